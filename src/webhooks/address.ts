@@ -1,4 +1,4 @@
-/** Why a url cannot receive deliveries: it is not an absolute https URL, or not an address that may be called. */
+/** Why a URL cannot receive deliveries. */
 export type ReceiverProblem = 'not https' | 'ip address' | 'not public' | 'has credentials' | 'reserved port';
 
 /** How a url is refused, in the words that the contract fixes. */
@@ -28,7 +28,7 @@ export const maxUrlLength = 2048;
 /** The service's own host name, which must not call itself, and whether this machine may be called. */
 export type ReceiverPolicy = { ownHost?: string | undefined; allowLoopback: boolean };
 
-/** Names that are reserved, or that private networks use, and that are never public. */
+/** Reserved names, and those of private networks, which are never public. */
 export const internalSuffixes = [
   ...[
     '.local',
@@ -44,37 +44,33 @@ export const internalSuffixes = [
   ...['.private', '.test', '.invalid', '.onion', '.example', '.svc'],
 ];
 
-/** Ports below this belong to other services than receivers, such as SSH and mail, all but that of https itself. */
+/** Ports below this, except 443, belong to other services, such as SSH and mail. */
 export const lowestPort = 1024;
 
 /**
- * Why `url` cannot receive deliveries, or undefined if it can: the same policy when a webhook is saved and when it
- * is called. Names are checked as names; on Workers, what they resolve to cannot be pinned.
+ * Why `url` cannot receive deliveries, or undefined if it can. Applied when a webhook is saved and when it is called.
+ * Names are checked as names: on Workers, their addresses cannot be pinned.
  */
 export function receiverProblem(url: string, policy: ReceiverPolicy): ReceiverProblem | undefined {
   const parsed = URL.parse(url);
   if (parsed?.protocol !== 'https:') return 'not https';
   if (parsed.username || parsed.password) return 'has credentials';
-  // The URL parser has already turned every notation of IPv4 into dotted decimals, put IPv6 into brackets in its shortest
-  // form, and the name into lower case.
+  // The URL parser has normalised IPv4 to dotted decimals, IPv6 to brackets, and names to lower case.
   const host = withoutDots(parsed.hostname);
   if (policy.allowLoopback && isLoopback(host)) return undefined;
-  if (isAddress(host)) return 'ip address'; // Cloudflare answers calls of one itself: error 1003
+  if (isAddress(host)) return 'ip address'; // Cloudflare refuses to call them: error 1003
   if (!isPublic(host, policy.ownHost)) return 'not public';
   return parsed.port !== '' && Number(parsed.port) < lowestPort ? 'reserved port' : undefined;
 }
 
-/** The same for the address of a provider's API, which local runs may also call by plain http on this machine. */
+/** The same for the address of a provider's API; local runs may also call one on this machine by http. */
 export function providerProblem(url: string, policy: ReceiverPolicy): ReceiverProblem | undefined {
   const parsed = URL.parse(url);
   const isLocal = parsed?.protocol === 'http:' && isLoopback(parsed.hostname);
   return receiverProblem(isLocal && policy.allowLoopback ? url.replace(/^http:/i, 'https:') : url, policy);
 }
 
-/**
- * A url as it counts for telling whether an account has two webhooks for one receiver: in the spelling of the URL
- * standard, without the fragment, which is never sent, and without the dot that may end a host's name.
- */
+/** A URL normalised for comparison: without the fragment, which is never sent, and the dot at the end of the host. */
 export function normalisedUrl(url: string): string {
   const parsed = new URL(url);
   parsed.hash = '';

@@ -7,27 +7,26 @@ import { ACCIDENT, EVENT } from './notifications/types.ts';
 import { OAuth, OAuthInput } from './oauth.ts';
 
 /**
- * One field of a webhook, from which all else follows: what the API takes, returns and documents, what D1 keeps, what
- * calls to the receiver get, and what the portal's form carries.
+ * The declaration of a webhook's field: what the API accepts, returns and documents, what D1 stores, what calls to the
+ * receiver get, and what the portal's form has.
  */
 export type WebhookField = {
   description: string;
   example: unknown;
-  /** What clients send, and what they get. */
   input: v.GenericSchema;
   output: v.GenericSchema;
   /**
-   * Whether a column of the field's name keeps its value as it is. Such a field is also part of each call, and a text
-   * of the portal's form. What becomes of the others, `service.ts` says.
+   * Whether a column of the same name stores the value unchanged. Such a field is also part of each call, and a text
+   * input of the portal's form. `service.ts` handles the others.
    */
   plain: boolean;
-  /** What the form of a new webhook holds. */
+  /** Its value in the form of a new webhook. */
   initial?: string;
 };
 
 const unique = <T>(values: T[]): T[] => [...new Set(values)];
 
-/** How many connections a webhook can name. This many fit into a request's 64 KiB beside everything else. */
+/** How many connections a webhook can name: as many as fit into a request of 64 KiB beside everything else. */
 export const maxConnections = 1000;
 
 export const refusedHeaders =
@@ -62,12 +61,11 @@ const CustomHeaders = v.pipe(
   v.metadata({ type: 'object', maxProperties: 50, additionalProperties: { type: 'string' } }),
 );
 
-/** Whether every character of a url can be seen: what it shows is then what it is. */
+/** Whether every character of a URL is visible, so that it is what it looks like. */
 function isVisible(url: string): boolean {
   return isPrintable(url) && !/[\s\p{Cf}]/u.test(url);
 }
 
-/** The fields of a webhook that clients set. */
 export const webhookFields = {
   connectionIds: {
     description:
@@ -75,7 +73,7 @@ export const webhookFields = {
     example: ['01a1fc69-ae9e-77d4-be7b-4bc5ae1cace7'],
     input: v.pipe(
       v.array(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
-      // As a check, which the contract does not show: it was published with a higher limit that never worked.
+      // A check is not in the contract, which was published with a higher limit that never worked.
       v.check((ids) => ids.length <= maxConnections, 'can be at most 1,000'),
       v.transform(unique),
     ),
@@ -159,7 +157,7 @@ export const webhookFields = {
 type Fields = typeof webhookFields;
 export type FieldName = keyof Fields;
 
-/** One part of each field's declaration, by the fields' names. */
+/** One property of each field's declaration, by name. */
 export const eachField = <P extends keyof WebhookField & keyof Fields[FieldName]>(part: P) =>
   Object.fromEntries(Object.entries(webhookFields).map(([name, field]) => [name, field[part]])) as {
     [N in FieldName]: Fields[N][P]; // of these very fields
@@ -167,14 +165,11 @@ export const eachField = <P extends keyof WebhookField & keyof Fields[FieldName]
 
 export const fieldNames = Object.keys(webhookFields) as FieldName[]; // as declared above
 
-/** The fields that are kept as they are, and that each call gets. */
 export type PlainField = { [N in FieldName]: Fields[N]['plain'] extends true ? N : never }[FieldName];
 export const plainFields = fieldNames.filter((name): name is PlainField => webhookFields[name].plain);
 
-/** Their columns. */
 export const plainColumns = pick(webhooks, plainFields);
 
-/** Some properties of an object. */
 export function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
   return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, K>; // these very properties
 }

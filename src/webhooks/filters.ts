@@ -6,7 +6,7 @@ import type { FieldError } from '../platform/errors.ts';
 import { AtMost, isPrintable, mustBePrintable } from '../platform/fields.ts';
 import { ACCIDENT, accidentLevels, EVENT, type NotificationType } from './notifications/types.ts';
 
-/** What customers have to choose from, and at least one of it. */
+/** A list of values to choose from, at least one. */
 const NonEmpty = <S extends v.GenericSchema>(item: S, most: number) =>
   v.pipe(
     v.array(item),
@@ -27,7 +27,7 @@ const Group = v.pipe(
   v.check(isPrintable, mustBePrintable),
 );
 
-/** What a webhook is notified of, of what it subscribes to: what passes all of these. */
+/** The filters of a webhook: a notification must pass all of them. */
 export const Filters = v.strictObject(
   {
     minEventRisk: v.optional(Risk),
@@ -39,18 +39,18 @@ export const Filters = v.strictObject(
 );
 export type Filters = v.InferOutput<typeof Filters>;
 
-/** The same as clients send it: valibot takes a list for an object, and an empty one would be no filters. */
+/** Rejects a list, which valibot accepts as an object: an empty one would mean no filters. */
 export const FiltersInput = v.lazy((input) => (Array.isArray(input) ? NoList : Filters));
 const NoList = v.custom<Filters>(() => false, 'must be an object');
 
-/** The type of notification that a filter is about; vehicles have both. */
+/** The type of notification that a filter applies to; vehicles apply to both. */
 const typeOf: [name: keyof Filters, type: NotificationType, must: string][] = [
   ['minEventRisk', EVENT, 'needs 2 (event) among the notificationTypes'],
   ['incidentTypes', EVENT, 'needs 2 (event) among the notificationTypes'],
   ['accidentLevels', ACCIDENT, 'needs 1 (accident) among the notificationTypes'],
 ];
 
-/** What is wrong with a filter that can never match, because the webhook is not notified of what it is about. */
+/** The error of a filter that can never match, because the webhook does not get that type. */
 export function unmatchable(webhook: {
   filters?: Filters | null | undefined;
   notificationTypes: NotificationType[];
@@ -61,7 +61,7 @@ export function unmatchable(webhook: {
   return found && { field: `filters.${found[0]}`, message: found[2] };
 }
 
-/** SQL for whether the filters that the database keeps, if any, can match with these types. */
+/** SQL for whether stored filters, if any, can match with these types. */
 export const canMatch = (filters: SQL, notificationTypes: NotificationType[]): SQL =>
   sql.join(
     [sql`true`, ...withoutType(notificationTypes).map(([name]) => sql`${filters}->${name} is null`)],
@@ -71,10 +71,10 @@ export const canMatch = (filters: SQL, notificationTypes: NotificationType[]): S
 const withoutType = (notificationTypes: NotificationType[]) =>
   typeOf.filter(([, type]) => !notificationTypes.includes(type));
 
-/** Filters as the database keeps them; null for none. */
+/** Filters as stored; null for none. */
 export const stored = (filters: Filters | null | undefined): string | null =>
   filters && Object.keys(filters).length > 0 ? JSON.stringify(filters) : null;
 
-/** What the filters that the database keeps add to a webhook. */
+/** The `filters` property of a webhook with these stored filters. */
 export const filtersOf = (filters: string | null): { filters?: Filters } =>
   filters === null ? {} : { filters: JSON.parse(filters) };

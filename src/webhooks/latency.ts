@@ -1,20 +1,19 @@
 /**
- * How long something took, such as a receiver to respond, as counts by bucket: so a row of counters holds as many as there
- * are, and rows can be added up. Bucket i holds what took more than bucket i - 1 and at most `upperBoundMs(i)`.
+ * Durations, such as response times, as counts by bucket, so that one row of counters holds any number of them and rows
+ * can be added. Bucket i holds those above bucket i - 1 and up to `upperBoundMs(i)`.
  */
 export type Histogram = { [bucket: string]: number };
 
 const firstUpperBoundMs = 5;
 const growth = 1.25;
-const lastBucket = 85; // up to 10 days, and a delivery has failed before that
+const lastBucket = 85; // up to 10 days: a delivery has failed before that
 
 /** The bucket of what never happened. */
 export const never = lastBucket + 1;
 
-/** The most milliseconds of a bucket: each is a quarter wider than the one before. */
+/** The upper bound of a bucket: each is a quarter wider than the one before. */
 const upperBoundMs = (bucket: number): number => firstUpperBoundMs * growth ** bucket;
 
-/** The bucket of what took so many milliseconds. */
 export function bucketOf(ms: number): number {
   const bucket = Math.ceil(Math.log(Math.max(ms, firstUpperBoundMs) / firstUpperBoundMs) / Math.log(growth));
   return Math.min(lastBucket, Math.max(0, bucket));
@@ -34,7 +33,6 @@ export function waitInWords(seconds: number | null): string {
   return `${Number(value.toPrecision(2))} ${unit}`;
 }
 
-/** The response times of several counters together. */
 export function addHistograms(all: Histogram[]): Histogram {
   const sum: Histogram = {};
   for (const histogram of all)
@@ -43,9 +41,8 @@ export function addHistograms(all: Histogram[]): Histogram {
 }
 
 /**
- * The time, in milliseconds, within which a `share` (from 0 to 1) of the responses came; null if there are none, and
- * infinite if so many never came. It is off by less than the width of a bucket, and has two digits, so that it promises
- * no more.
+ * The duration, in milliseconds, within which a `share` (0 to 1) of them were; null if there are none, and infinite if
+ * that many never ended. Accurate to the width of a bucket, and rounded to two digits.
  */
 export function percentile(histogram: Histogram, share: number): number | null {
   const total = Object.values(histogram).reduce((sum, count) => sum + count, 0);

@@ -5,12 +5,12 @@ import { webhooks } from '../platform/db/tables.ts';
 import { invalid } from '../platform/errors.ts';
 import { webhookToNote } from './to-note.ts';
 
-/** What an operator can allow a webhook's receiver; null for as much as the service does. */
+/** An operator's limits for a webhook's receiver; null for the service's own. */
 export type ReceiverLimits = { maxInFlight: number | null; maxPerSecond: number | null };
 
 /**
- * Limits what the receiver of one of the account's webhooks gets. A limit that is left out stays as it is. Only
- * operators change limits: saving the webhook leaves them as they are.
+ * Limits the calls to the receiver of one of the account's webhooks. A missing limit stays unchanged, and saving the
+ * webhook changes none.
  *
  * @throws Refusal: invalid, for an unknown id
  */

@@ -18,7 +18,7 @@ const Shown = {
   scope: v.optional(Visible(1000)),
 };
 
-/** The client that gets access tokens for a webhook, by OAuth 2 client credentials. */
+/** The client that gets a webhook's access tokens, by OAuth 2 client credentials. */
 export const OAuthInput = v.strictObject(
   { ...Shown, clientSecret: v.optional(Visible(2000)) },
   ({ expected }) =>
@@ -30,11 +30,9 @@ export const OAuthInput = v.strictObject(
 );
 export type OAuthInput = v.InferOutput<typeof OAuthInput>;
 
-/** The same as clients see it. */
 export const OAuth = v.object(Shown);
 export type OAuth = v.InferOutput<typeof OAuth>;
 
-/** All of it, as it is kept. */
 export type OAuthClient = OAuth & { clientSecret: string };
 
 /**
@@ -61,12 +59,12 @@ export async function sealClient(
   });
 }
 
-/** Decrypts a client. @throws Error as `unseal` does */
+/** Decrypts a client. @throws Error, as `unseal` does */
 export async function openClient(env: Env, webhookId: string, sealed: Sealed): Promise<OAuthClient> {
   return (await unseal(config(env).headerKeys, webhookId, sealed)) as OAuthClient; // as `sealClient` has made it
 }
 
-/** What a client adds to a webhook as clients see it. */
+/** The `oauth` property of a webhook as clients see it. */
 export async function oauthOf(
   env: Env,
   webhookId: string,
@@ -77,7 +75,7 @@ export async function oauthOf(
   return { oauth };
 }
 
-/** The statement that keeps `next` in place of `kept` for a webhook's workers, while the webhook has this client. */
+/** The statement that replaces the stored token `kept` by `next`, if the webhook still has this client. */
 export const keepToken = (
   db: Database,
   webhookId: string,

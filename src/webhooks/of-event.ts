@@ -13,30 +13,28 @@ export type DeliveryOfEvent = Pick<
   Delivery,
   'id' | 'webhookId' | 'level' | 'status' | 'attempts' | 'nextAttemptAt' | 'finishedAt'
 > & {
-  /** What the account's users call the webhook, and its address. */
+  /** The webhook's name and address. */
   name: string | null;
   url: string;
   /** Until when its receiver's circuit is open, and when its account paused the webhook; null if not. */
   openUntil: number | null;
   pausedAt: number | null;
   createdAt: number;
-  /** The latest attempt, without what the receiver wrote. */
+  /** The latest attempt, without the text of the response. */
   last?: Attempt;
 };
 
-/** How many deliveries of an event are returned at most. */
 export const maxOfEvent = 300;
 
-/** How many deliveries are looked at to find them: those that were made in the same millisecond. */
+/** How many deliveries of the same millisecond are scanned to find them. */
 const maxLookedAt = 5000;
 
 type ScannedDelivery = Scanned &
   Omit<DeliveryOfEvent, 'createdAt' | 'last'> & { last: string | null; recipients: string | null };
 
 /**
- * The deliveries of an event or accident that is still retained, by level, whether these are all, and the recipients that
- * an event names. Reads a row for
- * each webhook and level, and besides those of other events that came in with this one.
+ * The deliveries of a retained event or accident by level, whether these are all, and the event's recipients. Reads a
+ * row for each webhook and level, and those of other events of the same call.
  */
 export async function deliveriesOf(
   env: Env,

@@ -11,8 +11,8 @@ import { findWebhook, type StoredWebhook } from './service.ts';
 import { webhookToNote } from './to-note.ts';
 
 /**
- * Pauses a webhook: what there is to send to it waits, for the five days after which a delivery fails that nobody has
- * attempted. Returns when no call can start any more, which takes some seconds at most. A paused one stays as it is.
+ * Pauses a webhook: its deliveries wait, up to five days. Returns once no call can start any more, after some seconds
+ * at most. Pausing twice changes nothing.
  *
  * @throws Refusal: invalid, for an unknown id
  */
@@ -23,7 +23,7 @@ export async function pauseWebhook(env: Env, caller: Caller, id: string): Promis
 }
 
 /**
- * Resumes a paused webhook: what waits for it is sent, accidents first, also if its receiver's circuit is open.
+ * Resumes a paused webhook: its deliveries are sent, accidents first, even if its receiver's circuit is open.
  *
  * @throws Refusal: invalid, for an unknown id
  */

@@ -2,17 +2,17 @@ import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement } from '../platform/db/database.ts';
 import { type Remover, rowsPerChunk, untilNone } from '../platform/jobs/chunks.ts';
 
-/** A webhook has up to 720 counters, which go with it. */
+/** Few, because a webhook has up to 720 counters. */
 const webhooksPerChunk = 5;
 
-/** The statements that stop all webhooks of an account: nothing of them is claimed any more. The last one lists them. */
+/** The statements that stop all webhooks of an account, so that nothing of them is claimed. The last one lists them. */
 export const stopWebhooks = (db: Database, accountId: string, now: number) =>
   [
     change(db)`update webhooks set stopped_at = coalesce(stopped_at, ${now}) where account_id = ${accountId}`,
     statement<{ id: string }>(db)`select id from webhooks where account_id = ${accountId}`,
   ] as const;
 
-/** The statement that lets them go on, if `condition` holds. */
+/** The statement that starts them again, if `condition` holds. */
 export const resumeWebhooks = (db: Database, accountId: string, condition: SQL = sql`true`) =>
   change(db)`update webhooks set stopped_at = null where account_id = ${accountId} and ${condition}`;
 
@@ -24,7 +24,7 @@ export const unsubscribeAll = (db: Database, connectionId: string) =>
     change(db)`delete from webhook_connections where connection_id = ${connectionId}`,
   ] as const;
 
-/** Deletes the account's webhooks, with their health, counts and alerts, once none subscribes to anything. */
+/** Deletes the account's webhooks with their health, counts and alerts, once none subscribes to anything. */
 export const removeWebhooks: Remover = async (env, { accountId }) => {
   const db = openDatabase(env);
   const subscribed = await untilNone(db, [

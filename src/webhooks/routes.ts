@@ -27,7 +27,6 @@ import {
 } from './service.ts';
 import { madeUp, sendTest } from './simulate.ts';
 
-/** The webhook resource. */
 export const webhookRoutes = new Hono<App>()
   .get('/webhooks', authenticate('api'), list)
   .post('/webhook', authenticate('api'), create)

@@ -14,11 +14,10 @@ import { eachField } from './fields.ts';
 import { unmatchable } from './filters.ts';
 import { ACCIDENT, accidentLevels, notificationTypes } from './notifications/types.ts';
 
-/** What a client sends to create or replace a webhook. */
+/** The body that creates or replaces a webhook. */
 export const WebhookInput = v.object(eachField('input'));
 export type WebhookInput = v.InferOutput<typeof WebhookInput>;
 
-/** How long the name of a webhook can be, and its description. */
 export const maxWebhookName = 60;
 export const maxWebhookDescription = 200;
 
@@ -31,13 +30,12 @@ const Label = (longest: number) =>
     v.transform((text) => text || null),
   );
 
-/** What the account's people call a webhook. Empty texts are none. */
+/** The account's own name and description of a webhook. Empty texts are none. */
 export const WebhookLabels = v.object({
   name: Label(maxWebhookName),
   description: Label(maxWebhookDescription),
 });
 
-/** What a rotation returns. */
 export const SigningSecret = v.object({ signingSecret: v.string() });
 
 /** A webhook as clients see it. */
@@ -50,7 +48,7 @@ export const WebhookOutput = v.object({
 });
 export type WebhookOutput = v.InferOutput<typeof WebhookOutput>;
 
-/** What a test of a webhook sends; without a level, all levels of an accident. */
+/** A test of a webhook; without a level, all levels of an accident. */
 export const TestInput = v.pipe(
   v.strictObject(
     {
@@ -71,7 +69,6 @@ export const TestInput = v.pipe(
 );
 export type TestInput = v.InferOutput<typeof TestInput>;
 
-/** What a test has sent. */
 export const TestSent = v.object({
   eventId: v.pipe(v.string(), v.uuid()),
   deliveryIds: v.array(v.pipe(v.string(), v.uuid())),
@@ -79,8 +76,7 @@ export const TestSent = v.object({
 export type TestSent = v.InferOutput<typeof TestSent>;
 
 /**
- * Validates the body of a create or update. Messages that the contract fixes come first; `errors` names
- * every invalid field.
+ * Validates the body of a create or update. Messages of the contract come first; `errors` names every invalid field.
  *
  * @throws Refusal: invalid
  */

@@ -6,15 +6,15 @@ import { promptMs } from './deliveries/record.ts';
 import { pendingWebhooks } from './deliveries/sweep.ts';
 import { addHistograms, bucketOf, type Histogram, percentile } from './latency.ts';
 
-/** The sums of a whole home are under this account. */
+/** The account of a home's totals. */
 const everybody = '';
 
-/** How many deliveries of each kind that wait are looked at. */
+/** How many waiting deliveries of each kind are read. */
 export const maxPendingLookedAt = 10_000;
 
 /**
- * Adds up what the hour's counters of webhooks say of waits, by account, hour and day. Once an hour, for all hours since
- * the last time and the one before them, which may have been counted in its last seconds. Twice does no harm.
+ * Adds up the waits in the webhooks' hourly counters, by account, hour and day. Once an hour, for all hours since the
+ * last run and the one before them, which may have been counted in its last seconds. May be repeated.
  */
 export async function addUpWaits(env: Env, now = Date.now()): Promise<void> {
   const db = openDatabase(env);
@@ -63,7 +63,7 @@ const replaced = sql`on conflict (account_id, hours, start) do update set waits 
 
 const lastAddedUp = sql`(select max(start) from service_levels where account_id = ${everybody} and hours = 1)`;
 
-/** Deliveries of one kind that wait and were created within the same 4 seconds; `first` are those that are counted. */
+/** Waiting deliveries of one kind that were created within the same 4 seconds; `first` are those that count. */
 type Waiting = {
   accident: number;
   unattempted: number;
@@ -74,8 +74,8 @@ type Waiting = {
 };
 
 /**
- * The statements that select how long deliveries of an account, or of all of a home, have waited: its hours and days, two
- * counters of each webhook, and what waits now, of which two rows each are read.
+ * The statements that select how long deliveries of an account, or of a whole home, have waited: its hours and days,
+ * two counters of each webhook, and what waits now, at two rows each.
  */
 export const selectWaits = (db: Database, accountId: string | undefined, now: number) => {
   const hour = hourOf(now);
@@ -102,10 +102,10 @@ export const selectWaits = (db: Database, accountId: string | undefined, now: nu
   ] as const;
 };
 
-/** The waits of the last 24 hours and of the last 30 days, this one included. */
+/** The waits of the last 24 hours and the last 30 days. */
 export type Waits = { day: Histogram; month: Histogram };
 
-/** Puts together what `selectWaits` found. What still waits has waited so far. */
+/** Combines the results of `selectWaits`. Waiting deliveries count with their age. */
 export function waitsIn(counted: { hours: number; waits: string }[], waiting: Waiting[], now: number): Waits {
   const soFar = waiting.map(({ accident, unattempted, oldest, first }) => {
     const of = accident ? 'a' : 'e';
@@ -124,15 +124,14 @@ export function waitsIn(counted: { hours: number; waits: string }[], waiting: Wa
   return { day: sumBut(24), month: sumBut(1) };
 }
 
-/** Adds the waits of several homes. */
 export const addWaits = (all: Waits[]): Waits => ({
   day: addHistograms(all.map(({ day }) => day)),
   month: addHistograms(all.map(({ month }) => month)),
 });
 
 /**
- * How long deliveries of a kind waited, in seconds; infinite where so many were never attempted or delivered, and null
- * if there were none. `inTime` is the share that was attempted within 5 s.
+ * How long deliveries of a kind waited, in seconds; infinite where that many were never attempted or delivered, null if
+ * there were none. `inTime` is the share attempted within 5 s.
  */
 export type ServiceLevel = {
   count: number;
@@ -142,7 +141,6 @@ export type ServiceLevel = {
 };
 type Quantiles = { p50: number | null; p95: number | null; p99: number | null };
 
-/** The service levels of the last day and month. */
 export const levelsOf = ({ day, month }: Waits) => ({ day: byKind(day), month: byKind(month) });
 
 const byKind = (waits: Histogram) => ({ accidents: levelOf(waits, 'a'), events: levelOf(waits, 'e') });

@@ -34,25 +34,27 @@ export type Webhook = Omit<WebhookInput, 'signing' | 'filters' | 'oauth'> & {
   signing?: true;
   filters?: Filters;
   oauth?: OAuth;
-  /** When its account paused it, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   pausedAt?: number;
 };
 
-/** A webhook that was saved; with the secret that its deliveries are signed with, if that is new. */
+/** A saved webhook, with the signing secret if that is new. */
 export type SavedWebhook = Webhook & { signingSecret?: string };
 
-/** What the account's people call a webhook. Neither the API nor receivers see it. */
+/** The account's own name and description of a webhook, which neither the API nor receivers see. */
 export type Labels = { name: string | null; description: string | null };
 
-/** A webhook as it was read. `revision` differs after each time it was saved. */
+/** A webhook as stored. `revision` changes each time it is saved. */
 export type StoredWebhook = Webhook & Labels & { revision: string };
 
 export const maxWebhooks = 1000;
 
-/** How large the webhooks of an account can be in all, for they are listed in one reply. */
+/** The total size of an account's webhooks, which are listed in one response. */
 export const maxWebhookBytes = 2_000_000;
 
-/** SQL for how large they are about: urls, encrypted headers, filters, 39 bytes for each connection, and what each has besides. */
+/**
+ * SQL for their approximate size: urls, encrypted headers, filters, 39 bytes for each connection, and a constant each.
+ */
 const webhookBytes = ({ accountId }: Caller): SQL => sql`(
   select coalesce(sum(300 + octet_length(url) + length(headers) + coalesce(octet_length(filters), 0)
     + coalesce(length(oauth), 0)), 0) from webhooks where account_id = ${accountId}) + 39 * (
@@ -75,7 +77,6 @@ export async function listWebhooks(env: Env, caller: Caller): Promise<StoredWebh
   return Promise.all(rows.map((row) => opened(env, row)));
 }
 
-/** One webhook of the caller's account; undefined if it has none with this id. */
 export async function findWebhook(env: Env, caller: Caller, id: string): Promise<StoredWebhook | undefined> {
   const [[row]] = await asCaller(env, caller, (db) => [selectWebhooks(db, ownWebhook(caller, id))], {
     repeatable: true,
@@ -86,7 +87,7 @@ export async function findWebhook(env: Env, caller: Caller, id: string): Promise
 /**
  * Creates a webhook, active at once.
  *
- * @throws Refusal: invalid, for connection ids of others, a url in use, more than 1,000 webhooks, or more than 2 MB
+ * @throws Refusal: invalid, for unknown connection ids, a url in use, more than 1,000 webhooks, or more than 2 MB
  */
 export async function createWebhook(
   env: Env,
@@ -134,9 +135,9 @@ export async function createWebhook(
 }
 
 /**
- * Replaces a webhook's configuration, which then also applies to deliveries that are still pending: this returns when
- * no call to the old one can start any more, which takes some seconds at most.
- * With a `revision`, only if the webhook has not been saved since that was read. Without `labels` it keeps its own.
+ * Replaces a webhook's configuration, also for pending deliveries. Returns once no call to the old one can start any
+ * more, after some seconds at most. With a `revision`, only if the webhook was not saved since. Without `labels` it
+ * keeps its own.
  *
  * @throws Refusal: invalid, for an unknown id or another revision, and as for `createWebhook`
  */
@@ -206,9 +207,9 @@ export async function updateWebhook(
 }
 
 /**
- * Gives a webhook that signs its deliveries another secret; the one before signs beside it for 24 hours.
+ * Gives a webhook a new signing secret; the old one signs as well for 24 hours.
  *
- * @throws Refusal: invalid, for an unknown id and for one that does not sign; unavailable, beside another rotation
+ * @throws Refusal: invalid, for an unknown id or a webhook that does not sign; unavailable, during another rotation
  */
 export async function rotateSecret(env: Env, caller: Caller, id: string): Promise<{ signingSecret: string }> {
   const own = ownWebhook(caller, id);
@@ -236,7 +237,7 @@ export async function rotateSecret(env: Env, caller: Caller, id: string): Promis
   return { signingSecret };
 }
 
-/** The client that a webhook has had, where one without a secret replaces it. */
+/** The webhook's current client, if the new one comes without a secret. */
 async function clientBefore(env: Env, caller: Caller, id: string, { clientSecret }: OAuthInput) {
   if (clientSecret !== undefined) return undefined;
   const [[found]] = await asCaller(env, caller, (db) => [
@@ -251,8 +252,8 @@ async function newSigning(env: Env, webhookId: string): Promise<{ value: string;
 }
 
 /**
- * Deletes a webhook: its pending deliveries end as cancelled, and nothing more is sent. A consumer that
- * had already claimed some of them can still start a call, for a few seconds: this returns when that is over.
+ * Deletes a webhook and cancels its pending deliveries. Returns once no call can start any more, after some seconds at
+ * most.
  *
  * @throws Refusal: invalid, for an unknown id
  */
@@ -262,18 +263,18 @@ export async function deleteWebhook(env: Env, caller: Caller, id: string): Promi
     db.delete(webhooks).where(ownWebhook(caller, id)).returning({ id: webhooks.id }),
   ]);
   if (deleted.length === 0) throw invalid('Invalid webhook id');
-  await send(env.DELIVERIES, wakeOf(caller.accountId, [id])); // its worker cancels what is pending
+  await send(env.DELIVERIES, wakeOf(caller.accountId, [id])); // its worker cancels pending deliveries
   await untilNoCallStarts(env, [id]);
 }
 
 const ownWebhook = (caller: Caller, id: string) =>
   and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
 
-/** A url that is left as it was also counts as before: the rules were laxer when some of them were saved. */
+/** An unchanged URL is accepted, because some were saved under laxer rules. */
 const unlessKept = ({ url, normalisedUrl }: { url: string; normalisedUrl: string }) =>
   sql<string>`case when ${webhooks.url} = ${url} then ${webhooks.normalisedUrl} else ${normalisedUrl} end`;
 
-/** Each time a webhook is saved its headers are encrypted again, with a new nonce, or marked if they stay as they are. */
+/** Changes each time a webhook is saved: its headers get a new nonce, or a mark if they are unchanged. */
 const revisionColumn = sql<string>`coalesce(${webhooks.headers}->>'saved', ${webhooks.headers}->>'iv')`;
 
 const selectWebhooks = (db: Database, which: SQL | undefined) =>
@@ -316,10 +317,9 @@ const opened = async (
   notificationTypes: fromBits(row.notificationTypes),
 });
 
-/** What a pause adds to a webhook. */
 const pausedSince = (pausedAt: number | null) => (pausedAt === null ? {} : { pausedAt });
 
-/** The filters that a webhook has, if they can match with these types. */
+/** The webhook's filters, if they can match with these types. */
 const unlessUnmatchable = (types: NotificationType[]): SQL =>
   sql`case when ${canMatch(sql`${webhooks.filters}`, types)} then ${webhooks.filters} else ${refuse('filters without their type')} end`;
 

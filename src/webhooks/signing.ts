@@ -2,7 +2,7 @@ import { config } from '../platform/config.ts';
 import { type Sealed, seal, unseal } from '../platform/crypto.ts';
 import { dayMs } from '../platform/durations.ts';
 
-/** How long a rotated secret still signs beside the new one, in milliseconds. */
+/** How long a rotated secret still signs, in milliseconds. */
 export const bothSignMs = dayMs;
 
 const prefix = 'whsec_';
@@ -12,10 +12,10 @@ const secretBytes = 32;
 export const newSecret = (): string =>
   prefix + crypto.getRandomValues(new Uint8Array(secretBytes)).toBase64();
 
-/** How many secrets sign at most: after more rotations within a day, the oldest no longer do. */
+/** How many secrets sign at most: after more rotations within a day, the oldest are dropped. */
 export const maxSecrets = 5;
 
-/** Each secret with when it ends, in milliseconds since 1970; the newest does not. The newest is the first. */
+/** Each secret with its end, in milliseconds since 1970, newest first; the newest has none. */
 type Secrets = [secret: string, until: string][];
 
 const endless = '';
@@ -26,10 +26,9 @@ async function stillSigning(env: Env, webhookId: string, sealed: Sealed): Promis
 }
 
 /**
- * Encrypts a webhook's new secret for the database. With `before`, what the webhook has been signed with so far, that
- * still signs for a day.
+ * Encrypts a webhook's new secret. `before`, the webhook's secrets so far, still sign for a day.
  *
- * @throws Error if the key of `before` is no longer in HEADER_KEYS
+ * @throws Error, if the key of `before` is no longer in HEADER_KEYS
  */
 export async function sealSecret(
   env: Env,
@@ -46,13 +45,13 @@ export async function sealSecret(
   return seal(config(env).headerKeys, webhookId, Object.fromEntries(secrets.slice(0, maxSecrets)));
 }
 
-/** The keys that sign a webhook's calls now, the newest first. @throws Error as `unseal` does */
+/** The keys that sign a webhook's calls now, newest first. @throws Error, as `unseal` does */
 export async function signingKeys(env: Env, webhookId: string, sealed: Sealed): Promise<CryptoKey[]> {
   const secrets = await stillSigning(env, webhookId, sealed);
   return Promise.all(secrets.map(([secret]) => importKey(secret)));
 }
 
-/** The key of a secret. @throws SyntaxError when it is none */
+/** The key of a secret. @throws SyntaxError, if it is invalid */
 export const importKey = (secret: string): Promise<CryptoKey> =>
   crypto.subtle.importKey(
     'raw',

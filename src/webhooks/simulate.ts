@@ -21,7 +21,6 @@ import { webhookToNote } from './to-note.ts';
 export const madeUpVin = 'TEST0000000000000';
 const betweenLevelsMs = 3000;
 
-/** A made-up event. */
 export function testEvent(): NewNotification[] {
   const eventId = newId();
   const data = {
@@ -62,7 +61,7 @@ export function testAccident({
   }));
 }
 
-/** What a test of a webhook sends: an event, a level of an accident, or all three levels. */
+/** The notifications of a test: an event, a level of an accident, or all three levels. */
 export function madeUp({ type, level }: TestInput, webhook: Webhook): NewNotification[] {
   if (type === EVENT) return testEvent();
   const levels = testAccident(webhook);
@@ -71,7 +70,7 @@ export function madeUp({ type, level }: TestInput, webhook: Webhook): NewNotific
 
 /**
  * Sends made-up notifications to this webhook alone, three seconds apart, as real deliveries. `start` begins with the
- * first at once. Returns what they are about, and the ids of their deliveries.
+ * first at once. Returns their subject, and the ids of their deliveries.
  *
  * @throws Refusal: invalid, when the webhook does not subscribe to their type, has no connection, or is paused
  */
@@ -115,14 +114,14 @@ export async function sendTest(
   return { eventId: notifications[0]?.eventId ?? '', deliveryIds: deliveries.map(({ id }) => id) };
 }
 
-/** How often receivers of one host get tests of webhooks that are not saved, within an hour, from all accounts together. */
+/** How many tests of unsaved webhooks the receivers of one host get within an hour, from all accounts together. */
 export const maxTestsOfHost = 10;
 
 /**
- * Calls the receiver of a webhook that need not be saved, once, with a made-up event or else the first level of an
- * accident. `input` has been validated, so its address is one that deliveries may go to. Saves nothing of it.
+ * Calls the receiver of a webhook, saved or not, once, with a made-up event or else the first level of an accident.
+ * `input` has been validated, so its address is allowed. Saves nothing of it.
  *
- * @throws Refusal: invalid, when the host has been tested ten times within the hour
+ * @throws Refusal: invalid, when the host was tested ten times within the hour
  */
 export async function tryReceiver(env: Env, caller: Caller, input: WebhookInput): Promise<Attempt> {
   const { headers, notificationTypes } = input;
@@ -136,7 +135,7 @@ export async function tryReceiver(env: Env, caller: Caller, input: WebhookInput)
   return { at, durationMs: Date.now() - at, ...outcome };
 }
 
-/** Counts one more test of a host: anybody may name any host here, without having it as a webhook. */
+/** Counts a test of a host, because anybody may name any host here. */
 async function countTest(env: Env, caller: Caller, host: string): Promise<void> {
   const hour = Math.floor(Date.now() / hourMs);
   const [, counted] = await asCaller(env, caller, (db) => [

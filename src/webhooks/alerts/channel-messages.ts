@@ -28,18 +28,18 @@ import {
 import { bodyOf, type ChannelMessage } from './message-formats.ts';
 import { failureDescription } from './words.ts';
 
-/** A step makes one call of each channel, five at a time: 20 s at most. */
+/** Calls of a step, five at a time: 20 s at most. */
 const channelsPerStep = 20;
 const callsAtOnce = 5;
 
 const notMoving = (env: Env): SQL => andNotMoving(env, sql`channel_messages.account_id`);
 
 /**
- * Sends the messages that are due, of each channel one after the other. A failed one is tried again after 1, 4 and 16
- * minutes, and those behind it wait for a minute, so that a channel that hangs costs little. While a channel is too busy,
- * as Slack is for more than a message a second, all that is for it waits without using up attempts. A message is taken
- * before it is sent: if the run is killed in between, it is sent again. Runs when there is a message, when the queue says so for
- * those that failed, and once an hour, should the queue have lost that. Returns how many messages were sent.
+ * Sends the messages that are due, one after the other per channel. A failed one is retried after 1, 4 and 16 minutes,
+ * and those behind it wait a minute, so that a channel that hangs costs little. While a channel is busy, as Slack is
+ * beyond a message a second, its messages wait without using up attempts. A message is claimed before it is sent; if
+ * the run is killed in between, it is sent again. Runs when a message is queued, when a retry is due, and once an hour.
+ * Returns how many messages it sent.
  */
 export async function sendChannelMessages(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
@@ -66,19 +66,22 @@ async function wakeForNext(env: Env, db: Database, now: number): Promise<void> {
   const [next] = await statement<{ at: number | null }>(db)`select min(due_at) as at from channel_messages`;
   if (!next?.at) return;
   const delaySeconds = Math.max(1, Math.ceil((next.at - now) / 1000));
-  await env.DELIVERIES.send({ job: channelJob }, { delaySeconds }).catch(() => {}); // the hour finds them
+  await env.DELIVERIES.send({ job: channelJob }, { delaySeconds }).catch(() => {}); // the hourly run finds them
 }
 
-/** A channel as it is called. */
+/** A channel to call. */
 export type Target = { channelId: string; kind: ChannelKind; address: string };
 
 type Claimed = Target & { id: string; accountId: string; message: string; attempts: number };
 type Ended = Claimed & Posted;
 
-/** Why a message did not arrive, to follow the channel's name, or null if it did; if the channel is too busy, for how long. */
+/**
+ * Why a message did not arrive, to follow the channel's name; null if it did. `busyMs`: for how long the channel is
+ * busy.
+ */
 export type Posted = { problem: string | null; busyMs?: number };
 
-/** Takes the message of each channel that has waited longest. */
+/** Claims the oldest message of each channel. */
 async function claim(env: Env, db: Database, now: number): Promise<Claimed[]> {
   const taken = await statement<Omit<Claimed, 'kind' | 'address'>>(db)`
     update channel_messages set attempts = attempts + 1, due_at = ${now} + (${retryMs} << (2 * attempts))
@@ -124,7 +127,7 @@ function problemOf(outcome: Outcome): string | null {
   if (outcome.result === 'success') return null;
   if (outcome.result === 'timeout') return `did not respond within ${channelTimeoutMs / 1000} s`;
   const said = 'answer' in outcome ? outcome.answer.trim() : '';
-  // Slack says why in one word, such as `channel_is_archived`. All else may repeat what is secret.
+  // Slack gives the reason as one word, such as `channel_is_archived`. Other text may repeat a secret.
   return failureDescription(outcome, 'returned') + (/^[a-z_]{3,60}$/.test(said) ? `: ${said}` : '');
 }
 

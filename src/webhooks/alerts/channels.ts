@@ -10,14 +10,16 @@ import { post, type Target } from './channel-messages.ts';
 import { maxChannels } from './channel-queue.ts';
 import { deleteMailRule, type MailRule, saveMailRule } from './rules.ts';
 
-/** A channel as the account's people see it: of its URL the host and the last four characters. Times are milliseconds since 1970. */
+/**
+ * A channel as people see it: only the host and the last four characters of its URL. Times are milliseconds since 1970.
+ */
 export type Channel = {
   id: string;
   kind: ChannelKind;
   name: string;
   host: string;
   lastFour: string;
-  /** Whether it is notified of problems with webhooks and connections. */
+  /** Whether it gets alerts about webhooks and connections. */
   getsAlerts: boolean;
   /** Why its last message did not arrive, and when; null if it did. */
   problem: string | null;
@@ -28,7 +30,6 @@ export type Channel = {
 export const listChannels = (env: Env, caller: Caller): Promise<Channel[]> =>
   select(env, caller, sql`true order by created_at, id`);
 
-/** One of them; undefined if the account has none with this id. */
 export async function findChannel(env: Env, caller: Caller, id: string): Promise<Channel | undefined> {
   const [found] = await select(env, caller, sql`id = ${id}`);
   return found;
@@ -44,7 +45,7 @@ async function select(env: Env, caller: Caller, which: SQL): Promise<Channel[]> 
   return rows.map((row) => ({ ...row, getsAlerts: row.getsAlerts === 1 }));
 }
 
-/** Adds a channel, with what it is notified of. Returns its id. @throws Refusal: invalid, for more than 10 */
+/** Adds a channel with its rules, and returns its id. @throws Refusal: invalid, for more than 10 */
 export async function addChannel(
   env: Env,
   caller: Caller,
@@ -71,7 +72,7 @@ export async function addChannel(
   return id;
 }
 
-/** Changes a channel and what it is notified of. @throws Refusal: not found, for an unknown id */
+/** Changes a channel and its rules. @throws Refusal: not found */
 export async function changeChannel(
   env: Env,
   caller: Caller,
@@ -98,7 +99,7 @@ export async function changeChannel(
   ]);
 }
 
-/** Removes a channel with all that it has yet to get. @throws Refusal: not found, for an unknown id */
+/** Removes a channel and its queued messages. @throws Refusal: not found */
 export async function removeChannel(env: Env, caller: Caller, id: string): Promise<void> {
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),

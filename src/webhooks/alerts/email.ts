@@ -5,22 +5,22 @@ import type { AlertKind, AlertState } from './policy.ts';
 import { type Happened, maxWaitingCounted, type WebhookReport } from './report.ts';
 import { counted, failureDescription, minuteOf } from './words.ts';
 
-/** What one email is about: a kind of thing, and the account's webhooks that it is about. */
+/** The content of one email: the kind of alert, and the account's webhooks that it concerns. */
 export type Alert = {
   kind: AlertKind;
   account: string;
-  /** The webhooks that are named; there are `others` beside them. */
+  /** The webhooks to name; `others` counts the rest. */
   webhooks: AlertedWebhook[];
   others: number;
 };
 
-/** A webhook as an email shows it. Times are milliseconds since 1970. */
+/** A webhook in an email. Times are milliseconds since 1970. */
 export type AlertedWebhook = WebhookReport &
   Pick<AlertState, 'pausedFrom' | 'pausedTo' | 'failed' | 'failedFrom'>;
 
 /**
- * Renders an email. Webhooks without a name are named by their host alone: paths and queries can hold secrets. `origin` is where
- * people reach the portal.
+ * Renders an email. Webhooks without a name are named by their host only, because paths and queries can hold secrets.
+ * `origin` is that of the portal.
  */
 export function renderEmail(alert: Alert, origin: string) {
   const { kind, account, webhooks, others } = alert;

@@ -8,13 +8,12 @@ import type { MailPart } from '../../platform/mail.ts';
 import { send } from '../../platform/queue.ts';
 import { channelJob, queueMessage } from './channel-queue.ts';
 
-/** An email to people of an account, about what `kind` says, which goes to channels as well. */
+/** An alert for people and channels of an account. */
 export type AlertMail = {
   accountId: string;
   account: string;
   kind: string;
   emails: string[];
-  /** The ids of the channels. */
   channels: string[];
   subject: string;
   parts: MailPart[];
@@ -23,18 +22,18 @@ export type AlertMail = {
 };
 
 /**
- * How many alerts are sent in a day (UTC), from a home in all and to the people and channels of one account: Cloudflare
- * limits the emails of a day, and sign-in links need room.
+ * How many alerts a home sends in a day (UTC), and how many the people and channels of one account get. Cloudflare
+ * limits emails per day, and sign-in links need room.
  */
 export const maxPerDay = 1_000;
 export const maxPerAccountAndDay = 200;
 
-/** Of the six connections that an invocation can have waiting, one is left to D1. */
+/** One of an invocation's six connections is left to D1. */
 const mailsAtOnce = 5;
 
 /**
- * Sends each email by itself, so that one address that fails stops no other; messages for channels are queued. Those
- * beyond the limits of the day are not sent, and logged. Returns how many were sent; `after` runs after each of them.
+ * Sends emails one by one, so that a failing address affects no other, and queues messages for channels. Those beyond
+ * the limits of the day are logged, not sent. Returns how many were sent; `after` runs after each.
  */
 export async function sendMails<M extends AlertMail>(
   env: Env,
@@ -64,7 +63,7 @@ export async function sendMails<M extends AlertMail>(
   return sent;
 }
 
-/** How many emails and messages of channels accounts have got on a day. */
+/** How many emails and channel messages accounts have got on a day. */
 export async function sentOn(db: Database, day: number): Promise<Map<string, number>> {
   const counts = await statement<{ accountId: string; sent: number }>(db)`
     select account_id as accountId, sent from alert_emails where day = ${day}`;
@@ -74,7 +73,7 @@ export async function sentOn(db: Database, day: number): Promise<Map<string, num
 type Addressed<M> = { mail: M; to: To };
 type To = { email: string } | { channel: string };
 
-/** The emails that the limits of the day leave room for; they count as sent. */
+/** The emails within the limits of the day, which count them as sent. */
 async function withinLimits<M extends AlertMail>(
   env: Env,
   mails: Addressed<M>[],
@@ -106,7 +105,7 @@ async function withinLimits<M extends AlertMail>(
   return allowed;
 }
 
-/** Deletes the account's channels, its rules of what to notify whom of, and how far that has come. */
+/** Deletes the account's channels, alert rules and their progress. */
 export const removeAlerting: Remover = (env, { accountId }) =>
   untilNone(openDatabase(env), [
     sql`delete from alert_channels where account_id = ${accountId}`,
@@ -125,13 +124,13 @@ async function sendOne(env: Env, mail: AlertMail, to: To): Promise<boolean> {
     else await sendMail(env, { to: to.email, subject, text, html });
     return true;
   } catch (error) {
-    // Not the error's message, which can contain the address.
+    // The error's message may contain the address.
     fault('error', { message: 'An alert could not be sent', accountId, alert: kind, code: codeOf(error) });
     return false;
   }
 }
 
-/** The email service's own word for what went wrong, such as E_SENDER_NOT_VERIFIED; null if it has none. */
+/** The email service's error code, such as E_SENDER_NOT_VERIFIED; null if there is none. */
 function codeOf(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return /^[A-Z_]{1,60}$/.test(code) ? code : null;

@@ -2,7 +2,7 @@ import { timestamp } from '../../platform/fields.ts';
 import type { MailPart } from '../../platform/mail.ts';
 import type { ChannelKind } from './channel-input.ts';
 
-/** What is sent to a channel, of an account and about what `kind` says: the subject and the parts of an email. */
+/** A message to a channel: the account, what it is about, and the subject and parts of an email. */
 export type ChannelMessage = {
   accountId: string;
   account: string;
@@ -11,7 +11,7 @@ export type ChannelMessage = {
   parts: MailPart[];
 };
 
-/** The body of a message as a channel of this kind needs it, at a time in milliseconds since 1970. */
+/** The body of a message for a kind of channel, at a time in milliseconds since 1970. */
 export const bodyOf = (kind: ChannelKind, message: ChannelMessage, at: number): string =>
   JSON.stringify(formats[kind](message, at));
 
@@ -67,7 +67,7 @@ const formats: { [kind in ChannelKind]: (message: ChannelMessage, at: number) =>
   }),
 };
 
-/** The longest text of a section that Slack accepts. */
+/** Slack's limit for the text of a section. */
 const maxSection = 3000;
 
 const section = (text: string) => ({
@@ -75,11 +75,11 @@ const section = (text: string) => ({
   text: { type: 'mrkdwn', text: text.slice(0, maxSection) },
 });
 
-/** Slack's three control characters: names of vehicles and webhooks must make no links and notify nobody. */
+/** Escapes Slack's three control characters, so that names cannot make links or notify people. */
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** A paragraph whose texts are shown as they are: those of a TextBlock would be read as Markdown. */
+/** A paragraph of plain text: a TextBlock would be parsed as Markdown. */
 const runs = (inlines: object[]) => ({
   type: 'RichTextBlock',
   inlines: inlines.map((run) => ({ type: 'TextRun', ...run })),

@@ -1,29 +1,29 @@
 import { hourMs } from '../../platform/durations.ts';
 
-/** What an email can be about: a receiver has been paused, deliveries have failed for good, a receiver works again. */
+/** The kinds of alerts: a receiver was paused, deliveries failed for good, a receiver works again. */
 export type AlertKind = 'paused' | 'failed' | 'working';
 
-/** How long a receiver has been paused before anybody is notified. */
+/** How long a receiver must be paused before people are alerted. */
 export const pausedAfterMs = 15 * 60_000;
 
-/** For how long after an email of a kind about a webhook no other of that kind is sent about it. */
+/** How long after an alert of a kind about a webhook the next one of that kind is sent. */
 export const quietMs = hourMs;
 
-/** What there is to notify about a webhook, and what people have been notified of. Times are milliseconds since 1970. */
+/** What there is to report about a webhook, and what was reported. Times are milliseconds since 1970. */
 export type AlertState = {
   /** The last pause of its receiver, null if there was none; `pausedTo` is null while it lasts. */
   pausedFrom: number | null;
   pausedTo: number | null;
-  /** Deliveries that failed since people were last notified of such, and since when. */
+  /** Deliveries that failed since the last alert about failures, and since when. */
   failed: number;
   failedFrom: number | null;
-  /** When people were last notified of each kind. */
+  /** When people were last alerted, by kind. */
   pausedNotifiedAt: number | null;
   failedNotifiedAt: number | null;
   workingNotifiedAt: number | null;
 };
 
-/** Decides what to notify people of now, and when there may be more next; null if there is nothing so far. */
+/** Decides which alerts to send now, and when the next one may be due; null if none is. */
 export function decide(state: AlertState, now: number): { kinds: AlertKind[]; nextAt: number | null } {
   const kinds = dueTimes(state)
     .filter(({ at }) => at <= now)
@@ -33,7 +33,7 @@ export function decide(state: AlertState, now: number): { kinds: AlertKind[]; ne
   return { kinds, nextAt: later.length > 0 ? Math.min(...later.map(({ at }) => at)) : null };
 }
 
-/** When each kind of thing may be notified. */
+/** When each kind of alert is due. */
 function dueTimes(state: AlertState): { kind: AlertKind; at: number }[] {
   const { pausedFrom, pausedTo, failed, failedFrom } = state;
   const knownPaused = (state.pausedNotifiedAt ?? 0) > (state.workingNotifiedAt ?? 0);
@@ -47,7 +47,7 @@ function dueTimes(state: AlertState): { kind: AlertKind; at: number }[] {
   return times;
 }
 
-/** What notifying of a kind at `now` changes. */
+/** What an alert of a kind at `now` changes. */
 const notifiedOf: Record<AlertKind, (now: number) => Partial<AlertState>> = {
   paused: (now) => ({ pausedNotifiedAt: now }),
   working: (now) => ({ workingNotifiedAt: now }),

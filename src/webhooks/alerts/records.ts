@@ -11,27 +11,27 @@ import { levelNames } from '../notifications/types.ts';
 import { maxPerAccountAndDay, sendMails, sentOn } from './mails.ts';
 import { counted, minuteOf } from './words.ts';
 
-/** How many changes of an account, how many accounts, and how many due records a step looks at. */
+/** How many changes of an account, how many accounts, and how many due records a step handles. */
 const maxChanges = 100;
 const maxAccounts = 20;
 const maxDue = 200;
 
-/** From here on the records of a minute are one email: half of what an account may get on a day. */
+/** From this number of emails a day on, an account's records of a minute are combined: half of its limit. */
 const groupedFrom = maxPerAccountAndDay / 2;
 
 /** How many records one email names. */
 const maxNamed = 20;
 
-/** What an email that was not sent waits for before the next attempt, four times as long each time. */
+/** The wait before a failed email is retried; each further wait is four times as long. */
 const retryMs = 5 * 60_000;
 const longestRetryMs = 6 * hourMs;
 
 const falseAlarm = 4;
 
 /**
- * Emails people of the accidents and safety events that their rules ask for, and notifies channels by theirs. What is due is noted in the transaction
- * that moves on in the account's changes, and stays due until it has been sent: a run that is killed loses nothing, and
- * repeats one email at most. Returns how many emails it sent.
+ * Emails people about the accidents and safety events that their rules ask for, and notifies channels by theirs. What
+ * is due is written in the transaction that advances in the account's changes, and stays due until it was sent: a
+ * killed run loses nothing, and repeats one email at most. Returns how many emails it sent.
  */
 export async function sendRecordMails(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
@@ -49,14 +49,14 @@ export async function sendRecordMails(env: Env, now = Date.now(), budget = newBu
   return sent;
 }
 
-/** SQL that says whether there is something for `sendRecordMails` to do. */
+/** SQL for whether `sendRecordMails` has work. */
 export const recordMailsAreDue = (env: Env, now: number): SQL =>
   sql`exists (select 1 from mail_feeds f where (${hasNews} or ${hasDue(now)}) ${ofOthers(env)})`;
 
-/** Nobody is emailed a second time of what is still here. */
+/** How long sent emails are remembered, so that none is repeated. */
 const keptMs = 7 * dayMs;
 
-/** Deletes emails of long ago. */
+/** Forgets old emails. */
 export const pruneRecordMails = pruning((now) => {
   const key = 'account_id, recipient_id, event_id, level';
   return [
@@ -69,7 +69,7 @@ export const pruneRecordMails = pruning((now) => {
   ];
 });
 
-/** The accounts with rules in which something has changed. */
+/** Accounts with rules and unread changes. */
 const feedsWithNews = (env: Env): SQL => sql`
   select f.account_id, f.seen from mail_feeds f where ${hasNews} ${ofOthers(env)} order by f.account_id limit ${maxAccounts}`;
 
@@ -82,7 +82,6 @@ const sendsEmail = (env: Env): SQL => (config(env).emailFrom ? sql`true` : sql`f
 
 const ofOthers = (env: Env): SQL => andNotMoving(env, sql`f.account_id`);
 
-/** The next changes of an account, in their order. */
 const nextChanges = sql`
   select seq from changes where account_id = f.account_id and seq > f.seen order by seq limit ${maxChanges}`;
 
@@ -92,8 +91,8 @@ const moveOn = (env: Env, db: Database) =>
     where account_id in (select account_id from (${feedsWithNews(env)}))`;
 
 /**
- * Notes what is due: levels of accidents and new safety events that came in within a day and since the rule was made,
- * and that an accident was a false alarm, to whoever knows of it. One whose vehicle is unknown concerns every group.
+ * Writes what is due: accident levels and new safety events received within a day and since the rule was made, and
+ * false alarms, for those notified of the accident. An unknown vehicle matches every group.
  */
 function noteDue(env: Env, db: Database, now: number) {
   const since = sql`max(r.since, ${now - dayMs})`;
@@ -123,7 +122,7 @@ function noteDue(env: Env, db: Database, now: number) {
     on conflict do nothing`;
 }
 
-/** A record that somebody, or a channel, is to be notified of. */
+/** A record to notify a person or channel of. */
 type Due = {
   accountId: string;
   recipientId: string;
@@ -146,7 +145,7 @@ const dueMails = (env: Env, now: number): SQL => sql`
     on m.account_id = f.account_id and m.due_at <= ${now} ${ofOthers(env)}
   order by min(m.level, 1) desc, m.due_at limit ${maxDue}`;
 
-/** What is due, accidents first. Of what has been deleted, or moved to the archive, there is nothing to say. */
+/** What is due, accidents first. Deleted and archived records are skipped. */
 const selectDue = (env: Env, db: Database, now: number) =>
   statement<Due>(db)`
     select m.account_id as accountId, m.recipient_id as recipientId, m.event_id as eventId, m.level, m.due_at as dueAt, u.email,
@@ -159,7 +158,7 @@ const selectDue = (env: Env, db: Database, now: number) =>
     left join accidents a on a.id = m.event_id and m.level > 0 left join vehicles v on v.id = a.vehicle_id
     left join safety_events e on e.id = m.event_id and m.level = 0`;
 
-/** Takes what is due, for this run alone; what is not sent is due again later. What cannot be sent is given up. */
+/** Claims what is due for this run; what is not sent becomes due again later, and is given up in the end. */
 async function claim(db: Database, due: Due[], now: number): Promise<Due[]> {
   const rows = due.map(({ email, channelId, account, at, ...row }) => ({
     ...row,
@@ -185,7 +184,7 @@ const isRow = sql`account_id = r.value->>'accountId' and recipient_id = r.value-
 const keyOf = ({ recipientId, eventId, level }: Pick<Due, 'recipientId' | 'eventId' | 'level'>): string =>
   `${recipientId} ${eventId} ${level}`;
 
-/** Sends a message for each record and recipient, or one for all of a recipient's where the account nears its limit of the day. */
+/** Sends a message per record and recipient, or one per recipient if the account nears its daily limit. */
 async function send(env: Env, db: Database, due: Due[], now: number): Promise<number> {
   const { origin } = config(env);
   if (!origin) throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');

@@ -2,19 +2,18 @@ import { config } from '../../platform/config.ts';
 import { type Database, jsonList, statement } from '../../platform/db/database.ts';
 import type { Attempt } from '../deliveries/record.ts';
 
-/** How many people of an account are emailed: those who were added first. */
+/** How many people of an account are emailed, those added first. */
 export const maxPeople = 20;
 
-/** How far an email counts the deliveries that wait for a webhook. */
 export const maxWaitingCounted = 100;
 
-/** An account that is notified: the addresses of its people, and the ids of its channels. */
+/** An account's recipients: the addresses of its people, and the ids of its channels. */
 export type Recipients = { accountId: string; account: string; emails: string[]; channels: string[] };
 
-/** What a receiver did at an attempt. */
+/** The result of an attempt. */
 export type Happened = Pick<Attempt, 'result' | 'status'>;
 
-/** How a webhook has been doing: what waits, its last failure, and how the last delivery that failed for good ended. */
+/** The state of a webhook: what is waiting, its last failure, and how the last failed delivery ended. */
 export type WebhookReport = {
   webhookId: string;
   name: string | null;
@@ -25,8 +24,8 @@ export type WebhookReport = {
 };
 
 /**
- * The people of active accounts who can sign in and have not turned these emails off, where the deployment sends any,
- * and the channels for them.
+ * The people of active accounts who can sign in and have these emails on, if the deployment sends email, and the
+ * channels.
  */
 export const selectRecipients = (env: Env, db: Database, accountIds: string[]) =>
   statement<StoredRecipients>(db)`
@@ -40,7 +39,6 @@ export const selectRecipients = (env: Env, db: Database, accountIds: string[]) =
 
 type StoredRecipients = Pick<Recipients, 'accountId' | 'account'> & { emails: string; channels: string };
 
-/** A row of `selectRecipients`. */
 export const asRecipients = ({ emails, channels, ...row }: StoredRecipients): Recipients => ({
   ...row,
   emails: JSON.parse(emails),
@@ -48,8 +46,8 @@ export const asRecipients = ({ emails, channels, ...row }: StoredRecipients): Re
 });
 
 /**
- * How webhooks have been doing, with what waits counted up to 100. Reads at most some 110 rows for each webhook,
- * however many deliveries it has; one that has been deleted is left out.
+ * The states of webhooks, with at most 100 waiting deliveries counted. Reads at most some 110 rows per webhook; deleted
+ * ones are left out.
  */
 export const selectReports = (db: Database, webhookIds: string[]) =>
   statement<Stored>(db)`
@@ -67,7 +65,6 @@ type Stored = Pick<WebhookReport, 'webhookId' | 'name' | 'url' | 'waiting'> & {
   lastEnd: string | null;
 };
 
-/** A row of `selectReports`. */
 export const asReport = ({ lastFailure, lastEnd, ...row }: Stored): WebhookReport => ({
   ...row,
   lastFailure: JSON.parse(lastFailure ?? 'null'),

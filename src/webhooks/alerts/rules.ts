@@ -2,14 +2,14 @@ import { change, type Database, statement } from '../../platform/db/database.ts'
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 
 /**
- * Of what somebody wants to be notified: accidents that reach these levels, safety events of at least this risk, and of
- * which groups of vehicles; null for no safety events, and for all vehicles.
+ * What somebody wants to be notified of: accidents that reach these levels, safety events of at least this risk (null
+ * for none), and vehicles in these groups (null for all).
  */
 export type MailRule = { levels: number[]; risk: number | null; groups: string[] | null };
 
 type Stored = { levels: number; risk: number | null; groups: string | null };
 
-/** How many groups people can choose from, and how many vehicles are looked through for them: the first by name. */
+/** How many groups people can choose from, and how many vehicles, in the order of names, are read for them. */
 const maxGroups = 100;
 const maxVehicles = 2000;
 
@@ -37,15 +37,15 @@ export async function findMailRule(env: Env, caller: Caller, recipientId = '') {
   return { rule, groups: [...new Set([...groups.map(({ name }) => name), ...(rule.groups ?? [])])] };
 }
 
-/** What came in since then is looked for when a rule changes: the job may not have seen it yet. */
+/** When a rule changes, what was received since then is looked at again, because the job may not have seen it yet. */
 const overlapMs = 60_000;
 
-/** Sets a user's rule, for what comes in from now on. */
+/** Sets a user's rule for what is received from now on. */
 export async function setMailRule(env: Env, caller: Caller, userId: string, rule: MailRule): Promise<void> {
   await asCaller(env, caller, (db) => saveMailRule(db, caller, userId, rule), { repeatable: true });
 }
 
-/** The statements that set the rule of a user or a channel of the account. One that asks for nothing is deleted. */
+/** The statements that set the rule of a user or channel. A rule that asks for nothing is deleted. */
 export function saveMailRule(
   db: Database,
   { accountId }: Caller,

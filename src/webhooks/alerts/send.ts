@@ -16,17 +16,16 @@ import {
 } from './report.ts';
 import { claimAlerts, type Decided, dueAlerts, selectDue, takeChanges } from './state.ts';
 
-/** How many accounts are notified at a time, those due first before others: some 20 s of emails at most. */
+/** How many accounts are notified at a time, those due first before others: 20 s of emails at most. */
 export const maxAccounts = 10;
 
 /** How many webhooks an email names. */
 export const maxNamed = 10;
 
 /**
- * Notifies accounts' people, by email, and their channels of receivers that have been paused, deliveries that have failed
- * and receivers that work again: one message for each kind of thing and recipient, about all of the account's webhooks
- * that are due. What is said is noted before it is sent, so nobody is notified twice, and not at all if the run is killed
- * in between. Returns how many messages it sent.
+ * Notifies people and channels of paused receivers, failed deliveries and receivers that work again: one message per
+ * kind and recipient, for all of the account's webhooks that are due. Alerts are recorded before they are sent, so
+ * nobody is notified twice, and not at all if the run is killed in between. Returns how many messages it sent.
  */
 export async function sendAlerts(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   let sent = 0;
@@ -38,7 +37,7 @@ export async function sendAlerts(env: Env, now = Date.now(), budget = newBudget(
   return sent;
 }
 
-/** SQL that says whether there is something for `sendAlerts` to look at. */
+/** SQL for whether `sendAlerts` has work. */
 export const alertsAreDue = (env: Env, now: number): SQL =>
   sql`(${hasChanged(env)} or exists (${dueAlerts(env, now)}))`;
 
@@ -54,7 +53,7 @@ async function send(env: Env, alerts: Addressed[], now: number): Promise<number>
 
 type Addressed = Alert & Recipients;
 
-/** The emails to send now, and whether there may be more after them. */
+/** The emails to send now, and whether more may follow. */
 async function claimDue(env: Env, now: number): Promise<{ alerts: Addressed[]; more: boolean }> {
   const db = openDatabase(env);
   const [, , , , , , due] = await transaction(
@@ -85,7 +84,7 @@ async function claimDue(env: Env, now: number): Promise<{ alerts: Addressed[]; m
   return { alerts, more };
 }
 
-/** Leaves out the notifications of accounts beyond the first so many. */
+/** Limits the accounts to notify. */
 function withinBounds(decided: Decided[]): Decided[] {
   const telling = decided.flatMap(({ alert, kinds }) => (kinds.length > 0 ? [alert.accountId] : []));
   const accounts = new Set([...new Set(telling)].slice(0, maxAccounts));
@@ -106,7 +105,7 @@ function byAccountAndKind(decided: Decided[]): Telling[] {
   return [...groups.values()];
 }
 
-/** The email about them, unless there is nobody to get it, or none of the webhooks is there any more. */
+/** The email, unless it has no recipient or its webhooks no longer exist. */
 function address(
   { accountId, kind, about }: Telling,
   people: Map<string, Recipients>,

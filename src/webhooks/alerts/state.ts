@@ -4,16 +4,15 @@ import { andNotMoving } from '../../platform/db/moving.ts';
 import { newlyFailed, newlyPaused, newlyWorking } from '../deliveries/receiver-changes.ts';
 import type { AlertKind, AlertState } from './policy.ts';
 
-/** A webhook that the job looks at. */
 export type DueAlert = AlertState & { webhookId: string; accountId: string; dueAt: number };
 
-/** What has been decided about one: what to notify now, and when to look again. */
+/** A decision: what to notify of now, and when to check again. */
 export type Decided = { alert: DueAlert; kinds: AlertKind[]; nextAt: number | null };
 
-/** How many webhooks a run looks at; as many as one account can have. */
+/** How many webhooks a run checks; as many as one account can have. */
 export const maxLookedAt = 1000;
 
-/** The statements that put what has changed with receivers into `alerts`, to be looked at now. */
+/** The statements that copy receivers' changes to `alerts`, to be checked now. */
 export const takeChanges = (env: Env, db: Database, now: number) =>
   [
     change(db)`
@@ -36,7 +35,7 @@ export const takeChanges = (env: Env, db: Database, now: number) =>
         due_at = excluded.due_at`,
   ] as const;
 
-/** The webhooks to look at, those that have waited longest first. */
+/** The webhooks to check, those that have waited longest first. */
 export const selectDue = (env: Env, db: Database, now: number) =>
   statement<DueAlert>(db, dueAlerts(env, now));
 
@@ -48,8 +47,8 @@ export const dueAlerts = (env: Env, now: number): SQL => sql`
     ${andNotMoving(env, sql`alerts.account_id`)} order by due_at limit ${maxLookedAt}`;
 
 /**
- * Notes what is about to be sent before it is, so that nobody is notified twice. Returns those that this run may
- * send: not what another run has noted, or what has changed since it was read, which the next run looks at.
+ * Records alerts before they are sent, so that nobody is notified twice. Returns those that this run may send: not
+ * those that another run has recorded, or that have changed since they were read, which the next run handles.
  */
 export function claimAlerts(db: Database, decided: Decided[], now: number) {
   const rows = decided.map(({ alert: { webhookId, dueAt, failed }, kinds, nextAt }) => ({

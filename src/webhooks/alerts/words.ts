@@ -1,7 +1,7 @@
 import { retries } from '../deliveries/policy.ts';
 import type { Happened } from './report.ts';
 
-/** What receivers do that return nothing: in a word or two, and to follow "Your receiver". */
+/** The failures without a response: in a word or two, and to follow "Your receiver". */
 const failures = {
   timeout: { brief: 'Timed out', does: `does not respond within ${retries.timeoutSeconds} s` },
   dns: { brief: 'Host not found', does: 'has a host name that cannot be found' },
@@ -11,7 +11,7 @@ const failures = {
   'blocked address': { brief: 'Address not allowed', does: 'has an address that we do not call' },
 };
 
-/** What an attempt led to, in a word or two: "200", "410 Gone", "Timed out". */
+/** The result of an attempt in a word or two: "200", "410 Gone", "Timed out". */
 export function briefly({ result, status }: Happened): string {
   if (result === 'success' || result === 'status') return nameOf(status);
   return result === 'redirect' ? `${status} Redirect` : failures[result].brief;
@@ -23,7 +23,7 @@ export function failureDescription({ result, status }: Happened, returns = 'retu
   return result === 'redirect' ? `${returns} a redirect (${status})` : failures[result].does;
 }
 
-/** What an attempt led to, as a sentence. */
+/** The result of an attempt as a sentence. */
 export function outcomeOf(attempt: Happened & { durationMs: number }): string {
   const outcome = `Your receiver ${failureDescription(attempt, 'returned')}`;
   if (attempt.result in failures) return `${outcome}.`;
@@ -31,17 +31,20 @@ export function outcomeOf(attempt: Happened & { durationMs: number }): string {
   return attempt.result === 'redirect' ? `${inTime} Redirects are not followed.` : inTime;
 }
 
-/** How long a call took: "41 ms", "2,140 ms", "15 s". */
+/** The duration of a call: "41 ms", "2,140 ms", "15 s". */
 export const duration = (ms: number): string =>
   ms < 10_000 ? `${ms.toLocaleString('en')} ms` : `${Math.round(ms / 1000)} s`;
 
-/** A count of something: `1 delivery`, `1,234 deliveries`; from `max` on, `100 or more deliveries`. */
+/** A count with its noun: `1 delivery`, `1,234 deliveries`; from `max` on, `100 or more deliveries`. */
 export function counted(count: number, one: string, many: string, max = Number.POSITIVE_INFINITY): string {
   const digits = count.toLocaleString('en-US');
   return count >= max ? `${digits} or more ${many}` : `${digits} ${count === 1 ? one : many}`;
 }
 
-/** A point in time (milliseconds since 1970) to the minute, in a zone: `2026-11-20 20:00 UTC`. Swedish has times like ISO 8601. */
+/**
+ * A time (milliseconds since 1970) to the minute in a zone: `2026-11-20 20:00 UTC`. The Swedish locale is like ISO
+ * 8601.
+ */
 export const minuteOf = (ms: number, timeZone = 'UTC'): string =>
   new Intl.DateTimeFormat('sv', {
     ...{ timeZone, year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },

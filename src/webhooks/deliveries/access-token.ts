@@ -7,23 +7,23 @@ import { receiverProblem } from '../address.ts';
 import { keepToken, type OAuthClient, openClient } from '../oauth.ts';
 import { kindOf, type Outcome } from './policy.ts';
 
-/** An access token, and until when it is used, in milliseconds since 1970. */
+/** An access token, used until `goodUntil` (milliseconds since 1970). */
 export type Token = { value: string; goodUntil: number };
 
-/** What failed at the token endpoint. */
+/** A failure of the token endpoint. */
 type TokenProblem = Extract<Outcome, { result: 'token' }>;
 
-/** Returns a token, by `until` (milliseconds since 1970), that is not the one that the receiver has `refused`. */
+/** Returns a token by `until` (milliseconds since 1970), other than the one the receiver has `refused`. */
 export type Authorize = (until: number, refused?: string) => Promise<Token | TokenProblem>;
 
 /** How long a token endpoint may take, and how much it may return. */
 export const tokenTimeoutMs = 5_000;
 export const maxTokenBytes = 16 * 1024;
 
-/** After a failure, nobody asks again for so long: the deliveries that wait fail with what it said. */
+/** After a failure the endpoint is not called for this long; waiting deliveries fail with its response. */
 export const problemKeptMs = 5_000;
 
-/** How long tokens are used that do not say when they expire, and at most. */
+/** How long a token is used that does not say when it expires, and at most. */
 const usualLifeMs = 5 * 60_000;
 const longestLifeMs = dayMs;
 
@@ -33,14 +33,14 @@ const spareMs = 60_000;
 const lookAgainMs = 200;
 
 /**
- * What a webhook keeps in `oauth_token`: an encrypted token; that a worker is asking for one until a time, which it has
- * to itself; or why there is none, until that is asked again.
+ * The content of `oauth_token`: an encrypted token, a worker's lease for requesting one, or why there is none, until
+ * when.
  */
 type Kept = Sealed | { until: number; problem?: string };
 
 /**
- * What gets a webhook's calls their tokens. D1 holds the one that all workers use, in whatever isolate: one of them asks
- * the endpoint, the others wait for it. `kept` is what D1 held when the webhook was read.
+ * Gets access tokens for a webhook's calls. All workers use the token in D1: one of them requests it, the others wait.
+ * `kept` is D1's value when the webhook was read.
  */
 export function authorizer(env: Env, webhookId: string, sealed: Sealed, kept: string | null): Authorize {
   let first: { kept: string | null } | undefined = { kept };
@@ -108,14 +108,14 @@ async function tokenFor(
 
 const problem = (answer: string): TokenProblem => ({ result: 'token', answer });
 
-/** The token that D1 keeps; undefined if its key is gone. */
+/** The token in D1; undefined if its key is gone. */
 const opened = (env: Env, webhookId: string, sealed: Sealed): Promise<Token | undefined> =>
   unseal(config(env).headerKeys, webhookId, sealed).then(
     ({ value = '', goodUntil }) => ({ value, goodUntil: Number(goodUntil) }),
     () => undefined,
   );
 
-/** Asks a token endpoint, by HTTP Basic and if it refuses the client so, once more in the body. Returns what failed. */
+/** Requests a token, by HTTP Basic and, if that is refused, once more in the body. Returns what failed. */
 async function request(env: Env, client: OAuthClient, until: number): Promise<Token | string> {
   const { clientId, clientSecret, scope } = client;
   const grant = { grant_type: 'client_credentials', ...(scope && { scope }) };
@@ -152,7 +152,7 @@ async function ask(
     const text = await textOf(response);
     if (text === undefined) return `token endpoint responded with more than ${maxTokenBytes / 1024} KiB`;
     const said = parsed(text);
-    // Error codes are single words; all else may repeat what is secret.
+    // Error codes are single words; other text may repeat a secret.
     const code = typeof said.error === 'string' && /^[a-z_]{1,60}$/.test(said.error) ? `: ${said.error}` : '';
     if (!response.ok) return `token endpoint responded ${response.status}${code}`;
     return tokenIn(said, at) ?? 'token endpoint responded without a bearer token';

@@ -4,16 +4,14 @@ import { firstIdAtSql } from '../../platform/db/ids.ts';
 import { ACCIDENT } from '../notifications/types.ts';
 import { levelPatienceMs } from './policy.ts';
 
-/** A level of an accident. */
 type Level = { eventId: string; level: number };
 
 const lastLevel = 3;
 
 /**
- * Makes new deliveries of an accident's levels wait, up to a minute, while a level below them is pending for the same
- * webhook: a receiver then sees the levels in order, unless it takes long. Runs in the transaction that
- * adds the deliveries, after their notifications, of the time `createdAt`, are written. `webhooks` are those that have
- * just been served.
+ * Makes new deliveries of an accident's levels wait, up to a minute, while a lower level is pending for the same
+ * webhook, so that a receiver usually gets the levels in order. Runs in the transaction that adds the deliveries, after
+ * their notifications, created at `createdAt`, are written. `webhooks` are those that just got deliveries.
  */
 export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: number, now: number) =>
   change(db)`
@@ -30,7 +28,9 @@ export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: 
       cross join deliveries d on ${deliveryOf('d', 'own')} and d.webhook_id = w.webhook_id and d.status = 'pending'
       where d.attempts = 0 and d.claimed_until = 0)`;
 
-/** Selects the next pending levels after these deliveries of a webhook, which have ended; undefined if there are none. */
+/**
+ * Selects the next pending levels after these deliveries of a webhook, which have ended; undefined if there are none.
+ */
 export const nextLevels = (
   webhookId: string,
   ended: (Level & { type: number })[],
@@ -48,7 +48,7 @@ export const nextLevels = (
     where d.attempts = 0 and d.next_attempt_at > ${now}`;
 };
 
-/** SQL that finds a delivery by its notification: its id says when that was created. */
+/** SQL that finds a delivery by its notification, whose id has its time. */
 const deliveryOf = (delivery: string, notification: string): SQL => {
   const [d, n] = [sql.raw(delivery), sql.raw(notification)];
   return sql`${d}.id >= ${firstIdAtSql(sql`${n}.created_at`)} and ${d}.id < ${firstIdAtSql(sql`(${n}.created_at + 1)`)}

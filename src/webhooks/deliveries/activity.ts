@@ -10,7 +10,7 @@ import { countedHours, type HourTally, inHours, selectHours, selectLastDay, show
 import { type AilingReceiver, asReceiver, selectReceivers } from './receivers.ts';
 import { ownWebhook } from './replayable.ts';
 
-/** How many deliveries of a webhook there are in a state; `maxCounted` means that many or more. */
+/** How many deliveries of a webhook are in each state; `maxCounted` means that many or more. */
 export type StateCounts = {
   retrying: number;
   failed: number;
@@ -21,20 +21,20 @@ export type StateCounts = {
 export const maxCounted = 500;
 export const maxCountedInList = 100;
 
-/** What the page of a webhook shows of its deliveries; hours are those of 30 days, oldest first. */
+/** The deliveries of a webhook's page; hours are those of 30 days, oldest first. */
 export type WebhookActivity = {
   hours: HourTally[];
   receiver: AilingReceiver | undefined;
   counts: StateCounts;
   part: Part;
-  /** The names of its first connections: more than five means that there are more. */
+  /** The names of its first connections; more than five means that there are more. */
   connections: string[];
 };
 
 const namedConnections = 6;
 
 /**
- * The activity of one of the account's webhooks, in one round trip: 720 counters at most, 500 index entries for each of
+ * The activity of one of the account's webhooks, in one round trip: at most 720 counters, 500 index entries for each of
  * three states, and a part of its deliveries, or those that `search` finds.
  */
 export async function webhookActivity(
@@ -63,13 +63,13 @@ export async function webhookActivity(
   };
 }
 
-/** How many of the safety events, or of the levels of accidents, filters let through. */
+/** How many safety events, or levels of accidents, the filters let through. */
 export type Passed = { level: number; all: number; letThrough: number };
 
-/** How many connections are looked at for that, and how many records of each: those that happened last. */
+/** How many connections are sampled, and how many of the latest records of each. */
 const [lookedIn, lookedAt] = [20, 50];
 
-/** How much the filters of one of the account's webhooks let through of what it subscribes to. */
+/** How much of what a webhook subscribes to its filters let through. */
 export async function letThrough(env: Env, caller: Caller, webhookId: string): Promise<Passed[]> {
   const latest = (table: SQL, time: SQL) => sql`
     (select id from ${table} where connection_id = c.connection_id order by ${time} desc, id desc limit ${lookedAt})`;
@@ -120,7 +120,7 @@ const waitingOf = (most: number): SQL => sql`
   (select count(*) from (select 1 from deliveries indexed by deliveries_due
     where webhook_id = w.id and status = 'pending' and next_attempt_at is not null limit ${most}))`;
 
-/** A webhook as the list of them shows it; hours are the last 24, oldest first. A count of 100 means that or more. */
+/** A webhook in the list; hours are the last 24, oldest first. A count of 100 means that or more. */
 export type WebhookSummary = {
   id: string;
   createdAt: number;
@@ -134,7 +134,7 @@ export type WebhookSummary = {
 
 type SummaryRow = Omit<WebhookSummary, 'receiver' | 'hours'>;
 
-/** A part of the account's webhooks, oldest first, in one round trip: some 130 rows for each of them at most. */
+/** A part of the account's webhooks, oldest first, in one round trip: some 130 rows for each. */
 export async function listActivity(
   env: Env,
   caller: Caller,

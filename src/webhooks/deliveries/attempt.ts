@@ -6,30 +6,30 @@ import type { Authorize } from './access-token.ts';
 import { callTimeoutMs, kindOf, type Outcome, parseRetryAfter } from './policy.ts';
 
 /**
- * A webhook's receiver, ready to be called: its address has been checked, its headers decrypted and completed. Its calls
- * are signed with each of the keys.
+ * A webhook's receiver, ready to be called: its address is checked, its headers are decrypted and complete. Each of the
+ * keys signs its calls.
  */
 export type CallTarget = Pick<WebhookInput, PlainField> & {
   headers: Record<string, string>;
   keys?: CryptoKey[];
-  /** What gets its calls an access token, if they need one. */
+  /** Gets access tokens for its calls, if they need one. */
   authorize?: Authorize;
 };
 
-/** One call of a delivery; `attempt` counts from 1, `data` is the payload as finished JSON. */
+/** One call of a delivery; `attempt` counts from 1, `data` is the payload as JSON. */
 export type Call = { id: string; attempt: number; type: number; data: string };
 
 export const maxReadBytes = 4096;
 export const maxReadMs = 1000;
 export const maxKeptBytes = 1024;
 
-/** The headers of every call to a receiver, but its signature. `custom` ones can replace ours only for User-Agent. */
+/** The headers of every call except the signature. `custom` ones can replace only our User-Agent. */
 export function headersFor(
   custom: Record<string, string>,
   { isSigned = false, isAuthorized = false } = {},
 ): Record<string, string> {
   const named = Object.keys(custom).some((name) => name.toLowerCase() === 'user-agent');
-  // What describes the body was refused only later, and what is like a signature: webhooks may still have them.
+  // Headers that describe the body or look like a signature were allowed once: webhooks may still have them.
   const replaced = [
     /^content-/i,
     ...(isSigned ? [/^webhook-/i] : []),
@@ -43,12 +43,12 @@ export function headersFor(
   };
 }
 
-/** How much of its time a call must have left for the receiver to be called again with another token. */
+/** How much time must be left to repeat a call with another token. */
 const renewWithinMs = callTimeoutMs - 1000;
 
 /**
- * Makes the call of a delivery with an access token, if the webhook needs one, which is renewed once if the receiver
- * refuses it. All of it takes no longer than a call without. Never throws.
+ * Makes the call of a delivery, with an access token if the webhook needs one. If the receiver refuses it, renews it
+ * once, within the time of a single call. Never throws.
  */
 export async function authorized(target: CallTarget, call: Call): Promise<Outcome> {
   const { authorize } = target;
@@ -67,8 +67,8 @@ export async function authorized(target: CallTarget, call: Call): Promise<Outcom
 }
 
 /**
- * Makes one HTTP call of a delivery. The status decides as soon as the response's headers are in; the
- * body is only read for the log. Never throws: a failure is an outcome.
+ * Makes one HTTP call of a delivery. The status decides as soon as the headers are in; the body is only read for the
+ * log. Never throws: a failure is an outcome.
  */
 export async function attempt(
   { url, httpVerb, headers, keys = [] }: CallTarget,
@@ -76,7 +76,7 @@ export async function attempt(
   timeoutMs = callTimeoutMs,
 ): Promise<Outcome> {
   const at = Date.now();
-  // `data` is JSON already: parsing it only to write it again would cost a batch's CPU.
+  // `data` is JSON already; parsing and writing it again would cost CPU.
   const body = `{"timestamp":"${new Date(at).toISOString()}","type":${call.type},"data":${call.data}}`;
   try {
     const signature = keys.length > 0 && (await signatureHeaders(keys, { id: call.id, at, body }));
@@ -99,7 +99,7 @@ export async function attempt(
   }
 }
 
-/** Makes one call, without following redirects, which has to respond within `timeoutMs`. Never throws. */
+/** Makes one call without following redirects, which must respond within `timeoutMs`. Never throws. */
 export async function callOnce(
   url: string,
   init: { method: string; headers: Record<string, string>; body: string },
@@ -123,7 +123,7 @@ function outcomeOf({ status, headers }: Response, answer: string): Outcome {
   return { result: 'status', status, answer, retryAfter };
 }
 
-/** How Cloudflare's network reports a receiver that it could not reach, by status and body: no receiver says this. */
+/** How Cloudflare's network reports an unreachable receiver, by status and body. */
 const networkFailures: { [status: number]: 'tls' | 'dns' | 'connection' | 'timeout' } = {
   520: 'connection', // an empty or unreadable response
   521: 'connection', // refused
@@ -136,7 +136,7 @@ const networkFailures: { [status: number]: 'tls' | 'dns' | 'connection' | 'timeo
 };
 const networkBody = /^error code: \d+\s*$/;
 
-/** The first KiB of the response as text, as far as it comes within a second. Reads at most 4 KiB and discards the rest. */
+/** The first KiB of the response as text, if it arrives within a second. Reads at most 4 KiB and discards the rest. */
 async function firstKiB({ body }: Response): Promise<string> {
   if (!body) return '';
   const reader = body.getReader();
@@ -149,7 +149,7 @@ async function firstKiB({ body }: Response): Promise<string> {
     size += read.value.byteLength;
     text += decoder.decode(read.value, { stream: true });
   }
-  // Not awaited: a receiver that keeps sending must not hold up the attempt.
+  // Not awaited, because a receiver may keep sending.
   reader.cancel().catch(() => {});
   return cut(text.replaceAll('\0', ''));
 }

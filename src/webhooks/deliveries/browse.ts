@@ -9,25 +9,25 @@ import { type NotificationType, typeOfLevel } from '../notifications/types.ts';
 import { type About, aboutOf, type Delivery, dueAt, hasType, lastAttempt } from './queries.ts';
 import type { Attempt } from './record.ts';
 
-/** What a page shows of a webhook's deliveries. Those that are retried are also among those that wait. */
+/** The views of a webhook's deliveries. Retrying ones are also among the waiting ones. */
 export const views = ['retrying', 'failed', 'waiting', 'delivered', 'cancelled'] as const;
 export type View = (typeof views)[number];
 
-/** A delivery as lists show it. Times are milliseconds since 1970. */
+/** A delivery in a list. Times are milliseconds since 1970. */
 export type ListedDelivery = Pick<
   Delivery,
   'id' | 'webhookId' | 'eventId' | 'type' | 'level' | 'status' | 'nextAttemptAt' | 'finishedAt'
 > & {
-  /** Attempts that were made of it, those before a replay included, and those since. */
+  /** Its attempts, including those before a replay, and those since. */
   made: number;
   attempts: number;
-  /** Its last attempt, without the answer's text. */
+  /** Its last attempt, without the text of the response. */
   last: Attempt | null;
   /** Null when its notification is past retention, or of a connection that is being deleted. */
   about: About | null;
 };
 
-/** A part of a webhook's deliveries; `before` is where the part before it ended. */
+/** A part of a webhook's deliveries; `before` is where the previous part ended. */
 export type BrowseQuery = {
   view?: View | undefined;
   type?: NotificationType | undefined;
@@ -35,7 +35,7 @@ export type BrowseQuery = {
   limit: number;
 };
 
-/** `next` is where the next part starts. A part can be short and have a next one: see `selectPart`. */
+/** `next` is where the next part starts. A part can be short and still have a next one: see `selectPart`. */
 export type Part = { deliveries: ListedDelivery[]; next?: string };
 
 export type BrowsedRow = Scanned &
@@ -46,9 +46,8 @@ export type BrowsedRow = Scanned &
   };
 
 /**
- * The statement that reads a part of a webhook's deliveries, newest first; of those that wait, first what is due first.
- * Each view but two is a range of an index. What has to be looked for among others is looked for in 1,000 rows at most:
- * then the part is short.
+ * The statement that reads a part of a webhook's deliveries, newest first; of waiting ones, in the order they are due.
+ * All views but two are ranges of an index. For these, at most 1,000 rows are scanned: then the part is short.
  */
 export function selectPart(db: Database, ownWebhook: SQL, { view, type, before, limit }: BrowseQuery) {
   const { source, where, order, place } = orders[view ?? 'all'](before);
@@ -68,7 +67,6 @@ export function selectPart(db: Database, ownWebhook: SQL, { view, type, before, 
   );
 }
 
-/** A part from the rows of `selectPart`. */
 export function partOf(rows: BrowsedRow[], limit: number): Part {
   const { page, end } = cutScan(rows, limit);
   return { deliveries: page.map(asListed), ...(end && { next: end.place }) };
@@ -110,7 +108,7 @@ const orders: { [view in View | 'all']: (before: string | undefined) => ViewOrde
   }),
 };
 
-/** Those that are due after a place, which is `<priority> <time> <id>`; from the beginning if it makes no sense. */
+/** The rows due after a place `<priority> <time> <id>`; from the beginning if it is invalid. */
 function afterDue(place: string): SQL {
   const [, priority, dueAt, id] = /^(\d) (\d{1,15}) (\S{1,40})$/.exec(place) ?? [];
   if (!id) return sql.empty();
@@ -125,15 +123,15 @@ export const listed = (shown: SQL): SQL => sql`
   iif(${shown}, ${lastAttempt}, null) as last,
   iif(${shown}, ${aboutOf}, null) as about`;
 
-/** How many deliveries a search finds at most, and how many events and accidents of a VIN it looks for, the newest. */
+/** How many deliveries a search finds, and how many of the newest events and accidents of a VIN it looks for. */
 export const maxFound = 60;
 const maxOfVin = 20;
 const maxVehicles = 50;
 
 /**
- * The statement that finds a webhook's deliveries by a Delivery-Id, by the id of an event or accident, or by a VIN. It
- * seeks an event's deliveries in the millisecond in which its notification was written, which holds those of one call
- * with records, 500 at most. Accidents of a VIN are looked for among the account's newest 1,000.
+ * The statement that finds a webhook's deliveries by Delivery-Id, event id or VIN. An event's deliveries are found in
+ * the millisecond in which its notification was written, which holds at most the 500 of one call. Accidents of a VIN
+ * are looked for among the account's newest 1,000.
  */
 export function selectFound(db: Database, caller: Caller, ownWebhook: SQL, text: string) {
   const query = text.trim();

@@ -12,18 +12,18 @@ import type { Claimed, ClaimedWebhook } from './claim.ts';
 import { nextAfter, type Outcome } from './policy.ts';
 import type { Recorded } from './record.ts';
 
-/** Calls in flight per worker: an invocation may wait on six connections, and D1 needs one. */
+/** Calls in flight per worker: an invocation has six connections, and D1 needs one. */
 const callsPerWorker = 5;
 
-/** The most deliveries that a worker claims at a time, and for how much of its receiver's time. */
+/** How many deliveries a worker claims at a time, and for how much of its receiver's time. */
 const maxPerClaim = 40;
 const maxPerFairClaim = 10;
 const claimAheadMs = 100;
 
-/** When headers cannot be decrypted the fault is ours, and somebody has to fix it. */
+/** When headers cannot be decrypted, the fault is ours and an operator must fix it. */
 const afterFaultMs = 5 * 60_000;
 
-/** How long to wait for calls that end together, at most and as a part of what they take. */
+/** How long to wait for calls that end together, at most and as a share of their duration. */
 const togetherMs = 40;
 const togetherPart = 0.2;
 
@@ -32,7 +32,7 @@ const lookAgainMs = 500;
 
 type Waiting = { delivery: Claimed; webhook: ClaimedWebhook; startBy: number };
 
-/** The calls of one worker: five in flight, the rest waiting, and the outcomes that are not recorded yet. */
+/** The calls of one worker: five in flight, the rest waiting, and the outcomes to be recorded. */
 export function callsOf(env: Env, accountId: string, webhookId: string) {
   const targets = new Map<string, Promise<CallTarget | 'blocked' | 'unreadable'>>();
   const running = new Set<Promise<void>>();
@@ -42,7 +42,7 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
   let responseMs: number | undefined;
 
   const call = async ({ delivery, webhook, startBy }: Waiting): Promise<void> => {
-    const saved = JSON.stringify(webhook.headers); // differs each time that the webhook is saved, also without headers
+    const saved = JSON.stringify(webhook.headers); // changes each time the webhook is saved, even without headers
     const target = targets.get(saved) ?? targetOf(env, webhookId, webhook);
     targets.set(saved, target);
     const recorded = await attemptClaimed(env, delivery, await target, startBy);
@@ -61,7 +61,7 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
       running.add(done);
     }
   };
-  /** How many deliveries the receiver takes in `claimAheadMs`; 0 while that is not known. */
+  /** How many deliveries the receiver handles in `claimAheadMs`; 0 while that is unknown. */
   const ahead = (): number =>
     responseMs === undefined
       ? 0
@@ -70,7 +70,7 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
           Math.floor((callsPerWorker * claimAheadMs) / Math.max(1, responseMs)),
         );
   return {
-    /** How many deliveries to claim now: what is free, or what a quick receiver takes in a tenth of a second. */
+    /** How many deliveries to claim now: the free calls, or what a quick receiver handles in a tenth of a second. */
     room: (): number => Math.max(callsPerWorker - running.size, ahead()),
     /** Waits until the receiver has responded once, which shows its pace, or has proved to be slow. */
     async paceKnown(): Promise<void> {
@@ -92,7 +92,7 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
     /** Waits until there is room for more calls or something to record. */
     async progress(inTime: boolean): Promise<void> {
       do {
-        // Calls may have ended while D1 was busy: then there is nothing to wait for, and perhaps nothing under way.
+        // Calls may have ended while D1 was busy: then there is nothing to wait for.
         if (finished.length > 0 && waiting.length === 0) break;
         const free = running.size < callsPerWorker && inTime;
         await Promise.race(free ? [...running, scheduler.wait(lookAgainMs)] : running);
@@ -111,7 +111,7 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
   };
 }
 
-/** Makes the call of a claimed delivery, unless something speaks against it; `startBy` is the latest time to start. */
+/** Makes the call of a claimed delivery, unless there is a reason not to; `startBy` is the latest time to start. */
 async function attemptClaimed(
   env: Env,
   delivery: Claimed,
@@ -136,7 +136,7 @@ async function attemptClaimed(
     : { key: delivery, status: next.status, attempt: made };
 }
 
-/** A webhook's receiver, prepared once for all calls of a worker, or why it may not or cannot be called. */
+/** A webhook's receiver, prepared once for all calls of a worker, or why it cannot be called. */
 async function targetOf(
   env: Env,
   webhookId: string,
@@ -163,8 +163,8 @@ async function targetOf(
 }
 
 /**
- * Writes a point to Analytics Engine for one attempt, which took `ms`; an invocation may write 250. Never throws:
- * observing deliveries must not stop them.
+ * Writes an Analytics Engine point for one attempt of `ms`; an invocation may write 250. Never throws: observing
+ * deliveries must not stop them.
  */
 function countAttempt(
   env: Env,

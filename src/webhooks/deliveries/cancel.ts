@@ -7,10 +7,7 @@ import { withoutRecipient } from '../notifications/remove.ts';
 import { claimedUntil, leaseMs, startWindowMs } from './claim.ts';
 import { allWebhooks } from './sweep.ts';
 
-/**
- * Cancels the pending deliveries of a deleted webhook that no call is under way for. The sweep finds what is
- * left.
- */
+/** Cancels the pending deliveries of a deleted webhook, except those in flight, which the sweep finds later. */
 export async function cancelDeleted(env: Env, webhookId: string): Promise<void> {
   const now = Date.now();
   await changeInChunks(
@@ -25,7 +22,7 @@ export async function cancelDeleted(env: Env, webhookId: string): Promise<void> 
   );
 }
 
-/** Cancels the pending deliveries of webhooks that have been stopped and that no call is under way for. */
+/** Cancels the pending deliveries of stopped webhooks, except those in flight. */
 export async function cancelPending(env: Env, webhookIds: string[], budget?: Budget): Promise<void> {
   const now = Date.now();
   await changeInChunks(
@@ -41,7 +38,7 @@ export async function cancelPending(env: Env, webhookIds: string[], budget?: Bud
   );
 }
 
-/** Waits until no more calls can start for what is claimed of these webhooks now: some seconds at most. */
+/** Waits some seconds, until no call can start any more for what is claimed of these webhooks. */
 export async function untilNoCallStarts(env: Env, webhookIds: string[]): Promise<void> {
   const db = openDatabase(env);
   for (let atMost: number | undefined; ; ) {
@@ -56,8 +53,8 @@ export async function untilNoCallStarts(env: Env, webhookIds: string[]): Promise
 }
 
 /**
- * The last time, up to `atMost`, until which deliveries of an account are claimed (milliseconds since 1970), those of
- * deleted webhooks too: by then no more calls are under way for them, and all are recorded. Null if none is.
+ * Until when deliveries of an account are claimed (milliseconds since 1970), at most `atMost`, including those of
+ * deleted webhooks. By then no call is in flight and all are recorded. Null if none is claimed.
  */
 export async function claimedUntilOf(env: Env, accountId: string, atMost?: number): Promise<number | null> {
   const now = Date.now();
@@ -68,13 +65,13 @@ export async function claimedUntilOf(env: Env, accountId: string, atMost?: numbe
   return row?.until || null;
 }
 
-/** How many rows a chunk looks through, and how many webhooks it passes to find one of the account. */
+/** How many rows a chunk scans, and how many webhooks it passes to find one of the account. */
 const scannedPerChunk = 2000;
 const webhooksPerChunk = 2000;
 
 /**
- * Deletes the deliveries of the account's webhooks, deleted ones included; for a connection, those of its notifications,
- * which therefore go later.
+ * Deletes the deliveries of the account's webhooks, deleted ones included; for a connection, those of its
+ * notifications, which must go later.
  */
 export const removeDeliveries: Remover = async (env, owner, cursor) => {
   const db = openDatabase(env);
@@ -91,12 +88,12 @@ const ofConnection = ({ connectionId }: Owner): SQL =>
           where n.event_id = d.event_id and n.level = d.level and n.connection_id = ${connectionId})
         or exists (select 1 from safety_events e where e.id = d.event_id and e.connection_id = ${connectionId}))`;
 
-/** Deletes the fan-outs of the account or the connection. There are hardly ever any. */
+/** Deletes the fan-outs of the account or connection, which are rare. */
 export const removeFanOuts = (db: Database, { accountId, connectionId }: Owner) =>
   change(db)`delete from fan_outs where account_id = ${accountId}
       ${connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`}`;
 
-/** Changes a column of the account's deliveries where it contains an address, given in lower case. */
+/** Changes a column of the account's deliveries where it contains an address in lower case. */
 const erasing =
   (column: 'data' | 'log', without: (email: string) => SQL) =>
   (email: string): Remover =>
@@ -110,21 +107,21 @@ const erasing =
     return chunk?.next;
   };
 
-/** Takes an address from the recipients that payloads of the account's deliveries name. */
+/** Removes an address from the recipients in the payloads of the account's deliveries. */
 export const erasePayloads = erasing('data', withoutRecipient);
 
-/** Takes what receivers answered from the account's deliveries where it contains an address. */
+/** Removes responses that contain an address from the account's deliveries. */
 export const eraseAnswers = erasing(
   'log',
   () => sql`(select json_group_array(json_remove(value, '$.answer')) from json_each(log))`,
 );
 
-/** Some of the account's deliveries, and the cursor of the rest. No `range` where only others' were passed. */
+/** Some of the account's deliveries, and the next cursor. No `range` if only others' were passed. */
 type Chunk = { range: SQL | undefined; next: string };
 
 /**
- * The account's next deliveries, webhook by webhook: a webhook's all belong to one account, and deleted webhooks have
- * some, too. Undefined once there are none.
+ * The account's next deliveries, webhook by webhook, deleted webhooks included: all of a webhook's belong to one
+ * account. Undefined at the end.
  */
 async function nextChunk(db: Database, accountId: string, cursor: string): Promise<Chunk | undefined> {
   const [webhookId = '', id = ''] = cursor.split('/');

@@ -10,35 +10,34 @@ import { isFirst } from './counts.ts';
 import { burstSeconds, circuitAfter, firstWindow, widestWindow } from './policy.ts';
 import type { DeliveryKey, DeliveryMessage } from './queue.ts';
 
-/** How long after the claim a call may start; what has not started by then is put back. */
+/** How long after the claim a call may start; what has not started by then is released. */
 export const startWindowMs = 5_000;
 
-/** How long a claim holds: longer than the start window, the duration of a call (15 s) and of recording it. */
+/** How long a claim lasts: longer than the start window, a call (15 s) and recording it. */
 export const leaseMs = 30_000;
 
 /** A webhook as a worker sees it, with the state of its receiver. */
 export type ClaimedWebhook = Pick<WebhookInput, PlainField> & {
   accountId: string;
   headers: Sealed;
-  /** The secrets that sign its calls; null if it has none. */
+  /** The secrets that sign its calls; null if there are none. */
   signing: Sealed | null;
-  /** The client that gets its access tokens, and what is kept of these; null if it has none. */
+  /** The client that gets its access tokens, and the stored token; null if there is none. */
   oauth: Sealed | null;
   oauthToken: string | null;
-  /** The most calls that it may have in flight now, and ever. */
+  /** The most calls that may be in flight now, and ever. */
   window: number;
   ceiling: number;
-  /** Whether a wider window would hold more deliveries that are due. */
+  /** Whether a wider window would hold more due deliveries. */
   more: boolean;
   /** The operator's limit; null if there is none. */
   maxPerSecond: number | null;
   /** When the limit per second has room again. */
   nextCallAt: number;
-  /** How many attempts have failed in a row. */
   failures: number;
-  /** While it is in the future, the circuit is open. */
+  /** The circuit is open until then. */
   openUntil: number;
-  /** When the message comes that wakes the webhook for its retries; null if none does. */
+  /** When a message wakes the webhook for its retries; null if none does. */
   timerAt: number | null;
 };
 
@@ -53,14 +52,14 @@ export type Claimed = DeliveryKey & {
   data: string;
   /** Whether it is neither a replay nor a test. */
   first: number;
-  /** The request that brought the notification in, if known. */
+  /** The request that brought the notification, if known. */
   requestId: string | null;
   wanted: boolean;
 };
 
 /**
- * Whose deliveries to claim, how many, at what time (milliseconds since 1970), and whether accidents alone. `known` is
- * the webhook as the worker saw it last, which saves looking for limits that it does not have.
+ * Whose deliveries to claim, how many, when (milliseconds since 1970), and whether only accidents. `known` is the
+ * webhook as the worker last saw it, which saves reading limits that it does not have.
  */
 export type ClaimRequest = {
   webhookId: string;
@@ -71,11 +70,10 @@ export type ClaimRequest = {
 };
 
 /**
- * The statements that claim up to `count` due deliveries of a webhook, to be run in one batch: the claimed
- * deliveries, what they use up of a limit per second, and the webhook's row. Claims come from a window of the
- * webhook's first due deliveries, accidents first. Claimed ones stay in the window until they are recorded, so its
- * size bounds the calls in flight: only accidents that come while events hold all of it have as many again. It is 0
- * while the circuit is open, and 1 when a probe may go through.
+ * The statements of one batch that claim up to `count` due deliveries of a webhook: the claimed deliveries, what they
+ * use of a limit per second, and the webhook's row. Claims come from a window of the first due deliveries, accidents
+ * first. Claimed ones stay in the window until they are recorded, so its size bounds the calls in flight; accidents may
+ * exceed it by as much again while events fill it. It is 0 while the circuit is open, and 1 for a probe.
  */
 export const claimStatements = (
   db: Database,
@@ -129,17 +127,17 @@ const webhookColumns = (now: number): SQL => sql`
   w.max_per_second as maxPerSecond, coalesce(h.next_call_at, 0) as nextCallAt,
   ${windowOf(now)} as window, ${ceilingOf} as ceiling`;
 
-/** A call claims nothing for a webhook with more deliveries than this within a lease, and looks at so many webhooks. */
+/** A call claims nothing for a webhook with more deliveries than this within a lease, and checks so many webhooks. */
 const maxRecent = 100;
 const maxLookedAt = 10;
 
-/** A call claims what it makes only if D1 runs its transaction so soon: the sweep looks for what was lost by id. */
+/** A call's claim is valid only if D1 runs its transaction this soon: the sweep finds lost ones by id. */
 const claimWithinMs = 5_000;
 
 /**
- * The call that makes new deliveries of events claims the first of them for the first of their webhooks that has nothing
- * to do, and works for it itself: that saves a round trip, two rows written, and its receiver some time. This is SQL for
- * that webhook: its receiver is healthy and has no limit, and no such claim is open. Null if there is none.
+ * SQL for the webhook whose first deliveries the call that creates them claims and works on itself, which saves a round
+ * trip and two rows. It is the first with nothing to do, whose receiver is healthy and has no limit, and without such a
+ * claim. Null if there is none.
  */
 export const readyWebhook = (webhooks: SQL, now: number): SQL => sql`(
   select i.webhook_id from (select webhook_id from ${webhooks} order by webhook_id limit ${maxLookedAt}) i
@@ -155,8 +153,8 @@ export const readyWebhook = (webhooks: SQL, now: number): SQL => sql`(
   order by i.webhook_id limit 1)`;
 
 /**
- * SQL for until when deliveries of a webhook are claimed by the calls that made them, after a time (milliseconds since
- * 1970), or were: these are in no index. It looks at what has been made since, `most` at most.
+ * SQL for until when deliveries of a webhook are claimed by the calls that created them since a time (milliseconds
+ * since 1970): these are in no index, so at most `most` recent ids are read.
  */
 const firstCallsUntil = (webhookId: SQL, since: number, most = -1): SQL => sql`coalesce((
   select max(iif(status = 'pending' and next_attempt_at is null, claimed_until, 0)) from (
@@ -164,7 +162,7 @@ const firstCallsUntil = (webhookId: SQL, since: number, most = -1): SQL => sql`c
     where webhook_id = ${webhookId} and id >= ${firstIdAt(since)}
     limit ${most})), 0)`;
 
-/** SQL for until when deliveries of a webhook that were claimed `since` then are, of the times up to one; 0 for none. */
+/** SQL for until when deliveries of a webhook that were claimed `since` then are claimed, up to a time; 0 for none. */
 export const claimedUntil = (
   webhookId: SQL,
   {
@@ -179,7 +177,7 @@ export const claimedUntil = (
     select claimed_until from (select claimed_until from ${dueDeliveries(webhookId, now)} limit ${2 * widestWindow}))
   where until between ${since + leaseMs} and ${atMost})`;
 
-/** What has been claimed at once: `unseen` are the new notifications, before their events are written. */
+/** The deliveries claimed at creation; `unseen` are the new notifications, before their events are written. */
 export const selectClaimedAtOnce = (db: Database, webhooks: SQL, unseen: SQL, now: number) => {
   const claimed = sql`d.id >= ${firstIdAt(now)} and d.claimed_until = ${now + leaseMs}`;
   return statement<ClaimedAtOnce>(db)`
@@ -198,10 +196,10 @@ export type ClaimedAtOnce = DeliveryKey & {
   notification: string | null;
 } & Omit<WebhookRow, 'more'>;
 
-/** A claim that the call which made the deliveries has taken, as a worker goes on with it. */
+/** A claim taken by the call that created the deliveries, for a worker to continue. */
 export type FirstClaim = { webhook: ClaimedWebhook; claimed: Claimed[]; now: number };
 
-/** Work that a call may begin itself, with what it has claimed at once; the queue carries it without that. */
+/** Work that a call may begin itself with its claim; the queue carries it without. */
 export type NewWork = DeliveryMessage & { claim?: FirstClaim };
 
 const plain = sql.raw(plainFields.map((name) => `w.${plainColumns[name].name} as "${name}"`).join(', '));
@@ -209,8 +207,8 @@ const plain = sql.raw(plainFields.map((name) => `w.${plainColumns[name].name} as
 const priorities = { all: sql`(0, 1, 2, 3)`, accidents: sql`(0)`, events: sql`(1, 2, 3)` };
 
 /**
- * A webhook's due deliveries, claimed or not, accidents first. With every priority named SQLite reads them off the
- * index in this order, and seeks past those that are not due yet.
+ * A webhook's due deliveries, claimed or not, accidents first. With every priority named, SQLite reads them in index
+ * order and skips those that are not due.
  */
 export const dueDeliveries = (
   webhookId: SQL | string,
@@ -225,7 +223,7 @@ export const dueDeliveries = (
 /** SQL for the most calls that `w` may ever have in flight. */
 export const ceilingOf: SQL = sql`coalesce(w.max_in_flight, ${widestWindow})`;
 
-/** SQL for something of a webhook's receiver; 0 if the webhook has been deleted or stopped. */
+/** SQL for a value of a webhook's receiver; 0 if the webhook is deleted or stopped. */
 const ofReceiver = (webhookId: string, value: SQL): SQL => sql`
   coalesce((select ${value} from webhooks w
     left join webhook_health h on h.webhook_id = w.id
@@ -258,10 +256,7 @@ const secretsOf = ({ headers, signing, oauth }: Pick<WebhookRow, 'headers' | 'si
   oauth: JSON.parse(oauth ?? 'null') as Sealed | null,
 });
 
-/**
- * The claim of what has been claimed at once; `more` says whether other deliveries of the webhook wait. Undefined if
- * nothing has been claimed.
- */
+/** The claim of what was claimed at creation, if anything; `more` if other deliveries of the webhook wait. */
 export function firstClaim(rows: ClaimedAtOnce[], more: boolean, now: number): FirstClaim | undefined {
   const [first] = rows;
   if (!first) return undefined;
@@ -281,7 +276,7 @@ export function firstClaim(rows: ClaimedAtOnce[], more: boolean, now: number): F
   return { webhook: { ...webhook, ...secretsOf(webhook), more }, claimed, now };
 }
 
-/** Puts the results of `claimStatements` together. The webhook is undefined if it has been deleted. */
+/** Combines the results of `claimStatements`. The webhook is undefined if it was deleted. */
 export function readClaim(rows: ClaimedRow[], [webhook]: WebhookRow[]) {
   return {
     webhook:
@@ -297,7 +292,7 @@ export function readClaim(rows: ClaimedRow[], [webhook]: WebhookRow[]) {
   };
 }
 
-/** What a claimed delivery has of its notification, which as null is past retention. */
+/** What a claimed delivery has of its notification; null past retention. */
 function loaded(level: number, notification: string | null) {
   const { data, requestId, wanted } = JSON.parse(notification ?? '{"data":"{}","requestId":null}');
   return { type: typeOfLevel(level), data, requestId, wanted: wanted === 1 };

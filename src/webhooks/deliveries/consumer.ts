@@ -12,17 +12,17 @@ import { nextDueAt, probeSooner, wakeAt } from './wake-timers.ts';
 import { runWorker, type WorkerBudget, type WorkerEnd } from './worker.ts';
 
 /**
- * Workers gives 30 s to what goes on in the background, and cuts off the rest: a call may start as long as it can take
- * its 15 s, with two more to record how it ended.
+ * A call may start as long as its 15 s, and two more to record it, fit into the 30 s that Workers allows background
+ * work.
  */
 const callsForMs = 30_000 - callTimeoutMs - 2_000;
 
-/** How long an invocation waits and claims: what it claims last has a few seconds to start. */
+/** How long an invocation claims: its last claim needs a few seconds to start. */
 const budgetMs = callsForMs - 4_000;
 
 /**
- * The most transactions of an invocation, for D1 takes 1,000 queries of one: each has seven, and comes with 40 calls at
- * most, of which an invocation may make 10,000.
+ * The most transactions of an invocation: each has seven of D1's 1,000 queries, and comes with up to 40 of its 10,000
+ * calls.
  */
 const maxTransactions = 140;
 
@@ -30,15 +30,14 @@ const maxTransactions = 140;
 const contendedMs = 2_000;
 
 /**
- * The workers that an account may have in an isolate, and besides them those for accidents. What waits for longer goes
- * back to the queue, which is everybody's.
+ * The workers of an account in an isolate, and those for accidents beside them. What waits longer returns to the queue.
  */
 const bounds = { maxWaiting: 1_000, timeoutMs: 5_000, stepMs: 10, longestMs: 45_000 };
 const forAll = fairQueue({ atOnce: 120, ...bounds });
 const forAccidents = fairQueue({ atOnce: 40, ...bounds });
 const workersFor = ({ accidents }: Wake) => (accidents ? forAccidents : forAll);
 
-/** While other accounts are active, an account's workers may be joined by one every tenth of a second. */
+/** While other accounts are active, an account gets one more worker every tenth of a second. */
 const joining = fairQueue({
   atOnce: 1,
   timeoutMs: 0,
@@ -46,13 +45,13 @@ const joining = fairQueue({
   restMs: (accountId) => (othersAreActive(accountId) ? 100 : 0),
 });
 
-/** When work that has waited for too long comes back, and after a failure of ours, such as an overloaded D1. */
+/** When work returns that waited too long, and work after a failure of ours, such as an overloaded D1. */
 const waitAgainSeconds = 1;
 const retrySeconds = 10;
 
 /**
- * Handles one message: works for a webhook, or goes on with the fan-out of a large call. Never throws: what
- * fails is logged and tried again after ten seconds; what is lost is found by the sweep.
+ * Handles one message: works for a webhook, or continues the fan-out of a large call. Never throws: a failure is logged
+ * and retried after ten seconds; the sweep finds what is lost.
  */
 export async function handle(env: Env, { claim, ...message }: NewWork): Promise<void> {
   const now = Date.now();
@@ -68,7 +67,7 @@ export async function handle(env: Env, { claim, ...message }: NewWork): Promise<
       const done = await continueFanOut(env, message.fanOut, () => Date.now() < budget.until);
       if (!done) await send(env.DELIVERIES, [message]);
     });
-  // One whose turn is over while others wait for theirs gets in line again.
+  // A worker that ends because others wait gets in line again.
   let first = claim;
   for (let again = true; again; first = undefined) {
     const turn = await workersFor(message).run(
@@ -82,14 +81,13 @@ export async function handle(env: Env, { claim, ...message }: NewWork): Promise<
   attempts.end();
 }
 
-/** The bindings, and whether all deliveries begin in the queue, where benchmarks can hold them back. */
+/** The bindings; benchmarks set `QUEUE_ONLY` to hold all deliveries back. */
 export type StarterEnv = Env & { QUEUE_ONLY?: true };
 
 /**
- * Returns what starts work on new deliveries behind a request's reply. The first webhook's begins at once, in the
- * request's own background, which spares it the way through the queue; an invocation has connections for one worker only,
- * so all else goes there. The rows are the truth: what cannot be started is no failure of the request, for the sweep
- * finds it.
+ * Returns a function that starts work on new deliveries after a request's response. The first webhook's starts in the
+ * request's own background, without the queue; an invocation has connections for one worker only, so the rest is
+ * queued. A failure to start is no failure of the request: the sweep finds the rows.
  */
 export function starter(env: StarterEnv, context: Pick<ExecutionContext, 'waitUntil'>) {
   let isFree = !env.QUEUE_ONLY;
@@ -126,11 +124,11 @@ async function orLater<T>(
   }
 }
 
-/** Sends a message that comes later. Best effort: the sweep wakes what the queue refuses. */
+/** Sends a delayed message. Best effort: the sweep wakes what the queue refuses. */
 const sendAfter = async (env: Env, message: DeliveryMessage, delaySeconds: number): Promise<void> =>
   void (await env.DELIVERIES.send(message, { delaySeconds }).catch(() => {}));
 
-/** Runs a worker, and sees to whatever has to follow it. Returns 'again' if it made room for others, with time left. */
+/** Runs a worker and what must follow it. Returns 'again' if it made room for others, with time left. */
 async function work(env: Env, wake: Wake, budget: Budget, claim?: FirstClaim): Promise<'again' | 'done'> {
   const contendedUntil = Date.now() + contendedMs;
   const isLeft = () => budget.transactionsLeft > 0 && Date.now() < budget.until;
@@ -148,7 +146,7 @@ async function work(env: Env, wake: Wake, budget: Budget, claim?: FirstClaim): P
   return 'done';
 }
 
-/** A message may have been under way when its account moved to another home. */
+/** The account may have moved to another home while the message was under way. */
 async function followOrCancel(env: Env, { timer: _, ...wake }: Wake): Promise<void> {
   const name = hasHomes(env) ? await homeOfMoved(env, wake.accountId) : undefined;
   const home = name === undefined ? undefined : homesOf(env).get(name);
@@ -169,7 +167,7 @@ function growth(env: Env, { timer: _, ...wake }: Wake): (workers: number) => voi
   };
 }
 
-/** When to wake an idle webhook again, as far as this worker has to see to it (milliseconds since 1970). */
+/** When this worker has to wake an idle webhook again (milliseconds since 1970). */
 async function nextWakeAt(
   env: Env,
   wake: Wake,
@@ -183,7 +181,7 @@ async function nextWakeAt(
     return probeAt;
   }
   const isTimer = wake.timer !== undefined && webhook?.timerAt === wake.timer;
-  // A level of an accident may wait for the one before it.
+  // A level of an accident may wait for the previous one.
   const next = isTimer || wake.accidents ? await nextDueAt(env, wake.webhookId) : null;
   const times = [retryAt, next].filter((at) => typeof at === 'number');
   return times.length > 0 ? Math.min(...times) : undefined;

@@ -4,9 +4,8 @@ import { hourMs } from '../../platform/durations.ts';
 import { addHistograms, type Histogram, never } from '../latency.ts';
 
 /**
- * What happened to a webhook's deliveries in some time: how many ended, delivered or failed for good, how many attempts
- * failed and will be repeated, and how long its receiver took to answer. `waits` is how long they had waited: see
- * `waitsOf`.
+ * A webhook's deliveries in some time: how many were delivered or failed for good, how many attempts failed and will be
+ * repeated, and how long responses took. `waits`: see `waitsOf`.
  */
 export type Tally = {
   delivered: number;
@@ -18,16 +17,16 @@ export type Tally = {
 
 export const noTally: Tally = { delivered: 0, failed: 0, retried: 0, responseTimes: {}, waits: {} };
 
-/** A tally of one hour, counted since 1970. */
+/** A tally of one hour since 1970. */
 export type HourTally = Tally & { hour: number };
 
-/** How many hours back a page shows hour by hour, this one included, and how many there are: 30 days. */
+/** How many hours a page shows, including this one, and how many are kept: 30 days. */
 export const shownHours = 24;
 export const countedHours = 720;
 
 export const hourOf = (ms: number): number => Math.floor(ms / hourMs);
 
-/** What becomes of a counter when more is counted: an hour takes the place of the one 30 days before it. */
+/** Adds to a counter; an hour replaces the one 30 days before it. */
 const addedUp = ({ responseTimes, waits }: { responseTimes: object; waits: object }) => sql`
   delivered = iif(hour = excluded.hour, delivered, 0) + excluded.delivered,
   failed = iif(hour = excluded.hour, failed, 0) + excluded.failed,
@@ -37,7 +36,7 @@ const addedUp = ({ responseTimes, waits }: { responseTimes: object; waits: objec
   noticed = iif(hour = excluded.hour, noticed, 0),
   hour = excluded.hour`;
 
-/** The row's counts and these. One by one, because to go through the row's would be billed as reading rows. */
+/** Adds these counts to the row's, key by key: D1 would bill iterating over JSON as reading rows. */
 function added(column: 'response_times' | 'waits', counts: object): SQL {
   const set = Object.keys(counts).map((name) => {
     if (!/^\w+$/.test(name)) throw new Error('The name of a counter stands in SQL');
@@ -48,20 +47,20 @@ function added(column: 'response_times' | 'waits', counts: object): SQL {
 }
 
 /**
- * SQL for whether the waits of a delivery are counted: those of a test and of a replay are not. Ids of records are UUIDs
- * of version 5, and those of tests of version 7. A replay keeps earlier attempts.
+ * SQL for whether the waits of a delivery are counted: not those of tests, whose ids are UUIDs of version 7 instead of
+ * 5, or of replays, which keep earlier attempts.
  */
 export const isFirst = (d: SQL): SQL => sql`
   (substr(${d}.event_id, 15, 1) = '5' and json_array_length(${d}.log) + ${d}.attempts_omitted <= ${d}.attempts)`;
 
-/** A delivery that has been attempted, by the claim that it was called under, and its status now. */
+/** An attempted delivery: the claim it was called under, and its status now. */
 export type Attempted = { id: string; claimedUntil: number; status: string };
 
 /**
- * Counts the outcomes of a webhook's deliveries that have been `attempted`, with their response times and waits, and those
- * of those of `earlier` transactions. To be run in the same transaction as the update that records them, and before it:
- * when none of them is pending under its claim any more, nothing is counted, so that recording a batch twice counts it
- * once. Writes one row, however many there are, and none for a deleted webhook.
+ * Counts the outcomes of a webhook's `attempted` deliveries, with their response times and waits, and those of
+ * `earlier` transactions. Runs before the update that records them, in the same transaction. When none of them is
+ * pending under its claim any more, nothing is counted, so that recording a batch twice counts it once. Writes one row,
+ * and none for a deleted webhook.
  */
 export function countAttempts(
   db: Database,
@@ -91,7 +90,7 @@ export function countAttempts(
   );
 }
 
-/** Counts the outcomes of deliveries of a webhook in earlier transactions. */
+/** Counts the outcomes of earlier transactions. */
 export const countEarlier = (
   db: Database,
   webhookId: string,
@@ -124,8 +123,8 @@ function addToHour(
 }
 
 /**
- * SQL that counts deliveries that fail without an attempt, which `which` selects by `webhook_id`. To be run in the
- * same transaction as the update that fails them, and before it.
+ * SQL that counts deliveries that fail without an attempt, which `which` selects by `webhook_id`. Runs before the
+ * update that fails them, in the same transaction.
  */
 export const countFailed = (which: SQL, now: number): SQL => sql`
   insert into webhook_hours (webhook_id, slot, hour, delivered, failed, waits)
@@ -141,7 +140,7 @@ export const countFailed = (which: SQL, now: number): SQL => sql`
   where true
   on conflict (webhook_id, slot) do update set ${addedUp({ responseTimes: {}, waits: endedUnattempted })}`;
 
-/** How the waits of deliveries that fail without an attempt are counted: none was delivered, some never attempted. */
+/** How waits of deliveries that fail without an attempt are counted: none was delivered, some never attempted. */
 const endedUnattempted = {
   [`as${never}`]: sql`d.priority = 0`,
   [`es${never}`]: sql`d.priority > 0`,
@@ -158,7 +157,7 @@ export type CountedHour = Omit<HourTally, 'responseTimes' | 'waits'> & {
 const columns = sql`c.webhook_id as webhookId, c.hour, c.delivered, c.failed, c.retried,
   c.response_times as responseTimes`;
 
-/** The last 30 days of a webhook that is the account's: at most 720 counters, however many deliveries it had. */
+/** The last 30 days of one of the account's webhooks: at most 720 counters. */
 export const selectHours = (db: Database, ownWebhook: SQL, now: number) =>
   statement<CountedHour>(db)`select ${columns} from webhook_hours c
       where c.webhook_id = ${ownWebhook} and c.hour > ${hourOf(now) - countedHours}`;
@@ -172,7 +171,7 @@ export function selectLastDay(db: Database, webhookIds: SQL, now: number) {
         and c.slot in (select value from json_each(${JSON.stringify(slots)}))`;
 }
 
-/** Puts counters in order: each of the last `count` hours once, oldest first, empty where nothing was counted. */
+/** Orders counters: the last `count` hours, oldest first, empty where nothing was counted. */
 export function inHours(counted: CountedHour[], count: number, now: number): HourTally[] {
   const first = hourOf(now) - count + 1;
   const hours = Array.from({ length: count }, (_, i): HourTally => ({ ...noTally, hour: first + i }));
@@ -185,7 +184,6 @@ export function inHours(counted: CountedHour[], count: number, now: number): Hou
   return hours;
 }
 
-/** Several tallies together. */
 export const addTallies = (tallies: Tally[]): Tally => ({
   delivered: total(tallies, 'delivered'),
   failed: total(tallies, 'failed'),

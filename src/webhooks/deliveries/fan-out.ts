@@ -19,7 +19,7 @@ import { dueDeliveries, leaseMs, readyWebhook, selectClaimedAtOnce } from './cla
 import { firstWindow, priorityOf } from './policy.ts';
 import { wakeOf } from './queue.ts';
 
-/** The most deliveries that the transaction of an ingest call makes, and each that follows it. */
+/** The most deliveries that the transaction of an ingest call creates, and each that follows it. */
 const maxInFirst = 2000;
 const maxInNext = 500;
 
@@ -33,10 +33,10 @@ const webhooksIn = (deliveries: number, notifications: number): number =>
   Math.max(1, Math.floor(deliveries / Math.max(1, notifications)));
 
 /**
- * The statements that give each webhook that subscribes to them a pending delivery of each new notification, as far as
- * one transaction goes; a fan-out remembers the rest, for `continueFanOut`. They run in this order, before the
- * notifications and records are written. The notifications are all of one type; the transaction has `inAll` of it. With
- * `claims`, the first deliveries are claimed at once, if a webhook is ready for them.
+ * The statements that give each subscribing webhook a pending delivery of each new notification, up to the limit of one
+ * transaction; a fan-out remembers the rest, for `continueFanOut`. They run in this order, before the notifications and
+ * records are written. The notifications are all of one type, of which the transaction has `inAll`. With `claims`, the
+ * first deliveries are claimed at once, if a webhook is ready for them.
  */
 export function fanOut(
   db: Database,
@@ -98,7 +98,7 @@ export const holdNewLevels = (
     source.now,
   );
 
-/** Those that the transaction of the call itself serves. */
+/** The webhooks that the call's own transaction serves. */
 const firstWebhooks = (
   { connectionId }: NotificationSource,
   type: NotificationType,
@@ -111,16 +111,15 @@ type FanOutRow = {
   accountId: string;
   connectionId: string;
   type: NotificationType;
-  /** How many. */
   notifications: number;
   expandedTo: string;
   createdAt: number;
 };
 
 /**
- * Goes on with a fan-out, in small transactions that take turns with others of the account, while it is `inTime`. Each
- * moves the fan-out's mark, so that repeating one, or two at a time, makes no delivery twice. Returns whether it is
- * done.
+ * Continues a fan-out while it is `inTime`, in small transactions that alternate with others of the account. Each
+ * advances the fan-out's mark, so that repeating one, or running two at a time, creates no delivery twice. Returns
+ * whether it is done.
  */
 export async function continueFanOut(env: Env, id: string, inTime: () => boolean): Promise<boolean> {
   const db = openDatabase(env);
@@ -132,14 +131,14 @@ export async function continueFanOut(env: Env, id: string, inTime: () => boolean
     if (!inTime()) return false;
     const from = mark;
     const step = await largeTransactions.run(row.accountId, () => expandNext(env, db, id, row, from));
-    if (step?.result === from) return false; // the account is being moved: it goes on there
+    if (step?.result === from) return false; // the account is being moved: the new home continues
     if (step) mark = step.result;
     else await scheduler.wait(tooManyWaitMs);
   }
   return true;
 }
 
-/** Serves the webhooks that follow `mark`, unless somebody else just has; returns where the fan-out now stands. */
+/** Serves the webhooks after `mark`, unless another run has; returns where the fan-out now stands. */
 async function expandNext(
   env: Env,
   db: Database,
@@ -183,8 +182,8 @@ async function expandNext(
 }
 
 /**
- * Those of the webhooks that have to be woken. For events, the ones with some due are being worked for already. An
- * accident has workers of its own, so that it need not wait for one whose calls take long.
+ * The webhooks to wake. For events, those with due deliveries already have a worker. Accidents have workers of their
+ * own, so that they need not wait for long calls.
  */
 const selectIdle = (
   db: Database,
@@ -203,12 +202,12 @@ const selectIdle = (
           : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, source.now, 'events')} limit 1)`
       }`;
 
-/** SQL for whether the delivery of `n` to `w` is claimed as it is made, so that it is in no index. */
+/** SQL for whether the delivery of `n` to `w` is claimed at creation, so that it is in no index. */
 const isClaimed = sql`(n.key < ${firstWindow} and w.webhook_id = c.webhook_id)`;
 
 /**
- * Each of the notifications, which are of the time `createdAt`, for each of the webhooks; with the `payload`, unless that is
- * null. The limit keeps SQLite from working it out three times.
+ * Each of the notifications, created at `createdAt`, for each of the webhooks, with the `payload` unless that is null.
+ * The limit keeps SQLite from evaluating it three times.
  */
 const insertDeliveries = (
   source: NotificationSource,
@@ -230,7 +229,6 @@ const insertDeliveries = (
 /** A delivery for one webhook, whatever it subscribes to; due at a time in milliseconds since 1970. */
 export type SingleDelivery = { id: string; eventId: string; level: number; priority: number; dueAt: number };
 
-/** Deliveries for one webhook alone. */
 export const deliverTo = (db: Database, accountId: string, webhookId: string, deliveries: SingleDelivery[]) =>
   statement(db)`
     insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)

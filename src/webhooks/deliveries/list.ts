@@ -15,9 +15,9 @@ import type { Attempt } from './record.ts';
 import { DeliveryListQuery, type DeliverySummary } from './schema.ts';
 
 /**
- * Reads one page of the deliveries for the account's webhooks, webhook by webhook. Returns its items and
- * the cursor of the next page, if there is one. A page is short, with a next one, when its filters have let too few
- * of `maxScanned` deliveries pass. Items are so small that 500 of them stay far below `maxPageBytes`.
+ * Reads one page of the deliveries for the account's webhooks, webhook by webhook. Returns its items and the cursor of
+ * the next page, if there is one. A page is short and has a next one if too few of `maxScanned` deliveries pass its
+ * filters. 500 items stay far below `maxPageBytes`.
  *
  * @throws Refusal: invalid, naming the parameter; unauthenticated; forbidden
  */
@@ -49,7 +49,7 @@ export async function readDeliveries(
 
 type Filters = Pick<DeliveryListQuery, 'webhookId' | 'status' | 'type' | 'eventId'>;
 
-/** The order that reads the least: that of the event, else that of the status, if it has one. */
+/** The order that reads the least: by event, otherwise by status. */
 function orderFor({ accountId }: Caller, { eventId, status }: Filters): ReadOrder {
   if (eventId) return ofEvent(accountId, eventId);
   if (status === 'pending') return pendingAsDue;
@@ -69,7 +69,7 @@ type PageRequest = Filters & {
   to?: number;
 };
 
-/** A delivery as it was read. `last` is its latest attempt, `at` its place in the order, both as JSON. */
+/** A delivery as read. `last` is its latest attempt, `at` its place in the order, both as JSON. */
 type ScannedDelivery = Scanned &
   Omit<Delivery, 'type' | 'finishedAt' | 'requestId' | 'log' | 'attemptsOmitted'> & {
     last: string | null;
@@ -146,21 +146,20 @@ const answerOf = ({ status, result, at }: Attempt): DeliverySummary['lastAnswer'
 });
 
 /**
- * How the deliveries `d` of the webhooks `w` are read in an order that an index has: webhook by webhook, and in each
- * by `columns`. So nothing is sorted, and little more is read than a page shows.
+ * An order in which an index has the deliveries `d` of the webhooks `w`: webhook by webhook, and in each by `columns`.
+ * So nothing is sorted, and little more is read than a page shows.
  */
 export type ReadOrder = {
   /** What is joined to the webhooks. */
   deliveries: SQL;
-  /** What they are in order of, after the webhook. */
+  /** Their order after the webhook. */
   columns: SQL;
   /** The condition that a delivery comes after a place; undefined if this order has no such place. */
   after: (place: CursorKeys) => SQL | undefined;
-  /** What deliveries must pass one by one. */
+  /** Checked for each delivery. */
   filter?: SQL;
-  /** The status that all of them have. */
   status?: 'pending' | 'failed';
-  /** Whether a range of time is one of the index: ids are in order of time. */
+  /** Whether a range of time is a range of the index, as ids are ordered by time. */
   byTime: boolean;
 };
 
@@ -191,7 +190,7 @@ export const failedOldestFirst: ReadOrder = {
 
 const Due = v.strictTuple([v.string(), v.number(), v.number(), v.string()]);
 
-/** Those that are pending: accidents first, then events of risk 5, those of risk 4, and the rest, each as it is due. */
+/** Pending ones: accidents first, then events of risk 5, of risk 4, and the rest, each as due. */
 export const pendingAsDue: ReadOrder = {
   deliveries: sql`deliveries d indexed by deliveries_due
     on d.webhook_id = w.id and d.status = 'pending' and d.next_attempt_at is not null`,
@@ -209,8 +208,8 @@ export const pendingAsDue: ReadOrder = {
 const OfEvent = v.strictTuple([v.string(), v.number(), v.string()]);
 
 /**
- * Those of one event or accident, by level. Their ids are of the very millisecond in which their notification was
- * written, so few others have to be looked through.
+ * Those of one event or accident, by level. Their ids are of the millisecond in which their notification was written,
+ * so few others are scanned.
  */
 export const ofEvent = (accountId: string, eventId: string): ReadOrder => ({
   deliveries: sql`${notifiedOf(accountId, sql`${eventId}`)} n

@@ -1,16 +1,15 @@
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
-/** The states of a delivery. */
 export const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 
-/** The outcome of one HTTP call of a delivery. `answer` is the first KiB of the reply as text. */
+/** The outcome of one HTTP call of a delivery. `answer` is the first KiB of the response as text. */
 export type Outcome =
   | { result: 'success'; status: number; answer: string }
   | { result: 'status' | 'redirect'; status: number; answer: string; retryAfter?: number | undefined }
-  | { result: 'token'; status?: undefined; answer: string } // nobody gave us an access token
+  | { result: 'token'; status?: undefined; answer: string } // the token endpoint failed
   | { result: 'timeout' | 'dns' | 'tls' | 'connection' | 'blocked address'; status?: number };
 
-/** The state of a delivery after an attempt: done, given up, or due again at a time (milliseconds since 1970). */
+/** The state of a delivery after an attempt: done, failed, or due again at a time (milliseconds since 1970). */
 export type Next = { status: 'delivered' } | { status: 'failed' } | { status: 'pending'; at: number };
 
 const second = 1000;
@@ -20,10 +19,7 @@ const hour = 60 * minute;
 /** How long a receiver may take to respond, up to the end of its headers. */
 export const callTimeoutMs = 15 * second;
 
-/**
- * The waits after the 1st, 2nd, … failed attempt of an event; after one attempt more than there are waits a delivery has
- * failed.
- */
+/** The waits after the 1st, 2nd, … failed attempt of an event; after the last one the delivery has failed. */
 export const schedule = [
   5 * second,
   5 * minute,
@@ -36,11 +32,11 @@ export const schedule = [
   24 * hour,
 ] as const;
 
-/** How often a receiver that fails is called at least while an accident waits for it, in its first ten minutes. */
+/** How often a failing receiver is called at least while an accident waits for it, in the first ten minutes. */
 export const accidentRetryMs = 20 * second;
 const accidentRetries = 32;
 
-/** The waits of an accident: it is retried so often at first that it arrives within half a minute after a short outage. */
+/** The waits of an accident: retried so often at first that it arrives within half a minute of a short outage. */
 const accidentSchedule = [
   5 * second,
   15 * second,
@@ -48,18 +44,16 @@ const accidentSchedule = [
   ...schedule.slice(2),
 ];
 
-/** The waits after the failed attempts of a delivery. */
 export const scheduleOf = (type: number): readonly number[] =>
   type === ACCIDENT ? accidentSchedule : schedule;
 
-/** How many attempts a delivery has at most. */
 export const maxAttemptsOf = (type: number): number => scheduleOf(type).length + 1;
 
 /** A wait in words: `5 s`, `30 min`, `2 h`. */
 const inWords = (ms: number): string =>
   ms < minute ? `${ms / second} s` : ms < hour ? `${ms / minute} min` : `${ms / hour} h`;
 
-/** What guides, pages and the API's document say of calls and their retries. */
+/** The facts about retries for guides, pages and the API's document. */
 export const retries = {
   timeoutSeconds: callTimeoutMs / second,
   waits: schedule.map(inWords),
@@ -72,11 +66,13 @@ export const retries = {
   /** `5 s, 15 s, then every 20 s for ten minutes` */
   accidentWaits: `${accidentSchedule.slice(0, 2).map(inWords).join(', ')}, then every ${inWords(accidentRetryMs)} for ten minutes`,
   maxAccidentAttempts: accidentSchedule.length + 1,
-  /** How many hours there are between the first attempt and the last. */
+  /** Hours between the first attempt and the last. */
   hours: Math.round(schedule.reduce<number>((sum, wait) => sum + wait, 0) / hour),
 };
 
-/** A circuit opens after this many failures in a row, for a first time that doubles up to the longest. */
+/**
+ * A circuit opens after this many failures in a row, at first briefly, then twice as long each time up to the longest.
+ */
 export const circuitAfter = 5;
 export const circuitFirstMs = 30 * second;
 export const circuitLongestMs = 15 * minute;
@@ -84,28 +80,27 @@ export const circuitLongestMs = 15 * minute;
 export const circuitAccidentOpenings = 40;
 
 /**
- * When a receiver succeeds after failures, what is to be retried within this time is retried at once, and everything if
- * its circuit was open. Accidents that have just failed are not, or one that a receiver never accepts would use up its
- * attempts within seconds.
+ * When a receiver works again, retries due within this time are made at once, and all of them if its circuit was open.
+ * Accidents that have just failed are not, because one that a receiver never accepts would use up its attempts within
+ * seconds.
  */
 export const retrySoonMs = 6 * minute;
 export const accidentPauseMs = 5 * second;
 export const maxRetriedAtOnce = 500;
 
 /**
- * How many calls a webhook may have in flight: at first, and at most. An operator can lower the latter. It doubles
- * while responses arrive in time, and halves when the receiver is overloaded.
+ * How many calls a webhook may have in flight: at first, and at most. The number doubles while responses arrive in
+ * time, and halves when the receiver is overloaded. An operator can lower the maximum.
  */
 export const firstWindow = 5;
 export const widestWindow = 50;
-/** The highest limit of calls a second that an operator can set. */
 export const maxCallsPerSecond = 1000;
 export const inTimeMs = 5 * second;
 
-/** How long the next level of an accident waits for the one before it. */
+/** How long the next level of an accident waits for the previous one. */
 export const levelPatienceMs = minute;
 
-/** Of a receiver with a limit of calls per second, the part of a second's calls that may be made at once. */
+/** The part of a second's calls that may be made at once under a limit per second. */
 export const burstSeconds = 0.25;
 
 /** How long a receiver with a limit per second cannot be called yet, in milliseconds; 0 if it can. */
@@ -118,16 +113,16 @@ export function paceMs(
   return Math.max(0, Math.ceil(nextCallAt - now - ((burst - 1) * second) / maxPerSecond));
 }
 
-/** Which deliveries of a webhook go first: accidents, then events of risk 5, those of risk 4, and the rest. */
+/** A delivery's priority: accidents first, then events of risk 5, of risk 4, and the rest. */
 export const priorityOf = (type: NotificationType, eventRisk: number): number =>
   type === ACCIDENT ? 0 : eventRisk === 5 ? 1 : eventRisk === 4 ? 2 : 3;
 
-/** How long a delivery may be due without being attempted. */
+/** How long a delivery may be due without an attempt. */
 export const giveUpAfterMs = 5 * 24 * hour;
 
 /**
  * Decides what follows an attempt. `attempts` includes this one; `now` is in milliseconds since 1970; `random`, from 0
- * to 1, spreads the waits by ±20 %, so that receivers that fail together are not all called again at once.
+ * to 1, spreads the waits by ±20 %, so that receivers that fail together are not all called at the same time.
  */
 export function nextAfter(
   outcome: Outcome,
@@ -144,7 +139,7 @@ export function nextAfter(
   return { status: 'pending', at: now + Math.round(Math.max(spread, Math.min(asked, 2 * wait))) };
 }
 
-/** Classifies an exception by its message, which is all that the runtime gives; by default, it is the connection. */
+/** Classifies an exception by its message, which is all that the runtime gives; `connection` by default. */
 export function kindOf(error: unknown): 'timeout' | 'dns' | 'tls' | 'connection' {
   if (error instanceof Error && error.name === 'TimeoutError') return 'timeout';
   const message = error instanceof Error ? error.message : '';
@@ -161,11 +156,10 @@ export function parseRetryAfter(value: string | null, now: number): number | und
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-/** Whether a receiver that returns this asks to be called later. */
+/** Whether a status asks to be called later. */
 export const isBusy = (status: number): boolean => status === 429 || status === 503;
 
-/** How many deliveries a count of what can be replayed looks at, and of what is too old for it. */
+/** How many deliveries a count of replayable ones reads, and of those too old to replay. */
 export const maxReplayCounted = 10_000;
 
-/** Why nothing is sent while an account has paused the webhook. */
 export const webhookIsPaused = 'This webhook is paused, resume it first';

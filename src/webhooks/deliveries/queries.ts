@@ -21,14 +21,14 @@ export type Delivery = {
   attempts: number;
   nextAttemptAt: number;
   finishedAt: number | null;
-  /** The request that its notification came in by; null when that is past retention. */
+  /** The request that brought its notification; null past retention. */
   requestId: string | null;
   /** The first attempt and the latest 20; `attemptsOmitted` counts those between them. */
   log: Attempt[];
   attemptsOmitted: number;
 };
 
-/** What a delivery is about, in the words of its notification; `vehicle` and `vin` are empty if it names none. */
+/** What a delivery is about; `vehicle` and `vin` are empty if its notification names none. */
 export type About = { types: string[]; risk: number | null; vehicle: string; vin: string };
 
 /** SQL for what the delivery `d` is about. An accident's notification names no vehicle, but its accident may. */
@@ -42,16 +42,16 @@ export const aboutOf: SQL = sql`(
   from ${notificationOf()} n
   where not exists (select 1 from deletions where id = n.connection_id))`;
 
-/** SQL for whether the delivery `d` is about something of a type. */
+/** SQL for whether the delivery `d` is of a type. */
 export const hasType = (type: number): SQL => sql.raw(`d.level ${type === EVENT ? '=' : '>'} ${EVENT_LEVEL}`);
 
 /** SQL for when the delivery `d` is due, or was. */
 export const dueAt: SQL = sql`coalesce(d.next_attempt_at, d.claimed_until - ${leaseMs})`;
 
-/** SQL for the latest attempt of the delivery `d` as JSON, without what the receiver wrote. */
+/** SQL for the latest attempt of the delivery `d` as JSON, without the text of the response. */
 export const lastAttempt: SQL = sql`json_remove(d.log -> '$[#-1]', '$.answer')`;
 
-/** Which deliveries of a webhook: `before` is the id at which the page before ended. */
+/** Which deliveries of a webhook; `before` is the last id of the previous page. */
 export type DeliveryFilter = {
   webhookId: string;
   status?: Delivery['status'] | undefined;
@@ -77,16 +77,14 @@ export async function listDeliveries(
   return rows.map(asDelivery);
 }
 
-/** A delivery with what its page shows besides. */
 export type DeliveryDetail = Delivery & {
-  /** Null once that is past retention. */
+  /** Null past retention. */
   payload: unknown;
   about: About | null;
-  /** Its webhook, until when its circuit is open, and when it was paused; null if it has been deleted. */
+  /** Its webhook, until when its circuit is open, and when it was paused; null if it was deleted. */
   webhook: { name: string | null; url: string; openUntil: number | null; pausedAt: number | null } | null;
 };
 
-/** A delivery of one of the account's webhooks with its payload, what it is about, and its webhook. */
 export async function findDelivery(
   env: Env,
   caller: Caller,
@@ -114,13 +112,13 @@ export async function findDelivery(
   );
 }
 
-/** How long somebody who has pressed a button waits, and the first wait between two looks. */
+/** How long to wait for an attempt that somebody has asked for, and the first wait between two checks. */
 const timeoutMs = 3000;
 const firstWaitMs = 60;
 
 /**
- * Waits for a delivery's next attempt, made `since` a time (milliseconds since 1970), for three seconds at most.
- * Undefined if none has ended by then. Looks it up some seven times, with twice the wait each time.
+ * Waits up to three seconds for a delivery's next attempt `since` a time (milliseconds since 1970). Undefined if none
+ * has ended by then. Checks some seven times, waiting twice as long each time.
  */
 export async function nextAttempt(
   env: Env,
@@ -139,8 +137,8 @@ export async function nextAttempt(
 }
 
 /**
- * The webhook of the account that a delivery is for, found by its Delivery-Id alone: one seek for each webhook, of which
- * an account has 1,000 at most.
+ * The webhook of a delivery, found by its Delivery-Id alone: one seek for each of the account's webhooks, 1,000 at
+ * most.
  *
  * @throws Refusal: unauthenticated, forbidden
  */
@@ -159,8 +157,8 @@ export async function webhookOfDelivery(env: Env, caller: Caller, id: string): P
 }
 
 /**
- * Finds a delivery by its Delivery-Id alone, for operators: one seek for each webhook that has deliveries.
- * Returns its key and its account.
+ * Finds a delivery by its Delivery-Id alone, for operators: one seek for each webhook that has deliveries. Returns its
+ * key and its account.
  *
  * @throws Refusal: invalid, when there is none
  */
@@ -170,7 +168,6 @@ export async function locateDelivery(env: Env, id: string): Promise<LocatedDeliv
   return found;
 }
 
-/** Whether a home has a delivery with this id. */
 export const hasDelivery = async (env: Env, id: string): Promise<boolean> =>
   (await deliveriesWithId(env, id)).length > 0;
 

@@ -1,12 +1,11 @@
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
-/** The key of a delivery's row. */
 export type DeliveryKey = { webhookId: string; id: string };
 
 /**
- * Says that a webhook has work. `worker` counts the invocations that work for it side by side: each new one that finds
- * enough to do wakes two more. `timer` is when the message was meant to come, for one that waited for retries.
- * `accidents` is for accidents alone, which so wait for no worker that is busy with events.
+ * Wakes a webhook. `worker` numbers the invocations that work for it in parallel: each new one that finds enough to do
+ * wakes two more. `timer` is when a message for retries was due. `accidents` is for accidents alone, which so wait for
+ * no worker that is busy with events.
  */
 export type Wake = {
   accountId: string;
@@ -16,13 +15,12 @@ export type Wake = {
   accidents?: boolean;
 };
 
-/** Says that a large call's deliveries are not all there yet. */
+/** Continues the fan-out of a large call. */
 export type FanOut = { fanOut: string };
 
-/** What the queue carries of deliveries. */
 export type DeliveryMessage = Wake | FanOut;
 
-/** The first worker of each of these webhooks, for what is due or for notifications of one type. */
+/** Messages for the first worker of each of these webhooks, for what is due or for notifications of one type. */
 export const wakeOf = (accountId: string, webhookIds: string[], type?: NotificationType): Wake[] =>
   [...new Set(webhookIds)].map((webhookId) => ({
     accountId,

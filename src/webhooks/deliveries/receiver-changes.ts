@@ -3,12 +3,12 @@ import { change, type Database } from '../../platform/db/database.ts';
 import { hasHomes } from '../../platform/homes/homes.ts';
 import { circuitAfter } from './policy.ts';
 
-/** How many changes of each kind are noticed at a time; the next minute goes on. */
+/** How many changes of each kind are noticed per minute. */
 export const maxNoticed = 1000;
 
-const opensAt = sql.raw(String(circuitAfter)); // a literal, as the partial indexes have it
+const opensAt = sql.raw(String(circuitAfter)); // a literal, as in the partial indexes
 
-/** That a webhook is of an account that is not being moved. */
+/** Whether a webhook's account is not being moved. */
 const ofOthers = (env: Env): SQL =>
   hasHomes(env)
     ? sql`and webhook_id not in (
@@ -30,14 +30,13 @@ export const newlyFailed = (env: Env): SQL => sql`
   select webhook_id, slot, failed, noticed from webhook_hours indexed by webhook_hours_newly_failed
   where failed > noticed ${ofOthers(env)} order by webhook_id, slot limit ${maxNoticed}`;
 
-/** SQL that says whether any of these three finds something. */
+/** SQL for whether any of these three finds something. */
 export const hasChanged = (env: Env): SQL =>
   sql`(exists (${newlyPaused(env)}) or exists (${newlyWorking(env)}) or exists (${newlyFailed(env)}))`;
 
 /**
- * The statements that mark these three as noticed at `now`. Whoever reads them does so in the same transaction, before
- * these. An index holds each, empty but for what has changed, so that however many webhooks fail, a minute in which
- * nothing changes reads next to nothing.
+ * The statements that mark these three as noticed at `now`. Read them first, in the same transaction. A partial index
+ * holds each, so that a minute without changes reads next to nothing, however many webhooks fail.
  */
 export const noticeChanges = (env: Env, db: Database, now: number) =>
   [

@@ -5,23 +5,22 @@ import { type Filters, filtersOf } from '../filters.ts';
 import { windowOf } from './claim.ts';
 import type { Attempt } from './record.ts';
 
-/** The receiver behind a webhook: how it has been doing, and what it is allowed. Times are milliseconds since 1970. */
+/** The state of a webhook's receiver and its limits. Times are milliseconds since 1970. */
 export type Receiver = {
   id: string;
-  /** Attempts that failed in a row. */
   failures: number;
   /** Until when its circuit is open; null if it is not. */
   openUntil: number | null;
-  /** What operators allow it at most: calls in flight, and calls a second; null: what the service allows. */
+  /** The operator's limits: calls in flight, and calls a second; null for the service's own. */
   maxInFlight: number | null;
   maxPerSecond: number | null;
   /** When its account paused the webhook; null if it is not paused. */
   pausedAt: number | null;
-  /** How many calls it may have in flight now; 0 while its circuit is open, or the webhook paused. */
+  /** How many calls may be in flight now; 0 while its circuit is open, or the webhook paused. */
   window: number;
 };
 
-/** With what went wrong at its last attempt that failed; null if that is not known. */
+/** With the last failure; null if unknown. */
 export type AilingReceiver = Receiver & { lastFailure: Pick<Attempt, 'result' | 'status'> | null };
 
 /** The receivers of the account's webhooks with their urls, oldest first; or that of one webhook. */
@@ -39,18 +38,17 @@ export async function listReceivers(
   return rows.map(({ filters, ...row }) => ({ ...row, ...filtersOf(filters) }));
 }
 
-/** The receivers of the webhooks that `which` selects, for batches that read other things as well. */
+/** The receivers of the webhooks that `which` selects, for use in a batch. */
 export const selectReceivers = (db: Database, which: SQL, now: number) =>
   statement<Receiver & { lastFailure: string | null }>(db)`
     select w.id, h.last_failure as lastFailure, ${stateAt(now)} where ${which}`;
 
-/** A row of `selectReceivers`. */
 export const asReceiver = (row: Receiver & { lastFailure: string | null }): AilingReceiver => ({
   ...row,
   lastFailure: row.lastFailure === null ? null : JSON.parse(row.lastFailure),
 });
 
-/** SQL for the columns of a receiver but its webhook's, and where they come from. */
+/** SQL for the columns of a receiver except its webhook's, and their tables. */
 const stateAt = (now: number): SQL => sql`
   coalesce(h.failures, 0) as failures, iif(h.open_until > ${now}, h.open_until, null) as openUntil,
   w.max_in_flight as maxInFlight, w.max_per_second as maxPerSecond, w.paused_at as pausedAt,

@@ -23,7 +23,7 @@ import {
 /** A row keeps its first attempt and the latest 20; `attempts_omitted` counts the others. */
 export const maxKeptAttempts = 21;
 
-/** One attempt of a delivery, as its row keeps it. Times are milliseconds; nothing of the request is kept. */
+/** One attempt as stored. Times are milliseconds; nothing of the request is kept. */
 export type Attempt = { at: number; durationMs: number } & Outcome;
 
 /** The outcome of a claimed delivery; `attempt` is missing if none was made. */
@@ -35,8 +35,8 @@ export type Recorded = {
 };
 
 /**
- * What attempts say of a webhook's receiver: how many failed since the last success, how many succeeded, whether it is
- * overloaded (time-outs, 429, 5xx), or has answered so well that it may get more calls than `window`.
+ * What attempts reveal about a webhook's receiver: how many failed since the last success, how many succeeded, whether
+ * it is overloaded (timeouts, 429, 5xx), or so quick that it may get more calls than `window`.
  */
 export type ReceiverReport = {
   failures: number;
@@ -44,13 +44,12 @@ export type ReceiverReport = {
   overloaded: boolean;
   widen: boolean;
   window: number;
-  /** If it works again: whether it had been failing, or its circuit had been open. */
+  /** If it works again: whether it was failing, or its circuit was open. */
   recovered?: 'failing' | 'open';
-  /** The latest failure. */
   last?: Pick<Attempt, 'result' | 'status'>;
 };
 
-/** What else is recorded with outcomes: `earlier` is to be counted besides, or 'later' if nothing is counted now. */
+/** What else is recorded with outcomes: `earlier` counts to include, or 'later' to count nothing now. */
 export type RecordOptions = {
   report?: ReceiverReport | undefined;
   earlier?: Tally | 'later';
@@ -58,11 +57,10 @@ export type RecordOptions = {
 };
 
 /**
- * The statements that record outcomes and release the claims, where they still hold: what another worker has claimed
- * since is its. A `report` also moves the receiver's circuit and window: five failures in a row open the circuit,
- * for 30 seconds first, twice as long each time after that, up to 15 minutes; a success closes it. The window is
- * halved or doubled once for all workers that saw the same one, and begins at one call after an outage. What waits to be
- * retried by a receiver that has recovered is due at once.
+ * The statements that record outcomes and release the claims that still hold. A `report` also moves the receiver's
+ * circuit and window. Five failures in a row open the circuit, for 30 seconds first, then twice as long each time, up
+ * to 15 minutes; a success closes it. The window is halved or doubled once for all workers that saw the same one, and
+ * starts at one call after an outage. When a receiver recovers, its waiting retries become due at once.
  */
 export const recordStatements = (
   db: Database,
@@ -103,7 +101,7 @@ export const recordStatements = (
   ] as const;
 };
 
-/** Makes deliveries due, as these queries select their keys. */
+/** Makes the deliveries due whose keys these queries select. */
 function makeDue(db: Database, keys: (SQL | undefined)[], now: number) {
   const selected = keys.filter((one) => one !== undefined);
   if (selected.length === 0) return statement(db)`select 0`;
@@ -112,7 +110,7 @@ function makeDue(db: Database, keys: (SQL | undefined)[], now: number) {
     where (webhook_id, id) in (${sql.join(selected, sql` union all `)})`;
 }
 
-/** What a receiver that has recovered is sent before its time, accidents first; what it asked to be sent later is not. */
+/** The retries that a recovered receiver gets early, accidents first; not those that it asked to postpone. */
 const waitingRetries = (webhookId: string, was: 'failing' | 'open', now: number): SQL => sql`
   select * from (
     select webhook_id, id from deliveries indexed by deliveries_due
@@ -122,7 +120,7 @@ const waitingRetries = (webhookId: string, was: 'failing' | 'open', now: number)
       and (priority > 0 or log ->> '$[#-1].at' <= ${now - accidentPauseMs})
     order by priority, next_attempt_at limit ${maxRetriedAtOnce})`;
 
-/** What these outcomes will be counted as. */
+/** How these outcomes will be counted. */
 export const tallyOf = (outcomes: Recorded[]): Tally => {
   const attempted = outcomes.filter(({ attempt }) => attempt);
   const count = (wanted: Recorded['status']) => attempted.filter(({ status }) => status === wanted).length;
@@ -135,7 +133,7 @@ export const tallyOf = (outcomes: Recorded[]): Tally => {
   };
 };
 
-/** How long the receiver took; a time-out counts as an answer that came then, and other failures as none. */
+/** How long responses took; a timeout counts as a response at that time, and other failures are not counted. */
 const responseTimesOf = (outcomes: Recorded[]): Histogram =>
   addHistograms(
     outcomes.flatMap(({ attempt }) =>
@@ -145,13 +143,13 @@ const responseTimesOf = (outcomes: Recorded[]): Histogram =>
     ),
   );
 
-/** An accident is to be attempted for the first time within this. */
+/** Accidents should be attempted within this time. */
 export const promptMs = 5_000;
 
 /**
- * How long deliveries had waited since their notification was received: until the first attempt, and until they were
- * delivered, which those that failed for good never were. Counted by names such as `af12`: a for accidents or e for events,
- * f or s for the first attempt or the success, and the bucket; `a5` and `e5` are those first attempted within 5 s.
+ * How long deliveries waited since their notification was received: until the first attempt, and until success, which
+ * failed ones never had. Counted by names such as `af12`: a for accidents or e for events, f for the first attempt or s
+ * for success, and the bucket; `a5` and `e5` are those first attempted within 5 s.
  */
 const waitsOf = (outcomes: Recorded[]): Histogram =>
   addHistograms(
@@ -228,7 +226,7 @@ function moveReceiver(
       open_until = excluded.open_until, window = excluded.window, last_failure = excluded.last_failure`;
 }
 
-/** What outcomes say of their receiver; undefined if that is nothing new. */
+/** What outcomes reveal about their receiver; undefined if that is nothing new. */
 export function reportOf(
   outcomes: Recorded[],
   { failures, window, more }: Pick<ClaimedWebhook, 'failures' | 'window' | 'more'>,

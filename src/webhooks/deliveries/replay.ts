@@ -9,20 +9,20 @@ import { webhookIsPaused } from './policy.ts';
 import { type DeliveryKey, wakeOf } from './queue.ts';
 import { candidates, idRanges, isReplayable, ownWebhook, type ReplaySelection } from './replayable.ts';
 
-/** What a call has replayed; `next` is the delivery `after` which to go on if there are more. */
+/** What a call has replayed; if there are more, `next` is the delivery to continue `after`. */
 export type Replayed = { replayed: number; more: boolean; next?: string };
 
-/** How many deliveries a call looks at. */
+/** How many deliveries a call checks. */
 export const maxReplayedPerCall = 5000;
 
-/** How many of them a transaction looks at, so that nobody waits long for D1. */
+/** How many a transaction checks, so that it does not block D1 for long. */
 const perChunk = 1000;
 
 /**
- * Sends finished deliveries of one of the account's webhooks again, oldest first: each starts its schedule from the
- * beginning, under the same Delivery-Id, with its priority and its earlier attempts kept. Its receiver's circuit lets a
- * probe through at once. Left out are those too near the end of retention to finish within it, and those that the
- * webhook does not subscribe to now. When this fails midway, the sweep wakes what has been changed by then.
+ * Replays finished deliveries of one of the account's webhooks, oldest first. Each restarts its schedule under the same
+ * Delivery-Id, keeping its priority and earlier attempts, and the circuit lets a probe through. Skips deliveries too
+ * close to the end of retention, and those that the webhook no longer subscribes to. If this fails midway, the sweep
+ * wakes what was changed.
  *
  * @throws Refusal: invalid, for an empty time span; unauthenticated, forbidden, unavailable
  */
@@ -55,8 +55,7 @@ export async function replay(
 }
 
 /**
- * Sends these deliveries of one of the account's webhooks again, as `replay` does, and leaves out those that cannot be
- * replayed. Returns how many it sends.
+ * Replays these deliveries of one of the account's webhooks, skipping those that cannot be. Returns how many it sends.
  *
  * @throws Refusal: unauthenticated, forbidden, unavailable
  */
@@ -84,7 +83,7 @@ export async function replaySome(
 }
 
 /**
- * Sends one finished delivery of the account again, as `replay` does.
+ * Replays one finished delivery of the account.
  *
  * @throws Refusal: invalid, when it cannot be replayed; unauthenticated, forbidden, unavailable
  */
@@ -117,8 +116,8 @@ export async function replayOne(env: Env, caller: Caller, { webhookId, id }: Del
 }
 
 /**
- * Makes a delivery that waits for a retry due at once; its receiver's circuit lets a probe through. It keeps its place in
- * its schedule. A level of an accident still waits for the one before it.
+ * Makes a delivery that waits for a retry due now; the circuit lets a probe through. It keeps its place in its
+ * schedule. A level of an accident still waits for the previous one.
  *
  * @throws Refusal: invalid, when it is finished or its webhook is paused; unauthenticated, forbidden, unavailable
  */
@@ -145,7 +144,7 @@ export async function sendNow(env: Env, caller: Caller, { webhookId, id }: Deliv
   await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
 }
 
-/** Notes a replay, right after a statement that has started some deliveries again, if it has. */
+/** Audits a replay, right after the statement that restarted deliveries, if it changed any. */
 const noteReplay = (db: Database, caller: Caller, webhookId: string) =>
   note(db, caller, {
     action: 'changed',
@@ -154,7 +153,7 @@ const noteReplay = (db: Database, caller: Caller, webhookId: string) =>
     fields: ['replayed'],
   });
 
-/** Makes deliveries, given by their keys, pending and due. */
+/** Makes deliveries pending and due. */
 const startAgain = (db: Database, now: number, keys: SQL) =>
   change(db)`
     update deliveries set status = 'pending', attempts = 0, next_attempt_at = ${now}, finished_at = null

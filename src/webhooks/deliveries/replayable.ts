@@ -8,9 +8,8 @@ import { typeOf } from '../notifications/of-delivery.ts';
 import { giveUpAfterMs, maxReplayCounted } from './policy.ts';
 
 /**
- * Which finished deliveries of a webhook to replay: those that it missed, which failed or were cancelled, or those that
- * were delivered as well; created since a time and before another (milliseconds since 1970), and after the delivery
- * `after`.
+ * Which finished deliveries of a webhook to replay: missed ones, which failed or were cancelled, or delivered ones as
+ * well; created in a time span (milliseconds since 1970), and after the delivery `after`.
  */
 export type ReplaySelection = {
   since?: number | undefined;
@@ -22,7 +21,7 @@ export type ReplaySelection = {
 /** A range of Delivery-Ids, without its ends. */
 export type IdRange = { from: string; to: string; includeDelivered: boolean };
 
-/** So long before the end of retention a delivery can no longer be replayed: it might be deleted before it ends. */
+/** How long before the end of retention a delivery can no longer be replayed, because it might be deleted first. */
 const marginMs = 2 * giveUpAfterMs;
 
 /** The age up to which a delivery can be replayed, in milliseconds. */
@@ -32,7 +31,7 @@ export const replayableMs = (env: Env): number => Math.max(0, config(env).retent
 const END = '~';
 
 /**
- * The ids that a selection is about: those that can be replayed, and those that are too old for it.
+ * The id ranges of a selection: those that can be replayed, and those that are too old.
  *
  * @throws Refusal: invalid, for an empty time span
  */
@@ -43,7 +42,7 @@ export function idRanges(
 ): { ids: IdRange; tooOld: IdRange } {
   if (until !== undefined && since >= until)
     throw invalid('since must be before until', [{ field: 'since', message: 'must be before until' }]);
-  // No delivery has the first id of a time, so that ranges can do without their ends.
+  // No delivery has the first id of a time, so ranges can exclude their ends.
   const oldest = firstIdAt(now - replayableMs(env));
   const from = later(firstIdAt(since), after);
   const to = until === undefined ? END : firstIdAt(until);
@@ -61,8 +60,8 @@ export const ownWebhook = ({ accountId }: Caller, id: string): SQL =>
   sql`(select id from webhooks where id = ${id} and account_id = ${accountId})`;
 
 /**
- * SQL for the first deliveries of a range, by id, read off an index. Some of them cannot be replayed after all: so it
- * reads no more than `limit` rows of a status, whatever there is.
+ * SQL for the first deliveries of a range, by id, read from an index. Some of them cannot be replayed after all, so it
+ * reads at most `limit` rows of a status.
  */
 export function candidates(webhook: SQL, { from, to, includeDelivered }: IdRange, limit: number): SQL {
   const columns = sql`select webhook_id, id, event_id, level, status, connection_id`;
@@ -86,16 +85,16 @@ export const isReplayable: SQL = sql`(d.status <> 'pending' and exists (
     and wc.webhook_id = d.webhook_id and wc.notification_types & ${typeOf()}))`;
 
 /**
- * How many deliveries a replay sends again. With `more`, only the first 10,000 of the selection have been looked at.
- * `tooOld` counts those that it leaves out because of their age; 10,000 means that many or more.
+ * How many deliveries a replay would send. With `more`, only the first 10,000 of the selection were checked. `tooOld`
+ * counts those excluded by age, up to 10,000.
  */
 export type ReplayCount = { count: number; more: boolean; tooOld: number };
 
-/** How many of them a transaction looks at, so that nobody waits long for D1. */
+/** How many a transaction checks, so that it does not block D1 for long. */
 const perChunk = 2500;
 
 /**
- * Counts what `replay` would send again of one of the account's webhooks.
+ * Counts what `replay` would send of one of the account's webhooks.
  *
  * @throws Refusal: invalid, for an empty time span; unauthenticated, forbidden, unavailable
  */

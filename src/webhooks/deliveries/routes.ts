@@ -9,7 +9,6 @@ import { findDelivery, webhookOfDelivery } from './queries.ts';
 import type { DeliveryKey } from './queue.ts';
 import { replayOne, sendNow } from './replay.ts';
 
-/** The deliveries of notifications, with their status. */
 export const deliveryRoutes = new Hono<App>()
   .get('/deliveries', authenticate('api'), list)
   .get('/deliveries/:id', authenticate('api'), item)

@@ -12,7 +12,7 @@ import {
 import { accidentLevels, notificationTypes } from '../notifications/types.ts';
 import { statuses } from './policy.ts';
 
-/** What narrows the list of deliveries, by parameter. */
+/** The filters of the list of deliveries, by parameter. */
 export const deliveryFilters = {
   webhookId: QueryId,
   status: QueryChoice(statuses, `must be one of ${statuses.join(', ')}`),
@@ -22,7 +22,7 @@ export const deliveryFilters = {
   to: QueryTime,
 };
 
-/** What a client asks the list of deliveries for: each parameter with all its values. */
+/** The query of the list of deliveries. */
 export const DeliveryListQuery = queryOf({
   limit: Limit,
   cursor: QueryCursor,
@@ -34,10 +34,9 @@ const id = v.pipe(v.string(), v.uuid());
 const time = v.pipe(v.string(), v.isoTimestamp());
 const integer = v.pipe(v.number(), v.integer());
 
-/** What came of the latest attempt of a delivery. */
 export const LastAnswer = v.object({ status: v.nullable(integer), kind: v.string(), at: time });
 
-/** A delivery as clients list it: nothing of what is sent, and nothing of the receiver's answer but its status. */
+/** A delivery as clients list it: without payload, and of the response only the status. */
 export const DeliverySummary = v.object({
   id,
   webhookId: id,
@@ -52,7 +51,6 @@ export const DeliverySummary = v.object({
 });
 export type DeliverySummary = v.InferOutput<typeof DeliverySummary>;
 
-/** What a client asks to be sent to a webhook again. */
 export const ReplayInput = v.strictObject(
   {
     from: v.optional(Timestamp),
@@ -64,7 +62,7 @@ export const ReplayInput = v.strictObject(
   unknownProperty,
 );
 
-/** How much is sent again, or would be. */
+/** How many deliveries are replayed, or would be. */
 export const ReplayOutcome = v.object({
   count: integer,
   more: v.boolean(),

@@ -16,10 +16,10 @@ import { type DeliveryKey, wakeOf } from './queue.ts';
 const maxWebhooks = 5000;
 const maxFanOuts = 100;
 
-/** An accident that has not been delivered for as long as this is logged, whatever the reason. */
+/** An accident not delivered for this long is logged, whatever the reason. */
 const accidentLateMs = 5 * 60_000;
 
-/** A message about new work is on its way for as long as this. */
+/** How long a message about new work may be under way. */
 const graceMs = 5_000;
 
 /** `hooks`: each webhook that has pending deliveries, by one seek each. */
@@ -32,7 +32,7 @@ export const pendingWebhooks: SQL = sql`
       where status = 'pending' and next_attempt_at is not null and webhook_id > hooks.id)
     from hooks where hooks.id is not null)`;
 
-/** `hooks`: each webhook that has deliveries, also deleted ones, by one seek each. */
+/** `hooks`: each webhook that has deliveries, including deleted ones, by one seek each. */
 export const allWebhooks: SQL = sql`
   recursive hooks (id) as (
     select * from (select webhook_id from deliveries order by webhook_id limit 1)
@@ -41,8 +41,8 @@ export const allWebhooks: SQL = sql`
     from hooks where hooks.id is not null)`;
 
 /**
- * What calls claimed as they made it, and did not record while their claims held: it is in no index. The last sweep has
- * found what was made before; twice a lease lies between for transactions that end late.
+ * Deliveries claimed at creation and not recorded while their claims held: they are in no index. The last sweep found
+ * older ones; two leases of overlap allow for transactions that end late.
  */
 const selectAbandoned = (db: Database, now: number) =>
   statement<DeliveryKey>(db)`
@@ -51,7 +51,7 @@ const selectAbandoned = (db: Database, now: number) =>
       and d.id >= coalesce((select ${firstIdAtSql(sql`looked_to`)} from sweeps), '')
     where d.status = 'pending' and d.next_attempt_at is null limit ${rowsPerChunk}`;
 
-/** Puts that where what is due is looked for. */
+/** Indexes those as due. */
 export async function listAbandoned(db: Database, now: number): Promise<void> {
   for (let found = 1; found > 0; ) {
     const keys = await selectAbandoned(db, now);
@@ -68,9 +68,9 @@ export async function listAbandoned(db: Database, now: number): Promise<void> {
 const head: SQL = sql`json_array(claimed_until, next_attempt_at, account_id)`;
 
 /**
- * Finds what was lost: wakes webhooks whose first due accident or first due event nobody has claimed, and fan-outs that
- * have stopped. Stores since when the oldest of these deliveries has been due, for `/health`, and logs if an accident has
- * not been delivered for five minutes. Returns how many messages it sent.
+ * Finds lost work: wakes webhooks whose first due accident or event nobody has claimed, and fan-outs that have stopped.
+ * Stores since when the oldest of these deliveries has been due, for `/health`, and logs accidents not delivered for
+ * five minutes. Returns how many messages it sent.
  */
 export async function sweep(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
@@ -128,8 +128,8 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
 }
 
 /**
- * Fails deliveries that have been due for five days without an attempt, because their receiver's circuit was open all
- * that time, or their webhook paused: otherwise they would never end. Once an hour. Returns how many.
+ * Fails deliveries that have been due for five days without an attempt, because their receiver's circuit was open, or
+ * their webhook paused, all that time. Once an hour. Returns how many.
  */
 export function giveUp(env: Env, now = Date.now(), budget?: Budget): Promise<number> {
   const tooLate = sql`
@@ -150,8 +150,8 @@ export function giveUp(env: Env, now = Date.now(), budget?: Budget): Promise<num
 const perChunk = 5000;
 
 /**
- * Deletes deliveries that have ended and are past retention, including those of deleted webhooks, and their
- * notifications. Works in chunks in the table's own order, once an hour. Returns the number of deliveries deleted.
+ * Deletes finished deliveries past retention, including those of deleted webhooks, and their notifications. Works in
+ * chunks in the table's own order, once an hour. Returns the number of deliveries deleted.
  */
 export async function prune(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);

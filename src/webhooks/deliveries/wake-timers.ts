@@ -3,12 +3,12 @@ import { change, type Database, openDatabase } from '../../platform/db/database.
 import { hourMs } from '../../platform/durations.ts';
 import type { Wake } from './queue.ts';
 
-/** The longest that the queue holds a message. */
+/** The longest delay of a queue message. */
 const maxDelayMs = 12 * hourMs;
 
 /**
- * Has the queue wake a webhook at a time (milliseconds since 1970), unless it already does so earlier. One message
- * per webhook waits: when it comes, what is due later is put on the next one.
+ * Makes the queue wake a webhook at a time (milliseconds since 1970), unless it already does so earlier. Each webhook
+ * has one such message: when it arrives, it schedules the next one.
  */
 export async function wakeAt(env: Env, wake: Wake, at: number): Promise<void> {
   const now = Date.now();
@@ -25,7 +25,7 @@ export async function wakeAt(env: Env, wake: Wake, at: number): Promise<void> {
   await env.DELIVERIES.send(message, { delaySeconds }).catch(() => {}); // the sweep wakes it
 }
 
-/** When the next delivery of a webhook becomes due that is not due yet; null if there is none. */
+/** When the next delivery of a webhook becomes due; null if there is none. */
 export async function nextDueAt(env: Env, webhookId: string): Promise<number | null> {
   const [row] = await openDatabase(env).all<{ at: number | null }>(sql`
     select min((select next_attempt_at from deliveries indexed by deliveries_due
@@ -37,14 +37,14 @@ export async function nextDueAt(env: Env, webhookId: string): Promise<number | n
 }
 
 /**
- * Ends a receiver's open circuit at a time at the latest (milliseconds since 1970), for an accident that has just come in,
- * and lets it open for short times again.
+ * Ends a receiver's open circuit at this time at the latest (milliseconds since 1970), for a new accident, and lets it
+ * open for short times again.
  */
 export const probeSooner = (env: Env, webhookId: string, at: number): Promise<unknown> =>
   openDatabase(env).run(sql`
     update webhook_health set open_until = ${at}, openings = 0 where webhook_id = ${webhookId} and open_until > ${at}`);
 
-/** Forgets when messages were to wake an account's webhooks: they are in another home's queue. */
+/** Forgets an account's wake-up messages, which are in another home's queue. */
 export const forgetTimers = (db: Database, accountId: string) =>
   change(db)`update webhook_health set timer_at = null
       where webhook_id in (select id from webhooks where account_id = ${accountId})`;

@@ -15,18 +15,17 @@ import { paceMs } from './policy.ts';
 import type { Wake } from './queue.ts';
 import { type Recorded, type RecordOptions, recordStatements, reportOf, tallyOf } from './record.ts';
 
-/** How a worker ended: nothing was left to claim, its time was up, or the webhook has been deleted. */
+/** How a worker ended: nothing was left to claim, its time was up, or the webhook was deleted. */
 export type WorkerEnd = {
   reason: 'idle' | 'out of time' | 'webhook gone';
   /** The webhook after the last record. */
   webhook: ClaimedWebhook | undefined;
-  /** When the first of the retries that this worker has scheduled is due; undefined if it scheduled none. */
+  /** When the first retry that this worker has scheduled is due; undefined if there is none. */
   retryAt: number | undefined;
 };
 
 /**
- * The transactions of an account's workers: D1 runs one after the other, so whatever one account has to deliver, the
- * others wait for a few of them at most.
+ * The transactions of an account's workers: D1 runs them one by one, so other accounts wait for a few of them at most.
  */
 const transactions = fairQueue({
   atOnce: (accountId) => (othersAreActive(accountId) ? 1 : 4),
@@ -36,19 +35,18 @@ const transactions = fairQueue({
 });
 
 /**
- * What a worker may still do: whether it is in time for another claim, which is asked in each transaction, and until when
- * a call may start (milliseconds since 1970), for those that start later would outlive the invocation. `log` bounds what
- * is logged of attempts.
+ * What a worker may still do: `inTime` for another claim, checked in each transaction, and until when a call may start
+ * (milliseconds since 1970), because later ones would outlive the invocation. `log` bounds the logged attempts.
  */
 export type WorkerBudget = { inTime: () => boolean; callsUntil: number; log: AttemptLog['log'] };
 
 /**
  * Works for one webhook: claims deliveries, calls the receiver, five calls at a time, and records the outcomes in the
- * transaction of the next claim, until a claim comes back empty or the budget is used up. `onFull` is called after each
- * claim that leaves work for other workers, with the number of workers that there is work for. It begins with the claim
- * `first`, if there is one.
+ * transaction of the next claim, until a claim is empty or the budget is used up. `onFull` is called after each claim
+ * that leaves work for other workers, with the number of workers that there is work for. Starts with the claim `first`,
+ * if given.
  *
- * @throws Refusal: unavailable, or whatever D1 throws; claims then lapse, and the sweep wakes what they held
+ * @throws Refusal: unavailable, or what D1 throws; claims then expire, and the sweep wakes their deliveries
  */
 export async function runWorker(
   env: Env,
@@ -99,10 +97,10 @@ export async function runWorker(
   }
 }
 
-/** While a worker has more to do, so many attempts are counted together, which saves writing a row each time. */
+/** How many attempts are counted together while a worker has more to do, which saves row writes. */
 const countedTogether = 10;
 
-/** What a worker has recorded and not counted yet. */
+/** What a worker has recorded but not counted yet. */
 function putOffCounts() {
   let waiting = noTally;
   const takeAll = (): Tally => {
@@ -111,14 +109,14 @@ function putOffCounts() {
     return earlier;
   };
   return {
-    /** What to count with these outcomes, besides themselves; or 'later' if `more` will follow. */
+    /** What to count with these outcomes, besides themselves; 'later' if `more` will follow. */
     take(outcomes: Recorded[], more: boolean): Tally | 'later' {
       const together = addTallies([waiting, tallyOf(outcomes)]);
       if (!more || attemptsOf(together) >= countedTogether) return takeAll();
       waiting = together;
       return 'later';
     },
-    /** Counts what is left with `count`. */
+    /** Counts the rest with `count`. */
     async rest(count: (earlier: Tally) => Promise<unknown>): Promise<void> {
       if (attemptsOf(waiting) > 0) await count(takeAll());
     },
@@ -139,15 +137,15 @@ async function inOneTransaction(
     const [claimed, , webhook] = await transaction(db, claiming);
     return readClaim(claimed, webhook);
   }
-  // A claim that D1 does not confirm lapses; recording twice is harmless.
+  // A claim that D1 does not confirm expires; recording twice is harmless.
   const statements = [...recordStatements(db, claim.webhookId, outcomes, options), ...claiming] as const;
   const [, , , , claimed, , webhook] = await transaction(db, statements, { repeatable: true });
   return readClaim(claimed, webhook);
 }
 
 /**
- * Logs the attempts of a worker that are about to be recorded: one line for all that were successful, with what it
- * takes to follow each, and one for each that failed.
+ * Logs a worker's attempts: one line for all successful ones, with what is needed to trace each, and one for each
+ * failure.
  */
 function logAttempts(log: AttemptLog['log'], webhookId: string, outcomes: Recorded[]): void {
   const delivered: DeliveredLine['deliveries'] = [];

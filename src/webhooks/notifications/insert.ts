@@ -6,13 +6,12 @@ import { isLetThrough } from './pass.ts';
 import type { AccidentNotification, EventNotification } from './payloads.ts';
 import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
 
-/** What notifications come from: a connection of an account, in a request, at a time in milliseconds since 1970. */
+/** Where notifications come from: a connection of an account, in a request, at a time in milliseconds since 1970. */
 export type NotificationSource = { accountId: string; connectionId: string; requestId: string; now: number };
 
 /**
- * One notification, unless its customers have had it: its key, and its payload. An event's payload lacks what its
- * vehicle adds, which the database fills in from the row of `vehicleId` as it writes. `accident` is what the record
- * says, which decides whether they have.
+ * One notification: its key and its payload. The database adds what an event's payload has of its vehicle, from the row
+ * of `vehicleId`. `accident` is the record's content, which decides whether its levels are new.
  */
 export type NewNotification = {
   eventId: string;
@@ -24,9 +23,9 @@ export type NewNotification = {
 };
 
 /**
- * Whether `n`, a notification as JSON, is new: an event that is not there yet, of a known vehicle, or what a
- * record adds to the levels of its accident that were notified. Everything that asks this runs before the events and
- * accidents are written, so that repeating the batch notifies nobody twice.
+ * Whether the notification `n` (JSON) is new: an unknown event of a known vehicle, or a level of an accident that was
+ * not notified yet. Must be evaluated before the events and accidents are written, so that repeating the batch notifies
+ * nobody twice.
  */
 export const isNew = sql`
   case when n.value->>'level' = 0
@@ -40,19 +39,22 @@ export const isNew = sql`
 const eventPayload = sql`json_set(n.value->>'data',
   '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''), '$.vehicleGroups', json(v.groups))`;
 
-/** A row of more than some 1,000 bytes takes a page more: a delivery with a payload of so many has room for its attempt. */
+/**
+ * A row of more than some 1,000 bytes takes a page more: with a payload of up to this size a delivery has room for its
+ * attempt.
+ */
 const maxOwnBytes = 500;
 
 /**
- * SQL for the payload of the event's notification `n` if its delivery keeps it, which saves a row: it is short, and a
- * single webhook subscribes. Null otherwise.
+ * SQL for the payload of the event's notification `n` if it is stored in the delivery, which saves a row: it is short,
+ * and a single webhook subscribes. Null otherwise.
  */
 export const ownPayload = ({ connectionId }: NotificationSource, type: NotificationType): SQL => sql`(
   select data from (select ${eventPayload} as data from vehicles v where v.id = n.value->>'vehicleId')
   where length(cast(data as blob)) <= ${maxOwnBytes} and not exists (
     select 1 from webhook_connections where ${subscribersOf(connectionId, type)} limit 1 offset 1))`;
 
-/** Writes the notifications of new events if webhooks get them, unless their deliveries have the payloads. */
+/** Writes the notifications of new events if webhooks get them, unless the deliveries have the payloads. */
 export const insertEventNotifications = (
   db: Database,
   source: NotificationSource,
@@ -83,25 +85,24 @@ export const insertAccidentNotifications = (
     ),
   );
 
-/** Writes notifications that exist nowhere else, such as those of a test. */
+/** Writes notifications without a record, such as those of tests. */
 export const insertNotifications = (
   db: Database,
   source: NotificationSource,
   notifications: NewNotification[],
 ) => statement(db, insertAll(source, sql`${JSON.stringify(notifications)}`, sql`true`));
 
-/** SQL that selects the webhooks that subscribe to a type of notifications of a connection. */
+/** SQL for the webhooks that subscribe to a type of notifications of a connection. */
 export const subscribersOf = (connectionId: string, type: NotificationType): SQL =>
   sql`connection_id = ${connectionId} and notification_types & ${type}`;
 
-/** SQL for something of the first webhook `c` that subscribes to a type of notifications of a connection. */
+/** SQL for a value of the first webhook `c` that subscribes to a type of notifications of a connection. */
 export const ofFirst = (connectionId: string, type: NotificationType, value: SQL): SQL =>
   sql`(select ${value} from webhook_connections c where ${subscribersOf(connectionId, type)} limit 1)`;
 
 /**
- * Notifications of one type as JSON; none of them if no webhook subscribes to the type, for then nobody needs them. The
- * first webhook that does has just been given a delivery of each, unless it has filters: when it has none, or all have
- * their payloads, no notification is looked at.
+ * Notifications of one type as JSON, if a webhook subscribes to the type. The first such webhook has just been given a
+ * delivery of each, unless it has filters: if it got none, or all have their payloads, no notification is read.
  */
 const ifDelivered = (
   { connectionId, now }: NotificationSource,

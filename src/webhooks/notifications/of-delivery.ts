@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm';
 import { ACCIDENT, EVENT, EVENT_LEVEL } from './types.ts';
 
 /**
- * SQL for the notification of a delivery, as a table of one row with `connection_id`, `request_id` and `data`, or of none
- * past retention. To be selected from inside a query of the delivery, which is called `d` there.
+ * SQL for the notification of the delivery `d`, as a table of one row with `connection_id`, `request_id` and `data`, or
+ * of none past retention. For use inside a query of the delivery.
  */
 export const notificationOf = (d: 'd' | 'deliveries' = 'd'): SQL =>
   sql.raw(`(
@@ -13,12 +13,11 @@ export const notificationOf = (d: 'd' | 'deliveries' = 'd'): SQL =>
       on ${d}.connection_id is null and n.event_id = ${d}.event_id and n.level = ${d}.level
     where coalesce(${d}.connection_id, n.connection_id) is not null)`);
 
-/** SQL for the type of a delivery's notification. */
 export const typeOf = (d: 'd' | 'deliveries' = 'd'): SQL =>
   sql.raw(`iif(${d}.level = ${EVENT_LEVEL}, ${EVENT}, ${ACCIDENT})`);
 
 /**
- * SQL for what customers were notified of about events and accidents, `ids` being a query for these: `event_id`, `level`
+ * SQL for what customers were notified of about events and accidents with these `ids` (a query): `event_id`, `level`
  * and `created_at` of each. Events that went to a single webhook are found while D1 has them.
  */
 export const notifiedOf = (accountId: string, ids: SQL): SQL => sql`(

@@ -5,8 +5,8 @@ import type { AccidentNotification, EventNotification } from './payloads.ts';
 /* Which notifications pass the filters of webhooks, as SQL. */
 
 /**
- * SQL for whether two lists have something in common. What is not limited, and what is not known, has: an accident whose
- * vehicle is unknown concerns every group.
+ * SQL for whether two lists overlap. A missing filter matches everything, and so does an unknown value: an accident of
+ * an unknown vehicle matches every group.
  */
 export const overlap = (wanted: SQL, has: SQL): SQL => sql`(${wanted} is null or ${has} is null or exists (
   select 1 from json_each(${has}) h join json_each(${wanted}) o on o.value = h.value))`;
@@ -21,16 +21,15 @@ export const lets = (
     ${overlap(sql`${filters}->'accidentLevels'`, sql`json_array(${level})`)})
   and ${overlap(sql`${filters}->'vehicleGroups'`, groups)}`;
 
-/** What filters look at of the payload of a notification. */
+/** The values of a payload that filters check. */
 export const filterable = (data: EventNotification | AccidentNotification) =>
   'eventRisk' in data
     ? { eventRisk: data.eventRisk, translatedIncidentTypes: data.translatedIncidentTypes }
     : { vin: data.vin };
 
 /**
- * SQL for whether `w`, which subscribes to notifications of this connection, lets the notification `n` through. Only a
- * webhook that has filters is read for it. Runs before accidents are written, so their vehicle is looked for as it then
- * will be.
+ * SQL for whether `w`, which subscribes to this connection, lets the notification `n` through. Reads only webhooks with
+ * filters. Runs before accidents are written, so it looks up their vehicle as it will be then.
  */
 export const isLetThrough = (source: { accountId: string; connectionId: string }): SQL => {
   const known = sql`

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** What receivers get. Types of what ingest writes, and the API's document. */
+/** What receivers get: types for ingest, and the API's document. */
 const id = v.pipe(v.string(), v.uuid());
 const time = v.pipe(v.string(), v.isoTimestamp());
 

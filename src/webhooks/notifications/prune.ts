@@ -6,18 +6,15 @@ import type { Budget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
 /**
- * Each hour looks through one of so many slices of the table, by key: all of it once in 30 days. That reads each row
- * once a month, at a thousandth of what an index by time would cost to write.
+ * Each hour scans one of so many slices of the table, by key: all of it in 30 days. That reads each row once a month,
+ * at a thousandth of what writing an index by time would cost.
  */
 export const pruneSlices = 30 * 24;
 
-/** Replays may still need a notification for as long as this after the deliveries' retention. */
+/** How long beyond the deliveries' retention replays may need a notification. */
 const graceMs = 7 * dayMs;
 
-/**
- * Deletes old notifications that went to nobody, or whose deliveries were deleted without them. Once an hour, a slice
- * of the table at a time. Returns how many.
- */
+/** Deletes old notifications without deliveries. Once an hour, a slice of the table at a time. Returns how many. */
 export function pruneNotifications(env: Env, now = Date.now(), budget?: Budget): Promise<number> {
   const slice = Math.floor(now / hourMs) % pruneSlices;
   const before = now - config(env).retentionMs - graceMs;
@@ -25,8 +22,8 @@ export function pruneNotifications(env: Env, now = Date.now(), budget?: Budget):
 }
 
 /**
- * The statement, apart so that a test can ask SQLite for its plan. Ids of records are UUIDs of version 5, hashes
- * that fill all slices alike.
+ * The statement, exported so that a test can check its query plan. Ids of records are UUIDs of version 5, hashes that
+ * fill all slices evenly.
  */
 export const leftOverNotifications = (slice: number, before: number): SQL => sql`
   delete from notifications where (event_id, level) in (
@@ -34,7 +31,7 @@ export const leftOverNotifications = (slice: number, before: number): SQL => sql
     where event_id >= ${startOf(slice)} and event_id < ${startOf(slice + 1)} and created_at < ${before}
     limit ${rowsPerChunk})`;
 
-/** The first id of a slice; `g` is past all of them. */
+/** The first id of a slice; `g` is after all of them. */
 const startOf = (slice: number): string =>
   slice === pruneSlices
     ? 'g'

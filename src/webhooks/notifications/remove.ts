@@ -2,10 +2,10 @@ import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
 import type { Remover } from '../../platform/jobs/chunks.ts';
 
-/** How many rows a chunk looks through. */
+/** How many rows a chunk scans. */
 const rowsPerChunk = 2000;
 
-/** Deletes the notifications of the account or the connection. No index leads to them: it looks through all there are. */
+/** Deletes the notifications of the account or the connection. There is no index for that: it scans them all. */
 export const removeNotifications: Remover = async (env, { accountId, connectionId }, cursor) => {
   const db = openDatabase(env);
   const { range, next } = await nextChunk(db, cursor);
@@ -14,7 +14,7 @@ export const removeNotifications: Remover = async (env, { accountId, connectionI
   return next;
 };
 
-/** Takes an address, given in lower case, from the recipients that the account's notifications name. */
+/** Removes an address, given in lower case, from the recipients in the account's notifications. */
 export const eraseRecipient =
   (email: string): Remover =>
   async (env, { accountId }, cursor) => {
@@ -30,7 +30,6 @@ export const eraseRecipient =
 export const withoutRecipient = (email: string): SQL => sql`json_set(data, '$.recipients',
   (select json_group_array(value) from json_each(data, '$.recipients') where lower(value) <> ${email}))`;
 
-/** The next notifications of all accounts, in the order of their keys. */
 async function nextChunk(db: Database, cursor: string): Promise<{ range: SQL; next: string | undefined }> {
   const [end] = await statement<{ id: string }>(db)`
     select event_id as id from notifications where event_id > ${cursor}
@@ -40,7 +39,7 @@ async function nextChunk(db: Database, cursor: string): Promise<{ range: SQL; ne
     : { range: sql`event_id > ${cursor}`, next: undefined };
 }
 
-/** Deletes notifications by their keys. What has been notified is known by the event, or the accident. */
+/** Deletes notifications by their keys. The event or the accident still knows what was notified. */
 export const deleteNotifications = (db: Database, keys: { eventId: string; level: number }[]) =>
   db.run(sql`
     delete from notifications

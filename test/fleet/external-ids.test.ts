@@ -5,11 +5,10 @@ import { deleteConnection } from '../../src/operator/deletion/accept.ts';
 import { type Item, listPage } from '../support/fleet.ts';
 import { ask, follow, signIn, textOf } from '../support/portal.ts';
 import { vehicle } from '../support/records.ts';
-import { as, type IssuedToken, operator, type World, world } from '../support/world.ts';
+import { as, type IssuedToken, operator, world, worldBefore } from '../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
 beforeEach(async () => {
-  us = await world({ providers: ['motive', 'samsara'] });
   // One after the other, so that the list has them in this order.
   for (const { ingestKey } of us.connections)
     for (const sourceId of ['truck-1', 'truck-2']) await as(ingestKey).send(vehicle({ sourceId }));

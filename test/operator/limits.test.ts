@@ -7,12 +7,9 @@ import { listHomes } from '../../src/operator/homes/overview.ts';
 import { status } from '../../src/operator/homes/status.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { addRows, addWebhooks, rows } from '../support/rows.ts';
-import { operator, type World, world } from '../support/world.ts';
+import { operator, world, worldBefore } from '../support/world.ts';
 
-let us: World;
-beforeAll(async () => {
-  us = await world();
-});
+const us = worldBefore(beforeAll);
 const connections = () => `/operator/accounts/${us.accountId}/connections`;
 
 describe('operators are refused', () => {

@@ -127,14 +127,6 @@ describe('the line of an attempt', () => {
     expect(log.lines('attempt')).toEqual([]);
   });
 
-  it('of an accident is of type 1, and says when the receiver gave no status', async () => {
-    tale.heard.responds(() => Promise.reject(new Error('connection refused')));
-    const hook = await tale.register();
-    await as(tale.us.connection.ingestKey).send(accident());
-    await attempted(hook.id);
-    expect(log.lines('attempt')).toMatchObject([{ type: 1, result: 'connection', status: null }]);
-  });
-
   it('is not written for a delivery that is cancelled unattempted', async () => {
     const hook = await tale.register();
     await unattempted(hook.id, tale.happen);

@@ -4,12 +4,11 @@ import { newSecret } from '../../src/accounts/secrets.ts';
 import { base64url } from '../../src/platform/crypto.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
-import { as, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
+import { as, type WebhookOut, webhookBody, world, worldBefore } from '../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeAll);
 beforeAll(async () => {
   receiver();
-  us = await world();
 });
 
 const random = (bytes: number) => base64url(crypto.getRandomValues(new Uint8Array(bytes)));

@@ -23,13 +23,12 @@ import { connect } from '../support/provider.ts';
 import { receiver } from '../support/receiver.ts';
 import { addRows, addWebhooks, rows } from '../support/rows.ts';
 import { samsara, samsaraToken } from '../support/samsara.ts';
-import { operator, type World, world } from '../support/world.ts';
+import { operator, worldBefore } from '../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeEach);
 let cookie: string;
 let mine: { account_id: string; connection_id: string; created_at: number; updated_at: number };
 beforeEach(async () => {
-  us = await world();
   ({ cookie } = await signIn(us));
   mine = { account_id: us.accountId, connection_id: us.connection.id, created_at: 0, updated_at: 0 };
 });

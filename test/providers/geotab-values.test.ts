@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nextTry, waitsMs } from '../../src/providers/geotab/pending.ts';
-import { isActive, reference, timeAt } from '../../src/providers/geotab/records.ts';
+import { reference, timeAt } from '../../src/providers/geotab/records.ts';
 import { originOf } from '../../src/providers/geotab/rpc.ts';
 
 describe('what Geotab writes', () => {
@@ -29,12 +29,6 @@ describe('what Geotab writes', () => {
     [undefined, null],
   ])('means by the time %j the time %j', (stop, time) => {
     expect(timeAt({ stop }, 'stop')).toBe(time);
-  });
-
-  it('says until when something is active', () => {
-    expect(isActive({ activeTo: '2050-01-01T00:00:00.000Z' })).toBe(true);
-    expect(isActive({})).toBe(true);
-    expect(isActive({ activeTo: '2024-05-01T00:00:00.000Z' })).toBe(false);
   });
 
   it.each([

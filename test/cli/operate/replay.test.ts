@@ -81,33 +81,12 @@ describe('fleet delivery replay', () => {
     const { baseUrl, operatorKey } = service;
     const env = { ...process.env, FLEET_URL: baseUrl, FLEET_OPERATOR_KEY: operatorKey };
     const tool = [process.execPath, join(root, 'src/cli/fleet.ts'), ...command];
-    const { stdout: out } = await promisify(execFile)('python3', ['-c', atTerminal, answer, ...tool], {
-      env,
-    });
+    const atTerminal = ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])'];
+    const running = promisify(execFile)('python3', [...atTerminal, ...tool], { env });
+    running.child.stdin?.end(`${answer}\n`);
+    const { stdout: out } = await running;
     expect(out).toContain(`${counted} Replay? [y/N]`);
     expect(out).toContain(says);
     expect(calls()).toHaveLength(times);
   });
 });
-
-/** Runs a program at a terminal of its own, and answers its question. */
-const atTerminal = `
-import os, pty, sys
-answer, program = sys.argv[1], sys.argv[2:]
-pid, terminal = pty.fork()
-if pid == 0:
-    os.execvp(program[0], program)
-screen, answered = b"", False
-while True:
-    try:
-        shown = os.read(terminal, 4096)
-    except OSError:
-        break
-    if not shown:
-        break
-    screen += shown
-    if b"[y/N]" in screen and not answered:
-        answered = True
-        os.write(terminal, answer.encode() + b"\\n")
-print(screen.decode())
-`;

@@ -103,18 +103,6 @@ it('a validating proxy between clients, connectors, operators and the service fi
   expect((await as(`${us.token}x`)('GET', '/webhooks')).status).toBe(401);
 
   const range = 'from=2026-11-20&to=2026-11-21';
-  for (const [path, count] of [
-    ['/connections', 1],
-    ['/drivers?limit=2', 2],
-    ['/drivers?status=1&licenseState=CO', 0],
-    ['/vehicles?limit=2', 2],
-    ['/vehicles?status=active&vin=WDB', 0],
-    ['/trips?limit=1', 1],
-    [`/trips?${range}`, 3],
-    [`/safety-events?limit=2&${range}`, 2],
-    [`/safety-events?${range}&eventTypes=Harsh%20Braking&minEventRisk=1`, 3],
-  ] as const)
-    expect((await client<object[]>('GET', path, undefined, connection)).data, path).toHaveLength(count);
   const examples = recordKinds.map(({ recordExample }) => recordExample);
   expect((await connector('POST', '/ingest', { records: examples, notify: false })).data).toMatchObject({
     accepted: examples.length,
@@ -125,9 +113,6 @@ it('a validating proxy between clients, connectors, operators and the service fi
     expect((await client('GET', `${list.path}/${data[0]?.[list.id]}`)).data, list.path).toEqual(data[0]);
     expect((await client('GET', `${list.path}/${crypto.randomUUID()}`)).status, list.path).toBe(404);
   }
-  const page = await client<object[]>('GET', '/vehicles?limit=2', undefined, connection);
-  const rest = await client<object[]>('GET', `/vehicles?limit=2&cursor=${page.next}`, undefined, connection);
-  expect([rest.data.length, rest.next]).toEqual([2, undefined]);
   expect((await client('GET', '/vehicles?cursor=abc', undefined, connection)).message).toBe('Invalid cursor');
 
   const [van] = (await client<{ id: string }[]>('GET', '/vehicles', undefined, connection)).data;
@@ -139,15 +124,7 @@ it('a validating proxy between clients, connectors, operators and the service fi
 
   expect((await fetch(`${proxy.url}/health`)).status).toBe(200);
 
-  const [told] = (await client<{ eventId: string }[]>('GET', '/deliveries?limit=1')).data;
-  for (const [query, count] of [
-    ['', 4],
-    [`?webhookId=${made.data.id}&type=1`, 1],
-    [`?eventId=${told?.eventId}`, 1],
-    ['?status=cancelled', 0],
-    ['?from=2026-11-20&to=2036-11-20', 4],
-  ] as const)
-    expect((await client<object[]>('GET', `/deliveries${query}`)).data, query).toHaveLength(count);
+  expect((await client<object[]>('GET', `/deliveries?webhookId=${made.data.id}`)).data).toHaveLength(4);
 
   // The operators look into what failed, and send it again.
   const failed = async () => (await client<object[]>('GET', '/deliveries?status=failed')).data.length;

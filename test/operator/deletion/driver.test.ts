@@ -6,7 +6,7 @@ import { findEverywhere } from '../../support/erasure.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, operator, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
+import { as, operator, type WebhookOut, webhookBody, worldBefore } from '../../support/world.ts';
 
 /** What tells who the driver is. */
 const robin = {
@@ -29,14 +29,13 @@ const records = () => [
   safetyEvent({ sourceId: 'event-2', driver: other.sourceId, recipients: [robin.email, other.email] }),
 ];
 
-let us: World;
+const us = worldBefore(beforeEach);
 let driverId: string;
 let webhook: WebhookOut;
 beforeEach(async () => {
   await rows('delete from deletions');
   // A receiver that answers with what it got.
   receiver(({ body }) => new Response(JSON.stringify(body)));
-  us = await world();
   webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
   await as(us.connection.ingestKey).send(...records());
   await settled(webhook.id, 2, ['delivered']);

@@ -4,15 +4,14 @@ import { ask, signIn, visitor } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
+import { as, type WebhookOut, webhookBody, world, worldBefore } from '../../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeAll);
 let cookie: string;
 const now = Date.now();
 const minutesAgo = (minutes: number) => new Date(now - minutes * 60_000).toISOString();
 beforeAll(async () => {
   receiver(({ url }) => new Response('said in private', { status: url.includes('claims') ? 200 : 410 }));
-  us = await world();
   ({ cookie } = await signIn(us));
   const { ingestKey } = us.connection;
   for (const name of ['claims', 'board'])

@@ -6,11 +6,11 @@ import { pullAll, read } from '../../support/provider.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
 import { samsara, samsaraOrigin, samsaraToken as token } from '../../support/samsara.ts';
-import { type World, world } from '../../support/world.ts';
+import { type World, world, worldBefore } from '../../support/world.ts';
 
 const add = '/portal/connections/new?provider=samsara';
 
-let us: World;
+const us = worldBefore(beforeEach);
 let cookie: string;
 let hooks: ReturnType<typeof receiver>;
 let provider: ReturnType<typeof samsara>;
@@ -18,7 +18,6 @@ let provider: ReturnType<typeof samsara>;
 beforeEach(async () => {
   hooks = receiver();
   provider = samsara(hooks);
-  us = await world();
   cookie = (await signIn(us)).cookie;
 });
 

@@ -2,12 +2,11 @@ import { beforeAll, expect, it } from 'vitest';
 import { hourMs } from '../../../src/platform/durations.ts';
 import { signIn, visitor } from '../../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
-import { as, operator, type World, world } from '../../support/world.ts';
+import { as, operator, worldBefore } from '../../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeAll, { providers: ['motive', 'samsara'] });
 let cookie: string;
 beforeAll(async () => {
-  us = await world({ providers: ['motive', 'samsara'] });
   cookie = (await signIn(us)).cookie;
 });
 

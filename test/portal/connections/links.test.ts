@@ -5,15 +5,14 @@ import { pullAll, read } from '../../support/provider.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
 import { samsaraToken as credential, samsara } from '../../support/samsara.ts';
-import { operator, type World, world } from '../../support/world.ts';
+import { operator, world, worldBefore } from '../../support/world.ts';
 
 const links = '/portal/connections/links';
-let us: World;
+const us = worldBefore(beforeEach);
 let cookie: string;
 let provider: ReturnType<typeof samsara>;
 beforeEach(async () => {
   provider = samsara(receiver());
-  us = await world();
   ({ cookie } = await signIn(us));
 });
 

@@ -6,9 +6,9 @@ import { connect, pullAll, read, turn } from '../../support/provider.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
 import { samsara, samsaraToken as token } from '../../support/samsara.ts';
-import { type World, world } from '../../support/world.ts';
+import { type World, worldBefore } from '../../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeEach);
 let cookie: string;
 let provider: ReturnType<typeof samsara>;
 let id: string;
@@ -16,7 +16,6 @@ let path: string;
 
 beforeEach(async () => {
   provider = samsara(receiver());
-  us = await world();
   cookie = (await signIn(us)).cookie;
   id = await connect(us, 'samsara', token, { historyDays: 30, name: 'Harbor' });
   path = pathOf(id);

@@ -8,15 +8,14 @@ import { signIn, visitor } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
+import { as, type WebhookOut, webhookBody, world, worldBefore } from '../../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeAll);
 let cookie: string;
 let webhook: string;
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 beforeAll(async () => {
   receiver();
-  us = await world();
   ({ cookie } = await signIn(us));
   webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data.id;
   await as(us.connection.ingestKey).send(

@@ -2,7 +2,6 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { countEvents } from '../../../src/fleet/trends/job.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
-import type { Role } from '../../../src/platform/roles.ts';
 import { readOverview, spanOf } from '../../../src/portal/overview/overview.tsx';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { metered } from '../../support/meter.ts';
@@ -10,19 +9,14 @@ import { ask, signIn, watchesOn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, operator, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
+import { as, operator, type WebhookOut, webhookBody, world, worldBefore } from '../../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeEach);
 let cookie: string;
 beforeEach(async () => {
   receiver();
-  us = await world();
   cookie = (await signIn(us)).cookie;
 });
-
-const signInAs = async (role: Role) => {
-  cookie = (await signIn(us, role)).cookie;
-};
 
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 const overview = async (path = '/portal') => (await ask('GET', path, { cookie })).text();
@@ -60,18 +54,6 @@ it('says how long deliveries took, once there are any', async () => {
   await expect
     .poll(() => textOf('delivery-times-now'))
     .toMatch(/Accidents, 24 hours 1 100% [\d.]+ m?s · [\d.]+ m?s · [\d.]+ m?s .*Events, 30 days 0 – – –$/);
-});
-
-it('who may not do a step has no button for it, and is told whom to ask', async () => {
-  await signInAs('viewer');
-  const list = await textOf('setup-now');
-  expect(list).toContain('Ask an admin or a member to add one.');
-  expect(await overview()).not.toContain('/portal/webhooks/new');
-  await rows('update tokens set revoked_at = 1 where account_id = ?', us.accountId);
-  await signInAs('member');
-  expect(await overview()).toContain('/portal/webhooks/new');
-  expect(await textOf('setup-now')).toContain('Ask an admin to create one.');
-  expect(await textOf('setup-now')).not.toContain('Create a token');
 });
 
 it('whoever does not want the list hides it, once data has come in', async () => {

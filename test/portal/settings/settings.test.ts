@@ -3,12 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ask, follow, formOn, signIn, visitor } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, operator, type World, world } from '../../support/world.ts';
+import { as, operator, worldBefore } from '../../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeAll);
 let ann: Awaited<ReturnType<typeof signIn>>;
 beforeAll(async () => {
-  us = await world();
   ann = await signIn(us);
 });
 

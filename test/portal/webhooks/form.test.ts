@@ -3,14 +3,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ask, follow, formOn, signIn, textOf } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
-import { as, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
+import { as, type WebhookOut, webhookBody, worldBefore } from '../../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeEach, { providers: ['motive', 'samsara', 'geotab'] });
 let cookie: string;
 let webhook: WebhookOut;
 
 beforeEach(async () => {
-  us = await world({ providers: ['motive', 'samsara', 'geotab'] });
   cookie = (await signIn(us)).cookie;
   webhook = await register({ headers: { 'X-Secret': 's3cret' } });
 });

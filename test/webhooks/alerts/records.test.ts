@@ -8,13 +8,12 @@ import { ask, signIn } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { minute } from '../../support/service.ts';
-import { as, call, type World, world } from '../../support/world.ts';
+import { as, call, worldBefore } from '../../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeEach);
 let ann: Awaited<ReturnType<typeof signIn>>;
 let emails: ReturnType<typeof keepEmails>;
 beforeEach(async () => {
-  us = await world();
   ann = await signIn(us);
   emails = keepEmails();
   await send(vehicle(), vehicle({ sourceId: 'south', vin: 'SOUTH', name: 'Van 2', groups: ['South'] }));

@@ -238,15 +238,3 @@ describe('the emails of a day', () => {
     expect(mails().length).toBeGreaterThan(1);
   });
 });
-
-it('to tell of a thousand pauses at once takes four round trips, and rows in proportion', async () => {
-  const ours = await addWebhooks(tale.us.accountId, 1000);
-  await fail(ours);
-  await run();
-  story.now += 60 * minuteMs;
-  const { env: bindings, cost } = metered();
-  await run(bindings);
-  expect(cost.trips).toBe(4);
-  expect(cost.read).toBeLessThanOrEqual(20_000);
-  expect(cost.written).toBeLessThanOrEqual(3000);
-});

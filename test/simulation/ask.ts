@@ -34,7 +34,7 @@ export function asking(kernel: Kernel, env: Env) {
     for (let tries = 1; ; tries++) {
       const reply = await once(...call);
       if (reply.status !== 0 && reply.status < 500 && reply.status !== 429) return { ...reply, tries };
-      await sleep(second + below(5 * second));
+      await sleep(tries * (second + below(2 * second)));
     }
   };
   /** Asks until it is done. */

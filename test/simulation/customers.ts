@@ -2,16 +2,18 @@ import { recordId } from '../../src/platform/db/ids.ts';
 import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
 import type { Asking, Reply } from './ask.ts';
 import type { Kernel } from './kernel.ts';
-import { type Account, type Config, type Hook, keyOf, Violation } from './model.ts';
+import { type Account, type Config, type Hook, keyOf, type Silence, Violation } from './model.ts';
 
 const second = 1000;
 const minute = 60 * second;
 const day = 86_400 * second;
 
+const isPause = ({ reason }: Silence) => reason === 'paused';
+
 export const by = ({ token }: Account) => ({ 'x-api-key': token.value });
 
 /** Customers: their connectors send records, and they keep webhooks. */
-export function customers({ now, below, random, pick }: Kernel, { insist, must, operator }: Asking) {
+export function customers({ now, below, random, pick, sleep }: Kernel, { insist, must, operator }: Asking) {
   let made = 0;
 
   const open = async (): Promise<Account> => {
@@ -28,7 +30,7 @@ export function customers({ now, below, random, pick }: Kernel, { insist, must, 
     }
     const token = await must('POST', `/operator/accounts/${data.id}/tokens`, operator, { name: 'main' });
     return {
-      ...{ id: data.id, name, home: 'main', token: token.data, connections, hooks: [], suspensions: [] },
+      ...{ id: data.id, name, home: 'main', token: token.data, connections, hooks: [], silences: [] },
       ...{ news: new Map(), records: new Map(), followers: [{ cursor: undefined, copy: new Map() }] },
       ...{ isBusy: false, gone: false },
     };
@@ -72,7 +74,7 @@ export function customers({ now, below, random, pick }: Kernel, { insist, must, 
       records.push(record);
       return id;
     };
-    for (let i = 0; i <= below(3); i++) {
+    for (let i = 0; i <= below(6); i++) {
       const sourceId = `r${made++}`;
       const at = someTime();
       const of = { sourceId, startedAt: new Date(at).toISOString() };
@@ -116,10 +118,10 @@ export function customers({ now, below, random, pick }: Kernel, { insist, must, 
     return { ...reply, isDone: change.done < Infinity };
   };
   const create = async (account: Account) => {
-    if (account.hooks.filter(({ deletedAt }) => deletedAt === Infinity).length >= 4) return;
+    if (account.hooks.filter(({ silences }) => silences.every(isPause)).length >= 4) return;
     const url = `https://receiver.example.com/${made++}`;
     const config = someConfig(account);
-    const hook: Hook = { account, url, mood: 'up', changes: [], deletedAt: Infinity, isBusy: true };
+    const hook: Hook = { account, url, mood: 'up', changes: [], silences: [], isBusy: true, calledAt: 0 };
     account.hooks.push(hook);
     const [body, done] = [bodyOf(url, config), /^200|already exist/];
     const { data, isDone } = await change(hook, config, done, 'POST', '/webhook', by(account), body);
@@ -134,12 +136,25 @@ export function customers({ now, below, random, pick }: Kernel, { insist, must, 
     await change(hook, config, /^200/, 'PUT', `/webhook/${hook.id}`, by(account), body);
   };
   const remove = async (account: Account, hook: Hook) => {
-    const done = /^200|Invalid webhook id/;
-    const { status, isDone } = await change(hook, null, done, 'DELETE', `/webhook/${hook.id}`, by(account));
+    const answer = /^200|Invalid webhook id/;
+    const { status, isDone } = await change(hook, null, answer, 'DELETE', `/webhook/${hook.id}`, by(account));
     if (!isDone) return;
     // An earlier try may have deleted it, and was cut off before it had waited for the calls under way.
-    hook.deletedAt = status === 200 ? now() : now() + 5 * second;
+    const done = status === 200 ? now() : now() + 5 * second;
+    hook.silences.push({ reason: 'deleted', done, ended: Infinity });
     hook.isBusy = true;
   };
-  return { open, send, create, update, remove };
+  const pause = async (account: Account, hook: Hook) => {
+    if (hook.silences.some(({ ended }) => ended === Infinity)) return;
+    const silence: Silence = { reason: 'paused', done: Infinity, ended: Infinity };
+    hook.silences.push(silence);
+    const { status } = await insist('POST', `/webhook/${hook.id}/pause`, by(account));
+    if (status === 200) silence.done = now();
+    await sleep(below(random() < 0.9 ? 30 * second : 8 * 60 * minute));
+    silence.ended = now();
+    // A suspended account, or a token that has just been revoked, cannot resume it yet.
+    for (let resumed = 0; ![200, 400].includes(resumed) && !account.gone; await sleep(second))
+      resumed = (await insist('POST', `/webhook/${hook.id}/resume`, by(account))).status;
+  };
+  return { open, send, create, update, remove, pause };
 }

@@ -30,8 +30,8 @@ const behindHandlerMs = 30 * second;
 const slowMs = 5 * second;
 const longestMs = 40 * second;
 
-/** How far the clock of an invocation is off at most. */
-export const mostSkew = 5 * second;
+/** How long a reply may take that nothing is wrong with. */
+const slowReplyMs = 5 * second;
 
 /**
  * Decides what happens next in a simulated world: every call of a store, every timer and every message waits until its
@@ -46,6 +46,8 @@ export function kernel(seed: number, start: number, note: (what: string) => void
     if (one === undefined) throw new Error('There is nothing to pick from');
     return one;
   };
+  /** How far the clock of an invocation is off at most, if there are faults. */
+  const mostSkew = pick([0, 5 * second]);
   const invocations = new AsyncLocalStorage<Invocation>();
   const alive = new Set<Invocation>();
   let waiting: Waiting[] = [];
@@ -98,6 +100,7 @@ export function kernel(seed: number, start: number, note: (what: string) => void
       throw new Error('There is nothing to choose from');
     },
     faults,
+    mostSkew,
     now: () => now,
     /** The time by the clock of whoever asks. */
     clock: () => now + (invocations.getStore()?.skew ?? 0),
@@ -119,6 +122,12 @@ export function kernel(seed: number, start: number, note: (what: string) => void
       return new Promise((resolve, reject) => {
         const queue = (what: string, carryOut: Waiting['carryOut']) =>
           waiting.push({ store: what, since: now, of, carryOut });
+        const reply = (arrive: () => void) => {
+          const chance = random();
+          if (chance < 0.04) after(below(slowReplyMs), of, arrive);
+          else if (chance < 0.3) queue(`the reply of ${store}`, arrive);
+          else arrive();
+        };
         const carryOut = (fault?: Fault) => {
           if (fault === 'before')
             return reject(new Error(`${store}_ERROR: storage caused object to be reset.`));
@@ -126,8 +135,7 @@ export function kernel(seed: number, start: number, note: (what: string) => void
           try {
             const done = work();
             if (fault) reject(new Error(`${store}_ERROR: Network connection lost.`));
-            else if (random() < 0.3) queue(`the reply of ${store}`, () => resolve(done));
-            else resolve(done);
+            else reply(() => resolve(done));
           } catch (error) {
             reject(error);
           }
@@ -178,7 +186,7 @@ export function kernel(seed: number, start: number, note: (what: string) => void
     carryOutOne: () => {
       const [call] = waiting.splice(below(waiting.length), 1);
       if (!call) return;
-      passTo(now + 1 + below(random() < 0.02 ? second : 8));
+      passTo(now + 1 + below(random() < 0.04 ? second : 8));
       const fails = !call.store.startsWith('the reply') && random() < faults.rate;
       const fault = fails ? pick(['before', 'after', 'late'] as const) : undefined;
       note(`${call.store} of ${call.of?.name}${fault ? ` fails: ${fault}` : ''}`);

@@ -1,5 +1,5 @@
 import { maxAttemptsOf } from '../../src/webhooks/deliveries/policy.ts';
-import { type Invocation, type Kernel, mostSkew } from './kernel.ts';
+import type { Invocation, Kernel } from './kernel.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -21,10 +21,14 @@ export type Hook = {
   url: string;
   mood: Mood;
   changes: Change[];
-  /** No call may start from this time on. */
-  deletedAt: number;
+  silences: Silence[];
   isBusy: boolean;
+  /** When it was called last. */
+  calledAt: number;
 };
+
+/** While none of its calls may start: from when that was confirmed, until it is asked for again. */
+export type Silence = { reason: 'deleted' | 'suspended' | 'paused'; done: number; ended: number };
 
 /** What customers are to be notified of; `accepted` is when the connector knew that it was taken in. */
 export type News = {
@@ -48,8 +52,7 @@ export type Account = {
   hooks: Hook[];
   news: Map<string, News>;
   records: Map<string, Listed>;
-  /** When it was suspended, and asked to be active again. */
-  suspensions: { done: number; ended: number }[];
+  silences: Silence[];
   home: string;
   /** It is being moved, suspended or deleted, one at a time. */
   isBusy: boolean;
@@ -73,19 +76,26 @@ export type Delivery = {
 
 export const keyOf = (eventId: unknown, level: unknown): string => `${eventId} ${level}`;
 
+/** What a webhook may have asked for at some time between these. */
+const configsBetween = ({ changes }: Hook, from: number, to: number): Config[] => [
+  changes.findLast(({ done }) => done < from)?.config ?? null,
+  ...changes.filter(({ sent, done }) => sent <= to && done >= from).map(({ config }) => config),
+];
+const subscribes = (config: Config, { type, connectionId }: News): boolean =>
+  (config?.types.includes(type) && config.connectionIds.includes(connectionId)) ?? false;
+
 /** Whether a webhook is to be notified: 'maybe' while its changes and the call that brought the news were under way at once. */
 export function isFor(hook: Hook, news: News): 'must' | 'maybe' | 'never' {
-  const before = hook.changes.findLast(({ done }) => done < news.sent)?.config ?? null;
-  const during = hook.changes.filter(({ sent, done }) => sent <= news.accepted && done >= news.sent);
-  const matching = [before, ...during.map(({ config }) => config)].map(
-    (config) => config?.types.includes(news.type) && config.connectionIds.includes(news.connectionId),
-  );
+  const matching = configsBetween(hook, news.sent, news.accepted).map((config) => subscribes(config, news));
   if (matching.every((one) => !one)) return 'never';
   return matching.every(Boolean) && news.accepted < Infinity ? 'must' : 'maybe';
 }
 
 /** What receivers got, and what is wrong with it. */
-export function receivers({ now, note, below, sleep, current, through }: Kernel, accounts: Account[]) {
+export function receivers(
+  { now, note, below, sleep, current, through, mostSkew }: Kernel,
+  accounts: Account[],
+) {
   const calls = new Map<string, Got[]>();
   const arrived = (url: string, init: RequestInit): Got => {
     note(`${new Headers(init.headers).get('delivery-id')} is sent to ${url} by ${current()?.name}`);
@@ -96,12 +106,13 @@ export function receivers({ now, note, below, sleep, current, through }: Kernel,
     const by = current();
     if (!hook || !news || !by) throw new Violation(`a call that nobody asked for: ${url} ${init.body}`);
     const earlier = calls.get(id) ?? [];
-    const { account } = hook;
-    if (hook.deletedAt <= now()) throw new Violation(`delivery ${id} was sent to a deleted webhook`);
-    if (account.gone) throw new Violation(`delivery ${id} was sent for a deleted account`);
-    if (account.suspensions.some(({ done, ended }) => done <= now() && now() < ended))
-      throw new Violation(`delivery ${id} was sent for a suspended account`);
-    if (isFor(hook, news) === 'never') throw new Violation(`delivery ${id} was not subscribed to`);
+    hook.calledAt = now();
+    for (const { reason, done, ended } of [...hook.silences, ...hook.account.silences])
+      if (done + mostSkew <= now() && now() < ended)
+        throw new Violation(`delivery ${id} was sent, though ${reason}`);
+    const isWanted = configsBetween(hook, now() - mostSkew, now()).some((config) => subscribes(config, news));
+    if (!isWanted || isFor(hook, news) === 'never')
+      throw new Violation(`delivery ${id} was not subscribed to`);
     if (earlier.some(({ running, by }) => running && !by.over))
       throw new Violation(`two calls at a time for delivery ${id}`);
     const done = earlier.find(({ heard }) => heard !== undefined && isFinal(heard));
@@ -124,8 +135,9 @@ export function receivers({ now, note, below, sleep, current, through }: Kernel,
     for (let level = 1; level < news.level; level++) {
       const lower = hook.account.news.get(keyOf(news.eventId, level));
       if (!lower || isFor(hook, lower) !== 'must') continue;
-      // It was cancelled while the account waited to be deleted.
-      if (hook.account.suspensions.some(({ ended }) => ended > lower.sent)) continue;
+      // It was cancelled while it was not wanted, or while the account waited to be deleted.
+      if (!configsBetween(hook, lower.sent, now()).every((config) => subscribes(config, lower))) continue;
+      if (hook.account.silences.some(({ ended }) => ended > lower.sent)) continue;
       const tried = [...calls.values()].flat().filter((one) => one.hook === hook && one.news === lower);
       const ended = tried.some(({ heard }) => heard !== undefined && isFinal(heard));
       if (!ended && now() < lower.sent + minute - 2 * mostSkew)
@@ -178,14 +190,14 @@ export function receivers({ now, note, below, sleep, current, through }: Kernel,
       delivered: made.length > 0 && heard.some(isSuccess),
       failed: heard.includes(410) || attempts === maxAttemptsOf(news.type),
       cancelled:
-        hook.account.suspensions.length > 0 ||
-        hook.changes.some(({ done, config }) => done >= news.sent && !config?.types.includes(news.type)) ||
-        hook.changes.some(
-          ({ done, config }) => done >= news.sent && !config?.connectionIds.includes(news.connectionId),
-        ),
+        hook.account.silences.length > 0 ||
+        hook.changes.some(({ done, config }) => done >= news.sent && !subscribes(config, news)),
     }[status];
     if (!isRight)
       throw new Violation(`delivery ${id} ended ${status} after ${attempts} attempts, heard ${heard}`);
+    const recorded = made.filter((one) => one.heard !== undefined && !one.by.disturbed).length;
+    if (attempts > made.length || attempts < recorded)
+      throw new Violation(`delivery ${id} has ${attempts} attempts, though ${made.length} calls were made`);
     const lost = made.find((one) => one.heard !== undefined && isSuccess(one.heard) && !one.by.disturbed);
     if (lost && status !== 'delivered') throw new Violation(`delivery ${id} succeeded, and is ${status}`);
   }

@@ -1,6 +1,6 @@
 import type { Asking } from './ask.ts';
 import type { Kernel } from './kernel.ts';
-import { type Account, Violation } from './model.ts';
+import { type Account, type Silence, Violation } from './model.ts';
 
 const second = 1000;
 
@@ -42,8 +42,8 @@ export function operators(
     },
 
     async suspend(account: Account) {
-      const suspension = { done: Infinity, ended: Infinity };
-      account.suspensions.push(suspension);
+      const suspension: Silence = { reason: 'suspended', done: Infinity, ended: Infinity };
+      account.silences.push(suspension);
       await must('POST', `/operator/accounts/${account.id}/deletion`, operator, { name: account.name });
       suspension.done = now();
       await sleep(below(120 * second));
@@ -53,8 +53,10 @@ export function operators(
 
     async erase(account: Account) {
       const body = { name: account.name, now: true };
-      account.suspensions.push({ done: Infinity, ended: Infinity });
+      const silence: Silence = { reason: 'deleted', done: Infinity, ended: Infinity };
+      account.silences.push(silence);
       const { data } = await must('POST', `/operator/accounts/${account.id}/deletion`, operator, body);
+      silence.done = now();
       account.gone = true;
       for (let { deletion } = data; deletion; ) {
         await sleep(below(20 * second));

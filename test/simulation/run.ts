@@ -55,7 +55,7 @@ export async function run(seed: number, steps: number, migrations: string[]) {
   const { accounts, people, got } = world;
   try {
     for (let i = 0; i < 2; i++) accounts.push(await until(people.open()));
-    sim.faults.rate = sim.pick([0, 0.01, 0.03]);
+    sim.faults.rate = sim.pick([0, 0.02, 0.05]);
     while (step < steps) await one();
 
     sim.faults.rate = 0;
@@ -109,10 +109,15 @@ function simulated(sim: Kernel, migrations: string[]) {
 
   /** One client does one thing. */
   const act = () => {
-    const account = sim.pick(accounts.filter(({ gone }) => !gone));
+    const left = accounts.filter(({ gone }) => !gone);
+    const idle = left.filter(({ isBusy }) => !isBusy);
+    const account = sim.pick(idle.length > 0 && random() < 0.9 ? idle : left);
     const withHook = (work: (account: Account, hook: Hook) => unknown) => async () => {
       const free = account.hooks.filter(({ id, isBusy }) => id && !isBusy);
-      if (free.length > 0) await work(account, sim.pick(free));
+      const busiest = free
+        .toSorted((a, b) => b.calledAt - a.calledAt)
+        .slice(0, random() < 0.5 ? 1 : free.length);
+      if (free.length > 0) await work(account, sim.pick(busiest));
     };
     const alone = (work: (account: Account) => Promise<unknown>) => async () => {
       if (account.isBusy) return;
@@ -128,17 +133,18 @@ function simulated(sim: Kernel, migrations: string[]) {
     const turn = withHook((_, hook) => Object.assign(hook, { mood: sim.pick(moods) }));
     const actions: [number, () => Promise<unknown>][] = [
       [40, () => people.send(account)],
-      [6, () => people.create(account)],
-      [2, withHook(people.update)],
-      [1, withHook(people.remove)],
-      [6, turn],
+      [8, () => people.create(account)],
+      [3, withHook(people.update)],
+      [2, withHook(people.remove)],
+      [3, withHook(people.pause)],
+      [4, turn],
       [4, () => people.read(account)],
       [4, () => people.follow(account)],
       [0.5, () => people.join(account)],
       [0.5, () => people.revoke(account)],
-      [1.5, alone(people.move)],
+      [0.5, alone(people.move)],
       [1, alone(people.suspend)],
-      [0.3, alone(replace)],
+      [0.2, alone(replace)],
     ];
     note('a client acts');
     start(sim.choose(actions)());
@@ -163,7 +169,7 @@ function simulated(sim: Kernel, migrations: string[]) {
   const passTime = (healing: boolean) => {
     const next = Math.min(sim.nextTimer(), ...messages.map(({ at }) => at));
     const nextHour = (Math.floor(now() / hour) + 1) * hour;
-    const jumps = sim.invocations().length === 0 && (healing || random() < 0.05);
+    const jumps = sim.invocations().length === 0 && (healing || random() < 0.02);
     const later = healing ? Math.min(now() + hour, next, nextHour) : nextHour + sim.below(20) * hour;
     sim.passTo(Math.max(now() + 1, jumps ? later : Math.min(nextMinute, next)));
   };
@@ -183,7 +189,10 @@ function simulated(sim: Kernel, migrations: string[]) {
         sim.choose([
           [sim.waiting() > 0 ? 8 : 0, sim.carryOutOne],
           [due().length > 0 ? 3 : 0, deliver],
-          [healing || working >= 8 || accounts.every(({ gone }) => gone) ? 0 : isQuiet ? 3 : 1, act],
+          [
+            healing || working >= 20 || sim.waiting() >= 10 || accounts.every(({ gone }) => gone) ? 0 : 3,
+            act,
+          ],
           // A timer may also go off while calls are slow.
           [waits <= 50 ? 3 : waits <= 2 * second ? 0.3 : waits < 20 * second ? rate : 0, sim.wakeOne],
           [isQuiet ? 1 : 0, () => passTime(healing)],

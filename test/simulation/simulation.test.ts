@@ -3,7 +3,7 @@ import { run } from './run.ts';
 
 const { FULL_PROOF, SEED = '1', STEPS = FULL_PROOF ? '100000' : '10000', MIGRATIONS = '[]' } = process.env;
 const migrations: string[] = JSON.parse(MIGRATIONS);
-const stepsOfRun = 1000;
+const stepsOfRun = 2500;
 
 it(`whatever happens in whatever order, in ${STEPS} steps from seed ${SEED}, promises are kept`, async () => {
   let [seed, total] = [Number(SEED) - 1, 0];

@@ -53,73 +53,31 @@ function added(column: 'response_times' | 'waits', counts: object): SQL {
 export const isFirst = (d: SQL): SQL => sql`
   (substr(${d}.event_id, 15, 1) = '5' and json_array_length(${d}.log) + ${d}.attempts_omitted <= ${d}.attempts)`;
 
-/** An attempted delivery: the claim it was called under, and its status now. */
-export type Attempted = { id: string; claimedUntil: number; status: string };
+/** How many attempts a tally counts. */
+export const attemptsIn = ({ delivered, failed, retried }: Tally): number => delivered + failed + retried;
 
 /**
- * Counts the outcomes of a webhook's `attempted` deliveries, with their response times and waits, and those of
- * `earlier` transactions. Runs before the update that records them, in the same transaction. When none of them is
- * pending under its claim any more, nothing is counted, so that recording a batch twice counts it once. Writes one row,
- * and none for a deleted webhook.
+ * Adds a tally to the current hour of a webhook: writes one row, or none for a deleted webhook. With `claim`, a delivery
+ * that the rest of the transaction records, only while that is still claimed: recording a batch twice counts it once.
  */
-export function countAttempts(
-  db: Database,
-  webhookId: string,
-  attempted: Attempted[],
-  { responseTimes, waits }: Pick<Tally, 'responseTimes' | 'waits'>,
-  earlier: Tally,
-  now: number,
-) {
-  const rows = attempted.map(({ id, claimedUntil, status }) => ({ id, claimedUntil, status }));
-  return addToHour(
-    db,
-    webhookId,
-    sql`
-      select total(e.value->>'status' = 'delivered') + ${earlier.delivered} as delivered,
-        total(e.value->>'status' = 'failed') + ${earlier.failed} as failed,
-        total(e.value->>'status' = 'pending') + ${earlier.retried} as retried
-      from json_each(${JSON.stringify(rows)}) e
-      cross join deliveries d on d.webhook_id = ${webhookId} and d.id = e.value->>'id'
-      where d.status = 'pending' and d.claimed_until = e.value->>'claimedUntil'
-      having count(*) > 0`,
-    {
-      responseTimes: addHistograms([responseTimes, earlier.responseTimes]),
-      waits: addHistograms([waits, earlier.waits]),
-    },
-    now,
-  );
-}
-
-/** Counts the outcomes of earlier transactions. */
-export const countEarlier = (
+export function countOutcomes(
   db: Database,
   webhookId: string,
   { delivered, failed, retried, responseTimes, waits }: Tally,
-  now: number,
-) =>
-  addToHour(
-    db,
-    webhookId,
-    sql`select ${delivered} as delivered, ${failed} as failed, ${retried} as retried`,
-    { responseTimes, waits },
-    now,
-  );
-
-function addToHour(
-  db: Database,
-  webhookId: string,
-  counts: SQL,
-  times: Pick<Tally, 'responseTimes' | 'waits'>,
+  claim: { id: string; claimedUntil: number } | undefined,
   now: number,
 ) {
   const hour = hourOf(now);
+  const isNew = claim
+    ? sql`exists (select 1 from deliveries where webhook_id = w.id and id = ${claim.id}
+        and status = 'pending' and claimed_until = ${claim.claimedUntil})`
+    : sql`true`;
   return statement(db)`
     insert into webhook_hours (webhook_id, slot, hour, delivered, failed, retried, response_times, waits)
-    select w.id, ${hour % countedHours}, ${hour}, c.delivered, c.failed, c.retried, ${JSON.stringify(times.responseTimes)},
-      ${JSON.stringify(times.waits)}
-    from (${counts}) c cross join webhooks w on w.id = ${webhookId}
-    where true
-    on conflict (webhook_id, slot) do update set ${addedUp(times)}`;
+    select w.id, ${hour % countedHours}, ${hour}, ${delivered}, ${failed}, ${retried}, ${JSON.stringify(responseTimes)},
+      ${JSON.stringify(waits)}
+    from webhooks w where w.id = ${webhookId} and ${isNew}
+    on conflict (webhook_id, slot) do update set ${addedUp({ responseTimes, waits })}`;
 }
 
 /**

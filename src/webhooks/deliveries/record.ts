@@ -5,7 +5,7 @@ import { addHistograms, bucketOf, type Histogram, never } from '../latency.ts';
 import { ACCIDENT } from '../notifications/types.ts';
 import { nextLevels } from './accident-order.ts';
 import { type Claimed, type ClaimedWebhook, ceilingOf } from './claim.ts';
-import { countAttempts, noTally, type Tally } from './counts.ts';
+import { attemptsIn, countOutcomes, noTally, type Tally } from './counts.ts';
 import {
   accidentPauseMs,
   accidentRetryMs,
@@ -49,12 +49,8 @@ export type ReceiverReport = {
   last?: Pick<Attempt, 'result' | 'status'>;
 };
 
-/** What else is recorded with outcomes: `earlier` counts to include, or 'later' to count nothing now. */
-export type RecordOptions = {
-  report?: ReceiverReport | undefined;
-  earlier?: Tally | 'later';
-  now: number;
-};
+/** What else is recorded with outcomes: what they say of the receiver, and what is to be counted now. */
+export type RecordOptions = { report?: ReceiverReport | undefined; tally?: Tally; now: number };
 
 /**
  * The statements that record outcomes and release the claims that still hold. A `report` also moves the receiver's
@@ -66,24 +62,12 @@ export const recordStatements = (
   db: Database,
   webhookId: string,
   outcomes: Recorded[],
-  { report, earlier = noTally, now }: RecordOptions,
+  { report, tally = noTally, now }: RecordOptions,
 ) => {
   const ended = outcomes.filter(({ status }) => status !== 'pending');
-  const attempted = outcomes
-    .filter(({ attempt }) => attempt)
-    .map(({ key, status }) => ({ id: key.id, claimedUntil: key.claimedUntil, status }));
   const nothing = () => statement(db)`select 0`;
   return [
-    earlier === 'later'
-      ? nothing()
-      : countAttempts(
-          db,
-          webhookId,
-          attempted,
-          { responseTimes: responseTimesOf(outcomes), waits: waitsOf(outcomes) },
-          earlier,
-          now,
-        ),
+    attemptsIn(tally) > 0 ? countOutcomes(db, webhookId, tally, outcomes[0]?.key, now) : nothing(),
     recordOutcomes(db, outcomes, now),
     report ? moveReceiver(db, webhookId, report, now) : nothing(),
     makeDue(

@@ -10,7 +10,7 @@ import {
   readClaim,
   startWindowMs,
 } from './claim.ts';
-import { addTallies, countEarlier, noTally, type Tally } from './counts.ts';
+import { addTallies, attemptsIn, countOutcomes, noTally } from './counts.ts';
 import { paceMs } from './policy.ts';
 import type { Wake } from './queue.ts';
 import { type Recorded, type RecordOptions, recordStatements, reportOf, tallyOf } from './record.ts';
@@ -57,7 +57,7 @@ export async function runWorker(
 ): Promise<WorkerEnd> {
   const db = openDatabase(env);
   const calls = callsOf(env, accountId, webhookId);
-  const counts = putOffCounts();
+  let uncounted = noTally;
   let webhook: ClaimedWebhook | undefined;
   let full = false;
   const recordAndClaim = async () => {
@@ -68,8 +68,14 @@ export async function runWorker(
     logAttempts(log, webhookId, outcomes);
     const claim = { webhookId, count, now, accidentsOnly: accidents, known: webhook };
     const report = webhook && reportOf(outcomes, webhook);
-    const earlier = counts.take(outcomes, full);
-    const found = await inOneTransaction(db, claim, outcomes, { report, earlier, now });
+    const tally = addTallies([uncounted, tallyOf(outcomes)]);
+    const later = outcomes.length === 0 || (full && attemptsIn(tally) < countedTogether);
+    const found = await inOneTransaction(db, claim, outcomes, {
+      report,
+      tally: later ? noTally : tally,
+      now,
+    });
+    uncounted = later ? tally : noTally;
     if (found.webhook) calls.start(found.webhook, found.claimed, Math.min(now + startWindowMs, callsUntil));
     return { ...found, now, more, count };
   };
@@ -89,7 +95,8 @@ export async function runWorker(
       const pauseMs = webhook && worker === 1 && more ? paceMs(webhook, now) : 0;
       const reason = !webhook ? 'webhook gone' : count > 0 ? 'idle' : 'out of time';
       if (pauseMs === 0) {
-        await counts.rest((earlier) => transaction(db, [countEarlier(db, webhookId, earlier, Date.now())]));
+        if (attemptsIn(uncounted) > 0)
+          await transaction(db, [countOutcomes(db, webhookId, uncounted, undefined, Date.now())]);
         return { reason, webhook, retryAt: calls.retryAt() };
       }
       await scheduler.wait(pauseMs);
@@ -99,31 +106,6 @@ export async function runWorker(
 
 /** How many attempts are counted together while a worker has more to do, which saves row writes. */
 const countedTogether = 10;
-
-/** What a worker has recorded but not counted yet. */
-function putOffCounts() {
-  let waiting = noTally;
-  const takeAll = (): Tally => {
-    const earlier = waiting;
-    waiting = noTally;
-    return earlier;
-  };
-  return {
-    /** What to count with these outcomes, besides themselves; 'later' if `more` will follow. */
-    take(outcomes: Recorded[], more: boolean): Tally | 'later' {
-      const together = addTallies([waiting, tallyOf(outcomes)]);
-      if (!more || attemptsOf(together) >= countedTogether) return takeAll();
-      waiting = together;
-      return 'later';
-    },
-    /** Counts the rest with `count`. */
-    async rest(count: (earlier: Tally) => Promise<unknown>): Promise<void> {
-      if (attemptsOf(waiting) > 0) await count(takeAll());
-    },
-  };
-}
-
-const attemptsOf = ({ delivered, failed, retried }: Tally): number => delivered + failed + retried;
 
 /** One round trip for the outcomes so far and the next claim. */
 async function inOneTransaction(

@@ -6,7 +6,7 @@ import { newId } from '../../../src/platform/db/ids.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
 import { listActivity, webhookActivity } from '../../../src/webhooks/deliveries/activity.ts';
 import type { BrowseQuery, View } from '../../../src/webhooks/deliveries/browse.ts';
-import { addTallies, countAttempts, noTally } from '../../../src/webhooks/deliveries/counts.ts';
+import { addTallies, countOutcomes, noTally } from '../../../src/webhooks/deliveries/counts.ts';
 import { attempted, makeDue, settled } from '../../support/deliveries.ts';
 import { metered } from '../../support/meter.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
@@ -101,12 +101,11 @@ describe("the counters of a webhook's hours", () => {
     );
     const db = openDatabase(env);
     const recording = [
-      countAttempts(
+      countOutcomes(
         db,
         hook.id,
-        [{ id, claimedUntil: 5, status: 'delivered' }],
-        { responseTimes: { 3: 1 }, waits: {} },
-        { delivered: 3, failed: 1, retried: 2, responseTimes: { 3: 5, 4: 1 }, waits: {} }, // of earlier records
+        { delivered: 4, failed: 1, retried: 2, responseTimes: { 3: 6, 4: 1 }, waits: {} },
+        { id, claimedUntil: 5 },
         Date.now(),
       ),
       statement(db, sql`update deliveries set status = 'delivered', claimed_until = 0 where id = ${id}`),

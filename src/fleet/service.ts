@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import * as v from 'valibot';
 import { decodePosition, encodePosition, invalidCursor } from '../platform/db/cursor.ts';
 import { jsonList } from '../platform/db/database.ts';
@@ -21,9 +22,6 @@ export type ListRequest = {
   /** Newest first, as the portal shows them. */
   descending?: boolean;
 };
-
-/** A filter by more values than this is checked row by row in the list's own order: no index is read for each value. */
-const maxStreams = 10;
 
 /**
  * Reads one page of a list. Returns its items and the cursor of the next page, if there is one.
@@ -98,37 +96,40 @@ function narrowed(
   values: Record<string, unknown>,
 ): Pick<PageQuery, 'lead' | 'scope' | 'filters'> {
   const filters: SQL[] = [];
-  const leads: (PageQuery['lead'] & { ofAccount: boolean })[] = [];
+  let indexed: { lead: PageQuery['lead']; ofAccount: boolean } | undefined;
   for (const [name, { column, where, ofAccount = false }] of Object.entries(list.filters)) {
     const value = values[name];
     if (value === undefined) continue;
-    if (where) {
-      filters.push(where(column, value as never)); // as its own schema has parsed it
-      continue;
-    }
-    const wanted = value as string[]; // as above
-    if (wanted.length > maxStreams || leads.length > 0) filters.push(sql`${column} in ${jsonList(wanted)}`);
-    else leads.push({ column, values: wanted, ofAccount });
+    const wanted = value as string[]; // as its own schema has parsed it, unless it has a condition
+    if (where)
+      filters.push(where(column, value as never)); // as above
+    else if (indexed) filters.push(sql`${column} in ${jsonList(wanted)}`);
+    else indexed = { lead: leadOf(column, wanted), ofAccount };
   }
-  const account = { column: list.table.accountId, values: [caller.accountId] };
-  const connection = connectionId && { column: list.connection, values: [connectionId] };
+  const account = { column: list.table.accountId, value: caller.accountId };
+  const connection = connectionId ? { column: list.connection, value: connectionId } : undefined;
   // No index leads to the account's rows of such a list, which would cost a row for each record that comes in.
   const connections = list.connectionRequired && {
     column: list.connection,
     values: connectionIds(caller.accountId),
   };
-  const lead = leads[0] ?? (connection || connections || account);
+  const lead = indexed?.lead ?? (connection || connections || account);
   if (lead === connections) return { lead, scope: [], filters };
   // A plus before a column keeps its index out of the choice: the lead's is the one to use.
   const scope = [account, ...(connection ? [connection] : [])]
     .filter(({ column }) => column !== lead.column)
-    .map(({ column, values }) =>
-      leads[0]?.ofAccount && column === account.column
-        ? sql`${column} = ${values[0]}`
-        : sql`+${column} = ${values[0]}`,
+    .map(({ column, value }) =>
+      indexed?.ofAccount && column === account.column
+        ? sql`${column} = ${value}`
+        : sql`+${column} = ${value}`,
     );
   return { lead, scope, filters };
 }
+
+const leadOf = (column: SQLiteColumn, [value = '', ...more]: string[]): PageQuery['lead'] =>
+  more.length === 0
+    ? { column, value }
+    : { column, values: sql`select distinct value from json_each(${JSON.stringify([value, ...more])})` };
 
 /** The same filters for rows of the archive, where no index leads to any of them. */
 function archiveFilter(list: List, values: Record<string, unknown>) {

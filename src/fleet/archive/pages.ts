@@ -12,7 +12,7 @@ import {
   pageOf,
   type Stream,
   type StreamRow,
-  selectStreams,
+  selectRows,
   streamOf,
   withoutConnections,
 } from '../../platform/db/pages.ts';
@@ -106,7 +106,7 @@ async function readStep(
 ): Promise<Page & { archived: boolean }> {
   const { connectionId, descending = false, archive } = query;
   const wanted = daysQuery(query, caller, most);
-  const [leaving, found, [{ late } = { late: 0 }], ...hot] = await readAsCaller(
+  const [leaving, found, [{ late } = { late: 0 }], rows] = await readAsCaller(
     env,
     caller,
     (db) =>
@@ -114,13 +114,13 @@ async function readStep(
         connectionsBeingDeleted(db, caller),
         daysOf(db, wanted),
         anyLate(db, query, wanted),
-        ...selectStreams(db, bounded(query, wanted)),
+        selectRows(db, bounded(query, wanted)),
       ] as const,
     connectionId,
   );
   const days = found.map(archivedOf);
-  const streams = hot.map((rows) => streamOf(query, withoutConnections(rows, leaving)));
-  if (days.length === 0) return { ...pageOf(query, streams), archived: false };
+  const hot = streamOf(query, withoutConnections(rows, leaving));
+  if (days.length === 0) return { ...pageOf(query, [hot]), archived: false };
 
   const stored = await Promise.all(
     [...Map.groupBy(days, (day) => day.connectionId)]
@@ -135,9 +135,9 @@ async function readStep(
         ),
       ),
   );
-  if (late) await keepNewer(env, caller, query, streams, stored);
+  if (late) await keepNewer(env, caller, query, hot, stored);
   const end: Stream = { rows: [], end: endOf(days, descending) };
-  return { ...pageOf(query, [...streams, ...stored.map(shownOnly(query)), end]), archived: true };
+  return { ...pageOf(query, [hot, ...stored.map(shownOnly(query)), end]), archived: true };
 }
 
 /** The days that the page may begin in. */
@@ -209,7 +209,7 @@ async function keepNewer(
   env: Env,
   caller: Caller,
   { table, archive: { kind }, connectionId }: ArchivedPageQuery,
-  hot: Stream[],
+  hot: Stream,
   stored: Stream[],
 ): Promise<void> {
   const archived = new Map(
@@ -228,16 +228,16 @@ async function keepNewer(
     connectionId,
   );
   const known = new Set(twins.map((late) => late[kind.id]));
-  const both = hot.flatMap(({ rows }) => rows).filter((row) => archived.has(row[kind.id]));
+  const both = hot.rows.filter((row) => archived.has(row[kind.id]));
   if (both.some((row) => !known.has(row[kind.id]))) throw new PartGone(kind.name);
   for (const late of twins) {
     const id = late[kind.id];
     const old = archived.get(id);
     if (!old) continue;
     const newer = newerOf(kind, old, late);
-    for (const stream of newer === old ? hot : stored)
+    for (const stream of newer === old ? [hot] : stored)
       stream.rows = stream.rows.filter((row) => row[kind.id] !== id);
-    for (const row of hot.flatMap(({ rows }) => rows))
+    for (const row of hot.rows)
       if (row[kind.id] === id) for (const key of Object.keys(row)) if (key in newer) row[key] = newer[key];
   }
 }

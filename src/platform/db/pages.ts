@@ -14,11 +14,8 @@ export type PageQuery = {
   id: string;
   /** The key of the column that the list is ordered by; ties are ordered by id. */
   order: string;
-  /**
-   * The leading column of the index, and the values it must equal. Several values are read one by one; those that a
-   * query selects are merged.
-   */
-  lead: { column: SQLiteColumn; values: string[] | SQL };
+  /** The leading column of the index, and the value it must equal, or a query for values whose ranges are merged. */
+  lead: { column: SQLiteColumn } & ({ value: string } | { values: SQL });
   from?: number | undefined;
   to?: number | undefined;
   /** Conditions that hold for all rows of the lead, checked to be safe; no index should serve them. */
@@ -50,9 +47,6 @@ export const maxScanned = 1000;
 
 /** The most bytes of a page as JSON. A larger one is cut short and has a next one. */
 export const maxPageBytes = 1024 * 1024;
-
-/** How many bytes all streams of a page may read together. */
-const maxReadBytes = 4 * maxPageBytes;
 
 /** How many rows may be read without adding up their bytes, which D1 bills as two more rows for each. */
 const maxUnweighed = 110;
@@ -103,38 +97,24 @@ export function cutScan<T extends Scanned>(
 }
 
 /**
- * Reads one keyset page: one statement over one index range for each value of the lead, in the batch of the caller's
- * token check. A page is short and has a next one if too few of `maxScanned` rows pass its filters, or if it would
+ * Reads one keyset page: one statement over the lead's index ranges, in the batch of the caller's token check. A page is short and has a next one if too few of `maxScanned` rows pass its filters, or if it would
  * exceed `maxPageBytes`.
  *
  * @throws Refusal: unauthenticated, forbidden, or invalid for a connection that is not the caller's
  */
 export async function readPage(env: Env, caller: Caller, query: PageQuery): Promise<Page> {
   const { connectionId } = query;
-  const [leaving, ...streams] = await readAsCaller(
+  const [leaving, rows] = await readAsCaller(
     env,
     caller,
-    (db) => [connectionsBeingDeleted(db, caller), ...selectStreams(db, query)] as const,
+    (db) => [connectionsBeingDeleted(db, caller), selectRows(db, query)],
     connectionId,
   );
-  return pageOf(
-    query,
-    streams.map((rows) => streamOf(query, withoutConnections(rows, leaving))),
-  );
+  return pageOf(query, [streamOf(query, withoutConnections(rows, leaving))]);
 }
 
 /** Rows in order, complete up to `end`; without it, there are no more. */
 export type Stream = { rows: StreamRow[]; end?: Position };
-
-/** The statements that read a page's rows: one for each value of the lead, or one for all that are merged. */
-export function selectStreams(db: Database, query: PageQuery) {
-  const row = selected(query.columns);
-  const { values } = query.lead;
-  const sources = Array.isArray(values)
-    ? values.map((value) => oneRange(query, value))
-    : [allRanges(query, values)];
-  return sources.map((source) => select(db, query, row, source));
-}
 
 /** Makes rows of these connections fail the filters. */
 export function withoutConnections(rows: StreamRow[], connections: { id: string }[]): StreamRow[] {
@@ -146,10 +126,8 @@ export function withoutConnections(rows: StreamRow[], connections: { id: string 
 /** A row as read: its columns, the scan's result, its bytes as JSON, and the running total of its stream. */
 export type StreamRow = Scanned & { [key: string]: unknown; size: number; total: number };
 
-type Selected = { columns: SQL; size: SQL };
-
 /** What to select to read rows with these columns. */
-export function selected(columns: PageQuery['columns']): Selected {
+export function selected(columns: PageQuery['columns']): { columns: SQL; size: SQL } {
   const entries = Object.entries(columns);
   // No text is shorter quoted as JSON than in the page. Times become longer there, and each value has its key.
   const fixed = entries.reduce((sum, [key]) => sum + key.length + 16, 0);
@@ -194,16 +172,18 @@ function orderOf({ columns, order, id }: Pick<PageQuery, 'columns' | 'order' | '
 }
 
 /**
- * Rows of a source in order: one more than a page, or as far as may be scanned. The last one may exceed the stream's
- * share of bytes.
+ * The statement that reads a page's rows of D1 in order: one more than a page, or as far as may be scanned. The last
+ * one may exceed the page's bytes.
  */
-function select(db: Database, query: PageQuery, row: Selected, source: SQL) {
+export function selectRows(db: Database, query: PageQuery) {
   const { lead, limit, filters, descending, also } = query;
+  const row = selected(query.columns);
+  const source = 'value' in lead ? oneRange(query, lead.value) : allRanges(query, lead.values);
   const [sort, id] = orderOf(query);
   const direction = sql.raw(descending ? 'desc' : 'asc');
   const order = sql`order by ${sort} ${direction}, ${id} ${direction}`;
   const passes = and(...filters);
-  const isWeighed = passes !== undefined || (limit + 1) * streamsOf(lead) > maxUnweighed;
+  const isWeighed = passes !== undefined || limit + 1 > maxUnweighed;
   const size = passes ? sql`iif(${hitOf(passes)}, ${row.size}, 0)` : row.size;
   const total = isWeighed ? sql`sum(${size}) ${soFar(order)}` : sql`0`;
   const rows = scan({
@@ -212,19 +192,14 @@ function select(db: Database, query: PageQuery, row: Selected, source: SQL) {
     order,
     passes,
     limit,
-    fits: isWeighed ? sql`total - size <= ${shareOf(lead)}` : undefined,
+    fits: isWeighed ? sql`total - size <= ${maxPageBytes}` : undefined,
   });
   return statement<StreamRow>(db, also ? sql`select *, ${also} from (${rows})` : rows);
 }
 
-const streamsOf = ({ values }: PageQuery['lead']): number => (Array.isArray(values) ? values.length : 1);
-
-const shareOf = (lead: PageQuery['lead']): number =>
-  Math.min(maxPageBytes, Math.floor(maxReadBytes / streamsOf(lead)));
-
-export function streamOf({ order, id, limit, lead }: PageQuery, rows: StreamRow[]): Stream {
+export function streamOf({ order, id, limit }: PageQuery, rows: StreamRow[]): Stream {
   const last = rows.at(-1);
-  const cut = last && (rows.length > limit || last.nth === maxScanned || last.total > shareOf(lead));
+  const cut = last && (rows.length > limit || last.nth === maxScanned || last.total > maxPageBytes);
   return { rows, ...(cut && { end: positionOf({ order, id }, last) }) };
 }
 

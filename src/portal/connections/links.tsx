@@ -55,8 +55,7 @@ export async function list(c: Context, url?: string) {
       <Panel id="links" title="Links">
         <Table
           caption="Links"
-          look="data-cards"
-          labels
+          stacked
           columns={columns}
           items={links}
           empty={<Empty icon="plug" title="No links yet" />}

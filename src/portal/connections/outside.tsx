@@ -8,15 +8,10 @@ import { page } from '../ui/layout.tsx';
 import { type Adding, onlyRead, show as showSteps, take as takeStep } from './add.tsx';
 
 /** What somebody outside the account sees who has a connect link: the steps, or what they have connected. */
-export const show = (c: Context) =>
-  opened(c, (found) =>
-    found.link.connectionId === null ? showSteps(c, adding(c, found)) : connected(c, found),
-  );
-
-export const take = (c: Context) =>
-  opened(c, (found) =>
-    found.link.connectionId === null ? takeStep(c, adding(c, found)) : connected(c, found),
-  );
+const withLink = (step: typeof showSteps | typeof takeStep) => (c: Context) =>
+  opened(c, (found) => (found.link.connectionId === null ? step(c, adding(c, found)) : connected(c, found)));
+export const show = withLink(showSteps);
+export const take = withLink(takeStep);
 
 type Opened = NonNullable<Awaited<ReturnType<typeof openLink>>>;
 

@@ -21,7 +21,7 @@ export const Feeds = ({ pull }: { pull: PullSummary }) => (
     live
     foot="History loads newest first and notifies nobody. Events since the connection was made do."
   >
-    <Table caption="What is pulled" look="data-cards" columns={feedColumns(pull)} labels items={pull.feeds} />
+    <Table caption="What is pulled" stacked columns={feedColumns(pull)} items={pull.feeds} />
   </Panel>
 );
 

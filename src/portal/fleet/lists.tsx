@@ -104,7 +104,7 @@ type Driver = NamedItem<'driver'>;
 
 /** Vehicles, one a row: what tells them apart, and when each was last seen. */
 export const VehicleTable = ({ items }: { items: Vehicle[] }) => (
-  <Table caption="Vehicles" look="data-cards" labels columns={vehicleColumns} items={items} />
+  <Table caption="Vehicles" stacked columns={vehicleColumns} items={items} />
 );
 
 const vehicleColumns: Column<Vehicle>[] = [
@@ -132,7 +132,7 @@ export function modelOf({ make, model, year }: Pick<Vehicle, 'make' | 'model' | 
 
 /** Drivers, one a row. */
 export const DriverTable = ({ items }: { items: Driver[] }) => (
-  <Table caption="Drivers" look="data-cards" labels columns={driverColumns} items={items} />
+  <Table caption="Drivers" stacked columns={driverColumns} items={items} />
 );
 
 const driverColumns: Column<Driver>[] = [

@@ -13,12 +13,14 @@ import { recountLive } from '../../fleet/trends/recount.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
-import { levelsOf, selectWaits, waitsIn } from '../../webhooks/service-levels.ts';
+import { waitInWords } from '../../webhooks/latency.ts';
+import { levelsOf, type ServiceLevel, selectWaits, waitsIn } from '../../webhooks/service-levels.ts';
 import { addDays, startOfDay } from '../ui/days.ts';
+import { percent } from '../ui/format.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Live } from '../ui/parts.tsx';
+import { Live, Panel } from '../ui/parts.tsx';
+import { type Column, Table } from '../ui/table.tsx';
 import { Ago, dayIn, longDay } from '../ui/time.tsx';
-import { DeliveryTimes } from './delivery-times.tsx';
 import {
   LatestArrivals,
   OpenAccidents,
@@ -107,6 +109,42 @@ const Everything = ({ found, span, zone }: { found: Overview; span: Span; zone: 
     </Live>
   </>
 );
+
+/** How long notifications took from their receipt to the first attempt and to their delivery. Nothing while there are none. */
+const DeliveryTimes = ({ levels: { day, month } }: { levels: ReturnType<typeof levelsOf> }) => {
+  const shown: Kind[] = [
+    { name: 'Accidents, 24 hours', ...day.accidents },
+    { name: 'Accidents, 30 days', ...month.accidents },
+    { name: 'Events, 24 hours', ...day.events },
+    { name: 'Events, 30 days', ...month.events },
+  ];
+  if (shown.every(({ count }) => count === 0)) return null;
+  return (
+    <Panel id="delivery-times" title="Delivery times" side={<p>50% · 95% · 99% of deliveries within</p>}>
+      <Table
+        caption="Time from receipt to the first attempt and to success"
+        stacked
+        columns={timeColumns}
+        items={shown}
+      />
+    </Panel>
+  );
+};
+
+type Kind = ServiceLevel & { name: string };
+
+const timeColumns: Column<Kind>[] = [
+  { head: 'Deliveries', look: 'card-title', cell: ({ name }) => name },
+  { head: 'Count', cell: ({ count }) => count.toLocaleString('en') },
+  { head: 'Attempted in 5 s', cell: ({ inTime }) => (inTime === null ? '–' : percent(inTime, 1)) },
+  { head: 'First attempt', cell: ({ count, firstAttempt }) => (count > 0 ? times(firstAttempt) : '–') },
+  { head: 'Success', cell: ({ count, delivered }) => (count > 0 ? times(delivered) : '–') },
+];
+
+const times = ({ p50, p95, p99 }: ServiceLevel['delivered']): string =>
+  [p50, p95, p99]
+    .map((seconds) => waitInWords(seconds === Number.POSITIVE_INFINITY ? null : seconds))
+    .join(' · ');
 
 /** What will stand here once something comes in. */
 const NothingYet = ({ found }: { found: Overview }) => (

@@ -23,7 +23,7 @@ export async function list(c: Context) {
       side={<p>Newest first, kept for {auditDays} days</p>}
       foot="The operator is the team that runs this service."
     >
-      <Table caption="Audit log" look="data-cards" labels columns={columns} items={entries} empty={nothing} />
+      <Table caption="Audit log" stacked columns={columns} items={entries} empty={nothing} />
       <SlicePager c={c} count={`${entries.length} entries on this page`} slice={slice} next={next} />
     </Panel>,
   );

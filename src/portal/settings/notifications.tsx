@@ -74,7 +74,7 @@ const Channels = ({ channels }: { channels: Channel[] }) => (
         account, which can have up to {maxChannels}.
       </Empty>
     ) : (
-      <Table caption="Team channels" look="data-cards" labels columns={channelColumns} items={channels} />
+      <Table caption="Team channels" stacked columns={channelColumns} items={channels} />
     )}
   </Panel>
 );

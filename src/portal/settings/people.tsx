@@ -38,13 +38,7 @@ export async function list(c: Context) {
     <>
       <Invitation />
       <Panel id="people" title="People" side={ask}>
-        <Table
-          caption="People"
-          look="data-cards"
-          labels
-          columns={columnsFor(c.get('session').user.id)}
-          items={people}
-        />
+        <Table caption="People" stacked columns={columnsFor(c.get('session').user.id)} items={people} />
         <SlicePager
           {...{ c, slice, next, names: ['First', 'More'] }}
           count={`${people.length} people on this page`}

@@ -58,14 +58,7 @@ export async function list(c: Context, issued?: { name: string; value: string })
           </>
         }
       >
-        <Table
-          caption="Tokens in use"
-          look="data-cards"
-          labels
-          columns={columns}
-          items={tokens}
-          empty={noTokens}
-        />
+        <Table caption="Tokens in use" stacked columns={columns} items={tokens} empty={noTokens} />
         <SlicePager c={c} count={`${tokens.length} tokens on this page`} slice={slice} next={next} />
       </Panel>
     </>,

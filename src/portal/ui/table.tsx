@@ -21,20 +21,22 @@ export type Column<T> = {
 
 /**
  * A table with a row for each item, whose rows become cards on a phone; in groups with a heading each, if they have one.
- * With `labels` the cells of a card without a part of their own have their column's head as their label. Without items
- * it is what `empty` says instead.
+ * With `labels` the cells of a card without a part of their own have their column's head as their label; `stacked`, each
+ * has a line as well. Without items it is what `empty` says instead.
  */
 export function Table<T>(props: {
   caption: string;
   columns: Column<T>[];
   look?: string;
   labels?: boolean;
+  stacked?: boolean;
   items?: T[];
   groups?: { name?: Child; items: T[] }[];
   empty?: Child;
 }) {
-  const { caption, look = 'data-cards data-flow', items = [], groups = [{ items }], empty } = props;
-  const columns = props.labels ? props.columns.map(labelled) : props.columns;
+  const { caption, stacked, labels = stacked, items = [], groups = [{ items }], empty } = props;
+  const { look = stacked ? 'data-cards' : 'data-cards data-flow' } = props;
+  const columns = labels ? props.columns.map(labelled) : props.columns;
   if (empty && groups.every((group) => group.items.length === 0)) return <>{empty}</>;
   return (
     <table class={`data ${look}`}>

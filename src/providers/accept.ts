@@ -7,14 +7,14 @@ import type { Found, ProviderRecord } from './connector.ts';
 import { msOf } from './read.ts';
 import { type Claimed, noteRefusals } from './store.ts';
 
-/** A call of `/ingest` has no more records. */
+/** The most records of a call of `/ingest`. */
 const maxRecords = 500;
 
 /**
- * Takes in a page's records through the write of `/ingest`, and notes those that are refused. Of what happened before the
- * connection was made, nobody is notified. Returns whether they name vehicles that were not known.
+ * Stores a page's records through the write of `/ingest`, and the refused ones with their reasons. Records from before
+ * the connection was made notify nobody. Returns whether they name unknown vehicles.
  *
- * @throws Refusal: unavailable, when the claim is another's by now; what `ingest` throws
+ * @throws Refusal: unavailable, when the claim has expired; what `ingest` throws
  */
 export async function takeIn(
   env: Env,
@@ -42,7 +42,7 @@ async function takeInSome(
   const { accountId, connectionId, claim, provider, tSP, incidentTypeMap } = claimed;
   const wakes: Promise<unknown>[] = [];
   const start = (messages: DeliveryMessage[]) => wakes.push(send(env.DELIVERIES, messages));
-  /** Returns the records that were refused, and why. */
+  /** Returns the refused records and why. */
   const write = async (some: ProviderRecord[]) => {
     const source = { accountId, connectionId, provider, tSP, incidentTypeMap };
     const { rejected } = await ingest(
@@ -73,11 +73,11 @@ async function takeInSome(
   return orphans.length > 0;
 }
 
-/** A provider's clock may go back between the two times: the record is kept, without the end that cannot be. */
+/** A provider's clock may go back between the two times: the impossible end is dropped. */
 const withoutWrongEnd = ({ endedAt, ...record }: ProviderRecord): ProviderRecord =>
   endedAt == null || msOf(endedAt) < msOf(record.startedAt) ? record : { ...record, endedAt };
 
-/** What a vehicle is taken for until its feed has it: any version of the provider's own is newer. */
+/** A vehicle until its feed has it: any version of the provider's own is newer. */
 const placeholder = (sourceId: unknown, known: ProviderRecord | undefined): ProviderRecord => ({
   name: sourceId,
   ...known,

@@ -3,12 +3,12 @@ import { isPrintable } from '../platform/fields.ts';
 import { Problem, type ProblemKind } from './problem.ts';
 import { parsedJson } from './read.ts';
 
-/** An invocation's background ends after 30 s: a page has to come within this, whatever calls it takes. */
+/** The time for a page with all its calls: background work ends after 30 s. */
 export const pageMs = 18_000;
 
 /**
- * An invocation pulls from five providers at once, in memory that it shares with deliveries: what is parsed takes far more
- * of it than its text, the more values it has.
+ * An invocation pulls from five providers at once, in memory shared with deliveries: parsed JSON takes far more memory
+ * than its text, the more values it has.
  */
 export const maxReplyBytes = 2 * 1024 * 1024;
 export const maxValues = 100_000;
@@ -16,25 +16,24 @@ export const maxValues = 100_000;
 const maxWords = 200;
 const shortestSecret = 8;
 
-/** One call of a provider's API. */
 export type Call = {
   url: string;
   headers?: Record<string, string>;
-  /** Parameters that are undefined are left out. */
+  /** Undefined parameters are left out. */
   query?: { [name: string]: string | number | boolean | undefined };
   /** Sent as JSON, by POST. */
   body?: unknown;
-  /** When it must have ended, in milliseconds since 1970: pages of several calls have the time of one. */
+  /** When it must have ended, in milliseconds since 1970: the calls of a page share the page's time. */
   until: number;
 };
 
-/** What a provider answered, if it did so with 2xx and JSON. */
+/** A provider's response, if it is 2xx and JSON. */
 export type Reply = { json: unknown; headers: Headers };
 
 /**
  * Calls a provider. Redirects are not followed: they would carry the credential elsewhere.
  *
- * @throws Problem: everything else than a 2xx with JSON of at most 2 MiB and 100,000 values within 18 s
+ * @throws Problem, for anything but a 2xx with JSON of at most 2 MiB and 100,000 values within 18 s
  */
 export async function call({ url, headers = {}, query = {}, body, until }: Call): Promise<Reply> {
   const target = new URL(url);
@@ -42,7 +41,7 @@ export async function call({ url, headers = {}, query = {}, body, until }: Call)
     if (value !== undefined) target.searchParams.set(name, String(value));
   let response: Response;
   let text: string;
-  // Unlike AbortSignal.timeout(), it is gone once the reply is there: an invocation may have only so many timers.
+  // Unlike AbortSignal.timeout(), it is gone once the response is there: an invocation may have only so many timers.
   const timer = new AbortController();
   const timeout = setTimeout(
     () => timer.abort(new DOMException('It took too long', 'TimeoutError')),
@@ -88,7 +87,7 @@ async function readText({ body }: Response): Promise<string> {
   return new TextDecoder().decode(await new Blob(chunks as Uint8Array<ArrayBuffer>[]).arrayBuffer());
 }
 
-/** At least as many as there are: commas in texts count as well. */
+/** An upper bound: commas in texts count as well. */
 function valuesIn(text: string): number {
   let count = 0;
   for (let i = 0; i < text.length; i++) {
@@ -109,7 +108,7 @@ function problemOf({ status, headers }: Response, json: unknown, sent: Record<st
   return new Problem(kind, `returns ${status}${inItsWords(json, sent)}`, retryAfterOf(headers), status);
 }
 
-/** What the provider says of it, if that is a short line, and does not repeat the credential. */
+/** The provider's own message, if it is a short line and does not repeat the credential. */
 function inItsWords(json: unknown, sent: Record<string, string>): string {
   const said = typeof json === 'object' && json ? (json as { [name: string]: unknown }) : {};
   const words = said.message ?? said.error_message;
@@ -119,7 +118,7 @@ function inItsWords(json: unknown, sent: Record<string, string>): string {
   return isSecret ? '' : `: ${words.slice(0, maxWords)}`;
 }
 
-/** How long `Retry-After` says to wait, in milliseconds: seconds, which may be a fraction, or a date. */
+/** The wait of `Retry-After` in milliseconds: seconds, possibly a fraction, or a date. */
 export function retryAfterOf(headers: Headers): number | undefined {
   const value = headers.get('retry-after');
   if (!value) return undefined;

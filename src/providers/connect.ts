@@ -16,10 +16,9 @@ import type { Connector } from './connector.ts';
 import { adviceFor, Problem } from './problem.ts';
 import { connectorOf, connectors } from './registry.ts';
 
-/** How much history a connection loads unless people choose otherwise. */
 export const usualHistoryDays = 90;
 
-/** What people give to connect a provider. `baseUrl` may be the name of one of its regions. */
+/** What people enter to connect a provider. `baseUrl` may be the name of a region. */
 export type NewPull = {
   provider: string;
   credential: string;
@@ -29,21 +28,21 @@ export type NewPull = {
   incidentTypeMap?: Record<string, string[]> | undefined;
 };
 
-/** A credential that the provider has accepted, and what it calls who it belongs to. */
+/** A credential that the provider has accepted, and the name of its organisation. */
 export type Tried = {
   connector: Connector;
   credential: string;
   identity: string;
   baseUrl: string;
   organisation: string;
-  /** Two credentials are the same organisation's if these are equal. */
+  /** Equal for two credentials of the same organisation. */
   organisationId: string;
 };
 
 /**
  * Tries a credential at the provider, saving nothing.
  *
- * @throws Refusal: invalid, naming the field, with what the provider says
+ * @throws Refusal: invalid, naming the field, with the provider's message
  */
 export async function tryCredential(
   env: Env,
@@ -72,7 +71,7 @@ export async function tryCredential(
 }
 
 /**
- * Connects a provider: tries the credential, and saves it sealed. From then on it is pulled, the first time at once.
+ * Connects a provider: tries the credential, saves it encrypted, and starts pulling.
  *
  * @throws Refusal: invalid, as for `tryCredential` and `createConnection`, or when the account has it already
  */
@@ -116,10 +115,10 @@ export async function connectProvider(
 }
 
 /**
- * Gives a connection another credential, tried first. It is pulled at once, also if the old one was refused: from where
- * it was, or from the beginning if the credential is another organisation's, whose cursors are its own.
+ * Replaces a connection's credential after trying it, and pulls at once, even if the old one was refused: from where it
+ * was, or from the beginning for another organisation, whose cursors differ.
  *
- * @throws Refusal: invalid, as for `tryCredential`, when it is no connection that pulls, or consent was withdrawn
+ * @throws Refusal: invalid, as for `tryCredential`, when the connection does not pull, or consent was withdrawn
  */
 export async function replaceCredential(
   env: Env,
@@ -147,19 +146,19 @@ export async function replaceCredential(
   return tried;
 }
 
-/** The row of a connection of the caller's account that pulls. */
+/** A pulling connection of the caller's account. */
 export const ownPull = (caller: Caller, id: string): SQL =>
   sql`connection_id = ${id} and account_id = ${caller.accountId}`;
 
-/** SQL for whether consent to a connection, whose id `id` is, was withdrawn by the link that it was connected by. */
+/** SQL for whether the connection `id` was connected by a link whose consent was withdrawn. */
 export const isWithdrawn = (id: SQL): SQL =>
   sql`exists (select 1 from connect_links where connection_id = ${id} and withdrawn_at is not null)`;
 
-/** The statement that refuses to go on with such a connection: what its fleet was told must stay true. */
+/** The statement that refuses such a connection, so that the withdrawal holds. */
 export const unlessWithdrawn = (db: Database, id: string) =>
   refuseUnless(db, sql`not ${isWithdrawn(sql`${id}`)}`, 'consent withdrawn');
 
-/** The statement that notes a change to a connection in the audit log. */
+/** The statement that audits a change to a connection. */
 export const noteOn = (db: Database, caller: Caller, id: string, fields: string[]) =>
   note(db, caller, {
     action: 'changed',
@@ -180,17 +179,16 @@ const unlessConnected = (db: Database, { accountId }: Caller, hash: string, id: 
 const identityHash = ({ connector, identity, baseUrl }: Tried): Promise<string> =>
   hashToken(`${connector.provider} ${baseUrl} ${identity}`);
 
-/** A name that a provider gives, as one that people may have chosen: one line of at most 200 characters. */
+/** A provider's name as a valid connection name: one line of at most 200 characters. */
 const nameFrom = (given: string): string =>
   Array.from(given.slice(0, maxName), (character) => (isPrintable(character) ? character : ' '))
     .join('')
     .trim();
 
-/** Whether a URL that people or providers name may be called. */
 export const mayCall = (env: Env, url: string): boolean =>
   providerProblem(url, { allowLoopback: config(env).allowLoopbackReceivers }) === undefined;
 
-/** The address of the provider's API: the usual one, that of a region, or another that may be called. */
+/** The address of the provider's API: the usual one, that of a region, or another one that may be called. */
 function baseUrlOf(env: Env, connector: Connector, given: string | undefined): string {
   if (!given) return connector.baseUrl;
   const regions = Object.keys(connector.regions);
@@ -202,5 +200,4 @@ function baseUrlOf(env: Env, connector: Connector, given: string | undefined): s
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** The refusal of one field. */
 export const wrong = (field: string, message: string) => invalid(`${field} ${message}`, [{ field, message }]);

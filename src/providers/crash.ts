@@ -4,7 +4,7 @@ import { dayMs } from '../platform/durations.ts';
 import type { ProviderRecord } from './connector.ts';
 import { at } from './read.ts';
 
-/** What a provider says of a crash: how far it has come, where its report is, and how hard it was. */
+/** A provider's data about a crash: its level, its report, and its force. */
 export type Crash = {
   vin: unknown;
   level: number;
@@ -17,7 +17,7 @@ export type Crash = {
 const { maxSpeedKph, accelerationG, severity, detectedAt, driverId: driver } = accidents.fields;
 const optional = { driver, maxSpeedKph, accelerationG, severity, detectedAt };
 
-/** What can be kept of this: no accident is refused for what a claim could do without. */
+/** The valid optional fields: an accident is not refused because of these. */
 const acceptable = (said: { [name in keyof typeof optional]: unknown }) =>
   Object.fromEntries(
     Object.entries(optional).flatMap(([name, { input }]) => {
@@ -27,8 +27,8 @@ const acceptable = (said: { [name in keyof typeof optional]: unknown }) =>
   );
 
 /**
- * The records of an accident: one for each level it has reached, since each is notified once; or one that dismisses it. None
- * without a VIN and a place, which accidents need: until both are known it remains a safety event.
+ * The records of an accident: one per level reached, since each is notified once, or one that dismisses it. None
+ * without a VIN and a place: until both are known it stays a safety event.
  */
 export function crashRecords(
   { sourceId, sourceUpdatedAt, startedAt, location, ...event }: ProviderRecord,
@@ -58,32 +58,32 @@ export function crashRecords(
   }));
 }
 
-/** A crash that may still turn out to be none, kept in a feed's cursor with what it takes to dismiss it. */
+/** A crash that may still be dismissed, stored in a feed's cursor. */
 export type OpenCrash = {
   id: string;
   vin: string;
   startedAt: string;
   location: { latitude: number; longitude: number };
-  /** The level that it has reached. */
+  /** The level reached. */
   level: number;
   /** When it was first seen (milliseconds since 1970), and whether a look-up of crashes has had it: of Motive's. */
   seenAt?: number;
   isListed?: boolean;
 };
 
-/** So long crashes stay open: later nothing is taken back. */
+/** How long crashes stay open; later they are never dismissed. */
 export const openDays = 7;
 
-/** The newest ones; those that are left out keep the level that they have. */
+/** How many of the newest are kept; the others keep their level. */
 const mostOpen = 100;
 
-/** Whether it can be dismissed later, and is short enough to be kept until then. */
+/** Whether it can be dismissed later, and is short enough to store. */
 const isOpenCrash = (crash: { [key in keyof OpenCrash]: unknown }): crash is OpenCrash =>
   [crash.id, crash.vin, crash.startedAt].every((text) => typeof text === 'string' && text.length <= 64) &&
   Number.isFinite(Date.parse(String(crash.startedAt))) &&
   ['latitude', 'longitude'].every((name) => typeof at(crash.location, name) === 'number');
 
-/** What dismisses a crash. `sourceUpdatedAt` is the time of the version that says so, if there is one. */
+/** The records that dismiss a crash. `sourceUpdatedAt` is the time of the version that does so, if there is one. */
 export const dismissed = (
   { id, vin, startedAt, location }: OpenCrash,
   sourceUpdatedAt?: unknown,
@@ -93,7 +93,6 @@ export const dismissed = (
     { vin, level: 1, dismissed: true, reportUrl: null },
   );
 
-/** Those that stay open, the newest first. */
 const stillOpen = (open: OpenCrash[], now: number): OpenCrash[] =>
   open
     .filter(({ startedAt }) => Date.parse(startedAt) >= now - openDays * dayMs)

@@ -2,19 +2,15 @@ import * as v from 'valibot';
 import { config } from '../platform/config.ts';
 import { seal, unseal } from '../platform/crypto.ts';
 
-/** For how long a page may hold a draft. */
 export const draftMs = 15 * 60_000;
 
-/**
- * A draft as a page may hold it between test and save: sealed, so that only this service can read it, and only for the
- * session that it is sealed for, within 15 minutes.
- */
+/** Encrypts a draft for a page between test and save. Only the session can use it, for 15 minutes. */
 export async function sealDraft(env: Env, sessionHash: string, draft: Draft): Promise<string> {
   const until = String(Date.now() + draftMs);
   return JSON.stringify(await seal(config(env).headerKeys, boundTo(sessionHash), { ...draft, until }));
 }
 
-/** The draft that a page held; undefined if it is too old, another session's, or none of ours. */
+/** The draft of a page; undefined if it is too old, another session's, or invalid. */
 export async function openDraft(
   env: Env,
   sessionHash: string,
@@ -46,5 +42,5 @@ const Opened = v.object({
   until: v.string(),
 });
 
-/** A connection that somebody is about to make: what they entered, and what the provider said to it. */
+/** A connection that somebody is creating: their input, and the provider's response. */
 export type Draft = Omit<v.InferOutput<typeof Opened>, 'until'>;

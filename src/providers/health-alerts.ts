@@ -11,16 +11,16 @@ import type { Feeds } from './plan.ts';
 import { adviceFor } from './problem.ts';
 import { connectorOf } from './registry.ts';
 
-/** How long a connection has been late or degraded before anybody is notified. */
+/** How long a connection must be late or degraded before people are notified. */
 export const notifyAfterMs = 15 * 60_000;
 
-/** For how long after an email about a connection no other is sent about it. */
+/** How long after an email about a connection the next one is sent. */
 export const quietMs = hourMs;
 
-/** How many connections a round of emails is about: some 20 s at most. */
+/** How many connections a round of emails covers: some 20 s at most. */
 const perRound = 10;
 
-/** A connection that is doing otherwise than people were last notified. */
+/** A connection whose health differs from the last notification. */
 type Changed = {
   id: string;
   accountId: string;
@@ -32,8 +32,8 @@ type Changed = {
 };
 
 /**
- * Emails accounts' people which of their connections cannot be pulled, what to do about it, and which can be again. An
- * email is noted before it is sent, so that nobody gets it twice. Returns how many it sent.
+ * Emails people which of their connections cannot be pulled, what to do about it, and which work again. An email is
+ * recorded before it is sent, so that nobody gets it twice. Returns how many it sent.
  */
 export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
@@ -53,10 +53,10 @@ async function notify(env: Env, db: Database, changed: Changed[], now: number): 
   return mailStories(env, db, changed.map(storyOf));
 }
 
-/** SQL that says whether there is something to email: an index holds nothing else. */
+/** SQL for whether there is something to email; a partial index holds nothing else. */
 export const healthAlertsAreDue = (env: Env, now: number): SQL => sql`exists (${changedBy(env, now)})`;
 
-/** A refused credential is news at once, as is that all is well again; what may pass by itself a little later. */
+/** A refused credential is notified at once, and so is a recovery; what may pass by itself, a little later. */
 const changedBy = (env: Env, now: number): SQL => sql`
   select p.connection_id as id, p.account_id as accountId, coalesce(c.name, c.tsp) as name, c.provider,
     p.health, p.feeds, ${isWithdrawn(sql`p.connection_id`)} as isWithdrawn
@@ -88,7 +88,7 @@ const words: { [status in HealthStatus]: { subject: string; lead: string } } = {
   4: { subject: 'is incomplete', lead: 'some of its data cannot be pulled.' },
 };
 
-/** What to do about the first feed that has a problem. */
+/** What to do about the first feed with a problem. */
 function adviceOn({
   provider,
   feeds,

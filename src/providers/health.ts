@@ -2,21 +2,21 @@ import { dayMs } from '../platform/durations.ts';
 import { type FeedName, feedNames } from './connector.ts';
 import type { Planned } from './plan.ts';
 
-/** As connections have it: 1 healthy, 2 warning, 3 unavailable, 4 degraded. */
+/** As in connections: 1 healthy, 2 warning, 3 unavailable, 4 degraded. */
 export type HealthStatus = 1 | 2 | 3 | 4;
 
 /** A feed that has failed for this long is late. */
 export const lateMs = 5 * 60_000;
 
-/** One that nothing could be pulled from for this long is late, whatever the reason; a success is noted each 5 minutes. */
+/** A feed without a success for this long is late, whatever the reason; successes are recorded each 5 minutes. */
 const quietMs = 3 * lateMs;
 
-/** A connection that nothing could be pulled from for this long is unavailable. */
+/** A connection without a success for this long is unavailable. */
 export const silentMs = dayMs;
 
 /**
- * How a connection is doing: unavailable when the provider refuses its credential, or when nothing could be
- * pulled for a day; degraded when some of its feeds fail, and with a warning when all of them do.
+ * A connection's health: unavailable when the provider refuses its credential, or nothing could be pulled for a day;
+ * degraded when some of its feeds fail, and warning when all do.
  */
 export function healthOf(
   planned: Planned,
@@ -31,7 +31,7 @@ export function healthOf(
   return failing.length === names.length ? 2 : 4;
 }
 
-/** Whether something has been wrong with a feed for so long that people should know. */
+/** Whether a feed has failed for so long that people should know. */
 export function isFailing({ feeds }: Planned, name: FeedName, now: number): boolean {
   const problem = feeds[name]?.problem;
   return problem !== undefined && (problem.kind === 'not permitted' || now - problem.since > lateMs);

@@ -14,7 +14,7 @@ import { nameOf, otherHomes } from '../platform/homes/homes.ts';
 import { type Remover, untilNone } from '../platform/jobs/chunks.ts';
 import { connectProvider, type NewPull, noteOn } from './connect.ts';
 
-/** How long a link can be used, and how many of an account can wait to be. */
+/** How long a link works, and how many unused ones an account can have. */
 export const connectLinkMs = 7 * dayMs;
 export const maxOpenLinks = 20;
 
@@ -24,9 +24,9 @@ export type ConnectLink = {
   name: string;
   createdAt: number;
   expiresAt: number;
-  /** What was connected by it, null if it was not used yet. */
+  /** Null until it is used. */
   connectionId: string | null;
-  /** When whoever used it withdrew their consent. */
+  /** When consent was withdrawn by the link. */
   withdrawnAt: number | null;
 };
 
@@ -45,10 +45,10 @@ export async function listLinks(env: Env, caller: Caller): Promise<ConnectLink[]
 }
 
 /**
- * Makes a link, which works once and for a week, for somebody who is called `name`. Returns its address, which is kept
- * nowhere.
+ * Creates a single-use link, valid for a week, for a person or fleet called `name`. Returns its address, which is not
+ * stored.
  *
- * @throws Refusal: invalid, for more than 20 that are not used yet
+ * @throws Refusal: invalid, for more than 20 unused ones
  */
 export async function createLink(
   env: Env,
@@ -103,16 +103,16 @@ const noted = (db: Database, caller: Caller, id: string, action: 'created' | 're
     of: sql`select id, name from connect_links where id = ${id} and account_id = ${caller.accountId}`,
   });
 
-/** What somebody who has a link may know: whom it connects to, and what was connected by it. */
+/** What a link's holder may see: whom it connects to, and what was connected by it. */
 export type OpenedLink = ConnectLink & { account: string; connection: string | null; hash: string };
 
-/** Whether a text is the secret of a link that we made: asks no database. */
+/** The hash of a link's secret, if we made it. Needs no I/O. */
 export async function linkHash(env: Env, text: string): Promise<string | undefined> {
   const { secret } = splitSecret(text);
   return (await isSecret(env, 'connect link', secret)) ? hashToken(secret) : undefined;
 }
 
-/** The link with this hash, its home and who acts by it; undefined if it is expired, revoked or none. */
+/** The link with this hash, its home and its caller; undefined if it is expired, revoked or unknown. */
 export async function openLink(
   env: Env,
   hash: string,
@@ -130,7 +130,7 @@ export async function openLink(
   return undefined;
 }
 
-/** Connects a provider by a link, which is then used up. @throws Refusal: as `connectProvider`, or invalid, once used */
+/** Connects a provider by a link, which is then used. @throws Refusal: as `connectProvider`, or invalid, once used */
 export const connectByLink = (
   env: Env,
   caller: Caller & { link: string },
@@ -146,8 +146,7 @@ export const connectByLink = (
   ]);
 
 /**
- * Withdraws what was connected by a link: nothing more is pulled, and the credential is deleted. Records that are here
- * stay the account's.
+ * Withdraws consent by a link: nothing more is pulled, and the credential is deleted. The account keeps its records.
  */
 export async function withdraw(
   env: Env,
@@ -174,6 +173,5 @@ export async function withdraw(
   await updateConnection(env, caller, connectionId, { healthStatus: 3 });
 }
 
-/** Deletes the account's links. */
 export const removeLinks: Remover = (env, { accountId }) =>
   untilNone(openDatabase(env), [sql`delete from connect_links where account_id = ${accountId}`]);

@@ -4,10 +4,10 @@ import { renderMail } from '../platform/mail.ts';
 import { type AlertMail, sendMails } from '../webhooks/alerts/mails.ts';
 import { asRecipients, selectRecipients } from '../webhooks/alerts/report.ts';
 
-/** What an email says of a connection: its subject, and what comes after the connection's name. */
+/** An email about a connection: its subject, and what follows the connection's name. */
 export type Story = { id: string; accountId: string; name: string; subject: string; text: string };
 
-/** Notifies the accounts' people and channels of connections of theirs. Returns how many messages were sent. */
+/** Notifies the accounts' people and channels about their connections. Returns how many messages were sent. */
 export async function mailStories(env: Env, db: Database, stories: Story[]): Promise<number> {
   const { origin } = config(env);
   if (stories.length === 0 || !origin) return 0;

@@ -7,9 +7,9 @@ import { send } from '../platform/queue.ts';
 import { noteOn, ownPull, unlessWithdrawn, wrong } from './connect.ts';
 
 /**
- * Stops a connection from being pulled. What a run has begun to write lands, and then nothing more does.
+ * Pauses a connection. A write that a run has begun still completes.
  *
- * @throws Refusal: invalid, when it is no connection of the account that pulls
+ * @throws Refusal: invalid, when it is not a pulling connection of the account
  */
 export const pausePull = (env: Env, caller: Caller, id: string): Promise<void> =>
   changePull(env, caller, id, {
@@ -17,7 +17,7 @@ export const pausePull = (env: Env, caller: Caller, id: string): Promise<void> =
     set: sql`paused_at = coalesce(paused_at, ${Date.now()}), due_at = null, claim = null`,
   });
 
-/** Has a connection pulled again, from where it stopped. @throws Refusal: invalid, as above */
+/** Resumes a connection where it stopped. @throws Refusal: invalid, as above */
 export async function resumePull(env: Env, caller: Caller, id: string): Promise<void> {
   await changePull(env, caller, id, {
     noted: 'resumed',
@@ -27,8 +27,8 @@ export async function resumePull(env: Env, caller: Caller, id: string): Promise<
 }
 
 /**
- * Has a connection pulled now, all feeds of it, whatever they wait for; also one whose credential was refused, which may
- * be good again.
+ * Pulls all feeds of a connection now, ignoring any wait, even if its credential was refused, since it may be valid
+ * again.
  *
  * @throws Refusal: invalid, as above, or when it is paused
  */
@@ -43,9 +43,9 @@ export async function pullNow(env: Env, caller: Caller, id: string): Promise<voi
 }
 
 /**
- * Keeps the secret with which the provider signs its webhook's calls, sealed. Without one, none of its calls counts.
+ * Stores the encrypted secret with which the provider signs its webhook's calls. Without one, all of them are ignored.
  *
- * @throws Refusal: invalid, for a secret that cannot be one, or when it is no connection that pulls
+ * @throws Refusal: invalid, for an invalid secret, or when it is not a pulling connection
  */
 export async function setWebhookSecret(env: Env, caller: Caller, id: string, text: string): Promise<void> {
   const secret = text.trim();
@@ -54,7 +54,10 @@ export async function setWebhookSecret(env: Env, caller: Caller, id: string, tex
   await changePull(env, caller, id, { noted: 'webhook secret', set: sql`webhook_secret = ${sealed}` });
 }
 
-/** Changes the pull of a connection, if it passes `only` and consent to it was not withdrawn; the audit log says that what is `noted` has changed. */
+/**
+ * Changes the pull of a connection that passes `only` and whose consent was not withdrawn, and audits that `noted`
+ * changed.
+ */
 async function changePull(
   env: Env,
   caller: Caller,

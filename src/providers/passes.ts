@@ -2,27 +2,27 @@ import { dayMs } from '../platform/durations.ts';
 import type { Feed, Json, Page } from './connector.ts';
 
 /**
- * A reading of a whole list, page by page: for what has changed since `from` (milliseconds since 1970), or for
- * everything if it `isWhole`. `place` is where it stands, null at its beginning.
+ * A reading of a whole list, page by page: of changes since `from` (milliseconds since 1970), or of everything if it
+ * `isWhole`. `place` is its progress, null at the beginning.
  */
 export type Pass = { from: number; beganAt: number; isWhole: boolean; place: Json };
 
-/** Where the passes of a list stand, and what its feed wants to be kept beside. */
+/** The progress of a list's passes, and what its feed keeps. */
 type Passes<Kept> = { from: number; wholeAt: number; pass: Omit<Pass, 'from'> | null; kept?: Kept };
 
 type ListFeed<Api, Kept> = Pick<Feed<Api>, 'everyMinutes' | 'history'> & {
-  /** Passes overlap by this: clocks differ, and providers take time to write. */
+  /** How much passes overlap, because clocks differ and writes take time. */
   overlapMs: number;
-  /** A page of a pass. `kept` is what the page before it has kept. */
+  /** A page of a pass. `kept` is what the previous page has kept. */
   read(api: Api, pass: Pass, kept: Kept | undefined): Promise<Page & { kept?: Kept }>;
 };
 
-/** The time moves in steps, so that minutes in which nothing happens cost no write. */
+/** `from` advances in steps, so that quiet minutes cost no write. */
 const stepMs = 10 * 60_000;
 
 /**
- * A feed that reads its list in passes. Each asks for what has changed since the last one began, and once a day for
- * everything, in case a change was missed. With a history, the first begins where the connection was made.
+ * A feed that reads its list in passes. Each reads the changes since the last one began, and once a day everything, in
+ * case a change was missed. With a history, the first begins where the connection was made.
  */
 export const inPasses = <Api, Kept = never>({
   everyMinutes,
@@ -54,6 +54,6 @@ export const inPasses = <Api, Kept = never>({
   ...(history && { history }),
 });
 
-/** The time since which a pass asks for changes, as RFC 3339; undefined if it asks for everything. */
+/** The time since which a pass reads changes, as RFC 3339; undefined if it reads everything. */
 export const changedSince = ({ from, isWhole }: Pass): string | undefined =>
   isWhole ? undefined : new Date(from).toISOString();

@@ -2,31 +2,31 @@ import { dayMs, minuteMs } from '../platform/durations.ts';
 import { type Connector, type FeedName, feedNames, type Json, type Window } from './connector.ts';
 import { longestWaitMs, type Problem, type ProblemKind } from './problem.ts';
 
-/** How far a feed has come. Times are milliseconds since 1970. */
+/** The progress of a feed. Times are milliseconds since 1970. */
 export type FeedState = {
   cursor: Json;
   /** Whether it has ever caught up. */
   isComplete?: true;
-  /** When it last caught up, of feeds that are pulled less often than each minute. */
+  /** When it last caught up, for feeds that are pulled less often than each minute. */
   pulledAt?: number;
-  /** What goes wrong, since when and how often; the feed waits until `until`. */
+  /** Its problem, since when and how often; the feed waits until `until`. */
   problem?: { kind: ProblemKind; message: string; since: number; times: number; until: number };
   history?: HistoryState;
-  /** While it has a backlog: so many pages were read of it since the newest were. */
+  /** While it has a backlog: how many pages were read since the newest records were. */
   behind?: number;
-  /** While the newest are being read in between. */
+  /** While the newest records are read in between. */
   newest?: { window: Window; cursor: Json };
 };
 
-/** What happened before `to` is still to come; `cursor` is within the window that ends there. */
+/** History before `to` is still to be read; `cursor` is within the window that ends there. */
 export type HistoryState = { to: number; cursor: Json; records: number; beganAt: number };
 
 export type Feeds = { [name in FeedName]?: FeedState };
 
-/** What is done next: a page of what is new in a feed, or of a window of its history or of the `newest`. */
+/** The next page to read: changes of a feed, a window of its history, or the `newest`. */
 export type Task = { feed: FeedName; window?: Window; isNewest?: true };
 
-/** A connection as far as planning goes. */
+/** The part of a connection that planning needs. */
 export type Planned = {
   connector: Pick<Connector<never>, 'feeds'>;
   feeds: Feeds;
@@ -37,16 +37,16 @@ export type Planned = {
 const longestGrowingMs = 15 * minuteMs;
 const limitedMs = minuteMs;
 
-/** After so many pages of a backlog, the events of the last minutes are read: a crash does not wait for the backlog. */
+/** How many pages of a backlog are read before the newest events are, so that a crash does not wait. */
 const backlogPages = 5;
 const newestMs = 10 * minuteMs;
 
-/** What refers to something comes after it the first time; from then on, what is urgent comes first. */
+/** At first, records come after those they refer to; later, urgent ones come first. */
 const order: FeedName[] = ['events', 'trips', 'vehicles', 'drivers'];
 
 /**
- * The next page to pull, or undefined if nothing is due. `done` are the feeds that have caught up in this run: what is
- * pulled each minute is always due otherwise. History comes last, the newest first.
+ * The next page to pull, or undefined if nothing is due. `done` are the feeds that have caught up in this run: those
+ * pulled each minute are always due otherwise. History comes last, newest first.
  */
 export function nextTask(planned: Planned, now: number, done: ReadonlySet<FeedName>): Task | undefined {
   const { connector, feeds } = planned;
@@ -60,7 +60,7 @@ export function nextTask(planned: Planned, now: number, done: ReadonlySet<FeedNa
   return feed && { feed, window: nextWindow(planned, feed) };
 }
 
-/** The newest of a feed with a backlog, when it is their turn. */
+/** The newest records of a feed with a backlog, if they are due. */
 function newestOf({ connector, feeds, connectedAt }: Planned, feed: FeedName, now: number): Task | undefined {
   const { behind = 0, newest } = feeds[feed] ?? {};
   if (newest) return { feed, window: newest.window, isNewest: true };
@@ -69,7 +69,7 @@ function newestOf({ connector, feeds, connectedAt }: Planned, feed: FeedName, no
   return { feed, window: { from: Math.max(connectedAt, now - newestMs), to: now }, isNewest: true };
 }
 
-/** When the connection is due next; `now` if there is more to do at once. */
+/** When the connection is due next; `now` if there is more to do. */
 export function nextDueAt(planned: Planned, now: number): number {
   const times = namesOf(planned).map((name) => {
     const until = planned.feeds[name]?.problem?.until ?? 0;
@@ -79,7 +79,7 @@ export function nextDueAt(planned: Planned, now: number): number {
   return Math.min(...times, now + longestWaitMs);
 }
 
-/** The next full minute, at which the cron job looks what is due. */
+/** The next full minute, when the cron job runs. */
 export const nextMinute = (now: number): number => (Math.floor(now / minuteMs) + 1) * minuteMs;
 
 const namesOf = ({ connector }: Planned): FeedName[] => feedNames.filter((name) => connector.feeds[name]);
@@ -87,7 +87,7 @@ const namesOf = ({ connector }: Planned): FeedName[] => feedNames.filter((name) 
 const everyMs = ({ connector }: Planned, name: FeedName): number =>
   (connector.feeds[name]?.everyMinutes ?? 1) * minuteMs;
 
-/** By minutes, so that a pull that took seconds does not lose a minute each time. */
+/** In full minutes, so that a pull of some seconds does not delay the next one by a minute. */
 const dueAtOf = (planned: Planned, name: FeedName, now: number): number => {
   const pulledAt = planned.feeds[name]?.pulledAt;
   return pulledAt === undefined ? now : Math.floor(pulledAt / minuteMs) * minuteMs + everyMs(planned, name);
@@ -99,7 +99,7 @@ function nextPullOf(planned: Planned, name: FeedName, now: number): number {
   return state.pulledAt === undefined ? nextMinute(now) : dueAtOf(planned, name, now);
 }
 
-/** How much of a feed's history is still to come, in milliseconds. */
+/** How much of a feed's history is left, in milliseconds. */
 export function historyLeft({ connector, feeds, connectedAt, historyDays }: Planned, name: FeedName): number {
   if (!connector.feeds[name]?.history) return 0;
   const to = feeds[name]?.history?.to ?? connectedAt;
@@ -112,7 +112,7 @@ function nextWindow(planned: Planned, name: FeedName): Window {
   return { from: to - Math.min(historyLeft(planned, name), days * dayMs), to };
 }
 
-/** A feed after a page of it has landed. */
+/** A feed after a page was stored. */
 export function afterPage(
   state: FeedState | undefined,
   { window, isNewest }: Task,
@@ -131,7 +131,7 @@ export function afterPage(
   return { ...rest, cursor, isComplete: true, ...(everyMinutes > 1 && { pulledAt: now }) };
 }
 
-/** A feed after something went wrong with it: it waits, the longer the more often it has, and the newest come later. */
+/** A feed after a problem: it waits, longer each time, and the newest records come later. */
 export function afterProblem(
   state: FeedState | undefined,
   { kind, message, retryAfterMs }: Pick<Problem, 'kind' | 'message' | 'retryAfterMs'>,
@@ -149,7 +149,7 @@ export function afterProblem(
   };
 }
 
-/** A feed whose provider refuses the place of a page: what was being read begins again. */
+/** A feed whose provider refuses its cursor: it starts again. */
 export function startAgain(
   state: FeedState,
   { window }: Task,
@@ -170,11 +170,11 @@ const waits: { [kind in ProblemKind]: (times: number) => number } = {
   invalid: growing,
 };
 
-/** How long a connection stays away from a provider that says it is called too often. */
+/** How long to wait after the provider's rate limit. */
 export const limitedFor = ({ retryAfterMs }: Pick<Problem, 'retryAfterMs'>): number =>
   retryAfterMs ?? limitedMs;
 
-/** How much of a feed's history has come, how fast it comes, and when it should all be there; undefined without one. */
+/** How much of a feed's history was loaded, how fast, and when it should be complete; undefined without a history. */
 export function historyProgress(planned: Planned, name: FeedName, now: number) {
   if (!planned.connector.feeds[name]?.history) return undefined;
   const all = planned.historyDays * dayMs;

@@ -2,8 +2,8 @@ import { dayMs, hourMs } from '../platform/durations.ts';
 import type { Connector } from './connector.ts';
 
 /**
- * What can go wrong with a provider: it refuses the credential; the credential may not read this; we call too often; it
- * fails or does not respond; it returns something unexpected; or what people entered cannot be right.
+ * What can go wrong: the provider refuses the credential, the credential may not read this, the provider limits our
+ * rate, it fails or does not respond, it returns something unexpected, or people's input is invalid.
  */
 export type ProblemKind =
   | 'refused'
@@ -13,17 +13,17 @@ export type ProblemKind =
   | 'unexpected'
   | 'invalid';
 
-/** However long a provider says to wait, we ask again after this. */
+/** The longest wait, whatever the provider says. */
 export const longestWaitMs = hourMs;
 const sensibleMs = dayMs;
 
-/** Something that went wrong with a provider, in words that people may read. */
+/** A problem with a provider, with a message for people. */
 export class Problem extends Error {
   readonly kind: ProblemKind;
-  /** How long to wait, if the provider said so: an hour at most, and nothing if it said more than a day. */
+  /** The provider's wait: an hour at most, and none if it said more than a day. */
   readonly retryAfterMs: number | undefined;
 
-  /** The HTTP status of the reply, if that is what was wrong. */
+  /** The HTTP status, if that is the problem. */
   readonly status: number | undefined;
 
   constructor(kind: ProblemKind, message: string, retryAfterMs?: number, status?: number) {
@@ -37,7 +37,7 @@ export class Problem extends Error {
   }
 }
 
-/** What is wrong with a provider and what to do about it, as one or two sentences for people. */
+/** The problem and what to do about it, as one or two sentences for people. */
 export function adviceFor(
   { name, credential }: Pick<Connector, 'name' | 'credential'>,
   { kind, message }: Pick<Problem, 'kind' | 'message'>,

@@ -25,21 +25,21 @@ import { connectorOf } from './registry.ts';
 import { type Claimed, claimDue, dueConnections, noteHealth, release, type Saved, save } from './store.ts';
 
 /**
- * In this time an invocation begins pages. The last may take 18 s, and then it is written; background work ends after
- * 30 s. Each connection may be writing a page of some hundred queries when the budget is used up.
+ * When an invocation stops beginning pages: the last may take 18 s and must be written within the 30 s of background
+ * work. The writes of each connection need some hundred further queries.
  */
 const pullBudget = { ms: 8_000, queries: 400 };
 
-/** Says that connections are due to pull from their providers. */
+/** Says that connections are due. */
 export type PullMessage = { pull: string[] };
 
-/** An invocation has connections for so many providers at once. */
+/** How many connections an invocation pulls. */
 export const connectionsPerMessage = 5;
 
-/** The last success is written this often. */
+/** How often the last success is written. */
 const successMs = 5 * 60_000;
 
-/** Asks the queue for turns of all connections that are due, five a message. Returns how many connections there are. */
+/** Queues all connections that are due, five a message. Returns how many there are. */
 export async function startPulls(env: Env, now = Date.now()): Promise<number> {
   const ids = await dueConnections(env, now);
   const messages = Array.from({ length: Math.ceil(ids.length / connectionsPerMessage) }, (_, i) => ({
@@ -50,9 +50,8 @@ export async function startPulls(env: Env, now = Date.now()): Promise<number> {
 }
 
 /**
- * Pulls what is due of each of these connections, side by side, page by page, through the write of
- * `/ingest`. Those that are not done are asked for again. Never throws: what fails is logged, and a claim
- * that nobody releases lapses.
+ * Pulls what is due of these connections in parallel, page by page, through the write of `/ingest`, and queues those
+ * that are not done. Never throws: failures are logged, and a claim that is not released expires.
  */
 export async function pull(env: Env, ids: string[]): Promise<void> {
   const budget = newBudget(pullBudget);
@@ -69,7 +68,7 @@ export async function pull(env: Env, ids: string[]): Promise<void> {
   }
 }
 
-/** One connection's run. Returns its id if there is more to do at once. */
+/** One connection's run. Returns its id if there is more to do. */
 async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<string | undefined> {
   try {
     const connector = connectorOf(claimed.provider);
@@ -98,7 +97,6 @@ async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<stri
   }
 }
 
-/** What a run works with, and what it has come to. */
 type Run = {
   claimed: Claimed;
   connector: Connector;
@@ -139,7 +137,7 @@ async function openRun(env: Env, claimed: Claimed, connector: Connector): Promis
   return run;
 }
 
-/** Pulls page after page until nothing is due, the budget is used up, or the provider wants to be left alone. */
+/** Pulls page after page until nothing is due, the budget is used up, or the provider limits the rate. */
 async function work(env: Env, run: Run, budget: Budget): Promise<void> {
   const { planned, done } = run;
   for (;;) {
@@ -164,7 +162,7 @@ async function work(env: Env, run: Run, budget: Budget): Promise<void> {
   }
 }
 
-/** Has the feed wait, and begin again if it may be its cursor that the provider refuses. */
+/** Makes the feed wait, and start again if its cursor may be the problem. */
 function fail(run: Run, task: Task, problem: Problem): void {
   const { planned, connector } = run;
   const next = afterProblem(planned.feeds[task.feed], problem, Date.now());
@@ -173,10 +171,7 @@ function fail(run: Run, task: Task, problem: Problem): void {
   setFeed(run, task.feed, mayBeCursor ? startAgain(next, task, restart) : next);
 }
 
-/**
- * The provider's problem, or one of ours as if it were one. Also what nobody has thought of: that feed waits and says so,
- * and the others go on.
- */
+/** The provider's problem, or an error of ours as one: this feed waits and reports it, and the others continue. */
 function problemIn({ claimed }: Run, error: unknown): Problem {
   if (error instanceof Problem) return error;
   const { failure } = refusalIn(error) ?? {};
@@ -207,7 +202,7 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<void> {
   const isNews = JSON.stringify(next) !== JSON.stringify(state);
   if (isNews) setFeed(run, task.feed, next);
   if (isNews || now - (saved.succeededAt ?? claimed.succeededAt ?? 0) > successMs) saved.succeededAt = now;
-  // What has landed need not be pulled again if the run is killed. What comes last is kept with the release.
+  // Saved now, so that a killed run need not pull it again. The last page is saved with the release.
   if (isNews && (page.more || task.window)) {
     const { refusedAt: _, ...kept } = saved;
     await save(env, claimed, kept);
@@ -220,7 +215,7 @@ const ofHistory = ({ next, ...found }: Page) => ({
   more: next !== undefined,
 });
 
-/** The vehicles' feed has more to say of those that only an event has named, and is due at once. */
+/** Makes the vehicles' feed due at once when an event has an unknown vehicle. */
 function pullVehiclesSoon(run: Run): void {
   const { pulledAt: _, ...feed } = run.planned.feeds.vehicles ?? { cursor: null };
   setFeed(run, 'vehicles', feed);

@@ -2,7 +2,7 @@ import { isPrintable, maxName } from '../platform/fields.ts';
 import type { Json } from './connector.ts';
 import { Problem } from './problem.ts';
 
-/** What a text holds as JSON; undefined if it is none. */
+/** The JSON in a text; undefined if it is invalid. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -11,13 +11,15 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** Reads a credential that is one word, which is its identity too: `what` people call it, and who shows it. */
+/**
+ * Reads a credential of one word, which is also its identity: `what` people call it, and the provider that issues it.
+ */
 export const asOneWord = (what: string, provider: string) => (text: string) => {
   const word = wordOf(text, `The ${what} must be one word of 8 to 500 characters, as ${provider} shows it.`);
   return { credential: word, identity: word };
 };
 
-/** A secret of one word, without the spaces around it. @throws Problem: invalid, as `otherwise` says */
+/** A secret of one word, trimmed. @throws Problem: invalid, with the message `otherwise` */
 export function wordOf(given: unknown, otherwise: string): string {
   const word = typeof given === 'string' ? given.trim() : '';
   if (!/^[\x21-\x7e]{8,500}$/.test(word)) throw new Problem('invalid', otherwise);
@@ -25,8 +27,8 @@ export function wordOf(given: unknown, otherwise: string): string {
 }
 
 /**
- * What a provider's reply holds at a path, undefined if it is not there, whatever else may be. Providers leave fields
- * out, or give `null` or `""` for them: these are all null to `/ingest`.
+ * The value at a path of a provider's response, or undefined. Providers leave fields out, or send `null` or `""`: all
+ * null to `/ingest`.
  */
 export function at(value: unknown, ...path: (string | number)[]): unknown {
   let found = value;
@@ -43,7 +45,7 @@ export function field(value: unknown, ...path: (string | number)[]): unknown {
   return found === undefined || found === '' ? null : found;
 }
 
-/** The same for a number, which some write as text. */
+/** The same for a number, which some providers send as text. */
 export function numeric(value: unknown, ...path: (string | number)[]): unknown {
   const found = field(value, ...path);
   return typeof found === 'string' && found.trim() !== '' && Number.isFinite(Number(found))
@@ -51,33 +53,30 @@ export function numeric(value: unknown, ...path: (string | number)[]): unknown {
     : found;
 }
 
-/** The same for an id: numbers become text, and `"0"` is nobody's. */
+/** The same for an id: numbers become text, and `"0"` is null. */
 export function idAt(value: unknown, ...path: (string | number)[]): unknown {
   const found = field(value, ...path);
   const id = typeof found === 'number' ? String(found) : found;
   return id === '0' ? null : id;
 }
 
-/** A list in a reply; an empty one if there is none. */
+/** A list in a response, or an empty one. */
 export function itemsAt(value: unknown, ...path: string[]): unknown[] {
   const found = at(value, ...path);
   return Array.isArray(found) ? found : [];
 }
 
-/** A list of the reply. @throws Problem when it is none: then it is not the reply that we know */
+/** A list in a response. @throws Problem, if it is not a list */
 export function listAt(value: unknown, ...path: string[]): unknown[] {
   const found = at(value, ...path);
   if (!Array.isArray(found)) throw new Problem('unexpected', `returns no list of ${path.at(-1)}`);
   return found;
 }
 
-/** What a provider calls a place may be long: the rest is left out. */
+/** A provider's address may be long: the rest is cut. */
 const maxAddress = 200;
 
-/**
- * A place from its latitude and longitude, with what the provider calls it; null if either is missing, or both are 0,
- * which is nowhere.
- */
+/** A location with the provider's address; null if a coordinate is missing, or both are 0. */
 export function place(latitude: unknown, longitude: unknown, address?: unknown): unknown {
   if (latitude === null || longitude === null || latitude === undefined || longitude === undefined)
     return null;
@@ -86,32 +85,31 @@ export function place(latitude: unknown, longitude: unknown, address?: unknown):
   return { latitude, longitude, ...(name !== '' && { address: name }) };
 }
 
-/** RFC 3339 for a time in milliseconds since 1970; null if there is none. */
+/** RFC 3339 for milliseconds since 1970, or null. */
 export const timeOf = (ms: unknown): string | null =>
   typeof ms === 'number' && Number.isSafeInteger(ms) && Math.abs(ms) < 8.64e15
     ? new Date(ms).toISOString()
     : null;
 
-/** RFC 3339 for a time that there is. */
+/** RFC 3339 for milliseconds since 1970. */
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** How long something took, in whole seconds; null if one of its times is missing. */
+/** A duration in whole seconds; null if one of its times is missing. */
 export function secondsBetween(start: unknown, end: unknown): number | null {
   const seconds = Math.round((msOf(end) - msOf(start)) / 1000);
   return Number.isFinite(seconds) ? seconds : null;
 }
 
-/** A year as text, as a number; null for anything else. */
 export const yearIn = (year: unknown): number | null =>
   typeof year === 'string' && /^\d{4}$/.test(year) ? Number(year) : null;
 
-/** Milliseconds since 1970 of a time as text; NaN if it is none. */
+/** Milliseconds since 1970 of a time as text, or NaN. */
 export const msOf = (time: unknown): number => (typeof time === 'string' ? Date.parse(time) : Number.NaN);
 
-/** More pages of a list than these are not looked through for names. */
+/** How many pages of a list are read to find names. */
 const mostNamePages = 5;
 
-/** Looks things up by their ids in a list, page by page, until all are found. Returns the name of each. */
+/** Looks things up by id in a list, page by page, until all are found. Returns their names. */
 export async function namesOf(
   ids: unknown[],
   page: (place: Json) => Promise<{ items: unknown[]; next: Json | undefined }>,
@@ -128,6 +126,6 @@ export async function namesOf(
   return names;
 }
 
-/** An id, which some write as a number; undefined if it is none. */
+/** An id, which some providers send as a number; undefined if it is missing. */
 export const idFrom = (id: unknown): string | undefined =>
   (typeof id === 'string' && id !== '') || typeof id === 'number' ? String(id).slice(0, maxName) : undefined;

@@ -4,9 +4,8 @@ import { motive } from './motive/connector.ts';
 import { samsara } from './samsara/connector.ts';
 import { terminal } from './terminal/connector.ts';
 
-/** The providers that connections can pull from, in the order in which people choose among them. */
+/** The providers that connections can pull from, in the order people see them. */
 export const connectors = [samsara, geotab, motive, terminal] as Connector[]; // each made for its own API
 
-/** The connector of a provider; undefined if it is not built in. */
 export const connectorOf = (provider: string): Connector | undefined =>
   connectors.find((one) => one.provider === provider);

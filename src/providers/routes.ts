@@ -7,14 +7,14 @@ import { ok } from '../platform/http/envelope.ts';
 import { addressOf, limit, refuseIfOver } from '../platform/http/limits.ts';
 import { ring } from './trigger.ts';
 
-/** Where providers' webhooks ring: the call carries no data, it only makes a pull due. */
+/** Where providers' webhooks call. Their content is ignored: a call only makes a pull due. */
 export const providerRoutes = new Hono<App>().post('/providers/:connectionId/webhook', takeCall);
 
 const idLength = 36;
 
 export const largestBody = 1024 * 1024;
 
-/** Wrong calls count by connection: a provider's address is behind the connections of all its customers. */
+/** Invalid calls are limited by connection, since all of a provider's customers share its address. */
 async function takeCall(c: Context) {
   const id = c.req.param('connectionId') ?? '';
   const address = addressOf(c);

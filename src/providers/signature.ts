@@ -1,10 +1,9 @@
 /** How old a signed call may be, and how far ahead the provider's clock. */
 export const windowMs = 5 * 60_000;
 
-/** Whether a call's own time (milliseconds since 1970) is within five minutes of now. */
 export const isRecent = (ms: number): boolean => Math.abs(Date.now() - ms) <= windowMs;
 
-/** Whether `signature` is the HMAC of the parts, one after the other, with `key`. Compares in constant time. */
+/** Whether `signature` is the HMAC of the concatenated parts with `key`. Compares in constant time. */
 export async function isHmac(
   hash: 'SHA-1' | 'SHA-256',
   key: Uint8Array<ArrayBuffer> | undefined,
@@ -16,11 +15,11 @@ export async function isHmac(
   return crypto.subtle.verify('HMAC', imported, signature, await new Blob(parts).arrayBuffer());
 }
 
-/** Bytes of hexadecimal text; undefined if it is none. */
+/** Bytes of hexadecimal text; undefined if it is invalid. */
 export const fromHex = (text: string): Uint8Array<ArrayBuffer> | undefined =>
   decoded(() => Uint8Array.fromHex(text));
 
-/** Bytes of base64 text; undefined if it is none. */
+/** Bytes of base64 text; undefined if it is invalid. */
 export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined =>
   decoded(() => Uint8Array.fromBase64(text));
 

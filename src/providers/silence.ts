@@ -7,21 +7,20 @@ import { isLeft, newBudget } from '../platform/jobs/budget.ts';
 import { silentMs } from './health.ts';
 import { mailStories, type Story } from './mail.ts';
 
-/** A use of an ingest key is noted once an hour, so that the last one may be an hour later than it says. */
+/** Uses of an ingest key are recorded once an hour, so the last one may be an hour later. */
 const noteMs = hourMs;
 
-/** How many connections one statement looks at. */
+/** How many connections one statement checks. */
 const perChunk = 2000;
 
-/** How many connections a round of emails is about: some 20 s at most. */
+/** How many connections a round of emails covers: some 20 s at most. */
 const perRound = 10;
 
-/** A connection that has fallen silent, or sends again. */
 type Changed = { id: string; accountId: string; name: string; silent: number };
 
 /**
- * Notes which connections fed by connectors have sent nothing for a day, and which of these send again, and emails their
- * accounts' people. Those that have never sent anything are left alone. Returns how many have changed.
+ * Finds connections of connectors that have sent nothing for a day, and those that send again, and emails their
+ * accounts' people. Those that have never sent anything are ignored. Returns how many have changed.
  */
 export async function noteSilences(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);

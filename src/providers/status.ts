@@ -12,12 +12,12 @@ import { adviceFor } from './problem.ts';
 import { connectorOf } from './registry.ts';
 import { type Refused, refusalsKept } from './store.ts';
 
-/** A row of a connection that pulls. Times are milliseconds since 1970. */
+/** A pulling connection's row. Times are milliseconds since 1970. */
 type PullRow = {
   id: string;
   provider: string;
   organisation: string;
-  /** Two credentials are the same organisation's if these are equal. */
+  /** Equal for two credentials of the same organisation. */
   organisationId: string;
   baseUrl: string;
   pausedAt: number | null;
@@ -25,7 +25,7 @@ type PullRow = {
   isWithdrawn: number;
   hasWebhookSecret: number;
   lastPulledAt: number | null;
-  /** Null while nothing is pulled. Later than a minute from now only where the provider wants us to wait. */
+  /** Null while nothing is pulled. More than a minute away only when the provider asks us to wait. */
   nextAt: number | null;
   historyDays: number;
   connectedAt: number;
@@ -41,7 +41,7 @@ const row = sql`
   from pulls p join connections c on c.id = p.connection_id`;
 
 /**
- * How a connection of the account that pulls is doing; undefined if it does not pull. Reads up to 1,000 events and 100
+ * The status of a pulling connection of the account; undefined if it does not pull. Reads up to 1,000 events and 100
  * refused records.
  */
 export async function pullStatus(env: Env, caller: Caller, id: string) {
@@ -61,11 +61,11 @@ export async function pullStatus(env: Env, caller: Caller, id: string) {
 }
 export type PullStatus = NonNullable<Awaited<ReturnType<typeof pullStatus>>>;
 
-/** The same without refused records and words, which takes reading two rows. */
+/** The same without refused records and labels; reads two rows. */
 export const pullSummary = async (env: Env, caller: Caller, id: string): Promise<PullSummary | undefined> =>
   (await summariesOf(env, caller, sql`(${id})`)).get(id);
 
-/** The same of those connections of a slice that pull, by their ids. Reads two rows of each. */
+/** The same for those of these connections that pull. Reads two rows each. */
 export const pullSummaries = (
   env: Env,
   caller: Caller,
@@ -92,8 +92,8 @@ async function summariesOf(env: Env, caller: Caller, ids: SQL): Promise<Map<stri
 }
 
 /**
- * Refused: the provider refuses the credential, and nothing is pulled until it is replaced. Withdrawn: the consent to it
- * was withdrawn by its connect link, and nothing is pulled any more.
+ * Refused: the provider refuses the credential, which must be replaced. Withdrawn: consent was withdrawn by the connect
+ * link. In both cases nothing is pulled.
  */
 type State = 'pulling' | 'paused' | 'refused' | 'withdrawn';
 
@@ -122,7 +122,6 @@ function summaryOf(found: PullRow) {
     feeds: feedNames.filter((name) => connector.feeds[name]).map((name) => feedStatus(planned, name)),
   };
 }
-/** The same as a status without what takes reading more than a row. */
 export type PullSummary = NonNullable<ReturnType<typeof summaryOf>>;
 
 function feedStatus(planned: Planned & { connector: Connector }, feed: FeedName) {
@@ -139,7 +138,7 @@ function feedStatus(planned: Planned & { connector: Connector }, feed: FeedName)
           isFailing: isFailing(planned, feed, now),
         }
       : null,
-    /** Null for feeds that have no history of their own. `share` is from 0 to 1. */
+    /** Null for feeds without a history. `share` is from 0 to 1. */
     history: historyProgress(planned, feed, now) ?? null,
   };
 }

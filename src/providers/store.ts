@@ -13,13 +13,13 @@ import { newId } from '../platform/db/ids.ts';
 import type { HealthStatus } from './health.ts';
 import type { Feeds } from './plan.ts';
 
-/** A run ends within 30 s of its claim: a second one never begins before. */
+/** A run ends within 30 s of its claim, so that a second one never overlaps. */
 const claimMs = 45_000;
 
-/** How many connections a minute wakes at most; those that have waited longest come first. */
+/** How many connections a minute wakes at most, longest waiting first. */
 const maxDue = 5_000;
 
-/** A connection that this run works for alone. Times are milliseconds since 1970. */
+/** A connection that this run has claimed. Times are milliseconds since 1970. */
 export type Claimed = {
   connectionId: string;
   accountId: string;
@@ -42,7 +42,7 @@ type StoredPull = {
   [K in keyof Claimed]: Claimed[K] extends object | null | undefined ? string | null : Claimed[K];
 };
 
-/** The ids of connections that are due and that nobody works for, of accounts that are active and not being moved. */
+/** The ids of due connections without a claim, of accounts that are active and not being moved. */
 export async function dueConnections(env: Env, now = Date.now()): Promise<string[]> {
   const rows = await statement<{ id: string }>(
     openDatabase(env),
@@ -56,8 +56,8 @@ export async function dueConnections(env: Env, now = Date.now()): Promise<string
 const isActive = sql`exists (select 1 from accounts where id = account_id and status = 'active' and frozen = 0)`;
 
 /**
- * Claims those of these connections that are due, of active accounts, for 45 s, in one round trip. They stay due, so that
- * a run that is killed is followed by another.
+ * Claims the due ones of these connections, of active accounts, for 45 s, in one round trip. They stay due, so that
+ * another run follows one that is killed.
  */
 export async function claimDue(env: Env, ids: string[], now = Date.now()): Promise<Claimed[]> {
   const db = openDatabase(env);
@@ -81,10 +81,10 @@ export async function claimDue(env: Env, ids: string[], now = Date.now()): Promi
     secrets: JSON.parse(row.secrets ?? ''),
     session: row.session === null ? null : JSON.parse(row.session),
     feeds: JSON.parse(row.feeds ?? ''),
-  })) as Claimed[]; // as the columns have them
+  })) as Claimed[]; // as in the columns
 }
 
-/** What a run has changed; what it leaves out stays as it is. */
+/** What a run has changed; missing properties stay unchanged. */
 export type Saved = {
   feeds?: Feeds;
   succeededAt?: number;
@@ -92,7 +92,7 @@ export type Saved = {
   refusedAt?: number;
 };
 
-/** Keeps what a run has come to so far, unless the claim is another's by now. */
+/** Saves a run's progress, unless its claim has expired. */
 export async function save(env: Env, claimed: Claimed, saved: Saved): Promise<void> {
   const db = openDatabase(env);
   const kept = change(db)`update pulls set ${columnsOf(saved)} where ${isOurs(claimed)}`;
@@ -111,8 +111,8 @@ const noteSuccess = (db: Database, { connectionId }: Claimed, { succeededAt }: S
   succeededAt === undefined ? [] : [notePulled(db, connectionId, succeededAt)];
 
 /**
- * Ends a run: the connection is due at `dueAt`, or at once if somebody has asked for that while it worked; never, once
- * its credential is refused. Returns whether it is due already.
+ * Ends a run: the connection is due at `dueAt`, at once if somebody has asked for that meanwhile, or never if its
+ * credential was refused. Returns whether it is due already.
  */
 export async function release(env: Env, claimed: Claimed, dueAt: number, saved: Saved): Promise<boolean> {
   const db = openDatabase(env);
@@ -127,7 +127,7 @@ export async function release(env: Env, claimed: Claimed, dueAt: number, saved: 
   return row?.isDue === 1;
 }
 
-/** Notes how a connection is doing, for lists and for those who follow changes. */
+/** Records a connection's health, for lists and the change feed. */
 export async function noteHealth(
   env: Env,
   { connectionId: id, accountId }: Claimed,
@@ -142,13 +142,11 @@ export async function noteHealth(
   });
 }
 
-/** A record that was refused, and why. */
 export type Refused = { kind: string; sourceId: string; reason: string };
 
-/** How many refused records of a connection are kept: the last ones. */
+/** How many of the latest refused records of a connection are kept. */
 export const refusalsKept = 100;
 
-/** Keeps why records were refused. */
 export async function noteRefusals(
   env: Env,
   { connectionId }: Claimed,
@@ -173,6 +171,6 @@ export async function noteRefusals(
   );
 }
 
-/** Deletes the pull of a connection that is deleted, with its credential. */
+/** Deletes the pull of a deleted connection, with its credential. */
 export const removePull = (db: Database, connectionId: string) =>
   change(db)`delete from pulls where connection_id = ${connectionId}`;

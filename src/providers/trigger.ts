@@ -5,12 +5,12 @@ import { change, openDatabase, statement } from '../platform/db/database.ts';
 import { send } from '../platform/queue.ts';
 import { connectorOf } from './registry.ts';
 
-/** However often a provider rings, a connection is made due no more often than this. */
+/** The shortest time between two pulls triggered by webhooks. */
 export const quietMs = 2_000;
 
 /**
- * A call of a provider's webhook: makes the connection's pull due at once, if the provider has signed it. Whatever it
- * carries is left unread, so that there is one way in. Returns whether it was signed for this connection.
+ * Handles a call of a provider's webhook: makes the connection's pull due if the provider has signed the call, whose
+ * content is ignored. Returns whether it was signed for this connection.
  */
 export async function ring(
   env: Env,

@@ -4,7 +4,7 @@ import { drivers, trips, vehicles } from './fleet.ts';
 import { get } from './lists.ts';
 import { type Api, open, readLogin, usualServer } from './rpc.ts';
 
-/** Geotab, by the API of MyGeotab. What is known of it, and how sure that is, is said where it matters. */
+/** Geotab, by the API of MyGeotab. Comments say how certain its behaviour is. */
 export const geotab: Connector<Api> = {
   provider: 'geotab',
   name: 'Geotab',

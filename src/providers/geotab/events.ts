@@ -4,14 +4,14 @@ import { crashRecords } from '../crash.ts';
 import { at, field, msOf } from '../read.ts';
 import { reference, timeAt } from './records.ts';
 
-/** Rules of collisions, and whether Geotab's own analysis stands behind them, which dismisses false alarms. */
+/** Collision rules, and whether Geotab's own analysis confirms or dismisses their events. */
 const collisions: { [rule: string]: { isAnalysed: boolean; severity?: string } } = {
   RuleEnhancedMajorCollisionId: { isAnalysed: true, severity: 'high' },
   RuleEnhancedMinorCollisionId: { isAnalysed: true, severity: 'low' },
   RuleAccidentId: { isAnalysed: false },
 };
 
-/** A collision that is still valid after this is taken for confirmed. */
+/** A collision that is still valid after this counts as confirmed. */
 const confirmedAfterMs = hourMs;
 
 export const ruleOf = (item: unknown): unknown => reference(item, 'rule');
@@ -21,19 +21,18 @@ const collisionOf = (item: unknown) => {
   return typeof rule === 'string' && Object.hasOwn(collisions, rule) ? collisions[rule] : undefined;
 };
 
-/** Whether an exception is of one of the collision rules. */
 export const isCollision = (item: unknown): boolean => collisionOf(item) !== undefined;
 
 /**
- * Whether an exception stands. One that was dismissed says so; nobody has shown how one reads that Geotab has found to
- * be invalid, so whatever is not valid counts as neither. Old servers have no states: without one, it stands.
+ * Whether an exception is valid. A dismissed one has another state; how one reads that Geotab found invalid is unknown,
+ * so any other state counts as invalid. Old servers have no states.
  */
 export const isValid = (item: unknown): boolean => {
   const state = reference(item, 'state');
   return state === null || state === 'ExceptionEventStateValidId';
 };
 
-/** A safety event from an ExceptionEvent, which has no place: that comes from the vehicle's positions. */
+/** A safety event from an ExceptionEvent. Its place comes from the vehicle's positions. */
 export const eventRecord = (item: unknown, word: string, location: unknown): ProviderRecord => ({
   kind: 'safetyEvent',
   sourceId: field(item, 'id'),
@@ -50,8 +49,8 @@ export const eventRecord = (item: unknown, word: string, location: unknown): Pro
 });
 
 /**
- * The records of an accident that a collision has come to: level 1, level 2 as well once it is `confirmed`, or that it
- * was none; nothing while its place or the vehicle's VIN is unknown.
+ * The records of a collision: level 1, level 2 once it is `confirmed`, or its dismissal; none while its place or VIN is
+ * unknown.
  */
 export function accidentRecords(
   item: unknown,
@@ -89,7 +88,7 @@ const kept = [
   'lastModifiedDateTime',
 ];
 
-/** What of an exception has to be kept until it is complete. */
+/** The fields of an exception that must be kept until it is complete. */
 export const briefly = (item: unknown): { [name: string]: unknown } => ({
   ...Object.fromEntries(kept.map((name) => [name, reference(item, name)])),
   details: {
@@ -98,5 +97,4 @@ export const briefly = (item: unknown): { [name: string]: unknown } => ({
   },
 });
 
-/** When an exception began, in milliseconds since 1970; NaN if it does not say. */
 export const beganAt = (item: unknown): number => msOf(at(item, 'activeFrom'));

@@ -7,16 +7,15 @@ import { lookUp } from './places.ts';
 import type { Api } from './rpc.ts';
 import { currentRules, type Rules } from './rules.ts';
 
-/** Each exception that is taken needs a look-up of its place, so pages are small. */
+/** Small, because each exception needs a look-up of its place. */
 const perPage = 100;
 
-/** In one page, so many of those that wait are tried again. */
+/** How many waiting exceptions a page tries again. */
 const triesPerPage = 25;
 
 /** Where exceptions stand, with the rules that are taken, and those that are looked at again. */
 type Progress = { version: string; rules: Rules; waiting: Seen[] };
 
-/** Safety events and accidents, from ExceptionEvents. */
 export const events: Feed<Api> = {
   everyMinutes: 1,
   async changes(api, cursor, since) {
@@ -33,7 +32,7 @@ export const events: Feed<Api> = {
       ]),
     );
     const left = [...known.values()].filter(({ item }) => !fresh.has(idOf(item)));
-    // What waits may have been dismissed meanwhile: only at the end of the feed that is known.
+    // Waiting ones may have been dismissed meanwhile: known only at the end of the feed.
     const due = found.more ? [] : dueIn(left, now);
     const seen = [...[...fresh.values()].flatMap((one) => one ?? []), ...due];
     const asks = seen.map(({ item, since }) => ({ item, wide: now - since >= preciseMs }));

@@ -5,19 +5,19 @@ import { feed, get, versionNow, walk } from './lists.ts';
 import { driverRecord, isVehicle, tripRecord, vehicleRecord } from './records.ts';
 import type { Api } from './rpc.ts';
 
-/** Devices have many fields: so many make a reply of about a megabyte. */
+/** Devices have many fields: this makes a response of about a megabyte. */
 const perPage = 250;
 const tripsPerPage = 500;
 
 /**
- * Where vehicles or drivers stand: the version up to which all is known; and if all of them are being walked through,
- * the id that comes next. `walkedAt` is when that was last begun.
+ * The progress of a list: the version up to which changes are known, and the next id while all of it is read.
+ * `walkedAt` is when that last began.
  */
 type Walk = { version: string; walkedAt: number; after?: string | null };
 
 /**
- * A feed of something that there are few of: first and once a day it walks through all of it, since Geotab reports
- * changes and not always of what is taken away, or has run out; otherwise it asks for what has changed.
+ * A feed of a short list. At first and once a day it reads all of it, because Geotab does not always report deletions
+ * and expiries; otherwise it reads changes.
  */
 const walks = (
   typeName: string,
@@ -39,7 +39,7 @@ const walks = (
   },
 });
 
-/** The version comes before the walk, so that what changes meanwhile comes once more. */
+/** The version is read before the list, so that changes meanwhile are read again. */
 async function placeOf(api: Api, typeName: string, cursor: Walk | null): Promise<Walk> {
   const now = Date.now();
   if (!cursor) return { version: await versionNow(api, typeName), walkedAt: now, after: null };
@@ -53,7 +53,7 @@ export const vehicles = walks('Device', undefined, async (api, items) => {
   return own.map((item) => vehicleRecord(item, names));
 });
 
-/** The names of the groups that the customer made. Those that every database has begin with `Group`. */
+/** The names of the customer's groups. Those that every database has begin with `Group`. */
 async function groupNames(api: Api): Promise<Map<string, string>> {
   const groups = await get(api, 'Group');
   return new Map(
@@ -65,7 +65,7 @@ async function groupNames(api: Api): Promise<Map<string, string>> {
   );
 }
 
-/** The feed has all users, also those who drive nothing. */
+/** The feed has all users, including those who do not drive. */
 export const drivers = walks('User', { isDriver: true }, async (_, items) =>
   items.filter((item) => at(item, 'isDriver') === true).map(driverRecord),
 );
@@ -80,7 +80,7 @@ export const trips: Feed<Api> = {
   },
   history: {
     windowDays: 7,
-    // The window is of when they ended.
+    // The window is by end time.
     async page(api, { from, to }, after) {
       const search = { fromDate: iso(from), toDate: iso(to) };
       const { items, next } = await walk(api, 'Trip', { after, search, limit: tripsPerPage });

@@ -8,22 +8,21 @@ import { lookUp } from './places.ts';
 import { type Api, rpcAll } from './rpc.ts';
 import { currentRules, type Rules, rulesTaken } from './rules.ts';
 
-/** Where a window of history stands: what began before `to` is still to come, so much of it at once. */
+/** The progress of a window of history: what began before `to` is left, `span` at a time. */
 type Progress = { rules: Rules; to: number; span: number };
 
 const firstSpanMs = 6 * 60 * minuteMs;
 
-/** No more exceptions of a rule are asked for at once. */
+/** The most exceptions of a rule per request. */
 const perRule = 2_000;
 
-/** With more exceptions than this in a span, it is too long: each needs a look-up. With fewer than the second, too short. */
+/** With more exceptions a span is too long, because each needs a look-up; with fewer than the second, too short. */
 const many = 100;
 const few = 25;
 
 /**
- * A page of history: the exceptions that began in a span of time, the newest first. `Get` cannot continue from a position,
- * and cuts its lists without a word: when it may have, the span is halved. It finds what overlaps a span, so that what
- * lasts long would be in many: each span has only what began in it.
+ * A page of history: the exceptions that began in a time span, newest first. `Get` has no cursor and truncates lists
+ * silently: when it may have, the span is halved. It returns what overlaps a span, so only what began in it is used.
  */
 export async function historyPage(api: Api, window: Window, cursor: Json): Promise<Page> {
   const place = (cursor as Progress | null) ?? {
@@ -42,7 +41,7 @@ export async function historyPage(api: Api, window: Window, cursor: Json): Promi
   const isCut = lists.some((list) => list.length >= perRule);
   if ((isCut || seen.length > many) && to - from > minuteMs)
     return { records: [], next: { ...place, span: Math.ceil((to - from) / 2) } };
-  // What is from so long ago gets no better place by waiting.
+  // For old ones, waiting brings no better place.
   const asks = seen.map(({ item }) => ({ item, wide: true }));
   const { records, vehicles } = recordsOf(seen, await lookUp(api, asks), now);
   return {
@@ -52,7 +51,7 @@ export async function historyPage(api: Api, window: Window, cursor: Json): Promi
   };
 }
 
-/** What exceptions of each rule there are between two times. */
+/** The exceptions of each rule between two times. */
 async function exceptionsIn(api: Api, rules: string[], from: number, to: number): Promise<unknown[][]> {
   const dates = { fromDate: iso(from), toDate: iso(to) };
   const calls = rules.map((id) => ({

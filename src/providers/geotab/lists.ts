@@ -3,18 +3,20 @@ import { Problem } from '../problem.ts';
 import { at, field, iso } from '../read.ts';
 import { type Api, rpc } from './rpc.ts';
 
-/** The items that `Get` finds, of which Geotab gives no more than 5,000 without saying so. @throws Problem */
+/** The items that `Get` finds; Geotab silently returns at most 5,000. @throws Problem */
 export async function get(api: Api, typeName: string, more: object = {}): Promise<unknown[]> {
   return listOf(await rpc(api, 'Get', { typeName, ...more }));
 }
 
-/** What a reply must be. @throws Problem if it is no list */
+/** @throws Problem, if the result is not a list */
 export function listOf(result: unknown): unknown[] {
   if (!Array.isArray(result)) throw new Problem('unexpected', 'returns no list');
   return result;
 }
 
-/** A page of a walk by id: items after the id `after`; `next` is the last of them, undefined once there are none. @throws Problem */
+/**
+ * A page of a list by id: items after the id `after`; `next` is the last of them, undefined at the end. @throws Problem
+ */
 export async function walk(
   api: Api,
   typeName: string,
@@ -29,12 +31,12 @@ export async function walk(
   return { items, next: last };
 }
 
-/** Where a feed stands: after a version, or before the first one at what has come in since a time. */
+/** Where a feed continues: after a version, or at what was received since a time. */
 export type FeedPlace = { version: string } | { since: number };
 
 /**
- * A page of what has come in, in the order of versions: the newest of each thing. `version` is where the next one goes
- * on, also after an empty one; `more` says that it is there already. @throws Problem
+ * A page of a feed in the order of versions, with the newest of each item. `version` is where the next one continues,
+ * even after an empty page; `more` if it is available now. @throws Problem
  */
 export async function feed(
   api: Api,
@@ -48,7 +50,7 @@ export async function feed(
   return { items, version: versionIn(result), more: items.length >= limit };
 }
 
-/** The version that a type is at now: without a place, `GetFeed` says nothing else. @throws Problem */
+/** The current version of a type: without a position, `GetFeed` returns only that. @throws Problem */
 export const versionNow = async (api: Api, typeName: string): Promise<string> =>
   versionIn(await rpc(api, 'GetFeed', { typeName }));
 

@@ -25,19 +25,19 @@ export type Seen = { item: Json; word: string; since: number; vin: Json; locatio
 export const maxWaiting = 300;
 const maxLength = 2_000;
 
-/** Positions may come in so much later than what happened. */
+/** How late positions may arrive. */
 export const waitsMs = 60 * minuteMs;
 
-/** An imprecise place is good enough after this: until then, a vehicle that is late may still send a better one. */
+/** After this an imprecise place is good enough: until then a late vehicle may still send a better one. */
 export const preciseMs = 10 * minuteMs;
 
-/** When to look again for something that we have known since then: the longer, the less often, the last time at the end. */
+/** When to look again for something known since then: less and less often, the last time at the end. */
 export function nextTry(since: number, now: number): number | undefined {
   if (now - since >= waitsMs) return undefined;
   return Math.min(now + Math.max(minuteMs, now - since), since + waitsMs);
 }
 
-/** Those that are kept: collisions first, then the newest. */
+/** Collisions first, then the newest. */
 export const keptWaiting = (all: Seen[]): Seen[] =>
   all
     .filter((one) => JSON.stringify(one).length <= maxLength)
@@ -46,7 +46,6 @@ export const keptWaiting = (all: Seen[]): Seen[] =>
 
 const rank = ({ item, since }: Seen) => (isCollision(item) ? Number.MAX_SAFE_INTEGER : 0) + since;
 
-/** The id of an exception. */
 export const idOf = (item: unknown): unknown => field(item, 'id');
 
 /**

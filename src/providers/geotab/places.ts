@@ -4,25 +4,24 @@ import { beganAt, isCollision } from './events.ts';
 import { reference } from './records.ts';
 import { type Api, GeotabError, rpcAll } from './rpc.ts';
 
-/** An exception whose place is looked for; `wide` if an imprecise one will do. */
+/** An exception to find the place of; `wide` if an imprecise one will do. */
 export type Ask = { item: unknown; wide: boolean };
 
-/** What was found: the place of each exception, null without one, and the devices by their ids. */
+/** The place of each exception, or null, and the devices by id. */
 export type Found = { places: Json[]; devices: Map<string, unknown> };
 
-/** Positions so far from the beginning of an exception are looked at first, and if there are none, so far. */
+/** How far from an exception's beginning positions are looked for, at first and otherwise. */
 const narrowMs = 60_000;
 const wideMs = 10 * 60_000;
 
-/** At one position a second there are no more in the narrow window; the wide one is for vehicles that report seldom. */
+/** Enough for one position a second in the narrow window; the wide one is for vehicles that report rarely. */
 const maxPositions = 300;
 
-/** So many devices are asked for at once, those of collisions first: an accident needs its vehicle's VIN. */
+/** How many devices are requested, those of collisions first: an accident needs its vehicle's VIN. */
 const maxDevices = 50;
 
 /**
- * Looks up where vehicles were when exceptions began, and which vehicles these are. If Geotab does not let us, nothing
- * is found.
+ * Looks up where vehicles were when exceptions began, and their devices. If Geotab refuses, nothing is found.
  *
  * @throws Problem
  */
@@ -43,7 +42,7 @@ export async function lookUp(api: Api, asks: Ask[]): Promise<Found> {
 
 type Call = { method: string; params: object } | undefined;
 
-/** The results of these calls; those of calls that cannot be made are undefined, and all are if Geotab refuses them. */
+/** The results of these calls; undefined for calls that cannot be made, and for all if Geotab refuses them. */
 async function ask(api: Api, calls: Call[]): Promise<unknown[]> {
   const made = calls.flatMap((call) => call ?? []);
   let results: unknown[] = [];
@@ -79,7 +78,7 @@ function devicesOf(asks: Ask[]): string[] {
   return [...new Set(ids)].slice(0, maxDevices);
 }
 
-/** The position that is nearest in time to when the exception began. */
+/** The position nearest in time to the beginning of the exception. */
 function nearest(item: unknown, positions: unknown, spanMs: number): Json {
   if (!Array.isArray(positions)) return null;
   let best: { place: Json; offMs: number } | undefined;

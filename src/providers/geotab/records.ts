@@ -4,14 +4,14 @@ import type { ProviderRecord } from '../connector.ts';
 import { at, field, itemsAt, msOf, place, secondsBetween, yearIn } from '../read.ts';
 
 /*
- * Geotab says when something was changed by a version that is no time. So these records carry none: they come in the
- * order of their versions, and the last one counts.
+ * Geotab's versions are no times, so these records have no `sourceUpdatedAt`: they arrive in the order of versions, and
+ * the last one counts.
  */
 
-/** Whether a Device is a vehicle: trailers and other things without hardware are none. */
+/** Whether a Device is a vehicle, unlike trailers and other things without hardware. */
 export const isVehicle = (item: unknown): boolean => at(item, 'deviceType') !== 'None';
 
-/** A vehicle from a Device. `groups` has the names of the groups that the customer made. */
+/** A vehicle from a Device. `groups` has the names of the customer's groups. */
 export const vehicleRecord = (item: unknown, groups: ReadonlyMap<string, string>): ProviderRecord => ({
   kind: 'vehicle',
   sourceId: field(item, 'id'),
@@ -25,13 +25,13 @@ export const vehicleRecord = (item: unknown, groups: ReadonlyMap<string, string>
   status: isActive(item) ? 'active' : 'inactive',
 });
 
-/** The VIN of a Device: as people entered it, or else as the engine gives it. */
+/** The VIN of a Device: as entered, otherwise as the engine reports it. */
 export const vinOf = (item: unknown): unknown =>
   [field(item, 'vehicleIdentificationNumber'), field(item, 'engineVehicleIdentificationNumber')].find(
     (vin) => vin !== null && vin !== '?',
   ) ?? null;
 
-/** As many of a vehicle's groups as a record may have: a vehicle in too many of them is one all the same. */
+/** A vehicle's groups, as many as a record may have. */
 function groupsOf(item: unknown, names: ReadonlyMap<string, string>): string[] {
   const found = itemsAt(item, 'groups').flatMap(
     (group) => names.get(String(reference({ group }, 'group'))) ?? [],
@@ -46,7 +46,7 @@ function groupsOf(item: unknown, names: ReadonlyMap<string, string>): string[] {
 
 const Email = v.pipe(v.string(), v.email());
 
-/** A driver from a User who is one. Many log in with their email address. */
+/** A driver from a User. Many log in with their email address. */
 export function driverRecord(item: unknown): ProviderRecord {
   const login = field(item, 'name');
   const name = [textAt(item, 'firstName'), textAt(item, 'lastName')].filter(Boolean).join(' ').trim();
@@ -63,8 +63,8 @@ export function driverRecord(item: unknown): ProviderRecord {
 }
 
 /**
- * A trip, which knows where it ended only. Geotab works trips out again when late positions come in. Nobody has shown
- * whether such a trip keeps its id: if it does, it replaces itself; if not, the new one stands beside the old one.
+ * A trip, without a start location. Geotab recalculates trips when late positions arrive. If such a trip keeps its id,
+ * which is unknown, it is replaced; otherwise the new one is added.
  */
 export function tripRecord(item: unknown): ProviderRecord {
   const [startedAt, endedAt] = [timeAt(item, 'start'), timeAt(item, 'stop')];
@@ -81,28 +81,27 @@ export function tripRecord(item: unknown): ProviderRecord {
   };
 }
 
-/** The id that something refers to: bare, or in an object. Null for the ids that stand for nobody. */
+/** The id of a reference, which is bare or in an object. Null for ids that mean nobody. */
 export function reference(value: unknown, name: string): unknown {
   const found = field(value, name);
   const id = typeof found === 'object' ? field(found, 'id') : found;
   return typeof id === 'string' && /^(?:Unknown|No)[A-Z]\w*Id$/.test(id) ? null : id;
 }
 
-/** Geotab has dates of year 1 and of 1986 for "never", and of 2050 for "not yet". */
+/** Geotab uses dates of year 1 and 1986 for "never", and of 2050 for "not yet". */
 const earliest = Date.UTC(1990, 0, 1);
 const notYet = Date.UTC(2050, 0, 1);
 
-/** A time; null if it is one of those that stand for none. */
+/** A time; null for those that mean none. */
 export function timeAt(value: unknown, name: string): unknown {
   const found = field(value, name);
   const ms = msOf(found);
   return ms < earliest || ms >= notYet ? null : found;
 }
 
-/** Whether a vehicle or a user is still active: until when is in `activeTo`. */
+/** Whether `activeTo` of a vehicle or user is in the future. */
 export const isActive = (value: unknown): boolean => !(msOf(field(value, 'activeTo')) <= Date.now());
 
-/** Text as it is, or null. */
 export const textAt = (value: unknown, name: string): string | null => {
   const found = field(value, name);
   return typeof found === 'string' ? found : null;

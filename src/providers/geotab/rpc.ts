@@ -5,21 +5,20 @@ import type { Access } from '../connector.ts';
 import { Problem, type ProblemKind } from '../problem.ts';
 import { at, parsedJson } from '../read.ts';
 
-/** A session, and the server that it is good for. It lasts some two weeks, and is kept between pulls. */
+/** A session and its server. It lasts some two weeks, and is kept between pulls. */
 type Session = { server: string; database: string; userName: string; sessionId: string };
 
-/** What a connection calls Geotab with. */
 export type Api = {
   access: Access;
   login: Login;
-  /** Where to ask for a session: what people entered, the connection's base URL before the server of the credential. */
+  /** Where to get a session: the connection's base URL, otherwise the server of the credential. */
   home: string;
   session: Session | null;
-  /** The session that is being asked for: calls side by side wait for one. */
+  /** The session being requested: parallel calls wait for one. */
   opening: Promise<Session> | null;
 };
 
-/** An error that Geotab names, in reply to what we asked: its type says what it is, its message does not. */
+/** An error that Geotab names: its type is meaningful, its message is not. */
 export class GeotabError extends Problem {
   readonly type: string;
 
@@ -32,7 +31,7 @@ export class GeotabError extends Problem {
 const kinds: { [type: string]: ProblemKind } = {
   OverLimitException: 'rate limited',
   DbUnavailableException: 'unavailable', // being moved or started
-  InvalidUserException: 'unavailable', // the session is dead, unless it was asked for: see below
+  InvalidUserException: 'unavailable', // the session is dead, unless it was just requested: see below
 };
 
 export function open(access: Access): Api {
@@ -43,9 +42,9 @@ export function open(access: Access): Api {
 }
 
 /**
- * Calls a method with the session, and returns its result. A session that has ended is renewed once.
+ * Calls a method with the session, and returns its result. An expired session is renewed once.
  *
- * @throws Problem: GeotabError for what Geotab names itself
+ * @throws Problem: GeotabError for errors that Geotab names
  */
 export async function rpc(api: Api, method: string, params: object): Promise<unknown> {
   const session = api.session ?? (await renew(api, null));
@@ -56,13 +55,13 @@ export async function rpc(api: Api, method: string, params: object): Promise<unk
       const next = await renew(api, session);
       return send(api, next.server, method, withSession(params, next));
     }
-    // The database may have moved to another server: the next to authenticate learns where it is.
+    // The database may have moved to another server, which the next authentication finds.
     if (error instanceof Problem && error.kind === 'unavailable') forget(api, session);
     throw error;
   }
 }
 
-/** How many calls go into one. Geotab says nothing of a limit. */
+/** How many calls go into one. Geotab documents no limit. */
 const callsAtOnce = 50;
 
 /** Calls methods in bulk, and returns their results in order. If one fails, all do. @throws Problem */
@@ -94,7 +93,7 @@ function forget(api: Api, session: Session): void {
   api.access.keepSession(null);
 }
 
-/** A session other than the one that is dead. */
+/** Replaces a dead session. */
 function renew(api: Api, dead: Session | null): Promise<Session> {
   if (api.session && api.session !== dead) return Promise.resolve(api.session);
   api.opening ??= authenticate(api).finally(() => {
@@ -130,7 +129,7 @@ async function authenticate(api: Api): Promise<Session> {
 
 const textOr = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
 
-/** The server that a session is good for: `path` is `ThisServer`, or a bare host. It must be one of Geotab's own. */
+/** The server of a session: `path` is `ThisServer`, or a bare host, which must be Geotab's own. */
 function serverAt({ home, access }: Api, path: unknown): string {
   if (path === undefined || path === null || path === '' || path === 'ThisServer') return home;
   const server = typeof path === 'string' ? originOf(path) : undefined;
@@ -151,7 +150,7 @@ async function send(api: Api, server: string, method: string, params: object): P
   return result;
 }
 
-/** What Geotab has against a call it says with HTTP 200: 401 and 403 are of something on the way, and pass. */
+/** Geotab reports errors with HTTP 200: 401 and 403 come from something in between, and are temporary. */
 async function reach(server: string, body: object, until: number) {
   try {
     return await call({ url: `${server}/apiv1`, body, until });
@@ -169,13 +168,13 @@ function typeOf(error: unknown): string {
   return typeof type === 'string' && isPrintable(type) ? type.slice(0, maxType) : 'an error without a type';
 }
 
-/** How long to wait: `Retry-After`, or until the limit is reset, which every reply says. */
+/** How long to wait: `Retry-After`, or until the limit is reset, which every response says. */
 function waitOf(headers: Headers): number | undefined {
   const resetsIn = Date.parse(headers.get('x-rate-limit-reset') ?? '') - Date.now();
   return retryAfterOf(headers) ?? (Number.isFinite(resetsIn) ? Math.max(0, resetsIn) : undefined);
 }
 
-/** Where every database can be reached first: it says which server has it. */
+/** Where every database can be reached at first: it redirects to the database's server. */
 export const usualServer = 'https://my.geotab.com';
 
 const word = (name: string) => {
@@ -186,7 +185,7 @@ const word = (name: string) => {
 const aHost = 'needs as its server a host, such as my.geotab.com';
 const aPassword = 'needs a password of 1 to 500 characters';
 
-/** What Geotab wants for a session, as people enter it. The server becomes an origin, such as `https://my.geotab.com`. */
+/** The credential as people enter it. The server becomes an origin, such as `https://my.geotab.com`. */
 const Login = v.object(
   {
     server: v.pipe(
@@ -206,8 +205,8 @@ const Login = v.object(
 type Login = v.InferOutput<typeof Login>;
 
 /**
- * Reads the credential that people enter: JSON with server, database, user and password. Its identity is
- * all but the password, so that a new one is no other connection.
+ * Reads the credential: JSON with server, database, user and password. Its identity excludes the password, so that a
+ * new one is the same connection.
  *
  * @throws Problem: invalid, naming the field
  */
@@ -218,7 +217,7 @@ export function readLogin(text: string): { credential: string; identity: string 
   return { credential: JSON.stringify(output), identity: JSON.stringify(identity) };
 }
 
-/** The origin of a server, which may be a bare host; undefined if it is none. */
+/** The origin of a server, which may be a bare host; undefined if it is invalid. */
 export function originOf(server: string): string | undefined {
   const url = URL.parse(server.includes('://') ? server : `https://${server}`);
   const isBare = url && `${url.pathname}${url.search}${url.hash}${url.username}${url.password}` === '/';

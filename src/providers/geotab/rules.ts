@@ -7,15 +7,15 @@ import { get } from './lists.ts';
 import { type Api, GeotabError } from './rpc.ts';
 
 /**
- * The rules whose exceptions are taken, with the incident word of each; read at `at`, for the connection's own map with
- * the checksum `map`. Stock rules of our table are taken anyhow.
+ * The rules to pull, with the incident label of each; read at `at`, for the connection's own map with the checksum
+ * `map`. Stock rules of our table are always pulled.
  */
 export type Rules = { at: number; map: number; words: { [id: string]: string } };
 
-/** So many rules of a database are looked at, and of those so many kept. */
+/** How many rules of a database are read, and how many of them are kept. */
 const maxRules = 2_000;
 export const maxOwnRules = 300;
-/** A longer name can be no incident type of an event. */
+/** A longer name cannot be an incident label. */
 const maxWord = 100;
 
 /** The rules, read again once a day and when the connection's own map has changed. @throws Problem */
@@ -46,8 +46,8 @@ async function readWords(api: Api): Promise<{ [id: string]: string }> {
 const isStock = (word: string): boolean => Object.hasOwn(providerWords.geotab ?? {}, word);
 
 /**
- * The incident word of a rule: its id or its name, whichever means an incident. What the connection's own map names
- * counts first, also when it says that a rule is no incident.
+ * The incident label of a rule: its id or its name, whichever means an incident. The connection's own map takes
+ * precedence, also when it excludes a rule.
  */
 function wordFor({ access: { incidentTypeMap } }: Api, id: string, name: unknown): string | undefined {
   const feed = { provider: 'geotab', incidentTypeMap };
@@ -57,13 +57,12 @@ function wordFor({ access: { incidentTypeMap } }: Api, id: string, name: unknown
   return words.find((word) => isIncident(feed, word));
 }
 
-/** The incident word of the exceptions of a rule; undefined if they are not taken. */
+/** The incident label of the exceptions of a rule; undefined if they are not pulled. */
 export const wordOf = (api: Api, { words }: Rules, rule: unknown): string | undefined => {
   if (typeof rule !== 'string') return undefined;
   return Object.hasOwn(words, rule) ? words[rule] : wordFor(api, rule, undefined);
 };
 
-/** The ids of all rules whose exceptions are taken. */
 export const rulesTaken = (api: Api, rules: Rules): string[] =>
   [...new Set([...Object.keys(providerWords.geotab ?? {}), ...Object.keys(rules.words)])].filter(
     (rule) => wordOf(api, rules, rule) !== undefined,

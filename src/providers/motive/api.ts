@@ -7,21 +7,20 @@ export type Api = Access;
 
 export type Query = { [name: string]: string | number | boolean | undefined };
 
-/** A list of Motive's: each item lies in an object of its own, under `one`. */
+/** A list of Motive's; each item is in an object of its own, under `one`. */
 export type List = { path: string; many: string; one: string };
 
 export const companies: List = { path: '/v1/companies', many: 'companies', one: 'company' };
 export const groups: List = { path: '/v1/groups', many: 'groups', one: 'group' };
 
-/** The most that a page holds. */
 const perPage = 100;
 
-/** `next` is the number of the next page; `total` how many items the whole list has, if Motive says so. */
+/** `next` is the next page's number; `total` counts the whole list, if Motive returns it. */
 export type Listed = { items: unknown[]; next: number | undefined; total: number | undefined };
 
 /**
- * Reads a page of a list, by its number from 1, or the first one. Speeds come in km/h and times in UTC. Each page says how many items there are, some of them
- * outside `pagination`. If none does, the first page that is not full is the last.
+ * Reads a page of a list by its number, by default the first. Speeds are in km/h and times in UTC. Each page has the
+ * number of items, sometimes outside `pagination`. If none does, the first page that is not full is the last.
  *
  * @throws Problem
  */
@@ -42,12 +41,12 @@ export async function page(api: Api, { path, many, one }: List, query: Query, pl
   return { items, next: more ? no + 1 : undefined, total: isCounted ? total : undefined };
 }
 
-/** The UTC day of a time, as its first millisecond. */
+/** The first millisecond of a time's UTC day. */
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs) * dayMs;
 
 /**
- * The days from one to another, both included. Motive cuts times off; and whether an event is listed under its day in
- * UTC or in the company's time zone is not known of all lists, so ask for a day more on either side.
+ * The days from one to another, inclusive. Motive truncates times, and not all lists are known to use days in UTC
+ * rather than in the company's time zone, so ask for a day more on either side.
  */
 export const days = (first: number, last: number): Query => ({
   start_date: iso(first).slice(0, 10),
@@ -57,10 +56,10 @@ export const days = (first: number, last: number): Query => ({
 /** All days on which Motive may list what began in a window. */
 export const daysAround = ({ from, to }: Window): Query => days(from - dayMs, to + dayMs);
 
-/** When an item began, in milliseconds since 1970; NaN if it does not say. */
+/** When an item began, in milliseconds since 1970; NaN if that is missing. */
 export const startOf = (item: unknown): number => msOf(at(item, 'start_time'));
 
-/** Whether an item began in a window. One that does not say when is let through, to be refused with a reason. */
+/** Whether an item began in a window. One without a time passes, to be refused with a reason. */
 export const beganIn =
   ({ from, to }: Window) =>
   (item: unknown): boolean => {
@@ -68,24 +67,21 @@ export const beganIn =
     return Number.isNaN(ms) || (ms >= from && ms < to);
   };
 
-/**
- * Where the reading of a list over many days stands: at which stretch of days, from the newest, and at which page of it.
- * A whole reading has all stretches down to the day of its beginning.
- */
+/** The progress of reading a list over many days: the stretch of days, from the newest, and its page. */
 export type PagePosition = { stretch: number; page: number };
 export const firstPage: PagePosition = { stretch: 0, page: 1 };
 
-/** The days of one call: wide ones take Motive long, and it refuses more than 30 of driving periods. */
+/** The days of one call: many take Motive long, and it refuses more than 30 for driving periods. */
 const daysPerStretch = 14;
 
-/** The days of a stretch, and whether older ones are left before `first`, the day on which the reading ends. */
+/** The days of a stretch, and whether older ones are left before `first`, the last day to read. */
 export function stretchOf({ stretch }: PagePosition, { first, last }: { first: number; last: number }) {
   const end = last - stretch * daysPerStretch * dayMs;
   const begin = Math.max(first, end - (daysPerStretch - 1) * dayMs);
   return { query: days(begin, end), isLast: begin <= first };
 }
 
-/** The place after a page; undefined at the end. */
+/** The position after a page; undefined at the end. */
 export const nextPlace = (
   { stretch }: PagePosition,
   { next, isLast }: { next: number | undefined; isLast: boolean },

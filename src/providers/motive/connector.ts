@@ -5,7 +5,7 @@ import { type Api, companies, page } from './api.ts';
 import { drivers, trips, vehicles } from './fleet.ts';
 import { events } from './safety.ts';
 
-/** Motive. What is known of its API, and how sure that is, is said where it matters. */
+/** Motive. Comments say how certain its API's behaviour is. */
 export const motive: Connector<Api> = {
   provider: 'motive',
   name: 'Motive',
@@ -48,8 +48,8 @@ export const motive: Connector<Api> = {
 };
 
 /**
- * Whether Motive signed a call: its body alone, with the secret as text. It signs no time, so that a call can be sent
- * again by whoever has seen it: all that this does is to make the pull due.
+ * Whether Motive signed a call: its body alone, with the secret as text. The time is not signed, so calls can be
+ * replayed, which only makes the pull due.
  */
 function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean> {
   const key = new Uint8Array(new TextEncoder().encode(secret));

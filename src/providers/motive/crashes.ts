@@ -4,10 +4,10 @@ import { at, field, numeric } from '../read.ts';
 import { dayOf, startOf } from './api.ts';
 import { eventRecord, typeOf } from './events.ts';
 
-/** A review takes minutes: a crash that is still listed after these is one. */
+/** A review takes minutes: a crash that is still listed after these is confirmed. */
 const reviewMs = 10 * 60_000;
 
-/** What people have made of an event; undefined if nothing yet. */
+/** A person's verdict on an event; undefined if there is none yet. */
 export function reviewOf(item: unknown): 'confirmed' | 'dismissed' | undefined {
   const status = String(field(item, 'coaching_status'));
   if (/^(?:uncoachable|dismiss)/.test(status)) return 'dismissed';
@@ -49,8 +49,9 @@ export function assess(
 }
 
 /**
- * What a look-up has not had: `ids` are those it had, of all days since `from`. Asked for too, but not judged, are the
- * days at the edges, on which some may be listed elsewhere. One that no look-up has ever had is given time to appear.
+ * The crashes that a look-up did not find: `ids` are those it found, of all days since `from`. The days at the edges
+ * are requested but not judged, because some may be listed elsewhere. A crash that no look-up has ever found gets time
+ * to appear.
  */
 export function missing(
   open: OpenCrash[],

@@ -1,7 +1,7 @@
 import type { ProviderRecord } from '../connector.ts';
 import { at, field, idAt, numeric, place } from '../read.ts';
 
-/** An event of `/v2/driver_performance_events`. It has no time of its last change: what was read last is true. */
+/** An event of `/v2/driver_performance_events`. It has no time of change: the latest reading counts. */
 export const eventRecord = (item: unknown): ProviderRecord => ({
   kind: 'safetyEvent',
   sourceId: idAt(item, 'id'),
@@ -16,7 +16,7 @@ export const eventRecord = (item: unknown): ProviderRecord => ({
     numeric(item, 'max_speed') ?? greater(numeric(item, 'start_speed'), numeric(item, 'end_speed')),
 });
 
-/** An event of `/v1/speeding_events`, whose ids may be those of other events too. */
+/** An event of `/v1/speeding_events`, whose ids may equal those of other events. */
 export function speedingRecord(item: unknown): ProviderRecord {
   const id = idAt(item, 'id');
   const limit =
@@ -36,10 +36,10 @@ export function speedingRecord(item: unknown): ProviderRecord {
   };
 }
 
-/** Motive marks what it took for speeding, and was none. */
+/** Motive marks false speeding as `invalid`. */
 export const isSpeeding = (item: unknown): boolean => at(item, 'status') !== 'invalid';
 
-/** An event's type, however it is spelled. */
+/** An event's type in a uniform spelling. */
 export function typeOf(item: unknown): unknown {
   const type = field(item, 'type');
   return typeof type === 'string' && type !== 'manual_event' ? type.replace(/_event$/, '') : type;

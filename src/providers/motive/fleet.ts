@@ -21,10 +21,10 @@ import { driverRecord, tripRecord, vehicleOf, vehicleRecord } from './records.ts
 
 export const overlapMs = 5 * 60_000;
 
-/** Trips say nothing of their changes: those of so many days are read again, once a day. */
+/** Trips have no time of change: those of so many days are read again, once a day. */
 const tripDays = 3;
 
-/** That Motive filters by change in each list is not certain, nor that it misses nothing: once a day all are read. */
+/** Motive's filter by change may miss something: once a day the whole list is read. */
 const wholeList = (
   list: List,
   query: Query,
@@ -49,7 +49,7 @@ export const vehicles = wholeList(
   },
 );
 
-/** Without the filter people of all sorts come; whether it is heeded is seen by what comes. */
+/** Without the filter all users are returned; the result shows whether it is respected. */
 export const drivers = wholeList(
   { path: '/v1/users', many: 'users', one: 'user' },
   { role: 'driver' },
@@ -57,7 +57,7 @@ export const drivers = wholeList(
     items.filter((item) => at(item, 'role') === undefined || at(item, 'role') === 'driver').map(driverRecord),
 );
 
-/** The names of the groups that these vehicles are in; of none, if the key may not read groups. */
+/** The names of these vehicles' groups; none if the key may not read groups. */
 async function groupNames(api: Api, items: unknown[]): Promise<Map<unknown, unknown>> {
   try {
     return await namesOf(

@@ -6,18 +6,18 @@ import { assess, missing } from './crashes.ts';
 import { isSpeeding, speedingRecord } from './events.ts';
 import { vehicleOf } from './records.ts';
 
-/** Crashes of more pages than this are reported as they come, and none is judged by its absence. */
+/** With more pages of crashes than this, none is dismissed for being absent. */
 const mostPages = 5;
 
-/** How often all open crashes are looked up; each minute those of today and yesterday are. */
+/** How often all open crashes are looked up; those of today and yesterday are each minute. */
 const allMs = hourMs;
 
-/** The crashes that are open, and when all of them were last looked up: 0 for never. */
+/** The open crashes, and when all of them were last looked up: 0 for never. */
 export type Crashes = { open: OpenCrash[]; lookedAt: number };
 
 /**
- * Looks up which crashes Motive still lists, those among them that its users do not see for being slight, and learns from
- * that. One that is missing is judged only if the whole list was read, while it stayed as long as it was.
+ * Looks up which crashes Motive still lists, including slight ones that its users do not see. A missing one is judged
+ * only if the whole list was read and its length did not change.
  */
 export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number) {
   const isAll = now - lookedAt > allMs;
@@ -62,10 +62,10 @@ export const speeding: List = {
   one: 'speeding_event',
 };
 
-/** The two lists that safety events come from, in the order in which they are read. */
+/** The two lists of safety events, in the order they are read. */
 export const eventLists = [performance, speeding];
 
-/** What a page of one of them says, with the crashes that are open after it. */
+/** The records of a page, and the crashes that stay open. */
 export const learnFrom = (list: List, items: unknown[], open: OpenCrash[], now: number) =>
   list === speeding
     ? { records: items.filter(isSpeeding).map(speedingRecord), open }

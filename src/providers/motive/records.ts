@@ -1,7 +1,7 @@
 import type { ProviderRecord } from '../connector.ts';
 import { at, field, idAt, itemsAt, numeric, place } from '../read.ts';
 
-/** A vehicle of `/v1/vehicles`, with the names of its groups by their ids. */
+/** A vehicle of `/v1/vehicles`, with the names of its groups by id. */
 export function vehicleRecord(item: unknown, groupNames: ReadonlyMap<unknown, unknown>): ProviderRecord {
   return {
     ...briefVehicle(item),
@@ -13,7 +13,7 @@ export function vehicleRecord(item: unknown, groupNames: ReadonlyMap<unknown, un
   };
 }
 
-/** What an event or a driving period says of its vehicle. */
+/** The vehicle in an event or a driving period. */
 export const vehicleOf = (item: unknown): ProviderRecord => briefVehicle(at(item, 'vehicle'));
 
 const briefVehicle = (vehicle: unknown): ProviderRecord => ({
@@ -26,13 +26,12 @@ const briefVehicle = (vehicle: unknown): ProviderRecord => ({
   year: yearAt(vehicle),
 });
 
-/** Motive writes `"0"` for a year that it does not know. */
+/** Motive writes `"0"` for an unknown year. */
 const yearAt = (item: unknown): unknown => {
   const year = numeric(item, 'year');
   return year === 0 ? null : year;
 };
 
-/** A driver of `/v1/users`. */
 export const driverRecord = (item: unknown): ProviderRecord => ({
   kind: 'driver',
   sourceId: idAt(item, 'id'),
@@ -52,14 +51,14 @@ function nameOf(item: unknown): unknown {
     : (names[0] ?? null);
 }
 
-/** The code is with a `+` or without; a number that begins with one has it already. */
+/** The code may lack its `+`; a number that begins with one already has it. */
 function phoneOf(item: unknown): unknown {
   const [code, phone] = [field(item, 'phone_country_code'), field(item, 'phone')];
   if (typeof phone !== 'string' || phone.startsWith('+') || code === null) return phone;
   return `+${String(code).replace(/^\+/, '')} ${phone}`;
 }
 
-/** A driving period. What one that goes on has come to is left out: it would change each time. */
+/** A driving period. An unfinished one has no distance or end yet, which would change each time. */
 export function tripRecord(item: unknown): ProviderRecord {
   const isComplete = at(item, 'status') === 'complete';
   const [from, to] = [numeric(item, 'start_kilometers'), numeric(item, 'end_kilometers')];
@@ -75,7 +74,7 @@ export function tripRecord(item: unknown): ProviderRecord {
     endLocation: isComplete
       ? place(numeric(item, 'destination_lat'), numeric(item, 'destination_lon'), at(item, 'destination'))
       : null,
-    // `distance` is text, in whichever unit the vehicle has.
+    // `distance` is text, in the vehicle's unit.
     distanceKm: isComplete && typeof from === 'number' && typeof to === 'number' ? to - from : null,
     durationSeconds: isComplete && typeof duration === 'number' ? Math.round(duration) : null,
   };

@@ -19,23 +19,23 @@ import { overlapMs } from './fleet.ts';
 import { type Crashes, eventLists, learnFrom, lookUp, performance, speeding } from './look-up.ts';
 import { vehicleOf } from './records.ts';
 
-/** A page of ours is a few of Motive's, of which the last begins within this. */
+/** A page of ours is a few of Motive's; the last must begin within this time. */
 const beginMs = 4_000;
 const mostRecords = 400;
 
-/** The time up to which all is known moves in steps, so that minutes in which nothing happens cost no write. */
+/** `from` advances in steps, so that quiet minutes cost no write. */
 const stepMs = 10 * minuteMs;
 
-/** Events are changed for days after. Motive filters them by their change, but also wants to know on which days to look. */
+/** Events change for days. Motive's filter by change also needs the days of the events. */
 const changedDays = 3;
 
-/** Speeding is not filtered by change: each minute what began lately is read, and the rest comes with the sweep. */
+/** Speeding cannot be filtered by change: recent speeding is read each minute, and the rest by the sweep. */
 const speedingMs = 30 * minuteMs;
 
-/** The last days are read again as a whole: some each hour, more each day; some pages of that a minute. */
+/** The last days are read again: a few each hour, more each day; some pages of that a minute. */
 const sweeps = { hourMs: 60 * minuteMs, days: 3, deepDays: 30, pages: 3 };
 
-/** Where the feed stands: what changed before `from` is known. A pass goes through both lists; without one, it is over. */
+/** The feed's progress: changes before `from` are known. A pass reads both lists; null when it is over. */
 type Standing = {
   from: number;
   crashes: Crashes;
@@ -43,7 +43,7 @@ type Standing = {
   sweep: Sweep;
 };
 
-/** When the last days were last read again, when more of them were, and what of that is left. */
+/** When the last few and the last many days were read again, and what is left of that. */
 type Sweep = {
   at: number;
   deepAt: number;
@@ -60,8 +60,8 @@ const begin = (since: number): Standing => ({
 });
 
 /**
- * Safety events, of two lists. Each minute the crashes are looked up, and then what is new or has changed is read. Motive
- * has no time of change in its events, and none at all to filter speeding by: so what happened lately is read again.
+ * Safety events, from two lists. Each minute the crashes are looked up, then changes are read. Events have no time of
+ * change, and speeding has no filter by change, so recent days are read again.
  */
 export const events: Feed<Api> = {
   everyMinutes: 1,
@@ -71,7 +71,7 @@ export const events: Feed<Api> = {
     const found: Found = { records: [], vehicles: [] };
     const hasRoom = () => Date.now() - now < beginMs && found.records.length < mostRecords;
     let { pass, from, sweep } = standing;
-    // Within a pass as well: a crash does not wait for a backlog.
+    // Also within a pass, so that a crash does not wait for a backlog.
     const learned = await lookUp(api, standing.crashes, now);
     add(found, learned);
     let { crashes } = learned;
@@ -134,7 +134,7 @@ function add(to: Found, { records, vehicles }: Found): void {
 
 type Changes = { from: number; beganAt: number; place: PagePosition };
 
-/** A page of what is new or has changed, and the place after it; undefined at the end. */
+/** A page of changes, and the position after it; undefined at the end. */
 async function readChanges(api: Api, list: List, { from, beganAt, place }: Changes) {
   const last = dayOf(beganAt) + dayMs;
   if (list === performance) {
@@ -151,14 +151,14 @@ async function readChanges(api: Api, list: List, { from, beganAt, place }: Chang
   return { items: read.items.filter(beganIn({ from: since, to: Number.POSITIVE_INFINITY })), next };
 }
 
-/** Whether a page shows that nothing after it is as new as this: if it is in the order of time, the newest first. */
+/** Whether a page ordered by time, newest first, shows that everything after it is older. */
 function reaches(items: unknown[], since: number): boolean {
   const starts = items.map(startOf);
   const isInOrder = starts.every((ms, i) => ms <= (starts[i - 1] ?? Number.POSITIVE_INFINITY));
   return isInOrder && (starts.at(-1) ?? Number.NaN) < since;
 }
 
-/** A sweep with something left to do, if one is due. It does not go back before the connection was made. */
+/** Starts a sweep if one is due. It stops where the connection was made. */
 function beginSweep(sweep: Sweep, { now, since }: { now: number; since: number }): Sweep {
   if (sweep.left || now - sweep.at < sweeps.hourMs) return sweep;
   const isDeep = now - sweep.deepAt >= dayMs;

@@ -15,13 +15,13 @@ import {
 
 type Api = Access;
 
-/** Samsara gives 512 vehicles or drivers a page; so many stay far below what a reply may be. */
+/** Samsara allows 512 vehicles or drivers a page; this many stay well below the largest response. */
 const perPage = 200;
 
-/** `/trips/stream` takes so many vehicles at once. */
+/** The limit of `/trips/stream`. */
 const vehiclesPerCall = 50;
 
-/** Changes are asked for from a little before the last pass began: clocks differ, and writes take their time there. */
+/** Passes overlap, because clocks differ and Samsara's writes take time. */
 const overlapMs = 5 * 60_000;
 const tripOverlapMs = 10 * 60_000;
 
@@ -32,7 +32,7 @@ async function get(api: Api, path: string, query: Query): Promise<unknown> {
   return (await call({ url: `${api.baseUrl}${path}`, headers, query, until: api.until })).json;
 }
 
-/** A page of one of Samsara's lists, and the cursor of the next one; null after the last. */
+/** A page of one of Samsara's lists, and the next cursor; null after the last. */
 async function page(api: Api, path: string, query: Query, after: Json) {
   const reply = await get(api, path, { ...query, after: typeof after === 'string' ? after : undefined });
   const items = listAt(reply, 'data');
@@ -65,7 +65,10 @@ const listsOf = (
     },
   });
 
-/** Where the stream of safety events stands: Samsara's cursor, which goes on working, from when it asks, and the newest time. */
+/**
+ * The progress of the stream of safety events: Samsara's cursor, which stays valid, the start time, and the newest
+ * time.
+ */
 type Progress = { after: Json; from: number; newest: number };
 
 const eventQuery = { includeAsset: true, includeDriver: true, includeVgOnlyEvents: true };
@@ -82,9 +85,9 @@ const events: Feed<Api> = {
     const startTime = iso(place.from - overlapMs);
     const found = await page(api, '/safety-events/stream', { ...eventQuery, startTime }, place.after);
     const times = found.items.map((item) => Date.parse(String(at(item, 'updatedAtTime'))));
-    // A time in the future would have all that comes before it left out.
+    // A time in the future would skip everything before it.
     const newest = Math.max(place.newest, ...times.filter((ms) => ms <= Date.now()));
-    // The parameters of a cursor must stay as they were: the time only moves when there is no cursor.
+    // A cursor's parameters must not change: the time only advances without a cursor.
     const next = { after: found.cursor, from: found.cursor === null ? newest : place.from, newest };
     return { ...eventPage(found.items), cursor: next, more: found.more };
   },
@@ -108,10 +111,10 @@ const events: Feed<Api> = {
   },
 };
 
-/** Where a pass of trips stands: the vehicles that are left, and the cursor in the first fifty. */
+/** The progress of a pass of trips: the vehicles that are left, and the cursor within the first fifty. */
 type TripPlace = { vehicles: Json; ids: string[]; after: Json };
 
-/** The ids of a page of vehicles: `/trips/stream` returns those of the vehicles that it is asked for. */
+/** The ids of a page of vehicles, because `/trips/stream` needs them. */
 async function vehicleIds(api: Api, after: Json): Promise<TripPlace> {
   const { items, next = null } = await page(api, '/fleet/vehicles', { limit: perPage }, after);
   const ids = items.map((item) => at(item, 'id')).filter((id) => typeof id === 'string');
@@ -146,7 +149,7 @@ const trips = inPasses<Api>({
   },
 });
 
-/** Samsara. What is known of its API, and how sure that is, is said where it matters. */
+/** Samsara. Comments say how certain its API's behaviour is. */
 export const samsara: Connector<Api> = {
   provider: 'samsara',
   name: 'Samsara',
@@ -174,7 +177,7 @@ export const samsara: Connector<Api> = {
   },
   feeds: {
     vehicles: listsOf([{ path: '/fleet/vehicles', query: {} }], vehicleRecord),
-    // Without the status only active drivers come.
+    // Without the status only active drivers are returned.
     drivers: listsOf(
       ['active', 'deactivated'].map((driverActivationStatus) => ({
         path: '/fleet/drivers',
@@ -196,7 +199,7 @@ export const samsara: Connector<Api> = {
   },
 };
 
-/** Whether Samsara signed a call: `v1:<seconds>:<body>`, with the secret's bytes, which it shows as base64. */
+/** Whether Samsara signed a call: `v1:<seconds>:<body>`, with the bytes of the secret, which is base64. */
 async function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean> {
   const timestamp = headers.get('x-samsara-timestamp') ?? '';
   const [version, hex = ''] = (headers.get('x-samsara-signature') ?? '').split('=');

@@ -2,15 +2,14 @@ import type { ProviderRecord } from '../connector.ts';
 import { crashRecords } from '../crash.ts';
 import { at, field, idAt, itemsAt, msOf, place, secondsBetween, yearIn } from '../read.ts';
 
-/** States in which a person has looked at an event and let it stand. */
+/** States in which a person has reviewed an event and not dismissed it. */
 const confirmed = ['reviewed', 'needsCoaching', 'coached'];
-/** Praise is no safety event. */
 const praise = ['needsRecognition', 'recognized'];
-/** Labels that say nothing of what happened. */
+/** Whether a label describes an incident. */
 const isIncident = (label: string) =>
   !/^(?:context|invalid$|defensivedriving$|falsepositive$|unknown$|event$)/i.test(label);
 
-/** Whether an event says that something happened: one whose labels were all taken away does not. */
+/** Whether an event describes an incident: one without labels does not. */
 export const isWorthTelling = (item: unknown): boolean =>
   labelsOf(item).some(({ label }) => isIncident(label)) && !praise.includes(String(at(item, 'eventState')));
 
@@ -26,7 +25,7 @@ export function eventRecords(item: unknown): ProviderRecord[] {
     driver,
     trip: tripId(at(item, 'asset', 'id'), at(item, 'tripStartTime')),
     incidentTypes: labels.map(({ label }) => label),
-    startedAt: field(item, 'startMs'), // a time as text, in spite of its name
+    startedAt: field(item, 'startMs'), // a time as text, despite its name
     endedAt: field(item, 'endMs'),
     issuedOn: field(item, 'createdAtTime'),
     location: placeIn(item, 'location'),
@@ -40,8 +39,8 @@ export function eventRecords(item: unknown): ProviderRecord[] {
 }
 
 /**
- * How far a crash has come; undefined for what is none. That Samsara offers a report says nothing: it always does. An event that was
- * dismissed as minor was a crash all the same.
+ * The state of a crash; undefined if it is none. The report's address proves nothing, since it is always there. An
+ * event dismissed as minor was a crash all the same.
  */
 export function crashOf(item: unknown) {
   const labels = labelsOf(item);
@@ -68,7 +67,7 @@ function labelsOf(item: unknown): Label[] {
   });
 }
 
-/** What an event or a trip says of its vehicle, for when that is not known yet. */
+/** The vehicle in an event or a trip, for when it is unknown. */
 export const vehicleOfEvent = (item: unknown): ProviderRecord => ({
   kind: 'vehicle',
   sourceId: field(item, 'asset', 'id'),
@@ -76,7 +75,7 @@ export const vehicleOfEvent = (item: unknown): ProviderRecord => ({
   vin: field(item, 'asset', 'vin'),
 });
 
-/** A vehicle of `/fleet/vehicles`. Units that were never plugged in have next to no fields. */
+/** A vehicle of `/fleet/vehicles`. Units that were never plugged in have few fields. */
 export const vehicleRecord = (item: unknown): ProviderRecord => ({
   kind: 'vehicle',
   sourceId: field(item, 'id'),
@@ -90,7 +89,6 @@ export const vehicleRecord = (item: unknown): ProviderRecord => ({
   groups: itemsAt(item, 'tags').map((tag) => at(tag, 'name')),
 });
 
-/** A driver of `/fleet/drivers`. */
 export const driverRecord = (item: unknown): ProviderRecord => ({
   kind: 'driver',
   sourceId: field(item, 'id'),
@@ -102,13 +100,13 @@ export const driverRecord = (item: unknown): ProviderRecord => ({
   status: at(item, 'driverActivationStatus') === 'deactivated' ? 0 : 1,
 });
 
-/** Trips have no id of their own: a vehicle begins one at a time. */
+/** Trips have no id, but a vehicle begins one at a time. */
 export const tripId = (vehicle: unknown, startTime: unknown): string | null => {
   const ms = msOf(startTime);
   return typeof vehicle === 'string' && Number.isFinite(ms) ? `${vehicle}:${ms}` : null;
 };
 
-/** A trip of `/trips/stream`, which knows neither driver nor distance. */
+/** A trip of `/trips/stream`, which has neither driver nor distance. */
 export function tripRecord(item: unknown): ProviderRecord {
   const [startedAt, endedAt] = [field(item, 'tripStartTime'), field(item, 'tripEndTime')];
   return {
@@ -124,11 +122,11 @@ export function tripRecord(item: unknown): ProviderRecord {
   };
 }
 
-/** A place that Samsara gives under a name. */
+/** A location under a name. */
 export const placeIn = (item: unknown, name: string): unknown =>
   place(at(item, name, 'latitude'), at(item, name, 'longitude'), addressOf(at(item, name, 'address')));
 
-/** Samsara's address has parts, any of which can be missing: `11 Market Street, Springfield, California`. */
+/** Any part of Samsara's address can be missing: `11 Market Street, Springfield, California`. */
 function addressOf(address: unknown): string {
   const part = (name: string) => {
     const found = at(address, name);

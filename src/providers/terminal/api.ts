@@ -3,15 +3,14 @@ import { type Call, call } from '../call.ts';
 import type { Access, Json, Organisation } from '../connector.ts';
 import { at, field, idFrom, listAt } from '../read.ts';
 
-/** The two parts of a credential: our own, and the one that a customer's connection has at Terminal. */
+/** The two parts of a credential: our secret key, and the token of a customer's connection. */
 export type Keys = { secretKey: string; connectionToken: string };
 
-/** What Terminal is read with. */
 export type Api = { access: Access; keys: Keys };
 
 export type Query = NonNullable<Call['query']>;
 
-/** How many Terminal gives at most is not known; this many it does. */
+/** Terminal's maximum is unknown; it allows this many. */
 const limit = 100;
 
 /** @throws Problem */
@@ -25,7 +24,7 @@ export async function get({ access, keys }: Api, path: string, query: Query = {}
   return json;
 }
 
-/** A page of a list, and the cursor of the next one: undefined after the last. @throws Problem */
+/** A page of a list, and the next cursor: undefined after the last. @throws Problem */
 export async function page(api: Api, path: string, query: Query, after: Json) {
   const cursor = typeof after === 'string' ? after : undefined;
   const reply = await get(api, path, { limit, ...query, cursor });
@@ -35,7 +34,9 @@ export async function page(api: Api, path: string, query: Query, after: Json) {
 
 const currentConnection = (api: Api): Promise<unknown> => get(api, '/connections/current');
 
-/** The customer whose connection it is, or else the provider behind it: its cursors are the connection's. @throws Problem */
+/**
+ * The connection's customer, otherwise its provider; the id is the connection's, as are its cursors. @throws Problem
+ */
 export async function organisationOf(api: Api): Promise<Organisation & { problem: string | undefined }> {
   const connection = await currentConnection(api);
   const names = [
@@ -50,7 +51,7 @@ export async function organisationOf(api: Api): Promise<Organisation & { problem
   };
 }
 
-/** Why nothing new comes, if Terminal is not connected to the provider any more. @throws Problem */
+/** Why nothing new arrives, if Terminal has lost access to the provider. @throws Problem */
 export const problemOf = async (api: Api): Promise<string | undefined> =>
   problemIn(await currentConnection(api));
 

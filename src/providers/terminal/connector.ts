@@ -7,7 +7,7 @@ import { organisationOf } from './api.ts';
 import { drivers, trips, vehicles } from './fleet.ts';
 import { events } from './safety.ts';
 
-/** Terminal, which reads telematics of many providers. */
+/** Terminal, which reads many telematics providers. */
 export const terminal: Connector<Api> = {
   provider: 'terminal',
   name: 'Terminal',
@@ -56,8 +56,8 @@ const keyAt = (given: unknown, name: keyof Keys): string =>
 
 /**
  * Whether Terminal signed a call, as Svix does: `<id>.<seconds>.<body>`, with the bytes of the secret, which is base64
- * after `whsec_`. The headers have one of two names; any of the signatures will do, of which there are several while
- * the secret is being changed.
+ * after `whsec_`. The headers have one of two names. During a rotation there are several signatures, of which any will
+ * do.
  */
 async function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean> {
   const header = (name: string) => headers.get(`svix-${name}`) ?? headers.get(`webhook-${name}`) ?? '';
@@ -71,5 +71,5 @@ async function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret:
   return (await Promise.all(signatures)).includes(true);
 }
 
-/** More secrets than these are not valid at a time. */
+/** How many secrets are valid at a time. */
 const mostSignatures = 10;

@@ -5,10 +5,10 @@ import { at, iso, itemsAt, namesOf } from '../read.ts';
 import { type Api, page, problemOf } from './api.ts';
 import { driverRecord, idOf, tripRecord, vehicleRecord } from './records.ts';
 
-/** Passes overlap by this. Terminal lists by when it took something in, and by nothing else at the same time. */
+/** Passes overlap by this. Terminal filters only by when it received something. */
 export const overlapMs = 60_000;
 
-/** Each pass begins by asking whether Terminal is still connected: while it is not, nothing new comes. */
+/** Each pass first asks whether Terminal is still connected, because nothing new arrives otherwise. */
 export const vehicles = inPasses<Api>({
   everyMinutes: 15,
   overlapMs,
@@ -22,7 +22,7 @@ export const vehicles = inPasses<Api>({
   },
 });
 
-/** What was removed is only listed on request. */
+/** Deleted ones are only listed on request. */
 export const drivers = inPasses<Api>({
   everyMinutes: 15,
   overlapMs,
@@ -48,13 +48,13 @@ export const trips = inPasses<Api>({
   },
 });
 
-/** What began in a window; whether the first moment belongs to what began after it is not known. */
+/** What began in a window; whether its end is inclusive is unknown. */
 export const startedIn = ({ from, to }: Window) => ({
   startedAfter: iso(from - 1),
   startedBefore: iso(to),
 });
 
-/** The names of the groups that these vehicles are in. */
+/** The names of these vehicles' groups. */
 function groupNames(api: Api, items: unknown[]): Promise<Map<unknown, unknown>> {
   return namesOf(
     items.flatMap((item) => itemsAt(item, 'groups').map(idOf)),

@@ -1,11 +1,11 @@
 import type { Access, ProviderRecord } from '../connector.ts';
 import { at, field, itemsAt, place } from '../read.ts';
 
-/** References are ids, or the things themselves where Terminal was asked to put them in. */
+/** References are ids, or expanded objects where requested. */
 export const idOf = (reference: unknown): unknown =>
   typeof reference === 'object' ? field(reference, 'id') : field({ reference }, 'reference');
 
-/** A vehicle of `/vehicles`, with the names of its groups by their ids. */
+/** A vehicle of `/vehicles`, with the names of its groups by id. */
 export function vehicleRecord(item: unknown, groupNames?: ReadonlyMap<unknown, unknown>): ProviderRecord {
   const nameOf = (group: unknown) => field(group, 'name') ?? groupNames?.get(idOf(group)) ?? [];
   return {
@@ -24,7 +24,6 @@ export function vehicleRecord(item: unknown, groupNames?: ReadonlyMap<unknown, u
   };
 }
 
-/** A driver of `/drivers`. */
 export function driverRecord(item: unknown): ProviderRecord {
   const names = ['firstName', 'middleName', 'lastName'].flatMap((name) => field(item, name) ?? []);
   return {
@@ -40,14 +39,14 @@ export function driverRecord(item: unknown): ProviderRecord {
   };
 }
 
-/** Whatever is no text is passed on, to be refused. */
+/** Anything but text is passed on, to be refused. */
 const joined = (names: unknown[]): unknown =>
   names.every((name) => typeof name === 'string') ? names.join(' ') : names[0];
 
 const isDeleted = (item: unknown): boolean =>
   field(item, 'metadata', 'deletedAt') !== null || at(item, 'metadata', 'visibility') === 'deleted';
 
-/** A trip of `/trips`, which has only those that are over. */
+/** A trip of `/trips`, which lists finished ones only. */
 export function tripRecord(item: unknown): ProviderRecord {
   const duration = field(item, 'duration');
   return {
@@ -66,8 +65,8 @@ export function tripRecord(item: unknown): ProviderRecord {
 }
 
 /**
- * A safety event of `/safety/events`. The word of the provider behind it counts where the connection's own map has it:
- * Terminal's own words say less.
+ * A safety event of `/safety/events`. The provider's own label counts if the connection's map has it, because it is
+ * more specific than Terminal's.
  */
 export const eventRecord = (item: unknown, ownWords: Access['incidentTypeMap']): ProviderRecord => ({
   kind: 'safetyEvent',
@@ -90,7 +89,7 @@ function wordsOf(item: unknown, ownWords: Access['incidentTypeMap'] = {}): unkno
   return [...new Set(isOwn ? [type, sourceType] : [type])].filter((word) => word !== null);
 }
 
-/** What an event says of its vehicle, where that was put in. */
+/** The vehicle in an event, if it was expanded. */
 export function vehicleOf(item: unknown): ProviderRecord[] {
   const vehicle = at(item, 'vehicle');
   return typeof vehicle === 'object' && vehicle ? [vehicleRecord(vehicle)] : [];

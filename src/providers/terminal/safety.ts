@@ -7,7 +7,7 @@ import { crashOf } from './crashes.ts';
 import { overlapMs, startedIn } from './fleet.ts';
 import { eventRecord, vehicleOf } from './records.ts';
 
-/** Safety events. Terminal may receive them late: hours after they happened is usual. */
+/** Safety events, which Terminal often receives hours late. */
 export const events = inPasses<Api, OpenCrash[]>({
   everyMinutes: 1,
   overlapMs,

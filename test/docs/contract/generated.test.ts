@@ -123,6 +123,9 @@ const deadEnds = [
   'getTrip',
   'getSafetyEvent',
   'getAccident',
+  'revokeConnectLink',
+  'testChannel',
+  'removeChannel',
 ];
 
 const idFor = (template: string, webhook: string) => {

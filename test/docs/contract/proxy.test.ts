@@ -234,7 +234,23 @@ it('a validating proxy between clients, connectors, operators and the service fi
   await fleetJson(seen, 'token', 'list', '--account', us.accountId);
   await fleetJson(seen, 'user', 'add', 'ann@example.com', '--account', us.accountId);
   await fleetJson(seen, 'user', 'list', '--account', us.accountId);
-  await fleetJson(seen, 'connection', 'link', '--account', us.accountId, '--name', 'City vans');
+  const ofAccount = ['--account', us.accountId];
+  const link = await fleetJson<{ id: string }>(
+    seen,
+    'connect-link',
+    'create',
+    ...ofAccount,
+    '--name',
+    'Vans',
+  );
+  await fleetJson(seen, 'connect-link', 'list', ...ofAccount);
+  await fleetJson(seen, 'connect-link', 'revoke', link.id);
+  const { id: channelId } = await operator.call('POST /accounts/:id/channels', {
+    id: us.accountId,
+    body: { kind: 'https', name: 'Claims', url: 'https://channel.example.com' },
+  });
+  await fleetJson(seen, 'channel', 'list', ...ofAccount);
+  for (const action of ['test', 'remove']) await fleetJson(seen, 'channel', action, channelId);
   await fleetJson(seen, 'sign-in-link', 'ann@example.com');
   await fleetJson(seen, 'user', 'remove', 'ann@example.com', '--account', us.accountId);
   expect((await fleet(seen, 'token', 'revoke', 'none')).err).toContain('Unknown token');

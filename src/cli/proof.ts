@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { wholeNumber } from './operate/context.ts';
 import { root } from './project/paths.ts';
 
 // npm run proof: tests at full size.
@@ -19,22 +20,16 @@ const all = [
   'generated',
 ];
 
-const whole = (least: number, most: number) => (text: string) => {
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= least && number <= most) return number;
-  throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}`);
-};
-
 const { seed, steps } = new Command('npm run proof --')
   .description(
     'Runs at full size the tests that try what is random, kill the service, have its stores hang or move an account: an ' +
       'hour. With a seed or a number of steps it only simulates the service.',
   )
-  .option('--seed <number>', 'what to simulate first; the same again is the same', whole(1, maxSeed))
+  .option('--seed <number>', 'what to simulate first; the same again is the same', wholeNumber(1, maxSeed))
   .option(
     '--steps <number>',
     'for how many steps, from seed to seed; one seed has some 2,000',
-    whole(1, 4_000_000),
+    wholeNumber(1, 4_000_000),
   )
   .parse()
   .opts<{ seed?: number; steps?: number }>();

@@ -26,22 +26,21 @@ const models: [make: string, model: string, fuel: string][] = [
   ['Mercedes-Benz', 'Sprinter', 'diesel'],
   ['Isuzu', 'NPR', 'petrol'],
 ];
-/** Incidents per 10,000 km. */
-const rates: [type: string, rate: number][] = [
-  ['Harsh Braking', 9],
-  ['Speeding', 14],
-  ['Harsh Acceleration', 5],
-  ['Hard Cornering', 5],
-  ['Tailgating', 4],
-  ['Phone Usage', 2],
-  ['Distraction', 2],
-  ['Rolling Stop', 3],
-  ['Seat Belt Violation', 1],
-  ['Drowsiness', 0.4],
-  ['Near Crash', 0.3],
-  ['Crash', 0.02],
-];
-const totalRate = rates.reduce((sum, [, rate]) => sum + rate, 0);
+/** What happens in 100,000 km. */
+const incidents = Object.entries({
+  Speeding: 140,
+  'Harsh Braking': 90,
+  'Harsh Acceleration': 50,
+  'Hard Cornering': 50,
+  Tailgating: 40,
+  'Rolling Stop': 30,
+  'Phone Usage': 20,
+  Distraction: 20,
+  'Seat Belt Violation': 10,
+  Drowsiness: 4,
+  'Near Crash': 3,
+  Crash: 1,
+}).flatMap(([type, count]) => Array<string>(count).fill(type));
 
 /** fleet generate */
 export function generateCommand(): Command {
@@ -138,7 +137,7 @@ export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): G
           distanceKm: round(distanceKm, 2),
           durationSeconds: Math.round(minutes * 60),
         };
-        const expected = (distanceKm / 10_000) * totalRate;
+        const expected = (distanceKm / 100_000) * incidents.length;
         for (let incident = 0; random() < expected / (incident + 1); incident++) {
           const share = random();
           const speedLimitKph = pick([50, 70, 90, 110]);
@@ -149,7 +148,7 @@ export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): G
             vehicle: `vehicle-${number}`,
             driver: `driver-${number}`,
             trip: tripId,
-            incidentTypes: [weighted(random())],
+            incidentTypes: [pick(incidents)],
             startedAt: happened,
             issuedOn: happened,
             location: {
@@ -175,12 +174,3 @@ const away = ({ latitude, longitude }: Place, km: number, direction: number): Pl
 
 const straightKm = (a: Place, b: Place): number =>
   Math.hypot((a.latitude - b.latitude) * 111, (a.longitude - b.longitude) * 85);
-
-function weighted(share: number): string {
-  let left = share * totalRate;
-  for (const [type, rate] of rates) {
-    left -= rate;
-    if (left <= 0) return type;
-  }
-  return 'Other';
-}

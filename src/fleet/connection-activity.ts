@@ -5,18 +5,21 @@ import { following, type SliceQuery } from '../platform/db/slices.ts';
 import { connections } from '../platform/db/tables.ts';
 import { hourMs } from '../platform/durations.ts';
 
-/** What has come in from a connection; times in milliseconds since 1970. Counts stop at a limit, and mean that or more. */
+/**
+ * What was received from a connection; times in milliseconds since 1970. Counts stop at a limit, which means that many
+ * or more.
+ */
 export type ConnectionActivity = {
   vehicles: number;
-  /** When the latest record that is new came in, as far as its kind's list shows; null if there is none. */
+  /** When the latest record was received; null if there is none. */
   arrivedAt: number | null;
   /** Safety events of this hour and the 23 before. */
   events: number;
-  /** The same by hour, the oldest first; undefined when there are as many as are counted. */
+  /** The same by hour, oldest first; undefined if there are too many to count. */
   byHour: number[] | undefined;
 };
 
-/** How many vehicles, and events of a day, are counted of each connection of the list. */
+/** How many vehicles, and events of a day, are counted for each connection of the list. */
 export const maxCountedInList = 1000;
 
 /** How many records of a kind are counted on a connection's page. */
@@ -24,12 +27,12 @@ export const maxCounted = 10_000;
 
 const hours = 24;
 
-/** When the first of the hours began whose events are counted: they are full hours, and the last is not over. */
+/** The beginning of the first hour whose events are counted: full hours, of which the last is not over. */
 export const firstHour = (): number => (Math.floor(Date.now() / hourMs) - (hours - 1)) * hourMs;
 
 /**
- * What has come in from the connections of a slice, by their ids. Reads ranges of indexes: up to 1,000 vehicles and 1,000
- * events of each connection.
+ * What was received from the connections of a slice, by id. Reads ranges of indexes: up to 1,000 vehicles and 1,000
+ * events each.
  */
 export async function connectionActivity(
   env: Env,
@@ -52,7 +55,7 @@ export async function connectionActivity(
   return new Map(rows.map(({ id, hours, ...row }) => [id, { ...row, ...summedUp(hours, maxCountedInList) }]));
 }
 
-/** How many records of a kind a connection has, up to 10,000, and of the latest when it happened and came in. */
+/** How many records of a kind a connection has, up to 10,000, and when the latest happened and was received. */
 export type RecordCount = {
   kind: KindName;
   count: number;
@@ -61,8 +64,8 @@ export type RecordCount = {
 };
 
 /**
- * The records of one connection of the account by kind, and its events of the last 24 hours. Reads ranges of indexes: up
- * to 10,000 entries for each kind, and as many for the events.
+ * The records of one connection by kind, and its events of the last 24 hours. Reads ranges of indexes: up to 10,000
+ * entries for each kind, and as many for the events.
  */
 export async function connectionRecords(
   env: Env,
@@ -84,7 +87,7 @@ export async function connectionRecords(
   return { records, ...summedUp(events[0]?.hours ?? '{}', maxCounted) };
 }
 
-/** What connectors send, by its table and the order in which an index has it. */
+/** The kinds of records, with the table and the order of its index. */
 const kinds = [
   { kind: 'vehicles', table: 'vehicles', order: 'created_at' },
   { kind: 'drivers', table: 'drivers', order: 'created_at' },
@@ -99,11 +102,11 @@ const latest = ({ table, order }: (typeof kinds)[number], connection: SQL, colum
   select ${column} from ${sql.raw(table)} where connection_id = ${connection}
   order by ${sql.raw(order)} desc, id desc limit 1)`;
 
-/** How many rows there are; `most` means that many or more. */
+/** How many rows there are, up to `most`. */
 const countUpTo = (rows: SQL, most: number) =>
   sql`(select count(*) from (select 1 from ${rows} limit ${most}))`;
 
-/** A connection's events of the last 24 hours as JSON, by the hour of these in which they began. */
+/** A connection's events of the last 24 hours by hour, as JSON. */
 const eventsByHour = (connection: SQL, most: number) => sql`(
   select json_group_object(hour, n) from (
     select hour, count(*) as n from (

@@ -13,14 +13,13 @@ import { savingExternalId } from './external-ids.ts';
 
 export type Connection = typeof connections.$inferSelect;
 
-/** How many connections `listConnections` returns at most. */
 export const maxConnectionsListed = 1000;
 
 /** The account's first connections, oldest first, at most 1,000. */
 export const listConnections = async (env: Env, caller: Caller): Promise<Connection[]> =>
   (await sliceConnections(env, caller, { limit: maxConnectionsListed })).items;
 
-/** A part of the account's connections, oldest first. */
+/** A slice of the account's connections, oldest first. */
 export async function sliceConnections(
   env: Env,
   caller: Caller,
@@ -37,7 +36,6 @@ export async function sliceConnections(
   return sliceOf(rows, slice);
 }
 
-/** One connection of the account; undefined if it has none with this id. */
 export async function findConnection(env: Env, caller: Caller, id: string): Promise<Connection | undefined> {
   const [[row]] = await asCaller(env, caller, (db) => [
     db
@@ -48,7 +46,7 @@ export async function findConnection(env: Env, caller: Caller, id: string): Prom
   return row;
 }
 
-/** A new feed. `tSP` is the provider's name as deliveries give it; known providers have one. */
+/** A new connection. `tSP` is the provider's name in deliveries; known providers have one. */
 export type NewConnection = {
   id?: string;
   provider: string;
@@ -58,9 +56,9 @@ export type NewConnection = {
 };
 
 /**
- * Adds a connection to the caller's account, and in the same transaction what `alongside` adds for it.
+ * Adds a connection to the caller's account, with the statements of `alongside` in the same transaction.
  *
- * @throws Refusal: invalid, when there is no such account, or it has 1,000 connections
+ * @throws Refusal: invalid, when the account does not exist or has 1,000 connections
  */
 export async function createConnection(
   env: Env,
@@ -104,15 +102,14 @@ export async function createConnection(
   return connection;
 }
 
-/** The properties of a connection that can change. */
 export type ConnectionChange = Partial<
   Pick<Connection, 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId'>
 >;
 
 /**
- * Changes a connection of the account. The edge forgets its ingest keys, so that a new map soon applies everywhere.
+ * Changes a connection of the account, and updates its ingest keys in KV, so that a new map soon applies everywhere.
  *
- * @throws Refusal: invalid, when there is no such connection, or another one has the externalId
+ * @throws Refusal: invalid, when it does not exist, or another one has the externalId
  */
 export async function updateConnection(
   env: Env,
@@ -144,15 +141,18 @@ export async function updateConnection(
   return connection;
 }
 
-/** The statement that notes when a connection was last pulled (milliseconds since 1970). */
+/** The statement that records when a connection was last pulled (milliseconds since 1970). */
 export const notePulled = (db: Database, id: string, at: number) =>
   change(db)`update connections set last_pulled_at = ${at} where id = ${id}`;
 
-/** The statement that notes since when a connection has been silent (milliseconds since 1970); null once it sends again. */
+/**
+ * The statement that records since when a connection has been silent (milliseconds since 1970); null once it sends
+ * again.
+ */
 export const noteSilentSince = (db: Database, id: string, since: number | null) =>
   change(db)`update connections set silent_since = ${since} where id = ${id}`;
 
-/** The statements that note the health of a connection, and its change for the feed, if that is new. */
+/** The statements that record a new health status of a connection, and its change for the feed. */
 export function noteHealthStatus(
   db: Database,
   { id, accountId, now }: { id: string; accountId: string; now: number },
@@ -167,7 +167,7 @@ export function noteHealthStatus(
   ] as const;
 }
 
-/** Notes a change of a connection for the feed, if it is the account's. */
+/** Records a change of one of the account's connections for the feed. */
 const noteConnection = (
   db: Database,
   { id, accountId, updatedAt }: Pick<Connection, 'id' | 'accountId' | 'updatedAt'>,

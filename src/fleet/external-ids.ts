@@ -8,8 +8,8 @@ import { findItem } from './find.ts';
 import { vehicles } from './lists/vehicles.ts';
 
 /**
- * Sets what the account itself calls one of its vehicles. Returns the vehicle as its list shows it; undefined if there
- * is none with this id. Changes nothing, and tells nobody, if that is what it is called.
+ * Sets the account's own identifier of a vehicle. Returns the vehicle as its list shows it; undefined if it does not
+ * exist. Does nothing if it is unchanged.
  *
  * @throws Refusal: invalid, when another vehicle of the account has this externalId
  */
@@ -28,7 +28,7 @@ export async function setVehicleExternalId(env: Env, caller: Caller, id: string,
           where id = (select connection_id from vehicles where ${own} and external_id is not ${externalId})`,
         fields: ['externalId of a vehicle'],
       }),
-      // A deleted connection's vehicles are still to be removed, and no longer keep what they were called.
+      // Vehicles of a deleted connection may still exist, and give up their identifiers.
       change(db)`update vehicles set external_id = null
         where account_id = ${accountId} and external_id = ${externalId}
           and not exists (select 1 from connections c where c.id = connection_id and c.account_id = ${accountId})`,

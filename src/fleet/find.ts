@@ -12,8 +12,8 @@ import { vehicles } from './lists/vehicles.ts';
 import { readList } from './service.ts';
 
 /**
- * Finds an item of a list by its id: a row of D1. In the archive no index leads to it, unless it has changed
- * in the last 31 days: there it is found by its time in the list's order, in milliseconds since 1970.
+ * Finds an item of a list by id: a row of D1. Archived items are found by id for 31 days after a change, and otherwise
+ * by their time in the list's order, in milliseconds since 1970.
  *
  * @throws Refusal: unauthenticated, forbidden
  */
@@ -33,7 +33,7 @@ export async function findItem<T>(
   return at === undefined || at > Date.now() ? undefined : findAt(env, caller, list, id, at);
 }
 
-/** Finds an item by its time: one of the first 500 of that very millisecond. */
+/** Finds an item by its time, among the first 500 of that millisecond. */
 async function findAt<T>(env: Env, caller: Caller, list: List<T>, id: string, at: number) {
   const [from, to] = [at, at + 1].map((time) => new Date(time).toISOString());
   const { items } = await readList(env, caller, list, {
@@ -43,7 +43,7 @@ async function findAt<T>(env: Env, caller: Caller, list: List<T>, id: string, at
   return items.find((item) => (item as { [key: string]: unknown })[list.id] === id); // an item of the list
 }
 
-/** The ids of what a record refers to, as far as it does. */
+/** The ids of what a record refers to. */
 export type References = {
   connectionId: string;
   vehicleId?: string | null;
@@ -51,7 +51,7 @@ export type References = {
   tripId?: string | null;
 };
 
-/** What a record refers to, as its own list shows it, in one round trip; undefined for what D1 does not have. */
+/** What a record refers to, as its lists show it, in one round trip; undefined for what D1 does not have. */
 export async function findReferences(env: Env, caller: Caller, ids: References) {
   const one = (id: string | null | undefined) => (id ? [id] : []);
   const [[connection], [vehicle], [driver], [trip]] = await asCaller(env, caller, (db) => [
@@ -68,12 +68,12 @@ export async function findReferences(env: Env, caller: Caller, ids: References) 
   };
 }
 
-/** An item as its list shows it, and how many bytes it has as JSON. */
+/** An item as its list shows it, and its size as JSON. */
 export type SizedItem = { id: string; item: unknown; size: number };
 
 type SizedRow = { recordId: string; size: number; [key: string]: unknown };
 
-/** Which items of a list have these ids. Reads a row for each. */
+/** The items of a list with these ids. Reads a row for each. */
 export const selectByIds = (
   db: Database,
   { accountId }: Caller,
@@ -86,14 +86,12 @@ export const selectByIds = (
           and ${notBeingDeleted(connection)}`;
 };
 
-/** Turns what `selectByIds` found into items. */
 export const presentSized = (list: List, { recordId, size, ...row }: SizedRow): SizedItem => ({
   id: recordId,
   item: list.present(row),
   size,
 });
 
-/** The kinds of what has an id, each with its table. */
 const tables = {
   event: 'safety_events',
   accident: 'accidents',
@@ -105,7 +103,7 @@ const tables = {
 export type FoundKind = keyof typeof tables;
 
 /**
- * Which of the account's records D1 has under an id: nearly always one or none. Reads a row for each kind.
+ * The account's records in D1 with this id, usually one or none. Reads a row for each kind.
  *
  * @throws Refusal: unauthenticated, forbidden
  */

@@ -8,13 +8,12 @@ import { safetyEvents } from './lists/safety-events.ts';
 import { trips } from './lists/trips.ts';
 import { type ListRequest, readList } from './service.ts';
 
-/** What an item may refer to by its id, such as `driverId`, and is named as, such as `driverName`. */
+/** References by id, such as `driverId`, that get a name, such as `driverName`. */
 type Named = 'driver' | 'vehicle';
 
-/** An item that also says what people call the driver or vehicle that it refers to; null if it is unknown. */
+/** An item with the names of its driver or vehicle; null if unknown. */
 export type NamedOf<T> = T & { [name in Named as `${name}Name`]?: string | null };
 
-/** A list of such items. */
 export type NamedList<T> = List<NamedOf<T>> & { names: Named[] };
 
 /** Lists as the portal shows them. */
@@ -31,7 +30,7 @@ function named<T>(list: List<T>, ...names: Named[]): NamedList<T> {
 }
 
 /**
- * Reads one page of a list with names, as `readList` does. Those of items from the archive take look-ups of their own.
+ * Reads one page of a list with names, as `readList` does. Archived items need extra look-ups.
  *
  * @throws Refusal: invalid, naming the parameter; unauthenticated; forbidden
  */
@@ -52,11 +51,11 @@ export async function readNamed<T extends object>(
   return page;
 }
 
-/** A time (milliseconds since 1970) as lists take it: from 1970 to the year 9999, whatever it is. */
+/** A time (milliseconds since 1970) for a list's query, limited to 1970 to 9999. */
 export const listTime = (at: number): string =>
   timestamp(Math.min(Math.max(at, 0), Date.UTC(10_000, 0, 1) - 1));
 
-/** The records of vehicles or drivers that began in a span of time (milliseconds since 1970): the first, or the newest. */
+/** The records of vehicles or drivers that began in a time span (milliseconds since 1970): the first, or the newest. */
 export async function readWithin<T extends object>(
   env: Env,
   caller: Caller,
@@ -68,7 +67,7 @@ export async function readWithin<T extends object>(
   return (await readNamed(env, caller, list, { connectionId: undefined, query, descending })).items;
 }
 
-/** What people call the drivers or vehicles with these ids. */
+/** The names of the drivers or vehicles with these ids. */
 async function namesOf(env: Env, caller: Caller, of: Named, ids: string[]) {
   const [rows] = await asCaller(env, caller, (db) => [
     statement<{ id: string; name: string }>(db)`select id, name from ${sql.raw(`${of}s`)}

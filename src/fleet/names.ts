@@ -6,16 +6,15 @@ import { drivers } from './lists/drivers.ts';
 import type { List } from './lists/list.ts';
 import { vehicles } from './lists/vehicles.ts';
 
-/** What has a name, by its kind in `names`. */
 const kinds = { vehicle: vehicles.list, driver: drivers.list };
 
 type Kinds = typeof kinds;
-/** A vehicle or driver, with what people call its connection. */
+/** A vehicle or driver, with the name of its connection. */
 export type NamedItem<K extends keyof Kinds> = ReturnType<Kinds[K]['present']> & { connectionName: string };
 
 /**
- * Reads vehicles or drivers of the account by name, in the order of the alphabet: those that come after the one with the
- * id `after`, or the first ones. Reads about four rows for each, from an index range. Returns whether more follow.
+ * Reads vehicles or drivers of the account by name, in alphabetical order: those after the one with the id `after`, or
+ * the first ones. Reads about four rows for each, from an index range. Returns whether more follow.
  *
  * @throws Refusal: unauthenticated, forbidden
  */
@@ -35,9 +34,9 @@ export async function listByName<K extends keyof Kinds>(
 }
 
 /**
- * Finds the account's vehicles whose name or licence plate begins with `text`, whose VIN it is, and the drivers whose
- * name begins with it, in any case of the letters A to Z. Returns `limit` and one more of each at most, by name. All of
- * it comes from index ranges.
+ * Finds the account's vehicles whose name or licence plate begins with `text` or whose VIN it is, and the drivers whose
+ * name begins with it, ignoring the case of A to Z. Returns at most `limit` and one more of each, by name, from index
+ * ranges.
  *
  * @throws Refusal: unauthenticated, forbidden
  */
@@ -54,7 +53,7 @@ export async function findByName(env: Env, caller: Caller, text: string, limit: 
   };
 }
 
-/** The items with these ids, in the order of the alphabet. */
+/** The items with these ids, in alphabetical order. */
 const selectItems = (db: Database, { accountId }: Caller, { table, columns, connection }: List, ids: SQL) =>
   statement<{ [key: string]: unknown }>(db)`select ${selected(columns).columns},
         (select coalesce(name, tsp) from connections where id = connection_id) as "connectionName"
@@ -64,20 +63,20 @@ const selectItems = (db: Database, { accountId }: Caller, { table, columns, conn
 const present = <K extends keyof Kinds>(list: List, rows: { [key: string]: unknown }[]) =>
   rows.map((row) => list.present(row) as NamedItem<K>); // by this kind's own list, which keeps what else a row has
 
-/** What people type to say which vehicles and drivers they mean; an id is that of a link. */
+/** What people type to find vehicles and drivers; an id comes from a link. */
 export type Typed = { vehicle?: string; vin?: string; driver?: string };
 
-/** What matches; undefined for what was not asked. */
+/** The matches; undefined for what was not typed. */
 export type Matched = { vehicles?: Match[]; drivers?: Match[] };
 export type Match = { id: string; name: string };
 
-/** More matches than this are not told apart from too many. */
+/** How many matches are distinguished. */
 export const maxMatches = 100;
 
 /**
- * Finds the account's vehicles and drivers that match all that was typed: a vehicle by its id, name, licence plate or VIN,
- * a driver by id or name. Names and plates match from their beginning, in any case. Returns 100 of each at most, in one
- * round trip. All of it comes from index ranges.
+ * Finds the account's vehicles and drivers that match everything typed: a vehicle by id, name, licence plate or VIN, a
+ * driver by id or name. Names and plates match from their beginning, in any case. Returns at most 100 of each, in one
+ * round trip, from index ranges.
  *
  * @throws Refusal: unauthenticated, forbidden
  */
@@ -120,7 +119,7 @@ const selectMatches = (
     select id, name from ${sql.raw(table)} where id in (${ids}) and +account_id = ${accountId}
       ${condition ? sql`and ${condition}` : sql.empty()} order by name, id limit ${maxMatches}`;
 
-/** Whether a vehicle is one that a text names. `like` knows no other special characters than these. */
+/** Whether a text names a vehicle. `like` has no other special characters than these. */
 function isMeantBy(text: string): SQL {
   const beginning = `${text.replace(/[\\%_]/g, '\\$&')}%`;
   return sql`(id = ${text} or vin = ${text.toUpperCase()} or license_plate like ${beginning} escape '\\'

@@ -8,12 +8,12 @@ import { drivers } from './lists/drivers.ts';
 import { columnName } from './lists/list.ts';
 import { type Kind, recordKinds } from './lists/registry.ts';
 
-/** How many records of each kind a chunk changes at most: each has several index entries. */
+/** How many records of each kind a chunk changes: each has several index entries. */
 const perKind = 300;
 
 /**
- * Statements that others run in the transaction that changes records of a kind, ahead of it. `ids` is a query with a
- * column `id`: which records.
+ * Statements for the transaction that changes records of a kind, before the change. `ids` is a query of the records,
+ * with a column `id`.
  */
 export type Alongside = (kind: Kind, ids: SQL) => SQL[];
 
@@ -35,7 +35,7 @@ export function removeRecords(
   return untilNone(openDatabase(env), statements);
 }
 
-/** The columns that name a driver. An index leads to a driver's rows by each. */
+/** The columns that refer to a driver, each with an index. */
 const references = recordKinds.flatMap(({ kind, table, fields }) =>
   Object.entries(fields).flatMap(([key, { refersTo }]) =>
     refersTo?.kind === drivers.kind
@@ -44,7 +44,7 @@ const references = recordKinds.flatMap(({ kind, table, fields }) =>
   ),
 );
 
-/** Takes a driver from the records that name them, which count as changed now. */
+/** Removes a driver from the records that refer to them, which count as changed now. */
 export const eraseReferences =
   (driverId: string, alongside = nothing): Remover =>
   async (env) => {
@@ -60,11 +60,10 @@ export const eraseReferences =
     return untilNone(openDatabase(env), statements);
   };
 
-/** The statement that deletes a driver's row, and no more. */
 export const deleteDriverRow = (db: Database, accountId: string, id: string) =>
   change(db)`delete from drivers where id = ${id} and account_id = ${accountId}`;
 
-/** The statements that take a connection of this very name from its account: it is unknown from then on. */
+/** The statements that remove a connection with this name from its account, which no longer knows it. */
 export const takeConnection = (db: Database, caller: Caller, id: string, name: string) => {
   const own = sql`id = ${id} and account_id = ${caller.accountId}`;
   return [
@@ -78,11 +77,11 @@ export const takeConnection = (db: Database, caller: Caller, id: string, name: s
   ] as const;
 };
 
-/** The statement that deletes a connection's row, once nothing names it. */
+/** The statement that deletes a connection's row, once nothing refers to it. */
 export const deleteConnectionRow = (db: Database, id: string) =>
   change(db)`delete from connections where id = ${id}`;
 
-/** The first connection that the account has left. */
+/** The first of the account's connections that are left. */
 export async function firstConnection(env: Env, accountId: string): Promise<string | undefined> {
   const [row] = await statement<{ id: string }>(
     openDatabase(env),

@@ -5,15 +5,15 @@ import { asCaller, type Caller } from '../platform/db/guard.ts';
 /** How many events of a risk began within 15 minutes from `at`, in milliseconds since 1970. */
 export type RiskCount = { at: number; risk: number; count: number };
 
-/** How many events are counted at most: the newest ones. */
+/** How many events are counted at most, the newest ones. */
 export const maxCounted = 2000;
 
-/** No zone's midnight lies within a quarter of an hour. */
+/** Every zone's midnight is a multiple of a quarter of an hour. */
 const slotMs = 900_000;
 
 /**
- * Counts the events of a vehicle or a driver since a time (milliseconds since 1970) by risk and quarter of an hour, so
- * that they can be added up to the days of any zone. Reads two rows for each event, of an index range.
+ * Counts the events of a vehicle or a driver since a time (milliseconds since 1970) by risk and quarter of an hour,
+ * which add up to days in any zone. Reads two rows for each event, of an index range.
  *
  * @throws Refusal: unauthenticated, forbidden
  */

@@ -18,7 +18,7 @@ import { lists } from './lists/registry.ts';
 import { ExternalIdInput } from './lists/resource.ts';
 import { readList } from './service.ts';
 
-/** A list for each registered one, an item of it by its id, and what changed in them. */
+/** Each registered list, its items by id, and the change feed. */
 export const fleetRoutes = new Hono<App>();
 for (const { list } of lists)
   fleetRoutes
@@ -37,7 +37,7 @@ async function page(c: Context, list: List) {
   return ok(c, capitalised(list.plural), items, next);
 }
 
-/** An item as its list shows it. `at` leads to one in the archive. */
+/** An item as its list shows it. `at` finds an archived one. */
 async function item(c: Context, list: List) {
   const id = c.req.param('id')?.toLowerCase() ?? '';
   const { at } = parse(ItemQuery, c.req.queries());
@@ -50,7 +50,7 @@ const largestBody = 64 * 1024;
 
 const ItemQuery = v.object({ at: v.optional(QueryTime) });
 
-/** Gives a connection the account's own identifier. */
+/** Sets the account's own identifier of a connection. */
 async function nameConnection(c: Context) {
   const { id, change } = await renaming(c);
   const { list } = connections;
@@ -73,7 +73,7 @@ async function renaming(c: Context) {
   return { id, change };
 }
 
-/** In the order in which the service learned it. */
+/** In the order they were received. */
 async function changes(c: Context) {
   const { items, next, resume } = await readChanges(c.env, c.get('caller'), {
     connectionId: connectionIdOf(c),
@@ -82,7 +82,7 @@ async function changes(c: Context) {
   return ok(c, 'Changes', items, next, { resume });
 }
 
-/** The connection that the request names in its Connection-Id header. @throws Refusal: invalid */
+/** The connection in the Connection-Id header. @throws Refusal: invalid */
 function connectionIdOf(c: Context, required = false): string | undefined {
   const id = c.req.header('connection-id')?.trim();
   if (!id) {

@@ -14,12 +14,11 @@ import { readPageAcross } from './archive/pages.ts';
 import type { ArchivedRow } from './lists/archived.ts';
 import type { List } from './lists/list.ts';
 
-/** What a client asks a list for: the Connection-Id header, and the query with each parameter's values. */
+/** A request for a list: the Connection-Id header, and the query with each parameter's values. */
 export type ListRequest = {
-  /** Without one, a list whose requests must name one is that of all the account's connections: for the portal. */
+  /** Without one, a list that requires it reads all the account's connections: for the portal. */
   connectionId: string | undefined;
   query: Record<string, string[]>;
-  /** Newest first, as the portal shows them. */
   descending?: boolean;
 };
 
@@ -88,7 +87,7 @@ const ranges = {
   required: { from: QueryTime, to: QueryTime },
 };
 
-/** Chooses the index to read by: that of a filter, else the connection's, else that of each connection or the account's. */
+/** Chooses the index: that of a filter, else the connection's, else that of each connection or the account's. */
 function narrowed(
   list: List,
   caller: Caller,
@@ -108,14 +107,14 @@ function narrowed(
   }
   const account = { column: list.table.accountId, value: caller.accountId };
   const connection = connectionId ? { column: list.connection, value: connectionId } : undefined;
-  // No index leads to the account's rows of such a list, which would cost a row for each record that comes in.
+  // Such a list has no index by account, which would cost a row for each record.
   const connections = list.connectionRequired && {
     column: list.connection,
     values: connectionIds(caller.accountId),
   };
   const lead = indexed?.lead ?? (connection || connections || account);
   if (lead === connections) return { lead, scope: [], filters };
-  // A plus before a column keeps its index out of the choice: the lead's is the one to use.
+  // A plus before a column excludes its index: the lead's is the one to use.
   const scope = [account, ...(connection ? [connection] : [])]
     .filter(({ column }) => column !== lead.column)
     .map(({ column, value }) =>
@@ -131,7 +130,7 @@ const leadOf = (column: SQLiteColumn, [value = '', ...more]: string[]): PageQuer
     ? { column, value }
     : { column, values: sql`select distinct value from json_each(${JSON.stringify([value, ...more])})` };
 
-/** The same filters for rows of the archive, where no index leads to any of them. */
+/** The same filters for archived rows, which have no index. */
 function archiveFilter(list: List, values: Record<string, unknown>) {
   const asked = Object.entries(list.filters).flatMap(([name, { key, passes }]) => {
     const value = values[name];

@@ -3,13 +3,13 @@ import { type Database, statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { type Feed, isMapped } from './incidents/translate.ts';
 
-/** A word of a provider's, and how many of the last events have it. */
+/** A provider's label, and how many of the last events have it. */
 export type WordCount = { word: string; count: number };
 
-/** Of how many of the last events the words are counted that nothing maps. */
+/** How many of the last events are searched for unmapped labels. */
 export const eventsLookedAt = 1_000;
 
-/** The words of a connection's last 1,000 events, the most frequent first. */
+/** The labels of a connection's last 1,000 events, the most frequent first. */
 export const selectWords = (db: Database, connection: SQL) =>
   statement<WordCount>(db)`
     select word.value as word, count(*) as count from (
@@ -17,11 +17,11 @@ export const selectWords = (db: Database, connection: SQL) =>
       order by started_at desc limit ${eventsLookedAt}) e, json_each(e.incident_types) word
     group by word.value order by count(*) desc`;
 
-/** Those of the words that nothing maps to an incident type. */
+/** The labels without a mapping. */
 export const unmappedOf = (feed: Feed, words: WordCount[]): WordCount[] =>
   words.filter(({ word }) => !isMapped(feed, word));
 
-/** The words of the last 1,000 events of a connection of the account that nothing maps to an incident type. */
+/** The unmapped labels of the last 1,000 events of a connection of the account. */
 export async function unmappedWords(
   env: Env,
   caller: Caller,

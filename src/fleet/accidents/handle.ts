@@ -4,7 +4,7 @@ import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { timestamp } from '../../platform/fields.ts';
 import { noteRecords } from '../changes/note.ts';
 
-/** What somebody can do about an accident, and what it is then. */
+/** What somebody can do about an accident, and its state afterwards. */
 export const handlings = {
   acknowledge: 'acknowledged',
   close: 'closed',
@@ -12,12 +12,11 @@ export const handlings = {
 } as const;
 export type Handling = keyof typeof handlings;
 
-/** The longest note about an accident, in characters. */
 export const maxNote = 500;
 
 /**
- * Acknowledges, closes or reopens an accident in somebody's name, for the list and the change feed. Returns whether that
- * changed anything: it does not if somebody has done so already, or the accident has moved to the archive.
+ * Acknowledges, closes or reopens an accident in a user's name, for the list and the change feed. Returns false if
+ * somebody has done so already, or the accident was archived.
  */
 export async function handleAccident(
   env: Env,

@@ -1,18 +1,18 @@
 import { type SQL, sql } from 'drizzle-orm';
 
 /*
- * What a record of an accident changes, as SQL, so that D1 decides it in the transaction that also notifies of it: two
- * calls at the same moment can notify of a level neither twice nor never. `a` is the accident's row so far, all null if
- * there is none; `record` is JSON with notificationLevel, dismissed and sourceUpdatedAt.
+ * What a record changes in its accident, as SQL, so that D1 decides it in the transaction that notifies of it, and each
+ * level is notified exactly once. `a` is the accident's row so far, all null if there is none; `record` is JSON with
+ * notificationLevel, dismissed and sourceUpdatedAt.
  */
 
-/** Whether the record is an older version than what is known. */
+/** Whether the record is older than the known version. */
 export const isOlder = (record: SQL): SQL =>
   sql`coalesce(${record}->>'sourceUpdatedAt' < a.source_updated_at, 0)`;
 
 /**
- * Whether the accident is a false alarm after this record. A later level reopens it, and so does a newer version. What
- * merely repeats a level does not: without a time it may be from before the accident was dismissed.
+ * Whether the accident is a false alarm after this record. A later level or a newer version reopens it. A repeated
+ * level does not, because without a time it may be from before the dismissal.
  */
 export const dismissedAfter = (record: SQL): SQL => sql`
   case
@@ -24,8 +24,8 @@ export const dismissedAfter = (record: SQL): SQL => sql`
   end`;
 
 /**
- * The levels that count as notified after this record, as bits; customers are notified of what it adds. A false alarm
- * adds level 2 if level 1 was notified: verification has ended, and it was none. Otherwise it adds nothing.
+ * The notified levels after this record, as bits; customers are notified of what it adds. A false alarm adds level 2 if
+ * level 1 was notified, and otherwise nothing.
  */
 export const notifiedAfter = (record: SQL): SQL => sql`
   case
@@ -36,10 +36,10 @@ export const notifiedAfter = (record: SQL): SQL => sql`
 
 export const notifiedBefore = sql`coalesce(a.notified, 0)`;
 
-/** The most vehicles of an account with the same VIN that are looked through for the one to name: it is near unique. */
+/** How many vehicles of an account with the same VIN are read to choose one. */
 export const maxVehicles = 50;
 
-/** SQL for the account's vehicle with a VIN, or `what` of it, one of the connection first; null if none is known. */
+/** SQL for the account's vehicle with a VIN, or its `what`, preferably of the connection; null if none is known. */
 export const vehicleWithVin = (
   { accountId, connectionId, vin }: Record<'accountId' | 'connectionId' | 'vin', SQL>,
   what = sql`id`,

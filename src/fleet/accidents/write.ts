@@ -5,7 +5,6 @@ import { contextKeys } from '../lists/accident-versions.ts';
 import { columnName } from '../lists/list.ts';
 import { dismissedAfter, isOlder, notifiedAfter, vehicleWithVin } from './notified.ts';
 
-/** A record of an accident, as the row that it would be were it the only one. */
 export type AccidentRow = { id: string; createdAt: number };
 
 /**
@@ -100,7 +99,7 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
 const columns = contextKeys.map((key) => sql.raw(columnName(key)));
 const names = sql.join(columns, sql`, `);
 
-/** Of the newest version that has it. A driver who was erased is in none. */
+/** The value of the newest version that has it. A driver who was erased is in none. */
 function newest(key: string): SQL {
   const known = sql.raw(columnName(key));
   const given = sql.raw(`r->>'${key}'`);
@@ -114,5 +113,5 @@ const record = sql`r.value`;
 const isBehind = sql`coalesce(r.value->>'sourceUpdatedAt' < a.source_updated_at,
   r.value->>'notificationLevel' < a.notification_level, 0)`;
 
-/** With when it came, as lists show it. */
+/** Adds the time of receipt, as lists show it. */
 const withTime = (row: AccidentRow) => ({ ...row, receivedAt: timestamp(row.createdAt) });

@@ -8,21 +8,21 @@ import { type Bytes, decodeFooter } from './parquet.ts';
 /** The bucket of the archive, if this deployment has one. */
 export const bucketOf = (env: { ARCHIVE?: R2Bucket }): R2Bucket | undefined => env.ARCHIVE;
 
-/** A day of a connection: what one folder of the archive holds. */
+/** A day of a connection: one folder of the archive. */
 export type DayOf = { kind: string; accountId: string; connectionId: string; day: number };
 
-/** A file of a day: some thousands of its rows, in order. Files never change; a new one takes the place of an old one. */
+/** A file of a day: some thousands of its rows, in order. Files never change; a new one replaces an old one. */
 export type Part = {
   file: string;
   rows: number;
-  /** The size of the file, and of its footer, in bytes. */
+  /** The sizes of the file and of its footer, in bytes. */
   bytes: number;
   footer: number;
   first: Position;
   last: Position;
 };
 
-/** A file that the catalog names cannot be read: the bucket fails, or it is no such file. Its key names no person. */
+/** A file in the catalog cannot be read: the bucket fails, or the file is damaged. Its key names no person. */
 export class Unreadable extends Error {
   readonly key: string;
   constructor(key: string, cause?: unknown) {
@@ -31,10 +31,10 @@ export class Unreadable extends Error {
   }
 }
 
-/** One that is not there: it has been replaced since, or was taken away. */
+/** A file that was replaced, or is lost. */
 export class PartGone extends Unreadable {}
 
-/** What a reader gets for an error: 503 for a file that cannot be read, which is logged; itself otherwise. */
+/** The error for a reader: 503 for a file that cannot be read, which is logged; otherwise the error itself. */
 export function refusalOf(error: unknown): unknown {
   if (!(error instanceof Unreadable)) return error;
   fault('error', { message: 'A file of the archive cannot be read', key: error.key, ...described(error) });
@@ -52,13 +52,13 @@ export async function readFile(
   return unlessUnreadable(key, object.arrayBuffer());
 }
 
-/** What reading or decoding a file has come to. @throws Unreadable, whatever it throws */
+/** Wraps any error of reading or decoding a file. @throws Unreadable */
 export const unlessUnreadable = <T>(key: string, work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     throw error instanceof Unreadable ? error : new Unreadable(key, error);
   });
 
-/** The folder of an account's or a connection's archive, or of one day; a warehouse reads its parts as columns. */
+/** The folder of an account's or connection's archive, or of one day; a warehouse reads its parts as columns. */
 export const folderOf = ({
   kind,
   accountId,
@@ -73,19 +73,18 @@ export const folderOf = ({
     '',
   ].join('/');
 
-/** Files up to this size (bytes) are read whole: that takes one read, not two. */
+/** Files up to this size (bytes) are read whole, in one read instead of two. */
 const smallFile = 128 * 1024;
 
-/** The footers of files that were read last: reading on in a file takes one read. */
+/** The footers of recently read files, which save a read. */
 const footers = new Map<string, FileMetaData>();
 const maxFooters = 16;
 
-/** Counts reads of the bucket. */
 export type Reads = { count: number };
 
 /**
- * A file of the archive. Only what is asked for is read, unless the file is small or `whole` says that all of it is
- * needed. @throws PartGone, Unreadable
+ * Opens a file of the archive. Only what is requested is read, unless the file is small or `whole` is set. @throws
+ * PartGone, Unreadable
  */
 export function openPart(bucket: R2Bucket, day: DayOf, part: Part, reads: Reads, whole = false) {
   const key = folderOf(day) + part.file;

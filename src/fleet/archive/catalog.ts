@@ -3,15 +3,15 @@ import { change, type Database, openDatabase, statement } from '../../platform/d
 import { isLeased, type Lease, withLease } from '../../platform/jobs/lease.ts';
 import type { DayOf, Part } from './bucket.ts';
 
-/** `writing`: D1 alone counts. From `moving` on the archive does, and D1 still has some of the rows; `done`: it has none. */
+/** `writing`: only D1 counts. `moving`: the archive counts, and D1 still has some of the rows; `done`: it has none. */
 export type State = 'writing' | 'moving' | 'done';
 
-/** A day that the archive has, with its files in order. */
+/** An archived day, with its files in order. */
 export type Archived = { connectionId: string; day: number; parts: Part[] };
 
 type Stored = Omit<Archived, 'parts'> & { parts: string };
 
-/** Which days of a list to look for: an account's, or one connection's; from one day on, or backwards. */
+/** Which days of a list to find: an account's, or one connection's; from one day on, or backwards. */
 export type DaysQuery = {
   kind: string;
   accountId: string;
@@ -20,11 +20,10 @@ export type DaysQuery = {
   from: number;
   to: number;
   descending: boolean;
-  /** How many days. */
   most: number;
 };
 
-/** The first archived days of a list. They are sought between two bounds: SQLite would seek by one of three. */
+/** The first archived days of a list, between two bounds: SQLite uses one of three only. */
 export const daysOf = (db: Database, query: DaysQuery) => {
   const last = lastDay(query);
   const bounds = query.descending
@@ -34,16 +33,16 @@ export const daysOf = (db: Database, query: DaysQuery) => {
       where ${scope(query)} and ${bounds} and state <> 'writing' order by day ${direction(query)}`;
 };
 
-/** SQL for the last of these days, and null if there is none. */
+/** SQL for the last of these days; null if there is none. */
 export const lastDay = (query: DaysQuery): SQL =>
   sql`(select ${sql.raw(query.descending ? 'min' : 'max')}(day) from (select distinct day from archived_days
     where ${withinScope(query)} order by day ${direction(query)} limit ${query.most}))`;
 
-/** SQL for the newest day that the archive has of the whole list. */
+/** SQL for the newest archived day of the whole list. */
 export const newestDay = ({ kind, accountId, connectionId }: DaysQuery): SQL =>
   sql`(select max(day) from archived_days where ${scope({ kind, accountId, connectionId })})`;
 
-/** The last day of a connection, of any of these kinds, that has gone to the archive; null if none has. */
+/** The last archived day of a connection in any of these kinds; null if there is none. */
 export const lastArchivedDay = (
   db: Database,
   { accountId, connectionId }: { accountId: string; connectionId: string },
@@ -68,27 +67,24 @@ const scope = ({
     ? sql`kind = ${kind} and connection_id = ${connectionId} and +account_id = ${accountId}`
     : sql`account_id = ${accountId} and kind = ${kind}`;
 
-/** A row of the catalog as it is used. */
 export const archivedOf = ({ parts, ...row }: Stored): Archived => ({ ...row, parts: JSON.parse(parts) });
 
 const key = ({ kind, connectionId, day }: DayOf): SQL =>
   sql`kind = ${kind} and connection_id = ${connectionId} and day = ${day}`;
 
-/** What the catalog has of a day. */
+/** The catalog's entry of a day. */
 export const entryOf = (db: Database, day: DayOf) =>
   statement<{ state: State; parts: string }>(db)`select state, parts from archived_days where ${key(day)}`;
 
-/** Writes what the catalog has of a day. */
 export const putEntry = (db: Database, day: DayOf, state: State, parts: Part[]) =>
   change(db)`insert into archived_days (kind, account_id, connection_id, day, state, parts)
       values (${day.kind}, ${day.accountId}, ${day.connectionId}, ${day.day}, ${state}, ${JSON.stringify(parts)})
       on conflict do update set state = excluded.state, parts = excluded.parts`;
 
-/** Takes a day out of the catalog. */
 export const dropEntry = (db: Database, day: DayOf) =>
   change(db)`delete from archived_days where ${key(day)}`;
 
-/** Some days that were begun and are not done; not of connections that are being deleted. */
+/** Some days in progress, except those of connections that are being deleted. */
 export const openEntries = (db: Database, kinds: string[], most: number, also: SQL = sql.empty()) =>
   statement<DayOf>(db)`select kind, account_id as accountId, connection_id as connectionId, day
       from archived_days indexed by archived_days_open
@@ -102,20 +98,20 @@ export const busyMs = 500;
 
 const archiveLease = 'archive files';
 
-/** Runs work that changes the archive: one at a time does, a job, a deletion or a reader. Returns 'busy' otherwise. */
+/** Runs work that changes the archive, exclusively. Returns 'busy' while other work does. */
 export const inArchive = <T>(env: Pick<Env, 'DB'>, work: (lease: Lease) => Promise<T>) =>
   withLease(env, archiveLease, work);
 
 /** Whose archive: an account's, or one connection's. */
 export type Owner = { accountId: string; connectionId?: string | null };
 
-/** SQL for what belongs to an owner, in the tables of the archive. */
+/** SQL for an owner's rows in the archive's tables. */
 export const ownedBy = ({ accountId, connectionId }: Owner): SQL =>
   connectionId
     ? sql`account_id = ${accountId} and connection_id = ${connectionId}`
     : sql`account_id = ${accountId}`;
 
-/** Whether the archive may have, or come to have, something of an owner. Reads two rows; needs no lease. */
+/** Whether an owner has, or may get, something in the archive. Reads two rows; needs no lease. */
 export async function mayHave(env: Pick<Env, 'DB'>, owner: Owner): Promise<boolean> {
   const owned = ownedBy(owner);
   const [found] = await openDatabase(env).all<{ may: number }>(

@@ -13,12 +13,12 @@ import { moveDay } from './move.ts';
 import { oldestRows } from './rows.ts';
 import { type Move, type NoteMerged, usualSizes } from './write.ts';
 
-/** How many connections with old rows are looked up at a time; each has a day moved before any has two. */
+/** How many connections with old rows are handled at a time; each has a day moved before any has two. */
 const connectionsAtATime = 20;
 
 /**
- * Moves days that are no longer hot to the archive, the oldest of each connection first. Does nothing while the archive
- * is being changed by somebody else.
+ * Archives days that are no longer hot, the oldest of each connection first. Does nothing while the archive is being
+ * changed.
  */
 export async function archive(
   env: Env,
@@ -36,7 +36,7 @@ export async function archive(
   );
 }
 
-/** Goes on until there is nothing to do. A connection that fails is left for the next run, and stops no other. */
+/** Works until there is nothing to do. A connection that fails is left for the next run. */
 async function run(
   env: Env,
   shared: Omit<Move, 'kind' | 'day'>,
@@ -68,7 +68,7 @@ async function run(
 
 type Due = { kind: ArchiveKind; day: DayOf };
 
-/** Days that were begun, and the oldest day of each of some connections. */
+/** Days in progress, and the oldest day of each of some connections. */
 async function daysToMove(env: Env, db: Database, kinds: ArchiveKind[], before: number): Promise<Due[]> {
   const names = kinds.map(({ name }) => name);
   const begun = await openEntries(

@@ -7,10 +7,10 @@ import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part, PartGone, refusalOf } from './bucket.ts';
 import { readPartWith } from './write.ts';
 
-/** For how long after a change an archived record is found by its id: a day longer than the change feed keeps it. */
+/** How long after a change an archived record is found by its id: a day longer than in the change feed. */
 const keptMs = 31 * dayMs;
 
-/** Notes where those of these rows are archived that changed lately. It comes before they are deleted from D1. */
+/** Records where these rows, if recently changed, are archived. Runs before they are deleted from D1. */
 export const noteLately = (
   db: Database,
   { name, id }: ArchiveKind,
@@ -27,12 +27,12 @@ export const noteLately = (
         where (day, changed_at) is not (excluded.day, excluded.changed_at)`;
 };
 
-/** How many days are read side by side. */
+/** How many days are read in parallel. */
 const daysAtATime = 5;
 
 /**
- * Finds archived records by their ids, if they have changed in the last 31 days, as D1 would return them. Reads the
- * files of each day that one of them is on.
+ * Finds archived records by id that have changed in the last 31 days, as D1 would return them. Reads the files of each
+ * day concerned.
  *
  * @throws Refusal: unauthenticated, forbidden, unavailable when a file cannot be read
  */
@@ -59,7 +59,6 @@ export async function findArchived(
   }
 }
 
-/** A day of the archive with some of these records. */
 type DayWith = DayOf & { parts: string; ids: string };
 
 async function daysWith(env: Env, caller: Caller, kind: ArchiveKind, ids: string[]): Promise<DayWith[]> {
@@ -89,7 +88,7 @@ async function rowsOn(
   return found.filter((row) => wanted.has(row[kind.id]));
 }
 
-/** Forgets where records are that changed longer ago. */
+/** Forgets the places of records that changed longer ago. */
 export const forgetLately = pruning((now) => [
   sql`delete from archived_lately where (kind, id) in (
     select kind, id from archived_lately where changed_at < ${now - keptMs} limit ${rowsPerChunk})`,

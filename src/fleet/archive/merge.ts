@@ -7,8 +7,8 @@ import { deleteRows, hotRows } from './rows.ts';
 import { type Move, readPart, readPartWith, writeParts } from './write.ts';
 
 /**
- * Puts rows that came in for an archived day into its files, the newer version of each. Only those files are written
- * again that one of them belongs to. Some at a time: the day comes up again until none is left.
+ * Merges late rows of an archived day into its files, keeping the newer versions. Only files with changes are
+ * rewritten, some at a time: call it until none is left.
  */
 export async function mergeLate(move: Move, parts: Part[]): Promise<'next' | 'done'> {
   const { kind, day, lease, noteMerged } = move;
@@ -17,7 +17,7 @@ export async function mergeLate(move: Move, parts: Part[]): Promise<'next' | 'do
   const twins = await twinsOf(move, parts, late);
   const { unchanged, changes } = sort(kind, parts, late, twins);
   const source = { ...day, now: Date.now() };
-  // Until then the change feed has shown the late rows as they came in.
+  // Until then the change feed shows the late rows as received.
   const replace = (rows: ArchivedRow[]) => [
     noteLately(lease.db, kind, day, rows),
     noteMerged(
@@ -40,10 +40,10 @@ export async function mergeLate(move: Move, parts: Part[]): Promise<'next' | 'do
   return 'next';
 }
 
-/** A row of the archive, and the file that it is in. */
+/** An archived row and its file. */
 type Twin = { row: ArchivedRow; at: number };
 
-/** What the archive has of these records on this day, by id. */
+/** The archived versions of these records on this day, by id. */
 async function twinsOf(move: Move, parts: Part[], late: ArchivedRow[]): Promise<Map<unknown, Twin>> {
   const { id } = move.kind;
   const ids = new Set(late.map((row) => row[id]));
@@ -54,10 +54,9 @@ async function twinsOf(move: Move, parts: Part[], late: ArchivedRow[]): Promise<
   return twins;
 }
 
-/** What changes in a file. */
 type Change = { without: Set<unknown>; add: ArchivedRow[] };
 
-/** Tells late rows that change nothing from those that do, with the files that these belong to. */
+/** Separates late rows that change nothing from those that do, with their files. */
 function sort(kind: ArchiveKind, parts: Part[], late: ArchivedRow[], twins: Map<unknown, Twin>) {
   const unchanged: ArchivedRow[] = [];
   const changes = new Map<number, Change>();
@@ -89,8 +88,8 @@ async function rewrite(move: Move, { file }: Part, { without, add }: Change): Pr
 }
 
 /**
- * What becomes of an archived row when its record has come in again: the newer version, as an upsert of a hot row
- * would have left it. Returns the archived row itself if that stays as it is.
+ * The archived row after its record was received again: the newer version, as an upsert of a hot row would leave it.
+ * Returns the archived row itself if nothing changes.
  */
 export function newerOf(kind: ArchiveKind, archived: ArchivedRow, late: ArchivedRow): ArchivedRow {
   const merged = kind.combine ? kind.combine(archived, late) : upserted(kind, archived, late);
@@ -98,7 +97,7 @@ export function newerOf(kind: ArchiveKind, archived: ArchivedRow, late: Archived
   return same ? archived : merged;
 }
 
-/** The rule of `db/upsert.ts`: an older version never takes the place of a newer one. */
+/** The rule of `db/upsert.ts`: an older version never replaces a newer one. */
 function upserted({ fixed }: ArchiveKind, archived: ArchivedRow, late: ArchivedRow): ArchivedRow {
   const [was, is] = [archived.sourceUpdatedAt, late.sourceUpdatedAt];
   if (typeof was === 'number' && typeof is === 'number' && is < was) return archived;

@@ -10,9 +10,9 @@ import { deleteRows, hotRows, hotWithin, rowsPerStatement } from './rows.ts';
 import { type Move, partsInBucket, readPart, tidy, writeParts } from './write.ts';
 
 /**
- * Moves one day of a connection from D1 to the archive, or what has come in late for one that is there: its rows are
- * written, read back and counted, entered in the catalog, and only then deleted from D1. It goes on from wherever it
- * was interrupted, and returns false if the budget is used up before the end.
+ * Moves one day of a connection, or its late rows, from D1 to the archive: writes the rows, reads them back, counts
+ * them, updates the catalog, and only then deletes them from D1. Continues after an interruption. Returns false if the
+ * budget is used up before the end.
  */
 export async function moveDay(move: Move, budget: Budget): Promise<boolean> {
   const { lease, day } = move;
@@ -25,12 +25,12 @@ export async function moveDay(move: Move, budget: Budget): Promise<boolean> {
   }
 }
 
-/** What is done in each state. `next`: the day is in another state now. */
+/** What each state does. `next`: the day is in another state now. */
 type Step = (move: Move, parts: Part[], budget: Budget) => Promise<'next' | 'done' | 'stopped'>;
 
 const steps: Record<State, Step> = { writing: writeRows, moving: deleteMoved, done: mergeLate };
 
-/** Writes what D1 has of the day after what is written already. */
+/** Writes the rows of the day after those already written. */
 async function writeRows(move: Move, parts: Part[], budget: Budget) {
   const { day, lease } = move;
   for (;;) {
@@ -46,10 +46,10 @@ async function writeRows(move: Move, parts: Part[], budget: Budget) {
   }
 }
 
-/** Rows are collected for a file up to about so many characters, which take some times as much memory. */
+/** How many characters of rows a file gets at most, which take several times as much memory. */
 const maxCharacters = 8_000_000;
 
-/** The rows of one file, and whether there may be more after them. */
+/** The rows of one file, and whether more may follow. */
 async function readRows(
   { kind, day, sizes, lease: { db } }: Move,
   last: Part | undefined,
@@ -72,12 +72,12 @@ async function readRows(
 const lengthOf = (row: ArchivedRow): number =>
   Object.values(row).reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
 
-/** Deletes from D1 what the archive's files are found to have, and from the bucket what the catalog does not have. */
+/** Deletes from D1 what is found in the archive's files, and from the bucket what is not in the catalog. */
 async function deleteMoved(move: Move, parts: Part[], budget: Budget) {
   const { kind, day, lease } = move;
   for (const { file, first, last } of parts) {
     const [left] = await hotWithin(lease.db, kind, day, first, last);
-    if (!left) continue; // by an earlier run
+    if (!left) continue; // done by an earlier run
     const rows = await readPart(move, file, [kind.id, 'updatedAt']);
     for (let at = 0; at < rows.length; at += rowsPerStatement) {
       const some = rows.slice(at, at + rowsPerStatement);
@@ -90,14 +90,14 @@ async function deleteMoved(move: Move, parts: Part[], budget: Budget) {
   return 'done';
 }
 
-/** What the catalog says of a day, and what it would say by what is in the bucket: files with their rows. */
+/** The catalog's entry of a day, and what it should be according to the bucket. */
 export type Repair = { catalog: Part[]; bucket: Part[] };
 
 /**
- * Compares what the catalog has of a day with the bucket, and, with `apply`, has the catalog name what is there. For
- * operators: after the database went back in time it names files that others have replaced since, and files may be lost.
+ * Compares a day's catalog entry with the bucket and, with `apply`, repairs it. For operators: after going back in time
+ * the catalog names files that were replaced since, and files may be lost.
  *
- * @throws Refusal: unavailable, while another change of the archive goes on, or when there is no bucket
+ * @throws Refusal: unavailable, while the archive is being changed, or when there is no bucket
  */
 export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<Repair> {
   const bucket = bucketOf(env);

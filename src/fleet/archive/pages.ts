@@ -32,27 +32,27 @@ export type ArchivedPageQuery = PageQuery & {
   archive: {
     kind: ArchiveKind;
     connection: SQLiteColumn;
-    /** Whether an index leads to the rows of an account. */
+    /** Whether an index has the rows by account. */
     byAccount: boolean;
     filter: StreamQuery['filter'];
   };
 };
 
-/** After so many reads of files a page is as long as it is: one over many small days, and one that is looked through. */
+/** After so many reads of files a page ends: of one over many small days, or with a filter. */
 const enoughReads = 12;
 const enoughReadsFiltered = 4;
 
-/** How many days of the archive are looked at first: a page seldom goes further. Then how many. */
+/** How many days of the archive are read first, which is usually enough, and then. */
 const firstDays = 2;
 const moreDays = 8;
 
-/** A page that has become so large (bytes) is not made longer. */
+/** A page of this size (bytes) is not continued. */
 const enoughBytes = 0.9 * maxPageBytes;
 
 /**
- * Cuts one page that continues from the archive into D1, or back. What the catalog says of its
- * first days is read together with D1's rows up to the end of these days, in the batch of the caller's token check: a
- * day that moves meanwhile is read from both, and each of its rows is shown once.
+ * Reads one page across the archive and D1. The catalog of the first days is read together with D1's rows up to their
+ * end, in the batch of the caller's token check: a day that is being moved is read from both, and each of its rows is
+ * shown once.
  *
  * @throws Refusal: unauthenticated, forbidden, or invalid for a connection that is not the caller's
  */
@@ -66,7 +66,7 @@ export async function readPageAcross(
     try {
       return await cut(env, bucket, caller, query);
     } catch (error) {
-      // Most likely a file was replaced after the catalog was read, which names the new one by now.
+      // Probably a file was replaced after the catalog was read, which names the new one now.
       if (error instanceof PartGone && (usePrimary(caller) || tries < 3)) continue; // a replica's names may be old
       throw refusalOf(error);
     }
@@ -160,8 +160,8 @@ function daysQuery(
 }
 
 /**
- * The rows of D1 up to the end of the archive's days; where there are none, as far as the page goes. That is one bound:
- * of two, SQLite would seek by either, and read all rows up to the other.
+ * The rows of D1 up to the end of the archived days, or as far as the page goes. One bound only: with two, SQLite would
+ * use either, and read all rows up to the other.
  */
 function bounded(
   { from = 0, to = Number.MAX_SAFE_INTEGER, ...query }: ArchivedPageQuery,
@@ -184,7 +184,7 @@ function endOf(days: Archived[], descending: boolean): Position {
     : { sort: (Math.max(...each) + 1) * dayMs, id: '' };
 }
 
-/** Whether D1 has rows of days that the archive has already: such as move now, and such as came in late. */
+/** Whether D1 has rows of archived days: those being moved, and late ones. */
 function anyLate(
   db: Database,
   { archive, table, columns, order, connectionId }: ArchivedPageQuery,
@@ -201,9 +201,9 @@ function anyLate(
 }
 
 /**
- * Where D1 has a row that the archive has too, leaves the newer one of them.
+ * Keeps the newer version of rows that are both in D1 and in the archive.
  *
- * @throws PartGone, when a row has moved since it was read from D1: the catalog names the file that has it by now
+ * @throws PartGone, when a row was moved since it was read from D1: the catalog names its file by now
  */
 async function keepNewer(
   env: Env,

@@ -2,15 +2,15 @@ import { type FileMetaData, parquetMetadata, parquetReadObjects, parquetSchema }
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { keptOf } from '../lists/parquet.ts';
 
-/** Reads what a Parquet file says of itself, from its last bytes. @throws Error: not all of that is among them */
+/** Reads the metadata of a Parquet file from its last bytes. @throws Error, if they are too few */
 export const decodeFooter = (lastBytes: ArrayBuffer): FileMetaData => parquetMetadata(lastBytes);
 
-/** A part of a file, by where it begins there. */
+/** A part of a file and its offset. */
 export type Bytes = { offset: number; buffer: ArrayBuffer };
 
 /**
- * Reads rows `from` (inclusive) `to` (exclusive) of a file, whose row groups are among `bytes`; of `keys`, or whole.
- * What a file from before a column does not have is null.
+ * Reads rows `from` (inclusive) `to` (exclusive) of a file whose row groups are in `bytes`; all or only `keys`. Columns
+ * that an older file lacks are null.
  */
 export async function decodeRows(
   kind: ArchiveKind,
@@ -35,7 +35,7 @@ export async function decodeRows(
   return rows;
 }
 
-/** Where the row groups that hold these rows lie in the file. */
+/** The byte range of the row groups with these rows. */
 export function bytesOfRows({ row_groups }: FileMetaData, from: number, to: number) {
   let first = 0;
   let [start, end] = [Number.POSITIVE_INFINITY, 0];

@@ -7,7 +7,7 @@ import { busyMs, entryOf, inArchive, mayHave, type Owner, ownedBy, putEntry, typ
 import { dayOf } from './day.ts';
 import { type Folder, filesOf, readPartWith, tidy, writeParts } from './write.ts';
 
-/** Takes a step that changes the archive; while another change goes on, waits a little and returns `cursor`. */
+/** Runs a step that changes the archive; while another change is in progress, waits a little and returns `cursor`. */
 async function unlessBusy(
   env: Env,
   cursor: string,
@@ -20,8 +20,8 @@ async function unlessBusy(
 }
 
 /**
- * Removes part of an account's or a connection's archive: files first, so that none is left that nobody knows of.
- * Returns '' while there is more, or while another change of the archive goes on, and undefined once nothing is left.
+ * Removes part of an account's or connection's archive, files first, so that no unknown one is left. Returns '' while
+ * there is more, or while the archive is being changed, and undefined when done.
  */
 export async function removeArchive(
   env: Env,
@@ -50,7 +50,7 @@ async function isEmpty(bucket: R2Bucket, prefixes: string[]): Promise<boolean> {
   return true;
 }
 
-/** Takes entries out of the catalog. Returns whether that were all. */
+/** Removes entries from the catalog. Returns whether those were all. */
 async function removeEntries({ db, write }: Lease, owner: Owner): Promise<boolean> {
   const owned = ownedBy(owner);
   const [days = 0, lately = 0] = await write(
@@ -62,22 +62,20 @@ async function removeEntries({ db, write }: Lease, owner: Owner): Promise<boolea
   return days < rowsPerChunk && lately < rowsPerChunk;
 }
 
-/** Which archived rows are to change, by the value of a key, and how. Nothing may move a row to another place. */
+/** Which archived rows to change, by the value of a key, and how. Their order must not change. */
 export type Rewrite = { key: string; value: string; change: (row: ArchivedRow) => ArchivedRow };
 
-/** How many files one step looks through. */
+/** How many files one step reads. */
 const filesPerStep = 20;
 
-/** Where to go on: after this day of a kind and connection. */
 type Reached = Pick<DayOf, 'kind' | 'connectionId' | 'day'>;
 
 /**
- * Rewrites the archived rows of an owner that have a value, such as those that name a driver, and deletes the files
- * that had them before; then lists the bucket, to see that no file has them that the catalog does not name. Looks
- * through some files at a time: returns a cursor to go on with, which is the same one while another change of the
- * archive goes on, and undefined once all are done.
+ * Rewrites the archived rows of an owner that have a value, such as a driver's id, and deletes the previous files; then
+ * lists the bucket to make sure that no uncatalogued file has such rows. Reads some files at a time: returns the next
+ * cursor, which is the same while another change is in progress, and undefined when done.
  *
- * @throws Error when a file has such rows that nothing else is known of: operators have to repair its day
+ * @throws Error, when an unknown file has such rows: operators must repair its day
  */
 export async function rewriteArchive(
   env: Env,
@@ -104,11 +102,11 @@ export async function rewriteArchive(
   });
 }
 
-/** What the cursor of this begins with, before the key that it has come to. */
+/** The prefix of the cursor of this listing. */
 const listing = 'listed ';
 const dayFolder = /connection=([^/]+)\/date=(\d{4}-\d\d-\d\d)\//;
 
-/** Sees to it that no file has such rows that the catalog does not name: those of a page of the bucket's list. */
+/** Checks a page of the bucket's list for uncatalogued files with such rows. */
 async function lookThrough(
   bucket: R2Bucket,
   kinds: ArchiveKind[],
@@ -128,7 +126,7 @@ async function lookThrough(
   const days = Map.groupBy(objects, (object) => dayFolder.exec(object.key)?.[0]);
   for (const [folder, found] of days) {
     const [, connection, date] = dayFolder.exec(folder ?? '') ?? [];
-    if (!connection || !date) continue; // nothing of ours
+    if (!connection || !date) continue; // not ours
     const day = { kind: kind.name, accountId, connectionId: connection, day: dayOf(Date.parse(date)) };
     const [entry] = await entryOf(db, day);
     const parts: Part[] = entry ? JSON.parse(entry.parts) : [];
@@ -165,7 +163,7 @@ async function rewriteDay(
   const fresh: Part[] = [];
   for (const part of parts) {
     const rows = await readPartWith(folder, part.file, key, new Set([value])).catch((error: unknown) => {
-      if (error instanceof PartGone) return []; // nothing is left to change in it
+      if (error instanceof PartGone) return []; // nothing left to change in it
       throw error;
     });
     if (rows.length === 0) {
@@ -176,5 +174,5 @@ async function rewriteDay(
     fresh.push(...(await writeParts(folder, changed, part.file)));
   }
   if (!fresh.every((part) => parts.includes(part))) await write(putEntry(db, folder.day, state, fresh));
-  await tidy(folder, fresh); // also what an earlier run has left
+  await tidy(folder, fresh); // including what an earlier run has left
 }

@@ -8,7 +8,7 @@ import type { DayOf } from './bucket.ts';
 /** How many rows one statement reads or deletes: some tens of milliseconds of D1's time. */
 export const rowsPerStatement = 1000;
 
-/** Rows of a day that D1 has, in order, after a place. */
+/** D1's rows of a day in order, after a position. */
 export const hotRows = (db: Database, kind: ArchiveKind, day: DayOf, after?: Position) => {
   const { order, id } = orderOf(kind);
   return statement<ArchivedRow>(db)`select ${selected(kind)} from ${kind.table}
@@ -17,7 +17,7 @@ export const hotRows = (db: Database, kind: ArchiveKind, day: DayOf, after?: Pos
       order by ${order}, ${id} limit ${rowsPerStatement}`;
 };
 
-/** A row that D1 has between two places of a day, both inclusive, if there is one. */
+/** A row of D1 between two positions of a day, both inclusive, if there is one. */
 export const hotWithin = (db: Database, kind: ArchiveKind, day: DayOf, first: Position, last: Position) => {
   const { order, id } = orderOf(kind);
   return statement<{ found: number }>(db)`select 1 as found from ${kind.table}
@@ -25,7 +25,7 @@ export const hotWithin = (db: Database, kind: ArchiveKind, day: DayOf, first: Po
         and (${order}, ${id}) <= (${last.sort}, ${last.id}) limit 1`;
 };
 
-/** Everything that a row of the archive has, from the table of that prefix. */
+/** All columns of an archived row, with the table's prefix. */
 export const selected = ({ columns }: ArchiveKind, prefix: '' | 't.' = ''): SQL =>
   sql.raw(
     Object.entries(columns)
@@ -46,7 +46,7 @@ export const deleteRows = (db: Database, { table, id }: ArchiveKind, rows: Archi
       cross join ${table} t on t.id = v.value->>0 and t.updated_at = v.value->>1)`;
 };
 
-/** The connections that have rows of this kind from before a time, each with its oldest; not those being deleted. */
+/** The connections with rows of this kind from before a time, each with its oldest, except those being deleted. */
 export const oldestRows = (
   db: Database,
   kind: ArchiveKind,

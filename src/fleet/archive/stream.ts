@@ -6,26 +6,25 @@ import { type DayOf, openPart, type Part, type Reads, unlessUnreadable } from '.
 import type { Archived } from './catalog.ts';
 import { bytesOfRows, decodeRows } from './parquet.ts';
 
-/** Which rows of the archive a page needs. */
+/** Which archived rows a page needs. */
 export type StreamQuery = {
   accountId: string;
   after?: Position | undefined;
-  /** Half-open bounds of the order. */
   from?: number | undefined;
   to?: number | undefined;
   descending: boolean;
   limit: number;
-  /** What rows must pass, by the values of these keys. */
+  /** The condition for rows, by the values of these keys. */
   filter?: { keys: string[]; passes: (row: ArchivedRow) => boolean } | undefined;
 };
 
-/** How many files one stream reads at most: those that are looked through are read whole. */
+/** How many files one stream reads at most: with a filter they are read whole. */
 const maxParts = 8;
 const maxPartsFiltered = 4;
 
 /**
- * Reads rows of one connection from these days of the archive, which are in the order of the query: one more than a
- * page, or as far as may be looked through. @throws PartGone, Unreadable
+ * Reads rows of one connection from these days of the archive, in the order of the query: one more than a page, or as
+ * far as may be scanned. @throws PartGone, Unreadable
  */
 export async function readStream(
   bucket: R2Bucket,
@@ -54,7 +53,7 @@ export async function readStream(
   return { rows };
 }
 
-/** The files that may hold such rows, in the order of the query. */
+/** The files that may have such rows, in the order of the query. */
 function partsOf({ name }: ArchiveKind, days: Archived[], query: StreamQuery) {
   const { accountId, after, from = -Infinity, to = Infinity, descending } = query;
   return days.flatMap(({ parts, ...rest }) => {
@@ -71,12 +70,12 @@ function partsOf({ name }: ArchiveKind, days: Archived[], query: StreamQuery) {
 
 type OpenPart = ReturnType<typeof openPart>;
 
-/** Starts to read those files that will be needed for sure: all of their rows together do not make up a page. */
+/** Starts reading the files that will certainly be needed: all of their rows together do not fill a page. */
 function readAhead(opened: { part: Part; file: OpenPart }[], limit: number): void {
   let rows = 0;
   for (const { part, file } of opened) {
     if (rows > limit) return;
-    file.metadata().catch(() => {}); // who needs it gets the failure
+    file.metadata().catch(() => {}); // the failure reaches the code that needs it
     rows += part.rows;
   }
 }
@@ -92,8 +91,8 @@ function isWanted(kind: ArchiveKind, { after, from = -Infinity, to = Infinity, d
 }
 
 /**
- * Reads so many rows from where the page begins, or as many as there are. With a filter, a row group is first looked
- * through, and read in full where something passes.
+ * Reads so many rows from the page's beginning, or as many as there are. With a filter, the filtered columns are read
+ * first, and the rest of a row group only where something passes.
  */
 async function readOn(
   kind: ArchiveKind,
@@ -107,7 +106,7 @@ async function readOn(
   const found: ArchivedRow[] = [];
   while (groups.length > 0 && found.length < want) {
     const taken = groups.splice(0, 1);
-    // The first group may lie before the page's beginning for the most part: it does not count.
+    // Most of the first group may be before the page's beginning, so it does not count.
     for (let rows = 0; !filter && rows < want - found.length && groups.length > 0; ) {
       const [next] = groups.splice(0, 1);
       if (!next) break;
@@ -127,7 +126,7 @@ async function readOn(
   return found;
 }
 
-/** The row groups from where the page begins, in the order of the query, as far as its range goes. */
+/** The row groups from the page's beginning to the end of its range, in the order of the query. */
 function groupsAfter({ order }: ArchiveKind, { row_groups }: FileMetaData, query: StreamQuery) {
   const { after, from = -Infinity, to = Infinity, descending } = query;
   let next = 0;
@@ -145,9 +144,8 @@ function groupsAfter({ order }: ArchiveKind, { row_groups }: FileMetaData, query
 
 const encoder = new TextEncoder();
 
-/** About how many bytes a row has as JSON: each value has its key, and times become longer than they are kept. */
+/** The approximate size of a row as JSON: each value has its key, and times are longer than stored. */
 export const sizeOfRow = (row: ArchivedRow): number =>
   encoder.encode(JSON.stringify(row)).length + 16 * Object.keys(row).length;
 
-/** A row with what a page has to know of it. */
 const scanned = (row: ArchivedRow): StreamRow => ({ ...row, hit: 1, nth: 0, size: sizeOfRow(row), total: 0 });

@@ -6,14 +6,11 @@ import { parquetWriter } from '../lists/parquet.ts';
 import { type DayOf, folderOf, type Part, readFile, unlessUnreadable } from './bucket.ts';
 import { decodeFooter, decodeRows } from './parquet.ts';
 
-/**
- * How many rows a file has at most, all of which are held in memory, and how many a row group, of which a page reads
- * one or a few.
- */
+/** The maximum rows of a file, which are held in memory, and of a row group, of which a page reads one or a few. */
 export type Sizes = { part: number; group: number };
 export const usualSizes: Sizes = { part: 5000, group: 250 };
 
-/** The statement that notes in the change feed that records which were archived have changed. */
+/** The statement that records changes of archived records in the change feed. */
 export type NoteMerged = (
   db: Database,
   source: DayOf & { now: number },
@@ -21,13 +18,12 @@ export type NoteMerged = (
   ids: unknown[],
 ) => ReturnType<typeof change>;
 
-/** The files of a day of a connection. */
 export type Folder = { bucket: R2Bucket; kind: ArchiveKind; day: DayOf; sizes?: Sizes };
 
-/** A day that is moved, or merged, by whoever has the lease. */
+/** A day being moved or merged by the holder of the lease. */
 export type Move = Folder & { lease: Lease; sizes: Sizes; noteMerged: NoteMerged };
 
-/** Writes rows of a day, which are in order, as files. `replaces` names the one that they replace. */
+/** Writes the ordered rows of a day as files. `replaces` names the file that they replace. */
 export async function writeParts(folder: Folder, rows: ArchivedRow[], replaces?: string): Promise<Part[]> {
   const { sizes = usualSizes } = folder;
   const of = Math.ceil(rows.length / sizes.part);
@@ -40,10 +36,10 @@ export async function writeParts(folder: Folder, rows: ArchivedRow[], replaces?:
   return parts;
 }
 
-/** What a file says of itself beside its bytes, from which the catalog can be put together again. */
+/** A file's metadata, from which the catalog can be restored. */
 type Label = Omit<Part, 'file' | 'bytes'> & { replaces?: { file: string; of: number } };
 
-/** Writes a file, reads it back and counts. @throws Error: what was read back is not what was written */
+/** Writes a file and verifies it. @throws Error, if what is read back differs */
 async function writePart(
   { bucket, kind, day, sizes }: Required<Folder>,
   rows: ArchivedRow[],
@@ -73,7 +69,7 @@ async function writePart(
   return { file, bytes: bytes.size, ...part };
 }
 
-/** Reads a file whole. Returns what decodes its rows, or these keys of them. @throws PartGone, Unreadable */
+/** Reads a whole file. Returns a function that decodes its rows, or only some keys. @throws PartGone, Unreadable */
 async function readWhole({ bucket, kind, day }: Folder, file: string) {
   const key = folderOf(day) + file;
   const buffer = await readFile(bucket, key);
@@ -86,11 +82,11 @@ async function decoded(kind: ArchiveKind, buffer: ArrayBuffer, keys?: string[]):
   return decodeRows(kind, metadata, { offset: 0, buffer }, { from: 0, to, ...(keys && { keys }) });
 }
 
-/** Reads all rows of a file, or these keys of them. @throws PartGone */
+/** Reads all rows of a file, or only some keys. @throws PartGone */
 export const readPart = async (folder: Folder, file: string, keys?: string[]): Promise<ArchivedRow[]> =>
   (await readWhole(folder, file))(keys);
 
-/** Reads all rows of a file if one of them has one of these values under a key; none otherwise. @throws PartGone */
+/** Reads all rows of a file if one of them has one of these values under a key, otherwise none. @throws PartGone */
 export async function readPartWith(
   folder: Folder,
   file: string,
@@ -102,7 +98,7 @@ export async function readPartWith(
   return (await decode([key])).some(isWanted) ? decode() : [];
 }
 
-/** The files of a day as the bucket has them, without those that others have replaced or were to replace. */
+/** The files of a day in the bucket, without replaced and unfinished ones. */
 export async function partsInBucket(bucket: R2Bucket, day: DayOf): Promise<Part[]> {
   const found = await labelled(bucket, day);
   const successors = Map.groupBy(
@@ -123,7 +119,7 @@ export async function partsInBucket(bucket: R2Bucket, day: DayOf): Promise<Part[
     .sort((a, b) => a.first.sort - b.first.sort || (a.first.id < b.first.id ? -1 : 1));
 }
 
-/** The files of a day that are ours, by what they say of themselves. */
+/** The files of a day that are ours, according to their metadata. */
 async function labelled(bucket: R2Bucket, day: DayOf) {
   const found: { part: Part; replaces: Label['replaces'] }[] = [];
   let cursor: string | undefined;
@@ -140,13 +136,13 @@ async function labelled(bucket: R2Bucket, day: DayOf) {
   return found;
 }
 
-/** All files of a day that are ours, whether or not the catalog names them. */
+/** All of our files of a day, catalogued or not. */
 export const filesOf = async (bucket: R2Bucket, day: DayOf): Promise<Part[]> =>
   (await labelled(bucket, day)).map(({ part }) => part);
 
 /**
- * Deletes files of a day that the catalog does not name, if what it names takes their place: it replaces them, was to be
- * replaced by them, or has all of their records. Whatever else is there is left alone.
+ * Deletes uncatalogued files of a day that catalogued ones supersede: by replacing them, or by having all of their
+ * records. Keeps all others.
  */
 export async function tidy(folder: Folder, parts: Part[]): Promise<void> {
   const { bucket, day } = folder;

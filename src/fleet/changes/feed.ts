@@ -12,23 +12,21 @@ import { keptMs } from './prune.ts';
 import { type Change, ChangesQuery, changeKinds, expiredCursor, feedCursor } from './schema.ts';
 import { withState } from './state.ts';
 
-/** The cursor of what is still to come, for clients that list everything first. */
+/** The cursor of future changes, for clients that list everything first. */
 const now = 'now';
 
 /** How many rows a page covers at most: each is a call of `/ingest`, or a part of one. */
 export const maxRows = 100;
 
-/** What a client asks the feed for: the Connection-Id header, and the query with each parameter's values. */
 export type FeedRequest = { connectionId: string | undefined; query: Record<string, string[]> };
 
-/** A page of the feed. `resume` is the cursor to come back with; `next` is the same, if there is more already. */
+/** A page of the feed. `resume` is the cursor for next time; `next` is the same, if there is more now. */
 export type FeedPage = { items: Change[]; next?: string; resume: string };
 
 /**
- * Reads what changed after a cursor, or in the last 30 days, in the order in which the service learned it.
- * Of several changes of a record a page has one, with its current state. A page is short, with a next one, when it
- * has covered `maxRows`, when the filters have let too few of `maxScanned` rows pass, or when it would exceed
- * `maxPageBytes`.
+ * Reads the changes after a cursor, or of the last 30 days, in the order they were received. A record that changed
+ * several times is in a page once, with its current state. A page is short and has a next one when it has covered
+ * `maxRows`, when too few of `maxScanned` rows pass its filters, or when it would exceed `maxPageBytes`.
  *
  * @throws Refusal: invalid, naming the parameter; unauthenticated; forbidden
  */
@@ -50,7 +48,7 @@ export async function readChanges(
   );
   if (cursor === now) {
     const upTo = upToNow(latest?.seq);
-    // Whoever lists everything next gets again what the replica that they read may not have had.
+    // A client that lists everything next gets again what its replica may have lacked.
     return { items: [], resume: cursorAt(mayReadReplica(caller) ? { seq: upTo.seq - hourMs } : upTo) };
   }
 
@@ -63,8 +61,8 @@ export async function readChanges(
 }
 
 /**
- * Where to begin. Without a cursor that is an hour after the oldest change that a cursor may lead to, so that it does
- * not expire while somebody reads on from there.
+ * Where to begin. Without a cursor that is an hour after the oldest possible one, so that it does not expire while it
+ * is used.
  */
 function startOf(cursor: string | undefined, identity: string): Reached {
   const oldest = Date.now() - keptMs;
@@ -78,21 +76,19 @@ function startOf(cursor: string | undefined, identity: string): Reached {
 }
 
 /**
- * How far a client has got that has read everything: to the last row, or to yesterday if that is later, so that its
- * cursor does not expire while nothing happens. Not to now: a transaction may commit with an earlier time, for the
- * clocks of two machines differ, though not by a day.
+ * How far a client has come that has read everything: to the last row, or to yesterday if that is later, so that its
+ * cursor does not expire while nothing happens. Not to now: because clocks differ, a transaction may commit with an
+ * earlier time, though not by a day.
  */
 const upToNow = (latest: number | undefined): Reached => ({ seq: Math.max(latest ?? 0, Date.now() - dayMs) });
 
-/** The account's last row. */
 export const selectLatest = (db: Database, { accountId }: Caller) =>
   statement<{ seq: number }>(db)`
     select coalesce(max(seq), 0) as seq from changes where account_id = ${accountId}`;
 
-/** What narrows the feed. */
 type Filters = { connectionId: string | undefined; kinds: string[] | undefined };
 
-/** The rows beyond a position that pass the filters, in order. */
+/** The rows after a position that pass the filters, in order. */
 const selectRows = (
   db: Database,
   { accountId }: Caller,

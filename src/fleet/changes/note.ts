@@ -4,18 +4,17 @@ import type { AccountTable } from '../../platform/db/tables.ts';
 import type { NoteMerged } from '../archive/write.ts';
 import { type ListedKind, lists } from '../lists/registry.ts';
 
-/** Whose records change, and when, in milliseconds since 1970. */
+/** Whose records change, and when (milliseconds since 1970). */
 export type ChangeSource = { accountId: string; connectionId: string; now: number };
 
-/** What becomes of records. */
 export type Action = 'changed' | 'deleted';
 
-/** Records of a kind that a transaction has upserted: some of them may have been known already. */
+/** Records of a kind that a transaction has upserted, some of which may be unchanged. */
 export type Written = { kind: ListedKind; table: AccountTable; ids: string[] };
 
 /**
- * Notes, at the end of the transaction that upserts records, which of them it has changed: those whose `updated_at` is
- * `now`. Writes one row, or none when nothing has changed. `quiet` says that nobody is notified of them.
+ * Records, at the end of the transaction that upserts records, which of them have changed: those whose `updated_at` is
+ * `now`. Writes one row, or none. `quiet`: nobody is notified of them.
  */
 export function noteWritten(db: Database, source: ChangeSource, written: Written[], quiet: boolean) {
   const { accountId, connectionId, now } = source;
@@ -32,13 +31,12 @@ export function noteWritten(db: Database, source: ChangeSource, written: Written
     from changed where records <> ${nothing}`;
 }
 
-/** How many records a row names at most. A call of `/ingest` has no more. */
+/** How many records a row names at most, as in a call of `/ingest`. */
 export const maxRecordsPerRow = 500;
 
 /**
- * The statement that notes records of a kind, for whoever changes or deletes them otherwise: to be run in the same
- * transaction. `ids` is a query with a column `id`; if it looks for what is to be deleted, it comes before that.
- * Writes one row for 500 records.
+ * The statement that records other changes or deletions of a kind, in the same transaction. `ids` is a query with a
+ * column `id`; it runs before a deletion. Writes one row for 500 records.
  */
 export const noteRecords = (source: ChangeSource, action: Action, kind: ListedKind, ids: SQL): SQL => sql`
   insert into changes (account_id, seq, connection_id, action, records)
@@ -47,14 +45,14 @@ export const noteRecords = (source: ChangeSource, action: Action, kind: ListedKi
   from (select id, (row_number() over () - 1) / ${sql.raw(String(maxRecordsPerRow))} as part from (${ids}))
   group by part`;
 
-/** Deletions as above, of records whose ids are known. */
+/** Records deletions of records whose ids are known. */
 export const noteDeleted = (db: Database, source: ChangeSource, kind: ListedKind, ids: string[]) =>
   change(
     db,
     noteRecords(source, 'deleted', kind, sql`select value as id from json_each(${JSON.stringify(ids)})`),
   );
 
-/** Notes that records have changed whose late versions have been put together with what the archive had. */
+/** Records changes of archived records that were merged with late versions. */
 export const noteMerged: NoteMerged = (db, source, { name }, ids) => {
   const kind = lists.find(({ list }) => list.archive?.name === name)?.kind;
   if (!kind) throw new Error(`${name} is no list`);
@@ -64,6 +62,6 @@ export const noteMerged: NoteMerged = (db, source, { name }, ids) => {
   );
 };
 
-/** D1 runs transactions one after the other: whichever commits later finds a higher one. */
+/** D1 runs transactions one by one, so a later commit gets a higher number. */
 const nextSeq = ({ accountId, now }: ChangeSource): SQL =>
   sql`max(${now}, 1 + coalesce((select max(seq) from changes where account_id = ${accountId}), 0))`;

@@ -1,16 +1,16 @@
 import type { CursorKeys } from '../../platform/db/cursor.ts';
 import type { Action } from './note.ts';
 
-/** A row of `changes`, as it was read: `records` are ids by kind, as JSON. */
+/** A row of `changes`: `records` are ids by kind, as JSON. */
 export type Noted = { seq: number; connectionId: string; action: Action; records: string };
 
-/** How far somebody has read: to the end of a row, or through some of its records. */
+/** How far a client has read: to the end of a row, or through some of its records. */
 export type Reached = { seq: number; records?: number };
 
-/** One record that changed, and how far reading it gets. */
+/** A changed record, and the position after it. */
 export type Entry = { kind: string; id: string; connectionId: string; action: Action; reached: Reached };
 
-/** The records that rows name beyond `after`, in their order, of these kinds. */
+/** The changed records of these kinds in rows after `after`, in order. */
 export function entriesOf(rows: Noted[], after: Reached, kinds: readonly string[]): Entry[] {
   return rows.flatMap(({ seq, connectionId, action, records }) => {
     const byKind: Record<string, string[]> = JSON.parse(records); // as `note.ts` writes them
@@ -26,12 +26,12 @@ export function entriesOf(rows: Noted[], after: Reached, kinds: readonly string[
   });
 }
 
-/** What becomes of a record within a page, and how far reading had got before it first came. */
+/** A record's last action within a page, and the position before its first one. */
 export type Collapsed = Omit<Entry, 'reached'> & { before: Reached };
 
 /**
- * Takes each record once, where it first comes, with its latest state; at most `limit`. `end` is how
- * far that gets, if there are entries beyond.
+ * Reduces entries to one per record, at its first place with its last action; at most `limit`. `end` is the position
+ * reached, if there are entries beyond.
  */
 export function collapse(
   entries: Entry[],
@@ -50,11 +50,10 @@ export function collapse(
   return { records: [...records.values()] };
 }
 
-/** How far somebody has read, as cursors have it. */
 export const keysOf = ({ seq, records }: Reached): CursorKeys =>
   records === undefined ? [seq] : [seq, records];
 
-/** How far the keys of a cursor are; undefined for those of another list. */
+/** The position in a cursor's keys; undefined for those of another list. */
 export function reachedAt([seq, records, ...more]: CursorKeys): Reached | undefined {
   if (typeof seq !== 'number' || typeof records === 'string' || more.length > 0) return undefined;
   return { seq, ...(records !== undefined && { records }) };

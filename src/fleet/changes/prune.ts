@@ -2,10 +2,10 @@ import { type SQL, sql } from 'drizzle-orm';
 import { dayMs } from '../../platform/durations.ts';
 import { pruning, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
-/** For how long a change is kept, and how old a cursor may be. */
+/** How long a change is kept, and how old a cursor may be. */
 export const keptMs = 30 * dayMs;
 
-/** Deletes changes that are older than 30 days: account by account, so that nothing is read that stays. */
+/** Deletes changes older than 30 days, account by account, so that only deleted rows are read. */
 export const pruneChanges = pruning((now) => [
   sql`
     with recursive feeds (id) as (
@@ -19,7 +19,7 @@ export const pruneChanges = pruning((now) => [
       limit ${rowsPerChunk})`,
 ]);
 
-/** The statement that deletes changes of an account that is deleted; to be run in chunks. */
+/** The statement that deletes a chunk of an account's changes. */
 export const changesOfAccount = (accountId: string): SQL => sql`
   delete from changes where (account_id, seq) in (
     select account_id, seq from changes where account_id = ${accountId} limit ${rowsPerChunk})`;

@@ -3,10 +3,10 @@ import { Limit, QueryCursor, QueryList, queryOf } from '../../platform/query.ts'
 import { alternatives } from '../lists/field-types.ts';
 import { lists } from '../lists/registry.ts';
 
-/** The kinds of records that the feed has: those that have a list. */
+/** The kinds of records in the feed: those that have a list. */
 export const changeKinds: string[] = lists.map(({ kind }) => kind);
 
-/** Which kinds a client follows. */
+/** The kinds that a client follows. */
 export const QueryKinds = v.pipe(
   QueryList,
   v.check(
@@ -17,24 +17,23 @@ export const QueryKinds = v.pipe(
   v.metadata({ type: 'array', items: { type: 'string', enum: changeKinds }, maxItems: 100 }),
 );
 
-/** What a client asks the feed for: each parameter with all its values. */
+/** The query of the feed. */
 export const ChangesQuery = queryOf({
   limit: Limit,
   cursor: QueryCursor,
   kinds: v.optional(QueryKinds),
 });
 
-/** What the cursor of the feed must be. */
 export const feedCursor =
   'must be the resume of a page of this feed, with the same connection and kinds, or now';
 
-/** How a cursor is refused whose changes are no longer kept. */
+/** The refusal of a cursor whose changes are no longer kept. */
 export const expiredCursor = {
   message: 'Cursor has expired, list everything again',
   must: 'must be at most 30 days old: list everything again, and begin with cursor=now',
 };
 
-/** One record that changed, as clients read it. */
+/** A changed record, as clients read it. */
 export const Change = v.object({
   kind: v.string(),
   id: v.pipe(v.string(), v.uuid()),
@@ -44,7 +43,7 @@ export const Change = v.object({
 });
 export type Change = v.InferOutput<typeof Change>;
 
-/** The changes of each kind, with the name of their schema, such as ChangedDriver. */
+/** The changes of each kind, with their schema's name, such as ChangedDriver. */
 export const changesByKind = lists.map(({ kind, item }) => ({
   kind,
   name: `Changed${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,

@@ -8,13 +8,13 @@ import { lists } from '../lists/registry.ts';
 import type { Collapsed, Reached } from './page.ts';
 import type { Change } from './schema.ts';
 
-/** About how many bytes an item of the feed has as JSON, beside its data. */
+/** The approximate bytes of a feed's item beside its data, as JSON. */
 const bytesAround = 200;
 
 /**
- * Gives records their current state: a row read for each. One that is gone, or of a connection that is being deleted, is
- * told as deleted once the feed has come to
- * its deletion; before that it is left out. `cut` is how far this gets, if the page would become too large.
+ * Adds the current state of records, reading a row for each. A missing one, or one of a connection that is being
+ * deleted, is reported as deleted once the feed reaches its deletion, and left out before. `cut` is how far this gets
+ * if the page would become too large.
  */
 export async function withState(
   env: Env,
@@ -59,7 +59,7 @@ async function readCurrent(env: Env, caller: Caller, records: Collapsed[]): Prom
   return known;
 }
 
-/** Those that have moved to the archive since they changed, such as what came in late for a day of long ago. */
+/** Records archived since they changed, such as late ones of old days. */
 async function archivedItems(env: Env, caller: Caller, list: List, ids: string[]): Promise<SizedItem[]> {
   if (!list.archive) return [];
   const rows = await findArchived(env, caller, list.archive, ids);

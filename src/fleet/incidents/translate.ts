@@ -1,12 +1,12 @@
 import { defaultRisks, type IncidentType, incidentTypeOf, plain } from './types.ts';
 import { type Meaning, means, noIncident, providerWords } from './words.ts';
 
-/** A connection's feed: whose words it uses, and a map of its own, which wins over them. */
+/** A connection's provider and its own map of labels, which takes precedence. */
 export type Feed = { provider: string; incidentTypeMap?: Record<string, string[]> | undefined };
 
 /**
- * Translates a provider's words into normalised incident types, each once, and into a risk from 1 to 5: the highest
- * among them. A word that nothing maps is `Other`. Labels that are no incident are dropped, unless nothing else is left.
+ * Translates a provider's labels into distinct incident types, and a risk from 1 to 5: the highest among them. Unmapped
+ * labels are `Other`. Labels that are no incident are dropped, unless nothing else is left.
  */
 export function normaliseIncidents(
   feed: Feed,
@@ -23,10 +23,10 @@ export function normaliseIncidents(
   };
 }
 
-/** Whether a word of this feed means anything, if only that it is no incident. */
+/** Whether a label of this feed is known, even as no incident. */
 export const isMapped = (feed: Feed, word: string): boolean => known(feed, word) !== undefined;
 
-/** Whether a word of this feed means an incident. */
+/** Whether a label of this feed means an incident. */
 export const isIncident = (feed: Feed, word: string): boolean => (known(feed, word)?.types.length ?? 0) > 0;
 
 const meaningOf = (feed: Feed, word: string): Meaning => known(feed, word) ?? means('Other');

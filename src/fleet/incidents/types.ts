@@ -1,4 +1,4 @@
-/** The normalised incident types, with the risk of each when the provider gives none. */
+/** The incident types, with the risk of each when the provider gives none. */
 export const defaultRisks = {
   Crash: 5,
   'Near Crash': 4,
@@ -34,13 +34,12 @@ export type IncidentType = keyof typeof defaultRisks;
 
 export const incidentTypes = Object.keys(defaultRisks) as IncidentType[]; // the keys are exactly these
 
-/** Upper and lower case, spaces, `_` and `-` make no difference between words. */
+/** Ignores case, spaces, `_` and `-`. */
 export const plain = (word: string): string => word.toLowerCase().replace(/[\s_-]/g, '');
 
 const byPlainName = new Map(incidentTypes.map((type) => [plain(type), type]));
 
-/** The normalised incident type that a name spells, in any spelling. */
+/** The incident type with this name, in any spelling. */
 export const incidentTypeOf = (name: string): IncidentType | undefined => byPlainName.get(plain(name));
 
-/** Whether a name is a normalised incident type, in any spelling. */
 export const isIncidentType = (name: string): boolean => incidentTypeOf(name) !== undefined;

@@ -1,9 +1,9 @@
 import type { IncidentType } from './types.ts';
 
-/** What one word of a provider means: types, and how much its severity adds to their risk. */
+/** The meaning of a provider's label: types, and how much its severity adds to their risk. */
 export type Meaning = { types: IncidentType[]; raise: number };
 
-/** A meaning; `raise` may be negative. */
+/** `raise` may be negative. */
 export const means = (types: IncidentType | IncidentType[], raise = 0): Meaning => ({
   types: Array.isArray(types) ? types : [types],
   raise,
@@ -12,7 +12,7 @@ export const means = (types: IncidentType | IncidentType[], raise = 0): Meaning 
 /** The meaning of a label that is no incident. */
 export const noIncident: Meaning = { types: [], raise: 0 };
 
-/** The words of each provider, as it spells them. */
+/** The labels of each provider, as it spells them. */
 export const providerWords: { [provider: string]: { [word: string]: Meaning } } = {
   samsara: {
     Acceleration: means('Harsh Acceleration'),
@@ -119,7 +119,7 @@ export const providerWords: { [provider: string]: { [word: string]: Meaning } } 
     rolling_stop: means('Rolling Stop'),
     unsafe_parking: means('Unsafe Parking'),
   },
-  // Geotab's stock rules, by their ids. Customers' own rules go by their names.
+  // Geotab's stock rules, by id. Customers' own rules are matched by name.
   geotab: {
     RuleEnhancedMajorCollisionId: means('Crash'),
     RuleEnhancedMinorCollisionId: means('Crash', -1),

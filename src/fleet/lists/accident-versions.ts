@@ -1,14 +1,11 @@
 import type { ArchivedRow } from './archived.ts';
 
-/** What records add to an accident besides: each is of the newest version that has it. */
+/** Fields for which each record's newest version counts. */
 export const contextKeys = ['driverId', 'maxSpeedKph', 'accelerationG', 'severity', 'detectedAt'] as const;
 
 type Level = { notificationLevel: number; receivedAt: string };
 
-/**
- * Puts what came in of an archived accident together with what the archive has of it, by the rules by which
- * `src/fleet/accidents/write.ts` adds a record to an accident in D1.
- */
+/** Merges a late version of an archived accident, by the rules of `src/fleet/accidents/write.ts`. */
 export function combineAccidents(archived: ArchivedRow, late: ArchivedRow): ArchivedRow {
   const [was, is] = [Number(archived.notificationLevel), Number(late.notificationLevel)];
   const [then, now] = [archived.sourceUpdatedAt, late.sourceUpdatedAt];
@@ -51,7 +48,7 @@ function dismissedAfter(archived: ArchivedRow, late: ArchivedRow, older: boolean
   );
 }
 
-/** Each level once, in order, with when it first came. */
+/** Each level once, in order, with the time of its first receipt. */
 function levelsOf(archived: unknown, late: unknown): Level[] {
   const [known, more]: Level[][] = [archived, late].map((text) => JSON.parse(String(text)));
   const added = (more ?? []).filter(

@@ -34,7 +34,7 @@ const vin = text(40, 'The vehicle identification number.', '1FUJGLDR5CLBP8834');
 const eventTime = time('When it happened.');
 const place = location('Where it happened.');
 
-/** What a claim needs besides, as far as the provider says it. */
+/** Further details for a claim, if the provider has them. */
 const context = {
   maxSpeedKph: optional(
     number(0, 1000, 'The highest speed that the provider gives for it, in kilometres per hour.', 88),
@@ -145,7 +145,7 @@ const table = tableOf(item, list, { notified: integer().notNull() });
 
 /**
  * Accidents. A record is one level of an accident; a row, and an item of the list, is the accident that
- * its records make up, as `src/fleet/accidents/` puts it together. `notified` has a bit for each level that was notified.
+ * `src/fleet/accidents/` combines from its records. `notified` has a bit for each level that was notified.
  */
 export const accidents = {
   ...listed(
@@ -161,7 +161,7 @@ export const accidents = {
 
 const among = (values: string[]) => sql`(select value from json_each(${JSON.stringify(values)}))`;
 
-/** The same list for the portal, where people also look for those that are still open. */
+/** The same list for the portal, with a filter for open ones. */
 export const accidentsByState = listOf(item, table, {
   ...list,
   filters: {

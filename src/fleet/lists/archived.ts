@@ -5,38 +5,33 @@ import type { Columns, Fields, Holds } from './field.ts';
 
 /** A kind of record that is archived. */
 export type ArchiveKind = {
-  /** As its list's path has it: `safety-events`. */
+  /** As in its list's path: `safety-events`. */
   name: string;
   table: AccountTable;
-  /** Everything that a row holds but its account, which the folder names. */
+  /** All columns except the account, which the folder names. */
   columns: { [key: string]: ArchiveColumn };
-  /** The keys of the id and of the time that the list is in order of. */
+  /** The keys of the id, and of the time that orders the list. */
   id: string;
   order: string;
-  /** The keys that keep the value they had first. */
+  /** The keys that keep their first value. */
   fixed: string[];
-  /**
-   * Puts a row that came in after its record was archived together with what the archive has. Without it, the newer
-   * version wins.
-   */
+  /** Merges a late row with the archived one. By default the newer version wins. */
   combine?: (archived: ArchivedRow, late: ArchivedRow) => ArchivedRow;
 };
 
-/** A column of D1, and what it holds. */
 export type ArchiveColumn = Columns[string] & { column: SQLiteColumn };
 
-/** A row as D1 has it, by the keys of its kind. */
+/** A row of D1, by the keys of its kind. */
 export type ArchivedRow = { [key: string]: unknown };
 
-/** A row's place in its list. */
 export const placeOf = ({ order, id }: Pick<ArchiveKind, 'order' | 'id'>, row: ArchivedRow) => ({
   sort: Number(row[order]),
   id: String(row[id]),
 });
 
 /**
- * How the items of a list are archived: what they show, under the same names, and what else a row has, so that a
- * version that comes in later can be compared with it.
+ * How the items of a list are archived: their fields under the same names, and what else is needed to compare them with
+ * later versions.
  */
 export function archiveKindOf(
   names: Pick<ArchiveKind, 'name' | 'id' | 'order'>,
@@ -61,5 +56,5 @@ export function archiveKindOf(
   };
 }
 
-/** What no list shows is a time or a number. */
+/** Columns that no list shows are times or numbers. */
 const heldBy = (key: string): Holds => (key.endsWith('At') ? 'time' : 'integer');

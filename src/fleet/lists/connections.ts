@@ -3,7 +3,7 @@ import { optional } from './field.ts';
 import { code, text, time, uuid } from './field-types.ts';
 import { byExternalId, exampleConnectionId, externalId, listed, stamps } from './resource.ts';
 
-/** The account's data sources. Operators set them up; no connector sends them in. */
+/** The account's data sources, which operators and people create. */
 export const connections = listed(
   'connection',
   'A data source of the account: one feed of one telematics provider.',

@@ -4,7 +4,7 @@ import type { Columns, Scalar } from './field.ts';
 export type FlatColumn = { name: string; holds: Scalar };
 type FlatValue = string | number | boolean | null;
 
-/** The columns of a flat table of items: an object has one for each of its members, as in `location.latitude`. */
+/** The columns of a flat table of items: an object has one for each member, such as `location.latitude`. */
 export const flatColumns = (columns: Columns): FlatColumn[] =>
   Object.entries(columns).flatMap(([name, { holds }]): FlatColumn[] => {
     if (Array.isArray(holds)) return [{ name, holds: 'text' }];
@@ -12,7 +12,11 @@ export const flatColumns = (columns: Columns): FlatColumn[] =>
     return Object.entries(holds).map(([inner, held]) => ({ name: `${name}.${inner}`, holds: held }));
   });
 
-/** An item's values, in the order of the columns. The values of a list are separated by `|`. */
+/**
+ * An item's values in the order of the columns. List values are separated by `
+ *
+ * `.
+ */
 const flatten = (columns: FlatColumn[], item: object, time: (at: string) => string): FlatValue[] =>
   columns.map(({ name, holds }) => {
     const [outer = '', inner] = name.split('.');
@@ -31,8 +35,8 @@ const textOf = (value: unknown): string =>
 export const csvHead = (columns: FlatColumn[]): string => lineOf(columns.map(({ name }) => name));
 
 /**
- * Lines of a CSV file (RFC 4180). Text that a spreadsheet would take for a formula gets an apostrophe in front, as OWASP
- * advises: others have written it. `time` says how times are written, if not as lists show them.
+ * Lines of a CSV file (RFC 4180). Text that a spreadsheet would take for a formula gets an apostrophe in front, as
+ * OWASP advises, because others wrote it. `time` formats times, by default as in lists.
  */
 export const csvLines = (
   columns: FlatColumn[],
@@ -40,15 +44,14 @@ export const csvLines = (
   time = (at: string): string => at,
 ): string => items.map((item) => lineOf(flatten(columns, item, time))).join('');
 
-/** Writes items to a file piece by piece; the pieces are to be put together in their order. */
+/** Writes items to a file piece by piece, to be concatenated in order. */
 export type ListWriter = {
   /** The bytes of some items. In Parquet they are a row group, or several of so many rows. */
   add: (items: readonly object[], rowGroupSize?: number) => Uint8Array;
-  /** The last bytes. */
   end: () => Uint8Array;
 };
 
-/** Writes a CSV file. One that has `begun` is gone on with. */
+/** Writes a CSV file, or continues one that has `begun`. */
 export function csvWriter(columns: Columns, begun?: unknown): ListWriter {
   const flat = flatColumns(columns);
   const encoder = new TextEncoder();
@@ -61,12 +64,12 @@ export function csvWriter(columns: Columns, begun?: unknown): ListWriter {
   return { add: (items) => taken(csvLines(flat, items)), end: () => taken('') };
 }
 
-/** The libraries for this need Node, or bring 80 KB of polyfills for it into the Worker. */
+/** The libraries for this need Node, or bring 80 KB of polyfills into the Worker. */
 const lineOf = (values: FlatValue[]): string => `${values.map(cellOf).join(',')}\r\n`;
 
 /**
- * What spreadsheets begin a formula with, and the wide forms that some turn into these; also after a `;`, at which some,
- * such as Excel in German or French, begin a cell.
+ * How spreadsheet formulas begin, and the wide forms that some convert; also after a `;`, at which some, such as Excel
+ * in German or French, begin a cell.
  */
 const formula = /^(?=[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])|(?<=;)(?="*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])/g;
 const special = /[",\r\n]/;

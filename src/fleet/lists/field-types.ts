@@ -36,7 +36,7 @@ const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
   ...more,
 });
 
-// What a check knows and JSON Schema can say stands beside it as metadata, for the API's document.
+// Checks that JSON Schema can express have metadata for the API's document beside them.
 
 const Words = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'));
 const Characters = (max: number) =>
@@ -51,7 +51,6 @@ const Email = v.pipe(Characters(320), v.email('must be an email address'));
 const Uuid = v.pipe(v.string(), v.uuid());
 const TimeOutput = v.pipe(v.string(), v.isoTimestamp());
 
-/** Text of at most `max` characters. */
 export const text = (max: number, description: string, example: string) =>
   field('text', Characters(max), v.string(), description, example, { query: QueryText });
 
@@ -64,13 +63,13 @@ export const shortText = (max: number, description: string, example: string) => 
 export const email = (description: string, example: string) =>
   field('text', Email, v.string(), description, example);
 
-/** How much a list in a record may hold: so many values, each of so many characters, and so many bytes in all, as JSON. */
+/** The limits of a list in a record: number of values, characters of each, and bytes in all as JSON. */
 export type ListLimits = { min?: 0 | 1; max: number; length: number; bytes: number };
 
-/** More values than any field takes. */
+/** More values than any field accepts. */
 export const tooManyValues = 101;
 
-/** An absolute https address of at most `max` characters. How long it may be is no part of the contract. */
+/** An absolute https URL of at most `max` characters. The limit is not in the contract. */
 export const httpsUrl = (max: number, description: string, example: string) => {
   const Address = v.pipe(
     Words,
@@ -86,11 +85,9 @@ export const httpsUrl = (max: number, description: string, example: string) => {
 
 const isHttps = (value: string): boolean => URL.parse(value)?.protocol === 'https:';
 
-/** A list of texts. */
 export const texts = (limits: ListLimits, description: string, example: string[]) =>
   listOf(v.pipe(Words, v.check(isPrintable, mustBePrintable)), limits, description, example);
 
-/** A list of email addresses. */
 export const emails = (limits: ListLimits, description: string, example: string[]) =>
   listOf(Email, limits, description, example);
 
@@ -100,7 +97,7 @@ const listOf = <S extends v.GenericSchema<string>>(
   description: string,
   example: string[],
 ) => {
-  // The most that they can be is no part of the contract, so that it can follow what fleets turn out to need.
+  // The limits are not in the contract, so that they can follow what fleets need.
   const Values = v.pipe(
     v.array(
       v.pipe(
@@ -117,15 +114,14 @@ const listOf = <S extends v.GenericSchema<string>>(
   return field(['text'], Values, v.array(v.string()), description, example, { read: JSON.parse, most });
 };
 
-/** Whether a value has at most `max` bytes as JSON, which is how lists are kept and how everything is sent on. */
+/** Whether a value has at most `max` bytes as JSON, which is how lists are stored and sent. */
 const withinBytes = <T extends string | string[]>(max: number, message: string) =>
   v.check((value: T) => new TextEncoder().encode(JSON.stringify(value)).length <= max, message);
 
-/** A number from `min` to `max`. */
 export const number = (min: number, max: number, description: string, example: number) =>
   field('number', Bounded(min, max), v.number(), description, example);
 
-/** A whole number from `min` to `max`. Clients are not promised these bounds, so that they may be widened. */
+/** A whole number from `min` to `max`. The bounds are not in the contract, so that they can be widened. */
 export const integer = (min: number, max: number, description: string, example: number) => {
   const message = `must be a whole number from ${min} to ${max}`;
   const Integer = v.pipe(
@@ -146,18 +142,17 @@ export const scale = (min: number, max: number, description: string, example: nu
 export const boolean = (description: string, example: boolean) =>
   field('boolean', v.boolean(), v.boolean(), description, example, { read: Boolean, query: QueryBoolean });
 
-/** A moment, not more than a day ahead: RFC 3339 in records and lists, milliseconds since 1970 in D1. */
+/** A time, at most a day ahead: RFC 3339 in records and lists, milliseconds since 1970 in D1. */
 export const time = (description: string, example = '2026-11-20T20:00:00.000Z') =>
   field('time', PastTime, TimeOutput, description, example, { read: timestamp });
 
-/** One of a few words. */
 export const choice = <const T extends string>(values: readonly T[], description: string, example: T) => {
   const message = `must be ${alternatives(values)}`;
   const query = QueryChoice(values, message);
   return field('text', v.picklist(values, message), v.picklist(values), description, example, { query });
 };
 
-/** One of a few numbers, which stand for words. */
+/** One of a few numbers with meanings. */
 export const code = <const T extends number>(
   words: { [word: string]: T },
   description: string,
@@ -184,11 +179,11 @@ const PlaceInput = {
 };
 const PlaceOutput = { latitude: v.number(), longitude: v.number(), address: v.nullable(v.string()) };
 
-/** Objects are kept without what is null, so that those that are the same are so as JSON. */
+/** Objects are stored without nulls, so that equal ones are equal as JSON. */
 const withoutNulls = <T extends object>(members: T) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));
 
-/** The components `Location` and `VehicleLocation` of the API's documents, as records and as lists have them. */
+/** The components `Location` and `VehicleLocation` of the API's documents, in records and in lists. */
 export const LocationInput = v.pipe(v.object(PlaceInput), v.transform(withoutNulls));
 export const LocationOutput = v.object(PlaceOutput);
 export const VehicleLocationInput = v.pipe(
@@ -207,7 +202,6 @@ export const VehicleLocationOutput = v.object({
   timestamp: TimeOutput,
 });
 
-/** A field of an object. */
 const objectOf = <I extends v.GenericSchema, O extends v.GenericSchema>(
   members: Members,
   input: I,
@@ -220,7 +214,6 @@ const objectOf = <I extends v.GenericSchema, O extends v.GenericSchema>(
   return field(members, input, output, description, example, { read });
 };
 
-/** The component `AccidentLevel`. */
 export const AccidentLevel = v.object({
   notificationLevel: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(3)),
   receivedAt: TimeOutput,
@@ -230,11 +223,11 @@ const AccidentLevels = v.array(AccidentLevel);
 const denver = { latitude: 39.7392, longitude: -104.9903, address: 'Colfax Ave, Denver, CO' };
 const place: Members = { latitude: 'number', longitude: 'number', address: 'text' };
 
-/** A place in decimal degrees, with what the provider calls it. */
+/** A place in decimal degrees, with the provider's name for it. */
 export const location = (description: string) =>
   objectOf(place, LocationInput, LocationOutput, description, denver);
 
-/** A place, with when a vehicle was there and how fast it went. */
+/** A place, with when a vehicle was there and its speed. */
 export const vehicleLocation = (description: string) => {
   const time = '2026-11-20T20:00:00.000Z';
   const example = { ...denver, altitudeMeters: 1609, speedKph: 88, timestamp: time };
@@ -250,14 +243,13 @@ export const accidentLevels = (description: string) => {
   return field(holds, AccidentLevels, AccidentLevels, description, example, { read: JSON.parse });
 };
 
-/** The component `Handled`: what somebody did about a record. */
 export const Handled = v.object({
   at: TimeOutput,
   by: v.string(),
   note: v.nullable(v.string()),
 });
 
-/** Who did something about a record in the portal, when, and what they wrote. */
+/** Who did something about a record in the portal, when, and their note. */
 export const handled = (description: string) => {
   const example = {
     at: '2026-11-20T20:04:00.000Z',
@@ -267,13 +259,13 @@ export const handled = (description: string) => {
   return objectOf({ at: 'time', by: 'text', note: 'text' }, Handled, Handled, description, example);
 };
 
-/** An id that the service gives. */
+/** An id given by the service. */
 export const uuid = (description: string, example: string) =>
   field('uuid', Uuid, Uuid, description, example, { query: QueryIds });
 
 /**
- * The id of another record of the same connection. If it is required, that record must be known or in the same call;
- * if it is optional, that record may come later.
+ * The id of another record of the same connection. If required, that record must be known or in the same call;
+ * otherwise it may come later.
  */
 export const reference = <K extends string>(
   resource: Referable<K>,

@@ -3,9 +3,8 @@ import type { AccountTable } from '../../platform/db/tables.ts';
 import type { QuerySchema } from '../../platform/query.ts';
 
 /**
- * One field of a resource, with all that follows from it: what records hold (`In`), what D1 keeps (`Kept`), what lists
- * show (`Shown`), where it is used and, for a reference, the name that records have for it. Made by the functions of
- * `field-types.ts`, and changed by those below.
+ * One field of a resource: its form in records (`In`), in D1 (`Kept`) and in lists (`Shown`), where it is used and, for
+ * a reference, its name in records. Made by the functions of `field-types.ts`, and modified by those below.
  */
 export type Field<
   In = unknown,
@@ -15,56 +14,54 @@ export type Field<
   N extends string | null = string | null,
 > = {
   description: string;
-  /** As lists show it; records hold the same, unless it is a reference. */
+  /** As lists show it; the same in records, unless it is a reference. */
   example: unknown;
-  /** Turns what a record holds into what D1 keeps. */
+  /** Converts the value in a record to that in D1. */
   input: v.GenericSchema<In, unknown>;
   output: v.GenericSchema<Shown>;
   use: U;
   holds: Holds;
   nullable: boolean;
-  /** Whether items leave it out where there is none. */
+  /** Whether items without a value omit it. */
   ifAny?: boolean;
-  /** Turns what D1 returns, unless it is null, into what lists show. Absent where they are the same. */
+  /** Converts a value of D1, unless null, to that in lists. Absent if they are the same. */
   read?: (stored: never) => unknown;
-  /** How the parameter of a filter by this field reads. */
+  /** The parameter of a filter by this field. */
   query?: QuerySchema;
-  /** What is kept when a record leaves it out. */
+  /** The value stored when a record omits it. */
   fallback?: Kept;
-  /** What leaving it out means, as a sentence. */
+  /** What omitting it means, as a sentence. */
   omitted?: string;
-  /** How much of it a record may hold, as a sentence, where the contract leaves that open. */
+  /** How much a record may have of it, as a sentence, where the contract leaves that open. */
   most?: string;
-  /** The name that records have for it, where it is not the field's own: the kind that it refers to. */
+  /** Its name in records, if that differs: the kind that it refers to. */
   recordName: N;
   refersTo?: Referable;
   copyOf?: { resource: Referable; key: string };
-  /** Keeps the value that it had first. */
+  /** Keeps its first value. */
   fixed?: boolean;
 };
 
 /**
- * Where a field's value comes from, and where it goes. `given`: records hold it. `derivable`: records may hold it.
- * `derived`: no record holds it. `copied`: the record referred to holds it. `unlisted`: records hold it, but it is
- * neither kept nor listed.
+ * Where a field's value comes from. `given`: records have it. `derivable`: records may have it. `derived`: no record
+ * has it. `copied`: from the record referred to. `unlisted`: records have it, but it is neither stored nor listed.
  */
 export type Use = 'given' | 'derivable' | 'derived' | 'copied' | 'unlisted';
 
 /**
- * What a field holds: one value, a list, or an object by the names of its members. The columns of D1, CSV and Parquet
- * follow from it. D1 keeps times as milliseconds since 1970, booleans as 0 and 1, and lists and objects as JSON, in which
- * times are text and members that are null are left out.
+ * The type of a field's value: a scalar, a list, or an object by the names of its members. The columns of D1, CSV and
+ * Parquet follow from it. D1 stores times as milliseconds since 1970, booleans as 0 and 1, and lists and objects as
+ * JSON, with times as text and without null members.
  */
 export type Holds = Scalar | [Scalar | Members] | Members;
 export type Scalar = 'text' | 'uuid' | 'time' | 'integer' | 'number' | 'boolean';
 export type Members = { [name: string]: Scalar };
 
-/** What the columns of a table or file hold. */
 export type Columns = { [name: string]: Pick<Field, 'holds' | 'nullable'> };
 
 export type Fields = { [name: string]: Field };
 
-/** A resource, as others refer to it. */
+/** A resource that others can refer to. */
 export type Referable<K extends string = string, F extends Fields = Fields> = {
   kind: K;
   fields: F;
@@ -75,7 +72,7 @@ export type Referable<K extends string = string, F extends Fields = Fields> = {
 
 type Optional<In> = In | null | undefined;
 
-/** A field that records may leave out, and that lists show as null then. */
+/** A field that records may omit; then lists show null. */
 export const optional = <In, Kept, Shown, U extends Use, N extends string | null>({
   fallback: _,
   ...field
@@ -86,7 +83,7 @@ export const optional = <In, Kept, Shown, U extends Use, N extends string | null
   nullable: true,
 });
 
-/** A field that items leave out where there is none. No record holds it. */
+/** A field that items omit if it has no value. No record has it. */
 export const ifAny = <In, Kept, Shown>(
   field: Field<In, Kept, Shown, 'given', null>,
 ): Field<In, Kept | null, Shown | undefined, 'derived', null> => ({
@@ -97,7 +94,7 @@ export const ifAny = <In, Kept, Shown>(
   use: 'derived',
 });
 
-/** A field that records may leave out, and that is `fallback` then. */
+/** A field that records may omit; then it is `fallback`. */
 export const orElse = <In, Kept, Shown, U extends Use>(
   field: Field<In, Kept, Shown, U, null>,
   fallback: NoInfer<Kept>,
@@ -108,12 +105,12 @@ export const orElse = <In, Kept, Shown, U extends Use>(
   omitted: `Defaults to \`${typeof fallback === 'string' ? fallback : JSON.stringify(fallback)}\`.`,
 });
 
-/** A field that no record holds: the resource's `derive` works it out. */
+/** A field that no record has: the resource's `derive` computes it. */
 export const derived = <In, Kept, Shown>(
   field: Field<In, Kept, Shown, 'given', null>,
 ): Field<In, Kept, Shown, 'derived', null> => ({ ...field, use: 'derived' });
 
-/** A field that `derive` works out where a record leaves it out; `omitted` says how, as a sentence. */
+/** A field that `derive` computes if a record omits it; `omitted` describes how, as a sentence. */
 export const derivable = <In, Kept, Shown>(
   field: Field<In, Kept, Shown, 'given', null>,
   omitted: string,
@@ -124,15 +121,15 @@ export const derivable = <In, Kept, Shown>(
   omitted,
 });
 
-/** A field that records hold for notifications alone. */
+/** A field for notifications only. */
 export const unlisted = <In, Kept, Shown>(
   field: Field<In, Kept, Shown, 'given', null>,
 ): Field<In, Kept, Shown, 'unlisted', null> => ({ ...field, use: 'unlisted' });
 
-/** A field that keeps the value that it had when the record first came in. */
+/** A field that keeps its first value. */
 export const fixed = <F extends Field>(field: F): F => ({ ...field, fixed: true });
 
-/** A field of the record that this one refers to, as it was when this one first came in. */
+/** A field of the referenced record, as it was when this one was first received. */
 export function copyOf<F extends Fields, N extends keyof F & string>(
   resource: Referable<string, F>,
   key: N,

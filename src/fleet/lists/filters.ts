@@ -3,26 +3,25 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type * as v from 'valibot';
 import type { QuerySchema } from '../../platform/query.ts';
 
-/** A filter of a list, by one field: either an index leads to its rows, or they are looked through. */
+/** A filter of a list by one field: either an index finds its rows, or they are scanned. */
 export type Filter<N extends string = string> = {
   field: N;
   description: string;
-  /** How its parameter reads; unless given, as the field does. */
+  /** Its parameter; by default that of the field. */
   query?: QuerySchema;
 } & (
   | {
       indexed: true;
-      /** Whether the index begins with the account: others have the same values. */
+      /** Whether the index begins with the account, because others have the same values. */
       ofAccount?: boolean;
     }
   | {
-      /** The condition in D1, and the same of a value as D1 stores it, for rows of the archive. */
+      /** The condition in D1, and the same for a stored value of an archived row. */
       where: (column: SQLiteColumn, value: never) => SQL;
       passes: (stored: unknown, value: never) => boolean;
     }
 );
 
-/** Rows whose field is what the parameter says. */
 export const equals = <N extends string>(field: N, description: string): Filter<N> => ({
   field,
   description,
@@ -30,7 +29,6 @@ export const equals = <N extends string>(field: N, description: string): Filter<
   passes: (stored, value) => stored === value,
 });
 
-/** Rows whose field is no less than the parameter. */
 export const atLeast = <N extends string>(field: N, description: string): Filter<N> => ({
   field,
   description,
@@ -38,7 +36,6 @@ export const atLeast = <N extends string>(field: N, description: string): Filter
   passes: (stored, value) => stored !== null && Number(stored) >= Number(value),
 });
 
-/** Rows whose field is no more than the parameter. */
 export const atMost = <N extends string>(field: N, description: string): Filter<N> => ({
   field,
   description,
@@ -46,7 +43,7 @@ export const atMost = <N extends string>(field: N, description: string): Filter<
   passes: (stored, value) => stored !== null && Number(stored) <= Number(value),
 });
 
-/** Rows whose field is one of the parameter's values, which are looked through. */
+/** Rows whose field is one of the parameter's values, which are scanned. */
 export const oneOf = <N extends string>(field: N, description: string): Filter<N> => ({
   field,
   description,
@@ -55,14 +52,14 @@ export const oneOf = <N extends string>(field: N, description: string): Filter<N
   passes: (stored, values: string[]) => values.includes(String(stored)),
 });
 
-/** Rows whose field is one of the parameter's values. The table needs an index on the field, the list's order and id. */
+/** Rows whose field is one of the parameter's values, found by an index on the field, the list's order and id. */
 export const indexed = <N extends string>(field: N, description: string): Filter<N> => ({
   field,
   description,
   indexed: true,
 });
 
-/** Rows that pass a condition of their own: `where` in D1, and `passes` for a value as D1 stores it. */
+/** Rows that pass a custom condition: `where` in D1, and `passes` for a stored value. */
 export const matching = <N extends string, S extends QuerySchema>(
   field: N,
   description: string,

@@ -7,70 +7,62 @@ import { type ArchiveKind, archiveKindOf } from './archived.ts';
 import type { Field, Fields } from './field.ts';
 import type { Filter } from './filters.ts';
 
-/** What declares a list. */
+/** The declaration of a list. */
 export type ListDeclaration<N extends string = string> = {
   path: `/${string}`;
   /** The key of an item's identifier, if it is not `id`. */
   id?: N;
-  /** The time that items are in order of, oldest first, and that `from` and `to` are compared with. */
+  /** The time that orders the list, oldest first, and that `from` and `to` apply to. */
   order: N;
   /** Whether requests must name a connection. */
   connection: 'optional' | 'required';
-  /** Whether requests may, or must, give `from` and `to`; otherwise these are refused, as all that is unknown. */
+  /** Whether requests may, or must, have `from` and `to`; otherwise these are refused, like any unknown parameter. */
   range?: 'optional' | 'required';
   filters?: { [parameter: string]: Filter<N> } & { [own in 'limit' | 'cursor' | 'from' | 'to']?: never };
-  /** Whether the list is our addition to the specification. */
+  /** Whether the list is an addition to the specification. */
   addition?: boolean;
-  /**
-   * Whether items of days long past move to the archive, and how one that comes in again is put together
-   * with what is there, if the newer version does not simply win.
-   */
+  /** Whether old days are archived, and how a late item is merged, if the newer version does not simply win. */
   archived?: boolean | Required<Pick<ArchiveKind, 'combine'>>;
 };
 
-/** A list: what it reads, in which order, narrowed by what, and what an item looks like. */
+/** A list: its columns, order, filters, and items. */
 export type List<T = unknown> = {
   path: string;
-  /** What its items are, in words: `safety events`, and one of them: `safety event`. */
+  /** Its items in words, plural and singular: `safety events`, `safety event`. */
   plural: string;
   singular: string;
   table: AccountTable;
-  /** An item's columns, by its keys. */
   columns: { [key: string]: SQLiteColumn };
-  /** The key of an item's identifier. */
   id: string;
-  /** The key that items are in order of. */
+  /** The key that orders the list. */
   order: string;
-  /** The column that names the connection. */
   connection: SQLiteColumn;
   connectionRequired: boolean;
   range: 'optional' | 'required' | undefined;
-  /** Whether the specification does not name it. */
+  /** Whether it is an addition to the specification. */
   addition: boolean;
   filters: { [parameter: string]: ListFilter };
-  /** What is looked up for each item that D1 has, besides its columns. */
+  /** What else is looked up for each item in D1. */
   also?: SQL;
-  /** How its items are archived, if they are. */
   archive?: ArchiveKind;
-  /** Turns a row of `columns` into an item: it is the row itself, for every item of every list passes here. */
+  /** Turns a row of `columns` into an item in place, because every item of every list passes here. */
   present: (row: { [key: string]: unknown }) => T;
 };
 
-/** A filter with its column, and how its parameter reads. */
+/** A filter with its column and parameter. */
 export type ListFilter = {
   description: string;
   query: QuerySchema;
   column: SQLiteColumn;
-  /** The condition; absent where an index leads to the rows of each value. */
+  /** The condition; absent where an index finds the rows of each value. */
   where?: (column: SQLiteColumn, value: never) => SQL;
-  /** The key of the field, and the same condition of a value as D1 stores it. */
+  /** The key of the field, and the same condition for a stored value. */
   key: string;
   passes?: (stored: unknown, value: never) => boolean;
-  /** Whether the index that leads to its rows begins with the account. */
+  /** Whether its index begins with the account. */
   ofAccount?: boolean;
 };
 
-/** An item of a list, with these fields. */
 export type Item<F extends Fields> = {
   [N in keyof F as F[N]['use'] extends 'unlisted' ? never : N]: F[N] extends Field<
     unknown,
@@ -138,7 +130,7 @@ const asList = (query: QuerySchema): QuerySchema =>
     v.transform((value) => [value].flat()),
   );
 
-/** What the API's document has to know of an item. */
+/** What the API's document needs of an item. */
 export const itemOf = <F extends Fields>(fields: F) => {
   const map = <T>(value: (field: Field) => T) =>
     Object.fromEntries(shown(fields).map(([key, field]) => [key, value(field)]));
@@ -151,7 +143,6 @@ export const itemOf = <F extends Fields>(fields: F) => {
   };
 };
 
-/** The fields that lists show. */
 export const shown = (fields: Fields) => Object.entries(fields).filter(([, { use }]) => use !== 'unlisted');
 
 function presenter<F extends Fields>(fields: F): List<Item<F>>['present'] {
@@ -167,11 +158,11 @@ function presenter<F extends Fields>(fields: F): List<Item<F>>['present'] {
   };
 }
 
-/** What a list shows of a row of which more was read, or is archived. */
+/** The part of a row that a list shows. */
 export const shownOf = ({ columns }: Pick<List, 'columns'>, row: { [key: string]: unknown }) =>
   Object.fromEntries(Object.keys(columns).map((key) => [key, row[key] ?? null]));
 
-/** Finds columns by the keys of the fields that they keep. @throws Error for a key that has none */
+/** Finds columns by the keys of their fields. @throws Error for a key without one */
 function columnsByKey(columns: { [key: string]: SQLiteColumn }): (key: string) => SQLiteColumn {
   const byName = new Map(Object.values(columns).map((column) => [column.name, column]));
   return (key) => {
@@ -181,7 +172,7 @@ function columnsByKey(columns: { [key: string]: SQLiteColumn }): (key: string) =
   };
 }
 
-/** `source_id` for `sourceId`. The spec spells tSP in a way of its own. */
+/** `source_id` for `sourceId`. The spec has its own spelling of tSP. */
 export const columnName = (key: string): string =>
   key === 'tSP' ? 'tsp' : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

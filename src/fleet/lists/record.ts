@@ -5,7 +5,7 @@ import type { Feed } from '../incidents/translate.ts';
 import type { Columns, Field, Fields } from './field.ts';
 import { text } from './field-types.ts';
 
-/** What no field can be called: records, rows and pages use these names themselves. */
+/** Names that no field can have, because records, rows and pages use them. */
 type ReservedName =
   | 'kind'
   | 'id'
@@ -20,37 +20,36 @@ type ReservedName =
   | 'size'
   | 'total';
 
-/** What declares a kind of record. */
+/** The declaration of a kind of record. */
 export type RecordDeclaration<K extends string, F extends Fields> = {
   kind: K;
-  /** A sourceId that a provider might give, for examples. */
+  /** A provider's sourceId, for examples. */
   sourceId: string;
-  /** What such a record is, for the API's document: `A new …, or a new version of one.` unless given. */
+  /** The record's description in the API's document; by default `A new …, or a new version of one.` */
   record?: string;
   fields: F & { [N in ReservedName]?: never };
 } & (keyof Derived<F> extends never
   ? { derive?: undefined }
   : {
-      /** Works out the derived fields, and the derivable ones that the record leaves out. */
+      /** Computes the derived fields, and the derivable ones that the record omits. */
       derive: (record: RecordOutput<K, F>, source: Source) => Derived<F>;
     });
 
-/** A kind of record that connectors send in. */
+/** A kind of record that connectors send. */
 export type RecordKind<K extends string = string, F extends Fields = Fields> = {
   kind: K;
   fields: F;
   record: v.GenericSchema<RecordInput<K, F>, RecordOutput<K, F>>;
   recordDescription: string;
-  /** What its fields mean, by their names in a record. */
+  /** The descriptions of its fields, by their names in a record. */
   recordWords: { [name: string]: string };
   recordExample: { kind: K; sourceId: string };
-  /** What CSV cells of its fields hold. */
   recordColumns: Columns;
-  /** Turns a record that `record` has accepted into a row. Ids follow from sourceIds, those it refers to included. */
+  /** Turns a validated record into a row. Ids are computed from sourceIds, also those of references. */
   toRow: (record: object, source: Source) => RecordRow<F>;
 };
 
-/** The feed that records come in by, when they came (milliseconds since 1970), and in which request. */
+/** The feed of records, when they were received (milliseconds since 1970), and in which request. */
 export type Source = Feed & {
   accountId: string;
   connectionId: string;
@@ -92,7 +91,7 @@ export function recordKind<const K extends string, F extends Fields>(
   };
 }
 
-/** A field that records hold, by its key in rows and by its name in records. */
+/** A field of records, by its key in rows and its name in records. */
 type Held = { key: string; name: string; field: Field };
 
 function meaningInRecord({ refersTo, nullable, description, most, omitted }: Field): string {
@@ -134,27 +133,27 @@ function rowMaker<K extends string, F extends Fields>(
 /** `safety event` for `safetyEvent`. */
 const inWords = (kind: string): string => kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** The fields that records hold, by their names there. */
+/** The fields of records, by their names there. */
 type InRecord<F extends Fields> = {
   [N in keyof F as F[N]['use'] extends 'derived' | 'copied' ? never : NameInRecord<N, F[N]>]: F[N];
 };
 type NameInRecord<N, F extends Field> = F['recordName'] extends string ? F['recordName'] : N;
 
-/** A record as a connector sends it. */
+/** A record as sent by a connector. */
 export type RecordInput<K extends string, F extends Fields> = {
   kind: K;
   sourceId: string;
   sourceUpdatedAt?: string | null;
 } & OptionalWhereUndefined<{ [N in keyof InRecord<F>]: InOf<InRecord<F>[N]> }>;
 
-/** A record that was accepted, with times in milliseconds since 1970. */
+/** A validated record, with times in milliseconds since 1970. */
 export type RecordOutput<K extends string, F extends Fields> = {
   kind: K;
   sourceId: string;
   sourceUpdatedAt?: number | null | undefined;
 } & OptionalWhereUndefined<{ [N in keyof InRecord<F>]: AcceptedOf<InRecord<F>[N]> }>;
 
-/** A record as D1 keeps it, without what it copies from others. */
+/** A record as stored in D1, without what it copies from others. */
 export type RecordRow<F extends Fields> = {
   id: string;
   accountId: string;
@@ -164,7 +163,7 @@ export type RecordRow<F extends Fields> = {
   updatedAt: number;
 } & { [N in keyof F as F[N]['use'] extends 'copied' | 'unlisted' ? never : N]: KeptOf<F[N]> };
 
-/** What `derive` has to return: forgetting one of them is a type error. */
+/** The result of `derive`: missing fields are type errors. */
 type Derived<F extends Fields> = {
   [N in keyof F as F[N]['use'] extends 'derived' | 'derivable' ? N : never]: KeptOf<F[N]>;
 };

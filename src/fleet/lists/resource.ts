@@ -9,8 +9,8 @@ import { type RecordDeclaration, recordKind } from './record.ts';
 import { tableOf } from './table.ts';
 
 /**
- * Declares a resource: a kind of record that connectors send in, which is kept in a table and listed. All else follows
- * from that: what `/ingest` takes and writes, the list with its filters and pages, both documents of the API, the
+ * Declares a resource: a kind of record that connectors send, that is stored in a table and listed. Everything else
+ * follows: what `/ingest` accepts and writes, the list with its filters and pages, both documents of the API, the
  * tables in the guides, the columns of `fleet import`. Its table needs a migration, and the registry a line.
  */
 export function resource<const K extends string, F extends Fields>(
@@ -34,7 +34,7 @@ export function resource<const K extends string, F extends Fields>(
   };
 }
 
-/** Declares a list of what the service itself keeps in `table`. */
+/** Declares a list of the service's own data in `table`. */
 export function listed<const K extends string, F extends Fields>(
   kind: K,
   description: string,
@@ -45,7 +45,6 @@ export function listed<const K extends string, F extends Fields>(
   return { kind, description, table, list: listOf(fields, table, list), ...itemOf(fields) };
 }
 
-/** The connection of all examples. */
 export const exampleConnectionId = '01a1fc69-ae9e-77d4-be7b-4bc5ae1cace7';
 
 /** When the service wrote an item. */
@@ -54,7 +53,6 @@ export const stamps = {
   updatedAt: time('When the service last saw it change.', '2026-11-20T20:00:02.114Z'),
 };
 
-/** The longest identifier that an account can give something, in characters. */
 export const maxExternalId = 100;
 
 const ownId = text(
@@ -63,15 +61,14 @@ const ownId = text(
   'FL-0042',
 );
 
-/** What the account itself calls something. Records leave it as it is: `src/fleet/external-ids.ts` sets it. */
+/** The account's own identifier. Records do not change it: `src/fleet/external-ids.ts` does. */
 export const externalId = fixed(derived(optional(ownId)));
 
-/** What customers set of a connection or a vehicle: their own identifier, or null for none. */
+/** The body that sets the identifier of a connection or a vehicle, or null for none. */
 export const ExternalIdInput = v.object({
   externalId: v.nullable(ownId.input as v.GenericSchema<string, string>), // a text is kept as it is
 });
 
-/** The filter by it. */
 export const byExternalId = {
   externalId: {
     ...indexed('externalId', 'Only the one to which you have given this identifier.'),

@@ -12,7 +12,7 @@ import { trips } from './trips.ts';
 import { vehicles } from './vehicles.ts';
 
 export const incidentTypeLimits = { min: 1, max: 20, length: 100, bytes: 1000 } as const;
-/** Every delivery of the event holds them. */
+/** Every delivery of the event has them. */
 export const recipientLimits = { max: 50, length: 320, bytes: 4000 };
 
 const EventTypes = v.pipe(
@@ -78,8 +78,8 @@ export const safetyEvents = resource({
         'translatedIncidentTypes',
         'Only events with one of these types, by their normalised names.',
         EventTypes,
-        // The types are few and fixed words, so that finding a quoted one in the JSON is exact. As parameters they
-        // could be more than a statement takes.
+        // The types are a few fixed words, so finding a quoted one in the JSON is exact. As parameters they could be
+        // too many for a statement.
         {
           where: (column, types) =>
             or(...types.map((type) => sql`instr(${column}, ${sql.raw(`'"${type}"'`)}) > 0`)) ?? sql`true`,

@@ -4,7 +4,7 @@ import type { Fields, Scalar } from './field.ts';
 import { columnName, type ListDeclaration, shown } from './list.ts';
 
 /**
- * The table of a resource. D1 has it by `migrations/`, with an index for each way in which its list is read: a test
+ * The table of a resource. `migrations/` creates it, with an index for each order in which its list is read: a test
  * compares the two. `unlisted` are columns that no list shows.
  */
 export function tableOf(

@@ -5,8 +5,8 @@ import { choice, integer, number, shortText, text, texts, vehicleLocation } from
 import { equals, indexed } from './filters.ts';
 import { byExternalId, externalId, resource } from './resource.ts';
 
-// Each event of a vehicle keeps its name, VIN and groups as they were then, and so does the event's notification: with
-// all three at their longest, a small event still fits into one row of each without a page of its own.
+// Each event copies its vehicle's name, VIN and groups, and so does its notification: even at their longest, a small
+// event fits into one row of each without a page of its own.
 export const maxNameBytes = 200;
 export const maxVinBytes = 40;
 export const groupLimits = { max: 20, length: 100, bytes: 300 };
@@ -36,7 +36,7 @@ export const vehicles = resource({
     connection: 'required',
     filters: {
       status: equals('status', 'Only vehicles with this status.'),
-      // The contract was published without a schema for it: to add one now would break it.
+      // The contract was published without a schema for it: adding one now would break it.
       vin: {
         ...indexed('vin', 'Only the vehicle with this VIN.'),
         ofAccount: true,

@@ -7,24 +7,24 @@ import { type Remover, rowsPerChunk, untilNone } from '../../platform/jobs/chunk
 import { hotSince } from '../archive/day.ts';
 import { hoursOfMask, int, type Marked, recountLive, recountMarked } from './recount.ts';
 
-/** How many days the overview looks back, today included: 90 against the 90 before. */
+/** How many days the overview covers, today included: 90 against the 90 before. */
 export const shownDays = 180;
 
-/** Live hours are counted by whoever looks, and by the job once they are this old. */
+/** Recent hours are counted by each reader, and by the job when they are this old. */
 const liveMs = 6 * hourMs;
 
-/** A gap that is longer than what is counted without marks. */
+/** A gap longer than what is counted without marks. */
 const gapMs = 12 * hourMs;
 
-/** How many accounts are looked up at a time for each reason. */
+/** How many accounts are handled at a time for each reason. */
 const accountsAtATime = 20;
 
 /** How many hours of a day one transaction counts. */
 const hoursAtATime = 8;
 
 /**
- * Counts safety events for the overview: the hours that are marked, each account's newest first and one after the
- * other's, and those that nobody has looked at for six hours. Counting twice does no harm.
+ * Counts safety events for the overview: the marked hours, newest first and account by account, and those that nobody
+ * has read for six hours. May be repeated.
  */
 export async function countEvents(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const db = openDatabase(env);
@@ -37,11 +37,10 @@ export async function countEvents(env: Env, now = Date.now(), budget = newBudget
   });
 }
 
-/** SQL that says whether there is something to count. */
+/** SQL for whether there is something to count. */
 export const countsAreDue = (env: Env, now: number): SQL =>
   sql`(exists (${behindSince(env, 0, now - liveMs)}) or exists (${firstMarked(env)}))`;
 
-/** One transaction. */
 type Work = (db: Database, env: Env, now: number) => Parameters<typeof transaction>[1];
 
 async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
@@ -76,7 +75,7 @@ async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
 
 type Behind = { accountId: string };
 
-/** The accounts that were counted last in a span of time. */
+/** The accounts last counted in a time span. */
 const behindSince = (env: Env, from: number, to: number): SQL => sql`
   select account_id as accountId from event_counting where counted_to >= ${from} and counted_to < ${to}
     ${andNotMoving(env, sql`event_counting.account_id`)}
@@ -99,14 +98,11 @@ const newestHours = (mask: number): number =>
     .slice(-hoursAtATime)
     .reduce((bits, hour) => bits | (1 << hour), 0);
 
-/** The archive has these events, and counts that were made before they went there hold. */
+/** Archived days keep the counts made before. */
 const forgetMark = (db: Database, { accountId, day }: Marked) =>
   change(db)`delete from event_counts_due where account_id = ${accountId} and day = ${int(day)}`;
 
-/**
- * Marks the days with events that an account has not been counted for: all of them when it has never been counted, or
- * those since the job last ran.
- */
+/** Marks the uncounted days of an account: all of them the first time, or those since the job last ran. */
 const markGap = (db: Database, accountId: string, now: number) =>
   [
     change(db)`
@@ -127,13 +123,13 @@ const markGap = (db: Database, accountId: string, now: number) =>
 
 const allHours = 2 ** 24 - 1;
 
-/** Deletes counts that are older than what is shown. */
+/** Deletes counts older than what is shown. */
 const forgetOld = (db: Database, accountId: string, now: number) =>
   change(db)`
     delete from event_counts where account_id = ${accountId} and hours in (1, 24)
       and start < ${int((Math.floor(now / dayMs) - shownDays + 1) * 24)}`;
 
-/** Deletes the counts of an account that is deleted. Nothing counts it again. */
+/** Deletes the counts of a deleted account, which nothing counts again. */
 export const removeCounts: Remover = (env, { accountId }) =>
   untilNone(openDatabase(env), [
     sql`delete from event_counting where account_id = ${accountId}`,
@@ -142,7 +138,7 @@ export const removeCounts: Remover = (env, { accountId }) =>
       select account_id, hours, start from event_counts where account_id = ${accountId} limit ${rowsPerChunk})`,
   ]);
 
-/** The statement that forgets which hours of an account are to be counted again. */
+/** The statement that removes the marks of an account. */
 export const removeMarks = (db: Database, accountId: string) => change(db, marksOf(accountId));
 
 const marksOf = (accountId: string): SQL => sql`delete from event_counts_due where account_id = ${accountId}`;

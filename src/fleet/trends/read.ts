@@ -8,12 +8,11 @@ const maxTypes = 6;
 const maxAffected = 7;
 
 /**
- * Days of a reader and as many before, up to today. `starts` are the hours (since 1970) in which these days begin, the
- * oldest first, and at last the hour in which tomorrow does.
+ * Days in the reader's zone and as many before, up to today. `starts` are the hours (since 1970) in which these days
+ * begin, oldest first, and that in which tomorrow does.
  */
 export type Span = { today: string; days: number; starts: number[] };
 
-/** From the first hour of a span of time up to another one. */
 type Hours = [from: number, to: number];
 
 const nowAndBefore = ({ days, starts }: Span): Hours[] => [
@@ -24,7 +23,7 @@ const nowAndBefore = ({ days, starts }: Span): Hours[] => [
 /** The place of the days themselves in `nowAndBefore`. */
 const current = sql.raw('1');
 
-/** The counts of spans of time by their `place`: of the whole days in UTC that are in one, and of the hours around them. */
+/** The counts of time spans by their `place`: of the whole UTC days within, and of the hours around them. */
 function countsOf({ accountId }: Caller, spans: Hours[]): SQL {
   const [from, to] = [sql`d.value->>0`, sql`d.value->>1`];
   const [firstDay, lastDay] = [sql`(${from} + 23) / 24 * 24`, sql`${to} / 24 * 24`];
@@ -39,11 +38,11 @@ function countsOf({ accountId }: Caller, spans: Hours[]): SQL {
   return sql`(${sql.join(parts, sql` union all `)})`;
 }
 
-/** The events of a day, by risk from 1 to 5. `day` is its place among those of the span, the oldest first. */
+/** The events of a day, by risk from 1 to 5. `day` is its place in the span, oldest first. */
 export type DayCount = { day: number; risks: [number, number, number, number, number] };
 type DayRow = { day: number; risk1: number; risk2: number; risk3: number; risk4: number; risk5: number };
 
-/** The days of a span and those before that had events: up to 24 rows each, or one where the reader's days are those of UTC. */
+/** The days with events of a span and of the one before: up to 24 rows each, or one if the reader's zone is UTC. */
 export const selectDays = (db: Database, caller: Caller, { starts }: Span) => {
   const days = starts.slice(1).map((end, i): Hours => [starts[i] ?? end, end]);
   return statement<DayRow>(db)`
@@ -57,7 +56,7 @@ export const asDay = ({ day, risk1, risk2, risk3, risk4, risk5 }: DayRow): DayCo
   risks: [risk1, risk2, risk3, risk4, risk5],
 });
 
-/** The most frequent incident types of a span, each with its events then and before. */
+/** The most frequent incident types of a span, with their events then and before. */
 export type TypeCount = { type: string; events: number; before: number };
 
 export const selectTypes = (db: Database, caller: Caller, span: Span) =>
@@ -70,9 +69,7 @@ export const selectTypes = (db: Database, caller: Caller, span: Span) =>
 /** A vehicle or driver, with its events of risk 4 and 5. */
 export type Affected = { id: string; name: string; risk4: number; risk5: number };
 
-/**
- * The vehicles or drivers with the most events of risk 4 and 5 in a span; of each day, those among its 100 most affected.
- */
+/** The vehicles or drivers with the most events of risk 4 and 5 in a span, among the 100 most affected of each day. */
 export const selectAffected = (db: Database, caller: Caller, which: 'vehicles' | 'drivers', span: Span) => {
   const table = sql.raw(which);
   const { accountId } = caller;
@@ -87,8 +84,8 @@ export const selectAffected = (db: Database, caller: Caller, which: 'vehicles' |
 };
 
 /**
- * Events of risk 4 and of risk 5 since an hour (counted since 1970), and how many of both there were on average by this
- * time of the same weekday in the four weeks before.
+ * Events of risk 4 and of risk 5 since an hour (since 1970), and the average of both by this time of the same weekday
+ * in the four weeks before.
  */
 export type Today = { risk4: number; risk5: number; typical: number };
 
@@ -100,7 +97,7 @@ export const selectToday = (db: Database, { accountId }: Caller, since: number, 
     on k.account_id = ${accountId} and k.hours = 1 and k.start >= ${int(since)} - w.value * 168
       and k.start <= ${int(thisHour)} - w.value * 168`;
 
-/** How many days are still to be counted, for events that came in late or were corrected. */
+/** How many days are to be counted again, because of late or corrected events. */
 export const selectDue = (db: Database, { accountId }: Caller) =>
   statement<{ days: number }>(db)`
     select count(*) as days from (select 1 from event_counts_due where account_id = ${accountId} limit 200)`;

@@ -2,24 +2,24 @@ import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database } from '../../platform/db/database.ts';
 import { hourMs } from '../../platform/durations.ts';
 
-/** Of how many vehicles and of how many drivers an hour and a day keep counts: those with the most of risk 4 and 5. */
+/** How many vehicles and drivers an hour and a day keep counts of: those with the most of risk 4 and 5. */
 export const maxNamed = 100;
 
-/** How many events of a connection an hour counts at most. It bounds what a recount reads. */
+/** How many events of a connection an hour counts at most, which bounds a recount. */
 export const maxPerHour = 5000;
 
-/** An hour that is not over for as long as this is counted again without being marked: see the migration. */
+/** How many recent hours are counted again without marks: see the migration. */
 const liveHours = 12;
 
-/** How long the live hours of an account are not counted again, whoever looks. */
+/** How long the recent hours of an account are not counted again. */
 export const liveForSeconds = 5;
 
-/** SQL that is the current time of D1, in hours since 1970. The marks go by the same clock. */
+/** SQL for D1's current hour since 1970. The marks use the same clock. */
 const thisHour = sql`(unixepoch() / 3600)`;
 
 /**
- * The hours of an account that go without marks: from the one before those that were counted last, to the next. After
- * a long gap only the last twelve; the job marks the others.
+ * The hours of an account without marks: from the one before those counted last, to the next. After a long gap only the
+ * last twelve; the job marks the others.
  */
 const liveHoursOf = (accountId: string): SQL => sql`
   with recursive due (account_id, start) as (
@@ -27,15 +27,14 @@ const liveHoursOf = (accountId: string): SQL => sql`
     from event_counting where account_id = ${accountId} and live_at <= ${liveBefore}
     union all select account_id, start + 1 from due where start <= ${thisHour})`;
 
-/** Marked hours of a day. */
 const markedHoursOf = ({ accountId, day, hours }: Marked): SQL => sql`
   with due (account_id, start) as (
     select ${accountId}, ${int(day * 24)} + value from json_each(${JSON.stringify(hoursOfMask(hours))}))`;
 
-/** Hours of a day that are to be counted again, as bits. */
+/** Hours of a day to count again, as bits. */
 export type Marked = { accountId: string; day: number; hours: number };
 
-/** A whole number, in the SQL itself: D1 binds numbers as REAL, which divide into fractions. */
+/** A whole number in the SQL itself: D1 binds numbers as REAL, which divide into fractions. */
 export const int = (value: number): SQL => sql.raw(String(Math.trunc(value)));
 
 const liveBefore = sql`(unixepoch() - ${int(liveForSeconds)})`;
@@ -45,8 +44,8 @@ export const hoursOfMask = (mask: number): number[] =>
   Array.from({ length: 24 }, (_, hour) => hour).filter((hour) => mask & (1 << hour));
 
 /**
- * The statements that bring an account's counts up to now, as far as no mark is needed for it, unless that was done within
- * the last five seconds. Whatever comes to be counted otherwise is written only if it has changed.
+ * The statements that bring an account's recent counts up to date, unless that was done within the last five seconds.
+ * Only changed counts are written.
  */
 export const recountLive = (db: Database, accountId: string) => {
   const live = liveHoursOf(accountId);
@@ -60,7 +59,7 @@ export const recountLive = (db: Database, accountId: string) => {
   ] as const;
 };
 
-/** The statements that count marked hours again and take back their marks. */
+/** The statements that count marked hours again and remove their marks. */
 export const recountMarked = (db: Database, marked: Marked) => {
   const { accountId, day, hours } = marked;
   const mark = sql`account_id = ${accountId} and day = ${int(day)}`;
@@ -113,7 +112,7 @@ const named = (from: SQL): SQL => sql`
     select name, risk_4, risk_5 from ${from} n where n.start = d.start
     order by risk_4 + risk_5 desc, risk_5 desc, name limit ${int(maxNamed)})), '{}')`;
 
-/** Adds up the hours of the days that hours belong to: reads 24 rows a day at most. */
+/** Adds up the days of these hours: reads 24 rows a day at most. */
 function addUpDays(db: Database, due: SQL) {
   const added = (names: SQL): SQL => sql`
     select e.day as start, n.key as name, sum(n.value->>0) as risk_4, sum(n.value->>1) as risk_5

@@ -1,20 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { change, type Database, openDatabase, refuseUnless } from '../platform/db/database.ts';
-import { type Remover, rowsPerChunk, untilNone } from '../platform/jobs/chunks.ts';
+import { change, type Database, refuseUnless } from '../platform/db/database.ts';
 import { note } from './audit/note.ts';
 import { nobody, operatorIn } from './owner.ts';
-
-/** Few, because their sessions go with them. */
-const peoplePerChunk = 100;
-
-/** Deletes the account's people, with their sessions and sign-in links, and its invitations. */
-export const removePeople: Remover = (env, { accountId }) =>
-  untilNone(openDatabase(env), [
-    sql`delete from portal_users where id in (
-      select id from portal_users where account_id = ${accountId} limit ${peoplePerChunk})`,
-    sql`delete from invitations where account_id = ${accountId} and id in (
-      select id from invitations where account_id = ${accountId} limit ${rowsPerChunk})`,
-  ]);
 
 /** The statements that suspend an account before deletion, if it has this name. */
 export const suspendToDelete = (db: Database, id: string, name: string) =>

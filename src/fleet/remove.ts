@@ -1,7 +1,7 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
 import { note } from '../accounts/audit/note.ts';
 import { nobody } from '../accounts/owner.ts';
-import { change, type Database, openDatabase, refuseUnless, statement } from '../platform/db/database.ts';
+import { change, type Database, openDatabase, refuseUnless } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { type Remover, untilNone } from '../platform/jobs/chunks.ts';
 import { drivers } from './lists/drivers.ts';
@@ -80,12 +80,3 @@ export const takeConnection = (db: Database, caller: Caller, id: string, name: s
 /** The statement that deletes a connection's row, once nothing refers to it. */
 export const deleteConnectionRow = (db: Database, id: string) =>
   change(db)`delete from connections where id = ${id}`;
-
-/** The first of the account's connections that are left. */
-export async function firstConnection(env: Env, accountId: string): Promise<string | undefined> {
-  const [row] = await statement<{ id: string }>(
-    openDatabase(env),
-    sql`select id from connections where account_id = ${accountId} order by created_at, id limit 1`,
-  );
-  return row?.id;
-}

@@ -11,7 +11,6 @@ import { newId } from '../platform/db/ids.ts';
 import { dayMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import { nameOf, otherHomes } from '../platform/homes/homes.ts';
-import { type Remover, untilNone } from '../platform/jobs/chunks.ts';
 import { connectProvider, type NewPull, noteOn } from './connect.ts';
 
 /** How long a link works, and how many unused ones an account can have. */
@@ -172,6 +171,3 @@ export async function withdraw(
   ]);
   await updateConnection(env, caller, connectionId, { healthStatus: 3 });
 }
-
-export const removeLinks: Remover = (env, { accountId }) =>
-  untilNone(openDatabase(env), [sql`delete from connect_links where account_id = ${accountId}`]);

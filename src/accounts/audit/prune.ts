@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { openDatabase } from '../../platform/db/database.ts';
 import { dayMs } from '../../platform/durations.ts';
-import { deleteUpTo, pruning, type Remover, rowsPerChunk, untilNone } from '../../platform/jobs/chunks.ts';
+import { deleteUpTo, pruning, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
 export const auditDays = 365;
 
@@ -30,9 +29,3 @@ export const pruneAudit = pruning((now) => [
   }),
   surplusEntries,
 ]);
-
-export const removeAuditLog: Remover = (env, { accountId }) =>
-  untilNone(openDatabase(env), [
-    sql`delete from audit_log where account_id = ${accountId} and seq in (
-      select seq from audit_log where account_id = ${accountId} order by seq limit ${rowsPerChunk})`,
-  ]);

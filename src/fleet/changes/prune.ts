@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { dayMs } from '../../platform/durations.ts';
 import { pruning, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
@@ -18,8 +18,3 @@ export const pruneChanges = pruning((now) => [
       cross join changes c on c.account_id = feeds.id and c.seq < ${now - keptMs}
       limit ${rowsPerChunk})`,
 ]);
-
-/** The statement that deletes a chunk of an account's changes. */
-export const changesOfAccount = (accountId: string): SQL => sql`
-  delete from changes where (account_id, seq) in (
-    select account_id, seq from changes where account_id = ${accountId} limit ${rowsPerChunk})`;

@@ -3,7 +3,6 @@ import { change, type Database, openDatabase, statement, transaction } from '../
 import { andNotMoving } from '../../platform/db/moving.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
-import { type Remover, rowsPerChunk, untilNone } from '../../platform/jobs/chunks.ts';
 import { hotSince } from '../archive/day.ts';
 import { hoursOfMask, int, type Marked, recountLive, recountMarked } from './recount.ts';
 
@@ -129,16 +128,6 @@ const forgetOld = (db: Database, accountId: string, now: number) =>
     delete from event_counts where account_id = ${accountId} and hours in (1, 24)
       and start < ${int((Math.floor(now / dayMs) - shownDays + 1) * 24)}`;
 
-/** Deletes the counts of a deleted account, which nothing counts again. */
-export const removeCounts: Remover = (env, { accountId }) =>
-  untilNone(openDatabase(env), [
-    sql`delete from event_counting where account_id = ${accountId}`,
-    marksOf(accountId),
-    sql`delete from event_counts where (account_id, hours, start) in (
-      select account_id, hours, start from event_counts where account_id = ${accountId} limit ${rowsPerChunk})`,
-  ]);
-
 /** The statement that removes the marks of an account. */
-export const removeMarks = (db: Database, accountId: string) => change(db, marksOf(accountId));
-
-const marksOf = (accountId: string): SQL => sql`delete from event_counts_due where account_id = ${accountId}`;
+export const removeMarks = (db: Database, accountId: string) =>
+  change(db)`delete from event_counts_due where account_id = ${accountId}`;

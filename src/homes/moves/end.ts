@@ -3,9 +3,8 @@ import { retract } from '../../accounts/home.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { invalid } from '../../platform/errors.ts';
-import { jsonArrays } from './copy.ts';
 import { removeFiles } from './files.ts';
-import { keyOf, nextKey, pageStatements, raw } from './pages.ts';
+import { removeRows } from './remove.ts';
 import {
   type Cursor,
   findMove,
@@ -80,29 +79,13 @@ export async function cancelChunk(job: Job, { cursor }: Move): Promise<void> {
   await inOldHome(job, (old) => [forget(old, job)]);
 }
 
-const rowsPerChunk = 1000;
-
-/**
- * Deletes a chunk of the rows and files of an account in a home where it does not live, referring rows first. Returns
- * the cursor to continue from; undefined when done.
- */
+/** Deletes a chunk of the rows of an account in a home where it does not live, and then some of its files. */
 async function removeChunk(
   home: Env,
   inHome: typeof inNewHome,
   job: Job,
-  { table: at = job.tables.length - 1, after }: Cursor,
+  cursor: Cursor,
 ): Promise<Cursor | undefined> {
-  const table = job.tables[at];
-  if (!table) return (await removeFiles(home, job.accountId)) ? undefined : { table: at };
-  const page = pageStatements(openDatabase(home), table, job.accountId, after, rowsPerChunk);
-  const [rows, end] = await transaction(openDatabase(home), page, { repeatable: true });
-  await inHome(job, (db) =>
-    jsonArrays(rows.map((row) => keyOf(table, row))).map(
-      (keys) =>
-        change(db)`delete from ${raw(table.name)} where (${raw(table.key.join(', '))}) in (
-          select ${raw(table.key.map((_, column) => `value->>${column}`).join(', '))} from json_each(${keys}))`,
-    ),
-  );
-  const next = nextKey(table, rowsPerChunk, rows, end);
-  return next ? { table: at, after: next } : { table: at - 1 };
+  const next = await removeRows(home, job, cursor, (statements) => inHome(job, statements));
+  return next ?? ((await removeFiles(home, job.accountId)) ? undefined : { table: -1 });
 }

@@ -108,8 +108,6 @@ export function countOf(table: Moved, accountId: string): SQL | undefined {
   return sql`(${ownersFrom(table, accountId)} select count(*) from ${found(table)})`;
 }
 
-export const keyOf = ({ key }: Moved, row: MovedRow): unknown[] => key.map((column) => row[column]);
-
 export const raw = (text: string): SQL => sql.raw(text);
 const list = (columns: string[]): SQL => raw(columns.join(', '));
 const values = (place: RowKey): SQL =>

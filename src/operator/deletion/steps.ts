@@ -1,32 +1,23 @@
-import { removeAuditLog } from '../../accounts/audit/prune.ts';
-import { deleteAccountRow, removePeople } from '../../accounts/remove.ts';
+import { deleteAccountRow } from '../../accounts/remove.ts';
 import { removeTokens } from '../../accounts/tokens/remove.ts';
 import { removeArchive, rewriteArchive } from '../../fleet/archive/remove.ts';
 import { type Action, noteRecords } from '../../fleet/changes/note.ts';
-import { changesOfAccount } from '../../fleet/changes/prune.ts';
 import type { ArchivedRow } from '../../fleet/lists/archived.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
-import {
-  type Alongside,
-  deleteConnectionRow,
-  eraseReferences,
-  firstConnection,
-  removeRecords,
-} from '../../fleet/remove.ts';
-import { removeCounts } from '../../fleet/trends/job.ts';
+import { type Alongside, deleteConnectionRow, eraseReferences, removeRecords } from '../../fleet/remove.ts';
+import { removeMarks } from '../../fleet/trends/job.ts';
+import { removeRows } from '../../homes/moves/remove.ts';
+import type { Cursor } from '../../homes/moves/state.ts';
+import { movedTables } from '../../homes/moves/tables.ts';
 import { change, type Database, openDatabase, transaction } from '../../platform/db/database.ts';
-import { type Remover, untilNone } from '../../platform/jobs/chunks.ts';
-import { removeLinks } from '../../providers/links.ts';
-import { removeAlerting } from '../../webhooks/alerts/mails.ts';
+import type { Remover } from '../../platform/jobs/chunks.ts';
 import {
   claimedUntilOf,
   eraseAnswers,
   erasePayloads,
   removeDeliveries,
-  removeFanOuts,
 } from '../../webhooks/deliveries/cancel.ts';
 import { eraseRecipient, removeNotifications } from '../../webhooks/notifications/remove.ts';
-import { removeWebhooks } from '../../webhooks/remove.ts';
 import type { Deletion, Kind } from './state.ts';
 
 /** Does one bounded chunk of a step. Returns the cursor for the next one, or undefined when done. */
@@ -44,22 +35,14 @@ const byEmail =
     deletion.email === null ? undefined : erase(deletion.email)(env, deletion, deletion.cursor);
 
 /**
- * The steps of each kind, in order: referring rows go first. Whatever stores something of an account, a connection or a
- * driver needs a step here.
+ * The steps of each kind, in order: referring rows go first. Whatever stores something of a connection or a driver needs
+ * a step here; the rows of an account are those that move with it.
  */
 const steps: Record<Kind, Record<string, Step>> = {
   account: {
     tokens: whole(removeTokens),
-    people: whole(removePeople),
-    alerting: whole(removeAlerting),
-    'connect links': whole(removeLinks),
-    webhooks: whole(removeWebhooks),
-    deliveries: whole(removeDeliveries),
-    notifications: whole(removeNotifications),
-    connections: removeConnections,
-    changes: (env, { accountId }) => untilNone(openDatabase(env), [changesOfAccount(accountId)]),
-    counts: whole(removeCounts),
-    'audit log': whole(removeAuditLog),
+    rows: removeAccountRows,
+    archive: (env, { accountId }) => removeArchive(env, archiveKinds, { accountId, connectionId: null }),
     account: finish,
   },
   connection: {
@@ -90,13 +73,15 @@ const noted =
       ? []
       : [noteRecords({ accountId, connectionId, now: Date.now() }, action, kind, ids)];
 
-async function removeConnections(env: Env, { accountId }: Deletion): Promise<string | undefined> {
-  const id = await firstConnection(env, accountId);
-  if (!id) return undefined;
-  const owner = { accountId, connectionId: id };
-  if ((await removeRecords(env, id)) !== undefined) return '';
-  if ((await removeArchive(env, archiveKinds, owner)) === undefined) await finishConnection(env, id);
-  return '';
+async function removeAccountRows(env: Env, { accountId, cursor }: Deletion): Promise<string | undefined> {
+  const db = openDatabase(env);
+  const tables = await movedTables(env);
+  const place: Cursor = cursor === '' ? {} : JSON.parse(cursor); // as it was written
+  const next = await removeRows(env, { accountId, tables }, place, async (statements) => {
+    const [first, ...others] = statements(db);
+    if (first) await transaction(db, [first, ...others], { repeatable: true });
+  });
+  return next && JSON.stringify(next);
 }
 
 const lookAgainMs = 250;
@@ -131,18 +116,12 @@ const withoutDriver = (row: ArchivedRow): ArchivedRow => ({
 async function finish(env: Env, deletion: Deletion): Promise<undefined> {
   const db = openDatabase(env);
   const last = {
-    account: () => [removeFanOuts(db, deletion), ...deleteAccountRow(db, deletion.id)],
+    account: () => [removeMarks(db, deletion.id), ...deleteAccountRow(db, deletion.id)],
     connection: () => connectionRows(db, deletion.id),
     driver: () => [],
   };
   const done = change(db)`delete from deletions where id = ${deletion.id}`;
   await transaction(db, [done, ...last[deletion.kind]()], { repeatable: true });
-}
-
-async function finishConnection(env: Env, id: string): Promise<void> {
-  const db = openDatabase(env);
-  const [first, ...others] = connectionRows(db, id);
-  if (first) await transaction(db, [first, ...others], { repeatable: true });
 }
 
 /** Includes the marks of its erased drivers. */
@@ -158,9 +137,5 @@ export const firstStepOf = (kind: Kind): string => stepNames(kind)[0] ?? '';
 export const stepAfter = (kind: Kind, name: string): string | undefined =>
   stepNames(kind)[stepNames(kind).indexOf(name) + 1];
 
-/** The step with this name. @throws Error if there is none, as after a rollback to older code */
-export function stepOf(kind: Kind, name: string): Step {
-  const { [name]: found } = steps[kind];
-  if (!found) throw new Error(`Deleting a ${kind} has no step ${name}`);
-  return found;
-}
+/** The step with this name. One that only another version has does nothing, and the first step comes after it. */
+export const stepOf = (kind: Kind, name: string): Step => steps[kind][name] ?? (async () => undefined);

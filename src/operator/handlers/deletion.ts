@@ -20,6 +20,6 @@ const progress = (deletion: Deletion | undefined) => ({ deletion: deletion ? wit
 /** Adds how many steps are done. */
 const withSteps = (deletion: Deletion) => {
   const steps = stepNames(deletion.kind);
-  const stepsDone = deletion.step === null ? 0 : steps.indexOf(deletion.step);
+  const stepsDone = Math.max(0, steps.indexOf(deletion.step ?? ''));
   return { ...deletion, stepsDone, steps: steps.length };
 };

@@ -1,8 +1,6 @@
-import { sql } from 'drizzle-orm';
 import { sendMail } from '../../accounts/mail.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { dayMs } from '../../platform/durations.ts';
-import { type Remover, rowsPerChunk, untilNone } from '../../platform/jobs/chunks.ts';
 import { fault } from '../../platform/log.ts';
 import type { MailPart } from '../../platform/mail.ts';
 import { send } from '../../platform/queue.ts';
@@ -104,18 +102,6 @@ async function withinLimits<M extends AlertMail>(
   );
   return allowed;
 }
-
-/** Deletes the account's channels, alert rules and their progress. */
-export const removeAlerting: Remover = (env, { accountId }) =>
-  untilNone(openDatabase(env), [
-    sql`delete from alert_channels where account_id = ${accountId}`,
-    sql`delete from alert_emails where account_id = ${accountId}`,
-    sql`delete from mail_rules where account_id = ${accountId}`,
-    sql`delete from record_mails where (account_id, recipient_id, event_id, level) in (
-      select account_id, recipient_id, event_id, level from record_mails
-      where account_id = ${accountId} limit ${rowsPerChunk})`,
-    sql`delete from mail_feeds where account_id = ${accountId}`,
-  ]);
 
 async function sendOne(env: Env, mail: AlertMail, to: To): Promise<boolean> {
   const { accountId, kind, subject, text, html } = mail;

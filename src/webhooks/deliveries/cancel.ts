@@ -69,29 +69,24 @@ export async function claimedUntilOf(env: Env, accountId: string, atMost?: numbe
 const scannedPerChunk = 2000;
 const webhooksPerChunk = 2000;
 
-/**
- * Deletes the deliveries of the account's webhooks, deleted ones included; for a connection, those of its
- * notifications, which must go later.
- */
+/** Deletes the deliveries of a connection's notifications, which must go later. */
 export const removeDeliveries: Remover = async (env, owner, cursor) => {
   const db = openDatabase(env);
   const chunk = await nextChunk(db, owner.accountId, cursor);
-  if (chunk?.range) await change(db)`delete from deliveries as d where ${chunk.range} ${ofConnection(owner)}`;
+  if (chunk?.range)
+    await change(db)`delete from deliveries as d where ${chunk.range} and ${ofConnection(owner)}`;
   return chunk?.next;
 };
 
 const ofConnection = ({ connectionId }: Owner): SQL =>
-  connectionId === null
-    ? sql.empty()
-    : sql`and (d.connection_id = ${connectionId}
-        or exists (select 1 from notifications n
-          where n.event_id = d.event_id and n.level = d.level and n.connection_id = ${connectionId})
-        or exists (select 1 from safety_events e where e.id = d.event_id and e.connection_id = ${connectionId}))`;
+  sql`(d.connection_id = ${connectionId}
+    or exists (select 1 from notifications n
+      where n.event_id = d.event_id and n.level = d.level and n.connection_id = ${connectionId})
+    or exists (select 1 from safety_events e where e.id = d.event_id and e.connection_id = ${connectionId}))`;
 
-/** Deletes the fan-outs of the account or connection, which are rare. */
+/** Deletes the fan-outs of a connection, which are rare. */
 export const removeFanOuts = (db: Database, { accountId, connectionId }: Owner) =>
-  change(db)`delete from fan_outs where account_id = ${accountId}
-      ${connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`}`;
+  change(db)`delete from fan_outs where account_id = ${accountId} and connection_id = ${connectionId}`;
 
 /** Changes a column of the account's deliveries where it contains an address in lower case. */
 const erasing =

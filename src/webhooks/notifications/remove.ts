@@ -5,12 +5,12 @@ import type { Remover } from '../../platform/jobs/chunks.ts';
 /** How many rows a chunk scans. */
 const rowsPerChunk = 2000;
 
-/** Deletes the notifications of the account or the connection. There is no index for that: it scans them all. */
+/** Deletes the notifications of a connection. There is no index for that: it scans them all. */
 export const removeNotifications: Remover = async (env, { accountId, connectionId }, cursor) => {
   const db = openDatabase(env);
   const { range, next } = await nextChunk(db, cursor);
-  const ofConnection = connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`;
-  await change(db)`delete from notifications where ${range} and account_id = ${accountId} ${ofConnection}`;
+  await change(db)`
+    delete from notifications where ${range} and account_id = ${accountId} and connection_id = ${connectionId}`;
   return next;
 };
 

@@ -1,9 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
-import { changesOfAccount, keptMs, pruneChanges } from '../../../src/fleet/changes/prune.ts';
-import { openDatabase } from '../../../src/platform/db/database.ts';
+import { keptMs, pruneChanges } from '../../../src/fleet/changes/prune.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
-import { changeInChunks, rowsPerChunk } from '../../../src/platform/jobs/chunks.ts';
+import { rowsPerChunk } from '../../../src/platform/jobs/chunks.ts';
 import { metered } from '../../support/meter.ts';
 import { rows } from '../../support/rows.ts';
 
@@ -48,11 +47,4 @@ it('in chunks, so that no statement takes long', async () => {
   const { env: bindings, cost } = metered();
   expect(await pruneChanges(bindings, now)).toBe(rowsPerChunk + 10);
   expect(cost.trips).toBe(2);
-});
-
-it('nothing is left of an account that is deleted, and all of the others', async () => {
-  await insert('a', 5, rowsPerChunk);
-  await insert('b', 0, 5);
-  expect(await changeInChunks(openDatabase(env), changesOfAccount('a'))).toBe(rowsPerChunk + 5);
-  expect([await left('a'), await left('b')]).toEqual([0, 5]);
 });

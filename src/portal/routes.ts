@@ -45,13 +45,12 @@ import * as webhooks from './webhooks/webhooks.tsx';
 /** A webhook's form with 1,000 connections and 8 KiB of headers has about half of this. */
 export const maxFormBytes = 256 * 1024;
 
-/** Where maps get their tiles from, if the operator has chosen a provider: the only other host that pages may call. */
+/** The origin of the map tiles, if the operator has chosen a provider: the only other host that pages may call. */
 function mapOrigin(c: Context): string {
   const { mapStyleUrl } = config(c.env);
   return mapStyleUrl ? new URL(mapStyleUrl).origin : '';
 }
 
-/** The headers of a page. */
 const pageHeaders = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
@@ -69,7 +68,7 @@ const pageHeaders = secureHeaders({
   referrerPolicy: 'same-origin',
 });
 
-/** What browsers get outside the portal and the documentation: at `/` the portal, elsewhere that nothing is there. */
+/** Pages outside the portal and the documentation: `/` leads to the portal, anything else is not found. */
 export async function pageElsewhere(c: Context): Promise<Response> {
   if (c.req.path === '/') return seeOther(c, '/portal');
   await pageHeaders(c, async () => {
@@ -78,12 +77,12 @@ export async function pageElsewhere(c: Context): Promise<Response> {
   return c.res;
 }
 
-/** How what cannot be undone is asked for, and done. */
+/** Irrevocable actions ask first. */
 const asked = ['GET', 'POST'];
 
 /**
- * The portal, where an account's people work: its pages and actions, each with the role that it needs. Everything but
- * signing in requires a session. Pages that their forms show again take more than the context: they get no `next`.
+ * The portal's pages and actions, each with the role that it needs. Everything but signing in requires a session. Pages
+ * that their forms show again need more than the context: they get no `next`.
  */
 export const portalRoutes = new Hono<App>()
   .use(pageHeaders)

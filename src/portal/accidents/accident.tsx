@@ -36,7 +36,7 @@ import { FullTimeAgo, Time } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
 import { Levels } from './levels.tsx';
 
-/** Does what the form on the page asks for. */
+/** Handles the page's form. */
 export async function handle(c: Context) {
   const caller = c.get('caller');
   const accident = found(
@@ -61,7 +61,6 @@ export async function handle(c: Context) {
 
 const Note = v.object({ note: v.pipe(v.string(), v.trim(), AtMost(maxNote)) });
 
-/** One accident: how sure it is, where it was, who knows of it, and what its vehicle did around it. */
 export async function detail(c: Context) {
   const id = idIn(c, 'eventId');
   const caller = c.get('caller');
@@ -71,7 +70,7 @@ export async function detail(c: Context) {
   ]);
   const accident = found(stored);
   const at = Date.parse(accident.eventTime);
-  // Each of the account's sources has a vehicle of its own with this VIN; the accident's comes first.
+  // Each of the account's connections has its own vehicle with this VIN; the accident's comes first.
   const { vehicles: same = [] } = await matchFleet(c.env, caller, { vin: accident.vin });
   const known = [accident.vehicleId, ...same.map((one) => one.id)].filter((one) => one !== null);
   const ids = [...new Set(known)].slice(0, 10);
@@ -161,7 +160,7 @@ export async function detail(c: Context) {
   );
 }
 
-/** Who has acknowledged and closed an accident, and what they wrote. */
+/** Who acknowledged and closed an accident, with their notes. */
 const WhoHandles = ({ accident: { acknowledged, closed } }: { accident: Accident }) => (
   <Panel id="handled" title="Handling" body live>
     {!acknowledged && !closed && <p class="sub">Nobody has acknowledged it yet.</p>}
@@ -181,7 +180,7 @@ const By = ({ handled: { at, by, note } }: { handled: NonNullable<Accident['clos
   </>
 );
 
-/** What can be done about an accident, with a note. It is not replaced while somebody types. */
+/** The form for handling an accident, which is not replaced while somebody types. */
 const HandleForm = ({ accident }: { accident: Accident }) => (
   <Allowed to={accidentPath(accident)}>
     <section class="panel" aria-label="Acknowledge or close">
@@ -199,7 +198,7 @@ const HandleForm = ({ accident }: { accident: Accident }) => (
   </Allowed>
 );
 
-/** The way of the accident's trip: from its start by its events and the accident, as they happened. */
+/** The route of the accident's trip: its start, its events and the accident, in order. */
 function routeThrough(accident: Accident, trip: NamedTrip, events: NamedEvent[]): MapPlace[] {
   const onTrip = events.filter(
     ({ startedAt, tripId }) =>
@@ -211,7 +210,7 @@ function routeThrough(accident: Accident, trip: NamedTrip, events: NamedEvent[])
   return routeLine(trip, [...placesOf(before), accident.location, ...placesOf(onTrip.slice(before.length))]);
 }
 
-/** The driver of the trip; without one, that of the event that is closest to the accident. */
+/** The driver of the trip, otherwise of the event closest to the accident. */
 const Driver = (props: { trip: NamedTrip | undefined; events: NamedEvent[]; at: number }) => {
   const { trip, events, at } = props;
   const away = ({ startedAt }: NamedEvent) => Math.abs(Date.parse(startedAt) - at);

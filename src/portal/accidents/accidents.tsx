@@ -19,7 +19,7 @@ import { Empty, Segment } from '../ui/parts.tsx';
 
 const path = '/portal/accidents';
 
-/** The states, each with the accidents that are in it. */
+/** The states, each with its accidents. */
 const states: { [state: string]: { name: string; means: string; query: Record<string, string[]> } } = {
   all: { name: 'All', means: 'All accidents, newest first.', query: {} },
   open: {
@@ -44,10 +44,9 @@ const states: { [state: string]: { name: string; means: string; query: Record<st
   },
 };
 
-/** The days of accidents that are shown, unless others are asked for: all. */
+/** By default, accidents of all days. */
 const always = { from: '1970-01-02', to: '9999-12-30' };
 
-/** What the address asks for. */
 async function requested(c: Context): Promise<Search> {
   const typed = (name: string) => typedIn(c, name);
   const state = Object.hasOwn(states, typed('state')) ? typed('state') : 'all';
@@ -79,7 +78,6 @@ const listed = {
   file: { name: 'accidents', columns: accidents.itemColumns },
 };
 
-/** The accidents of the account by their state, newest first. */
 export async function list(c: Context) {
   const search = await requested(c);
   const { state: shown = 'all', ...filters } = search.kept;
@@ -107,7 +105,7 @@ export async function list(c: Context) {
   });
 }
 
-/** The same accidents as a file. */
+/** The same accidents as a CSV file. */
 export const file = async (c: Context) => browsedFile(c, listed, await requested(c));
 
 const None = ({ state }: { state: string }) =>

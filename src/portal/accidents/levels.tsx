@@ -4,7 +4,7 @@ import type { Accident } from '../ui/accidents.tsx';
 import { reader } from '../ui/reader.ts';
 import { Clock, dayIn, spanInWords, Time } from '../ui/time.tsx';
 
-/** The three levels of an accident as steps, each with when it came in and how long after the one before. */
+/** The three levels of an accident as steps, each with when it was received and how long after the previous one. */
 export const Levels = ({ accident }: { accident: Accident }) => {
   const { notificationLevel, dismissed } = accident;
   const times = timesOf(accident);
@@ -29,7 +29,7 @@ export const Levels = ({ accident }: { accident: Accident }) => {
   );
 };
 
-/** When the accident happened, and then each level was received; a level may have been skipped. */
+/** When the accident happened, and when each level was received; a level may be missing. */
 const timesOf = ({ eventTime, levels }: Accident): (number | undefined)[] => [
   Date.parse(eventTime),
   ...levelNames.map((_, i) => {

@@ -20,7 +20,7 @@ import { credentialLabel } from './health.tsx';
 
 type Pulled = { connection: Connection; pull: PullSummary; connector: Connector; path: string };
 
-/** The connection that the path names. @throws Refusal: not found, also for another account's, or one that does not pull */
+/** The connection in the path. @throws Refusal: not found, also for another account's, or one that does not pull */
 async function required(c: Context): Promise<Pulled> {
   const id = c.req.param('id') ?? '';
   const caller = c.get('caller');
@@ -33,7 +33,7 @@ async function required(c: Context): Promise<Pulled> {
   return { connection, pull, connector, path: `${connectionsPath}/${id}` };
 }
 
-/** What can be done with a connection that pulls. Each action says what has come of it. */
+/** The actions on a pulling connection. Each reports its result. */
 export const pull = (c: Context) => act(c, pullNow, 'is being pulled now.');
 export const pause = (c: Context) =>
   act(c, pausePull, 'is paused. Nothing more is pulled until it is resumed.');
@@ -68,7 +68,7 @@ export async function saveSecret(c: Context) {
   );
 }
 
-/** Gives it the account's own identifier, or takes that away. Connections that do not pull have one, too. */
+/** Sets or removes the account's own identifier, also of connections that do not pull. */
 export async function saveExternalId(c: Context) {
   const id = c.req.param('id') ?? '';
   const connection = found(await findConnection(c.env, c.get('caller'), id));

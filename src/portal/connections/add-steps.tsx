@@ -11,16 +11,15 @@ import { Note } from '../ui/parts.tsx';
 import { connectionsPath } from './connections.tsx';
 import { CredentialFields, HowToCreate } from './credential.tsx';
 
-/** What was tested: also sealed, as the form carries it. */
+/** A tested draft, also encrypted for the form. */
 export type Tested = { sealed: string; draft: Draft };
 
-/** The path of the steps, and what leads back from them; somebody outside the account has nowhere to go. */
+/** The path of the steps, and the way back, which people outside the account do not have. */
 export type Destination = { path: string; back?: string | undefined };
 
-/** Where to choose what is not built in. */
 const other = 'other';
 
-/** The steps of adding a connection, as far as they have come. `chosen` is what the address names. */
+/** The steps of adding a connection so far. `chosen` is the provider in the address. */
 export const Steps = (props: {
   chosen: string | undefined;
   connector: Connector | undefined;
@@ -113,7 +112,7 @@ const Provider = (props: {
 
 const backTo = ({ back }: Destination) => (back ? { back } : {});
 
-/** What people are asked for, in a few words: "API token", "secret key and connection token", "login". */
+/** The credential in a few words: "API token", "secret key and connection token", "login". */
 const askedFor = ({ credential: { label, fields = [] } }: Connector): string =>
   fields.length === 2 ? fields.map((field) => field.label.toLowerCase()).join(' and ') : label;
 
@@ -154,7 +153,7 @@ const regionNames: { [region: string]: string } = {
   sandbox: 'Sandbox',
 };
 
-/** Where the provider's API is: the usual address, that of a region, or one that is typed. */
+/** The provider's API: the usual address, that of a region, or a typed one. */
 const Address = ({ connector: { regions, baseUrl } }: { connector: Connector }) => {
   const filled = useContext(FilledForm);
   const hosts = Object.entries(regions).map(
@@ -228,7 +227,7 @@ const Finish = ({
   </Form>
 );
 
-/** None, a month, a quarter, and the most that the provider keeps. */
+/** None, a month, a quarter, and the provider's maximum. */
 function historyChoices({ maxHistoryDays }: Connector): Offered[] {
   const days = new Set([0, 30, usualHistoryDays, maxHistoryDays].filter((days) => days <= maxHistoryDays));
   return [...days].map((days) => [

@@ -16,13 +16,13 @@ import { mainInput, sentCredential } from './credential.tsx';
 
 const maxAddress = 500;
 
-/** Who adds a connection, and where: somebody who is signed in, or somebody outside who has a link. */
+/** Who adds a connection: somebody who is signed in, or somebody outside with a link. */
 export type Adding = Destination & {
   head: Head;
-  /** The hash of the session or link that drafts are sealed for. */
+  /** The hash of the session or link that drafts are encrypted for. */
   holder: string;
   connect: (input: NewPull) => Promise<Connection>;
-  /** What follows, once it is `said` what was added. */
+  /** The response once the connection was added. */
   finish: (connection: Connection, said: string) => Response;
 };
 
@@ -42,7 +42,7 @@ const inPortal = (c: Context): Adding => ({
 
 export const onlyRead = 'We only read. Nothing changes in your account at the provider.';
 
-/** Adding a connection: choose the provider, test its credential, name it. Nothing is saved before the end. */
+/** Adding a connection: choose the provider, test its credential, name it. Only the last step saves. */
 export function show(c: Context, adding = inPortal(c), tested?: Tested) {
   const chosen = c.req.query('provider');
   const { path, back, head } = adding;
@@ -50,7 +50,7 @@ export function show(c: Context, adding = inPortal(c), tested?: Tested) {
   return page(c, head, <Steps {...{ chosen, connector, tested, place: { path, back } }} />);
 }
 
-/** Takes the form of the step that a page shows: a credential to test, or a draft that was tested, to be saved. */
+/** Handles the form of a step: a credential to test, or a tested draft to save. */
 export async function take(c: Context, adding = inPortal(c)) {
   const connector = connectorOf(c.req.query('provider') ?? '');
   if (!connector) return show(c, adding);

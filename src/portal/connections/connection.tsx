@@ -23,7 +23,7 @@ import { connectionsPath, nameOf } from './connections.tsx';
 import { credentialLabel, Health, healthOf } from './health.tsx';
 import { Feeds, ProviderWebhook, Refusals, Unmapped } from './pull.tsx';
 
-/** The page of the connection that the path names. @throws Refusal: not found, also for another account's */
+/** The page of the connection in the path. @throws Refusal: not found, also for another account's */
 export async function showConnection(c: Context) {
   const id = c.req.param('id') ?? '';
   const caller = c.get('caller');
@@ -121,11 +121,10 @@ export async function showConnection(c: Context) {
   );
 }
 
-/** Whether somebody wanted that nothing is pulled. */
+/** Whether somebody has stopped the pulls. */
 const isStopped = (pull: PullStatus | undefined): boolean =>
   pull?.state === 'paused' || pull?.state === 'withdrawn';
 
-/** The usual actions as buttons, and the others in a menu. */
 const Actions = ({ path, pull }: { path: string; pull: PullStatus | undefined }) => {
   const events = `/portal/events?connection=${path.split('/').at(-1)}`;
   if (!pull) return <LinkButton href={events} name="Safety events" icon="shield-alert" />;
@@ -160,7 +159,7 @@ const Actions = ({ path, pull }: { path: string; pull: PullStatus | undefined })
   );
 };
 
-/** The hours up to now, each named by when it began. */
+/** The last hours, each named by its beginning. */
 const hourly = (byHour: number[], zone: string) =>
   byHour.map((value, i) => ({ name: clockTime(zone, firstHour() + i * hourMs), values: [value] }));
 

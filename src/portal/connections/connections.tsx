@@ -20,10 +20,10 @@ import { type ConnectionHealth, credentialLabel, Health, healthOf } from './heal
 export const connectionsPath = '/portal/connections';
 export const linksPath = `${connectionsPath}/links`;
 
-/** Each connection of a page costs a few thousand rows at most. */
+/** Few, because each connection reads up to a few thousand rows. */
 export const pageSize = 25;
 
-/** A connection with what the list says of it. */
+/** A connection in the list. */
 type Listed = {
   connection: Connection;
   activity: ConnectionActivity | undefined;
@@ -31,7 +31,6 @@ type Listed = {
   health: ConnectionHealth;
 };
 
-/** The account's connections. */
 export async function list(c: Context) {
   const slice = requestedSlice(c, pageSize);
   const caller = c.get('caller');
@@ -155,5 +154,5 @@ const HealthAndRepair = (listed: Listed) => (
   </>
 );
 
-/** What people call a connection: its name, otherwise its provider. */
+/** A connection's name, otherwise its provider. */
 export const nameOf = ({ name, tsp }: Connection): string => name ?? tsp;

@@ -4,7 +4,7 @@ import { type Connector, credentialFrom, inputsOf, maxCredential } from '../../p
 import { Field } from '../ui/forms.tsx';
 import type { SentForm } from '../ui/reader.ts';
 
-/** Where to create a credential of a provider, and what it has to be allowed. */
+/** Where to create a credential of a provider, and its permissions. */
 export const HowToCreate = ({ connector: { provider, credential } }: { connector: Connector }) => (
   <>
     <p class="sub mt-1">
@@ -23,7 +23,6 @@ export const HowToCreate = ({ connector: { provider, credential } }: { connector
   </>
 );
 
-/** The fields of a credential. */
 export const CredentialFields = ({ connector }: { connector: Connector }) =>
   inputsOf(connector).map(({ input, label, isSecret, hint }) => (
     <Field
@@ -38,11 +37,11 @@ export const CredentialFields = ({ connector }: { connector: Connector }) =>
 
 const kept = 'Stored encrypted, and never shown again.';
 
-/** The field of a credential under which is said what is wrong with all of it: the first that is secret. */
+/** The input that shows a problem with the whole credential: the first secret one. */
 export const mainInput = (connector: Connector): string =>
   inputsOf(connector).find(({ isSecret }) => isSecret)?.input ?? 'credential';
 
-/** What a form says of a credential. @throws Refusal: invalid, for what is missing or too long, of `others` too */
+/** The credential in a form. @throws Refusal: invalid, for what is missing or too long, including `others` */
 export function sentCredential(connector: Connector, form: SentForm, others: FieldError[] = []): string {
   const missing = inputsOf(connector).filter(({ input }) => form.value(input).trim() === '');
   const credential = credentialFrom(connector, form.value);

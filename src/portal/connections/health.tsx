@@ -8,21 +8,19 @@ import type { IconName } from '../ui/icon-names.ts';
 import { type Mood, State } from '../ui/states.tsx';
 import { spanInWords } from '../ui/time.tsx';
 
-/** How a connection does, in words. What needs somebody has a note; the most urgent has the highest `urgency`. */
+/** A connection's health in words. A problem has a note; the most urgent has the highest `urgency`. */
 export type ConnectionHealth = { mood: Mood; word: string; urgency: number; note?: string; icon?: IconName };
 
-/** The health of a connection; `pull` is how its pull is doing, if it has one. */
+/** The health of a connection; `pull` is the state of its pull, if it has one. */
 export const healthOf = (connection: Connection, pull: PullSummary | undefined): ConnectionHealth =>
   pull ? healthOfPull(connection, pull) : givenHealth(connection.healthStatus);
 
-/** The health of a connection as a state. */
 export const Health = ({ health: { mood, word, icon } }: { health: ConnectionHealth }) => (
   <State mood={mood} {...(icon && { icon })}>
     {word}
   </State>
 );
 
-/** What people call the feeds. */
 export const feedWords: { [name in FeedName]: string } = {
   vehicles: 'Vehicles',
   drivers: 'Drivers',
@@ -30,7 +28,7 @@ export const feedWords: { [name in FeedName]: string } = {
   events: 'Safety events and accidents',
 };
 
-/** What a connection's provider calls what it is asked with, such as "API token", if that is short: buttons have no more room. */
+/** The provider's name for its credential, such as "API token", if it is short enough for buttons. */
 export function credentialLabel({ provider }: Pick<PullSummary, 'provider'>): string {
   const label = connectorOf(provider)?.credential.label;
   return label !== undefined && label.length <= longestLabel ? label : 'credential';
@@ -38,11 +36,13 @@ export function credentialLabel({ provider }: Pick<PullSummary, 'provider'>): st
 
 const longestLabel = 16;
 
-/** Whether the provider wants us to wait: otherwise a connection is pulled each minute. */
+/** Whether the provider asks us to wait; otherwise a connection is pulled each minute. */
 export const isWaiting = ({ nextAt }: Pick<PullSummary, 'nextAt'>): boolean =>
   nextAt !== null && nextAt > Date.now() + 2 * 60_000;
 
-/** How much of the history of all feeds has come, from 0 to 1, and when the last should end; undefined once it has all come. */
+/**
+ * How much of the history of all feeds was loaded, from 0 to 1, and when the last should end; undefined when complete.
+ */
 function historyOf(pull: PullSummary): { share: number; endsAt: number | null } | undefined {
   const histories = pull.feeds.flatMap(({ history }) => history ?? []);
   const left = histories.filter(({ share }) => share < 1);
@@ -56,7 +56,7 @@ function historyOf(pull: PullSummary): { share: number; endsAt: number | null } 
 export const timeLeft = (endsAt: number): string =>
   `about ${spanInWords(Math.max(1000, endsAt - Date.now()))} left`;
 
-/** What the health that a connection is given means for the account. */
+/** The account's view of a health status that an operator has set. */
 export const givenHealth = (status: number): ConnectionHealth =>
   givenHealths[status] ?? { mood: 'quiet', word: 'Unknown', urgency: 0 };
 
@@ -119,7 +119,7 @@ function healthOfPull({ healthStatus }: Connection, pull: PullSummary): Connecti
   };
 }
 
-/** What to do once the provider refuses the credential. */
+/** What to do when the provider refuses the credential. */
 function refusedAdvice({ provider }: PullSummary): string {
   const connector = connectorOf(provider);
   const advice = connector ? adviceFor(connector, { kind: 'refused', message: '' }) : '';

@@ -21,7 +21,7 @@ import { type Column, Table } from '../ui/table.tsx';
 import { Day } from '../ui/time.tsx';
 import { connectionsPath, linksPath } from './connections.tsx';
 
-/** Links by which somebody outside the account connects a provider to it. `url` is a new one, to be shown this once. */
+/** Connect links for people outside the account. `url` is that of a new one, shown only once. */
 export async function list(c: Context, url?: string) {
   const links = await listLinks(c.env, c.get('caller'));
   return page(
@@ -121,7 +121,7 @@ export const revoke = confirmed(async (c) => {
   };
 });
 
-/** The link that the path names. @throws Refusal: not found, also for one that was used, or of another account */
+/** The link in the path. @throws Refusal: not found, also for a used one, or another account's */
 async function requireUnused(c: Context): Promise<ConnectLink> {
   const links = await listLinks(c.env, c.get('caller'));
   return found(links.find(({ id, connectionId }) => id === c.req.param('id') && connectionId === null));

@@ -7,7 +7,7 @@ import { done } from '../ui/form.ts';
 import { page } from '../ui/layout.tsx';
 import { type Adding, onlyRead, show as showSteps, take as takeStep } from './add.tsx';
 
-/** What somebody outside the account sees who has a connect link: the steps, or what they have connected. */
+/** The page of a connect link: the steps, or what was connected by it. */
 const withLink = (step: typeof showSteps | typeof takeStep) => (c: Context) =>
   opened(c, (found) => (found.link.connectionId === null ? step(c, adding(c, found)) : connected(c, found)));
 export const show = withLink(showSteps);
@@ -15,7 +15,7 @@ export const take = withLink(takeStep);
 
 type Opened = NonNullable<Awaited<ReturnType<typeof openLink>>>;
 
-/** Opens the link that the path names. Only one that we made is looked up, and is limited by itself. */
+/** Opens the link in the path. Only valid secrets are looked up, and each has its own rate limit. */
 async function opened(c: Context, then: (found: Opened) => Response | Promise<Response>): Promise<Response> {
   const hash = await linkHash(c.env, c.req.param('link') ?? '');
   if (hash) await limit(c.env, 'ACTION_LIMIT', hash);
@@ -67,7 +67,7 @@ function connected(c: Context, { link }: Opened) {
   );
 }
 
-/** Withdraws what was connected. */
+/** Withdraws consent. */
 export const end = (c: Context) =>
   opened(c, async ({ caller, link }) => {
     if (link.connectionId !== null && link.withdrawnAt === null)

@@ -13,7 +13,7 @@ import { type Column, Table } from '../ui/table.tsx';
 import { Ago, Time } from '../ui/time.tsx';
 import { feedWords, isWaiting, timeLeft } from './health.tsx';
 
-/** What is pulled, how it goes, and how far its history has come. */
+/** The state of each feed and its history. */
 export const Feeds = ({ pull }: { pull: PullSummary }) => (
   <Panel
     id="feeds"
@@ -87,16 +87,15 @@ const History = ({ feed: { history }, pull }: { feed: FeedStatus; pull: PullSumm
   );
 };
 
-/** How many are shown before somebody asks for the others. */
+/** How many are shown at first. */
 const firstShown = 10;
 
-/** How many words are shown: those that most events have. */
+/** How many of the most frequent labels are shown. */
 export const maxWords = 50;
 
-/** How many there are of what should not be. */
 const countOf = (items: unknown[]) => <p>{items.length === 0 ? 'None' : items.length}</p>;
 
-/** The records of the provider that were refused, and why. */
+/** The provider's records that were refused, and why. */
 export const Refusals = ({ refusals }: Pick<PullStatus, 'refusals'>) => (
   <Panel
     id="refused"
@@ -155,7 +154,7 @@ const wordColumns: Column<PullStatus['unmapped'][number]>[] = [
   { head: 'Events', cell: ({ count }) => count.toLocaleString('en') },
 ];
 
-/** The words of the provider that nothing maps to an incident type, and how many events have them. */
+/** The provider's unmapped labels, and how many events have them. */
 export const Unmapped = ({ unmapped }: { unmapped: WordCount[] }) => (
   <Panel
     id="unmapped"
@@ -176,7 +175,7 @@ export const Unmapped = ({ unmapped }: { unmapped: WordCount[] }) => (
   </Panel>
 );
 
-/** The provider's webhook, with which it has a connection pulled at once: what to enter there, and its secret. */
+/** The provider's webhook: what to enter there, and its secret. */
 export const ProviderWebhook = ({ path, url, pull }: { path: string; url: string; pull: PullSummary }) => {
   const connector = connectorOf(pull.provider);
   if (!connector?.webhook) return null;

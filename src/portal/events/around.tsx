@@ -14,11 +14,11 @@ import { Clock, Time } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
 import { titleOf } from '../webhooks/words.ts';
 
-/** How long before and after a moment the events of its vehicle are shown, in milliseconds; and how many at most. */
+/** How long before and after a moment a vehicle's events are shown, in milliseconds; and how many at most. */
 export const aroundMs = 3 * hourMs;
 export const maxAround = 100;
 
-/** What a vehicle, by its ids in all connections, did around a moment, oldest first; nothing for an unknown vehicle. */
+/** A vehicle's events around a moment, oldest first; `ids` are its ids in all connections. */
 export async function eventsAround(c: Context, ids: string[], at: number): Promise<NamedEvent[]> {
   if (ids.length === 0) return [];
   const within = { from: at - aroundMs, to: at + aroundMs + 1, limit: maxAround };
@@ -85,7 +85,7 @@ const Entry = (props: { at: number; here?: boolean; side?: Child; children: Chil
   </li>
 );
 
-/** Which webhooks were notified of an event or accident, when, and what their receivers returned; by level. */
+/** Which webhooks were notified of an event or accident, when, and their receivers' responses; by level. */
 export const WhoWasNotified = (props: { deliveries: DeliveryOfEvent[]; complete: boolean }) => {
   const { deliveries, complete } = props;
   const levels = Map.groupBy(deliveries, ({ level }) => level);

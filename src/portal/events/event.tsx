@@ -21,7 +21,6 @@ import { FullTimeAgo, spanInWords, Time } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
 import { Around, eventsAround, WhoWasNotified } from './around.tsx';
 
-/** One safety event: where, how fast, who drove, in whose words, and who was notified. */
 export async function detail(c: Context) {
   const id = idIn(c);
   const caller = c.get('caller');
@@ -67,7 +66,7 @@ export async function detail(c: Context) {
         }
         facts={[
           ...factsOf(event, references),
-          // Addresses of people are for those who may see the webhooks' URLs in full.
+          // Only people who may see webhooks' URLs in full see email addresses.
           ['Recipients', recipients.length > 0 && maySeeAll ? recipients.join(', ') : null],
         ]}
       />

@@ -28,13 +28,12 @@ import { Speed } from '../ui/units.tsx';
 
 const path = '/portal/events';
 
-/** The days that are shown unless others are asked for, today included. */
+/** How many days are shown by default, today included. */
 const usualDays = 7;
 
 /**
- * What the address asks for. `from` and `to` are days in the reader's time zone, both included; `risk` is the least risk;
- * `type` a normalised incident type; `vehicle` a name, licence plate, VIN or id; `driver` a name or id. What is no risk
- * or type at all is left out.
+ * The filters in the address. `from` and `to` are days in the reader's time zone, inclusive; `risk` is the minimum;
+ * `type` an incident type; `vehicle` a name, licence plate, VIN or id; `driver` a name or id. Invalid ones are ignored.
  */
 async function requested(c: Context) {
   const zone = timeZoneOf(c);
@@ -74,7 +73,7 @@ async function requested(c: Context) {
       ...(drivers && { driverIds: drivers.map(({ id }) => id) }),
     },
   };
-  // With script the form always says its days.
+  // With script the form always has its days.
   const isUsual = to === today && from === addDays(today, 1 - usualDays);
   const days: { [filter: string]: string } = isUsual ? {} : { from, to };
   const others = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
@@ -83,7 +82,7 @@ async function requested(c: Context) {
     connections,
     chosen: { ...days, ...others },
     asked: { from, to, ...filters },
-    // With the days that are shown now, a page that follows continues this one, also tomorrow.
+    // Keeps the days, so that the next page continues this one, even tomorrow.
     kept: { from, to, ...others },
     set: Object.keys(others).length + (isUsual ? 0 : 1),
     matched,
@@ -99,7 +98,6 @@ const listed = {
   file: { name: 'safety-events', columns: safetyEvents.itemColumns },
 };
 
-/** The safety events of all connections, newest first. */
 export async function list(c: Context) {
   const search = await requested(c);
   const { zone, connections, asked, problems } = search;
@@ -140,7 +138,7 @@ export async function list(c: Context) {
   });
 }
 
-/** The same events as a file. */
+/** The same events as a CSV file. */
 export const file = async (c: Context) => browsedFile(c, listed, await requested(c));
 
 const risks = ['', '', 'Risk 2 to 5', 'Risk 3 to 5', 'Risk 4 and 5', 'Risk 5'];
@@ -161,7 +159,7 @@ const NoConnections = () => (
   </section>
 );
 
-/** The filters that are set, each of which removes itself; the days are one. */
+/** The filters that are set, each with a link that removes it; the days are one. */
 const Chips = (props: Search & { chosen: Search['kept']; connections: Connection[]; zone: string }) => {
   const { asked, chosen, connections, matched, problems, zone } = props;
   const { from = '', to = '' } = asked;
@@ -198,7 +196,7 @@ const Chips = (props: Search & { chosen: Search['kept']; connections: Connection
 const ofMany = (matches: Match[] | undefined): string =>
   matches?.length === maxMatches ? `, the first ${maxMatches}` : '';
 
-/** Safety events in their order, by the day that they have in the reader's zone. */
+/** Safety events in order, by day in the reader's zone. */
 const EventTable = (props: { events: NamedEvent[]; connections: Connection[]; zone: string }) => {
   const { events, connections, zone } = props;
   const names = new Map(connections.map((connection) => [connection.id, nameOf(connection)]));
@@ -213,7 +211,7 @@ const EventTable = (props: { events: NamedEvent[]; connections: Connection[]; zo
   );
 };
 
-/** `sources` are the names of connections by their ids. */
+/** `sources` are the names of connections by id. */
 const columnsOf = (sources: Map<string, string>): Column<NamedEvent>[] => [
   { head: 'Incident', href: eventPath, cell: ({ translatedIncidentTypes: types }) => types.join(', ') },
   { head: 'Risk', look: 'card-side nowrap', cell: ({ eventRisk }) => <Risk risk={eventRisk} named /> },

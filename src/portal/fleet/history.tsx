@@ -22,14 +22,14 @@ import { dayIn, shortDate, Time } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
 import { TripTable } from './trips.tsx';
 
-/** How many days a page of a vehicle or a driver shows. */
+/** How many days the page of a vehicle or a driver shows. */
 const days = 30;
 
 type History = Awaited<ReturnType<typeof readHistory>>;
 
 /**
- * What a vehicle or a driver did in the last 30 days of the reader's zone, today included, in one round trip each: 10
- * events, 10 trips, 5 accidents, and counts of 2,000 events.
+ * The last 30 days of a vehicle or a driver in the reader's zone, today included: 10 events, 10 trips, 5 accidents, and
+ * counts of 2,000 events, in one round trip each.
  */
 export async function readHistory(c: Context, of: 'vehicle' | 'driver', id: string) {
   const zone = timeZoneOf(c);
@@ -87,7 +87,7 @@ export const HistoryPanels = (props: { of: 'vehicle' | 'driver'; id: string; his
   );
 };
 
-/** Safety events as rows, without what the page is about anyway; or that there are none. */
+/** Safety events as rows, without the vehicle or driver of the page. */
 export const EventRows = (props: { events: NamedEvent[]; of: 'vehicle' | 'driver'; none: string }) => (
   <Table
     caption="Safety events"

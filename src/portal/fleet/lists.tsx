@@ -15,12 +15,12 @@ import { State } from '../ui/states.tsx';
 import { type Column, Pager, Table } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 
-/** How many rows a page has; and of a search, which then says that there are more. */
+/** How many rows a page has, and a search. */
 const perPage = 50;
 
 type Kind = 'vehicle' | 'driver';
 
-/** A list in the order of the alphabet, with a field to look for what begins with a text. */
+/** An alphabetical list with a search by prefix. */
 type ListByName<K extends Kind> = {
   kind: K;
   icon: IconName;
@@ -29,7 +29,6 @@ type ListByName<K extends Kind> = {
   table: (props: { items: NamedItem<K>[] }) => Child;
 };
 
-/** The vehicles of the account by name. */
 export const listVehicles = (c: Context) =>
   pageByName(c, {
     kind: 'vehicle',
@@ -39,7 +38,6 @@ export const listVehicles = (c: Context) =>
     table: VehicleTable,
   });
 
-/** The drivers of the account by name. */
 export const listDrivers = (c: Context) =>
   pageByName(c, {
     kind: 'driver',
@@ -102,7 +100,6 @@ async function pageByName<K extends Kind>(c: Context, { kind, icon, hint, found,
 type Vehicle = NamedItem<'vehicle'>;
 type Driver = NamedItem<'driver'>;
 
-/** Vehicles, one a row: what tells them apart, and when each was last seen. */
 export const VehicleTable = ({ items }: { items: Vehicle[] }) => (
   <Table caption="Vehicles" stacked columns={vehicleColumns} items={items} />
 );
@@ -125,12 +122,11 @@ const vehicleColumns: Column<Vehicle>[] = [
   { head: 'Last seen', cell: ({ lastLocation: seen }) => seen && <Ago at={seen.timestamp} /> },
 ];
 
-/** "Freightliner Cascadia, 2024", as far as it is known. */
+/** "Freightliner Cascadia, 2024", as far as known. */
 export function modelOf({ make, model, year }: Pick<Vehicle, 'make' | 'model' | 'year'>): string {
   return [[make, model].filter(Boolean).join(' '), year].filter(Boolean).join(', ');
 }
 
-/** Drivers, one a row. */
 export const DriverTable = ({ items }: { items: Driver[] }) => (
   <Table caption="Drivers" stacked columns={driverColumns} items={items} />
 );
@@ -148,7 +144,7 @@ const driverColumns: Column<Driver>[] = [
   { head: 'Connection', cell: ({ connectionName }) => connectionName },
 ];
 
-/** "PA 99-123-4567", as far as it is known. */
+/** "PA 99-123-4567", as far as known. */
 export function licenseOf(driver: Pick<Driver, 'licenseState' | 'licenseNumber'>): string {
   return [driver.licenseState, driver.licenseNumber].filter(Boolean).join(' ');
 }

@@ -27,10 +27,10 @@ import { Distance } from '../ui/units.tsx';
 import { HistoryPanels, readHistory } from './history.tsx';
 import { licenseOf, modelOf } from './lists.tsx';
 
-/** One vehicle: what is known of it, and what it did in the last 30 days. */
+/** A vehicle's properties and its last 30 days. */
 export const ofVehicle = (c: Context) => profile(c, 'vehicle', vehicles.list, aboutVehicle);
 
-/** The same of a driver. */
+/** The same for a driver. */
 export const ofDriver = (c: Context) => profile(c, 'driver', drivers.list, aboutDriver);
 
 /** Gives a vehicle the account's own identifier, or takes that away. */

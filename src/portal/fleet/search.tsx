@@ -13,7 +13,7 @@ import { DriverTable, VehicleTable } from './lists.tsx';
 /** How many vehicles and drivers a search lists at most. */
 export const maxFound = 20;
 
-/** Finds what somebody has an id or a name of. What is the only one is shown at once. */
+/** Finds things by id or name. The only match is shown at once. */
 export async function search(c: Context) {
   const q = typedIn(c, 'q');
   if (isUuid(q)) {
@@ -52,7 +52,7 @@ export async function search(c: Context) {
 
 const hint = 'Vehicle, plate, VIN, driver, event ID or Delivery-Id';
 
-/** Where what has this id is shown: a record or a delivery. */
+/** The page of a record or delivery with this id. */
 async function pathOfId(c: Context, id: string): Promise<string | undefined> {
   const caller = c.get('caller');
   const [[kind], webhook] = await Promise.all([
@@ -63,7 +63,7 @@ async function pathOfId(c: Context, id: string): Promise<string | undefined> {
   return webhook && `/portal/webhooks/${webhook}/deliveries/${id}`;
 }
 
-/** Says that there are more than are shown, and where. */
+/** Says that there are more, and where. */
 const Cut = ({ items, path, q }: { items: unknown[]; path: string; q: string }) =>
   items.length > maxFound ? (
     <p>

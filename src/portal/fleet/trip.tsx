@@ -27,13 +27,12 @@ import { Distance } from '../ui/units.tsx';
 import { EventRows } from './history.tsx';
 import { durationOf } from './trips.tsx';
 
-/** How many events of its vehicle are read at most, the first ones. */
+/** How many of its vehicle's events are read, the first ones. */
 const maxTripEvents = 200;
 
-/** A trip without an end is taken to go on for so long, in milliseconds. */
+/** How long a trip without an end is assumed to last, in milliseconds. */
 const openTripMs = dayMs;
 
-/** One trip: from where to where, and what happened on the way. */
 export async function detail(c: Context) {
   const id = idIn(c);
   const trip = found(await findItem(c.env, c.get('caller'), trips.list, id, timeIn(c.req.query('at'))));
@@ -76,7 +75,7 @@ export async function detail(c: Context) {
   );
 }
 
-/** The events of the trip's vehicle meanwhile, but for those that the provider counts to another trip. */
+/** The events of the trip's vehicle during the trip, except those that the provider assigns to another trip. */
 async function eventsOf(c: Context, trip: NamedTrip): Promise<NamedEvent[]> {
   const from = Date.parse(trip.startedAt);
   const to = trip.endedAt === null ? from + openTripMs : Date.parse(trip.endedAt);
@@ -102,13 +101,13 @@ const Moment = ({ at, place }: { at: string; place: MapPlace | null }) => (
   </>
 );
 
-/** The trip that a vehicle, by its ids in all connections, was on; rather one that names its driver. */
+/** The trip that a vehicle was on, preferably one with a driver; `ids` are its ids in all connections. */
 export async function tripAt(c: Context, ids: string[], at: number): Promise<NamedTrip | undefined> {
   if (ids.length === 0) return undefined;
   const trips = await readWithin(c.env, c.get('caller'), tripsWithNames, {
     ...{ of: 'vehicle', ids, from: at - longestTripMs, to: at + 1, limit: ids.length, descending: true },
   });
-  // It began at most a day before; one that ended just before counts.
+  // It began at most a day before; one that has just ended counts.
   const near = trips.filter(({ endedAt }) => endedAt === null || Date.parse(endedAt) >= at - justEndedMs);
   return near.find(({ driverId }) => driverId) ?? near[0];
 }
@@ -116,19 +115,18 @@ export async function tripAt(c: Context, ids: string[], at: number): Promise<Nam
 const longestTripMs = dayMs;
 const justEndedMs = 15 * 60_000;
 
-/** What is known of where a trip was. */
 type Ends = { startLocation: MapPlace | null; endLocation: MapPlace | null };
 
-/** Where a trip began and ended, as points of a map. */
+/** The beginning and end of a trip, as points of a map. */
 export const endsOf = ({ startLocation, endLocation }: Ends): MapPoint[] => [
   ...(startLocation ? [{ at: startLocation, name: 'Start', look: 'start' as const }] : []),
   ...(endLocation ? [{ at: endLocation, name: 'End', look: 'end' as const }] : []),
 ];
 
-/** Where these events were, as far as it is known. */
+/** The known places of these events. */
 export const placesOf = (events: Pick<NamedEvent, 'location'>[]): (MapPlace | null)[] =>
   events.map(({ location }) => location);
 
-/** The places that are known of a trip in the order in which it came to them. `between` are in order. */
+/** The known places of a trip in order. `between` are in order. */
 export const routeLine = ({ startLocation, endLocation }: Ends, between: (MapPlace | null)[]): MapPlace[] =>
   [startLocation, ...between, endLocation].filter((place) => place !== null);

@@ -50,7 +50,7 @@ export async function list(c: Context) {
   });
 }
 
-/** What the list is about, with what removes that. */
+/** The list's filter, with a link that removes it. */
 const About = ({ text, page }: { text: string; page: string }) => (
   <>
     <Chip text={text} href={path} />
@@ -63,7 +63,7 @@ const About = ({ text, page }: { text: string; page: string }) => (
   </>
 );
 
-/** Trips, one a row, without the column of what the page is about anyway; or that there are `none`. */
+/** Trips as rows, without the vehicle or driver of the page; or `none`. */
 export const TripTable = (props: { trips: NamedTrip[]; without?: 'vehicle' | 'driver'; none?: string }) => (
   <Table
     caption="Trips"
@@ -90,7 +90,7 @@ const columns: Column<NamedTrip>[] = [
   { head: 'Duration', look: 'nowrap', cell: durationOf },
 ];
 
-/** The way to a trip's page: by where it led, if that has names, or by when it began; with its length. */
+/** A link to a trip's page: its route, or when it began; with its length. */
 export const TripLink = ({ trip }: { trip: NamedTrip }) => {
   const isNamed = trip.startLocation?.address || trip.endLocation?.address;
   return (
@@ -113,7 +113,7 @@ export const TripLink = ({ trip }: { trip: NamedTrip }) => {
   );
 };
 
-/** "Chambersburg, PA to Carlisle, PA", as far as it is known; empty if nothing is. */
+/** "Chambersburg, PA to Carlisle, PA", as far as known. */
 function routeOf({ startLocation, endLocation }: Pick<NamedTrip, 'startLocation' | 'endLocation'>): string {
   if (startLocation && endLocation)
     return `${shortPlaceName(startLocation)} to ${shortPlaceName(endLocation)}`;
@@ -121,7 +121,7 @@ function routeOf({ startLocation, endLocation }: Pick<NamedTrip, 'startLocation'
   return endLocation ? `To ${shortPlaceName(endLocation)}` : '';
 }
 
-/** How long a trip took, in words; of one that goes on, that it does. */
+/** A trip's duration in words, or that it is in progress. */
 export function durationOf({ startedAt, endedAt, durationSeconds }: NamedTrip): string {
   if (durationSeconds !== null) return spanInWords(durationSeconds * 1000);
   return endedAt === null ? 'Not ended yet' : spanInWords(Date.parse(endedAt) - Date.parse(startedAt));

@@ -11,7 +11,7 @@ import { Level, Risk } from '../ui/states.tsx';
 import { dayIn, Time } from '../ui/time.tsx';
 import { eventsPath } from './trends.tsx';
 
-/** The newest accidents that wait for their report. */
+/** The newest accidents without a report. */
 export const OpenAccidents = ({ accidents }: { accidents: OpenAccident[] }) => (
   <Panel
     id="open"
@@ -51,10 +51,9 @@ const titleOf = (shown: number): string =>
       ? 'Open accidents'
       : counted(shown, 'open accident', 'open accidents');
 
-/** The events of risk 4 and 5 of the reader's day, how many a usual day has by now, and the latest of them. */
+/** Today's events of risk 4 and 5, how many a typical day has by now, and the latest of them. */
 type Today = { risk4: number; risk5: number; typical: number; latest: LatestEvent[] };
 
-/** How many events of risk 4 and 5 there are today, against a usual day by now, and the latest of them. */
 export const RiskToday = ({ today, zone }: { today: Today; zone: string }) => {
   const total = today.risk4 + today.risk5;
   const day = dayIn(zone, Date.now());
@@ -82,7 +81,6 @@ export const RiskToday = ({ today, zone }: { today: Today; zone: string }) => {
   );
 };
 
-/** The newest events of all connections. */
 export const LatestArrivals = ({ events }: { events: LatestEvent[] }) => (
   <Panel id="latest" live title="Latest arrivals" side={<a href="/portal/events">All safety events</a>}>
     {events.length === 0 ? (
@@ -130,14 +128,13 @@ const rounded = (value: number): number => (value < 10 ? Math.round(value * 10) 
 /** How many of each the overview shows. */
 const latestShown = { accidents: 4, high: 3, arrivals: 6 };
 
-/** How many connections are looked at for the latest events: the account's oldest. */
+/** How many connections, oldest first, are read for the latest events. */
 const maxConnections = 100;
 
-/** How many hours with events of risk 4 and 5 are looked through for the latest of these, and events of each. */
+/** How many hours with events of risk 4 and 5 are read for the latest ones, and events of each. */
 const maxHours = 3;
 const maxPerHour = 1000;
 
-/** An accident that waits for its report. */
 type OpenAccident = {
   id: string;
   vin: string;
@@ -157,7 +154,7 @@ export const selectOpenAccidents = (db: Database, { accountId }: Caller) =>
     where a.account_id = ${accountId} and a.dismissed = 0 and a.notification_level < 3 and a.closed is null
     order by a.event_time desc, a.id desc limit ${latestShown.accidents}`;
 
-/** A safety event as the overview shows it; `types` are normalised, as JSON. */
+/** A safety event on the overview; `types` are incident types as JSON. */
 type LatestEvent = {
   id: string;
   risk: number;
@@ -181,7 +178,7 @@ export const selectLatestEvents = (db: Database, { accountId }: Caller) =>
       order by started_at desc, id desc limit ${latestShown.arrivals})
     order by e.started_at desc, e.id desc limit ${latestShown.arrivals}`;
 
-/** The newest events of risk 4 and 5 since an hour, counted since 1970: those of the latest three hours that had any. */
+/** The newest events of risk 4 and 5 since an hour (since 1970), of the latest three hours with any. */
 export const selectLatestHigh = (db: Database, { accountId }: Caller, since: number) =>
   statement<LatestEvent>(db)`
     select ${columns} from (

@@ -33,10 +33,12 @@ import { Problems, selectConnectionProblems, selectWebhookProblems } from './pro
 import { isDone, SetupList, selectSetup } from './setup.tsx';
 import { Affected, IncidentTypes, Trend } from './trends.tsx';
 
-/** Spans that can be compared with as much time before. */
+/** Spans to compare with the same time before. */
 const spans = [7, 30, 90];
 
-/** The days of a zone up to `today`, and as many before. Counts are by the hour: where days begin within one, with the next. */
+/**
+ * The days of a zone up to `today`, and as many before. Counts are hourly: an hour in which a day begins counts for it.
+ */
 export function spanOf(zone: string, today: string, days: number): Span {
   const first = addDays(today, 1 - 2 * days);
   const starts = Array.from({ length: 2 * days + 1 }, (_, i) =>
@@ -45,7 +47,7 @@ export function spanOf(zone: string, today: string, days: number): Span {
   return { today, days, starts };
 }
 
-/** What needs somebody, how the fleet does, and what came in last; for a new account, what to do next. */
+/** What needs attention, trends, and the latest events; for a new account, what to do next. */
 export async function overview(c: Context) {
   const { user, account } = c.get('session');
   const now = Date.now();
@@ -110,7 +112,7 @@ const Everything = ({ found, span, zone }: { found: Overview; span: Span; zone: 
   </>
 );
 
-/** How long notifications took from their receipt to the first attempt and to their delivery. Nothing while there are none. */
+/** How long notifications took from receipt to the first attempt and to delivery. */
 const DeliveryTimes = ({ levels: { day, month } }: { levels: ReturnType<typeof levelsOf> }) => {
   const shown: Kind[] = [
     { name: 'Accidents, 24 hours', ...day.accidents },
@@ -146,7 +148,7 @@ const times = ({ p50, p95, p99 }: ServiceLevel['delivered']): string =>
     .map((seconds) => waitInWords(seconds === Number.POSITIVE_INFINITY ? null : seconds))
     .join(' · ');
 
-/** What will stand here once something comes in. */
+/** The placeholder until something is received. */
 const NothingYet = ({ found }: { found: Overview }) => (
   <>
     <OpenAccidents accidents={found.accidents} />
@@ -157,13 +159,11 @@ const NothingYet = ({ found }: { found: Overview }) => (
   </>
 );
 
-/** What the overview shows. */
 export type Overview = Awaited<ReturnType<typeof readOverview>>;
 
 /**
- * Everything that the overview shows, in one round trip. Counts what has not been counted yet of the last hours, so that
- * the page is of now; what came in late for earlier hours, the minute's job counts. `since` is when the reader's day
- * began (milliseconds since 1970).
+ * All data of the overview in one round trip. Counts the last hours first, so that the page is current; the job counts
+ * late events of earlier hours. `since` is when the reader's day began (milliseconds since 1970).
  */
 export async function readOverview(env: Env, caller: Caller, { span, since }: { span: Span; since: number }) {
   const now = Date.now();
@@ -220,7 +220,7 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
     vehicles,
     drivers,
     arrivals,
-    /** Days that are still to be counted. */
+    /** Days still to be counted. */
     due: due?.days ?? 0,
     /** When something last changed; 0: not within 30 days. */
     changedAt: changed?.seq ?? 0,
@@ -228,7 +228,7 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
   };
 }
 
-/** Says that somebody does not want to see the list of an account, which they need not follow. */
+/** The cookie of people who have hidden the setup list. */
 const hidden = 'setup-hidden';
 
 export function hideSetup(c: Context) {

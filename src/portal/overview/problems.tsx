@@ -13,7 +13,7 @@ import type { Mood } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { deliveries, titleOf } from '../webhooks/words.ts';
 
-/** What is broken, why, and one button that starts the repair. Nothing when all is well. */
+/** What is broken, why, and one button that starts the repair. */
 export const Problems = (props: { connections: ConnectionProblem[]; webhooks: WebhookProblem[] }) =>
   props.connections.length + props.webhooks.length === 0 ? null : (
     <Panel id="problems" title="Connections and webhooks with problems" hidden>
@@ -102,7 +102,7 @@ const OfWebhook = ({ webhook }: { webhook: WebhookProblem }) => {
 const maxShown = 5;
 
 /**
- * A connection that is not healthy. `lastEventAt` is when its newest safety event began; `refused` says that its provider
+ * A connection that is not healthy. `lastEventAt` is when its newest safety event began; `refused`: its provider
  * refuses the credential.
  */
 type ConnectionProblem = {
@@ -116,7 +116,7 @@ type ConnectionProblem = {
 
 /**
  * A webhook that is paused, or has deliveries of the last seven days that failed for good. Counts stop at `maxCounted`.
- * `lastFailure` is what its receiver did last, as JSON.
+ * `lastFailure` is its receiver's last failure, as JSON.
  */
 type WebhookProblem = {
   id: string;
@@ -130,7 +130,7 @@ type WebhookProblem = {
   failed: number;
 };
 
-/** The account's connections that are not healthy: one event and one pull are read of each. */
+/** The account's connections that are not healthy: one event and one pull are read for each. */
 export const selectConnectionProblems = (db: Database, { accountId }: Caller) =>
   statement<ConnectionProblem>(db)`
     select id, coalesce(name, tsp) as name, tsp, health_status as healthStatus,

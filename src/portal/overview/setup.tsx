@@ -5,10 +5,9 @@ import { Allowed, AskInstead } from '../ui/allowed.tsx';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icons.tsx';
 
-/** Whether nothing of the checklist is left to do. */
 export const isDone = ({ sent, webhook, token }: Setup): boolean => Boolean(sent && webhook && token);
 
-/** A step of the list, and the page where it is done; the others ask somebody to do `what` they may not send its form for. */
+/** A step of the list and its page; people without the right are told to ask somebody to do `what`. */
 type Step = {
   name: string;
   done: boolean;
@@ -53,7 +52,7 @@ function connectionText(name: string | null, sent: boolean, vehicles: number): s
   return `“${name}” is connected.${found}`;
 }
 
-/** What is left to do to set an account up; each step ticks itself off. */
+/** The steps to set an account up, with the finished ones ticked. */
 export const SetupList = ({ setup, canHide }: { setup: Setup; canHide: boolean }) => {
   const steps = stepsOf(setup);
   const done = steps.filter((step) => step.done).length;
@@ -111,7 +110,10 @@ const StepRow = ({ step, current }: { step: Step; current: boolean }) => {
   );
 };
 
-/** How far an account has been set up. `connection` is the name of its first one, `vehicles` how many that has, up to 1,000. */
+/**
+ * How far an account is set up. `connection` is the name of its first one, `vehicles` the number of its vehicles, up to
+ * 1,000.
+ */
 type Setup = {
   connection: string | null;
   sent: number;
@@ -120,7 +122,7 @@ type Setup = {
   token: number;
 };
 
-/** Of each kind of record one is looked for, connection by connection until there is one. */
+/** One record of each kind is looked for, connection by connection. */
 export const selectSetup = (db: Database, { accountId }: Caller) =>
   statement<Setup>(db)`
     select

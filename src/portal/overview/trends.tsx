@@ -6,7 +6,7 @@ import { Empty, Panel, Segment } from '../ui/parts.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { shortDate } from '../ui/time.tsx';
 
-/** Safety events per day by risk, against as many days before. `due` says how many days are still to be counted. */
+/** Safety events per day by risk, against as many days before. `due` is how many days are still to be counted. */
 export const Trend = (props: { span: Span; spans: number[]; days: DayCount[]; due: number }) => {
   const { span, spans, due } = props;
   const both = daysOf(span, props.days);
@@ -76,7 +76,7 @@ function comparison(total: number, before: number, days: number): string {
 /** "Nov 20" */
 const dateOf = (day: string): string => shortDate('UTC', Date.parse(day));
 
-/** The list of safety events with filters set: the days of a span, and others. */
+/** The path of the list of safety events in a span, with other filters. */
 const eventsIn = ({ today, days }: Span, filters: Record<string, string> = {}): string =>
   eventsPath({
     from: addDays(today, 1 - days),
@@ -84,7 +84,6 @@ const eventsIn = ({ today, days }: Span, filters: Record<string, string> = {}): 
     ...filters,
   });
 
-/** The list of safety events with these filters. */
 export const eventsPath = (filters: Record<string, string>): string =>
   `/portal/events?${new URLSearchParams(filters)}`;
 
@@ -119,7 +118,6 @@ export const IncidentTypes = ({ span, types }: { span: Span; types: TypeCount[] 
   );
 };
 
-/** The vehicles or drivers with the most events of risk 4 and 5. */
 export const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affected: AffectedItem[] }) => {
   const { which, span, affected } = props;
   return (
@@ -154,7 +152,7 @@ export const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affec
   );
 };
 
-/** A table in which the first column says what has the numbers in the others, from the most to the least. */
+/** A table ranked by the numbers in its columns, whose first column is the name. */
 function Ranking<T>(props: {
   id: string;
   title: string;
@@ -182,7 +180,7 @@ function Ranking<T>(props: {
 const signed = (value: number): string =>
   value === 0 ? '0' : `${value > 0 ? '+' : '−'}${Math.abs(value).toLocaleString('en')}`;
 
-/** The days of a span and those before, one after the other, each with its events and those of the day as long before. */
+/** The days of a span and those before, each with its events and those of the day as long before. */
 function daysOf({ today, days }: Span, counted: DayCount[]) {
   const byDay = new Map(counted.map((one) => [one.day, one.risks]));
   return Array.from({ length: 2 * days }, (_, i) => ({

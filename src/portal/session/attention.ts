@@ -3,12 +3,12 @@ import { firstIdAt } from '../../platform/db/ids.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
 
-/** What an account's people have to look at, as the menu counts it. A count of `maxCounted` means that or more. */
+/** What needs attention, as the menu counts it. `maxCounted` means that many or more. */
 export type Attention = { accidents: number; connections: number; webhooks: number };
 
 export const maxCounted = 100;
 
-/** How many webhooks are looked through for those with problems: the account's oldest. */
+/** How many of the account's webhooks, oldest first, are checked for problems. */
 export const maxWebhooks = 200;
 
 const weekMs = 7 * dayMs;
@@ -29,8 +29,8 @@ export const attentionOf = (accountId: SQLWrapper, now: number) => ({
 });
 
 /**
- * SQL for what to select the account's webhooks with problems from, `w`, with their health, `h`: those that are paused,
- * and those with deliveries of the last seven days that have failed for good and were not replayed.
+ * SQL for the account's webhooks with problems, `w`, with their health, `h`: paused ones, and those with deliveries of
+ * the last seven days that failed for good and were not replayed.
  */
 export const ailingWebhooks = (accountId: SQLWrapper, now: number): SQL => sql`
   (select id, name, url, created_at from webhooks where account_id = ${accountId}
@@ -38,7 +38,7 @@ export const ailingWebhooks = (accountId: SQLWrapper, now: number): SQL => sql`
   left join webhook_health h on h.webhook_id = w.id
   where h.failures >= ${circuitAfter} or exists (${failedOf(now)})`;
 
-/** SQL for a webhook's deliveries that have failed: an index holds them in order of their ids, which begin with the time. */
+/** SQL for a webhook's failed deliveries: an index has them by id, and so by time. */
 export const failedOf = (now: number): SQL => sql`
   select 1 from deliveries indexed by deliveries_failed
   where webhook_id = w.id and status = 'failed' and id > ${firstIdAt(now - weekMs)}`;

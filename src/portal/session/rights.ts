@@ -10,8 +10,8 @@ import { may, type Role } from '../../platform/roles.ts';
 const roles = new WeakMap<object, Role>();
 
 /**
- * The role that a page or an action needs: `.post('/webhooks/new', needs('member'), add)`. Stands first on each route of
- * people who are signed in: `withinRights` refuses a route without it to everybody.
+ * The role that a route needs: `.post('/webhooks/new', needs('member'), add)`. It comes first on each route for people
+ * who are signed in: `withinRights` refuses a route without it to everybody.
  */
 export function needs(role: Role) {
   const mark = createMiddleware<App>((_, next) => next());
@@ -19,22 +19,20 @@ export function needs(role: Role) {
   return mark;
 }
 
-/** The handler that stands first on the route that a request has reached; undefined if there is none. */
+/** The first handler of the request's route, if there is one. */
 function firstHandler(c: Context) {
   const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
   const route = matchedRoutes(c).find((one) => one.method === method);
   return route && findTargetHandler(route.handler);
 }
 
-/** The role that a request needs. */
 export function roleFor(c: Context): Role | undefined {
   const handler = firstHandler(c);
   return handler && roles.get(handler);
 }
 
 /**
- * Lets people who are signed in do what their role includes. A change checks the role once more, in its own transaction:
- * see `asCaller`.
+ * Checks the role of people who are signed in. A change checks it once more, in its own transaction: see `asCaller`.
  *
  * @throws Refusal: not allowed
  */
@@ -46,8 +44,8 @@ export const withinRights = createMiddleware<App>(async (c, next) => {
 });
 
 /**
- * Limits what people do with a button and others pay for, such as tests, replays and mail: for each session, and for
- * the account as a whole. Stands in front of an action's handler.
+ * Limits actions that cause calls or mail, such as tests, replays and invitations, per session and per account. Comes
+ * before an action's handler.
  *
  * @throws Refusal: rate limited
  */
@@ -63,17 +61,16 @@ export async function limitAction(c: Context): Promise<void> {
   await limit(c.env, 'ACCOUNT_ACTION_LIMIT', user.accountId);
 }
 
-/** Where the portal's routes are mounted. */
 const base = '/portal';
 
 let portal: Hono<App> | undefined;
 
-/** Tells the pages, which routes.ts imports, what routes there are. */
+/** Gives the routes to the pages, which routes.ts imports. */
 export const linkTo = (routes: Hono<App>): void => {
   portal = routes;
 };
 
-/** The role that following a link, or sending a form, to an address needs: so that pages show no others. */
+/** The role that an address needs, so that pages show only permitted links and forms. */
 export function roleForAddress(method: 'GET' | 'POST', address: string): Role {
   const path = address.split(/[?#]/)[0] ?? '';
   if (path !== base && !path.startsWith(`${base}/`)) return 'viewer';

@@ -3,9 +3,9 @@ import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 
 /**
- * Refuses whatever would change something unless the browser says that a page of this very origin sent it: in
- * `Origin` or in `Sec-Fetch-Site`, which no page can forge. Of what a browser sends, all must agree; a request with
- * neither is refused. Hono's `csrf` checks only the content types that forms have.
+ * Refuses changes unless the browser says that a page of this origin sent them: in `Origin` or in `Sec-Fetch-Site`,
+ * which no page can forge. All that are sent must agree; a request with neither is refused. Hono's `csrf` only checks
+ * the content types of forms.
  *
  * @throws Refusal: cross-site
  */

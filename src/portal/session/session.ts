@@ -19,14 +19,14 @@ import { versionOf, type Watched } from './version.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** Behind `signedIn`: who is signed in. */
+    /** Set by `signedIn`. */
     session: Session;
   }
 }
 
 /**
  * Admits people who are signed in and redirects others to the sign-in page. Looks the session up each time, unless the
- * cookie is junk, which its checksum shows.
+ * cookie's checksum shows that it is junk.
  *
  * @throws Refusal: rate limited; forbidden, while the account is suspended
  */
@@ -49,7 +49,7 @@ async function sessionOf(c: Context, secret: string): Promise<Session | undefine
 /** The session of somebody whose account has moved to another home since they signed in. */
 async function findMovedSession(c: Context, secret: string): Promise<Session | undefined> {
   for (const [name, home] of otherHomes(c.env)) {
-    const session = await findSession(home, secret, watchedBy(c)).catch(() => undefined); // as if it were not there
+    const session = await findSession(home, secret, watchedBy(c)).catch(() => undefined); // as if it did not exist
     if (!session) continue;
     enterHome(c, name);
     startSession(c, secret);
@@ -59,7 +59,7 @@ async function findMovedSession(c: Context, secret: string): Promise<Session | u
 }
 
 /**
- * The hash of the session that a request names, without asking whether it has ended; undefined if it names none.
+ * The hash of the request's session, which may have ended; undefined if there is none.
  *
  * @throws Refusal: rate limited
  */
@@ -69,8 +69,8 @@ export async function sessionHashOf(c: Context): Promise<string | undefined> {
 }
 
 /**
- * The webhook or connection that a page is about; undefined for others, which are about the account. What is another
- * account's is refused by the page, and then nobody watches it.
+ * The webhook or connection of a page; undefined for pages about the account. The page itself refuses another
+ * account's.
  */
 export function watchedBy(c: Context): Watched | undefined {
   const [, list = '', id] =
@@ -78,7 +78,7 @@ export function watchedBy(c: Context): Watched | undefined {
   return id === undefined ? undefined : { of: list, id };
 }
 
-/** The session's secret in the request's cookie. The rest of the request happens in its home. */
+/** The session's secret in the request's cookie. The rest of the request is handled in its home. */
 function secretIn(c: Context): string | undefined {
   const cookie = getCookie(c, cookieName, onlyHere(c).prefix);
   if (!cookie) return undefined;
@@ -95,7 +95,6 @@ async function hashWithinLimit(c: Context, secret: string): Promise<string | und
   return hash;
 }
 
-/** Gives the browser a session by its secret. */
 export const startSession = (c: Context, secret: string): void =>
   setCookie(c, cookieName, withHome(nameOf(c.env), secret), {
     ...onlyHere(c),
@@ -104,7 +103,6 @@ export const startSession = (c: Context, secret: string): void =>
     maxAge: sessionMs / 1000,
   });
 
-/** Makes the browser forget its session. */
 export const forgetSession = (c: Context): void => {
   deleteCookie(c, cookieName, onlyHere(c));
 };
@@ -116,8 +114,8 @@ const onlyHere = (c: Context): { prefix?: 'host' } =>
   new URL(c.req.url).protocol === 'https:' ? { prefix: 'host' } : {};
 
 /**
- * A session: whose it is, the account's name, what it has to look at, and the hash of the session's secret. `version` is
- * that of what its page watches, from before the page is read.
+ * A session: its person, the account's name, what needs attention, and the hash of its secret. `version` is that of the
+ * watched page, from before the page is read.
  */
 export type Session = {
   user: PortalUser;
@@ -129,10 +127,7 @@ export type Session = {
   hash: string;
 };
 
-/**
- * The session that `secret` opens; undefined if there is none. What the menu counts comes
- * with it, so that no page asks for it. `watched` is what its page watches; without it that is the account.
- */
+/** The session of `secret`, with the menu's counts, in one query. `watched` is by default the account. */
 async function findSession(env: Env, secret: string, watched?: Watched): Promise<Session | undefined> {
   const hash = await hashToken(secret);
   const now = Date.now();

@@ -5,14 +5,15 @@ import type { Context } from '../../platform/http/context.ts';
 import { sessionHashOf } from './session.ts';
 import { readVersion, type Watched } from './version.ts';
 
-/** Where a page asks for the version of what it shows. The address itself proves that the session may ask. */
+/** The address at which a page asks for its version. It proves that the session may ask. */
 export async function tickPath(c: Context, watched: Watched, sessionHash: string): Promise<string> {
   const proof = await checksum(config(c.env).headerKeys, 'tick', claim(watched, sessionHash));
   return `/portal/tick?${new URLSearchParams({ ...watched, proof })}`;
 }
 
 /**
- * Tells an open page whether anything that it shows has changed (see `live.js`). Reads two rows: the session, which must not have ended, and the version.
+ * Whether an open page has changed (see `live.js`). Reads two rows: the session, which must not have ended, and the
+ * version.
  *
  * @throws Refusal: unauthenticated, rate limited
  */

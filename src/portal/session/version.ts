@@ -4,12 +4,12 @@ import { hourMs } from '../../platform/durations.ts';
 import { countedHours, type HourTally } from '../../webhooks/deliveries/counts.ts';
 
 /**
- * What a page shows: an account, whose records change; a webhook, whose deliveries end; or a connection, which also goes
- * on pulling where nothing has changed.
+ * The subject of a page: an account, whose records change; a webhook, whose deliveries end; or a connection, which also
+ * pulls without changes.
  */
 export type Watched = { of: string; id: string };
 
-/** SQL for a text that changes whenever what is watched changes; null before it first does. Reads one row, or four. */
+/** SQL for a text that changes whenever the subject does; null before its first change. Reads one row, or four. */
 export function versionOf({ of, id }: { of: string; id: string | SQLWrapper }, now: number): SQL {
   if (of === 'webhook')
     return sql`(select json_array(hour, delivered, failed, retried) from webhook_hours
@@ -24,11 +24,11 @@ export function versionOf({ of, id }: { of: string; id: string | SQLWrapper }, n
 const newestChange = (accountId: string | SQLWrapper): SQL =>
   sql`(select max(seq) from changes where account_id = ${accountId})`;
 
-/** The version of a webhook, from its counters of the hour that `now` is in. */
+/** The version of a webhook, from its counters of the hour of `now`. */
 export const webhookVersion = ({ hour, delivered, failed, retried }: HourTally): string =>
   delivered + failed + retried === 0 ? '' : JSON.stringify([hour, delivered, failed, retried]);
 
-/** The version of what is watched, if the session has not ended. Reads two rows. */
+/** The version of the subject, if the session has not ended. Reads two rows. */
 export async function readVersion(
   env: Env,
   watched: Watched,

@@ -19,7 +19,7 @@ import { isTimeZone, zoneName } from '../ui/time.tsx';
 const path = '/portal/settings/account';
 const unitsPath = `${path}/units`;
 
-/** Settings, Account: what the account is, and what is for the person who is signed in alone. */
+/** Settings, Account: the account, and the reader's own settings. */
 export function show(c: Context) {
   const { user, account, units } = c.get('session');
   return page(
@@ -62,7 +62,6 @@ export function show(c: Context) {
   );
 }
 
-/** A field with its button beside it. */
 const inOneLine = 'grid gap-4 items-end sm:grid-cols-[minmax(0,24rem)_auto] sm:justify-start';
 
 const ZoneForm = ({ chosen, browser }: { chosen: string; browser: string }) => (
@@ -83,10 +82,9 @@ const ZoneForm = ({ chosen, browser }: { chosen: string; browser: string }) => (
   </Panel>
 );
 
-/** "New York", "Kentucky, Louisville"; a zone without a place as it is. */
+/** "New York", "Kentucky, Louisville"; a zone without a city unchanged. */
 const cityOf = (zone: string): string => zone.split('/').slice(1).join(', ').replaceAll('_', ' ') || zone;
 
-/** All time zones by continent, UTC first. */
 function zonesByRegion(): [region: string | undefined, zones: Offered[]][] {
   const zones = Intl.supportedValuesOf('timeZone').filter((name) => name.includes('/'));
   const regions = Map.groupBy(zones, (zone) => zone.split('/')[0]);

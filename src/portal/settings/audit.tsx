@@ -10,7 +10,7 @@ import { Time } from '../ui/time.tsx';
 
 const pageSize = 100;
 
-/** Settings, Audit log: who changed what in the account. */
+/** Settings, Audit log. */
 export async function list(c: Context) {
   const slice = requestedSlice(c, pageSize);
   const { items: entries, next } = await listAudit(c.env, c.get('caller'), slice);
@@ -41,7 +41,7 @@ const columns: Column<Entry>[] = [
   { head: 'When', look: 'nowrap', cell: ({ at }) => <Time at={at} /> },
 ];
 
-/** Such as "Revoked API token Claims", or "Invited lene@example.com". */
+/** "Revoked API token Claims", "Invited lene@example.com". */
 const What = ({ entry: { action, subject, subjectName, subjectId, fields } }: { entry: Entry }) => (
   <span class="break-words">
     {capital(action)} {subject !== 'person' && `${subject} `}

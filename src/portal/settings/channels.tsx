@@ -18,7 +18,7 @@ import { Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { channelsPath, kindNames, notificationsPath, RuleFields, ruleIn } from './notifications.tsx';
 
-/** The form of a new channel, or of the one that the path names. */
+/** The form of a new channel, or of the one in the path. */
 export async function show(c: Context) {
   const channel = await namedIn(c);
   const { rule, groups } = await findMailRule(c.env, c.get('caller'), channel?.id);
@@ -74,7 +74,7 @@ export async function show(c: Context) {
   );
 }
 
-/** Saves a new channel, or the one that the path names. */
+/** Saves a new channel, or the one in the path. */
 export async function save(c: Context) {
   const channel = await namedIn(c);
   return submit(
@@ -123,7 +123,7 @@ export const remove = confirmed(async (c) => {
 
 const pathOf = ({ id }: Pick<Channel, 'id'>): string => `${channelsPath}/${id}`;
 
-/** The channel that the path names, or undefined for a new one. @throws Refusal: not found, also for another account's */
+/** The channel in the path, or undefined for a new one. @throws Refusal: not found, also for another account's */
 async function namedIn(c: Context): Promise<Channel | undefined> {
   const id = c.req.param('id');
   return id === undefined ? undefined : found(await findChannel(c.env, c.get('caller'), id));

@@ -21,7 +21,7 @@ export const notificationsPath = '/portal/settings/notifications';
 export const channelsPath = `${notificationsPath}/channels`;
 const recordsPath = `${notificationsPath}/records`;
 
-/** Settings, Notifications: which emails the person who is signed in gets, and the channels of the account. */
+/** Settings, Notifications: the reader's emails, and the account's channels. */
 export async function showNotifications(c: Context) {
   const { id, email, getsAlerts } = c.get('session').user;
   const [{ rule, groups }, channels] = await Promise.all([
@@ -61,7 +61,6 @@ export async function showNotifications(c: Context) {
   );
 }
 
-/** Where the account is notified besides email. */
 const Channels = ({ channels }: { channels: Channel[] }) => (
   <Panel
     id="channels"
@@ -79,7 +78,6 @@ const Channels = ({ channels }: { channels: Channel[] }) => (
   </Panel>
 );
 
-/** What kinds of channels are called. */
 export const kindNames: { [kind in ChannelKind]: string } = {
   slack: 'Slack',
   teams: 'Microsoft Teams',
@@ -123,7 +121,7 @@ const channelColumns: Column<Channel>[] = [
   },
 ];
 
-/** The form of which accidents and safety events the reader is emailed. */
+/** The form for the reader's emails about accidents and safety events. */
 const RecordEmails = (props: { rule: MailRule; groups: string[]; email: string }) => {
   const { rule, groups, email } = props;
   return (
@@ -139,7 +137,7 @@ const RecordEmails = (props: { rule: MailRule; groups: string[]; email: string }
   );
 };
 
-/** What a rule asks for, as a form has it. */
+/** The fields of a rule. */
 export const RuleFields = ({ rule, groups }: { rule: MailRule; groups: string[] }) => (
   <>
     <Choices
@@ -172,7 +170,7 @@ export const RuleFields = ({ rule, groups }: { rule: MailRule; groups: string[] 
   </>
 );
 
-/** The rule that a form asks for. */
+/** The rule in a form. */
 export function ruleIn({ value, values }: SentForm): MailRule {
   const risk = value('risk');
   const groups = [...new Set(values('groups'))].slice(0, 100);

@@ -27,7 +27,7 @@ import { Ago, Day } from '../ui/time.tsx';
 const peoplePath = '/portal/settings/people';
 const pageSize = 100;
 
-/** Settings, People: who can sign in to the portal, and what they may do there. */
+/** Settings, People. */
 export async function list(c: Context) {
   const slice = requestedSlice(c, pageSize);
   const { items: people, next } = await listPortalUsers(c.env, c.get('caller'), slice);
@@ -48,7 +48,6 @@ export async function list(c: Context) {
   );
 }
 
-/** What each role may do, in a few words. */
 const roleNotes: { [role in Role]: string } = {
   admin: 'Everything, including people and API tokens.',
   member: 'Everything except people and API tokens.',
@@ -121,7 +120,7 @@ const LastSignIn = ({ person: { lastSignInAt, confirmedAt } }: { person: PortalU
 const NewRole = v.object({ role: v.picklist(roles, 'must be admin, member or viewer') });
 const Invited = v.object({ email: Email, ...NewRole.entries });
 
-/** The reply is the same whoever the address belongs to: that is nobody's business but its owner's. */
+/** The response is the same whoever the address belongs to, so that it reveals nothing. */
 export const sendInvitation = (c: Context) =>
   submit(
     c,
@@ -153,7 +152,7 @@ export const remove = confirmed(async (c) => {
   };
 });
 
-/** The person that the path names. @throws Refusal: not found, also for another account's */
+/** The person in the path. @throws Refusal: not found, also for another account's */
 async function requirePerson(c: Context) {
   return found(await findPortalUser(c.env, c.get('caller'), c.req.param('id') ?? ''));
 }
@@ -165,7 +164,7 @@ async function requireOther(c: Context): Promise<PortalUser> {
   return person;
 }
 
-/** Asks what the person that the path names may do. */
+/** The form for a person's role. */
 export async function edit(c: Context) {
   const { email, role } = await requirePerson(c);
   return page(

@@ -24,7 +24,6 @@ import { Ago, Day } from '../ui/time.tsx';
 const path = '/portal/settings/tokens';
 const pageSize = 100;
 
-/** What a new token may do. */
 const accesses: Offered[] = [
   ['', 'Read and change'],
   ['read', 'Read only'],
@@ -38,7 +37,7 @@ const expiries: Offered[] = [
   ['365', 'In one year'],
 ];
 
-/** Settings, API Tokens; `issued` is a new one, whose value is shown this once. */
+/** Settings, API Tokens; `issued` is a new one, whose value is shown only once. */
 export async function list(c: Context, issued?: { name: string; value: string }) {
   const slice = requestedSlice(c, pageSize);
   const { items: tokens, next } = await listApiTokens(c.env, c.get('caller'), slice);
@@ -131,16 +130,15 @@ export const revoke = confirmed(async (c) => {
   };
 });
 
-/** The token that the path names. @throws Refusal: not found, also for another account's */
+/** The token in the path. @throws Refusal: not found, also for another account's */
 async function requireToken(c: Context) {
   return found(await findTokenById(c.env, c.get('caller'), c.req.param('id') ?? ''));
 }
 
-/** How long before its end a token is told apart, and how long after its last use. */
+/** How long before its end, and after its last use, a token is marked. */
 const soonDays = 14;
 const staleDays = 60;
 
-/** Whether a token still works, but not for long. */
 const expiresSoon = ({ expiresAt }: { expiresAt: number | null }): boolean =>
   expiresAt !== null && expiresAt > Date.now() && expiresAt <= Date.now() + soonDays * dayMs;
 
@@ -161,7 +159,6 @@ const NewTokenNote = (props: { name: string; value: string; origin: string }) =>
   </ShownOnce>
 );
 
-/** Tokens with who created them, and which are no longer used. */
 const columns: Column<ApiToken>[] = [
   {
     head: 'Name',

@@ -24,10 +24,9 @@ import { done, submit } from '../ui/form.ts';
 import { Field, Form, Problem } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 
-/** How many minutes a sign-in link works. */
 export const linkMinutes = linkMs / 60_000;
 
-/** Signing in with a link; `problem` is what is wrong with one that did not work. */
+/** The sign-in page; `problem` is what is wrong with a link. */
 export function requestPage(c: Context, problem?: string) {
   return page(
     c,
@@ -49,7 +48,7 @@ export function requestPage(c: Context, problem?: string) {
   );
 }
 
-/** The reply is the same, and takes as long, whether or not somebody has the address. */
+/** The response and its timing are the same whether or not the address is known. */
 export async function requestLink(c: Context) {
   await limitByAddress(c, 'LINK_REQUEST_LIMIT');
   return submit(
@@ -82,9 +81,9 @@ async function emailWithinLimit(env: Env, email: string): Promise<void> {
 }
 
 /**
- * Emails new sign-in links to a person, with `accountId` only one to that account; does nothing if nobody has this
- * address, or if this deployment sends no mail: operators then hand out links. A failure goes to the log only: the
- * sender of the request must not learn from it who has an account.
+ * Emails new sign-in links to a person, with `accountId` only for that account; does nothing for an unknown address, or
+ * if this deployment sends no mail: operators then hand out links. Failures are only logged, because the response must
+ * not reveal who has an account.
  */
 export async function emailSignInLinks(env: Env, email: string, accountId?: string): Promise<void> {
   if (!config(env).emailFrom) return;
@@ -116,7 +115,7 @@ async function send(env: Env, to: string, links: SignInLink[]): Promise<void> {
   });
 }
 
-/** Email scanners open links, so that only this button may use one up. */
+/** Email scanners open links, so only this button uses one up. */
 export const confirm = (c: Context) =>
   page(
     c,
@@ -128,7 +127,7 @@ export const confirm = (c: Context) =>
     </form>,
   );
 
-/** Only a link that we made is looked up, and is limited by itself: it never depends on others at the address. */
+/** Only valid secrets are looked up, and each link has its own rate limit. */
 export async function signInByLink(c: Context) {
   const { home, secret: link } = splitSecret(c.req.param('link') ?? '');
   if (homesOf(c.env).has(home)) enterHome(c, home);

@@ -7,15 +7,13 @@ import { Level, State } from './states.tsx';
 import { type Column, Table } from './table.tsx';
 import { Time } from './time.tsx';
 
-/** The levels to choose from. */
 export const levelOptions = levelNames.map(
   (name, i): Offered => [String(i + 1), `Level ${i + 1}, ${name.toLowerCase()}`],
 );
 
-/** An accident as its list shows it. */
 export type Accident = ReturnType<typeof accidentsWithVehicles.present>;
 
-/** Accidents as rows, each with its state and who takes care of it. */
+/** Accidents as rows, each with its state and who handles it. */
 export const Accidents = ({ accidents }: { accidents: Accident[] }) => (
   <Table caption="Accidents" columns={columns} items={accidents} />
 );
@@ -36,7 +34,7 @@ const columns: Column<Accident>[] = [
   { head: 'Time', look: 'nowrap', cell: ({ eventTime }) => <Time at={eventTime} /> },
 ];
 
-/** Who has closed an accident or, while it is not closed, acknowledged it. */
+/** Who has closed an accident, otherwise who has acknowledged it. */
 const HandledBy = ({ accident: { acknowledged, closed } }: { accident: Accident }) =>
   closed ? (
     <p class="sub">by {closed.by}</p>
@@ -53,7 +51,7 @@ const ReportLink = ({ accident: { reportUrl, reportReady, tSP } }: { accident: A
   );
 };
 
-/** The state of an accident in words: open, until it has its report or turns out to be a false alarm. */
+/** The state of an accident: open until it has its report or is dismissed. */
 export function AccidentState({ accident }: { accident: Accident }) {
   if (accident.closed) return <State mood="quiet" icon="circle-check" children="Closed" />;
   if (accident.dismissed) return <State mood="quiet">False alarm</State>;

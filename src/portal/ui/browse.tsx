@@ -15,7 +15,7 @@ import { page } from './layout.tsx';
 import { Empty } from './parts.tsx';
 import { Pager } from './table.tsx';
 
-/** A list of records that people look through, newest first; with `file` also as a file of that name. */
+/** A list of records to browse, newest first; `file` is the name of its CSV file. */
 export type Browsed<T> = {
   path: string;
   list: NamedList<T>;
@@ -24,8 +24,8 @@ export type Browsed<T> = {
 };
 
 /**
- * What people look for in a list. `asked` is what each filter says, and `kept` what the addresses of other pages keep of
- * that; `set` is how many filters are set. Without a request nothing can match.
+ * A search in a list. `asked` has the value of each filter, `kept` those that other pages' addresses keep; `set` is how
+ * many are set. Without a request nothing can match.
  */
 export type Search = {
   asked: { [filter: string]: string };
@@ -36,17 +36,16 @@ export type Search = {
   request: ListRequest | undefined;
 };
 
-/** What the address says of a filter; names of vehicles and drivers are no longer. */
+/** The address's value of a filter, cut to the length of names. */
 export const typedIn = (c: Context, filter: string): string =>
   (c.req.query(filter) ?? '').trim().slice(0, 200);
 
-/** The address of a page with these filters. */
 export const addressOf = (path: string, kept: Search['kept']): string => {
   const query = new URLSearchParams(kept).toString();
   return query ? `${path}?${query}` : path;
 };
 
-/** What the page of a list shows: `views` and `fields` choose what of it, `empty` says why there is nothing at all. */
+/** The parts of a list's page: `views` and `fields` are its filters, `empty` says why there is nothing. */
 type Shown<T> = {
   title: string;
   lead: Child;
@@ -57,7 +56,7 @@ type Shown<T> = {
   empty: Child;
 };
 
-/** The page of a list: what is looked for, one page of what matches, and the way to the others. */
+/** The page of a list: filters, one page of matches, and links to the others. */
 export async function browse<T extends object>(
   c: Context,
   { path, list, words, file }: Browsed<T>,
@@ -125,7 +124,7 @@ export async function browse<T extends object>(
   );
 }
 
-/** The same records as a file; the page, which says what is wrong, if something is. */
+/** The same records as a file, or the page if a filter is invalid. */
 export function browsedFile<T extends object>(
   c: Context,
   { path, list, file }: Browsed<T> & { file: object },
@@ -135,11 +134,10 @@ export function browsedFile<T extends object>(
   return csvFile(c, { list, ...file, from, to }, request);
 }
 
-/** What was typed; for the id of a link, the name of what it means. */
+/** What was typed; for the id of a link, its name. */
 export const nameOr = (text = '', matches: Match[] | undefined): string =>
   matches?.find(({ id }) => id === text)?.name ?? text;
 
-/** The first and the last day of a range. */
 export const DayFields = () => (
   <>
     <Field name="from" label="From" type="date" />
@@ -147,7 +145,7 @@ export const DayFields = () => (
   </>
 );
 
-/** What is typed of a vehicle and a driver; `vehicleBy` says what a vehicle is found by. */
+/** The filters by vehicle and driver; `vehicleBy` says how vehicles are found. */
 export const FleetFields = ({ vehicleBy }: { vehicleBy: string }) => (
   <>
     <Field name="vehicle" label="Vehicle" placeholder={vehicleBy} maxlength={200} />
@@ -155,7 +153,7 @@ export const FleetFields = ({ vehicleBy }: { vehicleBy: string }) => (
   </>
 );
 
-/** Filters of a list. Folded on a phone; with script they apply as they change. */
+/** The filters of a list, folded on a phone; with script they apply as they change. */
 const FilterBox = (props: { path: string; set: number; open: boolean; children: Child }) => (
   <details class="filter-box" open={props.open}>
     <summary>
@@ -174,7 +172,7 @@ const FilterBox = (props: { path: string; set: number; open: boolean; children: 
   </details>
 );
 
-/** Filters that let little pass may show nothing for as far as one page looks. */
+/** With strict filters a page may find nothing within its limit. */
 const Nothing = (props: {
   path: string;
   words: [one: string, many: string];

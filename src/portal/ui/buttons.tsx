@@ -14,7 +14,7 @@ const weights: { [weight in Weight]: string } = {
   'ghost danger': 'btn btn-ghost btn-danger',
 };
 
-/** A button that does something, for people who may: a form of its own, because links must change nothing. */
+/** A button in a form of its own, for people with the right. */
 export const PostButton = (props: { to: string; name: string; icon?: IconName; weight?: Weight }) => (
   <Allowed to={props.to}>
     <form method="post" action={props.to}>
@@ -26,7 +26,7 @@ export const PostButton = (props: { to: string; name: string; icon?: IconName; w
   </Allowed>
 );
 
-/** A link that looks like a button, for people who may follow it. `about` names its object for those who do not see where it stands. */
+/** A link that looks like a button, for people with the right. `about` names its object for screen readers. */
 export const LinkButton = (props: {
   href: string;
   name: string;
@@ -44,7 +44,7 @@ export const LinkButton = (props: {
   </Allowed>
 );
 
-/** The button that sends a form; of several, `does` tells which one was pressed. */
+/** The button that sends a form; of several, `does` identifies the one pressed. */
 export const Submit = (props: { name: string; weight?: Weight; does?: string }) => (
   <button
     type="submit"
@@ -56,7 +56,7 @@ export const Submit = (props: { name: string; weight?: Weight; does?: string }) 
   </button>
 );
 
-/** A button of a form that has several: `does` tells which one was pressed, and `to` leads back to where it stands. */
+/** A button of a form that has several: `does` identifies it, and `to` leads back to its place. */
 export const FormButton = (props: {
   to: string;
   does: string;
@@ -76,7 +76,7 @@ export const FormButton = (props: {
   </button>
 );
 
-/** The actions of a page that are rarer than its buttons, in a menu. */
+/** A menu of a page's less common actions. */
 export const MoreActions = ({ children }: { children: Child }) => (
   <>
     <button class="btn" type="button" popovertarget="more" aria-label="More actions">

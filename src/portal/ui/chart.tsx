@@ -1,19 +1,18 @@
 import type { Child } from 'hono/jsx';
 import { compact, percent } from './format.ts';
 
-/** A part of each column: its name, its colour by class, and its value in each column. */
+/** A part of each column: its name and its colour by class. */
 export type Series = {
   name: string;
   look: 'fill-1' | 'fill-2' | 'fill-3' | 'fill-4' | 'fill-5' | 'fill-main' | 'fill-bad';
 };
 
-/** A column: its name ("14:00", "Nov 18"), and its values in the order of the series, which stand on each other. */
+/** A column: its name ("14:00", "Nov 18"), and its stacked values in the order of the series. */
 export type Column = { name: string; values: number[]; before?: number | undefined };
 
-/** A line of a chart: its name, its look by class, and its value at each point; null where there is none. */
+/** A line of a chart: its name, its class, and its value at each point; null where there is none. */
 export type Line = { name: string; look: 'trace-main' | 'trace-soft'; values: (number | null)[] };
 
-/** The series of safety events by their risk. */
 const riskSeries: Series[] = ([1, 2, 3, 4, 5] as const).map((risk) => ({
   name: `Risk ${risk}`,
   look: `fill-${risk}`,
@@ -24,7 +23,7 @@ const top = 8;
 const bottom = 24;
 const plot = height - top - bottom;
 
-/** Stacked columns, before pale ones of an earlier time if given. `summary` says in words what the chart shows. */
+/** Stacked columns, before pale ones of an earlier time if given. `summary` describes the chart in words. */
 export const Columns = (props: { id: string; summary: string; series: Series[]; columns: Column[] }) => {
   const { id, summary, series, columns } = props;
   const axis = axisOf(columns.map(({ values, before = 0 }) => Math.max(before, sum(values))));
@@ -53,7 +52,7 @@ export const Columns = (props: { id: string; summary: string; series: Series[]; 
   );
 };
 
-/** Safety events per day, stacked by risk, with the total of each risk; `notes` say more of each. */
+/** Safety events per day, stacked by risk, with the total of each risk and `notes`. */
 export const RiskChart = (props: {
   id: string;
   summary: string;
@@ -81,7 +80,7 @@ const Part = (props: { look: string; x: number; width: number; from: number; to:
   return from > to ? <rect class={look} x={x} width={width} y={to} height={round(from - to)} /> : null;
 };
 
-/** Lines over the same points in time, with a title per point. `summary` says in words what the chart shows. */
+/** Lines over the same points in time, with a title per point. `summary` describes the chart in words. */
 export const Lines = (props: {
   id: string;
   summary: string;
@@ -120,7 +119,7 @@ const pathOf = (values: Line['values'], axis: Axis): string =>
     )
     .join('');
 
-/** Lines without length for values that stand alone: their round ends are dots. */
+/** Lines without length for isolated values: their round ends are dots. */
 const dotsOf = (values: Line['values'], axis: Axis): string =>
   values
     .map((value, i) =>
@@ -140,7 +139,7 @@ function pointTitle(name: string, lines: Line[], i: number, unit: string): strin
   return `${name}: ${values.join(', ') || 'nothing'}`;
 }
 
-/** An axis from 0 to a round number that is not below the highest value: where values stand, and its rules. */
+/** An axis from 0 to a round number not below the highest value, with its rules. */
 type Axis = { y: (value: number) => number; rules: number[] };
 
 function axisOf(values: number[]): Axis {
@@ -153,14 +152,14 @@ function axisOf(values: number[]): Axis {
   };
 }
 
-/** A step of 1, 2 or 5 times a power of ten, of which three or four make up `highest`. */
+/** A step of 1, 2 or 5 times a power of ten, three or four of which reach `highest`. */
 function niceStep(highest: number): number {
   const rough = highest / 3;
   const power = 10 ** Math.floor(Math.log10(rough));
   return Math.max(1, ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power);
 }
 
-/** What all charts have: an axis, names, and the numbers as a table. In what is drawn, a column is 1 wide. */
+/** The common parts of charts: an axis, names, and the numbers as a table. A column is 1 wide. */
 const Chart = (props: {
   id: string;
   summary: string;
@@ -238,13 +237,13 @@ const Chart = (props: {
   );
 };
 
-/** The columns whose names fit under a chart: about five, evenly spaced, one of which is the last. */
+/** The columns whose names fit under a chart: about five, evenly spaced, including the last. */
 function labelled(last: number): number[] {
   const every = Math.max(1, Math.floor((last + 1) / 4));
   return Array.from({ length: last + 1 }, (_, i) => i).filter((i) => (last - i) % every === 0);
 }
 
-/** What the colours and lines of a chart mean, with totals and notes; `before` names the pale columns. */
+/** The meaning of a chart's colours and lines, with totals and notes; `before` names the pale columns. */
 export const Legend = (props: {
   entries: { name: string; look: Series['look'] | Line['look']; total?: Child; note?: Child }[];
   before?: string | undefined;
@@ -276,7 +275,7 @@ export const Legend = (props: {
   </ul>
 );
 
-/** Columns beside a number that says the same, such as one for each hour: what went well, and below it what did not. */
+/** Small columns beside a number: successes, and below them failures. */
 export const Spark = ({ columns }: { columns: { good: number; bad?: number }[] }) => {
   const highest = Math.max(1, ...columns.map(({ good, bad = 0 }) => good + bad));
   const y = (count: number) => round(24 - (count / highest) * 23);

@@ -5,25 +5,24 @@ import type { ListRequest } from '../../fleet/service.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { timeZoneOf } from './layout.tsx';
 
-/** How many records a CSV file has at most. */
 export const maxCsvRecords = 100_000;
 
-/** With filters that let little pass, a page has few: D1 takes 1,000 queries of a request, up to four for each page. */
+/** With strict filters pages are short: D1 allows 1,000 queries per request, up to four for each page. */
 const maxPages = 240;
 
 const perPage = 500;
 
-/** The last line of a file that does not have all. */
+/** The last line of an incomplete file. */
 const cutShort = 'There are more. Choose a shorter period to get the rest.\r\n';
 
-/** What a file has: the list, its columns, what it is called, and the days that it is about, if any. */
+/** The content of a file: the list, its columns, its name, and its days, if any. */
 type CsvFile<T> = { list: NamedList<T>; columns: Columns; name: string; from?: string; to?: string };
 
 /**
- * The records that a page's filters select, newest first, as a CSV file that is sent while it is read, page by page: no
- * faster than the browser takes it. Times are in the reader's zone, as the columns say, and drivers and vehicles have
- * their names. The session is checked with each page; if it ends, so does the file, as a failure. Without a request,
- * when nothing can match, it has its head alone.
+ * The records that match a page's filters, newest first, as a CSV file that is streamed page by page, no faster than
+ * the browser reads it. Times are in the reader's zone, and drivers and vehicles have names. The session is checked
+ * with each page; if it ends, the download fails. Without a request, when nothing can match, there is only the header
+ * line.
  */
 export function csvFile<T extends object>(
   c: Context,
@@ -48,7 +47,7 @@ function linesOf<T extends object>(
     holds,
     name: holds === 'time' ? `${name} (${zone})` : name,
   }));
-  // Swedish has times as spreadsheets read them: 2026-11-20 14:00:02.
+  // The Swedish format is one that spreadsheets read: 2026-11-20 14:00:02.
   const local = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
   const encoder = new TextEncoder();
   let [left, pages] = [maxCsvRecords, maxPages];

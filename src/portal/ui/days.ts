@@ -5,14 +5,12 @@ import { dayIn } from './time.tsx';
 
 /** Days in a reader's time zone, written as `2026-11-20`. */
 
-/** Whether a text is a day that exists, since 1970. */
 export const isDay = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= '1970-01-02' && isoDay(Date.parse(text)) === text;
 
-/** The day that is so many days after another. */
 export const addDays = (day: string, count: number): string => isoDay(Date.parse(day) + count * dayMs);
 
-/** When a day begins in a zone, in milliseconds since 1970: at midnight, or where clocks skip it, when they do. */
+/** When a day begins in a zone, in milliseconds since 1970: at midnight, or when skipped midnight is over. */
 export const startOfDay = (zone: string, day: string): number => momentOf(zone, `${day}T00:00`);
 
 /** "Today, November 20", "Yesterday, November 19", "Wednesday, November 18"; with the year, if it is another one. */
@@ -43,7 +41,7 @@ const format = (day: string, options: Intl.DateTimeFormatOptions): string =>
 const isoDay = (ms: number): string =>
   Number.isNaN(ms) || Math.abs(ms) > 8e15 ? '' : new Date(ms).toISOString().slice(0, 10);
 
-/** How far a zone's clocks are ahead of UTC at a time, in milliseconds. Swedish has times as ISO 8601 has them. */
+/** How far a zone's clocks are ahead of UTC at a time, in milliseconds. The Swedish format is like ISO 8601. */
 function offsetAt(zone: string, at: number): number {
   if (zone !== clock?.zone) {
     const format = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
@@ -52,17 +50,16 @@ function offsetAt(zone: string, at: number): number {
   return Date.parse(`${clock.format.format(at)}Z`) - Math.floor(at / 1000) * 1000;
 }
 
-/** Making a formatter takes longer than using it a hundred times; one page has one zone. */
+/** Cached, because making a formatter takes longer than using it a hundred times. */
 let clock: { zone: string; format: Intl.DateTimeFormat } | undefined;
 
-/** Times as `<input type="datetime-local">` has them, in a reader's zone: "2026-11-20T14:30". */
+/** Times as in `<input type="datetime-local">`, in a reader's zone: "2026-11-20T14:30". */
 
-/** Whether a text is such a time, whether or not there is one. */
 export const isLocalTime = (text: string): boolean => /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:[\d.]+)?$/.test(text);
 
 /**
- * The moment that a zone's clocks show as `text`, in milliseconds since 1970: the first, where they show it twice. Where
- * they skip it, as far after that as the text says.
+ * The moment at which a zone's clocks show `text`, in milliseconds since 1970: the first of two. A skipped time is as
+ * far after the gap as it says.
  */
 export function momentOf(zone: string, text: string): number {
   const shown = Date.parse(`${text}Z`);
@@ -75,7 +72,7 @@ export function momentOf(zone: string, text: string): number {
 export const localTime = (zone: string, at: number): string =>
   new Date(at + offsetAt(zone, at)).toISOString().slice(0, 16);
 
-/** What is wrong with the first and the last day of a range, in the fields `from` and `to`. */
+/** The errors of a range's first and last day, in the fields `from` and `to`. */
 export function problemsOfDays(from: string, to: string): FieldError[] {
   const wrong = Object.entries({ from, to }).filter(([, day]) => !isDay(day));
   if (wrong.length > 0)
@@ -83,7 +80,7 @@ export function problemsOfDays(from: string, to: string): FieldError[] {
   return from > to ? [{ field: 'to', message: 'Must not be before the first day.' }] : [];
 }
 
-/** The times from which and before which these days are, as lists take them. */
+/** The range of these days as lists take it. */
 export function rangeOfDays(zone: string, from: string, to: string) {
   const dayAfter = addDays(to, 1);
   return {

@@ -3,7 +3,7 @@ import { Submit } from './buttons.tsx';
 import { Field, Form } from './forms.tsx';
 import { Panel } from './parts.tsx';
 
-/** What the account itself calls a connection or a vehicle, for people who may change it. */
+/** The account's own identifier of a connection or a vehicle, for people who may change it. */
 export const ExternalIdPanel = (props: { to: string; value: string | null; hint: string }) => (
   <Panel id="external-id" title="Your own ID">
     <Form to={props.to} look="panel-body grid gap-3">

@@ -34,11 +34,9 @@ export function renderFailurePage(error: Error, c: Context) {
   );
 }
 
-/** Whether a browser asks for a page. */
 export const asksForPage = (c: Context): boolean =>
   c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
 
-/** The page for an address outside the portal under which there is nothing. */
 export const nothingHere = (c: Context) =>
   page(
     c,

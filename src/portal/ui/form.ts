@@ -16,27 +16,26 @@ export async function readForm(c: Context): Promise<SentForm> {
   return { value: (name) => values(name).at(-1) ?? '', values };
 }
 
-/** Checks the fields of a form that a schema names, one text each. @throws Refusal: invalid */
+/** Validates the fields of a form. @throws Refusal: invalid */
 export const parseForm = <S extends v.ObjectSchema<v.ObjectEntries, undefined>>(schema: S, form: SentForm) =>
   parse(schema, Object.fromEntries(Object.keys(schema.entries).map((name) => [name, form.value(name)])));
 
-/** What is wrong with a form: a message about the whole, and errors by field. */
+/** The problems of a form: a message about the whole, and errors by field. */
 export type FormProblem = { message: string; errors: FieldError[] };
 
-/** The form that is around a field, if it is shown again. */
+/** The form around a field, if it is shown again. */
 export const FilledForm = createContext<Filled | undefined>(undefined);
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** Once a form has turned out to be invalid. */
+    /** Set when a form was invalid. */
     shownAgain?: Filled & { path: string };
   }
 }
 
 /**
- * Does what the form in the request's body asks for. If its input turns out to be invalid, `show` returns the page, whose
- * form holds what was sent and says what is wrong with it. `place` is the field under which is said what is about no
- * field; or says it of each field that a refusal names.
+ * Handles the form in the request's body. If it is invalid, `show` returns the page, with the input and its errors.
+ * `place` is the field for errors without a field, or maps the fields of a refusal.
  */
 export async function submit(
   c: Context,
@@ -56,7 +55,7 @@ export async function submit(
   return show(outcome, form);
 }
 
-/** What some work leads to, or what is wrong with its input. */
+/** The result of some work, or what is wrong with its input. */
 export async function orProblem<T>(work: () => Promise<T>): Promise<T | FormProblem> {
   try {
     return await work();
@@ -67,7 +66,7 @@ export async function orProblem<T>(work: () => Promise<T>): Promise<T | FormProb
   }
 }
 
-/** The fields of a form of the page's address: what is in them as `text` shows it, and what is wrong with it. */
+/** The fields of a form in the page's address: their values as `text` shows them, and their errors. */
 export const filledIn = (
   fields: { [name: string]: string },
   errors: FieldError[],
@@ -77,7 +76,7 @@ export const filledIn = (
   return { value, values: (name) => [value(name)], errors };
 };
 
-/** The outcome of what somebody did, shown on the page that follows. */
+/** A result to show on the next page. */
 const Flash = v.pipe(
   v.string(),
   v.parseJson(),
@@ -90,7 +89,7 @@ const options = { path: '/portal', httpOnly: true, sameSite: 'Lax' } as const;
 /** Browsers drop cookies of more than 4 KiB. */
 const longestText = 600;
 
-/** Redirects to a page of the portal, which says `text` on top until somebody goes elsewhere. */
+/** Redirects to a page of the portal, which shows `text` until the reader leaves it. */
 export function done(c: Context, to: string, text: string, mood: Mood = 'ok'): Response {
   const path = to.split('?')[0] ?? to;
   const flash: v.InferOutput<typeof Flash> = { path, mood, text: text.slice(0, longestText) };
@@ -98,7 +97,7 @@ export function done(c: Context, to: string, text: string, mood: Mood = 'ok'): R
   return seeOther(c, to);
 }
 
-/** What to say on this page, reloads included; it is gone on the next. */
+/** The result to show on this page, also after a reload; it is gone on the next. */
 export function takeFlash(c: Context): { mood: Mood; text: string } | undefined {
   const sent = getCookie(c, cookie);
   if (sent === undefined) return undefined;

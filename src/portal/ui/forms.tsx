@@ -8,17 +8,17 @@ import { type Head, page } from './layout.tsx';
 import { Note } from './parts.tsx';
 import { reader } from './reader.ts';
 
-/** Something that cannot be undone: the question that its page asks, what follows from it, and what is said then. */
+/** An irrevocable action: its question, its consequences, and the message afterwards. */
 type Irrevocable = Pick<Head, 'title' | 'above' | 'narrow'> & {
   text: Child;
   does: () => Promise<unknown>;
   said: string;
-  /** Where it is asked from, and what is shown afterwards unless that is another page. */
+  /** Where it is asked, and the next page by default. */
   back: string;
   next?: string;
 };
 
-/** Handles both the page that asks and its form, which does it. */
+/** Handles both the page that asks and its form. */
 export const confirmed = (describe: (c: Context) => Promise<Irrevocable>) => async (c: Context) => {
   const { text, does, said, back, next = back, ...head } = await describe(c);
   if (c.req.method === 'POST') {
@@ -38,8 +38,8 @@ export const confirmed = (describe: (c: Context) => Promise<Irrevocable>) => asy
 };
 
 /**
- * A form, for people who may send it. If it was sent and is shown again, its fields hold what was typed, and say what is
- * wrong with it. Without `to` it is sent to the page itself.
+ * A form, for people who may send it. If it is shown again, its fields have the input and its errors. Without `to` it
+ * is sent to the page itself.
  */
 export const Form = (props: { to?: string; look?: string; id?: string; children: Child }) => {
   const { to, look, children } = props;
@@ -70,11 +70,9 @@ export const Buttons = (props: {
   );
 };
 
-/** What is wrong with a field, or with a part of it. */
 const errorOf = (name: string): string | undefined =>
   useContext(FilledForm)?.errors.find(({ field }) => field === name || field.startsWith(`${name}.`))?.message;
 
-/** What is wrong with a field, under it. */
 export const FieldProblem = ({ name }: { name: string }) => {
   const message = errorOf(name);
   if (!message) return null;
@@ -88,7 +86,6 @@ export const FieldProblem = ({ name }: { name: string }) => {
 
 type Labelled = { name: string; label: string; hint?: string | undefined };
 
-/** The hint for a control, and what is wrong with its value. */
 const BelowControl = ({ name, hint }: { name: string; hint?: Child }) => (
   <>
     {hint && (
@@ -100,11 +97,10 @@ const BelowControl = ({ name, hint }: { name: string; hint?: Child }) => (
   </>
 );
 
-/** What says of a control that these are about it. */
 const describedBy = (name: string, hint: Child): string | undefined =>
   [hint && `${name}-hint`, errorOf(name) && `${name}-error`].filter(Boolean).join(' ') || undefined;
 
-/** A control with its label, a hint, and what is wrong with its value. */
+/** A control with its label, a hint, and its error. */
 const Control = ({ name, label, hint, children }: Labelled & { children: Child }) => (
   <div class="field">
     <label for={name}>{label}</label>
@@ -119,7 +115,7 @@ const attributesOf = ({ name, hint }: Labelled) => ({
   autofocus: errorOf(name) !== undefined,
 });
 
-/** A labelled input. What was typed into a password field is never shown again. */
+/** A labelled input. Passwords are never shown again. */
 export const Field = (
   props: Labelled & {
     type?: string;
@@ -171,10 +167,10 @@ export const Select = (
   );
 };
 
-/** With more choices than this they scroll, and can be searched where they are. */
+/** With more choices than this they scroll, and can be searched. */
 const plenty = 8;
 
-/** Some values to choose from, of which one or several are checked, with what is wrong with the choice. */
+/** Values to choose from, of which one or several are checked, with the error of the choice. */
 export const Choices = (props: {
   type?: 'checkbox' | 'radio';
   name: string;
@@ -213,7 +209,7 @@ export const Choices = (props: {
   );
 };
 
-/** A field to look for something by what it says in `hint`. */
+/** A search field; `hint` says what it finds. */
 export const Find = (props: {
   path: string;
   q: string | undefined;
@@ -260,7 +256,7 @@ export const Choice = (props: {
   );
 };
 
-/** What went wrong with a whole form, when no field is to blame. */
+/** The error of a whole form. */
 export const Problem = ({ message }: { message: string | undefined }) =>
   message ? (
     <Note mood="bad" role="alert">

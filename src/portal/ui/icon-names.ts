@@ -1,4 +1,4 @@
-/** Lucide's icons, as far as pages use them. */
+/** The icons of Lucide that pages use. */
 export const iconNames = [
   'book-open',
   'car-front',

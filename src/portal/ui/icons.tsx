@@ -1,6 +1,6 @@
 import type { IconName } from './icon-names.ts';
 
-/** An icon beside a word: it says nothing that the word does not. */
+/** A decorative icon beside a word. */
 export const Icon = ({ name, small = false }: { name: IconName; small?: boolean }) => (
   <Shape id={name} look={small ? 'icon icon-sm' : 'icon'} />
 );

@@ -16,10 +16,10 @@ import { Note } from './parts.tsx';
 import { PageReader, type Reader } from './reader.ts';
 import { isTimeZone, ZoneName } from './time.tsx';
 
-/** What stands above the content of a page. */
+/** The head of a page. */
 export type Head = {
   title: string;
-  /** The state of what the page is about, beside its title. */
+  /** The state beside the title. */
   state?: Child;
   /** One line of context. */
   lead?: Child;
@@ -29,25 +29,24 @@ export type Head = {
   actions?: Child;
   /** For forms and settings. */
   narrow?: boolean;
-  /** It is one of the tabs of the settings, which have their title in common. */
+  /** Whether it is a tab of the settings, which share their title. */
   tab?: boolean;
-  /** What it shows besides, each with the version that it shows. */
+  /** Further subjects that the page watches, each with its version. */
   watches?: (Watched & { version: string })[];
 };
 
-/** The reader's time zone: the one that they have chosen, or that their browser has sent, or UTC. */
+/** The reader's time zone: their own choice, otherwise their browser's, otherwise UTC. */
 export const timeZoneOf = (c: Context): string => {
   const chosen = c.get('session')?.user.timeZone;
   return chosen && isTimeZone(chosen) ? chosen : browserZoneOf(c);
 };
 
-/** The time zone that the reader's browser has sent, or UTC. */
 export function browserZoneOf(c: Context): string {
   const zone = getCookie(c, 'timezone');
   return zone !== undefined && isTimeZone(zone) ? zone : 'UTC';
 }
 
-/** Replies with a whole page: with the menu for people who are signed in, and with the status of what has `failed`. */
+/** Responds with a whole page: with the menu for people who are signed in, and with the status of `failed`. */
 export async function page(
   c: Context,
   head: Head,
@@ -110,11 +109,11 @@ export async function page(
       </body>
     </html>
   );
-  // Without a doctype browsers fall back to the rules of the nineties.
+  // Without a doctype browsers use quirks mode.
   return c.html(html`<!DOCTYPE html>${document}`, failure && statusOf(failure));
 }
 
-/** Where to ask for the version of what a page is about, and of what it shows besides, each with the one that it shows. */
+/** Where to ask for the versions of a page's subjects, each with the version shown. */
 function watchesOn(c: Context, { user, version, hash }: Session, others: (Watched & { version: string })[]) {
   const main = { ...(watchedBy(c) ?? { of: 'account', id: user.accountId }), version };
   return Promise.all(
@@ -148,7 +147,7 @@ const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head
   </header>
 );
 
-/** Above the pages of the settings: their tabs, under a title of their own, or above that of a page within one. */
+/** The tabs of the settings, under a title of their own, or above that of a page within one. */
 const SettingsHead = ({ path, head }: { path: string; head: Head }) => (
   <>
     <header>
@@ -165,7 +164,7 @@ const SettingsHead = ({ path, head }: { path: string; head: Head }) => (
   </>
 );
 
-/** The page of somebody who is signed in: one list of links, beside the content or, on a phone, in a drawer. */
+/** The page of somebody who is signed in: the menu beside the content or, on a phone, in a drawer. */
 const App = (props: { session: Session; path: string; narrow: boolean; children: Child }) => {
   const { session, path, narrow, children } = props;
   return (
@@ -249,7 +248,7 @@ const App = (props: { session: Session; path: string; narrow: boolean; children:
   );
 };
 
-/** A page in the menu, with how much of it needs somebody: "3 open". */
+/** A page in the menu, with how many of its items need attention: "3 open". */
 const Entry = (props: { link: MenuLink; path: string; session: Session; children: Child }) => {
   const { link, path, session, children } = props;
   const count = link.counts ? session.attention[link.counts] : 0;
@@ -287,6 +286,6 @@ const Gate = ({ children }: { children: Child }) => (
 const currentOf = (path: string, href: string): 'page' | 'true' | undefined =>
   path === href ? 'page' : isWithin(path, href) ? 'true' : undefined;
 
-/** True for the page itself and those below it. The first page is above all others, and a part of none. */
+/** Whether `path` is the page or below it. The first page has nothing below it. */
 const isWithin = (path: string, href: string): boolean =>
   path === href || (href !== '/portal' && path.startsWith(`${href}/`));

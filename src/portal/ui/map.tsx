@@ -1,15 +1,15 @@
 import { reader } from './reader.ts';
 
-/** A place on earth, in degrees; with the provider's address of it, if it gave one. */
+/** A place in degrees, with the provider's address, if there is one. */
 export type MapPlace = { latitude: number; longitude: number; address?: string | null | undefined };
 
-/** Something on a map: where, what it is called there, and the page that is about it. */
+/** A point of a map: its place, its name, and its page. */
 export type MapPoint = {
   at: MapPlace;
   name: string;
   look: 'accident' | 'risk-1' | 'risk-2' | 'risk-3' | 'risk-4' | 'risk-5' | 'start' | 'end' | 'vehicle';
   href?: string | undefined;
-  /** It is what the page is about: it is never one of several, and stands above all others. */
+  /** The subject of the page: never clustered, and on top of others. */
   here?: boolean;
 };
 
@@ -17,9 +17,8 @@ export type MapPoint = {
 export const maxMapPoints = 200;
 
 /**
- * A map of some points, and of the way along `line` if there is one, as the first thing in a panel. Points that are
- * close together become one with their number. `label` says what is shown. Without script, and to screen readers, it
- * is a list of the points with their places. Nothing for no points.
+ * A map of some points, and of the route along `line`, as the first thing in a panel. Close points are clustered.
+ * `label` describes the map. Without script, and for screen readers, it is a list of the points with their places.
  */
 export const PlaceMap = (props: { label: string; points: MapPoint[]; line?: MapPlace[] | undefined }) => {
   const { label, line } = props;
@@ -54,13 +53,13 @@ export const PlaceMap = (props: { label: string; points: MapPoint[]; line?: MapP
   );
 };
 
-/** What a place is called: by the provider's address, or else by its coordinates. */
+/** The name of a place: the provider's address, otherwise its coordinates. */
 export const placeName = (place: MapPlace): string => place.address || coordinates(place);
 
-/** The same in a table, where about 100 metres are exact enough. */
+/** The same in a table, to about 100 metres. */
 export const shortPlaceName = (place: MapPlace): string => place.address || coordinates(place, 3);
 
-/** The provider's address, with the coordinates on a second line; without an address these alone. */
+/** The provider's address, with the coordinates on a second line. */
 export const FullPlace = ({ place }: { place: MapPlace }) => (
   <>
     {place.address}
@@ -73,7 +72,7 @@ export const FullPlace = ({ place }: { place: MapPlace }) => (
 export const coordinates = ({ latitude, longitude }: MapPlace, digits = 5): string =>
   [latitude, longitude].map((degrees) => degrees.toFixed(digits).replace('-', '−')).join(', ');
 
-/** Never by colour alone: what stands in a point says which it is. */
+/** Labels, so that colour is not the only difference. */
 const marks: { [look: string]: string } = { start: 'A', end: 'B' };
 const markOf = (look: string): string | undefined => /^risk-(.)$/.exec(look)?.[1] ?? marks[look];
 
@@ -84,7 +83,6 @@ const weights: MapPoint['look'][] = [
 
 const byWeight = (a: MapPoint, b: MapPoint): number => weights.indexOf(a.look) - weights.indexOf(b.look);
 
-/** As GeoJSON has it. */
 const inOrder = ({ latitude, longitude }: MapPlace): [longitude: number, latitude: number] => [
   longitude,
   latitude,

@@ -1,7 +1,7 @@
 import type { Attention } from '../session/attention.ts';
 import type { IconName } from './icon-names.ts';
 
-/** A page in the menu; `short` is its name in the strip on a phone, `counts` what of it needs attention. */
+/** A page in the menu; `short` is its name on a phone, `counts` what needs attention. */
 export type MenuLink = {
   href: string;
   name: string;
@@ -10,7 +10,7 @@ export type MenuLink = {
   counts?: keyof Attention;
 };
 
-/** The settings, and the pages among which its tabs choose. */
+/** The settings and their tabs. */
 export const settings = {
   href: '/portal/settings',
   tabs: [
@@ -22,7 +22,6 @@ export const settings = {
   ],
 };
 
-/** The portal's main menu. */
 export const menu: { heading?: string; links: MenuLink[] }[] = [
   {
     links: [
@@ -67,7 +66,7 @@ export const menu: { heading?: string; links: MenuLink[] }[] = [
   },
 ];
 
-/** The account's name beside the mark: it leads to the first page. */
+/** The account's name beside the mark, which links to the first page. */
 export const Brand = ({ name }: { name: string }) => (
   <a class="brand" href="/portal">
     <Mark />
@@ -78,7 +77,6 @@ export const Brand = ({ name }: { name: string }) => (
   </a>
 );
 
-/** The service's mark. */
 export const Mark = () => (
   <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
     <rect width="32" height="32" rx="8" fill="currentColor" />

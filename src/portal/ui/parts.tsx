@@ -4,8 +4,8 @@ import { Icon } from './icons.tsx';
 import type { Mood } from './states.tsx';
 
 /**
- * One question and its answer: a heading at the left, a note or one link at the right. With `body`, which may have
- * classes, its content stands within its edges. What is `live` is replaced by `live.js` when something has changed.
+ * A panel: a heading at the left, a note or one link at the right. `body` may have classes for its content. `live`
+ * panels are replaced by `live.js` when something has changed.
  */
 export const Panel = (props: {
   id: string;
@@ -55,7 +55,7 @@ const noteIcons: { [mood in Mood]: IconName } = {
   quiet: 'circle-dot',
 };
 
-/** A message about the whole page. Screen readers read it out. */
+/** A message about the whole page, which screen readers announce. */
 export const Note = (props: { mood: Mood; role?: 'status' | 'alert'; side?: Child; children: Child }) => (
   <div class={`note note-${props.mood}`} role={props.role}>
     <Icon name={noteIcons[props.mood]} />
@@ -64,7 +64,7 @@ export const Note = (props: { mood: Mood; role?: 'status' | 'alert'; side?: Chil
   </div>
 );
 
-/** Why a list is empty and what fills it, with one button if there is something to do. */
+/** Why a list is empty and what fills it, with an optional button. */
 export const Empty = (props: { icon: IconName; title: string; action?: Child; children?: Child }) => (
   <div class="empty">
     <Icon name={props.icon} />
@@ -74,7 +74,7 @@ export const Empty = (props: { icon: IconName; title: string; action?: Child; ch
   </div>
 );
 
-/** The properties of one thing; those that it does not have are left out. */
+/** The properties of one thing; missing ones are left out. */
 export const Facts = ({ facts }: { facts: [name: string, value: Child | null | undefined][] }) => (
   <dl class="facts">
     {facts
@@ -88,7 +88,7 @@ export const Facts = ({ facts }: { facts: [name: string, value: Child | null | u
   </dl>
 );
 
-/** Three to five numbers, each with a second line that gives it a scale. */
+/** Three to five numbers, each with a second line for scale. */
 export const Figures = (props: {
   figures: { name: string; value: Child; unit?: string; scale: Child }[];
 }) => (
@@ -106,7 +106,7 @@ export const Figures = (props: {
   </dl>
 );
 
-/** Views of the same thing, of which one is shown; `to` is where each is. */
+/** Views of the same thing, one of which is shown; `to` is the address of each. */
 export function Segment<V>(props: {
   label: string;
   choices: readonly (readonly [view: V, name: Child])[];
@@ -124,7 +124,7 @@ export function Segment<V>(props: {
   );
 }
 
-/** A filter that is set, with what removes it. */
+/** A filter that is set, with a link that removes it. */
 export const Chip = ({ text, href }: { text: string; href: string }) => (
   <li>
     <a class="chip" href={href}>
@@ -135,7 +135,7 @@ export const Chip = ({ text, href }: { text: string; href: string }) => (
   </li>
 );
 
-/** A text for machines, which a click selects whole; with script, a button copies it. */
+/** A text that a click selects; with script, a button copies it. */
 export const Copyable = ({ id, text }: { id: string; text: string }) => (
   <div class="secret mt-3">
     <code id={id} tabindex={0}>
@@ -148,7 +148,7 @@ export const Copyable = ({ id, text }: { id: string; text: string }) => (
   </div>
 );
 
-/** A secret that was just made, on the only page that shows it. */
+/** A secret that was just created, on the only page that shows it. */
 export const ShownOnce = (props: {
   id: string;
   title: string;
@@ -167,7 +167,7 @@ export const ShownOnce = (props: {
   </section>
 );
 
-/** A part of a page that `live.js` replaces when something has changed; it is there even if it is empty. */
+/** A part of a page that `live.js` replaces when something has changed, even if it is empty. */
 export const Live = (props: { id: string; class?: string; children: Child }) => (
   <div id={props.id} class={props.class ?? 'stack'} data-live>
     {props.children}

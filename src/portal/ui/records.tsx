@@ -8,7 +8,7 @@ import { Facts, Panel } from './parts.tsx';
 export const vehiclePath = ({ id }: { id: string }): string => `/portal/vehicles/${id}`;
 export const driverPath = ({ id }: { id: string }): string => `/portal/drivers/${id}`;
 
-/** The pages of single records. Links say the time, by which a record is found in the archive. */
+/** The pages of single records. Links include the time, by which an archived record is found. */
 export const eventPath = ({ id, startedAt }: { id: string; startedAt: string | number }): string =>
   `/portal/events/${id}?at=${new Date(startedAt).getTime()}`;
 
@@ -23,18 +23,18 @@ export const accidentPath = ({
 export const tripPath = ({ id, startedAt }: { id: string; startedAt: string }): string =>
   `/portal/trips/${id}?at=${Date.parse(startedAt)}`;
 
-/** The time that such a link says, in milliseconds since 1970. */
+/** The time in such a link, in milliseconds since 1970. */
 export const timeIn = (at: string | undefined): number | undefined =>
   at !== undefined && /^\d{1,14}$/.test(at) ? Number(at) : undefined;
 
-/** The id of the record that a path names. @throws Refusal: not found, for what is no id */
+/** The id in a path. @throws Refusal: not found, if it is invalid */
 export function idIn(c: Context, name = 'id'): string {
   const id = c.req.param(name)?.toLowerCase() ?? '';
   if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
   return id;
 }
 
-/** What was looked for. @throws Refusal: not found, if it is not there, or another account's */
+/** @throws Refusal: not found, if it is missing, or another account's */
 export function found<T>(thing: T | undefined): T {
   if (thing === undefined) throw new Refusal({ kind: 'not found' });
   return thing;
@@ -42,11 +42,10 @@ export function found<T>(thing: T | undefined): T {
 
 type Driven = { driverId: string | null; driverName?: string | null | undefined };
 
-/** The name of a record's driver, as far as it is known. */
+/** The name of a record's driver, if known. */
 export const DriverName = ({ driverId, driverName }: Driven) =>
   driverName ? driverName : <span class="sub">{driverId ? 'Unknown' : 'Not assigned'}</span>;
 
-/** The same as a link. */
 export const DriverLink = ({ driverId, driverName }: Driven) =>
   driverId ? (
     <a href={driverPath({ id: driverId })}>{driverName ?? 'Unknown'}</a>
@@ -54,7 +53,7 @@ export const DriverLink = ({ driverId, driverName }: Driven) =>
     <DriverName driverId={null} />
   );
 
-/** The connection that a record came in through. */
+/** The connection that a record came from. */
 export const SourceLink = (props: {
   id: string;
   connection: { name: string | null; tSP: string } | undefined;
@@ -73,7 +72,7 @@ export const SourceLink = (props: {
 
 export type FactList = Parameters<typeof Facts>[0]['facts'];
 
-/** What is known of a record: on a map, if there are points, and by name. */
+/** A record on a map, if there are points, and its properties. */
 export const MapAndFacts = (props: {
   label: string;
   points: MapPoint[];
@@ -88,7 +87,7 @@ export const MapAndFacts = (props: {
   </Panel>
 );
 
-/** Where these events were, for a map; those that have a place. */
+/** The events with a place, for a map. */
 export const pointsOf = (events: Pick<NamedEvent, PointKeys>[]): MapPoint[] =>
   events.flatMap((event) =>
     event.location

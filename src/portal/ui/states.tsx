@@ -4,7 +4,7 @@ import type { IconName } from './icon-names.ts';
 import { Icon, LevelBars, RiskBars } from './icons.tsx';
 import { Time } from './time.tsx';
 
-/** What a state means for the reader: all is well, it needs watching, it needs somebody, or nothing of that. */
+/** What a state means for the reader: fine, worth watching, a problem, or neutral. */
 export type Mood = 'ok' | 'warn' | 'bad' | 'quiet';
 
 const moodIcons: { [mood in Mood]: IconName } = {
@@ -14,7 +14,7 @@ const moodIcons: { [mood in Mood]: IconName } = {
   quiet: 'circle-slash',
 };
 
-/** The state of a thing: a shape and a word, never a colour alone. */
+/** A state as a shape and a word, never a colour alone. */
 export const State = (props: { mood: Mood; icon?: IconName; children: Child }) => (
   <span class={`state ${props.mood}`}>
     <Icon name={props.icon ?? moodIcons[props.mood]} small />
@@ -36,7 +36,6 @@ export const Risk = ({ risk, named = false }: { risk: number; named?: boolean })
   </span>
 );
 
-/** The level of an accident, from 1 to 3. */
 export const Level = ({ level }: { level: number }) => (
   <span class="level">
     <LevelBars level={level} />
@@ -46,7 +45,7 @@ export const Level = ({ level }: { level: number }) => (
 
 type Shown = Pick<Delivery, 'status' | 'attempts' | 'nextAttemptAt'>;
 
-/** Until when nothing is sent to a webhook: a time, or until its account resumes it; null if it is not paused. */
+/** Until when a webhook is paused: a time, or until its account resumes it; null if it is not. */
 export type PausedUntil = number | 'resumed' | null;
 export const pausedUntil = (
   receiver: { pausedAt: number | null; openUntil: number | null } | null | undefined,

@@ -5,9 +5,8 @@ import { cursorFor } from '../../platform/http/slices.ts';
 import { Icon } from './icons.tsx';
 
 /**
- * A column of a table: its head, and what the row of an item has in it; with `href` that is the link which covers the
- * row, and `more` stands below it. On a phone, where rows are cards, a cell says its part there by the classes in `look`,
- * or stands beside its `label`.
+ * A column of a table: its head, and the cell of an item; `href` links the whole row, and `more` is below it. On a
+ * phone, where rows are cards, classes in `look` place a cell, or it has its `label`.
  */
 export type Column<T> = {
   head: string;
@@ -20,9 +19,9 @@ export type Column<T> = {
 };
 
 /**
- * A table with a row for each item, whose rows become cards on a phone; in groups with a heading each, if they have one.
- * With `labels` the cells of a card without a part of their own have their column's head as their label; `stacked`, each
- * has a line as well. Without items it is what `empty` says instead.
+ * A table with a row for each item; rows become cards on a phone; optionally in groups with headings. With `labels`,
+ * cells of a card without a place of their own have their column's head as label; with `stacked`, a line each. Without
+ * items it shows `empty`.
  */
 export function Table<T>(props: {
   caption: string;
@@ -89,7 +88,7 @@ function cellOf<T>({ href, look = href && 'card-title', label, more, cell }: Col
   );
 }
 
-/** What leads to older entries of a list, or back to its beginning; `names` for lists in another order. */
+/** Links to older entries of a list, and to its beginning; `names` for lists in another order. */
 export const Pager = (props: {
   count: Child;
   newest?: string | undefined;

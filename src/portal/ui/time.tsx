@@ -5,7 +5,6 @@ import { reader } from './reader.ts';
 /** The time zone in words, such as "Eastern Standard Time (New York)". */
 export const ZoneName = () => <>{zoneName(reader().zone)}</>;
 
-/** The same as text. */
 export function zoneName(zone: string): string {
   const city = zone.includes('/') ? ` (${zone.split('/').at(-1)?.replaceAll('_', ' ')})` : '';
   const parts = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'long' }).formatToParts();
@@ -13,8 +12,8 @@ export function zoneName(zone: string): string {
 }
 
 /**
- * A point in time in the reader's zone: "14:32" today, "Nov 18, 17:41" this year, else with the year; UTC on hover.
- * With `seconds` where they count. A dash for null.
+ * A time in the reader's zone: "14:32" today, "Nov 18, 17:41" this year, otherwise with the year; UTC on hover. A dash
+ * for null.
  */
 export const Time = (props: { at: number | string | null | undefined; seconds?: boolean }) => {
   const { at, seconds = false } = props;
@@ -23,13 +22,13 @@ export const Time = (props: { at: number | string | null | undefined; seconds?: 
   return <Marked at={at}>{shortTime(zone, new Date(at).getTime(), seconds)}</Marked>;
 };
 
-/** "14:32" in the reader's zone, where the day is known from elsewhere. With `seconds` where they count. */
+/** "14:32" in the reader's zone, where the day is shown elsewhere. */
 export const Clock = ({ at, seconds = false }: { at: number | string; seconds?: boolean }) => {
   const { zone } = reader();
   return <Marked at={at}>{clockTime(zone, new Date(at).getTime(), seconds)}</Marked>;
 };
 
-/** "Friday, November 20, 14:32:09" in the reader's zone; with the year, if it is another one. */
+/** "Friday, November 20, 14:32:09" in the reader's zone; with the year, if it is not this one. */
 export const FullTime = ({ at }: { at: number | string }) => {
   const { zone } = reader();
   const ms = new Date(at).getTime();
@@ -40,7 +39,7 @@ export const FullTime = ({ at }: { at: number | string }) => {
   );
 };
 
-/** The same, and how long ago that was, within a day. */
+/** The same, and how long ago, within a day. */
 export const FullTimeAgo = ({ at }: { at: number }) => (
   <>
     <FullTime at={at} />
@@ -52,7 +51,7 @@ export const FullTimeAgo = ({ at }: { at: number }) => (
   </>
 );
 
-/** The day of a point in time in the reader's zone: "Today", "Nov 18" this year, else with the year; UTC on hover. */
+/** The day in the reader's zone: "Today", "Nov 18" this year, otherwise with the year; UTC on hover. */
 export const Day = ({ at }: { at: number }) => {
   const { zone } = reader();
   return (
@@ -60,7 +59,7 @@ export const Day = ({ at }: { at: number }) => {
   );
 };
 
-/** What machines read of a time, and UTC on hover. */
+/** A machine-readable time, with UTC on hover. */
 const Marked = ({ at, children }: { at: number | string; children: Child }) => {
   const iso = new Date(at).toISOString();
   return (
@@ -106,7 +105,6 @@ export const Ago = ({ at }: { at: number | string | null | undefined }) => {
   return <Marked at={at}>{agoInWords(seconds)}</Marked>;
 };
 
-/** A time span in the past, in words: seconds, minutes or hours. */
 function agoInWords(seconds: number): string {
   const ago = new Intl.RelativeTimeFormat('en');
   if (seconds < 10) return 'just now';
@@ -115,20 +113,20 @@ function agoInWords(seconds: number): string {
   return ago.format(-Math.floor(seconds / 3600), 'hour');
 }
 
-/** The day that a point in time has in a zone, as "2026-11-20". */
+/** The day of a time in a zone, as "2026-11-20". */
 export function dayIn(zone: string, at: number): string {
   if (zone !== days?.zone) days = { zone, format: new Intl.DateTimeFormat('en-CA', { timeZone: zone }) };
   return days.format.format(at);
 }
 
-/** Making a formatter takes longer than using it a hundred times; one page has one zone. */
+/** Cached, because making a formatter takes longer than using it a hundred times. */
 let days: { zone: string; format: Intl.DateTimeFormat } | undefined;
 
-/** "Friday, November 20"; with the year, if it is another one. */
+/** "Friday, November 20"; with the year, if it is not this one. */
 export const longDay = (zone: string, at: number): string =>
   dateIn(zone, at, { weekday: 'long', month: 'long', day: 'numeric' });
 
-/** "Nov 18"; with the year, if it is another one. */
+/** "Nov 18"; with the year, if it is not this one. */
 export const shortDate = (zone: string, at: number): string =>
   dateIn(zone, at, { month: 'short', day: 'numeric' });
 
@@ -144,7 +142,6 @@ function shortTime(zone: string, at: number, seconds: boolean): string {
   return dayIn(zone, at) === dayIn(zone, Date.now()) ? clock : `${shortDate(zone, at)}, ${clock}`;
 }
 
-/** Whether a name is a time zone that this runtime knows. */
 export function isTimeZone(name: string): boolean {
   try {
     return name.length <= 64 && new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== '';

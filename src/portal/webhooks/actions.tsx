@@ -14,7 +14,7 @@ import { firstOutcome } from './delivery.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, deliveries, pathOf, titleOf, typesOf } from './words.ts';
 
-/** What can be done with a webhook besides editing it. Each says what has come of it. */
+/** A webhook's actions besides editing. Each reports its result. */
 export const remove = confirmed(async (c) => {
   const webhook = await requireWebhook(c);
   return {
@@ -54,7 +54,7 @@ export const sendAccident = (c: Context) =>
     ' Levels 2 and 3 follow within six seconds.',
   );
 
-/** Sends test notifications, and waits a moment for what the receiver makes of the first. */
+/** Sends test notifications, and waits a moment for the receiver's first response. */
 async function sendAndWait(
   c: Context,
   make: (webhook: StoredWebhook) => NewNotification[],
@@ -79,7 +79,6 @@ async function sendAndWait(
 /** A page of deliveries has 20, a search 60. */
 const maxSelected = 100;
 
-/** Replays the deliveries whose boxes are checked. */
 export async function replaySelected(c: Context) {
   const webhook = await requireWebhook(c);
   const form = await readForm(c);

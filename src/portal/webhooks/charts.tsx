@@ -17,7 +17,7 @@ const lines: Pick<Line, 'name' | 'look'>[] = [
   { name: 'Slowest 5%', look: 'trace-soft' },
 ];
 
-/** What was delivered, what failed, and how fast the receiver was: by hour for a day, or by day for 30. */
+/** Deliveries, failures and response times: by hour for a day, or by day for 30. */
 export const Charts = (props: {
   path: string;
   search: URLSearchParams;
@@ -84,7 +84,7 @@ const inClockHours = (hours: HourTally[], zone: string): NamedTally[] =>
     tally,
   }));
 
-/** The last 30 days of the reader's zone. */
+/** The last 30 days in the reader's zone. */
 function inDays(hours: HourTally[], timeZone: string): NamedTally[] {
   const days = Map.groupBy(hours, ({ hour }) => dayIn(timeZone, hour * hourMs));
   return [...days.values()]
@@ -99,7 +99,6 @@ function speedIn({ responseTimes }: Tally, time: string): string {
   return `Response time over ${time}: half of the responses within ${ms(median)} ms, 95% within ${ms(slow)} ms`;
 }
 
-/** The same page with the charts of a day or of 30. */
 function withRange(path: string, search: URLSearchParams, byDay: boolean): string {
   const query = new URLSearchParams(search);
   query.delete('by');

@@ -14,7 +14,7 @@ import { type Column, Pager, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { deliveries as countOf } from './words.ts';
 
-/** Which of a webhook's deliveries the page shows. */
+/** The filters of a webhook's deliveries. */
 export type Shown = {
   view: View | undefined;
   type: NotificationType | undefined;
@@ -22,7 +22,7 @@ export type Shown = {
   search: string | undefined;
 };
 
-/** A webhook's deliveries: filters by state and type, a search, and what can be done with them. */
+/** A webhook's deliveries: filters by state and type, a search, and actions. */
 export const Browser = (props: { path: string; selection: Shown; activity: WebhookActivity }) => {
   const { path, selection, activity } = props;
   const { counts, part, receiver } = activity;
@@ -143,7 +143,7 @@ const Nothing = (props: { selection: Shown; counts: StateCounts; path: string; m
   );
 };
 
-/** The deliveries as a form: some can be selected and replayed together, and each alone. */
+/** The deliveries as a form: several can be selected and replayed, or each alone. */
 const Deliveries = (props: { path: string; deliveries: ListedDelivery[]; paused: PausedUntil }) => {
   const { path, deliveries, paused } = props;
   const some = deliveries.some(({ status }) => status !== 'pending');
@@ -236,13 +236,13 @@ const columnsOf = (path: string, paused: PausedUntil): Column<ListedDelivery>[] 
   },
 ];
 
-/** What a delivery is about: "Accident, level 2", or the types of an event. */
+/** A delivery's subject: "Accident, level 2", or the types of an event. */
 export function nameOf({ type, level, about }: Pick<ListedDelivery, 'type' | 'level' | 'about'>): string {
   if (type === ACCIDENT) return `Accident, level ${level}`;
   return about && about.types.length > 0 ? about.types.join(', ') : 'Safety event';
 }
 
-/** Whom it is about: the risk of an event, the vehicle, or else its VIN. */
+/** The risk of an event, and the vehicle, otherwise its VIN. */
 const Subject = ({ delivery: { about } }: { delivery: ListedDelivery }) =>
   about && (
     <>

@@ -23,7 +23,6 @@ import { Time } from '../ui/time.tsx';
 import { nameOf } from './deliveries.tsx';
 import { aboveOf, pathOf as webhookPath } from './words.ts';
 
-/** One delivery, with its payload and each of its attempts. */
 export async function detail(c: Context) {
   const delivery = await requireDelivery(c);
   const { webhook, status } = delivery;
@@ -61,19 +60,17 @@ export async function detail(c: Context) {
   );
 }
 
-/** Sends it again. */
 export const replayDelivery = (c: Context) =>
   act(c, replayOne, (delivery) => {
     const subject = [nameOf(delivery), delivery.about?.vehicle || delivery.about?.vin];
     return `Replayed: ${subject.filter(Boolean).join(', ')}. `;
   });
 
-/** Sends it now rather than when it is due. */
 export const sendDelivery = (c: Context) => act(c, sendNow, () => '');
 
 /**
- * Does something with a delivery, and says what the receiver makes of it, or why it was not done: on its page, or on that
- * of its webhook if asked from its list.
+ * Acts on a delivery, and reports the receiver's response, or why it was refused: on its page, or on its webhook's if
+ * asked from there.
  */
 async function act(
   c: Context,
@@ -95,7 +92,7 @@ async function act(
   );
 }
 
-/** Waits a moment for what the receiver makes of a delivery that has been sent. */
+/** Waits a moment for the receiver's response to a delivery. */
 export async function firstOutcome(
   c: Context,
   key: DeliveryKey,
@@ -109,7 +106,7 @@ export async function firstOutcome(
     : { text: 'It is on its way.', mood: 'ok' };
 }
 
-/** The delivery that the path names. @throws Refusal: not found, also for another account's */
+/** The delivery in the path. @throws Refusal: not found, also for another account's */
 async function requireDelivery(c: Context) {
   const key = { webhookId: c.req.param('id') ?? '', id: c.req.param('deliveryId') ?? '' };
   return found(await findDelivery(c.env, c.get('caller'), key));
@@ -117,7 +114,7 @@ async function requireDelivery(c: Context) {
 
 const pathOf = ({ webhookId, id }: Delivery): string => `/portal/webhooks/${webhookId}/deliveries/${id}`;
 
-/** Why it has not arrived yet, and when it is attempted next. */
+/** Why it is not delivered yet, and when the next attempt is. */
 const Next = ({ delivery }: { delivery: DeliveryDetail }) => {
   const { type, attempts, log, nextAttemptAt, webhook } = delivery;
   const last = log.at(-1);

@@ -15,7 +15,9 @@ import type { Filled } from '../ui/reader.ts';
 import { Headers } from './headers.tsx';
 import type { FormState } from './sent.ts';
 
-/** The form of a webhook. Each button sends all of it; its value says what it does, its address where it is. */
+/**
+ * The form of a webhook. Each button sends all of it; its value names the action, its address the place to return to.
+ */
 export const Form = (props: {
   path: string;
   cancel: string;
@@ -108,7 +110,6 @@ const hintFor = (connections: number): string | false =>
     : connections === maxConnectionsListed &&
       'Only the first 1,000 connections are listed. Saving leaves the others as they are.';
 
-/** What the form's fields show. */
 const filledWith = ({ fields, problem }: FormState): Filled => ({
   value: (name) =>
     Object.entries<unknown>(fields)
@@ -118,7 +119,6 @@ const filledWith = ({ fields, problem }: FormState): Filled => ({
   errors: problem?.errors ?? [],
 });
 
-/** The types of notifications to choose from. */
 const types: Offered[] = [
   [
     String(ACCIDENT),
@@ -128,7 +128,7 @@ const types: Offered[] = [
   [String(EVENT), 'Safety events', 'Harsh braking, speeding, phone usage and more, with a risk from 1 to 5.'],
 ];
 
-/** What a receiver would get now. */
+/** A sample of each type for the receiver. */
 const samples: { [one: string]: () => NewNotification[] } = {
   'an accident': () => testAccident({ connectionIds: [newId()] }),
   'a safety event': testEvent,

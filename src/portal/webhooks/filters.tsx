@@ -14,7 +14,7 @@ import { Panel } from '../ui/parts.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, pathOf } from './words.ts';
 
-/** The form of what a webhook is notified of, of what it subscribes to. */
+/** The form of a webhook's filters. */
 export async function show(c: Context) {
   const caller = c.get('caller');
   const [webhook, [found]] = await Promise.all([
@@ -83,7 +83,6 @@ const risks: Offered[] = [
   ['5', 'Risk 5'],
 ];
 
-/** Saves what was chosen. */
 export async function change(c: Context) {
   const webhook = await requireWebhook(c);
   const { id, revision } = webhook;

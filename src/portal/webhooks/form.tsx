@@ -29,7 +29,7 @@ import {
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, pathOf, titleOf } from './words.ts';
 
-/** What the form of a webhook that is yet to be created has shown of it. */
+/** The form of a new webhook, before any input. */
 const nothing: WebhookFields = {
   ...eachText(initialOf),
   notificationTypes: [],
@@ -37,7 +37,7 @@ const nothing: WebhookFields = {
   headers: [],
 };
 
-/** Adding and editing a webhook, with the checks of the API. */
+/** Adding and editing a webhook, validated as in the API. */
 export async function add(c: Context) {
   const connections = await listConnections(c.env, c.get('caller'));
   const connectionIds = connections.map(({ id }) => id);
@@ -57,7 +57,7 @@ export async function edit(c: Context) {
 export const saveNew = (c: Context) => take(c, undefined);
 export const saveEdited = async (c: Context) => take(c, await requireWebhook(c));
 
-/** Takes the form in, and does what its button says: save it, try it, or show it again with what the button changes. */
+/** Handles the form's buttons: save, test, or show it again with a change. */
 function take(c: Context, webhook: StoredWebhook | undefined) {
   const again = async (form: SentForm, state: Partial<FormState> = {}) =>
     formPage(c, webhook, await listConnections(c.env, c.get('caller')), {
@@ -126,11 +126,11 @@ function formPage(
 
 const isRevealed = (c: Context): boolean => c.req.query('reveal') === 'yes';
 
-/** What the form that was sent has shown. @throws Refusal: invalid */
+/** What the submitted form has shown. @throws Refusal: invalid */
 const shownIn = (form: SentForm, webhook: StoredWebhook | undefined): WebhookFields =>
   webhook ? parseShown(form.value('shown')) : nothing;
 
-/** The webhook as its form shows it: with the connections that are listed, and with header values if revealed. */
+/** A webhook as its form shows it: with the listed connections, and with header values if revealed. */
 function shownOf(webhook: StoredWebhook, connections: Connection[], revealed: boolean): WebhookFields {
   const { notificationTypes, connectionIds, headers } = webhook;
   const listed = new Set(connections.map(({ id }) => id));
@@ -142,7 +142,7 @@ function shownOf(webhook: StoredWebhook, connections: Connection[], revealed: bo
   };
 }
 
-/** What the API says of a webhook that is not valid, as the form says it: once, under the field. */
+/** The API's errors in the form's words, once, under the field. */
 function inFormWords({ message, errors }: FormProblem): FormProblem {
   const field = fieldOf[message];
   const named = field ? [{ field, message }] : errors;
@@ -152,7 +152,7 @@ function inFormWords({ message, errors }: FormProblem): FormProblem {
   };
 }
 
-/** Refusals that name no field. */
+/** Refusals without a field. */
 const fieldOf: { [message: string]: string } = {
   'Webhook with this URL already exist': 'url',
   'Invalid connection ids': 'connectionIds',
@@ -172,7 +172,7 @@ const words: { [message: string]: string } = {
   'must have at least one value': 'Choose at least one.',
 };
 
-/** What a receiver has to do, beside the form. */
+/** What a receiver must do, beside the form. */
 const Duties = () => (
   <aside class="panel" aria-labelledby="duties">
     <header class="panel-head">

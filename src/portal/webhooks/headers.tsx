@@ -6,7 +6,7 @@ import { type FormState, filledRows, type WebhookFields } from './sent.ts';
 type Header = WebhookFields['headers'][number];
 const empty: Header = { name: '', value: '' };
 
-/** The headers as rows, and an empty one. Removed rows keep their places, which tell which header a row is about. */
+/** The headers as rows, and an empty one. Removed rows keep their places, which identify headers. */
 export const Headers = (props: { state: FormState; revealed: boolean; to: string; path: string }) => {
   const { state, revealed, to, path } = props;
   const { fields, shown, added } = state;
@@ -64,7 +64,7 @@ const Removed = () => (
   </>
 );
 
-/** `kept`: the value is not shown, and stays as it is unless another is typed. */
+/** `kept`: the value is hidden, and stays unless another is typed. */
 const Pair = (props: { row: Header; place: number; to: string; kept: boolean; focus: boolean }) => {
   const { row, place, to, kept, focus } = props;
   const isHidden = kept && !row.value;

@@ -7,7 +7,7 @@ import { Note } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 
-/** How badly a webhook does: 0 is worst, 3 is well. */
+/** A webhook's rank by health: 0 is worst, 3 is well. */
 export function rankOf(receiver: Receiver, day: Tally): 0 | 1 | 2 | 3 {
   if (receiver.pausedAt !== null || receiver.openUntil !== null || receiver.failures >= circuitAfter)
     return 0;
@@ -15,7 +15,7 @@ export function rankOf(receiver: Receiver, day: Tally): 0 | 1 | 2 | 3 {
   return day.failed + day.retried > 0 ? 2 : 3;
 }
 
-/** How a webhook's receiver has been doing, now and in the last 24 hours. */
+/** The health of a webhook's receiver, now and in the last 24 hours. */
 export const Health = (props: { receiver: Receiver; day: Tally; connections: number }) => {
   const { receiver, day, connections } = props;
   if (receiver.pausedAt !== null)
@@ -42,7 +42,7 @@ export const Health = (props: { receiver: Receiver; day: Tally; connections: num
   return <State mood="ok">Healthy</State>;
 };
 
-/** Why deliveries are held back, what the receiver does, and when it is called next; nothing when all is well. */
+/** Why deliveries are held back, what the receiver does, and when it is called next. */
 export const Trouble = ({ receiver, waiting }: { receiver: AilingReceiver; waiting: string }) => {
   const { failures, openUntil, lastFailure, pausedAt } = receiver;
   const waits = `${waiting} ${waiting.startsWith('1 ') ? 'is' : 'are'} waiting`;
@@ -78,7 +78,7 @@ export const Trouble = ({ receiver, waiting }: { receiver: AilingReceiver; waiti
   );
 };
 
-/** The limits of a receiver in words, and how many calls it gets now. */
+/** The limits of a receiver in words, and its current number of calls. */
 export function callLimits({ maxInFlight, maxPerSecond, window }: Receiver): string {
   const most = maxInFlight ?? widestWindow;
   const now = window > 0 && window < most ? `, ${window} for now` : '';

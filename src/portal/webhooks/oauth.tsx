@@ -10,7 +10,7 @@ import { Panel } from '../ui/parts.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, pathOf } from './words.ts';
 
-/** The OAuth 2 client whose access token a webhook's deliveries carry. */
+/** The form of a webhook's OAuth 2 client. */
 export async function show(c: Context) {
   const webhook = await requireWebhook(c);
   const { oauth } = webhook;
@@ -55,7 +55,6 @@ export async function show(c: Context) {
   );
 }
 
-/** Saves the client, or removes it. */
 export async function change(c: Context) {
   const webhook = await requireWebhook(c);
   const { id, revision, signing: _, filters: __, oauth: ___, ...rest } = webhook;

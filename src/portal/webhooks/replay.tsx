@@ -23,10 +23,10 @@ import { ZoneName } from '../ui/time.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, deliveries, pathOf } from './words.ts';
 
-/** Counts what the form's fields select, and asks. After a part has been replayed, it shows that and the rest. */
+/** Counts the selected deliveries, and asks. After a part was replayed, shows that and the rest. */
 export async function countFirst(c: Context) {
   const fields = replayFields((name) => c.req.query(name), timeZoneOf(c));
-  // So that what is replayed is what was counted, however long somebody thinks about it.
+  // Fixes the end, so that exactly the counted deliveries are replayed.
   const asked = { ...fields, until: fields.until || timestamp(Date.now()) };
   const id = c.req.param('id') ?? '';
   const [webhook, counted] = await Promise.all([
@@ -58,7 +58,7 @@ export async function countFirst(c: Context) {
   );
 }
 
-/** Replays as much as one call does. The page that follows shows what is left, or that all is on its way. */
+/** Replays as many as one call does. The next page shows what is left, or that all were sent. */
 export async function replayPart(c: Context) {
   const webhook = await requireWebhook(c);
   const form = await readForm(c);
@@ -74,7 +74,6 @@ export async function replayPart(c: Context) {
     : done(c, pathOf(webhook), `${deliveries(sent)} queued again.`);
 }
 
-/** Which deliveries to count. */
 const Choice = ({ fields, errors }: { fields: ReplayFields; errors: FieldError[] }) => {
   const { zone } = reader();
   const inZone = (text: string) => (v.is(Timestamp, text) ? localTime(zone, Date.parse(text)) : text);
@@ -106,17 +105,17 @@ const Choice = ({ fields, errors }: { fields: ReplayFields; errors: FieldError[]
   );
 };
 
-/** What the page of a replay carries from step to step, in its address and its forms. */
+/** The fields of a replay in its addresses and forms. */
 const names = ['since', 'until', 'which', 'after', 'sent'] as const;
 type ReplayFields = Record<(typeof names)[number], string>;
 
-/** The fields of a form or an address, empty if missing. Times that people have typed in their `zone` become UTC. */
+/** The fields of a form or an address, empty if missing. Times typed in `zone` become UTC. */
 function replayFields(value: (name: string) => string | undefined, zone: string): ReplayFields {
   const given = Object.fromEntries(names.map((name) => [name, value(name) ?? ''])) as ReplayFields; // of the names
   return { ...given, since: inUtc(given.since, zone), until: inUtc(given.until, zone) };
 }
 
-/** What somebody has typed, in UTC. A time that does not exist stays one, to be refused. */
+/** A typed time in UTC. A time that does not exist is kept, to be refused. */
 function inUtc(text: string, zone: string): string {
   if (!isLocalTime(text)) return text;
   const asUtc = text.length === '2026-11-20T14:30'.length ? `${text}:00Z` : `${text}Z`;
@@ -133,16 +132,15 @@ const Selection = v.object({
   after: v.optional(v.pipe(v.string(), v.uuid(), v.toLowerCase())),
 });
 
-/** What the fields select. @throws Refusal: invalid, for a time that does not exist */
+/** The selection of the fields. @throws Refusal: invalid, for a time that does not exist */
 function selectionOf(fields: ReplayFields): ReplaySelection {
   const { which, ...selection } = parse(Selection, filled(fields));
   return { ...selection, includeDelivered: which === 'all' };
 }
 
-/** How many have been replayed in the steps before. */
 const sentBefore = ({ sent }: ReplayFields): number => (/^\d{1,12}$/.test(sent) ? Number(sent) : 0);
 
-/** What would be replayed, and the button that does it. */
+/** What would be replayed, and the button for it. */
 const Question = (props: { back: string; fields: ReplayFields; count: ReplayCount; days: number }) => {
   const { back, fields, count, days } = props;
   const isOneCall = !count.more && count.count <= maxReplayedPerCall;

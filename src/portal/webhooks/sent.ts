@@ -7,18 +7,16 @@ import type { StoredWebhook } from '../../webhooks/service.ts';
 import type { FormProblem } from '../ui/form.ts';
 import type { SentForm } from '../ui/reader.ts';
 
-/** What a form shows. It carries what it has `shown`, so that saving knows what was changed. */
+/** The state of a form. It carries what it has `shown`, so that saving knows what was changed. */
 export type FormState = {
   shown: WebhookFields;
   fields: WebhookFields;
   problem?: FormProblem;
-  /** The outcome of a test. */
   tried?: Attempt;
   /** The place of the header that was just added. */
   added?: number;
 };
 
-/** What the fields of a webhook's form hold. */
 export function sentFields(form: SentForm): WebhookFields {
   const values = form.values('headerValue');
   return {
@@ -31,11 +29,11 @@ export function sentFields(form: SentForm): WebhookFields {
   };
 }
 
-/** What buttons of the form want. Those but the first two only change what the form shows. */
+/** The buttons of the form. All but the first two only change what the form shows. */
 const buttons = ['save', 'test', 'secret', 'row'] as const;
 type Wanted = (typeof buttons)[number] | { remove: number };
 
-/** The button that was pressed. The Enter key presses none: it saves. */
+/** The button that was pressed. The Enter key saves. */
 export function wantedOf(form: SentForm): Wanted {
   const button = form.value('do');
   const remove = /^remove (\d{1,3})$/.exec(button)?.[1];
@@ -46,7 +44,7 @@ export function wantedOf(form: SentForm): Wanted {
 const secretHeader = 'X-Webhook-Secret';
 const secretBytes = 24;
 
-/** What the form shows after a button that only changes that. Headers that were shown stay in their places. */
+/** The form after a button that only changes it. Headers keep their places. */
 export function changedBy(
   wanted: Wanted,
   fields: WebhookFields,
@@ -73,11 +71,10 @@ export function changedBy(
   };
 }
 
-/** The rows of headers that were shown, and those that somebody has filled in. */
+/** The rows of headers that were shown, and filled-in ones. */
 export const filledRows = (fields: WebhookFields, shown: WebhookFields): WebhookFields['headers'] =>
   fields.headers.filter(({ name, value }, place) => place < shown.headers.length || name || value);
 
-/** What a form shows as a text. */
 const textFields = ['name', 'description', ...plainFields] as const;
 type TextField = (typeof textFields)[number];
 
@@ -89,10 +86,10 @@ const WebhookFields = v.object({
   headers: v.array(v.object({ name: v.string(), value: v.optional(v.string()) })),
 });
 
-/** What a webhook's form holds; of notification types and connections those that are checked. */
+/** The content of a webhook's form; of notification types and connections the checked ones. */
 export type WebhookFields = v.InferOutput<typeof WebhookFields>;
 
-/** Reads what a form says that it showed. @throws Refusal: invalid */
+/** Parses what a form has shown. @throws Refusal: invalid */
 export function parseShown(text: string): WebhookFields {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), WebhookFields), text);
   if (!result.success) throw invalid('The form is incomplete. Open it again and retry.');
@@ -100,9 +97,9 @@ export function parseShown(text: string): WebhookFields {
 }
 
 /**
- * Applies to a webhook as it is `now` what a person changed in its form: `shown` is what the form held when it
- * was opened, `sent` what it held when it was sent. Whatever the person did not see or did not change stays as it
- * is now. `now` is undefined for a webhook that is yet to be created. The result still has to be validated.
+ * Applies a person's changes to a webhook as it is `now`: `shown` is the form when it was opened, `sent` when it was
+ * submitted. What they did not see or change stays as it is now. `now` is undefined for a new webhook. The result still
+ * has to be validated.
  */
 export function mergeWebhook(
   now: Omit<StoredWebhook, 'id' | 'createdAt' | 'revision'> | undefined,
@@ -123,26 +120,25 @@ export function mergeWebhook(
   };
 }
 
-/** Something for each text of a form, by the fields' names. */
+/** A value for each text field of the form, by name. */
 export const eachText = <T>(make: (field: TextField) => T) =>
   Object.fromEntries(textFields.map((field) => [field, make(field)])) as { [field in TextField]: T }; // of all of them
 
-/** What a text of a form stands for: a number where the field is one. */
+/** The value of a text field: a number where the field is one. */
 const fieldValue = (field: TextField, text: string): string | number =>
   typeof declared[field]?.example === 'number' ? Number(text) : text;
 
 const declared: { [name: string]: WebhookField } = webhookFields;
 
-/** What a text of the form of a new webhook holds. */
 export const initialOf = (field: string): string => declared[field]?.initial ?? '';
 
-/** What is chosen now, without what the person has unchecked, and with what they have checked. */
+/** The current choices, without those that the person has unchecked, and with those they have checked. */
 function mergeChoices<T>(now: T[], shown: T[], sent: T[]): T[] {
   const [before, after] = [new Set(shown), new Set(sent)];
   return [...after.difference(before).union(new Set(now).difference(before.difference(after)))];
 }
 
-/** Rows are in the order in which they were shown, followed by new ones. A hidden value that is empty is kept. */
+/** Rows are in the order in which they were shown, followed by new ones. A hidden empty value is kept. */
 function mergeHeaders(
   now: Record<string, string>,
   shown: WebhookFields['headers'],

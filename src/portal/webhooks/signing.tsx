@@ -9,7 +9,7 @@ import { Panel, ShownOnce } from '../ui/parts.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, pathOf } from './words.ts';
 
-/** Whether a webhook's deliveries are signed. `secret` is a new one, to be shown this once. */
+/** The page of a webhook's signatures. `secret` is a new one, shown only once. */
 export async function show(c: Context, secret?: string) {
   const webhook = await requireWebhook(c);
   return page(

@@ -27,7 +27,6 @@ import { aboveOf, deliveries, filtersInWords, pathOf, titleOf, typesOf } from '.
 
 const pageSize = 20;
 
-/** One webhook with its deliveries. */
 export async function detail(c: Context) {
   const selection = selectionOf(c);
   const [webhook, activity] = await Promise.all([
@@ -80,7 +79,7 @@ export async function detail(c: Context) {
   );
 }
 
-/** What the address asks for of the deliveries. */
+/** The filters in the address. */
 function selectionOf(c: Context): Shown {
   const { state, type, before, q } = c.req.query();
   return {
@@ -91,12 +90,11 @@ function selectionOf(c: Context): Shown {
   };
 }
 
-/** The webhook that the path names. @throws Refusal: not found, also for another account's */
+/** The webhook in the path. @throws Refusal: not found, also for another account's */
 export async function requireWebhook(c: Context): Promise<StoredWebhook> {
   return found(await findWebhook(c.env, c.get('caller'), c.req.param('id') ?? ''));
 }
 
-/** The usual actions as buttons, and the others in a menu. */
 const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
   const path = pathOf(webhook);
   const sendsEvents = webhook.notificationTypes.includes(EVENT);
@@ -231,7 +229,7 @@ const Configuration = (props: {
   );
 };
 
-/** The way to where something of a webhook is changed. */
+/** A link to where a setting is changed. */
 const Change = ({
   webhook,
   page,
@@ -246,7 +244,7 @@ const Change = ({
   </Allowed>
 );
 
-/** How much filters let through of what came in last. */
+/** How many recent notifications the filters let through. */
 const passedInWords = (passed: Passed[]): string =>
   passed.length === 0
     ? 'Nothing has arrived yet.'

@@ -17,10 +17,10 @@ import { pathOf, titleOf } from './words.ts';
 
 const pageSize = 50;
 
-/** How many webhooks an open page watches, in turn: those in most trouble. */
+/** How many webhooks an open page watches: those with most problems. */
 const maxWatched = 10;
 
-/** Those in trouble come first. */
+/** The webhooks, those with problems first. */
 export async function list(c: Context) {
   const slice = requestedSlice(c, pageSize);
   const { items, next } = await listActivity(c.env, c.get('caller'), slice);
@@ -112,6 +112,6 @@ const ResponseTime = ({ day: { responseTimes } }: { day: Tally }) => {
   );
 };
 
-/** How much of what ended was delivered. */
+/** The share of finished deliveries that succeeded. */
 const shareOf = ({ delivered, failed }: Tally): string =>
   delivered + failed === 0 ? '' : `(${percent(delivered / (delivered + failed), 1)})`;

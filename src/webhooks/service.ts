@@ -95,25 +95,25 @@ export async function createWebhook(
   input: WebhookInput,
   labels: Labels = { name: null, description: null },
 ): Promise<SavedWebhook> {
-  const { signing, filters, oauth, headers = {}, ...plain } = input;
+  const { signing, filters, oauth, headers = {} } = input;
   if (Object.keys(headers).some((name) => /^webhook-/i.test(name)))
     throw invalid('headers must not name a header of signatures (Webhook-*)', [
       { field: 'headers', message: 'must not name a header of signatures (Webhook-*)' },
     ]);
-  const webhook: Webhook = { id: newId(), ...plain, headers, createdAt: Date.now() };
-  const secret = signing ? await newSigning(env, webhook.id) : undefined;
+  const id = newId();
+  const secret = signing ? await newSigning(env, id) : undefined;
   const room = sql`(select count(*) from webhooks where account_id = ${caller.accountId}) < ${maxWebhooks}`;
-  const client = oauth ? await sealClient(env, webhook.id, oauth) : null;
+  const client = oauth ? await sealClient(env, id, oauth) : null;
   const columns = columnsOf(input);
-  const sealed = await seal(config(env).headerKeys, webhook.id, headers);
-  await savingUrl(() =>
+  const sealed = await seal(config(env).headerKeys, id, headers);
+  const [, , , , , , [created]] = await savingUrl(() =>
     asCaller(env, caller, (db) => [
       ownsConnections(db, caller, input.connectionIds),
       refuseUnless(db, room, 'too many webhooks'),
       db.insert(webhooks).values({
-        id: webhook.id,
+        id,
         accountId: caller.accountId,
-        createdAt: webhook.createdAt,
+        createdAt: Date.now(),
         ...columns,
         headers: sealed,
         ...labels,
@@ -121,17 +121,19 @@ export async function createWebhook(
         filters: stored(filters),
         oauth: client,
       }),
-      subscribe(db, webhook, sql`${stored(filters) === null ? 0 : 1}`),
+      subscribe(db, { id, ...input }, sql`${stored(filters) === null ? 0 : 1}`),
       mustBeListable(db, caller),
-      note(db, caller, { action: 'created', subject: 'webhook', of: webhookToNote(caller, webhook.id) }),
+      note(db, caller, { action: 'created', subject: 'webhook', of: webhookToNote(caller, id) }),
+      selectWebhooks(db, ownWebhook(caller, id)),
     ]),
   );
-  return {
-    ...webhook,
-    ...(secret && { signing: true, signingSecret: secret.value }),
-    ...filtersOf(stored(filters)),
-    ...(await oauthOf(env, webhook.id, client)),
-  };
+  return saved(env, created, secret?.value);
+}
+
+/** A webhook as it was just saved, with its signing secret if that is new. @throws Refusal: invalid, if it is gone */
+async function saved(env: Env, row: WebhookRow | undefined, signingSecret?: string): Promise<SavedWebhook> {
+  if (!row) throw invalid('Invalid webhook id');
+  return { ...(await opened(env, row)), ...(signingSecret !== undefined && { signingSecret }) };
 }
 
 /**
@@ -148,15 +150,14 @@ export async function updateWebhook(
   input: WebhookInput,
   { revision, labels }: { revision?: string; labels?: Labels } = {},
 ): Promise<SavedWebhook> {
-  const { signing, filters, oauth, headers, ...plain } = input;
-  const { headerKeys } = config(env);
+  const { signing, filters, oauth, headers } = input;
   const secret = signing ? await newSigning(env, id) : undefined;
-  const sealed = headers && (await seal(headerKeys, id, headers));
+  const sealed = headers && (await seal(config(env).headerKeys, id, headers));
   const own = ownWebhook(caller, id);
   const client = oauth && (await sealClient(env, id, oauth, await clientBefore(env, caller, id, oauth)));
   const isCurrent = revision === undefined ? sql`true` : sql`${revisionColumn} = ${revision}`;
   const columns = columnsOf(input);
-  const [, , [updated]] = await savingUrl(() =>
+  const [, , [updated], , , , , [row]] = await savingUrl(() =>
     asCaller(env, caller, (db) => [
       refuseUnless(
         db,
@@ -177,33 +178,16 @@ export async function updateWebhook(
           ...(secret && { signing: sql`coalesce(${webhooks.signing}, ${secret.sealed})` }),
         })
         .where(own)
-        .returning({
-          createdAt: webhooks.createdAt,
-          headers: webhooks.headers,
-          signing: webhooks.signing,
-          filters: webhooks.filters,
-          oauth: webhooks.oauth,
-          pausedAt: webhooks.pausedAt,
-        }),
+        .returning({ signing: webhooks.signing }),
       db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
       subscribe(db, { id, ...input }, sql`(select filters is not null from webhooks where id = ${id})`),
       mustBeListable(db, caller),
       note(db, caller, { action: 'changed', subject: 'webhook', of: webhookToNote(caller, id) }),
+      selectWebhooks(db, own),
     ]),
   );
-  if (!updated) throw invalid('Invalid webhook id');
   await untilNoCallStarts(env, [id]);
-  return {
-    id,
-    ...plain,
-    headers: headers ?? (await unseal(headerKeys, id, updated.headers)),
-    createdAt: updated.createdAt,
-    ...(updated.signing !== null && { signing: true }),
-    ...filtersOf(updated.filters),
-    ...(await oauthOf(env, id, updated.oauth)),
-    ...pausedSince(updated.pausedAt),
-    ...(secret && updated.signing === secret.sealed && { signingSecret: secret.value }),
-  };
+  return saved(env, row, updated?.signing === secret?.sealed ? secret?.value : undefined);
 }
 
 /**
@@ -311,13 +295,11 @@ const opened = async (
   ...(signing && { signing: true }),
   ...filtersOf(filters),
   ...(await oauthOf(env, row.id, oauth)),
-  ...pausedSince(pausedAt),
+  ...(pausedAt !== null && { pausedAt }),
   connectionIds: JSON.parse(row.connectionIds),
   headers: await unseal(config(env).headerKeys, row.id, row.headers),
   notificationTypes: fromBits(row.notificationTypes),
 });
-
-const pausedSince = (pausedAt: number | null) => (pausedAt === null ? {} : { pausedAt });
 
 /** The webhook's filters, if they can match with these types. */
 const unlessUnmatchable = (types: NotificationType[]): SQL =>

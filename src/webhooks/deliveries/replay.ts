@@ -6,6 +6,7 @@ import { invalid } from '../../platform/errors.ts';
 import { send } from '../../platform/queue.ts';
 import { webhookToNote } from '../to-note.ts';
 import { webhookIsPaused } from './policy.ts';
+import { findDelivery } from './queries.ts';
 import { type DeliveryKey, wakeOf } from './queue.ts';
 import { candidates, idRanges, isReplayable, ownWebhook, type ReplaySelection } from './replayable.ts';
 
@@ -88,31 +89,15 @@ export async function replaySome(
  * @throws Refusal: invalid, when it cannot be replayed; unauthenticated, forbidden, unavailable
  */
 export async function replayOne(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<Replayed> {
-  const whose = ownWebhook(caller, webhookId);
-  const now = Date.now();
-  const { from } = idRanges(env, {}, now).ids;
-  const [[found], { meta }] = await asCaller(env, caller, (db) => [
-    statement<{ isPending: number; isTooOld: number }>(db)`
-      select status = 'pending' as isPending, id < ${from} as isTooOld from deliveries
-        where webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`,
-    startAgain(
-      db,
-      now,
-      sql`select webhook_id, id from deliveries d
-        where webhook_id = ${whose} and id = ${id} and id > ${from} and ${isReplayable}`,
-    ),
-    noteReplay(db, caller, webhookId),
-    allowProbe(db, whose, now),
-  ]);
-  if (meta.changes === 0 && found?.isPending) throw invalid('This delivery is pending, send it now instead');
-  if (meta.changes === 0 && found)
-    throw invalid(
-      found.isTooOld
-        ? 'This delivery is too old to be replayed'
-        : 'The webhook does not subscribe to this notification any more',
-    );
-  await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
-  return { replayed: meta.changes, more: false };
+  const replayed = await replaySome(env, caller, webhookId, [id]);
+  if (replayed > 0) return { replayed, more: false };
+  const found = await findDelivery(env, caller, { webhookId, id });
+  if (found?.status === 'pending') throw invalid('This delivery is pending, send it now instead');
+  throw invalid(
+    id < idRanges(env, {}, Date.now()).ids.from
+      ? 'This delivery is too old to be replayed'
+      : 'The webhook does not subscribe to this notification any more',
+  );
 }
 
 /**

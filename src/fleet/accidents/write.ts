@@ -21,7 +21,7 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
   change(db)`
     insert into accidents (id, account_id, connection_id, tsp, vin, vehicle_id, event_time, location,
       notification_level, report_ready, is_accurate, dismissed, report_url, levels, notified, source_updated_at,
-      created_at, updated_at, vehicle_name, license_plate, driver_name, ${names})
+      created_at, updated_at, vehicle_name, license_plate, driver_name, ${sql.raw(context.join(', '))})
     select
       r->>'id', r->>'accountId', r->>'connectionId', coalesce(tsp, r->>'tSP'), vin_now,
       vehicle_now->>0,
@@ -70,34 +70,19 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
       left join accidents a on a.id = r.value->>'id'))
     where true
     on conflict (id) do update set
-      vin = excluded.vin, vehicle_id = excluded.vehicle_id, event_time = excluded.event_time,
-      location = excluded.location, notification_level = excluded.notification_level,
-      report_ready = excluded.report_ready, is_accurate = excluded.is_accurate, dismissed = excluded.dismissed,
-      report_url = excluded.report_url, levels = excluded.levels, notified = excluded.notified,
-      source_updated_at = excluded.source_updated_at, updated_at = excluded.updated_at,
-      vehicle_name = excluded.vehicle_name, license_plate = excluded.license_plate,
-      driver_name = excluded.driver_name,
-      ${sql.join(
-        columns.map((name) => sql`${name} = excluded.${name}`),
-        sql`, `,
-      )}
-    where (accidents.vin, accidents.vehicle_id, accidents.event_time, accidents.location,
-        accidents.notification_level, accidents.report_ready, accidents.is_accurate, accidents.dismissed,
-        accidents.report_url, accidents.levels, accidents.notified, accidents.source_updated_at, accidents.driver_name,
-        ${sql.join(
-          columns.map((name) => sql`accidents.${name}`),
-          sql`, `,
-        )})
-      is not (excluded.vin, excluded.vehicle_id, excluded.event_time, excluded.location,
-        excluded.notification_level, excluded.report_ready, excluded.is_accurate, excluded.dismissed,
-        excluded.report_url, excluded.levels, excluded.notified, excluded.source_updated_at, excluded.driver_name,
-        ${sql.join(
-          columns.map((name) => sql`excluded.${name}`),
-          sql`, `,
-        )})`;
+      ${sql.raw([...compared, ...besides].map((name) => `${name} = excluded.${name}`).join(', '))}
+    where (${ofEach('accidents')}) is not (${ofEach('excluded')})`;
 
-const columns = contextKeys.map((key) => sql.raw(columnName(key)));
-const names = sql.join(columns, sql`, `);
+const context = contextKeys.map(columnName);
+
+/** The columns of which one has to change for anything to be written, and those that are written with them. */
+const compared = [
+  ...['vin', 'vehicle_id', 'event_time', 'location', 'notification_level', 'report_ready', 'is_accurate'],
+  ...['dismissed', 'report_url', 'levels', 'notified', 'source_updated_at', 'driver_name', ...context],
+];
+const besides = ['updated_at', 'vehicle_name', 'license_plate'];
+
+const ofEach = (table: string): SQL => sql.raw(compared.map((name) => `${table}.${name}`).join(', '));
 
 /** The value of the newest version that has it. A driver who was erased is in none. */
 function newest(key: string): SQL {

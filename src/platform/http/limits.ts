@@ -19,31 +19,12 @@ export function refuseIfOver(limiter: Limiter, key: string): void {
 /** The client's address, or the network that it is counted with. */
 export const addressOf = (c: Context): string => addressGroup(c.req.header('cf-connecting-ip') ?? 'unknown');
 
-/**
- * What a client address counts as: an IPv4 address itself, however it is written, and an IPv6 address its /64, of which
- * one household has 2^64 addresses. Anything else counts as itself.
- */
+/** What a client address counts as: an IPv6 address as its /64, of which one household has 2^64 addresses. */
 export function addressGroup(address: string): string {
-  const groups = ipv6Groups(address);
-  if (!groups) return address;
-  const [high = 0, low = 0] = groups.slice(6);
-  const isMapped = groups.slice(0, 6).join() === '0,0,0,0,0,65535';
-  if (isMapped) return [high >> 8, high & 255, low >> 8, low & 255].join('.'); // an IPv4 address
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.toString(16))
-    .join(':')}::/64`;
-}
-
-/** The eight numbers of an IPv6 address in the URL parser's shortest form; undefined for anything else. */
-function ipv6Groups(address: string): number[] | undefined {
-  const host = URL.parse(`http://[${address.replace(/%.*/, '')}]`)?.hostname;
-  if (!host) return undefined;
-  const [before = [], after = []] = host
-    .slice(1, -1)
-    .split('::')
-    .map((part) => part.split(':').flatMap((group) => (group ? [Number.parseInt(group, 16)] : [])));
-  return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after];
+  if (!address.includes(':')) return address;
+  const [before = [], after = []] = address.split('::').map((part) => part.split(':').filter(Boolean));
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
+  return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`;
 }
 
 const nameOf = (limiter: Limiter, key: string): string => `${limiter} ${key}`;

@@ -31,7 +31,7 @@ export async function countEvents(env: Env, now = Date.now(), budget = newBudget
   await inSteps(budget, async () => {
     if (work.length === 0) work = await workToDo(env, db, now);
     const next = work.shift();
-    if (next) await transaction(db, next(db, env, now), { repeatable: true });
+    if (next) await transaction(db, next, { repeatable: true });
     return next !== undefined;
   });
 }
@@ -40,7 +40,7 @@ export async function countEvents(env: Env, now = Date.now(), budget = newBudget
 export const countsAreDue = (env: Env, now: number): SQL =>
   sql`(exists (${behindSince(env, 0, now - liveMs)}) or exists (${firstMarked(env)}))`;
 
-type Work = (db: Database, env: Env, now: number) => Parameters<typeof transaction>[1];
+type Work = Parameters<typeof transaction>[1];
 
 async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
   const [behind, quiet, marked] = await transaction(
@@ -53,21 +53,13 @@ async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
     { repeatable: true },
   );
   return [
-    ...behind.map(
-      ({ accountId }): Work =>
-        (db, _, now) =>
-          markGap(db, accountId, now),
-    ),
-    ...quiet.map(
-      ({ accountId }): Work =>
-        (db, _, now) => [...recountLive(db, accountId), forgetOld(db, accountId, now)],
-    ),
+    ...behind.map(({ accountId }): Work => markGap(db, accountId, now)),
+    ...quiet.map(({ accountId }): Work => [...recountLive(db, accountId), forgetOld(db, accountId, now)]),
     ...marked.map(
       (mark): Work =>
-        (db, env, now) =>
-          mark.day * dayMs < hotSince(env, now)
-            ? [forgetMark(db, mark)]
-            : recountMarked(db, { ...mark, hours: newestHours(mark.hours) }),
+        mark.day * dayMs < hotSince(env, now)
+          ? [forgetMark(db, mark)]
+          : recountMarked(db, { ...mark, hours: newestHours(mark.hours) }),
     ),
   ];
 }

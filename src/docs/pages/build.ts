@@ -3,11 +3,11 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Guide, readGuides } from './guides.ts';
 import { assetHeaders } from './headers.ts';
-import { guidePage, referencePage, topicsPage, type Versions } from './layout.ts';
+import { guidePage, topicsPage, type Versions } from './layout.ts';
 import { guideRenderer, type Rendered } from './markdown.ts';
 import type { ApiDocument } from './reference/document.ts';
 import { detailsOf, referenceMarkdown } from './reference/markdown.ts';
-import { guideTopics, referenceTopics, searchIndex } from './topics.ts';
+import { searchIndex, topicsOf } from './topics.ts';
 
 /** They are almost half of MiniSearch's module. */
 const docComments = /^ *\/\*\*[\s\S]*?\*\/\n/gm;
@@ -27,15 +27,15 @@ export async function buildDocs(dist: string): Promise<void> {
   writeFileSync(join(folder, 'minisearch.js'), minisearch.replace(docComments, ''));
   writeFileSync(join(dist, '_headers'), assetHeaders());
 
-  const guides = readGuides();
+  const api = JSON.parse(readFileSync(join(dist, 'openapi.json'), 'utf8')) as ApiDocument; // our own, just built
+  const reference = { path: 'reference', title: 'API reference', markdown: referenceMarkdown(api) };
+  const guides = [...readGuides(), reference];
   const render = await guideRenderer();
   const rendered = guides.map((guide) => ({ guide, content: render(guide.markdown) }));
-  const api = JSON.parse(readFileSync(join(dist, 'openapi.json'), 'utf8')) as ApiDocument; // our own, just built
-  const reference = render(referenceMarkdown(api));
-  const topics = [
-    ...rendered.flatMap(({ guide, content }) => guideTopics(guide, content)),
-    ...referenceTopics(reference, detailsOf(api)),
-  ];
+  const details = detailsOf(api);
+  const topics = rendered.flatMap(({ guide, content }) =>
+    topicsOf(guide, content, guide === reference ? details : undefined),
+  );
   const index = searchIndex(topics);
   writeFileSync(join(folder, 'search.json'), index);
 
@@ -50,7 +50,6 @@ export async function buildDocs(dist: string): Promise<void> {
   writeFileSync(join(dist, 'llms.txt'), programsIndex(rendered));
   cpSync(join(dist, 'openapi.json'), join(folder, 'fleet-data-service.openapi.json'));
   writeFileSync(join(folder, 'topics.html'), topicsPage(guides, topics, versions));
-  writeFileSync(join(folder, 'reference.html'), referencePage(guides, reference, versions));
 }
 
 const fileOf = ({ path }: Guide, type: 'html' | 'md'): string => `docs${path && `/${path}`}.${type}`;

@@ -20,9 +20,12 @@ export const guidePage = (guides: Guide[], guide: Guide, rendered: Rendered, ver
 ${html}</article>
 ${following(guides, guide)}
 </main>`,
-    '<script src="/docs/docs.js" type="module"></script>',
+    `<script src="/docs/docs.js" type="module"></script>${guide.path === 'reference' ? tryOut : ''}`,
   );
 };
+
+/** In the API reference, readers can try operations out. */
+const tryOut = '\n<script src="/docs/try.js" type="module"></script>';
 
 /** The page that lists everything, for those who search without scripts. */
 export const topicsPage = (guides: Guide[], topics: Topic[], versions: Versions): string => {
@@ -38,18 +41,6 @@ ${parts.map(([name, [first, ...inside]]) => topicList(name, first, inside)).join
     '',
   );
 };
-
-/** The page of the API reference; its script lets readers try operations out. */
-export const referencePage = (guides: Guide[], { html, headings }: Rendered, versions: Versions): string =>
-  page(
-    { guides, path: 'reference', title: 'API reference', versions },
-    `${onThisPage(headings)}<main class="docs-page" id="content">
-<article class="prose">
-${html}</article>
-</main>`,
-    `<script src="/docs/docs.js" type="module"></script>
-<script src="/docs/try.js" type="module"></script>`,
-  );
 
 const page = (frame: Frame, body: string, scripts: string): string => `<!doctype html>
 <html lang="en">

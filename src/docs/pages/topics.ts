@@ -16,22 +16,12 @@ export type Topic = {
   text: string;
 };
 
-/** The sections of a guide; the first is the guide itself. */
-export const guideTopics = (guide: Guide, { headings }: Rendered): Topic[] =>
-  headings.map(({ tag, id, title, lead, text }) => ({
-    page: guide.title,
-    title,
-    href: tag === 'h1' ? hrefOf(guide) : `${hrefOf(guide)}#${id}`,
-    lead,
-    text,
-  }));
-
-/** The sections of the reference; `details` says which of them are operations. */
-export const referenceTopics = ({ headings }: Rendered, details: Map<string, string>): Topic[] =>
+/** The sections of a guide; the first is the guide itself. `details` are the methods and paths of those that have one. */
+export const topicsOf = (guide: Guide, { headings }: Rendered, details?: Map<string, string>): Topic[] =>
   headings.map(({ tag, id, title, lead, text }) => {
-    const detail = details.get(title);
-    const href = tag === 'h1' ? '/docs/reference' : `/docs/reference#${id}`;
-    return { page: 'API reference', title, href, ...(detail && { detail }), lead, text };
+    const detail = details?.get(title);
+    const href = tag === 'h1' ? hrefOf(guide) : `${hrefOf(guide)}#${id}`;
+    return { page: guide.title, title, href, ...(detail && { detail }), lead, text };
   });
 
 const options = {

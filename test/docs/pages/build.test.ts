@@ -6,8 +6,8 @@ import { readGuides } from '../../../src/docs/pages/guides.ts';
 
 const file = (path: string) => readFileSync(join(siteDirectory, path), 'utf8');
 
-it('/llms.txt leads programs to each guide as Markdown, and to the OpenAPI document', () => {
+it('/llms.txt leads programs to each guide and the reference as Markdown, and to the OpenAPI document', () => {
   const links = [...file('llms.txt').matchAll(/\]\((\/[^)]+)\)/g)].map(([, path = '']) => path);
-  expect(links.at(-1)).toBe('/openapi.json');
-  expect(links.slice(0, -1).map(file)).toEqual(readGuides().map(({ markdown }) => markdown));
+  expect(links.slice(-2)).toEqual(['/docs/reference.md', '/openapi.json']);
+  expect(links.slice(0, -2).map(file)).toEqual(readGuides().map(({ markdown }) => markdown));
 });

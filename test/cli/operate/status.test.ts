@@ -29,6 +29,14 @@ const service = await fakeService(() => ({ data: report }));
 
 const status = async (...options: string[]) => (await fleet(service, 'status', ...options)).out;
 
+it('fleet status names the webhooks that have been paused for over 15 minutes', async () => {
+  report = { ...quiet, paused: [{ webhookId, accountId: 'a', account: 'Acme Insurance', pausedSince }] };
+  const printed = await status();
+  expect(printed).toContain('paused for over 15 minutes, since');
+  expect(printed).toMatch(new RegExp(`│ Acme Insurance │ ${webhookId} │ ${pausedSince} +│`));
+  expect(JSON.parse(await status('--json'))).toEqual(report);
+});
+
 it('fleet status says how long deliveries took, and that some were never delivered', async () => {
   const firstAttempt = { p50: 0.21, p95: 4.2, p99: 90 };
   const accidents = { count: 40, inTime: 0.975, firstAttempt, delivered: { ...none, p50: 7200 } };

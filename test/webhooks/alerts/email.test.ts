@@ -24,6 +24,20 @@ const render = (alert: Partial<Alert>) =>
   );
 
 describe('an email', () => {
+  it('about a pause says since when, what the receiver does, what waits, where to look and how to turn it off', async () => {
+    const { subject, text } = await render({});
+    expect(subject).toBe('Deliveries to claims.example.com:8443 are paused');
+    expect(text.split('\n\n')).toEqual([
+      'We have paused deliveries to a webhook of yours, because calls keep failing.',
+      'claims.example.com:8443: paused since 2026-11-20 20:00 UTC. Your receiver returns 503 Service Unavailable. ' +
+        'Waiting: 12 deliveries. https://portal.example.com/portal/webhooks/01a1fc72-831b-772e-98a0-8d9347089f0d',
+      'Please check your receiver. Every 15 minutes or sooner we try one delivery. When it succeeds, everything that ' +
+        'waited is delivered. A delivery that has waited for 5 days has failed.',
+      'You get this email because you can sign in to Acme <b>Insurance</b>. To turn these emails off: ' +
+        'https://portal.example.com/portal/settings/notifications',
+    ]);
+  });
+
   it('calls a webhook by its name, if it has one', async () => {
     const { subject, text } = await render({ webhooks: [webhook({ name: 'Claims intake' })] });
     expect(subject).toBe('Deliveries to Claims intake are paused');

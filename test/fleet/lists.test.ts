@@ -53,6 +53,20 @@ describe('filters', () => {
   const truck2 = () => recordId(trucks, 'vehicle', 'truck-2');
   const ann = () => recordId(trucks, 'driver', 'ann');
 
+  it('of /drivers: status and licence state, in all connections or one', async () => {
+    expect((await sourceIds('/drivers')).sort()).toEqual(['ann', 'bob', 'cid']);
+    expect(await sourceIds('/drivers', vans)).toEqual(['cid']);
+    expect((await sourceIds('/drivers?status=1')).sort()).toEqual(['ann', 'cid']);
+    expect(await sourceIds('/drivers?status=0&licenseState=CO')).toEqual([]);
+  });
+
+  it('of /vehicles: status and VIN', async () => {
+    expect((await sourceIds('/vehicles', trucks)).sort()).toEqual(['truck-1', 'truck-2']);
+    expect(await sourceIds('/vehicles?status=active', trucks)).toEqual(['truck-1']);
+    expect(await sourceIds('/vehicles?vin=VIN2&status=active', trucks)).toEqual([]);
+    expect(await sourceIds('/vehicles?vin=VIN2', vans)).toEqual([]);
+  });
+
   it('of /trips: range, vehicles and drivers, repeated or with commas', async () => {
     expect(await sourceIds('/trips')).toEqual(['trip-1', 'trip-2', 'v', 'trip-3']);
     expect(await sourceIds('/trips', vans)).toEqual(['v']);

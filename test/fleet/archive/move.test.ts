@@ -19,6 +19,7 @@ import {
   move,
   walk,
 } from '../../support/archive.ts';
+import { through } from '../../support/database.ts';
 import { listenToLog } from '../../support/log.ts';
 import { safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
@@ -74,6 +75,22 @@ describe('moving a day', () => {
       await move(us, day, { sizes });
       expect(ids(await listed())).toEqual(inserted);
       expect([await hot(), (await files()).length]).toEqual([0, 3]);
+    }
+  });
+
+  it('may go on while a list is read, which shows each row once', async () => {
+    for (let [steps, done] = [0, false]; !done; steps++) {
+      await emptyArchive();
+      const inserted = await insertTrips(us, seeds(12));
+      done = await movedBefore(steps);
+      await lapse();
+      let calls = 0;
+      const DB = through(env.DB, async (_, run) => {
+        if (++calls === 2) await move(us, day, { sizes });
+        return run();
+      });
+      const { items } = await walk({ ...env, DB }, caller, trips.list, { query: {} });
+      expect(ids(items as Item[])).toEqual(inserted);
     }
   });
 

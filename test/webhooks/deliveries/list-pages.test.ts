@@ -60,7 +60,7 @@ describe('walking the list to its end', () => {
   );
   const events = Array.from({ length: 4 }, newId);
   /** When each level of each event is notified, to the millisecond: two levels at a time. */
-  const notifiedAt = (event: number, level: number) => 1 + event * 2 + Math.floor(level / 2);
+  const notifiedAt = (event: number, level: number) => 1 + Math.floor(event / 2) * 2 + Math.floor(level / 2);
 
   it('yields what was there at the start once, in order, whatever comes in meanwhile', async () => {
     const hooks: string[] = [];

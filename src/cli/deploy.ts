@@ -35,7 +35,7 @@ import { localDirectory } from './project/paths.ts';
 
 const healthTimeoutMs = 180_000;
 
-/** What it means to deploy without what Cloudflare refuses. */
+/** The consequences of deploying without what Cloudflare refuses. */
 const without: Record<Refused, string> = {
   flag: `Cloudflare does not know the flag queue_consumer_no_wait_for_wait_until, so the Worker runs without it.
   Deliveries then hold a queue consumer while a receiver takes its time: Cloudflare runs up to 250 at once, with five
@@ -122,18 +122,18 @@ async function deploy(settings: Settings): Promise<void> {
   else warn('not checked: set FLEET_URL and FLEET_OPERATOR_KEY, and run npm run deploy -- --check');
 }
 
-/** Tries what a service relies on. What is at fault fails the command, and undoes nothing. */
+/** Checks a service's dependencies. A fault fails the command, and undoes nothing. */
 async function mustWork({ baseUrl, operatorKey }: { baseUrl: string; operatorKey: string }): Promise<void> {
   if (!(await checkService(baseUrl, operatorKey))) process.exitCode = 1;
 }
 
-/** The key of what has been deployed: as it was made on this machine, or given. */
+/** The operator key of the deployment: from this machine, or given. */
 function operatorKeyOf(folder: string): string | undefined {
   const file = operatorKeyFile(folder);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : process.env.FLEET_OPERATOR_KEY;
 }
 
-/** Goes as far as is possible without an account, in a temporary folder. */
+/** Goes as far as possible without an account, in a temporary folder. */
 async function rehearse(plan: Plan): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'fleet-dry-run-'));
   try {

@@ -19,7 +19,6 @@ import { generateCommand } from './operate/synthetic-fleet.ts';
 import { ingestKeyCommands, tokenCommands } from './operate/tokens.ts';
 import { webhookCommands } from './operate/webhooks.ts';
 
-/** The tool with all of its commands. */
 export const fleetCommand = (): Command =>
   new Command('fleet')
     .description("The operator's tool for the Fleet Data Service.")
@@ -49,7 +48,7 @@ export const fleetCommand = (): Command =>
     .addCommand(exportCommand())
     .addCommand(generateCommand());
 
-/** Runs the tool. What the service refuses is said in one line. */
+/** Runs the tool. Refusals are printed in one line. */
 export async function runFleet(command: Command, args: string[]): Promise<void> {
   const { npm_lifecycle_event: script, npm_config_loglevel: level } = process.env;
   if (script === 'fleet' && level !== 'silent' && !process.stdout.isTTY)

@@ -5,10 +5,10 @@ import { root } from './project/paths.ts';
 
 // npm run proof: tests at full size.
 
-/** A simulation of each seed has 1,000 days of its own, which end in the year 7500. */
+/** Each seed's simulation has 1,000 days of its own, until the year 7500. */
 const maxSeed = 2000;
 
-/** All that try what is random, kill the service, have its stores hang, or move an account. */
+/** The tests that are random, kill the service, hang its stores, or move an account. */
 const all = [
   'journey/kill',
   'journey/hang',

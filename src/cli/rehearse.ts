@@ -8,7 +8,8 @@ import { root } from './project/paths.ts';
 import { runWrangler } from './project/wrangler.ts';
 
 // npm run rehearse -- FOLDER: restores a backup into local stand-ins of D1 and R2, in FOLDER/restored, and checks that
-// nothing is missing. The backup is what `wrangler d1 export` wrote to FOLDER/fleet.sql, and the bucket in FOLDER/archive.
+// nothing is missing. The backup is FOLDER/fleet.sql, written by `wrangler d1 export`, and the bucket in
+// FOLDER/archive.
 
 const [folder = ''] = process.argv.slice(2).map((path) => resolve(path));
 const dump = join(folder, 'fleet.sql');
@@ -49,7 +50,7 @@ console.log(
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
 
-/** Compares the rows of each table with those of the dump. Returns how many each has. */
+/** Compares the rows of each table with those of the dump. Returns the counts. */
 async function checkTables(): Promise<number[]> {
   const dumped = Map.groupBy(
     readFileSync(dump, 'utf8').matchAll(/^INSERT INTO "?(\w+)"?/gm),
@@ -67,7 +68,7 @@ async function checkTables(): Promise<number[]> {
 type Day = { kind: string; account_id: string; connection_id: string; day: number; parts: string };
 type Part = { file: string; rows: number; bytes: number };
 
-/** Puts back the files that the catalog names, with their metadata. Returns how many rows each has. */
+/** Restores the catalogued files with their metadata. Returns the rows of each. */
 async function restoreArchive(): Promise<number[]> {
   const { results } = await env.DB.prepare(`select * from archived_days where state <> 'writing'`).all<Day>();
   const counts: number[] = [];
@@ -87,7 +88,7 @@ async function restoreArchive(): Promise<number[]> {
   return counts;
 }
 
-/** How many rows a Parquet file says that it has; undefined if it is none. */
+/** How many rows a Parquet file has, by its metadata; undefined if it is invalid. */
 function rowsOf({ buffer, byteOffset, byteLength }: Buffer): number | undefined {
   try {
     const bytes = buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer; // of a file

@@ -91,7 +91,7 @@ async function run(): Promise<void> {
     };
     writeDemo(demo);
     console.log(welcome(demo));
-    // Cloudflare's clock, by hand and a little faster, so that what was due runs soon after a restart.
+    // Cloudflare's cron, a little faster, so that due work runs soon after a restart.
     setInterval(() => stack.minute().catch(() => {}), 10_000);
     if (!quiet) await sendSampleEvents(stack.baseUrl, account, provider, stopped.signal);
   } catch (error) {
@@ -101,7 +101,7 @@ async function run(): Promise<void> {
   }
 }
 
-/** The demo accounts of the other homes, those that do not run this time among them: their data is still there. */
+/** The demo accounts of the other homes, including those that do not run this time but still have data. */
 async function openHomes(
   operator: Operator,
   baseUrl: string,

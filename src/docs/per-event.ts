@@ -1,17 +1,17 @@
 /**
- * What a safety event costs that comes alone, goes to one webhook and arrives at the first attempt.
+ * The cost of a safety event that is sent alone, goes to one webhook and arrives at the first attempt.
  * `test/operations.test.ts` checks the rows and `test/docs/costs.test.ts` the bytes; `cpuMs` is an assumption.
  */
 export const perEvent = {
   rowsRead: 59,
   rowsWritten: 7,
-  /** Over its whole life: D1 bills a deletion as a row written. */
+  /** Including deletion: D1 bills it as a row written. */
   rowsWrittenInLife: 10,
   requests: 1,
   logLines: 2,
   points: 1,
   cpuMs: 5,
-  /** In D1, with indexes: the event, and beside it its notification and delivery. */
+  /** In D1, with indexes: the event, and its notification and delivery. */
   bytesStored: 770,
   bytesDelivered: 800,
 };

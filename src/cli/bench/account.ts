@@ -4,7 +4,7 @@ import type { Stack } from '../local/stack.ts';
 import { operatorOf, request } from '../operate/client.ts';
 import type { BenchStack } from './harness.ts';
 
-/** An account with one connection and fifty vehicles, and the calls of its customer and of its connector. */
+/** An account with one connection and fifty vehicles, and the calls of its customer and its connector. */
 export type BenchAccount = {
   id: string;
   connection: string;
@@ -21,7 +21,6 @@ export type BenchAccount = {
 
 const vehicles = 50;
 
-/** Opens an account. */
 export async function newAccount(stack: Stack): Promise<BenchAccount> {
   const operator = operatorOf(stack.baseUrl, stack.operatorKey);
   const wanted = [{ provider: 'motive', name: 'bench' }];
@@ -78,7 +77,6 @@ export const safetyEvent = (vehicle: string, sourceId = vehicle, incidentType = 
 
 let events = 0;
 
-/** Returns new safety events, as a connector sends them. */
 export const newEvents = (count: number) =>
   Array.from({ length: count }, () => ({
     ...safetyEvent(`v${events % vehicles}`, `e${events++}`, 'hard_brake'),
@@ -102,13 +100,12 @@ export const deliveryBody = JSON.stringify({
   },
 });
 
-/** The rows written to D1, and the messages sent to the queue. */
 export type Used = { written: number; queued: number };
 
-/** A call with more deliveries leaves the rest to the consumer, which would count as its work. */
+/** The deliveries of larger calls are created by the consumer, which would count as its work. */
 const maxPerCall = 2000;
 
-/** Has events come in whose wake-ups are dropped, for so many webhooks. What is used then counts from zero. */
+/** Sends events whose wake-ups are dropped, for so many webhooks, and resets the counts. */
 export async function pileUp(
   { call }: BenchStack,
   { post, ingestKey }: BenchAccount,
@@ -123,7 +120,7 @@ export async function pileUp(
   await call('/bench/used');
 }
 
-/** Deletes webhooks and what is still due to them. */
+/** Deletes webhooks and their pending deliveries. */
 export async function forget({ call }: BenchStack, webhooks: string[]): Promise<void> {
   await call('/bench/forget', webhooks);
   await call('/bench/hold?on');

@@ -7,12 +7,12 @@ import { operatorOf } from '../operate/client.ts';
 import { type BenchAccount, newAccount, safetyEvent, vehicle } from './account.ts';
 import { startCounter } from './counter.ts';
 
-/** How much the attackers do; `perSecond` is how many requests those send that only hammer. */
+/** The size of attacks; `perSecond` is the number of requests of those that hammer. */
 export type AttackSize = { webhooks: number; eventsPerCall: number; floodCalls: number; perSecond: number };
 
 /**
- * What one caller can do to the others. It is prepared while nobody measures; `begin` then goes on until the signal,
- * and says what was done.
+ * Something a caller does that may affect others. It is prepared without measuring; `begin` then runs until the signal,
+ * and reports what was done.
  */
 export type Attack = {
   name: string;
@@ -32,7 +32,7 @@ export const attacks: Attack[] = [
   { name: 'overviews of a large account', prepare: overviews },
 ];
 
-/** `GET /webhooks` of as many bytes as an account can have. */
+/** `GET /webhooks` of an account's maximum size. */
 async function largestList(stack: Stack, { webhooks }: AttackSize) {
   const us = await newAccount(stack);
   const path = 'a'.repeat(1400);
@@ -41,7 +41,7 @@ async function largestList(stack: Stack, { webhooks }: AttackSize) {
   return hammering(5, () => ({ url: `${stack.baseUrl}/webhooks`, headers }));
 }
 
-/** Loads of the portal's overview, of an account whose last hour has many events. */
+/** The portal's overview of an account with many events in the last hour. */
 async function overviews(stack: Stack, { eventsPerCall, floodCalls }: AttackSize) {
   const { us, stop } = await attacker(stack, 0, 0);
   await outcome(us, [vehicle('v')]);
@@ -92,7 +92,7 @@ async function junkCookies(stack: Stack, { perSecond }: AttackSize) {
   }));
 }
 
-/** How many requests a second the runtime can serve when they cost it as little as can be: files, without the Worker. */
+/** How many requests a second the runtime serves at most: files, without the Worker. */
 export async function mostPerSecond({ baseUrl }: Stack, seconds: number): Promise<number> {
   let served = 0;
   const until = Date.now() + seconds * 1000;
@@ -103,7 +103,7 @@ export async function mostPerSecond({ baseUrl }: Stack, seconds: number): Promis
   return served / seconds;
 }
 
-/** Tokens as ours are formed, that nobody issued. */
+/** Well-formed tokens that nobody issued. */
 async function badTokens(stack: Stack, { perSecond }: AttackSize) {
   return hammering(perSecond, () => {
     const random = `fds_${randomBytes(32).toString('base64url')}`;
@@ -114,7 +114,7 @@ async function badTokens(stack: Stack, { perSecond }: AttackSize) {
   });
 }
 
-/** The largest pages of the largest items that the service accepts. */
+/** The largest pages of the largest items. */
 async function hugePages(stack: Stack, { eventsPerCall }: AttackSize) {
   const { us, stop } = await attacker(stack, 0, 0);
   for (let groups = 100; groups > 0; groups = Math.floor(groups / 2)) {
@@ -127,7 +127,7 @@ async function hugePages(stack: Stack, { eventsPerCall }: AttackSize) {
   return { ...hammering(5, () => ({ url, headers })), stop };
 }
 
-/** Requests at a steady pace, whose replies are read and dropped. */
+/** Requests at a steady pace, whose responses are discarded. */
 function hammering(perSecond: number, next: () => { url: string; headers: Record<string, string> }) {
   const statuses = new Map<number, number>();
   const begin = async (until: AbortSignal) => {
@@ -143,7 +143,7 @@ function hammering(perSecond: number, next: () => { url: string; headers: Record
   return { begin };
 }
 
-/** An account with webhooks, all of them for one receiver that responds after `ms`. */
+/** An account with webhooks for one receiver that responds after `ms`. */
 async function attacker(stack: Stack, webhooks: number, ms: number) {
   const us = await newAccount(stack);
   const { url, stop } = await startCounter(stack, ms);
@@ -157,14 +157,14 @@ async function attacker(stack: Stack, webhooks: number, ms: number) {
 const eventsOf = (vehicle: string, count: number, first = 0) =>
   Array.from({ length: count }, (_, i) => safetyEvent(vehicle, `e${first + i}`));
 
-/** Sends records in, and says what came of it: an attacker does not mind being refused. */
+/** Sends records and returns the result, even a refusal. */
 const outcome = ({ ingest }: BenchAccount, records: object[]): Promise<string> =>
   ingest(records).then(
     ({ rejected }) => (rejected.length === 0 ? 'all taken' : `${rejected.length} rejected`),
     (error: Error) => error.message,
   );
 
-/** Begins `work` so many times a second until `signal`, whether or not the last has ended, and waits for all of it. */
+/** Starts `work` so many times a second until `signal`, whether or not the last has ended, and waits for all of it. */
 export async function paced(
   perSecond: number,
   signal: AbortSignal,

@@ -2,19 +2,18 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Listening, listen } from '../local/receiver.ts';
 import type { Stack } from '../local/stack.ts';
 
-/** A receiver that takes its time and keeps count. */
+/** A slow receiver that counts its calls. */
 export type Counter = Listening & {
-  /** Calls that got their response, those among them with a known `Delivery-Id`, and the most at once at one path. */
+  /** Calls that got their response, those with a known `Delivery-Id`, and the most in parallel at one path. */
   got: number;
   repeats: number;
   most: number;
-  /** When the first call since the last reset began, and when the last call got its response. */
+  /** When the first call since the last reset began, and when the last one got its response. */
   firstAt: number | undefined;
   lastAt: number;
   reset: () => void;
 };
 
-/** Starts a receiver that responds to each call with 204 after `ms`. */
 export async function startCounter({ certificates }: Stack, ms = 0): Promise<Counter> {
   const seen = new Set<string>();
   const inFlight = new Map<string, number>();
@@ -47,8 +46,8 @@ export async function startCounter({ certificates }: Stack, ms = 0): Promise<Cou
 }
 
 /**
- * Returns how many calls a second get their response, until `count` have, once `start` is called. Calls that arrive while
- * `prepare` makes the deliveries count as well.
+ * Returns how many calls a second get their response, from `start` until `count` have. Calls that arrive during
+ * `prepare` count as well.
  */
 export async function arrivalsPerSecond(
   counter: Counter,

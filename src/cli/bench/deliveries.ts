@@ -17,7 +17,7 @@ export const deliveries: Benchmark = {
     const urls = [1, 2, 3, 4].map((n) => `${receiver.url}/${n}`);
     const webhooks = [...(await us.webhooks(urls)), ...(await signed.webhooks(urls, { signing: true }))];
 
-    /** Deliveries of the account that are due, from waking its webhooks to the arrival of the last one. */
+    /** Sends the account's due deliveries, from waking its webhooks to the last one's arrival. */
     const delivered = (account: BenchAccount, count: number) =>
       arrivalsPerSecond(
         receiver,
@@ -26,7 +26,6 @@ export const deliveries: Benchmark = {
         () => pileUp(stack, account, count / 4, 4),
       );
 
-    /** Beside a bare consumer's. */
     const rate = (what: string) =>
       compare({ what, unit: 'deliveries/s', atLeast: 0.7 }, rounds, {
         bare: () =>

@@ -5,24 +5,24 @@ import { request } from '../operate/client.ts';
 import { localDirectory } from '../project/paths.ts';
 import { allMet, print, type Table } from './table.ts';
 
-/** A benchmark: what it measures, and how. */
+/** A benchmark: a description and its measurement. */
 export type Benchmark = { about: string; run: (harness: Harness) => Promise<Table[]> };
 
 type Harness = {
-  /** Measures so little that it only shows that everything works. */
+  /** Whether to measure little, only to show that everything works. */
   small: boolean;
-  /** Starts a service without data. A small benchmark goes on with the one that runs, if that is the same. */
+  /** Starts a service without data. A small benchmark reuses a running one with the same options. */
   stack: (options?: StackOptions) => Promise<BenchStack>;
 };
 
 /** Whether rate limits are those of the service instead of out of reach. */
 type StackOptions = { rateLimits?: boolean };
 
-/** The service inside the benchmarks' Worker, and what that does besides. */
+/** The service inside the benchmarks' Worker, with its commands. */
 export type BenchStack = Stack & {
   directory: string;
   call: <T>(path: string, body?: object) => Promise<T>;
-  /** Measures without the log: what that costs locally says nothing about Cloudflare's network. */
+  /** Measures without the log, whose local cost says nothing about Cloudflare's network. */
   quietly: <T>(measure: () => Promise<T>) => Promise<T>;
 };
 

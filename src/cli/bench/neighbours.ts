@@ -7,10 +7,10 @@ import { type Attack, type AttackSize, attacks, mostPerSecond, paced } from './a
 import type { Benchmark, BenchStack } from './harness.ts';
 import { percentile } from './table.ts';
 
-/** Those who hammer take a quarter of what the runtime can serve at all, so that slow machines can be compared. */
+/** How much of the runtime's capacity hammering takes, so that slow machines are comparable. */
 const hammeringShare = 0.25;
 
-/** Beside an attack, a neighbour's p99 may be so many times what it is alone. */
+/** A neighbour's p99 during an attack may be this many times its p99 alone. */
 const maxRatio = 3;
 
 const measures = { list: 'lists', ingest: 'ingest', delivery: 'deliveries' } satisfies Record<
@@ -18,10 +18,7 @@ const measures = { list: 'lists', ingest: 'ingest', delivery: 'deliveries' } sat
   string
 >;
 
-/**
- * A neighbour's times alone and beside each attack, in the same run on the same stack, with the limits that the service
- * has.
- */
+/** A neighbour's times alone and during each attack, in the same run on the same stack, with the service's limits. */
 export const neighbours: Benchmark = {
   about: 'what a well-behaved account notices of others that are not',
   run: async ({ small, stack: start }) => {
@@ -100,13 +97,13 @@ async function suffer(neighbour: Neighbour, { prepare }: Attack, size: AttackSiz
   return { alone, beside, did, idleMb, peakMb };
 }
 
-/** Milliseconds that each of a phase's calls took; for deliveries, from the ingest call to their arrival. */
+/** Milliseconds of each of a phase's calls; for deliveries, from the ingest call to their arrival. */
 type Times = { list: number[]; ingest: number[]; delivery: number[] };
 
-/** A well-behaved account: it reads lists, sends in events, and receives them. */
+/** A well-behaved account: it reads lists, sends events, and receives them. */
 type Neighbour = {
   stack: BenchStack;
-  /** Lives for some seconds. Returns its times, how many calls were refused, and how many events never arrived. */
+  /** Runs for some seconds. Returns its times, refused calls, and events that never arrived. */
   live: (seconds: number) => Promise<{ times: Times; refused: number; lost: number }>;
   stop: () => void;
 };
@@ -118,10 +115,9 @@ const eventsPerSecond = 4;
 /** How long after the last event the others may arrive before they count as lost. */
 const timeoutMs = 60_000;
 
-/** Opens such an account on `stack`. */
 async function startNeighbour(stack: BenchStack): Promise<Neighbour> {
   const us = await newAccount(stack);
-  /** When each event that has not arrived was sent, by the name of its vehicle. */
+  /** When each event that has not arrived was sent, by its vehicle's name. */
   const awaited = new Map<string, number>();
   let times: Times = { list: [], ingest: [], delivery: [] };
   const receiver = await startReceiver(stack.certificates, 0, ({ body }) => {
@@ -133,7 +129,7 @@ async function startNeighbour(stack: BenchStack): Promise<Neighbour> {
 
   let events = 0;
   let refused = 0;
-  /** Makes a call until it is taken, as every client should; a refusal makes it so much slower. */
+  /** Repeats a call until it is accepted, as every client should; a refusal makes it that much slower. */
   const insist = async (make: () => Promise<unknown>): Promise<void> => {
     for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(1000))
       try {

@@ -3,7 +3,7 @@ import { type BenchAccount, deliveryBody, forget, newAccount, pileUp, type Used 
 import { arrivalsPerSecond, type Counter, startCounter } from './counter.ts';
 import type { Benchmark, BenchStack } from './harness.ts';
 
-/** So many webhooks, whose receivers take so long, should get so many deliveries a second. */
+/** How many deliveries a second so many webhooks, whose receivers take so long, should get. */
 type Case = { webhooks: number; ms: number; deliveries: number; required: number };
 
 const cases: Case[] = [
@@ -20,7 +20,7 @@ const smallCases: Case[] = [
   { webhooks: 5, ms: 300, deliveries: 100, required: 0 },
 ];
 
-/** The most that the consumer may write and send for a delivery. */
+/** The most rows that the consumer may write, and messages it may send, per delivery. */
 const maxWritten = 2.2;
 const maxQueueOperations = 3.2;
 
@@ -62,7 +62,7 @@ export const receivers: Benchmark = {
   },
 };
 
-/** Has that many deliveries pile up, and then made: how many a second, and what the consumer used. */
+/** Makes that many deliveries pile up, then sends them: how many a second, and what the consumer used. */
 async function deliver(
   stack: BenchStack,
   us: BenchAccount,

@@ -2,7 +2,7 @@ import { cpus } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
 import CliTable from 'cli-table3';
 
-/** What a benchmark has measured: rows of the same columns. `met` says whether a row is within its bars. */
+/** A benchmark's results: rows of the same columns. `met` says whether a row is within its bars. */
 export type Table = { title: string; rows: TableRow[] };
 export type TableRow = { [column: string]: string | number | boolean };
 
@@ -21,7 +21,6 @@ export function print(benchmark: string, { title, rows }: Table, json: boolean):
   console.log(`\n${title}; ${machine}\n${stripVTControlCharacters(table.toString())}`);
 }
 
-/** Whether every row is within its bars. */
 export const allMet = ({ rows }: Table): boolean => rows.every(({ met }) => met !== false);
 
 /** Returns the smallest value that at least `share` (0 to 1) of the values do not exceed. */
@@ -42,10 +41,12 @@ export const comparedWithBare = (rows: TableRow[]): Table => ({
   rows,
 });
 
-/** What is compared: its ratio, service divided by bare, must be at least or at most so much. */
+/** A comparison: its ratio, service divided by bare, must be at least or at most so much. */
 type Measure = { what: string; unit: string; atLeast?: number; atMost?: number };
 
-/** Runs both by turns, once to warm up and then `rounds` times; without rounds, just once. Returns the row of the table. */
+/**
+ * Runs both alternately, once to warm up and then `rounds` times; without rounds, just once. Returns the table's row.
+ */
 export async function compare(
   { what, unit, atLeast = 0, atMost = Number.POSITIVE_INFINITY }: Measure,
   rounds: number,

@@ -4,15 +4,15 @@ import * as api from './api.js';
 export type * from './api.js';
 export { ApiError, TimeoutError } from './api.js';
 
-/** What a webhook is called with. */
+/** The body of a delivery. */
 export type Delivery = api.AccidentDelivery | api.EventDelivery;
 
-/** What else a client may be configured with. */
+/** Other settings of a client. */
 type Settings = Omit<api.ClientConfig, 'serverUrl' | 'auth' | 'argsStyle' | 'errorMode'>;
 
 /**
- * A client of the service at `baseUrl`, with each operation of the API as a function. What fails for a moment is tried
- * again, after `Retry-After` if the reply has it; other failures throw an ApiError.
+ * A client of the service at `baseUrl`, with each operation of the API as a function. Temporary failures are retried,
+ * after `Retry-After` if given; others throw an ApiError.
  */
 export const fleetClient = ({
   baseUrl,
@@ -30,15 +30,15 @@ export const fleetClient = ({
     retry: { retries: 5, retryOn: canRetry, ...retry },
   });
 
-/** A call that was refused with 429 has done nothing, so that one which creates something can be repeated as well. */
+/** A call refused with 429 has done nothing, so even one that creates something can be repeated. */
 const canRetry = (context: api.RetryContext): boolean =>
   context.response?.status === 429 || api.defaultRetryOn(context);
 
 /**
- * Verifies a signed delivery: its body exactly as it was received, with its headers as Node or a Request has them.
- * Returns the delivery.
+ * Verifies a signed delivery: its body exactly as received, with its headers as Node or a Request has them. Returns the
+ * delivery.
  *
- * @throws WebhookVerificationError when the secret did not sign it, or it is more than five minutes old
+ * @throws WebhookVerificationError, when the secret did not sign it, or it is more than five minutes old
  */
 export function verify(
   body: string,

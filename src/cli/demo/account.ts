@@ -1,15 +1,13 @@
 import type { Demo } from '../local/directory.ts';
 import { type Operator, request } from '../operate/client.ts';
 
-/** The demo account with its two connections and their credentials. */
 export type DemoAccount = Pick<Demo, 'accountId' | 'apiToken' | 'connections'>;
 
-/** What the second connection pulls from. */
 type Provider = { url: string; credential: string };
 
 /**
- * Creates the demo account of a home, or returns the one that an earlier start created. Its first connection is fed by a
- * connector; a second one, of `provider`, pulls.
+ * Creates the demo account of a home, or returns an earlier one. Its first connection is fed by a connector; the second
+ * one, of `provider`, pulls.
  */
 export async function demoAccount(
   operator: Operator,
@@ -31,7 +29,6 @@ export async function demoAccount(
   ]);
 }
 
-/** Opens an account with these connections, an API token, and an ingest key for each connection. */
 export async function openAccount(
   operator: Operator,
   account: { name: string; home?: string },
@@ -61,7 +58,7 @@ export async function demoSignIn(
   return (await operator.call('POST /sign-in-links', { body: { email } })).url;
 }
 
-/** Registers `url` for all notifications of the demo account; a webhook of an earlier start gets the new URL. */
+/** Registers `url` for all notifications of the demo account; an earlier webhook gets the new URL. */
 export async function demoWebhook(baseUrl: string, demo: DemoAccount, url: string): Promise<void> {
   const headers = { 'x-api-key': demo.apiToken, 'content-type': 'application/json' };
   const body = JSON.stringify({
@@ -78,5 +75,4 @@ export async function demoWebhook(baseUrl: string, demo: DemoAccount, url: strin
   else await request(`${baseUrl}/webhook`, { method: 'POST', headers, body });
 }
 
-/** The path of the demo receiver's URL. */
 export const demoPath = '/fleet-demo';

@@ -12,13 +12,11 @@ import type { Certificates } from '../local/certificates.ts';
 import { type Listening, listen, servedBy } from '../local/receiver.ts';
 import type { Operator } from '../operate/client.ts';
 
-/** A fake Samsara that runs on this machine. */
 export type DemoProvider = Listening & {
-  /** What `fleet connection create` needs to connect it. */
   credential: string;
-  /** Something happens to one of its vehicles; it rings the webhook of the connection that pulls from it. */
+  /** Adds an event of one of its vehicles, and calls the webhook of the connection that pulls from it. */
   happen(label: string): Promise<void>;
-  /** From now on it rings for this connection. */
+  /** Sets the connection whose webhook it calls. */
   ringFor(operator: Operator, baseUrl: string, connectionId: string): Promise<void>;
 };
 
@@ -49,7 +47,7 @@ export async function startDemoProvider(
   };
 }
 
-/** Calls a webhook of ours as Samsara does: signed, and with nothing in it that matters. */
+/** Calls a webhook of ours as Samsara does, signed. */
 export async function ring(url: string, secret: Buffer): Promise<Response> {
   const body = JSON.stringify({ eventType: 'AlertIncident' });
   const seconds = String(Math.floor(Date.now() / 1000));
@@ -82,7 +80,7 @@ function fleet(quiet: boolean): SamsaraData {
 
 const labels = ['Braking', 'FollowingDistanceSevere', 'MobileUsage', 'HarshTurn', 'RollingStop', 'Drowsy'];
 
-/** A place around Denver, as a record has it. */
+/** A random place around Denver. */
 export const somewhere = () => ({
   location: { latitude: 39.7 + Math.random() / 10, longitude: -105 + Math.random() / 10 },
 });

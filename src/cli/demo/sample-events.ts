@@ -4,8 +4,8 @@ import type { DemoAccount } from './account.ts';
 import { type DemoProvider, pick, somewhere } from './provider.ts';
 
 /**
- * Sends in a sample fleet, then an event every few seconds and, early on, an accident with its three levels. Every other
- * event happens at the provider that the second connection pulls from.
+ * Sends a sample fleet, then an event every few seconds and, early on, an accident with its three levels. Every other
+ * event comes from the second connection's provider.
  */
 export async function sendSampleEvents(
   baseUrl: string,
@@ -57,7 +57,7 @@ const accident = (run: string, at: Date, level: number, vin: string) => ({
   ...(level === 3 && { reportUrl: `https://reports.demo.example/${run}` }),
 });
 
-/** What the connector and the provider call an incident. */
+/** The connector's and the provider's labels of incidents. */
 const incidents = [
   ['hard_brake', 'Braking'],
   ['tailgating', 'FollowingDistanceSevere'],

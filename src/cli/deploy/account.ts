@@ -6,17 +6,16 @@ import type { HomeIds, HomeToDeploy, Ids, Plan } from './plan.ts';
 import type { Vars } from './settings.ts';
 import { must, notSignedIn, Stopped, type Wrangler } from './wrangler.ts';
 
-/** The account that a deployment goes to. */
 export type CloudflareAccount = { id: string; name: string };
 
 /** What an account has already: ids, and names of secrets. */
 export type AccountContents = {
-  /** All of the account, whatever they are for. */
+  /** All of the account, for whatever purpose. */
   databases: NamedDatabase[];
   /** That of main. */
   database: NamedDatabase | undefined;
   namespace: string | undefined;
-  /** Cloudflare shows their values to nobody. */
+  /** Only the names: Cloudflare reveals no values. */
   secrets: string[];
   /** The other homes that the Worker is bound to, and its vars. */
   homes: BoundHome[];
@@ -46,7 +45,7 @@ export async function chooseAccount(wrangler: Wrangler): Promise<CloudflareAccou
   );
 }
 
-/** Looks up what the account has already. Changes nothing. @throws Stopped */
+/** Looks up what the account has. Changes nothing. @throws Stopped */
 export async function lookUp(api: Api, plan: Plan): Promise<AccountContents> {
   const [all, namespaces, secrets, bound] = await Promise.all([
     listed(api, 'Looking for the databases', '/d1/database', Database),
@@ -64,7 +63,10 @@ export async function lookUp(api: Api, plan: Plan): Promise<AccountContents> {
   };
 }
 
-/** Creates what is missing, each home in its place, passes a line about each to `report`, and returns the ids. @throws Stopped */
+/**
+ * Creates what is missing, each home in its place, passes a line about each to `report`, and returns the ids. @throws
+ * Stopped
+ */
 export async function createMissing(
   api: Api,
   plan: Plan,
@@ -97,7 +99,7 @@ export async function createMissing(
   return { namespace, homes: ids };
 }
 
-/** Cloudflare's codes for a bucket that is there already, and for an account that has not turned on R2. */
+/** Cloudflare's codes for an existing bucket, and for an account that has not turned on R2. */
 const bucketExists = 10_004;
 const noR2 = 10_042;
 
@@ -109,7 +111,7 @@ async function ensureBucket(
   report: (line: string) => void,
 ): Promise<boolean> {
   const { jurisdiction, ...location } = placed(place, 'locationHint');
-  // Buckets of a jurisdiction are not listed with the others: creating it again is the surest way to know.
+  // Buckets of a jurisdiction are not listed with the others: creating it again is the surest check.
   const created = await api('/r2/buckets', {
     method: 'POST',
     body: { name, ...location },
@@ -149,12 +151,12 @@ const Version = v.object({
   }),
 });
 
-/** Cloudflare's code for a Worker that is not there. */
+/** Cloudflare's code for a Worker that does not exist. */
 const noWorker = 10_007;
 
 /**
- * The homes besides main that the Worker is bound to, and its vars, in any of the versions that serve now. Its bindings
- * are the memory of deploys: whoever deploys, from whichever machine, finds the same. @throws Stopped
+ * The homes besides main that the Worker is bound to, and its vars, in any of the versions that serve now. Bindings are
+ * the memory of deploys, the same from every machine. @throws Stopped
  */
 async function boundTo(api: Api, worker: string): Promise<{ homes: BoundHome[]; vars: Vars }> {
   const what = 'Looking for the homes of the Worker';
@@ -180,7 +182,7 @@ async function boundTo(api: Api, worker: string): Promise<{ homes: BoundHome[]; 
 /** Cloudflare's code for an account that has not chosen its address yet. */
 const noSubdomain = 10_007;
 
-/** The address that the Worker has or will have: its domain, or that below the account's own. @throws Stopped */
+/** The Worker's address: its domain, or that below the account's own. @throws Stopped */
 export async function originOf(api: Api, account: string, plan: Plan): Promise<string> {
   if (plan.origin) return plan.origin;
   const outcome = await api('/workers/subdomain');

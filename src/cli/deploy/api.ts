@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { advice, must, notSignedIn, Stopped, type Wrangler } from './wrangler.ts';
 
-/** What a call of Cloudflare's API returned: a result, or why it was refused, with Cloudflare's codes for that. */
+/** The result of a call of Cloudflare's API, or why it was refused, with Cloudflare's codes. */
 export type Outcome = { ok: boolean; result: unknown; reason: string; codes: number[] };
 
 type Call = { method?: 'POST' | 'PUT'; body?: object; headers?: { [name: string]: string } };
 
-/** Calls Cloudflare's API below an account's address. It never throws: a call that gets nowhere is refused as well. */
+/** Calls Cloudflare's API below an account's address. Never throws: a call without a response is refused as well. */
 export type Api = (path: string, call?: Call) => Promise<Outcome>;
 
 const Credentials = v.variant('type', [
@@ -18,7 +18,7 @@ const Envelope = v.object({
   errors: v.array(v.object({ code: v.optional(v.number(), 0), message: v.string() })),
 });
 
-/** The headers that sign in whoever wrangler is signed in as. @throws Stopped */
+/** The headers with wrangler's credentials. @throws Stopped */
 export async function credentials(wrangler: Wrangler): Promise<{ [name: string]: string }> {
   const given = process.env.CLOUDFLARE_API_TOKEN;
   if (given) return { authorization: `Bearer ${given}` };
@@ -34,8 +34,8 @@ export async function credentials(wrangler: Wrangler): Promise<{ [name: string]:
 const timeoutMs = 60_000;
 
 /**
- * The API for an account. Each call of it takes a fraction of a second, while wrangler takes one to start: wrangler does
- * what it alone can do.
+ * The API for an account. A call takes a fraction of a second, while wrangler takes one to start and is used only where
+ * necessary.
  */
 export function apiFor(account: string, signedIn: { [name: string]: string }): Api {
   const base = process.env.CLOUDFLARE_API_BASE_URL || 'https://api.cloudflare.com/client/v4';
@@ -70,7 +70,7 @@ const refused = (reason: string, codes: number[] = []): Outcome => ({
   codes,
 });
 
-/** Returns the result of a call that must not fail. @throws Stopped with `what` failed, why, and what to do */
+/** Returns the result of a call that must not fail. @throws Stopped, with `what` failed, why, and what to do */
 export async function granted<Schema extends v.GenericSchema>(
   what: string,
   schema: Schema,
@@ -87,7 +87,7 @@ export async function granted<Schema extends v.GenericSchema>(
 
 const pageSize = 100;
 
-/** All items of a list that comes in pages. @throws Stopped */
+/** All items of a paged list. @throws Stopped */
 export async function listed<Schema extends v.GenericSchema>(
   api: Api,
   what: string,
@@ -100,11 +100,10 @@ export async function listed<Schema extends v.GenericSchema>(
   return all;
 }
 
-/** A database that exists; the jurisdiction is undefined where Cloudflare does not say. */
+/** An existing database; the jurisdiction is undefined where Cloudflare does not say. */
 export type Database = { id: string; jurisdiction: string | null | undefined };
 export type NamedDatabase = Database & { name: string };
 
-/** Asks deployed databases. */
 export type Query = (
   what: string,
   database: Pick<NamedDatabase, 'id' | 'name'>,
@@ -121,7 +120,7 @@ const Results = v.pipe(
   v.minLength(1),
 );
 
-/** Returns what asks a database for names, and in which region it runs. `what` says what a failure is of. */
+/** Queries a database for names, and its region. `what` describes failures. */
 export const queryIn =
   (api: Api): Query =>
   async (what, { id }, sql) => {

@@ -4,7 +4,7 @@ import { insist, operatorOf } from '../operate/client.ts';
 import { tableOf } from '../operate/print.ts';
 import { expectedSchema } from './schema.ts';
 
-/** What to do when something that the service relies on is not as it should be. */
+/** What to do when a check fails. */
 const advice: Record<Check['name'], string> = {
   schema: 'Run npm run deploy again: it applies what is missing. If it stops, restore the database.',
   database: 'Look at the database in the dashboard and at cloudflarestatus.com, then check again.',
@@ -25,10 +25,9 @@ const advice: Record<Check['name'], string> = {
 };
 
 /**
- * Tries what a running service relies on, and prints what was found and what to do about it. Returns whether nothing is
- * at fault.
+ * Checks a running service's dependencies, and prints results and advice. Returns whether there is no fault.
  *
- * @throws ApiError when the service cannot be asked
+ * @throws ApiError, when the service does not respond
  */
 export async function checkService(baseUrl: string, operatorKey: string): Promise<boolean> {
   const schema = await Promise.all(expectedSchema().map(fingerprint));

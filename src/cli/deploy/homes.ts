@@ -11,10 +11,10 @@ import type { HomeToDeploy, Plan } from './plan.ts';
 import { Stopped } from './wrangler.ts';
 
 /**
- * The homes to deploy, main first: those that the Worker is bound to, and the one that is asked for. Changes nothing;
- * `warn` gets what is odd.
+ * The homes to deploy, main first: those that the Worker is bound to, and the requested one. Changes nothing; `warn`
+ * gets anything odd.
  *
- * @throws Stopped when what is asked for contradicts what exists
+ * @throws Stopped, when the request contradicts what exists
  */
 export async function homesToDeploy(
   api: Api,
@@ -61,7 +61,7 @@ function boundBefore(query: Query, plan: Plan, { databases, homes }: AccountCont
 
 const otherHome = 'Choose another name with --home for a home there';
 
-/** The home that is asked for, if the Worker is not bound to it yet; an interrupted deploy may have created some of it. */
+/** The requested home, if the Worker is not bound to it yet; an interrupted deploy may have created some of it. */
 async function added(
   query: Query,
   plan: Plan,
@@ -81,7 +81,7 @@ async function added(
   return [{ name, ...parts, found: there, place }];
 }
 
-/** Names of homes that `databases` look like, of a deployment whose own is `main`, and that are not `known`. */
+/** Names of unknown homes that `databases` look like, in a deployment whose own is `main`. */
 const lookLikeHomes = (databases: NamedDatabase[], main: string, known: string[]): string[] =>
   databases
     .filter(({ name }) => name.startsWith(`${main}-`))
@@ -96,8 +96,8 @@ async function hasQueue(api: Api, name: string): Promise<boolean> {
 }
 
 /**
- * Makes sure that a database which the Worker is not bound to is empty, or has been migrated by a deploy that did not
- * come to its end. @throws Stopped when it holds something else
+ * Makes sure that an unbound database is empty, or was migrated by an interrupted deploy. @throws Stopped, when it
+ * holds something else
  */
 async function mustBeOurs(query: Query, database: NamedDatabase): Promise<void> {
   const { name } = database;

@@ -13,14 +13,13 @@ const keys: { [secret: string]: { fileName: string; make: () => string } } = {
   HEADER_KEYS: { fileName: 'header.keys', make: () => `k1:${randomBytes(32).toString('base64')}` },
 };
 
-/** The file with the operator key of a deployment that was made from this machine. */
 export const operatorKeyFile = (folder: string): string => join(folder, 'operator.key');
 
 /**
- * Returns the secrets that the Worker lacks: those that an unfinished deploy left in `folder`, or else new ones,
- * which are then kept there. Cloudflare shows a secret to nobody, and rotating a key requires knowing it.
+ * Returns the secrets that the Worker lacks: those that an unfinished deploy left in `folder`, otherwise new ones,
+ * which are then kept there. Cloudflare reveals no secret, and rotating a key requires knowing it.
  *
- * @throws Stopped where a new key would be lost, or could not read what the database holds
+ * @throws Stopped, where a new key would be lost, or could not read the database
  */
 export function keepMissing(
   folder: string,

@@ -1,7 +1,7 @@
 import type { Database, NamedDatabase, Query } from './api.ts';
 import { Stopped } from './wrangler.ts';
 
-/** Where Cloudflare can create a database. It is a hint: Cloudflare picks the nearest data center with room. */
+/** Where Cloudflare can create a database. A hint: Cloudflare picks the nearest data centre with room. */
 export const locations = {
   wnam: 'Western North America',
   enam: 'Eastern North America',
@@ -11,13 +11,13 @@ export const locations = {
   oc: 'Oceania',
 } as const;
 
-/** What Cloudflare guarantees that data never leaves: the European Union, the United States, FedRAMP data centers. */
+/** Where Cloudflare guarantees that data stays: the European Union, the United States, FedRAMP data centres. */
 export const jurisdictions = ['eu', 'us', 'fedramp'] as const;
 
-/** Where a deployment's data is kept. All of it is fixed for good when it is created. */
+/** Where a deployment's data is kept, fixed for good when it is created. */
 export type Residency = { location?: keyof typeof locations | undefined; jurisdiction?: string | undefined };
 
-/** Says where a new database goes and that this is final. A jurisdiction overrides a location. */
+/** Where a new database will be, and that this is final. A jurisdiction overrides a location. */
 export function placeWarning({ location, jurisdiction }: Residency, what = 'a new database'): string {
   const final = 'This cannot be changed later.';
   if (jurisdiction)
@@ -26,7 +26,7 @@ export function placeWarning({ location, jurisdiction }: Residency, what = 'a ne
   return `${what} is created near the machine that deploys. ${final} Choose a place with --location or --jurisdiction.`;
 }
 
-/** What creates something there, as Cloudflare's API names a location for it, if it has one. A jurisdiction overrides it. */
+/** The options for Cloudflare's API that place something there. A jurisdiction overrides a location. */
 export function placed(
   { location, jurisdiction }: Residency,
   locationName?: string,
@@ -36,9 +36,9 @@ export function placed(
 }
 
 /**
- * Returns the place for what is still missing: in the jurisdiction of the database, if that exists.
+ * The place for what is missing: in the jurisdiction of the database, if that exists.
  *
- * @throws Stopped when the database exists, and is not in the jurisdiction that is asked for
+ * @throws Stopped, when the database exists in another jurisdiction than requested
  */
 export function placeBeside(
   database: Database | undefined,
@@ -56,7 +56,7 @@ export function placeBeside(
   return jurisdiction ? { jurisdiction } : place;
 }
 
-/** Says so when the database runs in another region than `place` asks for, as far as Cloudflare says. */
+/** A warning if the database runs in another region than requested, as far as Cloudflare says. */
 export async function misplaced(
   query: Query,
   database: NamedDatabase,

@@ -11,22 +11,22 @@ import type { Residency } from './place.ts';
 import type { Settings } from './settings.ts';
 import { Stopped } from './wrangler.ts';
 
-/** Ids in the account of what the Worker binds to. */
+/** The ids of the Worker's bindings. */
 export type Ids = { namespace: string; homes: HomeIds[] };
 
-/** What a home has of its own: its database, and whether there is a bucket for its archive. */
+/** A home's database, and whether it has a bucket for its archive. */
 export type HomeIds = {
   name: string;
   database: Pick<NamedDatabase, 'id' | 'name'>;
   bucket: boolean;
-  /** Of the bucket, which is found only by who names it. */
+  /** Of the bucket, which must be named to be found. */
   jurisdiction: string | undefined;
 };
 
-/** The names that what a home has of its own has in an account. */
+/** The names of a home's own parts in an account. */
 export type HomeParts = { database: string; bucket: string; queues: string[] };
 
-/** A home to deploy: its parts, its database if that exists, and where what is missing goes. */
+/** A home to deploy: its parts, its database if that exists, and where to create what is missing. */
 export type HomeToDeploy = HomeParts & {
   name: string;
   found: NamedDatabase | undefined;
@@ -34,7 +34,7 @@ export type HomeToDeploy = HomeParts & {
   missingQueues: string[];
 };
 
-/** What a deployment consists of, by the names it has in an account. The database is that of main. */
+/** The parts of a deployment, by their names in an account. The database is that of main. */
 export type Plan = {
   worker: string;
   database: string;
@@ -42,13 +42,12 @@ export type Plan = {
   secrets: string[];
   place: Residency;
   partsOf: (home: string) => HomeParts;
-  /** A home that is to be added, or is there. */
+  /** The home to add. */
   home: { name: string; place: Residency } | undefined;
-  /** The vars that a new Worker has, whatever the settings. */
+  /** The vars of a new Worker, whatever the settings. */
   vars: { [name: string]: string };
-  /** Whether lists are read from replicas of the database. */
   replicas: boolean;
-  /** The address that people will reach it at, if that is known beforehand. */
+  /** The public address, if that is known beforehand. */
   origin: string | undefined;
   /**
    * wrangler.toml for this deployment, valid in any folder. Without ids it serves a dry run only; without an origin,
@@ -79,15 +78,14 @@ const Configuration = v.looseObject({
   ratelimits: v.array(v.looseObject({ name: v.string() })),
 });
 
-/** The longest name of a queue or a bucket. */
 const longest = 63;
 
 /**
- * Reads wrangler.toml and plans a deployment. With a name in `settings`, everything carries that name, so that
- * two deployments in one account share nothing. Mail is bound only if there is a sender: an account without
- * Email Service does not need it.
+ * Reads wrangler.toml and plans a deployment. With a name in `settings`, everything carries that name, so that two
+ * deployments in one account share nothing. Mail is bound only if there is a sender, so that an account without Email
+ * Service does not need it.
  *
- * @throws Stopped when names become too long
+ * @throws Stopped, when names become too long
  */
 export function planOf(settings: Settings): Plan {
   const toml = tomlWith([]);
@@ -189,9 +187,9 @@ function mustFit({ bucket, queues }: HomeParts): void {
 }
 
 /**
- * Gives rate limiters namespaces of their own. Cloudflare counts limiters of equal `namespace_id` together,
- * whichever of an account's Workers they belong to. The ids are positive 32-bit integers that follow from the
- * Worker's name and the limiter's, so each deploy of a Worker finds its own counters again.
+ * Gives rate limiters namespaces of their own, because Cloudflare counts limiters of equal `namespace_id` together
+ * across an account's Workers. The ids are positive 32-bit integers computed from the Worker's name and the limiter's,
+ * so that each deploy keeps its counters.
  */
 export function withOwnNamespaces<T extends { name: string }>(
   worker: string,

@@ -8,16 +8,15 @@ import { must, Stopped, type Wrangler } from './wrangler.ts';
 
 export const migrationsDirectory = join(root, 'migrations');
 
-/** The files of the migrations, in order. */
 const files = (): string[] =>
   readdirSync(migrationsDirectory)
     .filter((file) => file.endsWith('.sql'))
     .sort();
 
 /**
- * Applies the migrations that the database lacks and returns their names; `where` is said of a failure. Cloudflare's way
- * of applying them splits files into statements itself, and has cut triggers in two: a migration that it refuses so is
- * run as a file, in one transaction with its entry as applied.
+ * Applies the migrations that the database lacks and returns their names; `where` is used in failures. Cloudflare
+ * splits files into statements itself, and has cut triggers in two: a migration refused for that is run as a file, in
+ * one transaction with its entry as applied.
  *
  * @throws Stopped
  */
@@ -53,7 +52,7 @@ export async function migrate(
 const sqlOf = (file: string): string => readFileSync(join(migrationsDirectory, file), 'utf8');
 const entryOf = (file: string): string => `insert into d1_migrations (name) values ('${file}');`;
 
-/** What the migrations make of a new database, as `schemaSql` selects it. */
+/** The schema of a migrated new database, as `schemaSql` selects it. */
 export function expectedSchema(): string[] {
   const local = new DatabaseSync(':memory:');
   local.exec('create table d1_migrations (name text)');
@@ -65,10 +64,10 @@ export function expectedSchema(): string[] {
 }
 
 /**
- * Compares the tables, indexes and triggers of a database with what the migrations make. One that has migrations of a
- * newer commit needs to have only what is known here: those add to it.
+ * Compares the tables, indexes and triggers of a database with those of the migrations. A database with newer
+ * migrations only needs to have the known ones.
  *
- * @throws Stopped, naming what is missing, different or of nobody
+ * @throws Stopped, naming what is missing, different or unknown
  */
 export async function mustHaveSchema(
   query: Query,

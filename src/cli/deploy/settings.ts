@@ -5,13 +5,13 @@ import { problemOfHome } from '../project/homes.ts';
 import { jurisdictions, locations } from './place.ts';
 import { Stopped } from './wrangler.ts';
 
-/** One setting of a deployment, by which it may differ from the next without a change to tracked files. */
+/** A setting that differs between deployments without a change to tracked files. */
 type Setting = {
   flags: string;
   about: string;
-  /** What is wrong with a value, in words that follow the option's name. */
+  /** What is wrong with a value, to follow the option's name. */
   problem: (text: string) => string | undefined;
-  /** The var of the Worker that it ends as, and so is known to later deploys. */
+  /** The Worker's var that stores it for later deploys. */
   variable?: string;
 };
 
@@ -104,10 +104,9 @@ const settings = {
 
 type Texts = Exclude<keyof typeof settings, 'replicas' | 'location'> | 'homeJurisdiction';
 type Places = { [name in 'location' | 'homeLocation']?: keyof typeof locations | undefined };
-/** What may differ from one deployment to the next without a change to tracked files. */
 export type Settings = { [name in Texts]?: string | undefined } & Places & { replicas?: boolean | undefined };
 
-/** The options that set them, on the command line or, all but --home, by environment variables. */
+/** The options for the settings, on the command line or, all but --home, by environment variables. */
 export const settingOptions: Option[] = Object.values(settings).map(({ flags, about }) => {
   const option = new Option(flags, about);
   const variable = `DEPLOY_${option.name().toUpperCase().replaceAll('-', '_')}`;
@@ -115,7 +114,7 @@ export const settingOptions: Option[] = Object.values(settings).map(({ flags, ab
 });
 
 /**
- * The options as they were given. With --home, a place on the command line is that home's, and main's can only be in the
+ * The options as given. With --home, a place on the command line is that home's, and main's can only be in the
  * environment.
  */
 export function optionsOf(program: Command): object {
@@ -131,11 +130,11 @@ export function optionsOf(program: Command): object {
   };
 }
 
-/** What is given for a home is checked as what it is. */
+/** The settings that validate a home's place. */
 const ofHome: { [name: string]: string } = { homeLocation: 'location', homeJurisdiction: 'jurisdiction' };
 const known = new Map<string, Setting>(Object.entries(settings));
 
-/** Checks the options' values; an empty one counts as absent, as GitHub passes variables that are not set. @throws Stopped */
+/** Validates the options; an empty one counts as absent, as GitHub passes unset variables. @throws Stopped */
 export function settingsOf(options: object): Settings {
   const given: [string, unknown][] = [];
   for (const [name, value] of Object.entries(options)) {
@@ -148,15 +147,15 @@ export function settingsOf(options: object): Settings {
   return Object.fromEntries(given);
 }
 
-/** What a Worker was deployed with, by the names of its vars. */
+/** The vars of a deployed Worker. */
 export type Vars = { [name: string]: string | undefined };
 
-/** What turns something off that an earlier deploy has set. */
+/** Turns off something that an earlier deploy has set. */
 const none = 'none';
 
 /**
- * These settings, and for each that a deploy is not given, what the Worker with these vars was deployed with. Its domain
- * is that of its address, unless that is Cloudflare's own.
+ * These settings, completed with the deployed Worker's. Its domain is that of its address, unless that is Cloudflare's
+ * own.
  */
 export function withKept(given: Settings, vars: Vars): Settings {
   const host = URL.parse(vars.ORIGIN ?? '')?.host;
@@ -171,7 +170,7 @@ export function withKept(given: Settings, vars: Vars): Settings {
   return Object.fromEntries(all);
 }
 
-/** Each setting with its value and where that comes from, as lines; `vars` are those of the Worker, once they are known. */
+/** Each setting with its value and source, as lines; `vars` are those of the Worker, once they are known. */
 export function sources(program: Command, initial: Vars, vars?: Vars): string {
   const options = program.opts<{ [name: string]: unknown }>();
   const lines = settingOptions.map((option) => {

@@ -23,9 +23,9 @@ export async function tryUpload(wrangler: Wrangler, config: string): Promise<str
 const Configuration = v.looseObject({ compatibility_flags: v.array(v.string()) });
 type Configuration = v.InferOutput<typeof Configuration>;
 
-/** What the service can do without, how Cloudflare refuses it, and the configuration without it. */
+/** Optional features: how Cloudflare refuses them, and the configuration without them. */
 const optional = {
-  /** Speeds up deliveries; it has no default date, so it may not be there. */
+  /** Speeds up deliveries; without a default date, so it may not exist. */
   flag: {
     refused: 'queue_consumer_no_wait_for_wait_until',
     without: ({ compatibility_flags: flags, ...rest }: Configuration): Configuration => ({
@@ -33,7 +33,7 @@ const optional = {
       compatibility_flags: flags.filter((flag) => flag !== optional.flag.refused),
     }),
   },
-  /** An account has to turn it on once: the code of an upload that names a dataset before. */
+  /** An account must turn it on once: the code of an upload that names a dataset before. */
   'Analytics Engine': {
     refused: '[code: 10089]',
     without: ({ analytics_engine_datasets: _, ...rest }: Configuration): Configuration => rest,
@@ -42,8 +42,8 @@ const optional = {
 export type Refused = keyof typeof optional;
 
 /**
- * Uploads the new code with `keys` as secrets, and keeps all other secrets. What Cloudflare refuses and the service can
- * do without is left out at another try. Returns what that was. @throws Stopped
+ * Uploads the new code with `keys` as secrets, keeping all others. Optional features that Cloudflare refuses are left
+ * out on another try, and returned. @throws Stopped
  */
 export async function upload(
   wrangler: Wrangler,
@@ -80,8 +80,7 @@ export async function upload(
 }
 
 /**
- * Has Cloudflare keep replicas of databases, by their ids: one in each region, or in each of the jurisdiction. Those
- * that have them already stay as they are.
+ * Turns on replicas of databases, by id: one in each region, or in each of the jurisdiction.
  *
  * @throws Stopped
  */
@@ -98,10 +97,10 @@ export async function replicate(api: Api, databases: string[]): Promise<void> {
 const everyMs = 1000;
 
 /**
- * Waits until the service responds at its new address, which takes a while after the first deploy. Returns what
- * the service itself reports as wrong, or undefined if it is healthy.
+ * Waits until the service responds at its new address, which takes a while after the first deploy. Returns the problem
+ * that the service reports, or undefined if it is healthy.
  *
- * @throws Stopped when it has not responded within `timeoutMs`
+ * @throws Stopped, when it has not responded within `timeoutMs`
  */
 export async function waitForHealth(url: string, timeoutMs: number): Promise<string | undefined> {
   for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(everyMs)) {

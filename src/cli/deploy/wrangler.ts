@@ -4,8 +4,8 @@ import { runWrangler, type Variables, type WranglerOutput } from '../project/wra
 export class Stopped extends Error {}
 
 /**
- * Runs wrangler for one account, once that is known, with the credentials of `wrangler login` or those in the
- * environment. It never asks a question, and never throws for an error that wrangler reports.
+ * Runs wrangler for one account, once that is known, with the credentials of `wrangler login` or the environment. It
+ * never asks questions, and never throws for an error that wrangler reports.
  */
 export type Wrangler = (args: string[], env?: Variables) => Promise<WranglerOutput>;
 
@@ -17,7 +17,7 @@ export const wranglerFor =
 export const notSignedIn = (): Stopped =>
   new Stopped('Not signed in to Cloudflare. Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN.');
 
-/** Returns the output of a step that must not fail. @throws Stopped with `what` failed, why, and what to do */
+/** Returns the output of a step that must not fail. @throws Stopped, with `what` failed, why, and what to do */
 export async function must(
   what: string,
   step: WranglerOutput | Promise<WranglerOutput>,
@@ -27,7 +27,6 @@ export async function must(
   throw new Stopped(`${what} failed: ${reasonOf(output)} ${advice(output.text)}`);
 }
 
-/** Returns why wrangler failed, in one line. */
 function reasonOf({ text }: WranglerOutput): string {
   const message = text.slice(text.lastIndexOf('[ERROR]') + 1).replace(/^ERROR\]/, '');
   const [reason = ''] = message.split(/If you think this is a bug|🪵|Logs were written/);
@@ -35,7 +34,7 @@ function reasonOf({ text }: WranglerOutput): string {
   return line.endsWith('.') ? line : `${line}.`;
 }
 
-/** What to do about something that Cloudflare has refused, by what it said. */
+/** What to do about a refusal, by Cloudflare's message. */
 export const advice = (text: string): string =>
   /\[code: (10000|9109)\]|Authentication error/.test(text)
     ? "The credentials do not allow this. Give the API token the permissions in the operators' guide, or run `npx wrangler login` again."

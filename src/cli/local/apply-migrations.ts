@@ -5,8 +5,8 @@ import { getPlatformProxy, unstable_splitSqlQuery as statementsOf } from 'wrangl
 import { withHomes } from '../project/homes.ts';
 import { root } from '../project/paths.ts';
 
-// A program, for wrangler reads its settings from the environment: applies the migrations that the local databases in
-// the folder of its first argument lack, each as a transaction. The others name homes besides main.
+// A program, because wrangler reads its settings from the environment. Applies the migrations that the local databases
+// in the folder of its first argument lack, each as a transaction. The other arguments name homes besides main.
 
 const [state = '', ...homes] = process.argv.slice(2);
 const migrations = join(root, 'migrations');
@@ -46,7 +46,6 @@ async function apply(database: D1Database, name: string): Promise<void> {
   ]);
 }
 
-/** A configuration with the databases of all homes and nothing else, for nothing else is needed. */
 function databasesAlone(): string {
   const toml = withHomes(readFileSync(join(root, 'wrangler.toml'), 'utf8'), homes);
   const databases = toml.match(/^\[\[d1_databases\]\]\n(?:.+\n)+/gm) ?? [];

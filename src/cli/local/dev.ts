@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startWrangler, type Variables } from '../project/wrangler.ts';
 
-/** A Worker that `wrangler dev` serves on this machine. */
 export type DevServer = {
   baseUrl: string;
   /** Ends it, by force after five seconds. */
@@ -17,19 +16,19 @@ export type DevServer = {
 };
 
 const environment = {
-  // Without it, wrangler asks questions of the terminal.
+  // Otherwise wrangler asks questions.
   CI: 'true',
-  // Wrangler would keep every request and log line in a database for a page that nobody opens; it halved the speed.
+  // Wrangler would store every request and log line in a database for an unused page; it halved the speed.
   X_LOCAL_OBSERVABILITY: 'false',
-  // Wrangler then attaches no debugger of its own, through which every line of the log would go.
+  // Prevents wrangler's own debugger, which slows down every line of the log.
   VSCODE_INSPECTOR_OPTIONS: '{}',
 };
 
 /**
- * Serves the Worker of the configuration file `config` on `port` (0 takes any free one). `directory` gets its
- * log (`wrangler.log`) and its process id.
+ * Serves the Worker of the configuration file `config` on `port` (0: any free one). `directory` gets its log
+ * (`wrangler.log`) and its process id.
  *
- * @throws Error when it does not respond within a minute
+ * @throws Error, when it does not respond within a minute
  */
 export async function startDev(
   directory: string,
@@ -54,13 +53,9 @@ export async function startDev(
   return { baseUrl, stop: () => end(child, directory), kill: () => signal(child.pid, 'SIGKILL') };
 }
 
-/** Where a server on `port` of this machine is reached. */
 export const localOrigin = (port: number | string): string => `http://localhost:${port}`;
 
-/**
- * A TCP port that nobody listens on, for a server that must know its own address. It is none of those that systems give
- * to whoever asks for any, connections that go out among them, so it is still free a moment later.
- */
+/** A free TCP port outside the range that systems assign, so that it is still free a moment later. */
 export async function freePort(): Promise<number> {
   const port = randomInt(20_000, 32_000);
   const server = createServer().listen(port, '127.0.0.1');
@@ -76,7 +71,7 @@ export async function freePort(): Promise<number> {
 
 const pidFile = (directory: string) => join(directory, 'wrangler.pid');
 
-/** Returns the address that wrangler itself reports: on a port that is taken, some other server would respond. */
+/** Returns the address that wrangler reports: on a port that is taken, some other server would respond. */
 async function untilReady(child: ChildProcess, logFile: string): Promise<string> {
   for (const until = Date.now() + 60_000; Date.now() < until; await wait(100)) {
     const log = readFileSync(logFile, 'utf8');
@@ -112,7 +107,7 @@ async function end(child: ChildProcess, directory: string): Promise<void> {
   rmSync(pidFile(directory), { force: true });
 }
 
-/** Ends a server that a killed process left running in `directory`, if its process id still belongs to it. */
+/** Ends a server left running in `directory` by a killed process, if its process id still belongs to it. */
 export function endLeftOver(directory: string): void {
   if (!existsSync(pidFile(directory))) return;
   const pid = Number(readFileSync(pidFile(directory), 'utf8'));

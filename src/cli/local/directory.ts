@@ -14,22 +14,21 @@ export type Demo = {
   connections: { id: string; name: string; ingestKey: string }[];
   portalSignInUrl: string;
   receiver: { url: string } & Certificates;
-  /** The demo accounts of the other homes that have ever run here, by home. */
+  /** The demo accounts of other homes that have ever run here. */
   homes?: { [home: string]: DemoHome };
 };
 
-/** A demo account in another home than main. */
 export type DemoHome = Pick<Demo, 'accountId' | 'apiToken' | 'connections' | 'portalSignInUrl'>;
 
-/** Returns what the last `npm start` wrote, if there was one. */
+/** What the last `npm start` wrote, if there was one. */
 export const readDemo = (): Demo | undefined =>
   existsSync(demoFile) ? JSON.parse(readFileSync(demoFile, 'utf8')) : undefined;
 
-/** Writes `.local/demo.json`, readable only by its owner: it holds keys. */
+/** Writes `.local/demo.json`, readable only by its owner, because it holds keys. */
 export const writeDemo = (demo: Demo): void =>
   writeFileSync(demoFile, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
 
-/** Deletes the data of earlier runs, but not what deploys keep: their keys exist nowhere else. */
+/** Deletes the data of earlier runs, but not that of deploys: their keys exist nowhere else. */
 export function forgetRuns(): void {
   if (!existsSync(localDirectory)) return;
   for (const name of readdirSync(localDirectory))

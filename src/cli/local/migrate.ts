@@ -15,11 +15,11 @@ import { localDirectory, root } from '../project/paths.ts';
 import { runBesideWrangler } from '../project/wrangler.ts';
 
 /**
- * Applies the migrations that the local databases in the folder `state` lack: that of main, and those of `homes`. Wrangler
- * would start a runtime for each of them, which takes a second a piece: this starts one, and none if a new database can
- * be a copy of an empty one.
+ * Applies the migrations that the local databases in the folder `state` lack: that of main, and those of `homes`.
+ * Wrangler would start a runtime for each, which takes a second; this starts one, and none if a new database can be a
+ * copy of an empty one.
  *
- * @throws Error with what went wrong, or that what is there was made by migrations that are no more
+ * @throws Error, with what went wrong, or that the data is from other migrations
  */
 export async function migrate(state: string, homes: string[] = []): Promise<void> {
   if (!existsSync(state)) return cpSync(await emptyState(homes), state, { recursive: true });
@@ -40,7 +40,7 @@ export async function migrate(state: string, homes: string[] = []): Promise<void
   writeFileSync(doneFile, wanted.join('\n'));
 }
 
-/** Returns a folder with empty databases that have all migrations, which it makes when there is none. */
+/** A folder with empty, migrated databases, created if there is none. */
 export async function emptyState(homes: string[] = []): Promise<string> {
   const version = sha256(linesOf(homes).join('\n'));
   const kept = join(localDirectory, 'empty', version);

@@ -3,10 +3,9 @@ import type { IncomingHttpHeaders, RequestListener, ServerResponse } from 'node:
 import { createServer } from 'node:https';
 import type { Certificates } from './certificates.ts';
 
-/** An HTTPS server on this machine: its base URL, without a slash at the end, and how to stop it. */
+/** A local HTTPS server: its base URL, without a slash at the end, and how to stop it. */
 export type Listening = { url: string; stop: () => void };
 
-/** One delivery as a receiver got it. */
 export type Received = {
   method: string;
   path: string;
@@ -15,8 +14,8 @@ export type Received = {
 };
 
 /**
- * Starts a receiver of deliveries and passes each to `got`, which may reply to it. Once `got` is done, a
- * delivery without a reply gets a 204. Port 0 takes any free port.
+ * Starts a receiver and passes each delivery to `got`, which may respond to it. Otherwise it gets a 204 when `got` is
+ * done. Port 0 takes any free port.
  */
 export function startReceiver(
   certificates: Certificates,
@@ -32,7 +31,7 @@ export function startReceiver(
   });
 }
 
-/** What a server does for whose requests `serve` replies to. Their bodies are not read. */
+/** A server whose requests `serve` handles. Their bodies are not read. */
 export const servedBy =
   (serve: (request: Request) => Promise<Response>): RequestListener =>
   async ({ url = '/', method = 'GET', headers }, reply) => {

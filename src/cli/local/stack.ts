@@ -12,7 +12,7 @@ import { migrate } from './migrate.ts';
 export type Stack = DevServer & {
   operatorKey: string;
   certificates: Certificates;
-  /** Does what Cloudflare's clock does every minute; now, or as in a minute of another time (milliseconds since 1970). */
+  /** Runs the minute's cron job; now, or as at another time (milliseconds since 1970). */
   minute: (at?: number) => Promise<void>;
 };
 
@@ -22,17 +22,16 @@ export type StackOptions = {
   config?: (toml: string) => string;
   /** Those besides main. */
   homes?: string[];
-  /** In how many isolates it runs, among which requests and messages are spread. */
+  /** How many isolates requests and messages are spread over. */
   isolates?: number;
 };
 
 /**
- * Starts the service from this source on real local D1, KV and Queues: applies migrations, then runs
- * `wrangler dev`. Everything it keeps is in `directory`; a stack that a killed process left running there is
- * ended first. Port 0 takes any free port; `config` may change the text of wrangler.toml; each of
- * `homes` then gets the same as main.
+ * Starts the service from this source on real local D1, KV and Queues: applies migrations, then runs `wrangler dev`.
+ * All its data is in `directory`; a stack left running there is ended first. Port 0 takes any free port; `config` may
+ * change the text of wrangler.toml; each of `homes` gets the same as main.
  *
- * @throws Error when it is not up within a minute; its log is `wrangler.log` in `directory`
+ * @throws Error, when it is not up within a minute; its log is `wrangler.log` in `directory`
  */
 export async function startStack({
   directory,
@@ -47,7 +46,7 @@ export async function startStack({
   const { secretsFile, operatorKey } = secrets(directory);
   const env = {
     NODE_EXTRA_CA_CERTS: ready.caFile,
-    // Where Workers that bind to this very service find it, and no other of the same name.
+    // Where Workers that bind to this service find it, and no other of the same name.
     WRANGLER_REGISTRY_PATH: join(directory, 'registry'),
   };
   const state = join(directory, 'state');
@@ -103,7 +102,7 @@ function configuration(homes: string[], change: StackOptions['config']): string 
 const spread = join(root, 'src/dev/strict/spread.ts');
 const isolateName = (toml: string, i: number) => `${/^name = "(.+)"$/m.exec(toml)?.[1]}-${i}`;
 
-/** Has the Worker pass everything on to others of the same code, each of which has an isolate of its own. */
+/** Makes the Worker pass everything on to others of the same code, each in an isolate of its own. */
 const spreading = (toml: string, isolates: number): string =>
   [
     toml.replace(/^main = .*$/m, `main = "${spread}"`),
@@ -113,7 +112,7 @@ const spreading = (toml: string, isolates: number): string =>
     ),
   ].join('\n');
 
-/** Writes the configurations of these others, which nothing but that Worker calls. Returns their files. */
+/** Writes the configurations of these others. Returns their files. */
 function isolateFiles(directory: string, toml: string, isolates: number, vars: object): string[] {
   const own = toml
     .replace(/^main = .*$/m, `main = "${spread}"`)
@@ -136,7 +135,7 @@ const numbersTo = (count: number): number[] => Array.from({ length: count }, (_,
 
 const parseEnv = (file: string) => parsed(readFileSync(file, 'utf8'));
 
-/** The runtime enforces what production does, and Miniflare does not. */
+/** The runtime enforces production's limits, unlike Miniflare. */
 const strictly = (toml: string): string =>
   toml
     .replace('main = "src/index.ts"', 'main = "src/dev/strict/worker.ts"')
@@ -148,7 +147,7 @@ const withAbsolutePaths = (toml: string): string =>
     (_, key, path) => `${key} = "${resolve(root, path)}"`,
   );
 
-/** Copies the built site, so that a later build cannot take pages away from a running service. */
+/** Copies the built site, so that a later build cannot remove pages from a running service. */
 function ownSite(directory: string): string {
   if (!existsSync(siteDirectory)) throw new Error('The docs are not built. Run npm run assets first');
   const site = join(directory, 'site');

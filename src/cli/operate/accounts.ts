@@ -13,14 +13,13 @@ import { type Column, rowsOf, show } from './print.ts';
 
 const accountColumns: Column<Account>[] = ['id', 'name', 'status', 'createdAt'];
 
-/** Where they live is shown where it is not the same for all. */
+/** The home is shown where there are several. */
 function withHomes(found: Account | Account[]): string {
   const accounts = [found].flat();
   const elsewhere = accounts.some(({ home }) => home !== mainHome);
   return rowsOf(accounts, elsewhere ? [...accountColumns, 'home'] : accountColumns);
 }
 
-/** fleet account … */
 export const accountCommands = (): Command =>
   group('account', 'manage accounts: the customers of the service', [
     calling('create', 'create an account', 'POST /accounts', withHomes)
@@ -51,7 +50,6 @@ const homeColumns: Column<Home>[] = [
   ['full on', (home) => (home.bytes === null ? null : (home.fullOn ?? 'not growing'))],
 ];
 
-/** fleet home … */
 export const homeCommands = (): Command =>
   group('home', 'show the homes: where accounts live', [
     calling(
@@ -71,7 +69,6 @@ const userColumns: Column<Item<'GET /accounts/:id/users'>>[] = [
   'lastSignInAt',
 ];
 
-/** fleet user … */
 export const userCommands = (): Command =>
   group('user', 'manage the users of an account, who sign in to the portal', [
     within(
@@ -101,7 +98,6 @@ export const userCommands = (): Command =>
     within('list', 'list the users of an account', 'GET /accounts/:id/users', userColumns),
   ]);
 
-/** fleet sign-in-link */
 export const signInLinkCommand = (): Command =>
   calling(
     'sign-in-link',
@@ -123,7 +119,6 @@ const auditColumns: Column<AuditEntry>[] = [
   ['fields', ({ fields }) => fields.join(', ') || null],
 ];
 
-/** fleet audit */
 export const auditCommand = (): Command =>
   new Command('audit')
     .description('show who created, changed or deleted what, newest first')

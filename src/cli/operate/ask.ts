@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { ApiError } from './client.ts';
 
-/** Asks at the terminal and returns the answer. @throws ApiError, which says what to do, when there is no terminal */
+/** Asks at the terminal and returns the reply. @throws ApiError, which says what to do, when there is no terminal */
 export async function ask(question: string, withoutTerminal: string): Promise<string> {
   if (!process.stdin.isTTY) throw new ApiError(withoutTerminal);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -11,6 +11,6 @@ export async function ask(question: string, withoutTerminal: string): Promise<st
   return answer.trim();
 }
 
-/** Asks a question that is answered with yes or no. @throws ApiError, when there is no terminal */
+/** Asks a yes-or-no question. @throws ApiError, when there is no terminal */
 export const agrees = async (question: string, withoutTerminal: string): Promise<boolean> =>
   /^y(es)?$/i.test(await ask(`${question} [y/N]`, withoutTerminal));

@@ -4,7 +4,6 @@ import { about, group, within } from './command.ts';
 import { secretFrom } from './connections.ts';
 import type { Column } from './print.ts';
 
-/** fleet channel … */
 export const channelCommands = (): Command =>
   group('channel', 'manage team channels: where an account is notified in Slack, Teams or by HTTPS', [
     within(

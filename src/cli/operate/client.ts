@@ -3,7 +3,7 @@ import type * as v from 'valibot';
 import type { Operation } from '../../operator/api/operation.ts';
 import type { operations } from '../../operator/api/operations.ts';
 
-/** A request that failed or got no reply. Its message is for the person at the terminal. */
+/** A failed request. Its message is for the person at the terminal. */
 export class ApiError extends Error {
   /** Whether the same call may work a little later. */
   readonly temporary: boolean;
@@ -20,25 +20,22 @@ export class ApiError extends Error {
 /** Part of a list, and the cursor of the rest. */
 export type Page<T> = { data: T[]; next?: string };
 
-/** A client of the operators' API of one service: calls, and what goes in and comes back, are as `src/operator/api` declares. */
+/** A client of one service's operators' API, typed by `src/operator/api`. */
 export type Operator = {
-  /** Returns the data of a reply; of a list, to its end however many parts it comes in, unless a limit is asked for. */
+  /** Returns the data of a response; of a list all parts, unless a limit is given. */
   call: <C extends Call>(call: C, ...asked: Given<C>) => Promise<Data<C>>;
-  /** Reads one page of a list. */
   page: <C extends Call>(call: C, ...asked: Given<C>) => Promise<Page<Item<C>>>;
 };
 
 type Known = (typeof operations)[keyof typeof operations];
-/** By their calls: to look one up is a hundred times less work for the compiler than to extract it from all. */
+/** By call: looking one up is a hundred times less work for the compiler than extracting it. */
 type Calls = { [O in Known as O['call']]: O };
 /** An operation of the API, such as `GET /accounts/:id/tokens`. */
 export type Call = keyof Calls;
-/** What it returns. */
 export type Data<C extends Call> = v.InferOutput<Calls[C]['reply']>;
-/** What it returns one or several of. */
 export type Item<C extends Call> = Data<C> extends (infer T)[] ? T : Data<C>;
 
-/** What a call needs, if anything: the ids that its path names, a query, and a body. */
+/** The parameters of a call: the ids in its path, a query, and a body. */
 type Given<C extends Call> =
   Partial<Asked<Calls[C]>> extends Asked<Calls[C]> ? [asked?: Asked<Calls[C]>] : [Asked<Calls[C]>];
 type Asked<O extends Operation> = { [name in Ids<O['call']>]: string } & (O extends {
@@ -54,7 +51,7 @@ type Ids<P extends string> = P extends `${string}/:${infer Name}/${infer Rest}`
     ? Name
     : never;
 
-/** Returns a client of the service at `baseUrl`. What fails throws an ApiError. */
+/** Returns a client of the service at `baseUrl`. Failures throw an ApiError. */
 export function operatorOf(baseUrl: string, operatorKey: string): Operator {
   const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' };
   const page = (call: string, { query, body, ...ids }: AnyAsked = {}) => {
@@ -86,11 +83,10 @@ export function operatorOf(baseUrl: string, operatorKey: string): Operator {
 const wrongKey =
   'The service does not accept this operator key. Set FLEET_OPERATOR_KEY to its OPERATOR_KEY, and check --url';
 
-/** What any call may be given. */
 type AnyAsked = { query?: Query; body?: unknown; [id: string]: unknown };
 type Query = { [name: string]: string | undefined };
 
-/** The path with its ids in the place of their names. */
+/** The path with its ids filled in. */
 const filled = (path: string, ids: { [name: string]: unknown }): string =>
   path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(ids[name])));
 
@@ -126,7 +122,7 @@ async function envelope<T>(url: string, init: RequestInit): Promise<Envelope<T>>
   return reply;
 }
 
-/** Makes a call that may be repeated, up to `maxTries` times while it may work a little later. @throws ApiError */
+/** Makes a repeatable call up to `maxTries` times while its failure is temporary. @throws ApiError */
 export async function insist<T>(maxTries: number, call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++)
     try {

@@ -3,7 +3,6 @@ import type { Call, Data, Item } from './client.ts';
 import { operatorFor } from './context.ts';
 import { type Shown, show } from './print.ts';
 
-/** Commands under one name, such as `fleet account …`. */
 export const group = (name: string, description: string, commands: Command[]): Command =>
   commands.reduce((all, one) => all.addCommand(one), new Command(name).description(description));
 
@@ -11,12 +10,12 @@ export const group = (name: string, description: string, commands: Command[]): C
 // biome-ignore lint/suspicious/noExplicitAny: as commander has them; the service checks what it gets
 type Given = { [name: string]: any };
 
-/** Whose id is the `:id` in the path of a call, such as `account`. */
+/** The type of the `:id` in a call's path, such as `account`. */
 const ownerIn = (call: string): string => /^\w+ \/([\w-]+)s\/:id/.exec(call)?.[1] ?? '';
 
 /**
- * A command that makes one call, and shows what that returns. What it is given, or what `asks` makes of that, is the
- * call's by name: the ids in its path, and then the fields of its body or query.
+ * A command that makes one call and shows the result. Its arguments and options, or what `asks` makes of them, are the
+ * call's ids and fields by name.
  */
 export const calling = <C extends Call>(
   name: string,
@@ -39,11 +38,11 @@ export const calling = <C extends Call>(
 export const about = <C extends Call>(...of: Parameters<typeof calling<C>>): Command =>
   calling(...of).argument('<id>', `id of the ${ownerIn(of[2])}`);
 
-/** Such a command about what an account or a connection has, which an option names. */
+/** Such a command about the things of an account or a connection, which an option names. */
 export const within = <C extends Call>(...of: Parameters<typeof calling<C>>): Command =>
   calling(...of).requiredOption(`--${ownerIn(of[2])} <id>`, `id of the ${ownerIn(of[2])}`);
 
-/** What a call is asked, from values by their names. */
+/** A call's parameters, from values by name. */
 function asked(call: string, given: object): object {
   const values = Object.entries(given).filter(([, value]) => value !== undefined);
   const isId = ([name]: [string, unknown]) => call.includes(`/:${name}`);

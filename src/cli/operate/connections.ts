@@ -18,7 +18,6 @@ const columns: Column<Item<'PATCH /connections/:id'>>[] = [
   'createdAt',
 ];
 
-/** fleet connection … */
 export const connectionCommands = (): Command =>
   group('connection', 'manage connections: the data sources of an account', [
     within('create', 'create a connection', 'POST /accounts/:id/connections', columns, async (given) => {
@@ -90,7 +89,6 @@ export const connectionCommands = (): Command =>
     deleteConnectionCommand(),
   ]);
 
-/** fleet connect-link … */
 export const connectLinkCommands = (): Command =>
   group('connect-link', 'manage links by which somebody outside the account connects a provider', [
     within(
@@ -112,7 +110,6 @@ const linkColumns: Column<Item<'DELETE /connect-links/:id'>>[] = [
   'withdrawnAt',
 ];
 
-/** fleet vehicle … */
 export const vehicleCommands = (): Command =>
   group('vehicle', 'set the external ids of vehicles', [
     about('update', 'change a vehicle', 'PATCH /vehicles/:id', [
@@ -137,14 +134,13 @@ function readJson(file: string) {
   }
 }
 
-/** A secret that is given as `-` comes from stdin, where neither the shell's history nor other users see it. */
+/** A secret given as `-` is read from stdin, where neither the shell's history nor other users see it. */
 export const secretFrom = async (given: string): Promise<string> =>
   given === '-' ? (await text(process.stdin)).trim() : given;
 
 const inWords = ({ files, records }: { files: number; records: number }): string =>
   `${files} files, ${records} records`;
 
-/** How a connection that pulls from a provider is doing. */
 const pullTables = (pull: Pull): string =>
   [
     rowsOf([pull], ['provider', 'organisation', 'baseUrl', 'state', 'lastPulledAt']),

@@ -2,18 +2,18 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { readDemo } from '../local/directory.ts';
 import { ApiError, type Operator, operatorOf } from './client.ts';
 
-/** Returns a client of the operators' routes of the service that `command` addresses. @throws ApiError */
+/** A client of the operators' API for the command's service. @throws ApiError */
 export function operatorFor(command: Command): Operator {
   const { baseUrl, operatorKey } = serviceOf(command);
   return operatorOf(baseUrl, operatorKey);
 }
 
-/** Finds the service that `command` addresses: by --url or FLEET_URL, or else the local one. @throws ApiError */
+/** The command's service: by --url or FLEET_URL, otherwise the local one. @throws ApiError */
 export function serviceOf(command: Command): { baseUrl: string; operatorKey: string } {
   return serviceAt(command.optsWithGlobals<{ url?: string }>().url);
 }
 
-/** Finds the service at `url`: without one, at FLEET_URL, or else the local one. @throws ApiError */
+/** The service at `url`, by default at FLEET_URL, otherwise the local one. @throws ApiError */
 export function serviceAt(url = process.env.FLEET_URL || undefined): {
   baseUrl: string;
   operatorKey: string;
@@ -31,7 +31,7 @@ export function serviceAt(url = process.env.FLEET_URL || undefined): {
   return { baseUrl: (url ?? local?.baseUrl ?? '').replace(/\/$/, ''), operatorKey: key };
 }
 
-/** What somebody may have meant who gave this as a URL. */
+/** A suggestion for an invalid URL. */
 const suggestionFor = (url: string): string =>
   /^(localhost|127\.0\.0\.1)(:|$)/.test(url)
     ? `http://${url}`
@@ -39,7 +39,6 @@ const suggestionFor = (url: string): string =>
       ? `https://${url}`
       : 'https://api.example.com';
 
-/** Reads an option that must be a whole number. */
 export const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = Number(text);
   if (!Number.isInteger(value) || value < min || value > max)

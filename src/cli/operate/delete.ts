@@ -17,7 +17,6 @@ const columns: Column<Item<'GET /deletions'>>[] = [
   'steps',
 ];
 
-/** fleet account delete */
 export const deleteAccountCommand = (): Command =>
   new Command('delete')
     .description('suspend an account, and delete it with all of its data 30 days later')
@@ -33,7 +32,6 @@ export const deleteAccountCommand = (): Command =>
       show(command, { id, deleted: await toTheEnd(operator, id, accepted) }, ['id', 'deleted']);
     });
 
-/** fleet connection delete */
 export const deleteConnectionCommand = (): Command =>
   new Command('delete')
     .description('delete a connection with all of its records: this cannot be undone')
@@ -46,7 +44,6 @@ export const deleteConnectionCommand = (): Command =>
       show(command, { id, deleted: await toTheEnd(operator, id, accepted) }, ['id', 'deleted']);
     });
 
-/** fleet driver … */
 export const driverCommands = (): Command =>
   group('driver', 'erase the data of a driver', [
     new Command('erase')
@@ -63,20 +60,19 @@ export const driverCommands = (): Command =>
       }),
   ]);
 
-/** fleet deletion … */
 export const deletionCommands = (): Command =>
   group('deletion', 'show deletions that are scheduled or under way', [
     calling('list', 'list deletions', 'GET /deletions', columns),
   ]);
 
-/** The name of what is to be deleted, as the person types it. */
+/** The name of what to delete, as typed. */
 const nameOf = async (kind: string, given: string | undefined): Promise<string> =>
   given ?? (await ask(`To delete this ${kind}, type its name:`, noTerminal('--yes NAME')));
 
 const noTerminal = (instead: string): string =>
   `stdin is not a terminal; pass ${instead}. Nothing has changed`;
 
-/** Goes on until nothing is left. If this is interrupted, the service continues by itself. */
+/** Continues until nothing is left. If this is interrupted, the service continues by itself. */
 async function toTheEnd(operator: Operator, id: string, { deletion }: DeletionProgress): Promise<true> {
   for (let left = deletion; left; ) {
     if (process.stderr.isTTY)

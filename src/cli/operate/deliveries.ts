@@ -16,7 +16,6 @@ const columns: Column<ReturnType<typeof withLast>>[] = [
   'last',
 ];
 
-/** fleet delivery … */
 export const deliveryCommands = (): Command =>
   group('delivery', 'follow deliveries, send them now, and replay them', [
     new Command('list')

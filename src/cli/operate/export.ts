@@ -6,13 +6,12 @@ import { download, forgetDownload } from './export/download.ts';
 import type { Format } from './export/write.ts';
 import { show, startBar } from './print.ts';
 
-/** As the contract has them: no other command should wait until the declarations of all records are loaded. */
+/** From the contract, because loading the declarations of all records would slow down other commands. */
 const kinds = published.paths['/changes'].get.parameters.flatMap((parameter) =>
   'name' in parameter && parameter.name === 'kinds' ? (parameter.schema.items?.enum ?? []) : [],
 );
 const formatNames = Object.keys({ ndjson: true, csv: true, parquet: true } satisfies Record<Format, true>);
 
-/** fleet export */
 export function exportCommand(): Command {
   return new Command('export')
     .description("write an account's records of one kind to a file; can be resumed")

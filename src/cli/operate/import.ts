@@ -6,7 +6,7 @@ import { operatorFor, serviceOf } from './context.ts';
 import { importLines, type Summary, sendRecords } from './import/run.ts';
 import { printable, show, startBar } from './print.ts';
 
-/** fleet import; exits with 1 when a record was rejected */
+/** Exits with 1 when a record was rejected. */
 export function importCommand(): Command {
   return new Command('import')
     .description('load records from an NDJSON or CSV file; safe to run again')
@@ -19,7 +19,7 @@ export function importCommand(): Command {
     .option('--notify', 'notify webhooks of events and accidents, as if they happened now')
     .option('--at-once <calls>', 'number of calls to send at a time', Number, 4)
     .action(async (file, { connection, kind, notify = false, atOnce }, command) => {
-      // It needs the declarations of all records, which no other command should wait for.
+      // Loads the declarations of all records, which would slow down other commands.
       const { readRecords } = await import('./import/read.ts');
       const size = sizeOf(file);
       const operator = operatorFor(command);
@@ -70,7 +70,7 @@ export function importCommand(): Command {
 
 const recordsIn = ({ accepted, unchanged, rejected }: Summary): number => accepted + unchanged + rejected;
 
-/** Says why the first records were rejected, and where to find all of them. */
+/** Why the first records were rejected, and where to find all of them. */
 function rejections({ rejected, firstRejected }: Summary, rejectedFile: string): string {
   const reasons = firstRejected.map(({ line, message }) => `  line ${line}: ${printable(message)}`);
   const more = rejected - firstRejected.length;

@@ -4,10 +4,9 @@ import { ApiError, type Operator } from './client.ts';
 import { operatorFor } from './context.ts';
 import { printable, show } from './print.ts';
 
-/** For how long the tool tries again while the service cannot be reached; the service continues by itself. */
+/** How long the tool retries while the service is unreachable; the service continues by itself. */
 const timeoutMs = 120_000;
 
-/** fleet account move */
 export const moveAccountCommand = (): Command =>
   new Command('move')
     .description('move an account and its data to another home')
@@ -30,7 +29,7 @@ export const moveAccountCommand = (): Command =>
       show(command, last, ['id', 'from', 'to', 'state', 'copied', 'refusedForMs']);
     });
 
-/** Goes on until nothing is left to do. @throws ApiError, when the move has stopped */
+/** Continues until nothing is left to do. @throws ApiError, when the move has stopped */
 async function toTheEnd(operator: Operator, id: string, call: () => Promise<MoveProgress>): Promise<Move> {
   let last = (await call()).move;
   for (let until = Date.now() + timeoutMs; ; ) {
@@ -40,7 +39,7 @@ async function toTheEnd(operator: Operator, id: string, call: () => Promise<Move
       throw new ApiError(`The move has stopped: ${last.problem}. Cancel it with --cancel, and begin again`);
     showProgress(last);
     try {
-      // The service may have come to the end by itself.
+      // The service may have finished by itself.
       const { move } = await operator.call('GET /accounts/:id/move', { id });
       if (!move) return { ...last, state: last.state === 'cancelling' ? 'cancelled' : 'done' };
       last = (await call()).move;
@@ -52,7 +51,7 @@ async function toTheEnd(operator: Operator, id: string, call: () => Promise<Move
   }
 }
 
-/** Says before a move begins what it will take. */
+/** Shows before a move begins what it will take. */
 function showEstimate({ estimate }: MoveProgress): void {
   if (estimate)
     console.error(

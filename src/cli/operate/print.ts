@@ -2,14 +2,14 @@ import { SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 
-/** A column of a table: a field, or a heading with a field or what follows from an item. */
+/** A column of a table: a field, or a heading with a field or a value computed from an item. */
 export type Column<T> = Field<T> | [heading: string, value: Field<T> | ((item: T) => unknown)];
 type Field<T> = keyof T & string;
 
-/** How people see what was found: as a table with these columns, or as this text. */
+/** How results are shown: as a table with these columns, or as this text. */
 export type Shown<Found, T> = Column<T>[] | ((found: Found) => string);
 
-/** Prints what a command found, one item or several, as `shown`; with --json everything. */
+/** Prints one or several results as `shown`; with --json everything. */
 export const show = <Found, T = Found extends (infer I)[] ? I : Found>(
   command: Command,
   found: Found,
@@ -20,11 +20,11 @@ export const show = <Found, T = Found extends (infer I)[] ? I : Found>(
   console.log(json ? printableJson(found) : inText(safe(found)));
 };
 
-/** The same with all text in it printable, whatever is then made of it. */
+/** The same with all text printable. */
 const safe = <Found>(found: Found): Found =>
   JSON.parse(JSON.stringify(found), (_, value) => (typeof value === 'string' ? printable(value) : value));
 
-/** Starts a progress bar for people at a terminal; with --json there is none. */
+/** Starts a progress bar for people at a terminal; none with --json. */
 export function startBar(
   command: Command,
   format: string,
@@ -38,7 +38,6 @@ export function startBar(
   return bar;
 }
 
-/** Draws these columns of items. */
 export function rowsOf<T>(items: T[], columns: Column<T>[]): string {
   if (items.length === 0) return 'None.';
   const pairs = columns.map((column) => (typeof column === 'string' ? ([column, column] as const) : column));
@@ -66,12 +65,12 @@ function cell(value: unknown): string {
 const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu;
 
 /**
- * Returns other people's text as one line that is safe to print: characters that would move the cursor, change
- * colours or reorder letters show as escapes such as `\u001b`.
+ * Other people's text as one line that is safe to print: characters that would move the cursor, change colours or
+ * reorder letters show as escapes such as `\u001b`.
  */
 export const printable = (text: string): string =>
   text.replace(invisible, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** Returns indented JSON, equally safe to print; the escapes are those of JSON, so programs read the original. */
+/** Indented JSON, equally safe to print; the escapes are those of JSON, so programs read the original. */
 export const printableJson = (value: unknown): string =>
   JSON.stringify(value, null, 2).split('\n').map(printable).join('\n');

@@ -8,7 +8,6 @@ import { printable, show } from './print.ts';
 
 type Selection = { since?: string; until?: string; includeDelivered?: boolean };
 
-/** fleet delivery replay */
 export function replayCommand(): Command {
   return new Command('replay')
     .description('send finished deliveries again, on a new retry schedule')
@@ -54,7 +53,7 @@ function inWords({ count, more, tooOld }: ReplayCount, all: boolean): string {
   return printable([found, tooOld && old, all && repeats].filter(Boolean).join(' '));
 }
 
-/** Replays to the end, however many calls that takes. @throws ApiError, which says how far it came */
+/** Replays everything, in as many calls as that takes. @throws ApiError, which says how far it got */
 async function replayAll(operator: Operator, id: string, selection: Selection): Promise<Replayed> {
   let replayed = 0;
   for (let after: string | undefined; ; ) {

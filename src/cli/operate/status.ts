@@ -5,7 +5,6 @@ import { waitInWords } from '../../webhooks/latency.ts';
 import { calling } from './command.ts';
 import { type Column, rowsOf, tableOf } from './print.ts';
 
-/** fleet status */
 export const statusCommand = (): Command =>
   calling(
     'status',
@@ -52,7 +51,6 @@ export const statusCommand = (): Command =>
       ].join('\n'),
   );
 
-/** A table, if there is something to show. */
 const some = <T>(items: T[], columns: Column<T>[]): string[] =>
   items.length > 0 ? [rowsOf(items, columns)] : [];
 
@@ -71,7 +69,7 @@ function overview(status: StatusReport): string {
   ]);
 }
 
-/** What needs somebody now; without what has failed in the last day and works again. */
+/** What needs attention now; without what has failed in the last day and works again. */
 function failsNow({ accidents, failing, connections }: StatusReport): string {
   const webhooks = failing.filter(({ failures }) => failures > 0);
   const found = [
@@ -82,7 +80,7 @@ function failsNow({ accidents, failing, connections }: StatusReport): string {
   return found.filter(Boolean).join(', ') || 'nothing';
 }
 
-/** What a key still does. */
+/** What a key is still used for. */
 function useOf({ encrypts, known, newest }: HeaderKey): string {
   if (newest) return 'encrypts';
   if (!known) return 'missing: put it back';
@@ -117,7 +115,7 @@ function fullness({ bytes, share, daysLeft }: NonNullable<HomeHealth['size']>): 
   return `${gigabytes} of 10 GB (${Math.round(share * 100)} %), ${left}`;
 }
 
-/** Failures by webhook, with bars in proportion to the worst: attempts that are repeated count as well. */
+/** Failures by webhook, with bars in proportion to the worst, including attempts that are repeated. */
 function failures(failing: StatusReport['failing']): string {
   if (failing.length === 0) return 'No webhook is failing.';
   const worst = Math.max(...failing.map(({ failedAttempts }) => failedAttempts), 1);
@@ -141,7 +139,6 @@ const cappedCount = (count: number, max: number): string => (count < max ? `${co
 const barWidth = 20;
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** A bar for a share from 0 to 1, to an eighth of a character. */
 function bar(share: number): string {
   const length = Math.round(share * barWidth * 8);
   return '█'.repeat(Math.floor(length / 8)) + (eighths[length % 8] ?? '');

@@ -5,12 +5,11 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import { wholeNumber } from './context.ts';
 
-/** The size of the fleet, its first day (`YYYY-MM-DD`), and the seed that decides everything else. */
+/** The size of the fleet, its first day (`YYYY-MM-DD`), and the random seed. */
 export type FleetOptions = { vehicles: number; days: number; start: string; seed: number };
 
 type Place = { latitude: number; longitude: number };
 
-/** The towns that depots are in. */
 const towns: [name: string, latitude: number, longitude: number][] = [
   ['Denver', 39.7392, -104.9903],
   ['Boulder', 40.015, -105.2705],
@@ -26,7 +25,7 @@ const models: [make: string, model: string, fuel: string][] = [
   ['Mercedes-Benz', 'Sprinter', 'diesel'],
   ['Isuzu', 'NPR', 'petrol'],
 ];
-/** What happens in 100,000 km. */
+/** Incidents per 100,000 km. */
 const incidents = Object.entries({
   Speeding: 140,
   'Harsh Braking': 90,
@@ -42,7 +41,6 @@ const incidents = Object.entries({
   Crash: 1,
 }).flatMap(([type, count]) => Array<string>(count).fill(type));
 
-/** fleet generate */
 export function generateCommand(): Command {
   return new Command('generate')
     .description('print realistic test records as NDJSON; the same options give the same records')
@@ -58,8 +56,8 @@ export function generateCommand(): Command {
 }
 
 /**
- * Yields the records of a made-up fleet: drivers and vehicles, and then for each day the trips of their shifts,
- * each starting where the previous one ended, with the incidents on the way. Equal options give equal records.
+ * Yields the records of a made-up fleet: drivers and vehicles, then for each day the trips of their shifts, each
+ * starting where the previous one ended, with incidents on the way. Equal options give equal records.
  */
 export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): Generator<object> {
   const generator = xoroshiro128plus(seed);
@@ -166,7 +164,7 @@ export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): G
   }
 }
 
-/** Returns the place that is `km` away in a direction (radians from north). */
+/** The place `km` away in a direction (radians from north). */
 const away = ({ latitude, longitude }: Place, km: number, direction: number): Place => ({
   latitude: Number((latitude + (km / 111) * Math.cos(direction)).toFixed(5)),
   longitude: Number((longitude + (km / 85) * Math.sin(direction)).toFixed(5)),

@@ -4,7 +4,6 @@ import { about, group, within } from './command.ts';
 import { operatorFor } from './context.ts';
 import { type Column, show } from './print.ts';
 
-/** fleet token … */
 export const tokenCommands = (): Command =>
   group('token', 'manage API tokens', [
     issuing('an API token', 'POST /accounts/:id/tokens').option(
@@ -15,7 +14,6 @@ export const tokenCommands = (): Command =>
     revoking('an API token'),
   ]);
 
-/** fleet ingest-key … */
 export const ingestKeyCommands = (): Command =>
   group('ingest-key', 'manage ingest keys', [
     issuing('an ingest key', 'POST /connections/:id/ingest-keys'),

@@ -3,7 +3,6 @@ import type { WebhookHealth } from '../../operator/api/webhooks.ts';
 import { about, group, within } from './command.ts';
 import { type Column, rowsOf } from './print.ts';
 
-/** fleet webhook … */
 export const webhookCommands = (): Command =>
   group('webhook', 'list, limit and pause the webhooks of an account', [
     within(
@@ -38,7 +37,7 @@ export const webhookCommands = (): Command =>
     about('resume', 'send to a paused webhook again, accidents first', 'POST /webhooks/:id/resume', table),
   ]);
 
-/** What is no whole number goes to the service as it is, which says what it must be: JSON would make it null. */
+/** Invalid numbers are sent as text, so that the service explains them: JSON would make them null. */
 const wholeNumber = (text: string): number | string => (/^\d{1,9}$/.test(text) ? Number(text) : text);
 
 function table(found: WebhookHealth | WebhookHealth[]): string {
@@ -50,7 +49,6 @@ function table(found: WebhookHealth | WebhookHealth[]): string {
   return rowsOf(webhooks, columns);
 }
 
-/** How many calls a receiver gets at most, in words. */
 function limitOf({ maxInFlight, maxPerSecond }: WebhookHealth): string {
   return `${maxInFlight ?? 'up to 50'} at a time${maxPerSecond ? `, ${maxPerSecond} a second` : ''}`;
 }

@@ -4,8 +4,8 @@ import { homeName, mainHome } from '../../platform/homes/names.ts';
 const own = /^\[\[(d1_databases|r2_buckets|queues\.producers|queues\.consumers)\]\]\n(?:.+\n)+/gm;
 
 /**
- * Adds homes to the text of wrangler.toml: whatever main has of its own, they get with the same settings, under bindings
- * and names that end in theirs, such as `DB_EU` and `fleet-eu`.
+ * Adds homes to the text of wrangler.toml: they get everything that main has of its own, with the same settings, under
+ * bindings and names that end in theirs, such as `DB_EU` and `fleet-eu`.
  */
 export function withHomes(toml: string, homes: string[]): string {
   const parts = toml.match(own) ?? [];
@@ -17,14 +17,14 @@ const partOf = (home: string, part: string): string =>
     .replace(/^binding = "(.+)"$/m, `binding = "${bindingOf('$1', home)}"`)
     .replace(/^(database_name|bucket_name|queue|dead_letter_queue) = "(.+)"$/gm, `$1 = "$2-${home}"`);
 
-/** What the binding of main that is named `main` is called in a home. */
+/** The name of main's binding `main` in a home. */
 export const bindingOf = (main: string, home: string): string =>
   home === mainHome ? main : `${main}_${home.toUpperCase()}`;
 
 /**
- * The homes besides main that a list such as `main,eu,us2` names.
+ * The homes besides main in a list such as `main,eu,us2`.
  *
- * @throws Error when a name is not one, is there twice, or main is missing
+ * @throws Error, when a name is invalid or repeated, or main is missing
  */
 export function furtherHomes(list: string): string[] {
   const names = list.split(',').map((name) => name.trim());
@@ -38,7 +38,7 @@ export function furtherHomes(list: string): string[] {
   return others;
 }
 
-/** What is wrong with a name for a further home, in words for people; undefined if nothing is. */
+/** What is wrong with a name for a further home; undefined if nothing is. */
 export const problemOfHome = (name: string): string | undefined =>
   homeName.test(name)
     ? undefined

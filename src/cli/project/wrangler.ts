@@ -5,26 +5,25 @@ import { root } from './paths.ts';
 
 const program = join(root, 'node_modules/wrangler/bin/wrangler.js');
 
-/** Keeps wrangler from reporting to anybody, and makes it print what our programs expect to read. */
+/** Turns off wrangler's telemetry, and makes it print what our programs expect. */
 const environment = {
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
   WRANGLER_SEND_METRICS: 'false',
   WRANGLER_SEND_ERROR_REPORTS: 'false',
   WRANGLER_HIDE_BANNER: 'true',
   WRANGLER_LOG: 'log',
-  // Spares each start a third of its work: wrangler's own code is compiled once.
+  // Saves a third of each start: wrangler's own code is compiled once.
   NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node'),
   DO_NOT_TRACK: '1',
   NO_COLOR: '1',
 };
 
-/** Environment variables; one that is undefined is unset. */
 export type Variables = { [name: string]: string | undefined };
 
-/** What a wrangler command wrote: to stdout, and in total without colours. */
+/** The output of a wrangler command: stdout, and all of it without colours. */
 export type WranglerOutput = { ok: boolean; out: string; text: string };
 
-/** Starts the project's own wrangler with `args`, in the project's folder unless `options` name another. */
+/** Starts the project's own wrangler with `args`, by default in the project's folder. */
 export function startWrangler(
   args: string[],
   { env, ...options }: Omit<SpawnOptions, 'env'> & { env?: Variables } = {},
@@ -40,7 +39,7 @@ export function startWrangler(
 export const runWrangler = (args: string[], env: Variables = {}): Promise<WranglerOutput> =>
   toItsEnd(startWrangler(args, { env, stdio: ['ignore', 'pipe', 'pipe'] }));
 
-/** Runs a program that uses wrangler's library, in the environment that wrangler itself has. */
+/** Runs a program that uses wrangler's library, in wrangler's environment. */
 export const runBesideWrangler = (file: string, args: string[]): Promise<WranglerOutput> =>
   toItsEnd(
     spawn(process.execPath, [file, ...args], {

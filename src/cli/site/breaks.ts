@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from '../project/paths.ts';
 
-/** A change as Redocly reports it, as far as we look at it. */
+/** A change in Redocly's report, as far as it is used here. */
 type Change = {
   path: string;
   kind: 'added' | 'modified' | 'removed';
@@ -11,7 +11,7 @@ type Change = {
   revision?: { pointer: string };
 };
 
-/** What the guide Versioning allows and Redocly calls breaking: by the rule, and by what it is said of. */
+/** Changes that the guide Versioning allows and Redocly calls breaking: by rule and subject. */
 const allowed = [
   {
     what: 'a new kind in /changes',
@@ -33,7 +33,7 @@ const allowed = [
   },
 ];
 
-/** What in an API document would break clients of the published one: a line each, and none if nothing would. */
+/** The changes that would break clients of the published document, a line each. */
 export function breaksBetween(published: string, revision: string): string[] {
   const program = join(root, 'node_modules/@redocly/cli/bin/cli.js');
   const args = [program, 'diff', published, revision, '--format', 'json', '--fail-on', 'none'];

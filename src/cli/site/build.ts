@@ -17,8 +17,8 @@ import { buildDesign } from './design.ts';
 import { buildMap } from './map.ts';
 
 /**
- * Brings `directory` up to date with the sources. It builds beside it and then moves single files, only those
- * that changed: whoever reads `directory` meanwhile finds every page, old or new.
+ * Updates `directory` from the sources. Builds beside it and then moves changed files one by one, so that readers find
+ * every page, old or new.
  */
 export async function updateSite(directory: string): Promise<void> {
   const fresh = mkdtempSync(`${directory}.`);
@@ -33,7 +33,7 @@ export async function updateSite(directory: string): Promise<void> {
   }
 }
 
-/** Builds all files that Cloudflare serves without asking the Worker, into the empty folder `directory`. */
+/** Builds all files that Cloudflare serves without the Worker, into the empty folder `directory`. */
 export async function buildSite(directory: string): Promise<void> {
   cpSync(join(root, 'src/portal/assets'), join(directory, 'portal'), { recursive: true });
   await buildDesign(join(directory, 'design'));
@@ -43,7 +43,8 @@ export async function buildSite(directory: string): Promise<void> {
 }
 
 /**
- * Builds the API's documents. A separate program prints them: they come from Worker code, which is a project of its own.
+ * Builds the API's documents. A separate program prints them, because they come from Worker code, which is a project of
+ * its own.
  */
 export function buildDocuments(directory: string): void {
   const program = join(root, 'src/docs/openapi/print.ts');

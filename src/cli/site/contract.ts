@@ -5,8 +5,8 @@ import { breaksBetween } from './breaks.ts';
 import { buildDocuments } from './build.ts';
 
 /**
- * `npm run contract`: builds the API documents and publishes them, to compare later ones with. Refuses a change that
- * would break clients of the published ones, unless the API version is new.
+ * `npm run contract`: builds the API documents and publishes them, for comparison with later ones. Refuses a change
+ * that would break clients, unless the API version is new.
  */
 buildDocuments(siteDirectory);
 for (const name of ['openapi.json', 'openapi.operator.json']) {

@@ -5,7 +5,7 @@ import subsetFont from 'subset-font';
 import { iconNames } from '../../portal/ui/icon-names.ts';
 import { root } from '../project/paths.ts';
 
-/** Basic Latin, Latin-1 and the punctuation of our own texts; names in other letters use the reader's own fonts. */
+/** Basic Latin, Latin-1 and our own texts' punctuation; names in other letters use the reader's fonts. */
 const latin = `${charactersBetween([0x20, 0x7e], [0xa0, 0xff])}–—‘’“”•…→↑↓−×`;
 const ascii = `${charactersBetween([0x20, 0x7e])}…`;
 
@@ -27,7 +27,7 @@ function stylesheet(name: string, directory: string): void {
   if (status !== 0) throw new Error(`Cannot build the stylesheet:\n${stderr}`);
 }
 
-/** Lucide's icons that pages use, the risks as rising bars, and the levels of an accident as segments. */
+/** The icons of Lucide that pages use, the risks as rising bars, and the levels of an accident as segments. */
 function icons(): string {
   const symbol = (id: string, viewBox: string, content: string) =>
     `<symbol id="${id}" viewBox="${viewBox}">${content}</symbol>`;
@@ -53,7 +53,7 @@ function icons(): string {
   return `<svg xmlns="http://www.w3.org/2000/svg">${shapes.join('')}</svg>`;
 }
 
-/** Writes the characters of `text` in the weights that are used: a fraction of the whole font. */
+/** Writes the characters of `text` in the weights in use: a fraction of the whole font. */
 async function font(
   name: string,
   text: string,

@@ -14,8 +14,9 @@ import { root } from '../project/paths.ts';
 type Position = [longitude: number, latitude: number];
 
 /**
- * Builds what pages with a map load into the folder `directory`: MapLibre with its worker and stylesheet, and outlines
- * of the world's countries (Natural Earth) and of the states and counties of the USA (Census Bureau), as GeoJSON.
+ * Builds the files of pages with a map into the folder `directory`: MapLibre with its worker and stylesheet, and
+ * outlines of the world's countries (Natural Earth) and of the states and counties of the USA (Census Bureau), as
+ * GeoJSON.
  */
 export function buildMap(directory: string): void {
   mkdirSync(directory, { recursive: true });
@@ -41,7 +42,7 @@ const land = (topology: Topology, { geometries }: Areas) => ({
   geometry: { type: 'MultiPolygon', coordinates: shapes(merge(topology, geometries)) },
 });
 
-/** The borders between areas, without the coasts, which are the land's. */
+/** The borders between areas, without coasts. */
 const borders = (topology: Topology, areas: Areas, wanted: (a: Area, b: Area) => boolean = () => true) => ({
   type: 'Feature',
   properties: { is: 'border' },
@@ -53,10 +54,10 @@ const borders = (topology: Topology, areas: Areas, wanted: (a: Area, b: Area) =>
   },
 });
 
-/** The first two digits of a county's id are its state's: what separates states is drawn as their border. */
+/** The first two digits of a county's id are its state's, whose borders are drawn separately. */
 const withinState = (a: Area, b: Area): boolean => a.id?.slice(0, 2) === b.id?.slice(0, 2);
 
-/** The name of each area, in the middle of its largest part, with how large that is: large areas are named first. */
+/** The name of each area, in the middle of its largest part, with its size: large areas are named first. */
 const names = (topology: Topology, { geometries }: Areas) =>
   geometries.flatMap((area) => {
     const { geometry, properties } = feature(topology, area);
@@ -76,7 +77,7 @@ const shapes = ({ coordinates }: MultiPolygon): Position[][][] =>
     .map((rings) => rings.map(coarse).filter((ring) => ring.length > 3))
     .filter((rings) => rings.length > 0);
 
-/** Positions in hundredths of a degree, about a kilometre, which the atlases are not more exact than. */
+/** Positions in hundredths of a degree, about a kilometre: the atlases are no more exact. */
 function coarse(line: Position[]): Position[] {
   const rounded = line.map(([x, y]): Position => [Math.round(x * 100) / 100, Math.round(y * 100) / 100]);
   return rounded.filter(([x, y], i) => i === 0 || x !== rounded[i - 1]?.[0] || y !== rounded[i - 1]?.[1]);

@@ -23,7 +23,7 @@ import { itemSchemas } from './resources.ts';
 import { Failure, retry } from './shared.ts';
 import { webhookOperations } from './webhooks.ts';
 
-/** What generated clients narrow a change by. */
+/** By which generated clients narrow a change. */
 const byKind = {
   oneOf: changesByKind.map(({ name }) => ref(name)),
   discriminator: {

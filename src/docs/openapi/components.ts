@@ -3,15 +3,13 @@ import type * as v from 'valibot';
 import { exampleOf } from './example-of.ts';
 import { words } from './words.ts';
 
-/** A part of a JSON document. */
 export type Json = { [key: string]: unknown };
 
 /**
- * Turns named valibot schemas into the named components of an OpenAPI document, each with the words for its
- * properties and its example. Where one schema holds another of them it refers to it. What a schema takes in is
- * described, or its output.
+ * Turns named valibot schemas into the named components of an OpenAPI document, each with its properties' descriptions
+ * and its example. A schema refers to others among them. Describes a schema's input, or its output.
  *
- * @throws Error when a schema has something that JSON Schema cannot say and no metadata says instead
+ * @throws Error, when JSON Schema cannot express a schema and no metadata replaces it
  */
 export function components(
   schemas: Record<string, v.GenericSchema>,
@@ -29,7 +27,7 @@ export function components(
   );
 }
 
-/** The schemas that are written otherwise than the library does. */
+/** Schemas that are written differently than the library does. */
 type Known =
   | v.LiteralSchema<v.Literal, undefined>
   | v.VariantSchema<
@@ -41,7 +39,7 @@ type Known =
 
 function completed(schema: Known, written: Json): Json | null {
   switch (schema.type) {
-    case 'custom': // what it accepts, its metadata says
+    case 'custom': // its metadata describes it
       return written;
     case 'literal':
       return { type: typeof schema.literal === 'number' ? 'integer' : typeof schema.literal, ...written };
@@ -58,7 +56,6 @@ function completed(schema: Known, written: Json): Json | null {
   }
 }
 
-/** A component by its name. */
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 function described(name: string, schema: Json, all: Record<string, Json>): Json {
@@ -80,7 +77,7 @@ function withWords(name: string, properties: Record<string, Json>): Record<strin
   );
 }
 
-/** A property's schema, with the words for an object that is spelled out in it. */
+/** A property's schema, with the descriptions of an inline object. */
 function within(schema: Json): Json {
   const properties = schema.properties as Record<string, Json> | undefined; // as JSON Schema has it
   return { ...schema, ...(properties && { properties: withWords('', properties) }) };

@@ -2,7 +2,7 @@ import { retries } from '../../webhooks/deliveries/policy.ts';
 import { type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
 
-/** What the service calls: the `webhooks` of the document. */
+/** The calls of receivers: the `webhooks` of the document. */
 export const deliveries = (): Json => ({
   event: delivery({
     id: 'eventDelivery',
@@ -44,7 +44,7 @@ function delivery({
       tags: ['Deliveries'],
       summary,
       description: `${description} ${how}`,
-      // A secret among the custom headers, or a signature, proves where they come from.
+      // A secret among the custom headers, or a signature, authenticates them.
       security: [],
       parameters: [
         header('Delivery-Id', 'The same on every attempt: use it to ignore repeats.', {

@@ -8,7 +8,7 @@ import { failing } from './shared.ts';
 
 const { from, to, ...filters } = deliveryFilters;
 
-/** The list of deliveries: our addition to the specification. */
+/** The list of deliveries, an addition to the specification. */
 export const deliveryList: Operation = {
   call: 'get /deliveries',
   id: 'listDeliveries',
@@ -68,7 +68,7 @@ const ofDelivery = ({ message, ...operation }: Action): Operation => ({
   others: { 404: failing(404, 'Your account has none with this id.', ['Not found']) },
 });
 
-/** One delivery, and what clients can do with it. */
+/** One delivery, and its actions. */
 export const deliveryActions: Operation[] = [
   ofDelivery({
     call: 'get /deliveries/{id}',

@@ -4,27 +4,24 @@ import { components, type Json } from './components.ts';
 import { envelope, type Operation, written } from './operation.ts';
 import { Failure, FieldError, headers, responses } from './shared.ts';
 
-/** What a document is made of. */
 export type Parts = {
   title: string;
   description: string;
-  /** Its operations by their tags, each with what they are about. */
+  /** Its operations by tag, with the tag's description. */
   groups: { [tag: string]: [description: string, operations: Operation[]] };
-  /** Components by their names: what requests hold, and replies that are sent as they are. */
+  /** Components by name: requests, and responses that are sent unchanged. */
   schemas: Record<string, v.GenericSchema>;
-  /** Components of replies whose schemas turn something into what is sent. */
+  /** Components of responses whose schemas transform what is sent. */
   replies?: Record<string, v.GenericSchema>;
   securitySchemes: Record<string, Json>;
   parameters?: Record<string, Json>;
   /** Messages of 413. */
   tooLarge: string[];
-  /** Deliveries that receivers get. */
   webhooks?: Json;
-  /** The limits that clients can meet. */
   limits?: Json;
 };
 
-/** Puts an OpenAPI 3.1 document together. */
+/** Builds an OpenAPI 3.1 document. */
 export function document(parts: Parts): Json {
   const { title, description, groups, securitySchemes, parameters, tooLarge, webhooks, limits } = parts;
   const schemas = {

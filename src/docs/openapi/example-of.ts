@@ -1,6 +1,6 @@
 import { examples } from './examples.ts';
 
-/** A JSON Schema, as far as an example follows from it. */
+/** The parts of a JSON Schema that examples use. */
 type Schema = {
   $ref?: string;
   type?: string;
@@ -14,7 +14,7 @@ type Schema = {
   required?: string[];
 };
 
-/** What fields of these names hold, where their schemas allow it. */
+/** Values of fields by name, where their schemas allow it. */
 const fields: { [name: string]: unknown } = {
   accountId: '01a1fc69-ae8b-7c1e-b1e2-6f0a2d9c5e11',
   connectionId: '01a1fc69-ae9e-77d4-be7b-4bc5ae1cace7',
@@ -55,8 +55,8 @@ const formats: { [format: string]: string } = {
 const scalars: { [type: string]: unknown } = { string: '…', integer: 3, number: 0.5, boolean: false };
 
 /**
- * An example of what a schema describes, where `components` are those that it may refer to. One of `examples` stands for
- * its component; others have the fields that are required, or all if none is, and null where that will do.
+ * An example of a schema, which may refer to `components`. One of `examples` is used for its component; others have the
+ * required fields, or all if none is, and null where allowed.
  */
 export function exampleOf(schema: Schema, components: { [name: string]: Schema }, field = ''): unknown {
   const { $ref, type = '', format = '', properties, required = [], items } = schema;

@@ -52,7 +52,7 @@ const changes = Object.fromEntries(
   }),
 );
 
-/** Examples of components, by their names; for those of the operators' document, `exampleOf` makes them up. */
+/** Examples of components by name; `exampleOf` makes up those of the operators' document. */
 export const examples: Record<string, unknown> = {
   ...resourceExamples,
   WebhookInput: webhookInput,

@@ -46,8 +46,8 @@ const list = ({ max, length, bytes }: { max: number; length: number; bytes: numb
   `${max}, of ${length} characters each, and ${n(bytes)} bytes as JSON`;
 
 /**
- * The limits that clients can meet, by section, as the API's document has them in `x-limits` and the guide Limits in its
- * tables. What is a number here is spelled out in a schema.
+ * The limits that clients can meet, by section, for `x-limits` in the API's document and the tables of the guide
+ * Limits. Literal numbers here are spelled out in a schema.
  */
 export const limits: { [section: string]: Limit[] } = {
   api: [

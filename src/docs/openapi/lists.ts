@@ -12,7 +12,6 @@ import type { Operation, Refused } from './operation.ts';
 import { itemName } from './resources.ts';
 import { failing } from './shared.ts';
 
-/** The operations of all lists. */
 export const listOperations = (): Operation[] =>
   lists.flatMap((resource) => [
     listOperation(resource.list, itemName(resource)),
@@ -148,11 +147,10 @@ const connectionHeader = (required: boolean): Json => ({
   required,
   description: required ? 'The connection to read.' : 'Only what belongs to this connection.',
   schema: { type: 'string', format: 'uuid' },
-  // The reference fills examples in, and what is optional is better left out.
+  // The reference fills examples in, and optional parameters are better left out.
   ...(required && { example: exampleConnectionId }),
 });
 
-/** What lists share. */
 export const listParameters: Record<string, Json> = {
   ConnectionId: connectionHeader(false),
   RequiredConnectionId: connectionHeader(true),
@@ -182,7 +180,7 @@ export function parameter(name: string, query: AnyQuery, description: string, re
 
 type AnyQuery = v.GenericSchema<string[] | undefined, unknown>;
 
-/** What a client writes, as the outermost metadata says: what lies within it is about something else. */
+/** The JSON Schema of what a client writes, from the outermost metadata. */
 function metadataOf(schema: AnyQuery): Json {
   if ('wrapped' in schema) return metadataOf(schema.wrapped as AnyQuery); // v.optional
   const pipe = 'pipe' in schema ? (schema.pipe as { kind: string; metadata?: Json }[]) : []; // v.pipe
@@ -190,7 +188,7 @@ function metadataOf(schema: AnyQuery): Json {
   return metadata ?? metadataOf(pipe[0] as unknown as AnyQuery); // a pipe begins with a schema
 }
 
-/** How the schema itself refuses a value; nothing when it takes it. */
+/** How the schema itself refuses a value; undefined if it is accepted. */
 export function refused(field: string, schema: v.GenericSchema, value: unknown): Refused | undefined {
   const [issue] = v.safeParse(v.object({ [field]: schema }), { [field]: value }).issues ?? [];
   if (!issue) return undefined;
@@ -198,21 +196,21 @@ export function refused(field: string, schema: v.GenericSchema, value: unknown):
   return { field: at, must };
 }
 
-/** How the parameters that all lists have are refused. */
+/** How the parameters of all lists are refused. */
 export const pageRefusals = (cursor = listCursor): (Refused | undefined)[] => [
   refused('limit', Limit, ['?']),
   refused('limits', v.never(notAParameter('limits', ['limit'])), ['50']),
   { message: 'Invalid cursor', field: 'cursor', must: cursor },
 ];
 
-/** How a range is refused, and its bounds, which the list may require. */
+/** How a range is refused, and its bounds, which may be required. */
 export const rangeRefusals = (required: boolean): (Refused | undefined)[] => [
   ...(required ? [refused('from', QueryTime, undefined)] : []),
   refused('to', QueryTime, ['?']),
   { field: 'from', must: 'must be before to' },
 ];
 
-/** The change feed: our addition to the specification. */
+/** The change feed, an addition to the specification. */
 export const changeFeed: Operation = {
   call: 'get /changes',
   id: 'listChanges',

@@ -4,38 +4,38 @@ import { exampleOf } from './example-of.ts';
 import { examples } from './examples.ts';
 import { always } from './shared.ts';
 
-/** One operation of a document, as its route is: what it takes, what it returns, and how it refuses. */
+/** One operation of a document: its request, its response, and its refusals. */
 export type Operation = {
   /** Its method, and its path with parameters in braces. */
   call: `${'get' | 'post' | 'put' | 'patch' | 'delete'} ${string}`;
   id: string;
   summary: string;
   description?: string;
-  /** The credential it needs, an API token unless it says otherwise. */
+  /** The credential it needs, by default an API token. */
   security?: 'ApiToken' | 'IngestKey' | 'OperatorKey' | 'none';
   parameters?: Json[];
-  /** The component that a body must be. */
+  /** The component of its body. */
   body?: string;
   reply: Reply;
-  /** Its 400s, besides those that all with a body have; undefined stands for none. */
+  /** Its 400s, besides those of all operations with a body; undefined stands for none. */
   refusals?: (Refused | undefined)[];
-  /** Replies of its own, in addition to those that all operations have. */
+  /** Responses in addition to those of all operations. */
   others?: Record<string, Json>;
 };
 
-/** A successful reply: its component's name, its message, and what `data` is, from which its example follows. */
+/** A successful response: its component's name, its message, and the type of `data`, from which its example follows. */
 export type Reply = {
   name: string;
   message: string;
   data: Json;
-  /** Another than that. */
+  /** A different example. */
   example?: unknown;
   paged?: boolean;
-  /** Whether there is always a cursor to come back with. */
+  /** Whether there is always a cursor for the next call. */
   resumable?: boolean;
 };
 
-/** A 400: its message, or the field that it names and what that must be; the message says just that, unless it is given. */
+/** A 400: its message, or the field and what it must be, which is also the message unless one is given. */
 export type Refused = string | { field: string; must: string; message?: string };
 
 const { requestId } = examples.Failure as { requestId: string }; // the example of that component
@@ -44,7 +44,7 @@ const exampleCursor = 'WzEsIjIwMjYtMTEtMjBUMTk6NTg6MDAuMDAwWiJd';
 
 const limited = { ...always, 'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' } };
 
-/** The operation as OpenAPI writes it, where `schemas` are the document's components. */
+/** The operation as OpenAPI writes it; `schemas` are the document's components. */
 export function written(operation: Operation, tag: string, schemas: Record<string, Json>): Json {
   const { id, summary, description, security = 'ApiToken', parameters, body, reply } = operation;
   return {
@@ -83,7 +83,7 @@ export function written(operation: Operation, tag: string, schemas: Record<strin
   };
 }
 
-/** The component of a reply's envelope. */
+/** The component of a response's envelope. */
 export const envelope = ({ data, paged, resumable }: Reply): Json => ({
   type: 'object',
   description: 'The envelope around what was asked for.',

@@ -16,7 +16,7 @@ import { refused } from './lists.ts';
 import type { Operation, Refused, Reply } from './operation.ts';
 import { recordSchemas } from './resources.ts';
 
-/** The document of what connectors and operators call, served at `/openapi.operator.json`. */
+/** The document for connectors and operators, served at `/openapi.operator.json`. */
 export const operatorDocument = (): Json =>
   document({
     title: 'Fleet Data Service, for connectors and operators',
@@ -73,7 +73,7 @@ const ingest: Operation = {
   ],
 };
 
-/** Where a provider's own webhook makes a pull due. */
+/** Where a provider's webhook makes a pull due. */
 const ring: Operation = {
   call: 'post /providers/{connectionId}/webhook',
   id: 'ring',
@@ -99,7 +99,7 @@ const ring: Operation = {
 
 const declared: Declared[] = Object.values(operations);
 
-/** The schemas that `src/operator/api` exports, by their names, which are those of the components. */
+/** The schemas that `src/operator/api` exports, by the names of the components. */
 const schemas: Record<string, v.GenericSchema> = Object.fromEntries(
   Object.entries<unknown>({
     ...accounts,
@@ -116,7 +116,7 @@ const nameOf = (schema: v.GenericSchema): string | undefined =>
 
 const isBody = ([, schema]: [string, v.GenericSchema]) => declared.some(({ body }) => body === schema);
 
-/** What operators can do, by the tags of the document. */
+/** The operators' operations, by the tags of the document. */
 const groups: { [tag: string]: [about: string, Record<string, Declared>, ...Operation[]] } = {
   Accounts: ['Customers of the service.', accounts.accountOperations],
   Connections: ['Their data sources, and what these hold.', connections.connectionOperations, ring],
@@ -147,7 +147,7 @@ function operationOf([id, operation]: [id: string, Declared]): Operation {
   };
 }
 
-/** What the `:id` of a path is, by what the path begins with. */
+/** What the `:id` of a path identifies, by the path's beginning. */
 const ids: Record<string, string> = {
   accounts: "The account's id.",
   channels: "The channel's id.",
@@ -185,7 +185,7 @@ const sliceParameters = [
   },
 ];
 
-/** The fields of an operation's query, each with the words for `operation.field` or `field`. */
+/** The fields of an operation's query, each with its description by `operation.field` or `field`. */
 function queryParameters(id: string, { query, part }: Declared): Json[] {
   if (!query) return part === 'slice' ? sliceParameters : [];
   const { [id]: { properties = {}, required = [] } = {} } = components({ [id]: query }) as {
@@ -211,7 +211,7 @@ function replyOf({ reply, message, part }: Declared): Reply {
   };
 }
 
-/** What an operation declares, what its schemas refuse of each field, and what all that read alike refuse. */
+/** The refusals that an operation declares, those of its schemas, and those of all lists. */
 function refusalsOf({ refusals = [], query, body, part }: Declared): (Refused | undefined)[] {
   const fields = Object.entries({ ...query?.entries, ...body?.entries } as v.ObjectEntries);
   return [

@@ -10,13 +10,11 @@ import {
 import { capitalised } from '../../fleet/lists/list.ts';
 import { lists, recordKinds } from '../../fleet/lists/registry.ts';
 
-/** The component of a resource's items, such as `SafetyEvent`. */
 export const itemName = ({ kind }: { kind: string }): string => capitalised(kind);
 
-/** The component of a resource's records, such as `SafetyEventRecord`. */
 export const recordName = ({ kind }: { kind: string }): string => `${capitalised(kind)}Record`;
 
-/** What lists show, for the clients' document. */
+/** The items of lists, for the clients' document. */
 export const itemSchemas: Record<string, v.GenericSchema> = {
   ...Object.fromEntries(lists.map((resource) => [itemName(resource), resource.item])),
   AccidentLevel,
@@ -25,20 +23,20 @@ export const itemSchemas: Record<string, v.GenericSchema> = {
   VehicleLocation: VehicleLocationOutput,
 };
 
-/** What connectors send in, for the operators' document. */
+/** The records of connectors, for the operators' document. */
 export const recordSchemas: Record<string, v.GenericSchema> = {
   ...Object.fromEntries(recordKinds.map((resource) => [recordName(resource), resource.record])),
   Location: LocationInput,
   VehicleLocation: VehicleLocationInput,
 };
 
-/** One believable example for each of these components, by its name. */
+/** An example for each of these components. */
 export const resourceExamples: Record<string, object> = {
   ...Object.fromEntries(lists.map((resource) => [itemName(resource), resource.itemExample])),
   ...Object.fromEntries(recordKinds.map((resource) => [recordName(resource), resource.recordExample])),
 };
 
-/** What each of these components and their properties means, by `Component` and `Component.property`. */
+/** The descriptions of these components and their properties, by `Component` and `Component.property`. */
 export const resourceWords: Record<string, string> = Object.fromEntries([
   ...lists.flatMap((resource) => wordsOf(itemName(resource), resource.description, resource.itemWords)),
   ...recordKinds.flatMap((resource) =>

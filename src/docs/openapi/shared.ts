@@ -3,7 +3,7 @@ import { apiVersion } from '../../platform/http/envelope.ts';
 import { type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
 
-/** What both documents refer to. */
+/** The components of both documents. */
 export const FieldError = v.object({ field: v.string(), message: v.string() });
 
 export const Failure = v.object({
@@ -14,7 +14,7 @@ export const Failure = v.object({
   retryAfter: v.optional(v.pipe(v.number(), v.integer())),
 });
 
-/** The headers that replies refer to. `securitySchemes` are those of the document. */
+/** The headers that responses refer to. `securitySchemes` are those of the document. */
 export const headers = (securitySchemes: Record<string, Json>): Record<string, Json> => ({
   RequestId: {
     description: "Identifies this request in the service's log. Quote it when you ask for help.",
@@ -47,12 +47,12 @@ export const headers = (securitySchemes: Record<string, Json>): Record<string, J
   },
 });
 
-/** The headers of every reply. */
+/** The headers of every response. */
 export const always = {
   'X-Request-Id': { $ref: '#/components/headers/RequestId' },
   'API-Version': { $ref: '#/components/headers/ApiVersion' },
 };
-/** The headers of a reply that says when to try again. */
+/** The headers of a response that says when to retry. */
 export const retry = { ...always, 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
 
 /** A failure's response, with an example for each message. */
@@ -78,7 +78,7 @@ export const failing = (
   },
 });
 
-/** The failures that are the same everywhere, with the sizes of bodies that the document is about. */
+/** The failures of all operations, with the body sizes of this document. */
 export const responses = (tooLarge: string[]): Record<string, Json> => ({
   Unauthorized: failing(
     401,

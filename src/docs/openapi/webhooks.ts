@@ -31,7 +31,7 @@ const webhookReply = (message: string, example = {}) => ({
 
 const { httpVerb, notificationTypes, filters } = WebhookInput.entries;
 
-/** Filters that no webhook can have, and those that are about what it does not subscribe to. */
+/** Filters that are invalid, or that apply to types the webhook does not subscribe to. */
 const wrongFilters = [
   { minEventRisk: 0 },
   { incidentTypes: ['?'] },
@@ -56,14 +56,13 @@ const invalidWebhook: (Refused | undefined)[] = [
   ...unmatchableFilters,
 ];
 
-/** The only 400 of a request that has nothing to get wrong: query and Connection-Id are ignored. */
+/** The only 400 of a request without parameters: query and Connection-Id are ignored. */
 const notHttp: Json = {
   description:
     'The request is not valid HTTP, for example because of a malformed header. It is refused before it reaches ' +
     'the service, so the body need not be JSON.',
 };
 
-/** What clients can do with webhooks. */
 export const webhookOperations: Operation[] = [
   {
     call: 'get /webhooks',

@@ -6,8 +6,8 @@ import { resourceWords } from './resources.ts';
 const kindWords = `What it is: ${alternatives(changeKinds)}; there may be more in future, unless \`kinds\` says which.`;
 
 /**
- * What each component and property of the documents means: by `Component`, by `property`, or by
- * `Component.property` where a property means something else than elsewhere.
+ * The descriptions of components and properties in the documents: by `Component`, by `property`, or by
+ * `Component.property` where a property's meaning differs.
  */
 export const words: Record<string, string> = {
   ...resourceWords,

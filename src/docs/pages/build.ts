@@ -17,7 +17,7 @@ const packages = join(import.meta.dirname, '../../../node_modules');
 /**
  * Writes the pages of `/docs` and the headers of all assets into `dist`, where `openapi.json` is.
  *
- * @throws Error for a malformed guide
+ * @throws Error, for a malformed guide
  */
 export async function buildDocs(dist: string): Promise<void> {
   const folder = join(dist, 'docs');
@@ -54,7 +54,7 @@ export async function buildDocs(dist: string): Promise<void> {
 
 const fileOf = ({ path }: Guide, type: 'html' | 'md'): string => `docs${path && `/${path}`}.${type}`;
 
-/** What programs that read documentation are to read, in the form of llmstxt.org. */
+/** The index for programs that read documentation, in the format of llmstxt.org. */
 function programsIndex(rendered: { guide: Guide; content: Rendered }[]): string {
   const guides = rendered.map(
     ({ guide, content }) => `- [${guide.title}](/${fileOf(guide, 'md')}): ${content.headings[0]?.lead ?? ''}`,

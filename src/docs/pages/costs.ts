@@ -14,22 +14,22 @@ const prices = [
 ];
 const planPrice = 5;
 
-/** Of D1's storage: what the plan includes, and the price of a further gigabyte for a month. */
+/** D1's storage: the gigabytes in the plan, and the price of a further one for a month. */
 const storage = { includedGb: 5, price: 0.75 };
 
-/** How long events and deliveries stay in D1 unless a deployment chooses otherwise. */
+/** How many days events and deliveries stay in D1 by default. */
 const daysKept = { events: 180, deliveries: 30 };
 
 const gigabytes = (daily: number): number =>
   (daily * (daysKept.events * perEvent.bytesStored + daysKept.deliveries * perEvent.bytesDelivered)) / 1e9;
 
-/** Days of so many events for which the table says what a month costs. */
+/** The events a day of the table's columns. */
 const volumes = [10_000, 100_000, 1_000_000, 10_000_000];
 
 const dollars = (amount: number): string =>
   amount < 0.5 ? '–' : `$${Math.round(amount).toLocaleString('en-US')}`;
 
-/** What a month of 30 days costs at some volumes, with the plan, and what each further million events costs. */
+/** What a month of 30 days costs at these volumes, with the plan, and what each further million events costs. */
 export function costTable(): string {
   const rows = [
     ...prices.map(({ of, count, price, included }) => ({

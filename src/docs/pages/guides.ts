@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { withTables } from './resource-tables.ts';
 
 /**
- * The guides in their order, under the headings of the menu: each a file of `src/docs/guides`, and a page under `/docs`
- * (the first one is `/docs` itself). Adding one is a word here.
+ * The guides in order, under the headings of the menu: each is a file of `src/docs/guides`, and a page under `/docs`
+ * (the first one is `/docs` itself). Adding one takes a word here.
  */
 export const guideGroups = [
   { heading: 'Start', paths: ['', 'quick-start', 'authentication'] },
@@ -35,16 +35,14 @@ export const guideGroups = [
   },
 ];
 
-/** The guides that have a path of their own. */
 export const guidePaths: string[] = guideGroups.flatMap(({ paths }) => paths).filter((path) => path !== '');
 
-/** A guide's path below `/docs` (empty for the first page), its title and its text in Markdown. */
+/** A guide's path below `/docs` (empty for the first page), its title and its Markdown. */
 export type Guide = { path: string; title: string; markdown: string };
 
-/** A guide's address. */
 export const hrefOf = ({ path }: Guide): string => (path ? `/docs/${path}` : '/docs');
 
-/** Reads all guides, with the page that leads to them first. @throws Error when one has no title */
+/** Reads all guides, the overview first. @throws Error, when one has no title */
 export const readGuides = (): Guide[] => ['', ...guidePaths].map(readGuide);
 
 function readGuide(path: string): Guide {

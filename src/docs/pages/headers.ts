@@ -12,7 +12,7 @@ const ownPagesOnly = [
 
 const year = 'public, max-age=31536000, immutable';
 
-/** The `_headers` file: what Cloudflare's static assets are served with. */
+/** The `_headers` file of Cloudflare's static assets. */
 export const assetHeaders = (): string => `/*
   X-Content-Type-Options: nosniff
   Referrer-Policy: no-referrer

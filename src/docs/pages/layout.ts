@@ -4,10 +4,10 @@ import { type Guide, guideGroups, hrefOf } from './guides.ts';
 import type { Heading, Rendered } from './markdown.ts';
 import type { Topic } from './topics.ts';
 
-/** What pages refer to that has a version: browsers keep such files for a year. */
+/** The versions of files that browsers cache for a year. */
 export type Versions = { minisearch: string; index: string };
 
-/** A page's frame: which of the `guides` it is, or which page beside them. */
+/** A page's frame: its path among the `guides` or beside them. */
 type Frame = { guides: Guide[]; path: string; title: string; versions: Versions };
 
 /** A guide's whole page. `guides` are all of them, for the menu. */
@@ -66,7 +66,7 @@ ${scripts}
 </html>
 `;
 
-/** Where the search stands there is a plain link first, for browsers that run no scripts. */
+/** At first a plain link to the search, for browsers without scripts. */
 const header = ({ path, versions }: Frame): string => `<header class="docs-head">
 <a class="brand" href="/docs">${mark}<span>Fleet Data Service<small>Documentation</small></span></a>
 <search class="docs-search" data-index="/docs/search.json?v=${versions.index}" data-program="/docs/minisearch.js?v=${versions.minisearch}">
@@ -82,7 +82,7 @@ const header = ({ path, versions }: Frame): string => `<header class="docs-head"
 <button class="btn btn-ghost" type="button" popovertarget="nav">${icon('menu')}Menu</button>
 </header>`;
 
-/** One list of links: beside the page, or on a phone a drawer, which needs no script and closes with Esc. */
+/** The menu: beside the page, or on a phone a drawer, which needs no script and closes with Esc. */
 const menu = (frame: Frame): string => `<nav class="nav" id="nav" popover="auto" aria-label="Documentation">
 ${guideGroups.map(({ heading, paths }) => menuGroup(heading, paths, frame)).join('\n')}
 <div><h2>API</h2>
@@ -142,7 +142,7 @@ const escaped = (text: string): string =>
 
 const icons = { menu: menuIcon, search: searchIcon };
 
-/** One of Lucide's icons beside a word: it says nothing that the word does not. */
+/** A decorative icon of Lucide's beside a word. */
 const icon = (name: keyof typeof icons): string =>
   `<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">${shapesOf(icons[name])}</svg>`;
 

@@ -1,14 +1,13 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import { createCssVariablesTheme, createHighlighter, type ShikiTransformer } from 'shiki';
 
-/** A heading of a page: its tag, the id that links lead to, and its title; the first paragraph below it, and all words. */
+/** A heading of a page: its tag, id and title; the first paragraph below it, and all words. */
 export type Heading = { tag: string; id: string; title: string; lead: string; text: string };
 
-/** A guide as HTML, with its headings. */
 export type Rendered = { html: string; headings: Heading[] };
 
 /**
- * Returns how to render a guide: headings are links to themselves, rows of tables become cards on a phone, and adjacent
+ * Returns a renderer for guides: headings link to themselves, rows of tables become cards on a phone, and adjacent
  * samples are one group.
  */
 export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
@@ -26,7 +25,7 @@ export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
   rules.table_open = () =>
     '<div class="panel" role="group" aria-label="Table" tabindex="0"><table class="data data-cards">\n';
   rules.table_close = () => '</table></div>\n';
-  // One box for all that a cell says: on a phone it stands beside the cell's name.
+  // One box for a cell's content: on a phone it is beside the cell's name.
   rules.td_open = (tokens, at, options, _, self) => `${self.renderToken(tokens, at, options)}<span>`;
   rules.td_close = () => '</span></td>\n';
   rules.heading_open = (tokens, at) => {
@@ -48,7 +47,7 @@ export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
 const isSample = (token: Token | undefined): boolean =>
   token?.type === 'fence' && readFence(token.info).name !== undefined;
 
-/** Names each cell by the head of its column: on a phone rows are cards, and the first cell is a card's title. */
+/** Labels each cell with its column's head: on a phone rows are cards, and the first cell is a card's title. */
 function labelCells(tokens: Token[]): void {
   let heads: string[] = [];
   let column = 0;
@@ -63,7 +62,6 @@ function labelCells(tokens: Token[]): void {
   }
 }
 
-/** The headings of a page, in their order. */
 export function headingsOf(tokens: Token[]): Heading[] {
   const headings: Heading[] = [];
   for (const [at, token] of tokens.entries()) {
@@ -82,7 +80,7 @@ export function headingsOf(tokens: Token[]): Heading[] {
 const textOf = (inline: Token | undefined): string =>
   (inline?.children ?? []).map(({ type, content }) => (type === 'softbreak' ? ' ' : content)).join('');
 
-/** A heading's id: the one that GitHub gives it, so that a link holds on both. */
+/** A heading's id, as GitHub makes it, so that a link works on both. */
 const idOf = (title: string): string =>
   title
     .toLowerCase()
@@ -94,10 +92,10 @@ const languages = { bash: 'curl', ts: 'TypeScript', python: 'Python', json: 'JSO
 type Language = keyof typeof languages;
 const isLanguage = (name: string): name is Language => Object.hasOwn(languages, name);
 
-/** What a fenced block is: its language, and its file name when it is a sample that runs. */
+/** A fenced block's language, and its file name if it is a runnable sample. */
 type Fence = { language: Language; name: string | undefined };
 
-/** Reads a fence's info string: `ts receiver.ts`, or what else is to stand above it. @throws Error for a language that no page shows */
+/** Reads a fence's info string: `ts receiver.ts`, or another title. @throws Error, for a language that no page shows */
 export function readFence(info: string): Fence {
   const [, language = '', name] = /^(\S*)\s*(.+)?$/.exec(info.trim()) ?? [];
   if (!isLanguage(language))
@@ -105,7 +103,7 @@ export function readFence(info: string): Fence {
   return { language, name };
 }
 
-/** Loads the grammars. Returns how to turn code into HTML whose colours are classes, as the pages' policy requires. */
+/** Loads the grammars. Returns a renderer of code whose colours are classes, as the pages' policy requires. */
 async function codeRenderer(): Promise<(code: string, fence: Fence) => string> {
   const highlighter = await createHighlighter({
     themes: [theme],
@@ -124,7 +122,7 @@ async function codeRenderer(): Promise<(code: string, fence: Fence) => string> {
   };
 }
 
-/** The colours of code that pages do not show, without which they weigh less. */
+/** Colours that pages do not show, to reduce their size. */
 const plain = ['foreground', 'punctuation'];
 
 const classes: ShikiTransformer = {

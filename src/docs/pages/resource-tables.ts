@@ -11,9 +11,9 @@ import { costTable } from './costs.ts';
 import { nameIn, type Schema } from './reference/document.ts';
 
 /**
- * Fills in what follows from the resources, the policy of deliveries and the OpenAPI document, where a guide has
- * `<!-- kinds -->`, `<!-- lists -->`, `<!-- records -->`, `<!-- retries -->`, `<!-- limits SECTION -->`,
- * `<!-- costs -->`, `<!-- per-event NAME -->` or `<!-- payload NAME -->`.
+ * Replaces the placeholders of a guide, computed from the resources, the retry policy and the OpenAPI document: `<!--
+ * kinds -->`, `<!-- lists -->`, `<!-- records -->`, `<!-- retries -->`, `<!-- limits SECTION -->`, `<!-- costs -->`,
+ * `<!-- per-event NAME -->` or `<!-- payload NAME -->`.
  */
 export const withTables = (markdown: string): string =>
   markdown
@@ -43,7 +43,7 @@ export const withTables = (markdown: string): string =>
 const limits: { [section: string]: string[][] } = published['x-limits'];
 const components: { [name: string]: Schema & { examples?: unknown[] } } = published.components.schemas;
 
-/** A component of the OpenAPI document: an example, and its JSON Schema with all that it refers to in place. */
+/** A component of the OpenAPI document: an example, and its JSON Schema with references inlined. */
 function payload(name: string): string {
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -83,7 +83,7 @@ function listRow({ path, connectionRequired, order, range, filters }: List): str
   return [code(path), connectionRequired ? 'required' : 'optional', code(order), all.join(', ')];
 }
 
-/** The fields of a record, as `name?` where they may be left out, and as `name[]` where they are lists. */
+/** The fields of a record, as `name?` if optional, and as `name[]` if lists. */
 const recordFields = (fields: { [key: string]: Field }): string =>
   Object.entries(fields)
     .filter(([, { use }]) => use !== 'derived' && use !== 'copied')

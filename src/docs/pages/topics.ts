@@ -2,17 +2,14 @@ import MiniSearch from 'minisearch';
 import { type Guide, hrefOf } from './guides.ts';
 import type { Rendered } from './markdown.ts';
 
-/** Something that a reader can look for: a section of a guide, or an operation of the API. */
+/** A search result: a section of a guide, or an operation of the API. */
 export type Topic = {
-  /** The title of the page that it is on. */
   page: string;
   title: string;
   href: string;
   /** An operation's method and path. */
   detail?: string;
-  /** Its first paragraph. */
   lead: string;
-  /** All words in it. */
   text: string;
 };
 
@@ -29,7 +26,7 @@ const options = {
   storeFields: ['title', 'page', 'href', 'detail', 'excerpt'],
 };
 
-/** The index of all topics, as `src/docs/assets/search.js` loads it: MiniSearch's options, and what it has indexed. */
+/** The index of all topics for `src/docs/assets/search.js`: MiniSearch's options, and its index. */
 export function searchIndex(topics: Topic[]): string {
   const index = new MiniSearch<Topic & { id: number; excerpt: string }>(options);
   index.addAll(topics.map((topic, id) => ({ ...topic, id, excerpt: excerptOf(topic.lead) })));

@@ -7,7 +7,7 @@ import { Icon } from '../ui/icons.tsx';
 
 export const isDone = ({ sent, webhook, token }: Setup): boolean => Boolean(sent && webhook && token);
 
-/** A step of the list and its page; people without the right are told to ask somebody to do `what`. */
+/** A step of the list and its page; people without the right see whom to ask for `what`. */
 type Step = {
   name: string;
   done: boolean;

@@ -2,12 +2,12 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, w
 import { open } from 'node:fs/promises';
 import { ApiError, insist, type Operator, type Page } from '../client.ts';
 
-/** What is exported: one kind of records of an account, of a range of time if its list has one. */
+/** What to export: one kind of records of an account, in a time range if its list has one. */
 export type Wanted = { account: string; kind: string; from: string; to: string };
 
 /**
- * How far a download has come: which connection by its id, for connections come and go; where in its list, or null at
- * its end; and what the file holds by then.
+ * The progress of a download: the connection by its id, because connections come and go; where in its list, or null at
+ * its end; and the file's size.
  */
 type Mark = { wanted: Wanted; connection: string; cursor?: string | null; rows: number; bytes: number };
 
@@ -15,8 +15,8 @@ const perPage = 500;
 const maxTries = 6;
 
 /**
- * Downloads all records to `file`, one JSON line each, connection by connection. After each page `file.json` says how
- * far it has come: the same call goes on from there. Returns how many there are.
+ * Downloads all records to `file`, one JSON line each, connection by connection. After each page `file.json` has the
+ * progress, from which the same call resumes. Returns how many there are.
  *
  * @throws ApiError
  */
@@ -52,7 +52,7 @@ export async function download(
   return mark.rows;
 }
 
-/** Removes what a download has left, once its file has been used. */
+/** Removes a download once its file was used. */
 export const forgetDownload = (file: string): void => {
   for (const left of [file, `${file}.json`]) rmSync(left, { force: true });
 };

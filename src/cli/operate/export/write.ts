@@ -8,7 +8,7 @@ import type { Columns } from '../../../fleet/lists/field.ts';
 import { parquetWriter } from '../../../fleet/lists/parquet.ts';
 import { lists } from '../../../fleet/lists/registry.ts';
 
-/** The formats of an export, by their names. Each turns a file of JSON lines into a file of its own. */
+/** The formats of an export. Each converts a file of JSON lines. */
 export const formats = {
   ndjson: rename,
   csv: (from, to, columns) => write(from, to, csvWriter(columns)),
@@ -16,11 +16,10 @@ export const formats = {
 } satisfies Record<string, (from: string, to: string, columns: Columns) => Promise<void>>;
 export type Format = keyof typeof formats;
 
-/** The columns of a kind of records. */
 export const columnsOf = (kind: string): Columns =>
   lists.find((resource) => resource.kind === kind)?.itemColumns ?? {};
 
-/** Memory holds so many items at a time: a row group. */
+/** How many items are in memory at a time: a row group. */
 const itemsPerPart = 10_000;
 
 /** The items of a file, some at a time. */

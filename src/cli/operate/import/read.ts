@@ -8,9 +8,10 @@ import { recordKinds } from '../../../fleet/lists/registry.ts';
 export type Line = { line: number; record?: unknown; problem?: string; bytesRead: number };
 
 /**
- * Streams the records of an NDJSON or CSV file (by its ending). The first line of a CSV file names the fields;
- * a dot leads into an object (`location.latitude`), `|` separates the values of a list, and empty cells are left
- * out. `kind` is the kind of records that do not state their own.
+ * Streams the records of an NDJSON or CSV file (by its ending). The first line of a CSV file names the fields; a dot
+ * leads into an object (`location.latitude`), `
+ *
+ * ` separates the values of a list, and empty cells are left out. `kind` is the default kind.
  */
 export async function* readRecords(file: string, kind?: string): AsyncGenerator<Line> {
   if (/\.csv$/i.test(file)) yield* readCsv(file, kind);
@@ -67,7 +68,7 @@ function fromCells(cells: Record<string, string>, kind?: string): Record<string,
   return record;
 }
 
-/** A cell as the value that its field holds; one that does not fit stays text, for the service to refuse. */
+/** A cell as the value of its field; an invalid one stays text, for the service to refuse. */
 function typedCell(cell: string, holds: Holds | undefined): unknown {
   if (Array.isArray(holds)) return cell.split('|').map((item) => item.trim());
   if (holds === 'boolean') return cell === 'true' ? true : cell === 'false' ? false : cell;

@@ -3,7 +3,7 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { insist, request } from '../client.ts';
 import type { Line } from './read.ts';
 
-/** What an import has come to so far; `firstRejected` has the first few of the records that were rejected. */
+/** The result of an import so far; `firstRejected` has the first few rejected records. */
 export type Summary = {
   accepted: number;
   unchanged: number;
@@ -12,7 +12,6 @@ export type Summary = {
 };
 export type Rejection = { line: number; message: string };
 
-/** The outcome of one call. */
 export type CallResult = {
   accepted: number;
   unchanged: number;
@@ -25,9 +24,9 @@ const perCall = 500;
 const bytesPerCall = 900_000;
 
 /**
- * Sends lines in calls of up to 500 records, `atOnce` calls at a time, in constant memory. After a call with
- * vehicles it waits for the reply, for later records may refer to them. Rejected records go to `rejectedFile`
- * with their reasons, as one JSON line each; without any, there is no such file.
+ * Sends lines in calls of up to 500 records, `atOnce` calls at a time, in constant memory. After a call with vehicles
+ * it waits for the response, because later records may refer to them. Rejected records go to `rejectedFile` with their
+ * reasons, as one JSON line each; if there are none, neither is the file.
  */
 export async function importLines(
   lines: AsyncIterable<Line>,
@@ -101,10 +100,9 @@ export async function importLines(
 }
 
 /**
- * Sends one call of records. Repeats it when the service is busy or out of reach, which is safe: a repeated call changes
- * nothing.
+ * Sends one call of records. Repeats it when the service is busy or unreachable, which is safe.
  *
- * @throws ApiError when the whole call is refused, or still fails at the eighth try
+ * @throws ApiError, when the whole call is refused, or still fails at the eighth try
  */
 export function sendRecords(
   baseUrl: string,

@@ -1,4 +1,4 @@
-/** What the reference shows of an OpenAPI document: only what our own documents have. */
+/** The parts of an OpenAPI document that the reference shows. */
 export type ApiDocument = {
   info: { description: string };
   tags: { name: string; description: string }[];
@@ -23,7 +23,7 @@ export type Operation = {
   responses: { [status: string]: Reply | Ref };
 };
 
-/** What clients call has a reply for when all is well. */
+/** Clients' operations have a response for success. */
 type Offered = { responses: { 200: Reply } };
 
 export type Parameter = {
@@ -72,10 +72,9 @@ export type Schema = {
 
 export type Ref = { $ref: string };
 
-/** The last part of a reference: the name of a component. */
 export const nameIn = ({ $ref }: Ref): string => $ref.slice($ref.lastIndexOf('/') + 1);
 
-/** A component that may stand in its place, or be referred to. @throws Error when there is none of that name */
+/** A component or reference, resolved. @throws Error, when the component does not exist */
 export function resolved<T extends object>(value: T | Ref, components: { [name: string]: T }): T {
   if (!('$ref' in value)) return value;
   const found = components[nameIn(value)];
@@ -83,17 +82,17 @@ export function resolved<T extends object>(value: T | Ref, components: { [name: 
   return found;
 }
 
-/** All that clients call, with its method in capitals. */
+/** All operations of clients, with the method in capitals. */
 export const offeredBy = ({ paths }: ApiDocument) =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
 
-/** The calls that receivers get. */
+/** The calls of receivers. */
 export const deliveredBy = ({ webhooks }: ApiDocument): Operation[] =>
   Object.values(webhooks).map(({ post }) => post);
 
-/** What the envelope of a successful reply has. */
+/** The parts of a successful response's envelope. */
 export function envelopeOf(
   { content }: Reply,
   { schemas }: ApiDocument['components'],
@@ -102,6 +101,6 @@ export function envelopeOf(
   return { data: {}, ...resolved<Schema>(schema, schemas).properties };
 }
 
-/** The bodies that a reply of a failure may have. */
+/** The possible bodies of a failure. */
 export const failuresOf = ({ content }: Reply): Failed[] =>
   Object.values(content?.['application/json'].examples ?? {}).map(({ value }) => value);

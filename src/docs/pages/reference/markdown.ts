@@ -12,8 +12,8 @@ import { tagged } from './operations.ts';
 import { fieldRows, refsIn, typeOf } from './schema.ts';
 
 /**
- * The API reference in Markdown, made from the OpenAPI document: the operations by their tags, the calls that receivers
- * get, what all replies share, and the fields of each object.
+ * The API reference in Markdown, from the OpenAPI document: the operations by tag, the calls of receivers, the common
+ * parts of responses, and the fields of each object.
  */
 export const referenceMarkdown = (document: ApiDocument): string =>
   [
@@ -31,7 +31,7 @@ export const referenceMarkdown = (document: ApiDocument): string =>
     .filter(Boolean)
     .join('\n\n');
 
-/** What stands beside each operation in a search: its method and path, by its title. */
+/** The method and path of each operation, by its title, for the search. */
 export const detailsOf = (document: ApiDocument): Map<string, string> =>
   new Map([
     ...offeredBy(document).map(
@@ -40,7 +40,7 @@ export const detailsOf = (document: ApiDocument): Map<string, string> =>
     ...deliveredBy(document).map(({ summary }) => [summary, 'a call to your receiver'] as const),
   ]);
 
-/** What all operations have in common: how they fail, and their headers. */
+/** The common parts of all operations: failures and headers. */
 function shared({ components }: ApiDocument): string[] {
   const { responses, headers } = components;
   return [
@@ -67,7 +67,6 @@ function shared({ components }: ApiDocument): string[] {
   ];
 }
 
-/** The component of each header that any of these replies has, by its name. */
 const headerNames = (responses: { [name: string]: Reply }): { [header: string]: string } =>
   Object.fromEntries(
     Object.values(responses).flatMap(({ headers = {} }) =>
@@ -75,7 +74,7 @@ const headerNames = (responses: { [name: string]: Reply }): { [header: string]: 
     ),
   );
 
-/** A heading and a table for each object that operations or other objects refer to, in the order in which they do. */
+/** A heading and a table for each object that operations or other objects refer to, in the order of references. */
 function objects(document: ApiDocument): string[] {
   const { components } = document;
   const offered = offeredBy(document).map(({ operation }) => operation);
@@ -88,7 +87,7 @@ function objects(document: ApiDocument): string[] {
       { $ref: '#/components/schemas/Failure' },
     ].flatMap(refsIn),
   );
-  // A set grows while it is walked: what an object refers to comes after it.
+  // A set grows while it is iterated: objects that an object refers to follow it.
   for (const name of used) for (const inside of refsIn(components.schemas[name] ?? {})) used.add(inside);
   return [...used].flatMap((name) => {
     const schema = components.schemas[name] ?? {};

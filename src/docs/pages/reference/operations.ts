@@ -13,7 +13,7 @@ import {
 } from './document.ts';
 import { bounds, choices, typeOf } from './schema.ts';
 
-/** The part about one tag: its operations in the order of their paths, then the calls that receivers get. */
+/** The part of one tag: its operations in the order of their paths, then the calls of receivers. */
 export function tagged(document: ApiDocument, { name, description }: ApiDocument['tags'][number]): string[] {
   const isHere = ({ tags }: Operation) => tags.includes(name);
   return [
@@ -30,7 +30,7 @@ export function tagged(document: ApiDocument, { name, description }: ApiDocument
 
 type Offered = ReturnType<typeof offeredBy>[number];
 
-/** An operation that anybody may call who has the credential for it. */
+/** An operation of clients. */
 function offered(document: ApiDocument, one: Offered): string[] {
   const { method, path, operation } = one;
   const { summary, description = '', requestBody, responses } = operation;
@@ -49,7 +49,7 @@ function offered(document: ApiDocument, one: Offered): string[] {
   ];
 }
 
-/** A call that a receiver gets. */
+/** A call of a receiver. */
 function delivered(document: ApiDocument, operation: Operation): string[] {
   const { summary, description = '', requestBody, responses } = operation;
   const body = requestBody?.content['application/json'];
@@ -78,7 +78,7 @@ const parameterRow = ({ name, in: place, required, description, schema }: Parame
   `${place === 'header' ? 'Header. ' : ''}${required ? 'Required. ' : ''}${description}${choices(schema)}`,
 ];
 
-/** How to call it from a shell that was set up as the quick start says. */
+/** The call from a shell that is set up as in the quick start. */
 function curl(document: ApiDocument, { method, path, operation }: Offered): string {
   const required = parametersOf(document, operation).filter((parameter) => parameter.required);
   const inPlace = (place: Parameter['in']) => required.filter((parameter) => parameter.in === place);
@@ -113,7 +113,7 @@ function returned({ components }: ApiDocument, reply: Reply): string {
     .join(' ');
 }
 
-/** What an operation refuses in ways of its own. */
+/** The refusals of an operation. */
 const refusalRows = ({ responses }: Operation): string[][] =>
   Object.entries(responses)
     .filter(([status]) => status !== '200')
@@ -128,6 +128,6 @@ const refusalRows = ({ responses }: Operation): string[][] =>
       ]);
     });
 
-/** A field and what it must be, unless the message itself says so. */
+/** A field and what it must be, unless the message says so. */
 const saying = ({ field, message: must }: FieldError, message: string): string =>
   message.includes(must) ? code(field) : `${code(field)} ${must}`;

@@ -1,7 +1,7 @@
 import { code } from '../blocks.ts';
 import { nameIn, type Schema } from './document.ts';
 
-/** What a value is, in Markdown: components are links to where their fields are. */
+/** A value's type in Markdown, with links to components. */
 export function typeOf(schema: Schema): string {
   const { $ref, type, format, anyOf, items, additionalProperties } = schema;
   if ($ref) return linkTo(nameIn({ $ref }));
@@ -13,7 +13,7 @@ export function typeOf(schema: Schema): string {
   return (format && formats[format]) ?? type ?? 'any';
 }
 
-/** A row per field of an object, those of objects inside it included: name, type, and what it means. */
+/** A row per field of an object, including those of nested objects: name, type, and description. */
 export function fieldRows({ properties = {}, required = [] }: Schema, inside = ''): string[][] {
   return Object.entries(properties).flatMap(([name, field]) => {
     const path = inside + name;
@@ -25,7 +25,6 @@ export function fieldRows({ properties = {}, required = [] }: Schema, inside = '
   });
 }
 
-/** The names of the components that a schema refers to, at any depth. */
 export function refsIn(schema: Schema): string[] {
   const { $ref, anyOf = [], items, properties = {}, additionalProperties } = schema;
   const named = typeof additionalProperties === 'object' ? [additionalProperties] : [];
@@ -36,7 +35,7 @@ export function refsIn(schema: Schema): string[] {
   ];
 }
 
-/** What a value must keep to: its range, its length, and what it is when it is left out. */
+/** A value's constraints: its range, its length, and its default. */
 export function bounds(schema: Schema): string {
   const { minimum, maximum, maxLength, maxItems } = schema;
   const least = minimum !== undefined && maximum === undefined ? `, at least ${minimum}` : '';
@@ -56,7 +55,7 @@ const formats: { [format: string]: string } = {
   uri: 'URL',
 };
 
-/** The values that there are, if they are too many for a type. */
+/** The possible values, if they are too many for a type. */
 export function choices({ items, ...schema }: Schema): string {
   if (items) return choices(items);
   return isLong(schema) ? ` One of ${schema.enum?.map(code).join(', ')}.` : '';
@@ -69,6 +68,5 @@ const alternatives = (schemas: Schema[]): string =>
 
 const either = (options: string[]): string => options.join(options.length === 2 ? ' or ' : ', ');
 
-/** The objects that stand in a field's own place. */
 const spelledOut = (schema: Schema): Schema[] =>
   schema.properties ? [schema] : (schema.anyOf ?? []).flatMap(spelledOut);

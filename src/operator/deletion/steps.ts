@@ -1,3 +1,4 @@
+import type { SQL } from 'drizzle-orm';
 import { deleteAccountRow } from '../../accounts/remove.ts';
 import { removeTokens } from '../../accounts/tokens/remove.ts';
 import { removeArchive, rewriteArchive } from '../../fleet/archive/remove.ts';
@@ -6,7 +7,7 @@ import type { ArchivedRow } from '../../fleet/lists/archived.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { type Alongside, deleteConnectionRow, eraseReferences, removeRecords } from '../../fleet/remove.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
-import { removeRows } from '../../homes/moves/remove.ts';
+import { type RowChange, removeRows } from '../../homes/moves/remove.ts';
 import type { Cursor } from '../../homes/moves/state.ts';
 import { movedTables } from '../../homes/moves/tables.ts';
 import { change, type Database, openDatabase, transaction } from '../../platform/db/database.ts';
@@ -28,11 +29,14 @@ const whole =
   (env, deletion) =>
     remove(env, deletion, deletion.cursor);
 
-/** A step that looks for a driver's address, if there is one. */
-const byEmail =
-  (erase: (email: string) => Remover): Step =>
-  async (env, deletion) =>
-    deletion.email === null ? undefined : erase(deletion.email)(env, deletion, deletion.cursor);
+/** A step that changes rows of a table, of all that the account has, for a connection or an address, if there is one. */
+const inRows =
+  (table: string, of: 'id' | 'email', changing: (keys: SQL, value: string) => SQL): Step =>
+  async (env, deletion) => {
+    const value = deletion[of];
+    if (value === null) return undefined;
+    return throughRows(env, deletion, [table], (_, keys) => changing(keys, value));
+  };
 
 /**
  * The steps of each kind, in order: referring rows go first. Whatever stores something of a connection or a driver needs
@@ -41,13 +45,13 @@ const byEmail =
 const steps: Record<Kind, Record<string, Step>> = {
   account: {
     tokens: whole(removeTokens),
-    rows: removeAccountRows,
+    rows: throughRows,
     archive: (env, { accountId }) => removeArchive(env, archiveKinds, { accountId, connectionId: null }),
     account: finish,
   },
   connection: {
-    deliveries: whole(removeDeliveries),
-    notifications: whole(removeNotifications),
+    'rows of deliveries': inRows('deliveries', 'id', removeDeliveries),
+    'rows of notifications': inRows('notifications', 'id', removeNotifications),
     tokens: whole(removeTokens),
     records: (env, deletion) => removeRecords(env, deletion.id, noted(deletion, 'deleted')),
     archive: (env, { accountId, id }) => removeArchive(env, archiveKinds, { accountId, connectionId: id }),
@@ -57,10 +61,10 @@ const steps: Record<Kind, Record<string, Step>> = {
     references: (env, deletion) =>
       eraseReferences(deletion.id, noted(deletion, 'changed'))(env, deletion, ''),
     archive: eraseFromArchive,
-    notifications: byEmail(eraseRecipient),
-    payloads: byEmail(erasePayloads),
+    recipients: inRows('notifications', 'email', eraseRecipient),
+    'recipients in deliveries': inRows('deliveries', 'email', erasePayloads),
     calls: untilCallsEnd,
-    deliveries: byEmail(eraseAnswers),
+    responses: inRows('deliveries', 'email', eraseAnswers),
     driver: finish,
   },
 };
@@ -73,14 +77,21 @@ const noted =
       ? []
       : [noteRecords({ accountId, connectionId, now: Date.now() }, action, kind, ids)];
 
-async function removeAccountRows(env: Env, { accountId, cursor }: Deletion): Promise<string | undefined> {
+/** Deletes a chunk of the account's rows in these tables, by default in all, or changes them otherwise. */
+async function throughRows(
+  env: Env,
+  { accountId, cursor }: Deletion,
+  names?: string[],
+  changing?: RowChange,
+): Promise<string | undefined> {
   const db = openDatabase(env);
-  const tables = await movedTables(env);
+  const tables = (await movedTables(env)).filter(({ name }) => names?.includes(name) ?? true);
   const place: Cursor = cursor === '' ? {} : JSON.parse(cursor); // as it was written
-  const next = await removeRows(env, { accountId, tables }, place, async (statements) => {
+  const write: Parameters<typeof removeRows>[3] = async (statements) => {
     const [first, ...others] = statements(db);
     if (first) await transaction(db, [first, ...others], { repeatable: true });
-  });
+  };
+  const next = await removeRows(env, { accountId, tables }, place, write, changing);
   return next && JSON.stringify(next);
 }
 

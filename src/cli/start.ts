@@ -1,15 +1,13 @@
 import { relative } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { ACCIDENT } from '../webhooks/notifications/types.ts';
 import { demoAccount, demoPath, demoSignIn, demoWebhook } from './demo/account.ts';
 import { startDemoProvider } from './demo/provider.ts';
 import { sendSampleEvents } from './demo/sample-events.ts';
 import { type Demo, type DemoHome, forgetRuns, readDemo, writeDemo } from './local/directory.ts';
-import { type Received, startReceiver } from './local/receiver.ts';
+import { lineOf, startReceiver } from './local/receiver.ts';
 import { startStack } from './local/stack.ts';
 import { type Operator, operatorOf } from './operate/client.ts';
 import { wholeNumber } from './operate/context.ts';
-import { printable } from './operate/print.ts';
 import { furtherHomes } from './project/homes.ts';
 import { localDirectory } from './project/paths.ts';
 
@@ -68,8 +66,8 @@ async function run(): Promise<void> {
   process.on('SIGINT', () => void stop(0));
   process.on('SIGTERM', () => void stop(0));
   try {
-    const receiver = await startReceiver(stack.certificates, port + 1, ({ ...received }) =>
-      console.log(line(received)),
+    const receiver = await startReceiver(stack.certificates, port + 1, (received) =>
+      console.log(lineOf(received)),
     );
     const provider = await startDemoProvider(stack.certificates, port + 2, quiet === true);
     const operator = operatorOf(stack.baseUrl, stack.operatorKey);
@@ -142,14 +140,4 @@ function welcome(demo: Demo): string {
 
 function homeLine(home: string, demo: Demo): string {
   return `\n  ${`In the home ${home}`.padEnd(22)}API token ${demo.homes?.[home]?.apiToken}`;
-}
-
-function line({ method, headers, body }: Received): string {
-  const time = body.timestamp.slice(11, 19);
-  const { data } = body;
-  const what =
-    body.type === ACCIDENT
-      ? `ACCIDENT level ${data.notificationLevel}  ${data.tSP}  VIN ${data.vin}`
-      : `event    risk ${data.eventRisk}   ${(data.translatedIncidentTypes as string[]).join(', ')}  ${data.vehicleName}`;
-  return printable(`  ${time}  ${method}  ${what}  (Delivery-Id ${headers['delivery-id']})`);
 }

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, RequestListener, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
+import { ACCIDENT } from '../../webhooks/notifications/types.ts';
+import { printable } from '../operate/print.ts';
 import type { Certificates } from './certificates.ts';
 
 /** A local HTTPS server: its base URL, without a slash at the end, and how to stop it. */
@@ -15,7 +17,7 @@ export type Received = {
 
 /**
  * Starts a receiver and passes each delivery to `got`, which may respond to it. Otherwise it gets a 204 when `got` is
- * done. Port 0 takes any free port.
+ * done, and what is not JSON a 400. Port 0 takes any free port.
  */
 export function startReceiver(
   certificates: Certificates,
@@ -26,9 +28,31 @@ export function startReceiver(
     let text = '';
     for await (const chunk of request.setEncoding('utf8')) text += chunk;
     const { method = '', url: path = '', headers } = request;
+    if (!isJson(text)) return void response.writeHead(400).end();
     await got({ method, path, headers, body: JSON.parse(text) }, response);
     if (!response.writableEnded && !response.headersSent) response.writeHead(204).end();
   });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A delivery in a line. Others may call a receiver, too, such as a team channel: what they send is shown as it is. */
+export function lineOf({ method, headers, body }: Received): string {
+  if (!body?.data) return printable(`  ${method}  ${JSON.stringify(body).slice(0, 500)}`);
+  const { timestamp, type, data } = body;
+  const what =
+    type === ACCIDENT
+      ? `ACCIDENT level ${data.notificationLevel}  ${data.tSP}  VIN ${data.vin}`
+      : `event    risk ${data.eventRisk}   ${data.translatedIncidentTypes}  ${data.vehicleName}`;
+  const time = timestamp.slice(11, 19);
+  return printable(`  ${time}  ${method}  ${what}  (Delivery-Id ${headers['delivery-id']})`);
 }
 
 /** A server whose requests `serve` handles. Their bodies are not read. */

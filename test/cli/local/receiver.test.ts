@@ -1,0 +1,33 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { certificates } from '../../../src/cli/local/certificates.ts';
+import { lineOf, startReceiver } from '../../../src/cli/local/receiver.ts';
+
+test('the receiver of npm start shows what it gets, also what is no delivery, and survives what is no JSON', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'receiver-'));
+  const made = await certificates(directory);
+  const lines: string[] = [];
+  const receiver = await startReceiver(made, 0, (received) => lines.push(lineOf(received)));
+  const ca = readFileSync(made.caFile);
+  const post = (body: string) =>
+    new Promise((done) => {
+      request(receiver.url, { method: 'POST', ca }, (response) => done(response.statusCode)).end(body);
+    });
+  const data = { eventRisk: 4, translatedIncidentTypes: ['Speeding'], vehicleName: 'Truck 1' };
+  const timestamp = '2026-11-20T20:00:00.000Z';
+  expect(await post(JSON.stringify({ timestamp, type: 2, data }))).toBe(204);
+  expect(await post('{"kind":"test","subject":"Test message"}')).toBe(204);
+  for (const body of ['null', '7']) expect(await post(body)).toBe(204);
+  for (const body of ['', '{', 'a=b']) expect(await post(body)).toBe(400);
+  expect(lines.map((line) => line.trim())).toEqual([
+    '20:00:00  POST  event    risk 4   Speeding  Truck 1  (Delivery-Id undefined)',
+    'POST  {"kind":"test","subject":"Test message"}',
+    'POST  null',
+    'POST  7',
+  ]);
+  receiver.stop();
+  rmSync(directory, { recursive: true });
+});

@@ -8,6 +8,7 @@ import { lineOf, startReceiver } from './local/receiver.ts';
 import { startStack } from './local/stack.ts';
 import { type Operator, operatorOf } from './operate/client.ts';
 import { wholeNumber } from './operate/context.ts';
+import { printable } from './operate/print.ts';
 import { furtherHomes } from './project/homes.ts';
 import { localDirectory } from './project/paths.ts';
 
@@ -67,7 +68,7 @@ async function run(): Promise<void> {
   process.on('SIGTERM', () => void stop(0));
   try {
     const receiver = await startReceiver(stack.certificates, port + 1, (received) =>
-      console.log(lineOf(received)),
+      console.log(printable(lineOf(received))),
     );
     const provider = await startDemoProvider(stack.certificates, port + 2, quiet === true);
     const operator = operatorOf(stack.baseUrl, stack.operatorKey);

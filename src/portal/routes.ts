@@ -102,7 +102,7 @@ export const portalRoutes = new Hono<App>()
   .get('/tick', tick)
   .get('/connect/:link', outside.show)
   .post('/connect/:link', outside.take)
-  .post('/connect/:link/withdraw', outside.end)
+  .on(['GET', 'POST'], '/connect/:link/withdraw', outside.end)
 
   .use(signedIn)
   .use(withinRights)

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, RequestListener, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { ACCIDENT } from '../../webhooks/notifications/types.ts';
-import { printable } from '../operate/print.ts';
 import type { Certificates } from './certificates.ts';
 
 /** A local HTTPS server: its base URL, without a slash at the end, and how to stop it. */
@@ -45,14 +44,14 @@ function isJson(text: string): boolean {
 
 /** A delivery in a line. Others may call a receiver, too, such as a team channel: what they send is shown as it is. */
 export function lineOf({ method, headers, body }: Received): string {
-  if (!body?.data) return printable(`  ${method}  ${JSON.stringify(body).slice(0, 500)}`);
+  if (!body?.data) return `  ${method}  ${JSON.stringify(body).slice(0, 500)}`;
   const { timestamp, type, data } = body;
   const what =
     type === ACCIDENT
       ? `ACCIDENT level ${data.notificationLevel}  ${data.tSP}  VIN ${data.vin}`
       : `event    risk ${data.eventRisk}   ${data.translatedIncidentTypes}  ${data.vehicleName}`;
   const time = timestamp.slice(11, 19);
-  return printable(`  ${time}  ${method}  ${what}  (Delivery-Id ${headers['delivery-id']})`);
+  return `  ${time}  ${method}  ${what}  (Delivery-Id ${headers['delivery-id']})`;
 }
 
 /** A server whose requests `serve` handles. Their bodies are not read. */

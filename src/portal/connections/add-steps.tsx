@@ -54,7 +54,7 @@ export const Steps = (props: {
         )}
       </Step>
       <Step n={3} name="Test it" at={tested ? 'done' : 'later'}>
-        {connector && tested && <Works name={connector.name} organisation={tested.draft.organisation} />}
+        {connector && tested && <Works {...{ connector, tested, place }} />}
       </Step>
       <Step n={4} name="Name it, and choose how much history to load" at={tested ? 'now' : 'later'}>
         {connector && tested && <Finish connector={connector} tested={tested} place={place} />}
@@ -180,27 +180,22 @@ const Address = ({ connector: { regions, baseUrl } }: { connector: Connector }) 
   );
 };
 
-const Works = ({ name, organisation }: { name: string; organisation: string }) => (
+/** A connector with what was tested, and where that leads. */
+type Worked = { connector: Connector; tested: Tested; place: Destination };
+
+const Works = ({ connector: { name }, tested, place }: Worked) => (
   <div class="mt-3" id="test">
     <Note mood="ok" role="status">
       <p>
         <strong>It works.</strong> {name} says it belongs to{' '}
-        <strong class="wrap-anywhere">“{organisation}”</strong>. Whether it may read everything shows on the
-        connection’s page within minutes.
+        <strong class="wrap-anywhere">“{tested.draft.organisation}”</strong>.
+        {place.back && ' Whether it may read everything shows on the connection’s page within minutes.'}
       </p>
     </Note>
   </div>
 );
 
-const Finish = ({
-  connector,
-  tested,
-  place,
-}: {
-  connector: Connector;
-  tested: Tested;
-  place: Destination;
-}) => (
+const Finish = ({ connector, tested, place }: Worked) => (
   <Form to={pathOf(place, connector.provider)} look="grid gap-5 mt-3">
     <input type="hidden" name="draft" value={tested.sealed} />
     <Field
@@ -209,7 +204,7 @@ const Finish = ({
       value={tested.draft.organisation}
       maxlength={200}
       required
-      hint="For your team. It can be changed later by the team that runs this service."
+      hint={place.back && 'For your team. It can be changed later by the team that runs this service.'}
     />
     <Choices
       type="radio"
@@ -221,7 +216,7 @@ const Finish = ({
       options={historyChoices(connector)}
     />
     <div>
-      <Buttons send="Add connection" {...backTo(place)} />
+      <Buttons send={place.back ? 'Add connection' : 'Connect'} {...backTo(place)} />
       <p class="hint mt-2">Within {draftMs / 60_000} minutes. After that, test it again.</p>
     </div>
   </Form>

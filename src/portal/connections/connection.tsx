@@ -96,7 +96,7 @@ export async function showConnection(c: Context) {
       <ExternalIdPanel
         to={`${path}/external-id`}
         value={connection.externalId}
-        hint="Such as a policy number. The API has it as externalId, and no other connection can have the same."
+        hint="Such as a policy number: externalId in the API. No other connection can have the same one."
       />
       <Panel id="records" title="Records" foot={scopeOf(config(c.env).hotDays)} live>
         <Table caption="Records by kind" labels columns={recordColumns} items={records} />

@@ -1,9 +1,10 @@
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
 import { enterHome } from '../../platform/http/home.ts';
 import { limit, limitByAddress } from '../../platform/http/limits.ts';
 import { connectByLink, linkHash, openLink, withdraw } from '../../providers/links.ts';
-import { PostButton } from '../ui/buttons.tsx';
+import { LinkButton } from '../ui/buttons.tsx';
 import { done } from '../ui/form.ts';
+import { confirmed } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { type Adding, onlyRead, show as showSteps, take as takeStep } from './add.tsx';
 
@@ -38,7 +39,7 @@ const adding = (c: Context, { caller, link }: Opened): Adding => ({
   path: pathOf(c),
   head: {
     title: `Connect your fleet to ${link.account}`,
-    lead: `${link.account} will see its vehicles, drivers, trips, safety events and accidents, and not your credential. ${onlyRead} You can withdraw this with the same link.`,
+    lead: `${link.account} will see your vehicles, drivers, trips, safety events and accidents, but not your credential. ${onlyRead} You can withdraw your consent with the same link.`,
   },
   holder: caller.link,
   connect: (input) => connectByLink(c.env, caller, input),
@@ -59,22 +60,21 @@ function connected(c: Context, { link }: Opened) {
           lead: `Nothing more of “${connection}” is read, and its credential is deleted here. Ask ${account} to delete what it has received.`,
         },
     withdrawnAt === null && (
-      <>
-        <p class="sub">Nothing more is read once you withdraw, and your credential is deleted.</p>
-        <PostButton to={`${pathOf(c)}/withdraw`} name="Withdraw consent" weight="danger" />
-      </>
+      <LinkButton href={`${pathOf(c)}/withdraw`} name="Withdraw consent" weight="danger" />
     ),
   );
 }
 
-/** Withdraws consent. */
+/** Withdraws consent, once that is confirmed. */
 export const end = (c: Context) =>
-  opened(c, async ({ caller, link }) => {
-    if (link.connectionId !== null && link.withdrawnAt === null)
-      await withdraw(c.env, caller, link.connectionId);
-    return done(
-      c,
-      pathOf(c),
-      link.connectionId === null ? 'Nothing is connected yet.' : 'Nothing more is read.',
-    );
-  });
+  opened(c, ({ caller, link: { account, connection, connectionId, withdrawnAt } }) =>
+    connectionId === null || withdrawnAt !== null
+      ? seeOther(c, pathOf(c))
+      : confirmed(async () => ({
+          title: 'Withdraw your consent?',
+          text: `Nothing more of “${connection}” is read, and its credential is deleted here. ${account} keeps what it has received. To connect again, you need another link.`,
+          does: () => withdraw(c.env, caller, connectionId),
+          said: 'Your consent was withdrawn.',
+          back: pathOf(c),
+        }))(c),
+  );

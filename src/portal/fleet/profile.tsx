@@ -121,7 +121,7 @@ const aboutVehicle = (vehicle: ReturnType<typeof vehicles.list.present>): About 
       <ExternalIdPanel
         to={`${vehiclePath(vehicle)}/external-id`}
         value={externalId}
-        hint="Such as a fleet number. The API has it as externalId, and no other vehicle can have the same."
+        hint="Such as a fleet number: externalId in the API. No other vehicle can have the same one."
       />
     ),
   };

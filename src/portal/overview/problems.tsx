@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Child } from 'hono/jsx';
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
+import { isWithdrawn } from '../../providers/connect.ts';
 import { failureDescription } from '../../webhooks/alerts/words.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
 import { givenHealth } from '../connections/health.tsx';
@@ -137,7 +138,7 @@ export const selectConnectionProblems = (db: Database, { accountId }: Caller) =>
       exists (select 1 from pulls where connection_id = connections.id and refused_at is not null) as refused,
       (select max(started_at) from safety_events where connection_id = connections.id) as lastEventAt
     from connections indexed by connections_with_problems
-    where account_id = ${accountId} and health_status <> 1 order by created_at, id limit ${maxShown}`;
+    where account_id = ${accountId} and health_status <> 1 and not ${isWithdrawn(sql`connections.id`)} order by created_at, id limit ${maxShown}`;
 
 /** The account's webhooks with problems, paused ones first. */
 export const selectWebhookProblems = (db: Database, { accountId }: Caller, now: number) =>

@@ -1,6 +1,7 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { dayMs } from '../../platform/durations.ts';
+import { isWithdrawn } from '../../providers/connect.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
 
 /** What needs attention, as the menu counts it. `maxCounted` means that many or more. */
@@ -14,7 +15,7 @@ export const maxWebhooks = 200;
 const weekMs = 7 * dayMs;
 
 /**
- * SQL for the three counts of an account. Reads as many accidents and connections as it counts, and three rows for each
+ * SQL for the three counts of an account. Reads as many accidents as it counts, two rows for each connection with problems, and three rows for each
  * webhook, of 200 at most.
  */
 export const attentionOf = (accountId: SQLWrapper, now: number) => ({
@@ -23,7 +24,7 @@ export const attentionOf = (accountId: SQLWrapper, now: number) => ({
       and dismissed = 0 and notification_level < 3 and closed is null limit ${maxCounted}))`,
   connections: sql<number>`(select count(*) from (
     select 1 from connections indexed by connections_with_problems where account_id = ${accountId}
-      and health_status <> 1 limit ${maxCounted}))`,
+      and health_status <> 1 and not ${isWithdrawn(sql`connections.id`)} limit ${maxCounted}))`,
   webhooks: sql<number>`(select count(*) from (
     select 1 from ${ailingWebhooks(accountId, now)} limit ${maxCounted}))`,
 });

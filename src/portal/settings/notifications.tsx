@@ -38,20 +38,20 @@ export async function showNotifications(c: Context) {
         </Note>
       )}
       <RecordEmails rule={rule} groups={groups} email={email} />
-      <Panel id="emails" title="Emails about webhooks">
+      <Panel id="emails" title="Emails about webhooks and connections">
         <Form to={notificationsPath} look="panel-body grid gap-4 justify-items-start">
           <p>
             {getsAlerts
-              ? `We email ${email} when something is wrong with a webhook.`
-              : `We do not email ${email} about webhooks.`}
+              ? `We email ${email} when something is wrong with a webhook or a connection.`
+              : `We do not email ${email} about webhooks and connections.`}
           </p>
           <Choice
             type="checkbox"
             name="alerts"
             value="yes"
             checked={getsAlerts}
-            label="Email me when a webhook is paused, when deliveries have failed, and when it works again"
-            note={`Once a webhook has been paused for ${pausedAfterMs / 60_000} minutes, and at most once an hour for each webhook and reason. This setting applies to you only.`}
+            label="Email me when a webhook is paused, deliveries have failed or a connection is unavailable, and when it works again"
+            note={`After ${pausedAfterMs / 60_000} minutes, and at most once an hour for each of them and reason. This setting applies to you only.`}
           />
           <Submit name="Save" />
         </Form>
@@ -200,6 +200,8 @@ export async function saveNotifications(c: Context) {
   return done(
     c,
     notificationsPath,
-    on ? `We email ${email} about webhooks.` : `No more emails about webhooks to ${email}.`,
+    on
+      ? `We email ${email} about webhooks and connections.`
+      : `No more emails about webhooks and connections to ${email}.`,
   );
 }

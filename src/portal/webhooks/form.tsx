@@ -196,7 +196,7 @@ const Duties = () => (
 
 const duties: [icon: IconName, duty: Child][] = [
   ['timer', `Return any 2xx status within ${retries.timeoutSeconds} seconds. Do slow work afterwards.`],
-  ['shield-check', 'Check the secret header and refuse requests without it.'],
+  ['shield-check', 'Check the signature or a secret header, and refuse requests without it.'],
   ['copy', ['Ignore repeats by ', <code>Delivery-Id</code>, '.']],
   ['rotate-ccw', `Expect retries: up to ${retries.maxAttempts} attempts over ${retries.hours} hours.`],
 ];

@@ -15,8 +15,8 @@ export const Headers = (props: { state: FormState; revealed: boolean; to: string
     <fieldset class="form-section" id="headers" aria-describedby="headers-error">
       <legend class="legend mb-1">Headers</legend>
       <p class="hint">
-        Sent with every delivery. Deliveries are not signed: without a secret header, anyone who knows the URL
-        can pretend to be us. Have your receiver refuse requests without it. Values are stored encrypted.
+        Sent with every delivery. Unless deliveries are signed, anyone who knows the URL can pretend to be us:
+        send a secret, and have your receiver refuse requests without it. Values are stored encrypted.
       </p>
       <div class="pairs">
         <div class="pair pair-head" aria-hidden="true">

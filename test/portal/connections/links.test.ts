@@ -77,6 +77,8 @@ describe('somebody outside an account who has a connect link', () => {
     const [before] = await pulls();
     const [id] = [String(before?.connection_id)];
     await pullAll(id);
+    const question = await textOf(await fleet('GET', `${link}/withdraw`));
+    expect(question).toContain('Withdraw your consent? Nothing more of “Harbor” is read');
     const said = await follow(await fleet('POST', `${link}/withdraw`), '');
     expect(said).toContain('You have withdrawn your consent');
     const [after] = await pulls();
@@ -90,6 +92,8 @@ describe('somebody outside an account who has a connect link', () => {
     const page = await textOf(await ask('GET', `/portal/connections/${id}`, { cookie }));
     expect(page).toMatch(/Consent withdrawn.*Nothing more is pulled/);
     expect(page).not.toMatch(/Replace the|Pull now|Pause|Resume/);
+    const overview = await (await ask('GET', '/portal', { cookie })).text();
+    expect(overview).not.toMatch(/id="problems"|need attention/);
     expect((await operator.get(`/operator/connections/${id}/pull`)).data).toMatchObject({
       ...{ state: 'refused', isWithdrawn: true },
     });

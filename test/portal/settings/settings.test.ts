@@ -154,10 +154,12 @@ describe('the Notifications tab', () => {
     const bob = await signIn(us);
     expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([true, true]);
     const off = await outcome(path); // as a browser sends an empty checkbox
-    expect(off).toContain(`No more emails about webhooks to ${ann.email}.`);
+    expect(off).toContain(`No more emails about webhooks and connections to ${ann.email}.`);
     expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([false, true]);
-    expect(await html(path)).toContain(`We do not email ${ann.email} about webhooks.`);
-    expect(await outcome(path, { alerts: 'yes' })).toContain(`We email ${ann.email} about webhooks.`);
+    expect(await html(path)).toContain(`We do not email ${ann.email} about webhooks and connections.`);
+    expect(await outcome(path, { alerts: 'yes' })).toContain(
+      `We email ${ann.email} about webhooks and connections.`,
+    );
     expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([true, true]);
     expect(await html(path)).toContain(`We email ${ann.email} when something is wrong`);
   });

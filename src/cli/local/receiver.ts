@@ -44,7 +44,8 @@ function isJson(text: string): boolean {
 
 /** A delivery in a line. Others may call a receiver, too, such as a team channel: what they send is shown as it is. */
 export function lineOf({ method, headers, body }: Received): string {
-  if (!body?.data) return `  ${method}  ${JSON.stringify(body).slice(0, 500)}`;
+  if (typeof body?.timestamp !== 'string' || !body.data)
+    return `  ${method}  ${JSON.stringify(body).slice(0, 500)}`;
   const { timestamp, type, data } = body;
   const what =
     type === ACCIDENT

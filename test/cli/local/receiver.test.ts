@@ -20,13 +20,13 @@ test('the receiver of npm start shows what it gets, also what is no delivery, an
   const timestamp = '2026-11-20T20:00:00.000Z';
   expect(await post(JSON.stringify({ timestamp, type: 2, data }))).toBe(204);
   expect(await post('{"kind":"test","subject":"Test message"}')).toBe(204);
-  for (const body of ['null', '7']) expect(await post(body)).toBe(204);
+  for (const body of ['null', '{"data":{}}']) expect(await post(body)).toBe(204);
   for (const body of ['', '{', 'a=b']) expect(await post(body)).toBe(400);
   expect(lines.map((line) => line.trim())).toEqual([
     '20:00:00  POST  event    risk 4   Speeding  Truck 1  (Delivery-Id undefined)',
     'POST  {"kind":"test","subject":"Test message"}',
     'POST  null',
-    'POST  7',
+    'POST  {"data":{}}',
   ]);
   receiver.stop();
   rmSync(directory, { recursive: true });

@@ -5,7 +5,7 @@ import { readList } from '../../src/fleet/service.ts';
 import type { Caller } from '../../src/platform/db/guard.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { maxPageBytes } from '../../src/platform/db/pages.ts';
-import { through } from '../support/database.ts';
+import { through } from '../../src/platform/db/through.ts';
 import { addRows, rows } from '../support/rows.ts';
 import { allPages, worldBefore } from '../support/world.ts';
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
 /** The bindings, with a count of the bytes that D1 returns. */
 function counting() {
   const returned: number[] = [];
-  const DB = through(env.DB, async (_, run) => {
+  const DB = through(env.DB, async (run) => {
     const result = await run();
     returned.push(JSON.stringify(result).length);
     return result;

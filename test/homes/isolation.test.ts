@@ -1,8 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
+import { through } from '../../src/platform/db/through.ts';
 import { askHomes } from '../../src/platform/homes/each.ts';
 import { nameOf } from '../../src/platform/homes/homes.ts';
-import { overloaded, through } from '../support/database.ts';
+import { overloaded } from '../support/database.ts';
 import { signIn } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';

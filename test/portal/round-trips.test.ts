@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
-import { through } from '../support/database.ts';
+import { through } from '../../src/platform/db/through.ts';
 import { ask } from '../support/portal.ts';
 import { portalAccount } from '../support/portal-account.ts';
 
@@ -55,7 +55,7 @@ it.each([
 ])('GET %s asks D1 %d times, one after the other %d', async (path, trips, rounds) => {
   const count = { trips: 0, rounds: 0 };
   let inFlight = 0;
-  const DB = through(env.DB, async (_, run) => {
+  const DB = through(env.DB, async (run) => {
     count.trips += 1;
     if (inFlight++ === 0) count.rounds += 1;
     return run().finally(() => inFlight--);

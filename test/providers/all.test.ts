@@ -2,8 +2,8 @@ import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { recordId } from '../../src/platform/db/ids.ts';
+import { through } from '../../src/platform/db/through.ts';
 import { pull } from '../../src/providers/pull.ts';
-import { through } from '../support/database.ts';
 import type { Fleet, FleetEvent } from '../support/fleets/fleet.ts';
 import { geotabFleet } from '../support/fleets/geotab.ts';
 import { motiveFleet } from '../support/fleets/motive.ts';
@@ -167,7 +167,7 @@ function dying(n: number): Env {
   const DELIVERIES = {
     sendBatch: (messages: never[]) => unlessDead(() => env.DELIVERIES.sendBatch(messages)),
   } as unknown as Queue; // what pulls use of it
-  return { ...env, DB: through(env.DB, (_, run) => unlessDead(run)), DELIVERIES };
+  return { ...env, DB: through(env.DB, (run) => unlessDead(run)), DELIVERIES };
 }
 
 /** Time passes: claims lapse as well. */

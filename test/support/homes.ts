@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
+import { through } from '../../src/platform/db/through.ts';
 import { homesOf } from '../../src/platform/homes/homes.ts';
-import { through } from './database.ts';
 import { operator, type Reply } from './world.ts';
 
 /** A home of the tests' three, by its name. */
@@ -65,7 +65,7 @@ export function killedAfter(calls: number): Env {
   };
   const databases = Object.entries(env)
     .filter(([name]) => /^DB(_|$)/.test(name))
-    .map(([name, db]) => [name, through(db as D1Database, (_, run) => limited(run))]);
+    .map(([name, db]) => [name, through(db as D1Database, (run) => limited(run))]);
   return { ...env, ...Object.fromEntries(databases) };
 }
 

@@ -1,3 +1,4 @@
+import { type Around, through } from '../../platform/db/through.ts';
 import { available, type Store } from './hangs.ts';
 import { atMost, connected, limits, mayWritePoint, spend } from './limits.ts';
 
@@ -43,54 +44,26 @@ const wrapperOf = (name: string): Wrapper | undefined => {
 
 const call = <T>(store: Store, work: () => Promise<T>): Promise<T> => connected(() => available(store, work));
 
-const originals = new WeakMap<object, D1PreparedStatement>();
-
 function database(original: () => D1Database): Pick<D1Database, 'prepare' | 'batch' | 'withSession'> {
-  return {
-    prepare: (text) => prepared(original(), text),
-    batch: (statements) => inBatch(original(), statements),
-    withSession: (constraint) => {
-      const session = original().withSession(constraint);
-      return {
-        prepare: (text) => prepared(session, text),
-        batch: (statements) => inBatch(session, statements),
-        getBookmark: () => session.getBookmark(),
-      };
-    },
-  };
-}
-
-function prepared(db: Pick<D1Database, 'prepare'>, text: string): D1PreparedStatement {
-  atMost('statement', bytesOf(text), 'bytes of a statement');
-  return counted(db.prepare(text));
-}
-
-function counted(statement: D1PreparedStatement): D1PreparedStatement {
-  const query = <T>(run: () => Promise<T>) => {
-    spend('queries', 1);
-    return call('D1', run);
-  };
-  const own = {
-    bind: (...values: unknown[]) => {
+  const around: Around = async (run, statements) => {
+    for (const { text, values } of statements) {
+      atMost('statement', bytesOf(text), 'bytes of a statement');
       atMost('parameters', values.length, 'parameters of a statement');
       for (const value of values) atMost('value', bytesOf(value), 'bytes of a parameter');
-      return counted(statement.bind(...values));
+    }
+    spend('queries', statements.length);
+    return call('D1', run);
+  };
+  const current = {
+    prepare: (text: string) => original().prepare(text),
+    batch: <T>(statements: D1PreparedStatement[]) => original().batch<T>(statements),
+  };
+  return Object.assign(through(current, around), {
+    withSession: (constraint?: string) => {
+      const session = original().withSession(constraint);
+      return Object.assign(through(session, around), { getBookmark: () => session.getBookmark() });
     },
-    all: () => query(() => statement.all()),
-    run: () => query(() => statement.run()),
-    raw: (options: never) => query(() => statement.raw(options)),
-    first: (column: never) => query(() => statement.first(column)),
-  } as D1PreparedStatement;
-  originals.set(own, statement);
-  return own;
-}
-
-function inBatch<T>(
-  db: Pick<D1Database, 'batch'>,
-  statements: D1PreparedStatement[],
-): Promise<D1Result<T>[]> {
-  spend('queries', statements.length);
-  return call('D1', () => db.batch<T>(statements.map((one) => originals.get(one) ?? one)));
+  });
 }
 
 function queue(original: () => Queue): Queue {

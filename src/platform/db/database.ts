@@ -33,8 +33,7 @@ export function countQueries(d1: D1Database, count: (queries: number) => void): 
 }
 
 /** Opens a D1 session for one request. Its reads may run on a replica. */
-export const openSession = (session: D1DatabaseSession): Database =>
-  drizzle(retrying(session as unknown as D1Database)); // neither `retrying` nor Drizzle uses what it lacks
+export const openSession = (session: D1DatabaseSession): Database => drizzle(retrying(session));
 
 /**
  * A statement in plain SQL for a batch: ``statement<Row>(db)`select …` ``, or with `query` if the SQL is built

@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import { through } from './through.ts';
 
 /** D1 never ran the statement: safe to retry. */
 const notRun = /D1 DB is overloaded|due to transient issue/i;
@@ -48,40 +49,21 @@ export function d1Reason(error: unknown): string {
   return error.cause instanceof Error ? `${error.cause.message} ${d1Reason(error.cause)}` : error.message;
 }
 
-const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
-
 /**
  * Retries each single statement of `d1`; `transaction` retries batches. `count` gets the number of queries in each
  * call.
  */
-export const retrying = (d1: D1Database, count: (queries: number) => void = () => {}): D1Database =>
-  ({
-    prepare: (text: string) => retryingStatement(d1.prepare(text), isRead(text), count),
-    batch: (statements: D1PreparedStatement[]) => {
+export const retrying = (
+  d1: Pick<D1Database, 'prepare' | 'batch'>,
+  count: (queries: number) => void = () => {},
+): D1Database =>
+  through(d1, (run, statements, isBatch) => {
+    const counted = () => {
       count(statements.length);
-      return d1.batch(statements.map((one) => originals.get(one) ?? one));
-    },
-  }) as D1Database; // Drizzle and `statement` use nothing else
-
-function retryingStatement(
-  original: D1PreparedStatement,
-  read: boolean,
-  count: (queries: number) => void,
-): D1PreparedStatement {
-  const retried = <T>(work: () => Promise<T>) =>
-    withRetries(() => {
-      count(1);
-      return work();
-    }, read);
-  const statement = {
-    bind: (...values: unknown[]) => retryingStatement(original.bind(...values), read, count),
-    all: () => retried(() => original.all()),
-    run: () => retried(() => original.run()),
-    raw: () => retried(() => original.raw()),
-  } as D1PreparedStatement; // as above
-  originals.set(statement, original);
-  return statement;
-}
+      return run();
+    };
+    return isBatch ? counted() : withRetries(counted, isRead(statements[0]?.text ?? ''));
+  });
 
 export const isRead = (text: string): boolean =>
   /^\s*(?:select|with)\b/i.test(text) && !/\b(?:insert|update|delete)\b/i.test(text);

@@ -10,9 +10,21 @@ const one = () => DB.prepare('select 1');
 const tooMuch: [string, () => unknown][] = [
   ['queries of an invocation: 1001', () => DB.batch(Array.from({ length: 1001 }, one))],
   ['subrequests of an invocation: 10001', () => repeated(10_001, () => connected(async () => {}))],
-  ['parameters of a statement: 101', () => one().bind(...Array(101).fill(1))],
-  ['bytes of a statement: 100001', () => DB.prepare('s'.repeat(100_001))],
-  ['bytes of a parameter: 2000001', () => one().bind(`€${'s'.repeat(1_999_998)}`)],
+  [
+    'parameters of a statement: 101',
+    () =>
+      one()
+        .bind(...Array(101).fill(1))
+        .all(),
+  ],
+  ['bytes of a statement: 100001', () => DB.prepare('s'.repeat(100_001)).all()],
+  [
+    'bytes of a parameter: 2000001',
+    () =>
+      one()
+        .bind(`€${'s'.repeat(1_999_998)}`)
+        .all(),
+  ],
   ['messages of a batch: 101', () => DELIVERIES.sendBatch(Array(101).fill({ body: {} }))],
   ['bytes of a message: 128001', () => DELIVERIES.send('s'.repeat(127_999))],
   ['bytes of a batch: 300006', () => DELIVERIES.sendBatch(Array(3).fill({ body: 's'.repeat(100_000) }))],

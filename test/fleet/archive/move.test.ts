@@ -9,6 +9,7 @@ import { trips } from '../../../src/fleet/lists/trips.ts';
 import { change } from '../../../src/platform/db/database.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
+import { through } from '../../../src/platform/db/through.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import {
   bucket,
@@ -19,7 +20,6 @@ import {
   move,
   walk,
 } from '../../support/archive.ts';
-import { through } from '../../support/database.ts';
 import { listenToLog } from '../../support/log.ts';
 import { safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
@@ -85,7 +85,7 @@ describe('moving a day', () => {
       done = await movedBefore(steps);
       await lapse();
       let calls = 0;
-      const DB = through(env.DB, async (_, run) => {
+      const DB = through(env.DB, async (run) => {
         if (++calls === 2) await move(us, day, { sizes });
         return run();
       });

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';
-import { through } from '../../support/database.ts';
+import { through } from '../../../src/platform/db/through.ts';
 import { settled } from '../../support/deliveries.ts';
 import { findEverywhere } from '../../support/erasure.ts';
 import { ask, signIn } from '../../support/portal.ts';
@@ -247,5 +247,5 @@ describe('a deletion that is killed', () => {
 /** A database that dies after so many calls. */
 function dyingAfter(calls: number): D1Database {
   let left = calls;
-  return through(env.DB, (_, run) => (left-- > 0 ? run() : Promise.reject(new Error('killed'))));
+  return through(env.DB, (run) => (left-- > 0 ? run() : Promise.reject(new Error('killed'))));
 }

@@ -2,11 +2,11 @@ import { env } from 'cloudflare:workers';
 import { Hono } from 'hono';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { listPortalUsers } from '../../../src/accounts/people.ts';
+import { through } from '../../../src/platform/db/through.ts';
 import type { App } from '../../../src/platform/http/context.ts';
 import { may, type Role, roles } from '../../../src/platform/roles.ts';
 import { needs, roleForAddress, withinRights } from '../../../src/portal/session/rights.ts';
 import { signedIn } from '../../../src/portal/session/session.ts';
-import { through } from '../../support/database.ts';
 import { ask, origin, signIn } from '../../support/portal.ts';
 import { personalPages, personalRoutes, portalAccount } from '../../support/portal-account.ts';
 import { rows } from '../../support/rows.ts';
@@ -178,8 +178,8 @@ describe('roles', () => {
 /** The bindings of the service, with something that is done before each of its transactions. */
 const whenBatched = (act: () => unknown): Env => ({
   ...env,
-  DB: through(env.DB, async (call, run) => {
-    if (call === 'batch') await act();
+  DB: through(env.DB, async (run, _, isBatch) => {
+    if (isBatch) await act();
     return run();
   }),
 });

@@ -3,7 +3,7 @@ import { note } from '../accounts/audit/note.ts';
 import { nobody } from '../accounts/owner.ts';
 import { change, type Database, openDatabase, refuseUnless } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
-import { type Remover, untilNone } from '../platform/jobs/chunks.ts';
+import { untilNone } from '../platform/jobs/chunks.ts';
 import { drivers } from './lists/drivers.ts';
 import { columnName } from './lists/list.ts';
 import { type Kind, recordKinds } from './lists/registry.ts';
@@ -17,13 +17,11 @@ const perKind = 300;
  */
 export type Alongside = (kind: Kind, ids: SQL) => SQL[];
 
-const nothing: Alongside = () => [];
-
 /** Deletes records of a connection. */
 export function removeRecords(
   env: Env,
   connectionId: string,
-  alongside = nothing,
+  alongside: Alongside,
 ): Promise<string | undefined> {
   const statements = recordKinds.flatMap(({ kind, table }) => {
     const id = sql.raw(table.id.name);
@@ -45,20 +43,22 @@ const references = recordKinds.flatMap(({ kind, table, fields }) =>
 );
 
 /** Removes a driver from the records that refer to them, which count as changed now. */
-export const eraseReferences =
-  (driverId: string, alongside = nothing): Remover =>
-  async (env) => {
-    const statements = references.flatMap(({ kind, table, column, isNamed }) => {
-      const id = sql.raw(table.id.name);
-      const ids = sql`select ${id} as id from ${table} where ${column} = ${driverId} limit ${perKind}`;
-      return [
-        ...alongside(kind, ids),
-        sql`update ${table} set ${column} = null${sql.raw(isNamed ? ', driver_name = null' : '')},
-          updated_at = ${Date.now()} where ${id} in (${ids})`,
-      ];
-    });
-    return untilNone(openDatabase(env), statements);
-  };
+export function eraseReferences(
+  env: Env,
+  driverId: string,
+  alongside: Alongside,
+): Promise<string | undefined> {
+  const statements = references.flatMap(({ kind, table, column, isNamed }) => {
+    const id = sql.raw(table.id.name);
+    const ids = sql`select ${id} as id from ${table} where ${column} = ${driverId} limit ${perKind}`;
+    return [
+      ...alongside(kind, ids),
+      sql`update ${table} set ${column} = null${sql.raw(isNamed ? ', driver_name = null' : '')},
+        updated_at = ${Date.now()} where ${id} in (${ids})`,
+    ];
+  });
+  return untilNone(openDatabase(env), statements);
+}
 
 export const deleteDriverRow = (db: Database, accountId: string, id: string) =>
   change(db)`delete from drivers where id = ${id} and account_id = ${accountId}`;

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import { change, type Database, jsonList, openDatabase, statement } from '../../platform/db/database.ts';
-import type { Remover } from '../../platform/jobs/chunks.ts';
 import { forgetTokens } from './service.ts';
 
 const tokensPerChunk = 100;
@@ -15,7 +14,10 @@ export const revokeKeysOf = (db: Database, connectionId: string, now: number) =>
 };
 
 /** Deletes the credentials of the account or connection, from KV first. */
-export const removeTokens: Remover = async (env, { accountId, connectionId }) => {
+export async function removeTokens(
+  env: Env,
+  { accountId, connectionId }: { accountId: string; connectionId: string | null },
+): Promise<string | undefined> {
   const db = openDatabase(env);
   const ofConnection = connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`;
   const found = await statement<{ id: string; hash: string }>(db)`
@@ -26,4 +28,4 @@ export const removeTokens: Remover = async (env, { accountId, connectionId }) =>
   );
   await change(db)`delete from tokens where id in ${jsonList(found.map(({ id }) => id))}`;
   return found.length < tokensPerChunk ? undefined : '';
-};
+}

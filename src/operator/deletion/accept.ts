@@ -81,7 +81,7 @@ export async function deleteConnection(
     (db) => [
       ...revokeKeysOf(db, id, at),
       ...unsubscribeAll(db, id),
-      removeFanOuts(db, { accountId, connectionId: id }),
+      removeFanOuts(db, id),
       noteDeleted(db, { accountId, connectionId: id, now: at }, 'connection', [id]),
       change(db)`
         insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step)

@@ -11,7 +11,6 @@ import { type RowChange, removeRows } from '../../homes/moves/remove.ts';
 import type { Cursor } from '../../homes/moves/state.ts';
 import { movedTables } from '../../homes/moves/tables.ts';
 import { change, type Database, openDatabase, transaction } from '../../platform/db/database.ts';
-import type { Remover } from '../../platform/jobs/chunks.ts';
 import {
   claimedUntilOf,
   eraseAnswers,
@@ -23,11 +22,6 @@ import type { Deletion, Kind } from './state.ts';
 
 /** Does one bounded chunk of a step. Returns the cursor for the next one, or undefined when done. */
 type Step = (env: Env, deletion: Deletion) => Promise<string | undefined>;
-
-const whole =
-  (remove: Remover): Step =>
-  (env, deletion) =>
-    remove(env, deletion, deletion.cursor);
 
 /** A step that changes rows of a table, of all that the account has, for a connection or an address, if there is one. */
 const inRows =
@@ -44,7 +38,7 @@ const inRows =
  */
 const steps: Record<Kind, Record<string, Step>> = {
   account: {
-    tokens: whole(removeTokens),
+    tokens: removeTokens,
     rows: throughRows,
     archive: (env, { accountId }) => removeArchive(env, archiveKinds, { accountId, connectionId: null }),
     account: finish,
@@ -52,14 +46,13 @@ const steps: Record<Kind, Record<string, Step>> = {
   connection: {
     'rows of deliveries': inRows('deliveries', 'id', removeDeliveries),
     'rows of notifications': inRows('notifications', 'id', removeNotifications),
-    tokens: whole(removeTokens),
+    tokens: removeTokens,
     records: (env, deletion) => removeRecords(env, deletion.id, noted(deletion, 'deleted')),
     archive: (env, { accountId, id }) => removeArchive(env, archiveKinds, { accountId, connectionId: id }),
     connection: finish,
   },
   driver: {
-    references: (env, deletion) =>
-      eraseReferences(deletion.id, noted(deletion, 'changed'))(env, deletion, ''),
+    references: (env, deletion) => eraseReferences(env, deletion.id, noted(deletion, 'changed')),
     archive: eraseFromArchive,
     recipients: inRows('notifications', 'email', eraseRecipient),
     'recipients in deliveries': inRows('deliveries', 'email', erasePayloads),

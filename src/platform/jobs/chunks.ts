@@ -50,16 +50,7 @@ export const deleteUpTo = (before: number, { table, key, time, index }: Timed): 
     select ${sql.raw(key)} from ${sql.raw(table)} indexed by ${sql.raw(index)}
     where ${sql.raw(time)} <= ${before} limit ${rowsPerChunk})`;
 
-/** Whose rows are removed: an account's, or those of one of its connections. */
-export type Owner = { accountId: string; connectionId: string | null };
-
-/**
- * Removes one chunk of something. Returns the cursor for the next one, or undefined when done. The first cursor is
- * empty. A chunk can be repeated.
- */
-export type Remover = (env: Env, owner: Owner, cursor: string) => Promise<string | undefined>;
-
-/** Runs statements that remove a chunk in one transaction. Returns '' while they find something, as a remover does. */
+/** Runs statements that remove a chunk in one transaction. Returns '' while they find something. */
 export async function untilNone(db: Database, queries: SQL[]): Promise<'' | undefined> {
   const [first, ...others] = queries.map((query) => change(db, query));
   if (!first) return undefined;

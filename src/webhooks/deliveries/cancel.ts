@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, jsonList, openDatabase } from '../../platform/db/database.ts';
 import type { Budget } from '../../platform/jobs/budget.ts';
-import type { Owner } from '../../platform/jobs/chunks.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { withoutRecipient } from '../notifications/remove.ts';
 import { claimedUntil, leaseMs, startWindowMs } from './claim.ts';
@@ -73,8 +72,8 @@ export const removeDeliveries = (keys: SQL, connectionId: string): SQL => sql`
     or exists (select 1 from safety_events e where e.id = d.event_id and e.connection_id = ${connectionId}))`;
 
 /** Deletes the fan-outs of a connection, which are rare. */
-export const removeFanOuts = (db: Database, { accountId, connectionId }: Owner) =>
-  change(db)`delete from fan_outs where account_id = ${accountId} and connection_id = ${connectionId}`;
+export const removeFanOuts = (db: Database, connectionId: string) =>
+  change(db)`delete from fan_outs where connection_id = ${connectionId}`;
 
 /** Removes an address in lower case from the recipients in the payloads of the deliveries that `keys` selects. */
 export const erasePayloads = (keys: SQL, email: string): SQL => sql`

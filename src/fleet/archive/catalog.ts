@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
-import { isLeased, type Lease, withLease } from '../../platform/jobs/lease.ts';
+import { change, type Database, statement } from '../../platform/db/database.ts';
+import { type Lease, withLease } from '../../platform/jobs/lease.ts';
 import type { DayOf, Part } from './bucket.ts';
 
 /** `writing`: only D1 counts. `moving`: the archive counts, and D1 still has some of the rows; `done`: it has none. */
@@ -110,14 +110,3 @@ export const ownedBy = ({ accountId, connectionId }: Owner): SQL =>
   connectionId
     ? sql`account_id = ${accountId} and connection_id = ${connectionId}`
     : sql`account_id = ${accountId}`;
-
-/** Whether an owner has, or may get, something in the archive. Reads two rows; needs no lease. */
-export async function mayHave(env: Pick<Env, 'DB'>, owner: Owner): Promise<boolean> {
-  const owned = ownedBy(owner);
-  const [found] = await openDatabase(env).all<{ may: number }>(
-    sql`select exists (select 1 from archived_days where ${owned})
-      or exists (select 1 from archived_lately where ${owned})
-      or ${isLeased(archiveLease)} as may`,
-  );
-  return found?.may === 1;
-}

@@ -3,7 +3,7 @@ import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf, folderOf, type Part, PartGone } from './bucket.ts';
-import { busyMs, entryOf, inArchive, mayHave, type Owner, ownedBy, putEntry, type State } from './catalog.ts';
+import { busyMs, entryOf, inArchive, type Owner, ownedBy, putEntry, type State } from './catalog.ts';
 import { dayOf } from './day.ts';
 import { type Folder, filesOf, readPartWith, tidy, writeParts } from './write.ts';
 
@@ -33,7 +33,6 @@ export async function removeArchive(
   const { accountId, connectionId } = owner;
   const own = { accountId, ...(connectionId && { connectionId }) };
   const prefixes = kinds.map(({ name }) => folderOf({ kind: name, ...own }));
-  if (!(await mayHave(env, owner)) && (await isEmpty(bucket, prefixes))) return undefined;
   return unlessBusy(env, '', async (lease) => {
     for (const prefix of prefixes) {
       const { objects, truncated } = await bucket.list({ prefix });
@@ -42,12 +41,6 @@ export async function removeArchive(
     }
     return (await removeEntries(lease, owner)) ? undefined : '';
   });
-}
-
-async function isEmpty(bucket: R2Bucket, prefixes: string[]): Promise<boolean> {
-  for (const prefix of prefixes)
-    if ((await bucket.list({ prefix, limit: 1 })).objects.length > 0) return false;
-  return true;
 }
 
 /** Removes entries from the catalog. Returns whether those were all. */

@@ -46,10 +46,6 @@ export async function withLease<T>(
   }
 }
 
-/** SQL for whether a lease is held. */
-export const isLeased = (name: string) =>
-  sql`exists (select 1 from jobs where name = ${name} and leased_until > ${Date.now()})`;
-
 /**
  * Records when something happened, by the database's clock, which is the same for all machines, under a name `check/…`
  * that no job has.

@@ -1,16 +1,19 @@
 import { Hono } from 'hono';
+import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
 import { operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
+import { config } from '../platform/config.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import type { Slice } from '../platform/db/slices.ts';
+import { Refusal } from '../platform/errors.ts';
 import { parse } from '../platform/fields.ts';
 import { readJson } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
+import { limitByAddress } from '../platform/http/limits.ts';
 import { cursorFor, requestedSlice } from '../platform/http/slices.ts';
 import type { Operation } from './api/operation.ts';
 import { operations } from './api/operations.ts';
-import { authenticateOperator } from './authenticate.ts';
 import type { Handlers } from './handler.ts';
 import { accountHandlers } from './handlers/accounts.ts';
 import { channelHandlers } from './handlers/channels.ts';
@@ -19,7 +22,7 @@ import { deletionHandlers } from './handlers/deletion.ts';
 import { moveHandlers } from './handlers/moves.ts';
 import { webhookHandlers } from './handlers/webhooks.ts';
 import { checkService } from './health/check.ts';
-import { listHomes } from './homes/overview.ts';
+import { listHomes } from './homes/lists.ts';
 import { enterHomeOfId, ownedIn } from './homes/routes.ts';
 import { status } from './homes/status.ts';
 import { metricsText } from './metrics.ts';
@@ -35,6 +38,29 @@ const handlers: Handlers<typeof operations> = {
   listHomes: ({ env }) => listHomes(env),
   checkService: ({ env, body }) => checkService(env, body.schema),
 };
+
+/**
+ * Authenticates by OPERATOR_KEY as `Authorization: Bearer`.
+ *
+ * @throws Refusal: unauthenticated, rate limited
+ */
+const authenticateOperator = createMiddleware<App>(async (c, next) => {
+  const key = /^Bearer (.+)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
+  if (!(await isSameSecret(key, config(c.env).operatorKey))) {
+    await limitByAddress(c, 'OPERATOR_LIMIT');
+    throw new Refusal({ kind: 'unauthenticated', scheme: 'Bearer' });
+  }
+  await next();
+});
+
+/**
+ * Compares digests in constant time. Hono's `timingSafeEqual` also compares the secrets themselves in JavaScript, in a
+ * time that depends on their length.
+ */
+async function isSameSecret(a: string, b: string): Promise<boolean> {
+  const digest = (text: string) => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return crypto.subtle.timingSafeEqual(...(await Promise.all([digest(a), digest(b)])));
+}
 
 /** The API of the operator's tool: each operation of `api/` with the handler of its name. */
 export const operatorRoutes = new Hono<App>().use(authenticateOperator).use(enterHomeOfId);

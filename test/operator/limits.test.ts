@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { maxAuditEntries, pruneAudit } from '../../src/accounts/audit/prune.ts';
 import { maxAccountsCounted, maxListed } from '../../src/operator/api/counted.ts';
 import { maxDeletionsListed } from '../../src/operator/deletion/state.ts';
-import { listHomes } from '../../src/operator/homes/overview.ts';
+import { listHomes } from '../../src/operator/homes/lists.ts';
 import { status } from '../../src/operator/homes/status.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { addRows, addWebhooks, rows } from '../support/rows.ts';

@@ -236,8 +236,6 @@ export const words: Record<string, string> = {
   size: 'How full the database is: how many bytes, which share of the most, and in how many days it will be full (null if it is not growing, or too new to estimate). Null if it does not respond.',
   bytes: 'How large it is.',
   share: 'Which part of the most that it can hold that is, from 0 to 1.',
-  daysLeft:
-    'In how many days it will be full at the rate of the last two weeks; null if it is not growing, or too new to estimate.',
   problem: 'What is wrong, for people; null if all is well.',
   warning: 'What needs attention before it fails, for people; null if nothing does.',
   health: 'The same as `/health` returns.',

@@ -41,7 +41,7 @@ export const confirmed = (describe: (c: Context) => Promise<Irrevocable>) => asy
  * A form, for people who may send it. If it is shown again, its fields have the input and its errors. Without `to` it
  * is sent to the page itself.
  */
-export const Form = (props: { to?: string; look?: string; id?: string; children: Child }) => {
+export const Form = (props: { to?: string; look?: string; children: Child }) => {
   const { to, look, children } = props;
   const sent = reader().shownAgain;
   const isSent = to === undefined || to.split(/[?#]/)[0] === sent?.path;

@@ -168,8 +168,8 @@ export const ShownOnce = (props: {
 );
 
 /** A part of a page that `live.js` replaces when something has changed, even if it is empty. */
-export const Live = (props: { id: string; class?: string; children: Child }) => (
-  <div id={props.id} class={props.class ?? 'stack'} data-live>
+export const Live = (props: { id: string; children: Child }) => (
+  <div id={props.id} class="stack" data-live>
     {props.children}
   </div>
 );

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { Delivery } from '../../webhooks/deliveries/queries.ts';
 import type { IconName } from './icon-names.ts';
-import { Icon, LevelBars, RiskBars } from './icons.tsx';
+import { Icon, Shape } from './icons.tsx';
 import { Time } from './time.tsx';
 
 /** What a state means for the reader: fine, worth watching, a problem, or neutral. */
@@ -27,7 +27,7 @@ const riskNames = ['', 'Very low', 'Low', 'Medium', 'High', 'Critical'];
 /** A risk from 1 to 5, as bars and number, with its name if `named`. */
 export const Risk = ({ risk, named = false }: { risk: number; named?: boolean }) => (
   <span class={`risk risk-${risk}`}>
-    <RiskBars risk={risk} />
+    <Shape id={`risk-${risk}`} look="glyph" />
     <span>
       <span class="sr-only">Risk </span>
       {risk}
@@ -38,7 +38,7 @@ export const Risk = ({ risk, named = false }: { risk: number; named?: boolean })
 
 export const Level = ({ level }: { level: number }) => (
   <span class="level">
-    <LevelBars level={level} />
+    <Shape id={`level-${level}`} look="glyph glyph-level" />
     <span>Level {level}</span>
   </span>
 );

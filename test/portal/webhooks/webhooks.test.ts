@@ -151,6 +151,20 @@ describe('what an action leads to is said on the page that follows', () => {
     const theirs = await hookThat(200);
     expect(await theirs.press('replay-selected', both)).toContain('Nothing to replay');
   });
+
+  it('of replaying what is pending, and of sending it now', async () => {
+    const { id, press } = await hookThat(200);
+    expect(await press('replay')).toContain('Nothing to replay.');
+    await tale.happen();
+    const [delivery] = await settled(id);
+    await rows("update deliveries set status = 'pending', claimed_until = 1e15 where id = ?", delivery?.id);
+    expect(await press(`deliveries/${delivery?.id}/replay`)).toContain(
+      'This delivery is pending, send it now instead.',
+    );
+    await rows('update deliveries set claimed_until = 0, next_attempt_at = 1e15 where id = ?', delivery?.id);
+    expect(await press(`deliveries/${delivery?.id}/send`)).toMatch(/Your receiver returned 200 in \d+ ms\./);
+    expect(await press(`deliveries/${delivery?.id}/send`)).toContain('has ended, replay it instead.');
+  });
 });
 
 it('shows what the query of a URL says to those who may change it, and not to viewers', async () => {

@@ -27,7 +27,10 @@ type Operation = {
 };
 type Document = {
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, { description?: string; properties?: Record<string, object> }> };
+  components: {
+    schemas: Record<string, { description?: string; properties?: Record<string, object> }>;
+    headers: Record<string, object>;
+  };
 };
 const client = clientDocument() as Document; // as OpenAPI has it
 const operators = operatorDocument() as Document;
@@ -306,4 +309,12 @@ it('no reply is without the headers that the documents promise', async () => {
   expect(headers.get('api-version')).toMatch(/^\d{4}-\d{2}-\d{2}$/);
   expect(headers.get('x-request-id')).toBeTruthy();
   expect((await operator.get('/operator/accounts')).headers.get('api-version')).toBeTruthy();
+});
+
+it('a 401 names the scheme that would be accepted, as the documents do', async () => {
+  const schemeOf = async (path: string) => (await call('GET', path)).headers.get('www-authenticate');
+  const found = [await schemeOf('/webhooks'), await schemeOf('/operator/accounts')];
+  expect(found).toEqual(['ApiKey realm="Fleet Data Service"', 'Bearer realm="Fleet Data Service"']);
+  const documented = [client, operators].map(({ components }) => components.headers.WwwAuthenticate);
+  expect(documented).toMatchObject([found.slice(0, 1), found].map((examples) => ({ schema: { examples } })));
 });

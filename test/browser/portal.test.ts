@@ -16,6 +16,7 @@ import {
 } from '../support/node/journey.ts';
 import { expectGoodPages } from '../support/node/page-rules.ts';
 import { startProvider } from '../support/node/provider.ts';
+import { accident } from '../support/records.ts';
 
 let stack: SharedStack;
 let us: Awaited<ReturnType<typeof journeyAccount>>;
@@ -192,12 +193,7 @@ it('the overview shows an accident without a reload, and where it leads', async 
   expect(await page.locator('#open-now').innerText()).not.toContain('VIN NEW');
   await api(stack, us.ingestKey, 'POST', '/ingest', {
     notify: false,
-    records: [
-      {
-        ...{ kind: 'accident', sourceId: 'new', vin: 'NEW', eventTime: new Date().toISOString() },
-        ...{ location: { latitude: 1, longitude: 2 }, notificationLevel: 1 },
-      },
-    ],
+    records: [accident({ sourceId: 'new', vin: 'NEW', eventTime: new Date().toISOString() })],
   });
   await page.locator('#open-now').getByText('VIN NEW').waitFor();
   await page.locator('nav#nav').getByText('1 open').waitFor({ state: 'attached' });

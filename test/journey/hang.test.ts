@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
 import { addWebhook, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+import { accident, safetyEvent, vehicle } from '../support/records.ts';
 
 /** `npm run proof` runs it at full size. */
 const full = process.env.FULL_PROOF === '1';
@@ -44,14 +45,7 @@ afterAll(async () => {
 
 const longAgo = new Date(Date.now() - 300 * 86_400_000).toISOString();
 const now = () => new Date().toISOString();
-const vehicle = { kind: 'vehicle', sourceId: 'v', name: 'V' };
-const event = (sourceId: string, startedAt = now()) => ({
-  ...{ kind: 'safetyEvent', sourceId, vehicle: 'v', incidentTypes: ['Braking'], startedAt },
-});
-const accident = (sourceId: string) => ({
-  ...{ kind: 'accident', sourceId, vin: '1FUJGLDR5CLBP8002', eventTime: now(), notificationLevel: 1 },
-  location: { latitude: 1, longitude: 2 },
-});
+const event = (sourceId: string, startedAt = now()) => safetyEvent({ sourceId, startedAt });
 
 it.each(drills)('$store hangs for $seconds s and is reset: nothing is lost', async (drill) => {
   const us = await journeyAccount(stack);
@@ -88,7 +82,7 @@ it.each(drills)('$store hangs for $seconds s and is reset: nothing is lost', asy
       await wait((reply?.retryAfter ?? 0) * 1000);
     }
   };
-  await send(us.ingestKey, vehicle, event('old', longAgo));
+  await send(us.ingestKey, vehicle(), event('old', longAgo));
   const day = longAgo.slice(0, 10);
   await until('the old event is archived', async () => {
     await stack.minute(0); // a full hour
@@ -108,7 +102,10 @@ it.each(drills)('$store hangs for $seconds s and is reset: nothing is lost', asy
   const cron = setInterval(() => work.push(stack.minute()), 60_000);
   let wanted = 2 * before;
   for (let second = 0; Date.now() < ended - 1000; second++) {
-    work.push(send(unusedKey, event(`event ${second}`)), send(unusedKey, accident(`accident ${second}`)));
+    work.push(
+      send(unusedKey, event(`event ${second}`)),
+      send(unusedKey, accident({ sourceId: `accident ${second}`, eventTime: now() })),
+    );
     wanted += 4;
     if (second % 3 === 0)
       work.push(

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startReceiver } from '../../src/cli/local/receiver.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
 import { addWebhook, api, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+import { safetyEvent, vehicle } from '../support/records.ts';
 
 /** `npm run proof` runs it at full size. */
 const full = process.env.FULL_PROOF === '1';
@@ -35,15 +36,8 @@ it(`SIGKILL × ${kills} in a run of ${notifications} notifications loses none, a
     else await new Promise((on) => setTimeout(on, Math.random() * 30));
   });
   await addWebhook(stack, us, receiver.url);
-  const vehicle = { kind: 'vehicle', sourceId: 'v', name: 'V' };
   const calls = Array.from({ length: notifications / perCall }, (_, call) =>
-    Array.from({ length: perCall }, (_, i) => ({
-      kind: 'safetyEvent',
-      sourceId: `e${call * perCall + i}`,
-      vehicle: 'v',
-      incidentTypes: ['Braking'],
-      startedAt: '2026-11-20T20:00:00Z',
-    })),
+    Array.from({ length: perCall }, (_, i) => safetyEvent({ sourceId: `e${call * perCall + i}` })),
   );
 
   // A connector sends each call until it is taken in; meanwhile the power fails, again and again.
@@ -54,7 +48,7 @@ it(`SIGKILL × ${kills} in a run of ${notifications} notifications loses none, a
     const now = [...untaken].slice(0, share);
     const sending = (async () => {
       for (const records of now) {
-        const reply = await api(stack, us.ingestKey, 'POST', '/ingest', { records: [vehicle, ...records] });
+        const reply = await api(stack, us.ingestKey, 'POST', '/ingest', { records: [vehicle(), ...records] });
         if (reply.status !== 200) break;
         untaken.delete(records);
         takenInTime++;
@@ -68,7 +62,7 @@ it(`SIGKILL × ${kills} in a run of ${notifications} notifications loses none, a
     stack = await folder.start();
   }
   for (const records of untaken) {
-    const reply = await api(stack, us.ingestKey, 'POST', '/ingest', { records: [vehicle, ...records] });
+    const reply = await api(stack, us.ingestKey, 'POST', '/ingest', { records: [vehicle(), ...records] });
     expect(reply.status).toBe(200);
   }
   await until(

@@ -17,6 +17,7 @@ import {
   serveTcp,
   serveTls,
 } from '../support/node/misbehaving.ts';
+import { safetyEvent, vehicle } from '../support/records.ts';
 
 /** More than the runtime may grow by, in MB, whatever its receivers send. */
 const maxGrowth = 200;
@@ -99,12 +100,8 @@ const reply = 'HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n';
 
 const event = (sourceId: string) =>
   api(stack, us.ingestKey, 'POST', '/ingest', {
-    records: [
-      { kind: 'vehicle', sourceId: 'v', name: 'V' },
-      { ...{ kind: 'safetyEvent', sourceId, vehicle: 'v' }, incidentTypes: ['Crash'], startedAt },
-    ],
+    records: [vehicle(), safetyEvent({ sourceId })],
   });
-const startedAt = '2026-11-20T20:00:00Z';
 
 const deliveries = (name: string) =>
   operatorOf(stack.baseUrl, stack.operatorKey).call('GET /deliveries', {

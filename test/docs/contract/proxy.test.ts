@@ -12,6 +12,7 @@ import { lists, recordKinds } from '../../../src/fleet/lists/registry.ts';
 import { closed, isOf, schemas, startProxy, wholeDocument } from '../../support/node/contract.ts';
 import { fleet, fleetJson, journeyAccount, stackFolder, until } from '../../support/node/journey.ts';
 import { startProvider } from '../../support/node/provider.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 
 const document = closed(wholeDocument());
 const folder = stackFolder(undefined, ['eu']);
@@ -74,28 +75,13 @@ it('a validating proxy between clients, connectors, operators and the service fi
   expect((await client('DELETE', `/webhook/${crypto.randomUUID()}`)).message).toBe('Invalid webhook id');
 
   const records = Array.from({ length: 3 }, (_, i) => [
-    { kind: 'driver', sourceId: `d${i}`, name: 'Robin', email: 'robin@example.com' },
-    { kind: 'vehicle', sourceId: `v${i}`, name: 'Van', groups: ['City'], lastLocation: spot },
-    { kind: 'trip', sourceId: `t${i}`, vehicle: `v${i}`, driver: `d${i}`, startedAt: spot.timestamp },
-    {
-      kind: 'safetyEvent',
-      sourceId: `e${i}`,
-      vehicle: `v${i}`,
-      incidentTypes: ['Braking'],
-      startedAt: spot.timestamp,
-      recipients: ['safety@example.com'],
-    },
+    driver({ sourceId: `d${i}`, email: 'robin@example.com' }),
+    vehicle({ sourceId: `v${i}`, lastLocation: spot }),
+    trip({ sourceId: `t${i}`, vehicle: `v${i}`, driver: `d${i}`, startedAt: spot.timestamp }),
+    safetyEvent({ sourceId: `e${i}`, vehicle: `v${i}` }),
   ]).flat();
-  const accident = {
-    kind: 'accident',
-    sourceId: 'a',
-    vin: 'WDB9066331S000001',
-    eventTime: spot.timestamp,
-    location: { latitude: 52.5, longitude: 13.4 },
-    notificationLevel: 1,
-  };
-  const lost = { kind: 'trip', sourceId: 'x', vehicle: 'nowhere', startedAt: spot.timestamp };
-  expect((await connector('POST', '/ingest', { records: [...records, accident, lost] })).data).toMatchObject({
+  const all = [...records, accident(), trip({ sourceId: 'x', vehicle: 'nowhere' })];
+  expect((await connector('POST', '/ingest', { records: all })).data).toMatchObject({
     accepted: 13,
     rejected: [{ index: 13, sourceId: 'x' }],
   });

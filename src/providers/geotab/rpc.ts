@@ -14,8 +14,6 @@ export type Api = {
   /** Where to get a session: the connection's base URL, otherwise the server of the credential. */
   home: string;
   session: Session | null;
-  /** The session being requested: parallel calls wait for one. */
-  opening: Promise<Session> | null;
 };
 
 /** An error that Geotab names: its type is meaningful, its message is not. */
@@ -38,28 +36,12 @@ export function open(access: Access): Api {
   const login = JSON.parse(access.credential) as Login; // as `readLogin` has written it
   const home = access.baseUrl === usualServer ? login.server : access.baseUrl;
   const session = access.session as Session | null; // as `authenticate` kept it
-  return { access, login, home, session, opening: null };
+  return { access, login, home, session };
 }
 
-/**
- * Calls a method with the session, and returns its result. An expired session is renewed once.
- *
- * @throws Problem: GeotabError for errors that Geotab names
- */
-export async function rpc(api: Api, method: string, params: object): Promise<unknown> {
-  const session = api.session ?? (await renew(api, null));
-  try {
-    return await send(api, session.server, method, withSession(params, session));
-  } catch (error) {
-    if (isDead(error)) {
-      const next = await renew(api, session);
-      return send(api, next.server, method, withSession(params, next));
-    }
-    // The database may have moved to another server, which the next authentication finds.
-    if (error instanceof Problem && error.kind === 'unavailable') forget(api, session);
-    throw error;
-  }
-}
+/** Calls a method, and returns its result. @throws Problem: GeotabError for errors that Geotab names */
+export const rpc = (api: Api, method: string, params: object): Promise<unknown> =>
+  withSession(api, (session) => callIn(api, session, method, params));
 
 /** How many calls go into one. Geotab documents no limit. */
 const callsAtOnce = 50;
@@ -69,37 +51,41 @@ export async function rpcAll(api: Api, calls: { method: string; params: object }
   const parts = Array.from({ length: Math.ceil(calls.length / callsAtOnce) }, (_, i) =>
     calls.slice(i * callsAtOnce, (i + 1) * callsAtOnce),
   );
-  const results = await Promise.all(
-    parts.map(async (part) => {
-      const result = await rpc(api, 'ExecuteMultiCall', { calls: part });
-      if (!Array.isArray(result) || result.length !== part.length)
-        throw new Problem('unexpected', 'returns only some of several results');
-      return result as unknown[];
-    }),
+  const results = await withSession(api, (session) =>
+    Promise.all(parts.map((part) => callIn(api, session, 'ExecuteMultiCall', { calls: part }))),
   );
-  return results.flat();
+  return results.flatMap((result, i) => {
+    if (!Array.isArray(result) || result.length !== parts[i]?.length)
+      throw new Problem('unexpected', 'returns only some of several results');
+    return result as unknown[];
+  });
+}
+
+/** Makes calls with the session. An expired one is renewed once, and they are made again. */
+async function withSession<T>(api: Api, work: (session: Session) => Promise<T>): Promise<T> {
+  try {
+    return await work(api.session ?? (await authenticate(api)));
+  } catch (error) {
+    if (isDead(error)) return work(await authenticate(api));
+    // The database may have moved to another server, which the next authentication finds.
+    if (error instanceof Problem && error.kind === 'unavailable') keep(api, null);
+    throw error;
+  }
 }
 
 const isDead = (error: unknown) => error instanceof GeotabError && error.type === 'InvalidUserException';
 
-const withSession = (params: object, { database, userName, sessionId }: Session) => ({
-  ...params,
-  credentials: { database, userName, sessionId },
-});
+const callIn = (
+  api: Api,
+  { server, database, userName, sessionId }: Session,
+  method: string,
+  params: object,
+): Promise<unknown> =>
+  send(api, server, method, { ...params, credentials: { database, userName, sessionId } });
 
-function forget(api: Api, session: Session): void {
-  if (api.session !== session) return;
-  api.session = null;
-  api.access.keepSession(null);
-}
-
-/** Replaces a dead session. */
-function renew(api: Api, dead: Session | null): Promise<Session> {
-  if (api.session && api.session !== dead) return Promise.resolve(api.session);
-  api.opening ??= authenticate(api).finally(() => {
-    api.opening = null;
-  });
-  return api.opening;
+function keep(api: Api, session: Session | null): void {
+  api.session = session;
+  api.access.keepSession(session);
 }
 
 async function authenticate(api: Api): Promise<Session> {
@@ -122,8 +108,7 @@ async function authenticate(api: Api): Promise<Session> {
     userName: textOr(at(said, 'userName'), userName),
     sessionId,
   };
-  api.session = session;
-  access.keepSession(session);
+  keep(api, session);
   return session;
 }
 

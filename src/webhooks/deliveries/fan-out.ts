@@ -112,50 +112,41 @@ type FanOutRow = {
   connectionId: string;
   type: NotificationType;
   notifications: number;
-  expandedTo: string;
   createdAt: number;
 };
 
 /**
  * Continues a fan-out while it is `inTime`, in small transactions that alternate with others of the account. Each
- * advances the fan-out's mark, so that repeating one, or running two at a time, creates no delivery twice. Returns
- * whether it is done.
+ * begins at the fan-out's mark and advances it, so that repeating one, or running two at a time, creates no delivery
+ * twice. Returns whether it is done, or its account is being moved: then the new home continues.
  */
 export async function continueFanOut(env: Env, id: string, inTime: () => boolean): Promise<boolean> {
   const db = openDatabase(env);
   const [row] = await db.all<FanOutRow>(sql`
     select account_id as accountId, connection_id as connectionId, type, created_at as createdAt,
-      json_array_length(notifications) as notifications, expanded_to as expandedTo
+      json_array_length(notifications) as notifications
     from fan_outs where id = ${id} ${andNotMoving(env, sql`fan_outs.account_id`)}`);
-  for (let mark = row?.expandedTo; row && mark !== undefined && mark < END; ) {
+  for (let more = true; row && more; ) {
     if (!inTime()) return false;
-    const from = mark;
-    const step = await largeTransactions.run(row.accountId, () => expandNext(env, db, id, row, from));
-    if (step?.result === from) return false; // the account is being moved: the new home continues
-    if (step) mark = step.result;
+    const step = await largeTransactions.run(row.accountId, () => expandNext(env, db, id, row));
+    if (step) more = step.result;
     else await scheduler.wait(tooManyWaitMs);
   }
   return true;
 }
 
-/** Serves the webhooks after `mark`, unless another run has; returns where the fan-out now stands. */
-async function expandNext(
-  env: Env,
-  db: Database,
-  id: string,
-  row: FanOutRow,
-  mark: string,
-): Promise<string | undefined> {
+/** Serves the webhooks after the fan-out's mark. Returns whether there may be more. */
+async function expandNext(env: Env, db: Database, id: string, row: FanOutRow): Promise<boolean> {
   const { accountId, connectionId, type, notifications, createdAt } = row;
   const now = Date.now();
   const source = { accountId, connectionId, now, requestId: '' };
   // Webhooks that were created later are not notified of what came before.
   const subscribers = sql`${subscribersOf(connectionId, type)} and webhook_id < ${firstIdAt(createdAt + 1)}`;
   const count = webhooksIn(maxInNext, notifications);
+  const fanOut = sql`fan_outs where id = ${id} ${andNotMoving(env, sql`fan_outs.account_id`)}`;
   const next = sql`(
-    select webhook_id, filtered from webhook_connections where ${subscribers} and webhook_id > ${mark}
-      and exists (select 1 from fan_outs where id = ${id} and expanded_to = ${mark} ${andNotMoving(env, sql`fan_outs.account_id`)})
-    order by webhook_id limit ${count})`;
+    select webhook_id, filtered from webhook_connections
+    where ${subscribers} and webhook_id > (select expanded_to from ${fanOut}) order by webhook_id limit ${count})`;
   const keys = sql`select n.key, n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
   const [idle, , , [moved]] = await transaction(db, [
     selectIdle(db, source, type, next, keys, sql`1`),
@@ -163,7 +154,7 @@ async function expandNext(
     type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : change(db)`select 0`,
     statement<{ mark: string }>(db)`
       update fan_outs set expanded_to = coalesce((select max(webhook_id) from ${next}), ${END})
-      where id = ${id} and expanded_to = ${mark} ${andNotMoving(env, sql`fan_outs.account_id`)} returning expanded_to as mark`,
+      where id in (select id from ${fanOut}) returning expanded_to as mark`,
     statement(db)`delete from fan_outs where id = ${id} and expanded_to = ${END}`,
   ]);
   await send(
@@ -174,11 +165,7 @@ async function expandNext(
       type,
     ),
   );
-  if (moved) return moved.mark;
-  const [there] = await db.all<{ mark: string }>(
-    sql`select expanded_to as mark from fan_outs where id = ${id}`,
-  );
-  return there?.mark;
+  return moved !== undefined && moved.mark < END;
 }
 
 /**

@@ -33,13 +33,13 @@ export const connectionCommands = (): Command =>
       .option('--history-days <days>', 'days of history to load first (90)', Number),
     about('update', 'change a connection', 'PATCH /connections/:id', columns, (given) => {
       const { tsp: tSP, health: healthStatus, incidentTypes: incidentTypeMap, ...rest } = given;
-      return { tSP, healthStatus, incidentTypeMap, ...rest };
+      return { tSP, healthStatus, incidentTypeMap, ...withOwnId(rest) };
     })
       .option('--name <name>', 'name of the connection')
       .option('--tsp <name>', "provider's name in deliveries")
       .option('--health <status>', 'health status: 1 healthy, 2 warning, 3 unavailable or 4 degraded', Number)
       .option('--incident-types <file>', typesFile, readJson)
-      .option('--external-id <id>', ownId, orNull),
+      .option('--external-id <id>', ownId),
     about('rename', 'rename a connection', 'PATCH /connections/:id', columns).argument(
       '<name>',
       'its new name',
@@ -112,17 +112,20 @@ const linkColumns: Column<Item<'DELETE /connect-links/:id'>>[] = [
 
 export const vehicleCommands = (): Command =>
   group('vehicle', 'set the external ids of vehicles', [
-    about('update', 'change a vehicle', 'PATCH /vehicles/:id', [
-      'id',
-      'name',
-      'vin',
-      'externalId',
-      'connectionId',
-    ]).requiredOption('--external-id <id>', ownId, orNull),
+    about(
+      'update',
+      'change a vehicle',
+      'PATCH /vehicles/:id',
+      ['id', 'name', 'vin', 'externalId', 'connectionId'],
+      withOwnId,
+    ).requiredOption('--external-id <id>', ownId),
   ]);
 
 const ownId = "the account's own identifier; an empty one removes it";
-const orNull = (text: string): string | null => text || null;
+const withOwnId = ({ externalId, ...rest }: { externalId?: string }) => ({
+  ...rest,
+  externalId: externalId === '' ? null : externalId,
+});
 
 const typesFile = "JSON file that maps the provider's terms to normalised incident types";
 

@@ -1,3 +1,5 @@
+import { isPrintable } from '../platform/fields.ts';
+
 /** Why a URL cannot receive deliveries. */
 export type ReceiverProblem = 'not https' | 'ip address' | 'not public' | 'has credentials' | 'reserved port';
 
@@ -24,6 +26,12 @@ export const urlProblems = {
 
 /** How long a receiver's url can be. */
 export const maxUrlLength = 2048;
+
+/** Whether every character of a URL is visible, so that it is what it looks like. */
+export function isVisible(url: string): boolean {
+  return isPrintable(url) && !/[\s\p{Cf}]/u.test(url);
+}
+export const mustBeVisible = 'must not contain white space, control characters or others that cannot be seen';
 
 /** The service's own host name, which must not call itself, and whether this machine may be called. */
 export type ReceiverPolicy = { ownHost?: string | undefined; allowLoopback: boolean };

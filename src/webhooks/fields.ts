@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { webhooks } from '../platform/db/tables.ts';
-import { AtMost, isPrintable } from '../platform/fields.ts';
-import { maxUrlLength } from './address.ts';
+import { AtMost } from '../platform/fields.ts';
+import { isVisible, maxUrlLength, mustBeVisible } from './address.ts';
 import { Filters, FiltersInput } from './filters.ts';
 import { ACCIDENT, EVENT } from './notifications/types.ts';
 import { OAuth, OAuthInput } from './oauth.ts';
@@ -61,11 +61,6 @@ const CustomHeaders = v.pipe(
   v.metadata({ type: 'object', maxProperties: 50, additionalProperties: { type: 'string' } }),
 );
 
-/** Whether every character of a URL is visible, so that it is what it looks like. */
-function isVisible(url: string): boolean {
-  return isPrintable(url) && !/[\s\p{Cf}]/u.test(url);
-}
-
 export const webhookFields = {
   connectionIds: {
     description:
@@ -86,7 +81,7 @@ export const webhookFields = {
     input: v.pipe(
       v.string(),
       AtMost(maxUrlLength),
-      v.check(isVisible, 'must not contain white space, control characters or others that cannot be seen'),
+      v.check(isVisible, mustBeVisible),
       v.metadata({ format: 'uri' }),
     ),
     output: v.string(),

@@ -1,7 +1,14 @@
 import * as v from 'valibot';
 import { invalid } from '../../platform/errors.ts';
 import { AtMost, Name, parse } from '../../platform/fields.ts';
-import { maxUrlLength, type ReceiverPolicy, receiverProblem, urlProblems } from '../address.ts';
+import {
+  isVisible,
+  maxUrlLength,
+  mustBeVisible,
+  type ReceiverPolicy,
+  receiverProblem,
+  urlProblems,
+} from '../address.ts';
 
 export const channelKinds = ['slack', 'teams', 'https'] as const;
 export type ChannelKind = (typeof channelKinds)[number];
@@ -10,7 +17,7 @@ export type ChannelKind = (typeof channelKinds)[number];
 export const ChannelInput = v.object({
   name: Name,
   kind: v.picklist(channelKinds, 'must be slack, teams or https'),
-  url: v.pipe(v.string(), v.trim(), AtMost(maxUrlLength)),
+  url: v.pipe(v.string(), v.trim(), AtMost(maxUrlLength), v.check(isVisible, mustBeVisible)),
   getsAlerts: v.boolean(),
 });
 export type ChannelInput = v.InferOutput<typeof ChannelInput>;

@@ -35,7 +35,6 @@ const fields: { [name: string]: unknown } = {
   lastFour: 'Y3ZA',
   value: 'fds_RI4FmOOGZFxxFrKwixWqSSAB2ruz_bE4OYZUEDKBLGY7ap3ZA',
   schema: ['trigger event_came: 8f3bd0a1c5e24976'],
-  status: 200,
   result: 'success',
   share: 0.314,
   latitude: 39.7392,

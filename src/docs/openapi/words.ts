@@ -206,7 +206,6 @@ export const words: Record<string, string> = {
   'Delivery.requestId': 'The request that brought its notification; null if no longer known.',
   'AttemptEntry.retryAfter': 'How long the receiver asked to wait, in milliseconds.',
   field: 'The field: a path into the body, a query parameter or a header.',
-  next: 'The cursor of the next page; absent if there is none.',
   eventId: 'The event, or the accident whose levels share it.',
   eventTime: 'When it happened.',
   connection: 'The connection it belongs to.',

@@ -72,7 +72,7 @@ const metrics: {
     value: ({ counted }) => counted?.pending,
   },
   fleet_delivery_oldest_due_seconds: {
-    help: 'How long the oldest delivery has been due that nobody works for, as the last sweep found it.',
+    help: 'How long the oldest unclaimed delivery has been due, as of the last sweep.',
     value: ({ health }) => (health.database === 'ok' ? (health.oldestDueSeconds ?? 0) : null),
   },
   fleet_accident_oldest_undelivered_seconds: {
@@ -85,7 +85,7 @@ const metrics: {
     value: ({ counted }) => counted && byQuantile(counted, 'firstAttempt'),
   },
   fleet_delivery_success_seconds: {
-    help: 'From the receipt of a notification to its delivery; what still waits counts with its age.',
+    help: 'From the receipt of a notification to its delivery; pending ones count with their age.',
     value: ({ counted }) => counted && byQuantile(counted, 'delivered'),
   },
   fleet_delivery_first_attempt_in_time_ratio: {

@@ -78,7 +78,7 @@ function storyOf({ id, accountId, name, health, ...rest }: Changed): Story {
 const words: { [status in HealthStatus]: { subject: string; lead: string } } = {
   1: {
     subject: 'works again',
-    lead: 'works again. We are loading what happened in the meantime, and will notify you of it.',
+    lead: 'works again. We are loading what happened meanwhile, and will notify you of it.',
   },
   2: { subject: 'is late', lead: 'nothing could be pulled for a while.' },
   3: {

@@ -26,6 +26,17 @@ const instead: Record<string, string> = {
   'drops? repeats': 'ignore repeats',
   'no terminal to': 'stdin is not a terminal',
   "(nobody|replica)'s word": 'confirms',
+  'told|tell (them|us|people|customers)': 'notified, inform',
+  'answers|answered': 'responses, responds',
+  'made known': 'reported',
+  'says of': 'has',
+  'sends? in|sent in': 'sends',
+  'by turns|in turn': 'alternately, one by one',
+  'so many times': 'how often',
+  'what (waits|is waiting|remains)': 'pending deliveries, the rest',
+  'what came of': 'the result of',
+  'stand in for': 'replace',
+  'whatever it waits': 'ignoring any wait',
 };
 
 const root = resolve(import.meta.dirname, '../..');

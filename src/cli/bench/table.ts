@@ -37,7 +37,7 @@ export function spread(values: number[], digits = 0): string {
 }
 
 export const comparedWithBare = (rows: TableRow[]): Table => ({
-  title: 'The service and the least code that could do the same job, by turns; medians (lowest–highest)',
+  title: 'The service and the least code that could do the same job, alternately; medians (lowest–highest)',
   rows,
 });
 

@@ -36,14 +36,12 @@ const place = location('Where it happened.');
 
 /** Further details for a claim, if the provider has them. */
 const context = {
-  maxSpeedKph: optional(
-    number(0, 1000, 'The highest speed that the provider gives for it, in kilometres per hour.', 88),
-  ),
+  maxSpeedKph: optional(number(0, 1000, 'The highest speed, in kilometres per hour.', 88)),
   accelerationG: optional(number(0, 1000, 'The strongest acceleration, in g.', 3.2)),
   severity: optional(
-    choice(['low', 'medium', 'high', 'critical'], 'How severe the provider takes it to be.', 'high'),
+    choice(['low', 'medium', 'high', 'critical'], 'Its severity, as the provider rates it.', 'high'),
   ),
-  detectedAt: optional(time('When the provider made it known.', '2026-11-20T20:00:01.200Z')),
+  detectedAt: optional(time('When the provider reported it.', '2026-11-20T20:00:01.200Z')),
 } satisfies { [key in Exclude<(typeof contextKeys)[number], 'driverId'>]: Field };
 const driver = optional(reference(drivers, 'Who drove.'));
 
@@ -66,7 +64,7 @@ const record = recordKind({
       boolean('Whether the detection has been verified.', false),
       'Defaults to true from level 2, false before.',
     ),
-    dismissed: orElse(boolean('Whether it has turned out to be a false alarm.', false), false),
+    dismissed: orElse(boolean('Whether it is a false alarm.', false), false),
     reportUrl: optional(
       httpsUrl(maxReportUrlLength, 'Where its report can be read.', 'https://reports.example.com/crash-3'),
     ),
@@ -105,12 +103,12 @@ const item = {
   notificationLevel: scale(
     1,
     3,
-    'The highest that has been reached: 1 first detection, 2 verified, 3 report-ready.',
+    'The highest level reached: 1 first detection, 2 verified, 3 report-ready.',
     1,
   ),
   reportReady: boolean('Whether the full report is available.', false),
   isAccurate: boolean('Whether the detection has been verified; false for a false alarm.', false),
-  dismissed: boolean('Whether it has turned out to be a false alarm.', false),
+  dismissed: boolean('Whether it is a false alarm.', false),
   reportUrl: optional(
     httpsUrl(
       maxReportUrlLength,
@@ -150,7 +148,7 @@ const table = tableOf(item, list, { notified: integer().notNull() });
 export const accidents = {
   ...listed(
     'accident',
-    'An accident: what its levels have made known, the highest of them, and when each was received. Its `eventId` ' +
+    'An accident as its levels describe it, the highest level, and when each was received. Its `eventId` ' +
       'is that of its notifications.',
     item,
     table,
@@ -189,6 +187,6 @@ export const accidentsByState = listOf(item, table, {
           and coalesce(t.ended_at, t.started_at + 86400000) >= accidents.event_time - 900000)`,
       passes: () => false,
     }),
-    maxLevel: atMost('notificationLevel', 'Only accidents that have not got beyond this level.'),
+    maxLevel: atMost('notificationLevel', 'Only accidents up to this level.'),
   },
 });

@@ -177,8 +177,7 @@ export const userOperations = {
   makeSignInLink: {
     call: 'POST /sign-in-links',
     summary: 'Create a link that signs a user in',
-    description:
-      'The account is needed only for somebody whom several have invited and who has yet to sign in.',
+    description: 'The account is needed only if several have invited the person, who has never signed in.',
     body: SignInLinkInput,
     message: 'Sign-in link',
     reply: SignInLink,

@@ -56,7 +56,7 @@ export const channelOperations = {
   },
   removeChannel: {
     call: 'DELETE /channels/:id',
-    summary: 'Remove a team channel, with all that waits for it',
+    summary: 'Remove a team channel and its queued messages',
     message: 'Channel removed',
     reply: Channel,
     refusals: [unknown],

@@ -166,7 +166,7 @@ export const connectionOperations = {
   },
   createConnectLink: {
     call: 'POST /accounts/:id/connect-links',
-    summary: 'Make a link by which somebody outside the account connects a provider',
+    summary: 'Create a link by which somebody outside the account connects a provider',
     body: NewConnectLink,
     message: 'Link created',
     reply: ConnectLink,
@@ -177,8 +177,8 @@ export const connectionOperations = {
   },
   listConnectLinks: {
     call: 'GET /accounts/:id/connect-links',
-    summary: "List an account's connect links that were used or can be",
-    description: 'Those that are not used yet, then the newest; at most 100.',
+    summary: "List an account's used and valid connect links",
+    description: 'Unused ones first, then the newest; at most 100.',
     message: 'Links',
     reply: v.array(ListedConnectLink),
   },
@@ -207,7 +207,7 @@ export const connectionOperations = {
   },
   getPull: {
     call: 'GET /connections/:id/pull',
-    summary: 'See how a connection that pulls from its provider is doing',
+    summary: 'Show the state of a connection that pulls from its provider',
     message: 'Pull',
     reply: Pull,
     refusals: ['Unknown connection', noPull],
@@ -256,7 +256,7 @@ export const connectionOperations = {
   },
   repairArchive: {
     call: 'POST /connections/:id/archive/repair',
-    summary: 'Compare a day of the archive with its files, and have the catalog name those that are there',
+    summary: 'Compare a day of the archive with its files, and repair its catalog',
     description:
       'Without `apply` nothing changes: `catalog` is what the day has now, and `bucket` what it would have. Put a ' +
       'missing file back first, if there is a copy.',

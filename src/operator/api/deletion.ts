@@ -39,22 +39,21 @@ export const deletionOperations = {
     description:
       'The connection is unknown from this moment on. Its name is that of its provider if it has none.',
     body: ConnectionDeletion,
-    message: 'Connection taken from its account',
+    message: 'Connection removed from its account',
     reply: DeletionProgress,
     refusals: ['Unknown connection', wrongName],
   },
   eraseDriver: {
     call: 'POST /drivers/:id/erasure',
     summary: 'Erase a driver and every reference to them',
-    description:
-      'Their trips and events remain, without a driver. Records of the driver that come later are ignored.',
+    description: 'Their trips and events remain, without a driver. Later records of the driver are ignored.',
     message: 'Driver erased',
     reply: DeletionProgress,
     refusals: ['Unknown driver'],
   },
   listDeletions: {
     call: 'GET /deletions',
-    summary: 'List what is being deleted, or will be',
+    summary: 'List deletions',
     message: 'Deletions',
     reply: v.array(Deletion),
   },

@@ -43,7 +43,7 @@ export type MoveProgress = v.InferOutput<typeof MoveProgress>;
 export const moveOperations = {
   showMove: {
     call: 'GET /accounts/:id/move',
-    summary: "Show how an account's move stands",
+    summary: "Show an account's move",
     description:
       'Null if the account is not being moved. Then `estimate` says for how many seconds a move would refuse its ' +
       'writes at most.',

@@ -172,13 +172,13 @@ export const serviceOperations = {
     summary: 'List the homes where accounts live, and how full each is',
     description:
       'Counts of accounts stop at 10,000. `eventsPerDay` is the safety events of yesterday, UTC, and `fullOn` the day ' +
-      'when the database is full at the rate of the last two weeks. A home that cannot be asked has nulls.',
+      'when the database is full at the rate of the last two weeks. A home that does not respond has nulls.',
     message: 'Homes',
     reply: v.array(Home),
   },
   checkService: {
     call: 'POST /check',
-    summary: 'Try what the service relies on',
+    summary: 'Check the dependencies of the service',
     description:
       'What `npm run deploy -- --check` calls. It writes and reads a key of KV, an object of R2 and a few rows, and ' +
       'sends two messages through the queue of each home. It takes some 4 s, and at most two minutes.',

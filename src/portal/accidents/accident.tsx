@@ -52,7 +52,10 @@ export async function handle(c: Context) {
       const changed = await handleAccident(c.env, caller, accident, { does, by, note: note || null });
       const [text, mood] = changed
         ? ([`The accident is ${handlings[does]}.`, 'ok'] as const)
-        : (['Nothing was changed: somebody else was faster, or the accident is archived.', 'warn'] as const);
+        : ([
+            'Nothing was changed: somebody else has done it already, or the accident is archived.',
+            'warn',
+          ] as const);
       return done(c, accidentPath(accident), text, mood);
     },
     () => detail(c),

@@ -39,7 +39,7 @@ const states: { [state: string]: { name: string; means: string; query: Record<st
   },
   closed: {
     name: 'Closed',
-    means: 'Closed: somebody of your account has closed the accident.',
+    means: 'Closed: somebody in your account has closed the accident.',
     query: { closed: ['true'] },
   },
 };

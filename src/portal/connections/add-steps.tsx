@@ -228,6 +228,6 @@ function historyChoices({ maxHistoryDays }: Connector): Offered[] {
   return [...days].map((days) => [
     String(days),
     days === 0 ? 'None' : `${days} days`,
-    days === 0 ? 'Start now' : days === maxHistoryDays && 'The most there is',
+    days === 0 ? 'Start now' : days === maxHistoryDays && 'As much as possible',
   ]);
 }

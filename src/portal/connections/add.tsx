@@ -98,6 +98,6 @@ const added = ({ organisation }: Draft, { name, historyDays }: v.InferOutput<typ
   const what =
     name === organisation ? `“${name}” is connected.` : `“${name}” is connected: it is “${organisation}”.`;
   return historyDays === 0
-    ? `${what} It receives what happens from now on.`
-    : `${what} Its last ${historyDays} days are being loaded, which notifies nobody; what happens from now on does.`;
+    ? `${what} It receives new data from now on.`
+    : `${what} Its last ${historyDays} days are being loaded without notifications. New events are notified.`;
 };

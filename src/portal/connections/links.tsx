@@ -29,7 +29,7 @@ export async function list(c: Context, url?: string) {
     {
       title: 'Connect links',
       above: [{ href: connectionsPath, name: 'Connections' }],
-      lead: 'A fleet connects its provider to your account by itself. You never see its credential.',
+      lead: 'A fleet connects its provider to your account without your help. You never see its credential.',
       narrow: true,
     },
     <>

@@ -113,7 +113,7 @@ export const remove = confirmed(async (c) => {
   const channel = found(await namedIn(c));
   return {
     title: `Remove “${channel.name}”?`,
-    text: 'Nothing more is sent to it, not even what is waiting. To add it again, you need its URL.',
+    text: 'Nothing more is sent to it, not even pending messages. To add it again, you need its URL.',
     does: () => removeChannel(c.env, c.get('caller'), channel.id),
     said: `Removed ${channel.name}. Nothing more is sent to it.`,
     back: pathOf(channel),

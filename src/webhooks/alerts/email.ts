@@ -91,6 +91,6 @@ const stories = {
 const replay = 'open the webhook and choose “Replay deliveries”.';
 const advice = {
   paused: `Please check your receiver. Every ${circuitLongestMs / 60_000} minutes or sooner we try one delivery. When it succeeds, everything that waited is delivered. A delivery that has waited for ${giveUpAfterMs / dayMs} days has failed.`,
-  failed: `We do not try them again by ourselves. Once your receiver works, ${replay}`,
-  working: `What is waiting is delivered without your help. If deliveries have failed in the meantime, ${replay}`,
+  failed: `We do not retry them. Once your receiver works, ${replay}`,
+  working: `Pending deliveries are sent automatically. If deliveries have failed in the meantime, ${replay}`,
 } satisfies Record<AlertKind, string>;

@@ -7,7 +7,7 @@ const failures = {
   dns: { brief: 'Host not found', does: 'has a host name that cannot be found' },
   tls: { brief: 'Bad certificate', does: 'has no certificate that we can trust' },
   connection: { brief: 'No connection', does: 'cannot be reached' },
-  token: { brief: 'No access token', does: 'is not called, for its token endpoint fails' },
+  token: { brief: 'No access token', does: 'is not called, because its token endpoint fails' },
   'blocked address': { brief: 'Address not allowed', does: 'has an address that we do not call' },
 };
 

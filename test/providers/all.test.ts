@@ -9,7 +9,7 @@ import { geotabFleet } from '../support/fleets/geotab.ts';
 import { motiveFleet } from '../support/fleets/motive.ts';
 import { samsaraFleet } from '../support/fleets/samsara.ts';
 import { terminalFleet } from '../support/fleets/terminal.ts';
-import { makePullDue, providerStory, pullAll, pullColumn, pullStatus, turn } from '../support/provider.ts';
+import { makePullDue, providerStory, pullAll, pullColumn, pullRun, pullStatus } from '../support/provider.ts';
 import { rows } from '../support/rows.ts';
 
 const fleets = [
@@ -46,7 +46,7 @@ describe.each(fleets)('%s', (provider, make) => {
     const id = await tale.connectWith(fleet.credential);
     await pullAll(id);
     fleet.lock();
-    await turn(id);
+    await pullRun(id);
     expect([(await pullStatus(id)).state, await pullColumn(id, 'due_at')]).toEqual(['refused', null]);
   });
 
@@ -57,7 +57,7 @@ describe.each(fleets)('%s', (provider, make) => {
     const limited = vi.fn(() => new Response('', { status: 429, headers: { 'retry-after': '57.6' } }));
     tale.hooks.serves(fleet.origin, limited);
     const before = Date.now();
-    await turn(id);
+    await pullRun(id);
     const wait = Number(await pullColumn(id, 'due_at')) - before;
     expect(wait).toBeGreaterThanOrEqual(57_600);
     expect(wait).toBeLessThan(67_600);

@@ -7,7 +7,7 @@ import { notifyAfterMs, quietMs, sendHealthAlerts } from '../../src/providers/he
 import { pull, startPulls } from '../../src/providers/pull.ts';
 import { samsara as connector } from '../../src/providers/samsara/connector.ts';
 import { keepEmails } from '../support/emails.ts';
-import { providerStory, pullAll, pullColumn, pullStatus, turn } from '../support/provider.ts';
+import { providerStory, pullAll, pullColumn, pullRun, pullStatus } from '../support/provider.ts';
 import { rows } from '../support/rows.ts';
 import { samsaraOrigin as origin, samsara } from '../support/samsara.ts';
 import { as, call, operator } from '../support/world.ts';
@@ -99,7 +99,7 @@ it('stops when Samsara refuses the credential, tells people what to do, and goes
   const id = await connected();
   const old = provider.data.token;
   provider.data.token = 'samsara_api_made_up_2';
-  await turn(id);
+  await pullRun(id);
   expect((await listed(id))?.healthStatus).toBe(3);
   expect((await pullStatus(id)).state).toBe('refused');
   provider.calls.length = 0;
@@ -128,7 +128,7 @@ it('stops when Samsara refuses the credential, tells people what to do, and goes
 it('tells of what may pass by itself only after a while, and of what has passed not at all', async () => {
   const id = await connected();
   tripsFail(() => Response.json({}, { status: 403 }));
-  await turn(id);
+  await pullRun(id);
   expect((await listed(id))?.healthStatus).toBe(4);
   expect(await sendHealthAlerts(env)).toBe(0);
   expect(await sendHealthAlerts(env, Date.now() + notifyAfterMs)).toBe(1);
@@ -186,7 +186,7 @@ it('is not read when it is more than 2 MiB or 100,000 values', async () => {
       more: Array(values).fill(1),
     };
     tale.hooks.serves(origin, () => new Response(JSON.stringify(reply).padEnd(size)));
-    await turn(id);
+    await pullRun(id);
     return (await pullStatus(id)).feeds.flatMap(({ problem }) => problem?.advice ?? []);
   };
   expect(await adviceAfter(maxReplyBytes, maxValues - 10)).toEqual([]);
@@ -204,7 +204,7 @@ it('goes on with its other feeds when one brings what nobody has thought of, and
   const trips = vi.spyOn(connector.feeds.trips as Feed<never>, 'changes');
   trips.mockRejectedValue(new TypeError('x is not a function'));
   provider.calls.length = 0;
-  await turn(id);
+  await pullRun(id);
   expect(eventsAsked()).toBe(1);
   expect(await pullColumn(id, 'claimed_until')).toBe(0);
   expect(await adviceOnTrips(id)).toBe(
@@ -239,7 +239,7 @@ it('shows what Samsara says of a mistake, but not if that repeats the credential
   const id = await connected();
   const adviceOn = async (message: string) => {
     tripsFail(() => Response.json({ message }, { status: 400 }));
-    await turn(id);
+    await pullRun(id);
     return adviceOnTrips(id);
   };
   expect(await adviceOn('No such tag')).toBe('Samsara returns 400: No such tag. We will keep trying.');
@@ -274,7 +274,7 @@ it('is left alone while it is paused or its account is suspended', async () => {
   await vi.waitFor(() => expect(eventsAsked()).toBeGreaterThan(0), { timeout: 20_000 });
   await operator.patch(`/operator/accounts/${tale.us.accountId}`, { status: 'suspended' });
   provider.calls.length = 0;
-  await turn(id);
+  await pullRun(id);
   expect(provider.calls).toEqual([]);
   expect(await startPulls(env)).toBe(0); // nor do suspended accounts stand in the way of others
 });
@@ -287,18 +287,18 @@ it('writes nothing more once it is paused in the middle of a page', async () => 
     await operator.post(`/operator/connections/${id}/pause`, {});
     return serve(request);
   });
-  await turn(id);
+  await pullRun(id);
   expect(await events(id)).toEqual([]);
   expect((await pullStatus(id)).state).toBe('paused');
 });
 
-it('works for a connection in one turn only, and in another once that is lost', async () => {
+it('works for a connection in one run only, and in another once that is lost', async () => {
   const id = await connected();
   await rows('update pulls set due_at = 0');
   provider.calls.length = 0;
   await Promise.all([pull(env, [id]), pull(env, [id]), pull(env, [id])]);
   expect(eventsAsked()).toBe(1);
-  const claimed = Date.now() + 45_000; // by a turn that died
+  const claimed = Date.now() + 45_000; // by a run that was killed
   await rows('update pulls set due_at = 0, claimed_until = ?1', claimed);
   expect(await startPulls(env)).toBe(0);
   expect(await startPulls(env, claimed + 1000)).toBe(1);

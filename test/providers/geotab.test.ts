@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { providerStory, pullAll, pullColumn, refusalsOf, turn } from '../support/provider.ts';
+import { providerStory, pullAll, pullColumn, pullRun, refusalsOf } from '../support/provider.ts';
 import {
   fakeGeotab,
   type GeotabCall,
@@ -272,7 +272,7 @@ describe('safety events', () => {
     await pullAll(id);
     expect((await cursorOf(id)).waiting).toHaveLength(300);
     await passes(id, hour);
-    for (let i = 0; i < 12; i++) await turn(id);
+    for (let i = 0; i < 12; i++) await pullRun(id);
     expect((await cursorOf(id)).waiting).toEqual([]);
     expect(await stored(id)).toHaveLength(310);
   });
@@ -402,7 +402,7 @@ describe('collisions', () => {
 });
 
 describe('sessions', () => {
-  it('are kept from turn to turn, and renewed once they are dead', async () => {
+  it('are kept from run to run, and renewed once they have expired', async () => {
     const id = await connected();
     await pullAll(id);
     expect(count('Authenticate')).toBe(2); // to test the credential, and for the first turn
@@ -422,7 +422,7 @@ describe('sessions', () => {
     );
     // The database moves once more: its old server does not have it.
     serve({ moves: 'my43.geotab.com' });
-    await turn(id);
+    await pullRun(id);
     await pullAll(id);
     expect(calls.at(-1)?.host).toBe('my43.geotab.com');
     expect(await problemOf(id)).toBeUndefined();
@@ -476,7 +476,7 @@ describe('what goes wrong', () => {
     fault = ({ method }) =>
       method === 'ExecuteMultiCall' ? geotabError('OverLimitException', { headers: headers() }) : undefined;
     const before = Date.now();
-    await turn(id);
+    await pullRun(id);
     expect(Math.round((Number(await pullColumn(id, 'due_at')) - before) / 10_000)).toBe(6);
     fault = () => undefined;
     await pullAll(id);
@@ -495,7 +495,7 @@ describe('what goes wrong', () => {
     happens(vans[0], 'RuleHarshBrakingId');
     fault = ({ method, typeName }) =>
       method === 'GetFeed' && typeName === 'ExceptionEvent' ? reply() : undefined;
-    await turn(id);
+    await pullRun(id);
     expect(await problemOf(id)).toMatchObject({ kind });
     fault = () => undefined;
     await pullAll(id);

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { pull } from '../../src/providers/pull.ts';
-import { providerStory, pullAll, pullColumn, pullStatus, refusalsOf, turn } from '../support/provider.ts';
+import { providerStory, pullAll, pullColumn, pullRun, pullStatus, refusalsOf } from '../support/provider.ts';
 import {
   fakeMotive,
   type MotiveData,
@@ -258,12 +258,12 @@ describe('a crash', () => {
     const isSecond = ({ searchParams }: URL) =>
       searchParams.has('event_types') && searchParams.get('page_no') === '2';
     fault = (url) => (isSecond(url) ? new Response('upstream', { status: 502 }) : undefined);
-    await turn(id);
+    await pullRun(id);
     fault = (url) => {
       if (isSecond(url)) data.performance = crashes.slice(0, 2); // the newest comes first
       return undefined;
     };
-    await turn(id);
+    await pullRun(id);
     expect(tale.hooks.got).toHaveLength(3);
     fault = () => undefined;
     data.performance = crashes;
@@ -343,11 +343,11 @@ it('reads the last days again each hour, so that what came late is found', async
   expect(await events(id)).toHaveLength(2);
 });
 
-it('goes on within a turn with what is more than a page of ours', async () => {
+it('continues within a run with what is more than a page of ours', async () => {
   serve({});
   const id = await connected();
   data.performance = eventsFrom(450, soon());
-  await turn(id);
+  await pullRun(id);
   expect(await events(id)).toHaveLength(450);
 });
 

@@ -7,7 +7,7 @@ import {
   samsaraTrip,
   samsaraVehicle,
 } from '../../src/dev/fakes/samsara.ts';
-import { providerStory, pullAll, refusalsOf, turn } from '../support/provider.ts';
+import { providerStory, pullAll, pullRun, refusalsOf } from '../support/provider.ts';
 import { rows } from '../support/rows.ts';
 import { samsara } from '../support/samsara.ts';
 
@@ -129,8 +129,8 @@ it.each([400, 404])(
       return serve(request);
     });
     data.events.push(samsaraEvent(truck, 'HarshTurn', newest - 10_000));
-    await turn(id);
-    await turn(id);
+    await pullRun(id);
+    await pullRun(id);
     expect(starts).toEqual([iso(newest - 300_000)]);
     expect(await events(id)).toHaveLength(2);
   },

@@ -1,6 +1,6 @@
 import { deliveriesOf, settled } from './deliveries.ts';
 import { signIn } from './portal.ts';
-import { connect, turn } from './provider.ts';
+import { connect, pullRun } from './provider.ts';
 import { receiver } from './receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from './records.ts';
 import { portalRoutes } from './routes.ts';
@@ -46,7 +46,7 @@ export async function portalAccount(mark = 'Marked') {
   const pulled = await connect(us, 'samsara', mark.padEnd(8, '_'));
   const refused = { connection_id: pulled, kind: mark, source_id: mark, reason: mark, at: Date.now() };
   await addRows('pull_refusals', 1, () => refused);
-  await turn(pulled);
+  await pullRun(pulled);
 
   const channel = `h-${us.accountId}`;
   await addRows('alert_channels', 1, () => ({

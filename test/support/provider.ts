@@ -28,7 +28,7 @@ export const makePullDue = (id: string) =>
   );
 
 /** Gives a connection a turn now, whatever it waits for. Returns whether it has more to do at once. */
-export async function turn(id: string): Promise<boolean> {
+export async function pullRun(id: string): Promise<boolean> {
   // The queue gives it turns of its own.
   await vi.waitFor(async () => expect(await pullColumn(id, 'claimed_until')).toBe(0), { timeout: 20_000 });
   await makePullDue(id);
@@ -43,7 +43,8 @@ export const pullColumn = (id: string, name: string) =>
 
 /** Gives a connection turns until it has nothing left to do at once. */
 export async function pullAll(id: string): Promise<void> {
-  for (let turns = 0; await turn(id); turns++) if (turns === 50) throw new Error('still due after 50 turns');
+  for (let turns = 0; await pullRun(id); turns++)
+    if (turns === 50) throw new Error('still due after 50 turns');
 }
 
 /** What customers read of a connection at a path. */

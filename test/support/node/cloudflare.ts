@@ -77,7 +77,7 @@ export function newAccount(): Cloudflare {
   return account;
 }
 
-const answer = (c: Context, result: unknown) => c.json({ success: true, errors: [], messages: [], result });
+const respond = (c: Context, result: unknown) => c.json({ success: true, errors: [], messages: [], result });
 const refuse = (c: Context, status: 400 | 404, code: number, message: string) =>
   c.json({ success: false, errors: [{ code, message }], messages: [], result: null }, status);
 
@@ -89,17 +89,17 @@ function page<T>(c: Context, list: T[]): T[] {
 
 function people(api: Hono, { id }: Cloudflare): void {
   const account = { id, name: 'Acme' };
-  api.get('/user/tokens/verify', (c) => answer(c, { status: 'active' }));
-  api.get('/user', (c) => answer(c, { email: 'ann@example.com' }));
-  api.get('/accounts', (c) => answer(c, [account]));
-  api.get('/memberships', (c) => answer(c, [{ account }]));
+  api.get('/user/tokens/verify', (c) => respond(c, { status: 'active' }));
+  api.get('/user', (c) => respond(c, { email: 'ann@example.com' }));
+  api.get('/accounts', (c) => respond(c, [account]));
+  api.get('/memberships', (c) => respond(c, [{ account }]));
 }
 
 function databases(account: Cloudflare): Hono {
   const { databases } = account;
   const api = new Hono();
   api.get(`/d1/database`, (c) =>
-    answer(
+    respond(
       c,
       page(c, databases).map(({ uuid, name, jurisdiction }) => ({ uuid, name, jurisdiction })),
     ),
@@ -108,14 +108,14 @@ function databases(account: Cloudflare): Hono {
     const { name, primary_location_hint: region = 'enam', jurisdiction = null } = await c.req.json();
     const database = { uuid: crypto.randomUUID(), name, region, jurisdiction };
     databases.push({ ...database, sql: new DatabaseSync(':memory:') });
-    return answer(c, database);
+    return respond(c, database);
   });
   api.put(`/d1/database/:uuid`, async (c) => {
     const database = databases.find(({ uuid }) => uuid === c.req.param('uuid'));
     if (!database) return refuse(c, 404, 7404, 'The database could not be found');
     const { read_replication } = await c.req.json<{ read_replication: { mode: string } }>();
     database.replicated = read_replication.mode === 'auto';
-    return answer(c, { uuid: database.uuid, read_replication });
+    return respond(c, { uuid: database.uuid, read_replication });
   });
   api.post(`/d1/database/:uuid/query`, async (c) => {
     const database = databases.find(({ uuid }) => uuid === c.req.param('uuid'));
@@ -126,7 +126,7 @@ function databases(account: Cloudflare): Hono {
     if (account.cutTrigger && sql.includes(`create trigger ${account.cutTrigger}`))
       return refuse(c, 400, 7500, 'incomplete input: SQLITE_ERROR');
     const meta = { duration: 1, served_by_region: database.region.toUpperCase() };
-    return answer(c, [{ results: run(database.sql, sql, params), success: true, meta }]);
+    return respond(c, [{ results: run(database.sql, sql, params), success: true, meta }]);
   });
   let file = '';
   api.put(`/d1/upload`, async (c) => {
@@ -136,10 +136,10 @@ function databases(account: Cloudflare): Hono {
   api.post(`/d1/database/:uuid/import`, async (c) => {
     const { action, etag } = await c.req.json();
     const upload_url = c.req.url.replace(/database.*/, 'upload');
-    if (action === 'init') return answer(c, { success: true, upload_url, filename: etag });
+    if (action === 'init') return respond(c, { success: true, upload_url, filename: etag });
     databases.find(({ uuid }) => uuid === c.req.param('uuid'))?.sql.exec(file);
     const result = { num_queries: 1, meta: { duration: 1 } };
-    return answer(c, { success: true, status: 'complete', messages: [], result });
+    return respond(c, { success: true, status: 'complete', messages: [], result });
   });
   return api;
 }
@@ -153,12 +153,12 @@ function run(database: DatabaseSync, sql: string, params: SQLInputValue[]): unkn
 
 function namespaces({ namespaces }: Cloudflare): Hono {
   const api = new Hono();
-  api.get(`/storage/kv/namespaces`, (c) => answer(c, page(c, namespaces)));
+  api.get(`/storage/kv/namespaces`, (c) => respond(c, page(c, namespaces)));
   api.post(`/storage/kv/namespaces`, async (c) => {
     const { title, jurisdiction } = await c.req.json();
     const namespace = { id: crypto.randomUUID().replaceAll('-', ''), title, jurisdiction };
     namespaces.push(namespace);
-    return answer(c, namespace);
+    return respond(c, namespace);
   });
   return api;
 }
@@ -172,14 +172,14 @@ function buckets(account: Cloudflare): Hono {
     if (account.buckets.some((bucket) => bucket.name === name && bucket.jurisdiction === jurisdiction))
       return refuse(c, 400, 10_004, 'The bucket you tried to create already exists, and you own it.');
     account.buckets.push({ name, location, ...(jurisdiction && { jurisdiction }) });
-    return answer(c, {});
+    return respond(c, {});
   });
   api.get(`/r2/buckets/:name`, (c) => {
     const jurisdiction = c.req.header('cf-r2-jurisdiction');
     const bucket = account.buckets.find(
       (one) => one.name === c.req.param('name') && one.jurisdiction === jurisdiction,
     );
-    return bucket ? answer(c, bucket) : refuse(c, 404, 10_006, 'The specified bucket does not exist.');
+    return bucket ? respond(c, bucket) : refuse(c, 404, 10_006, 'The specified bucket does not exist.');
   });
   return api;
 }
@@ -189,7 +189,7 @@ function queues({ queues }: Cloudflare): Hono {
   const consumersOf = (id: string) => queues.find(({ queue_id }) => queue_id === id)?.consumers ?? [];
   api.get(`/queues`, (c) => {
     const name = c.req.query('name');
-    return answer(
+    return respond(
       c,
       page(c, queues).filter(({ queue_name }) => !name || queue_name === name),
     );
@@ -198,22 +198,22 @@ function queues({ queues }: Cloudflare): Hono {
     const { queue_name, jurisdiction } = await c.req.json();
     const queue = { queue_id: crypto.randomUUID(), queue_name, jurisdiction, consumers: [] };
     queues.push(queue);
-    return answer(c, queue);
+    return respond(c, queue);
   });
   api.post(`/queues/:id/consumers`, async (c) => {
     const { type, script_name: script, settings } = await c.req.json();
     consumersOf(c.req.param('id')).push({ consumer_id: crypto.randomUUID(), type, script, settings });
-    return answer(c, {});
+    return respond(c, {});
   });
   api.put(`/queues/:id/consumers/:consumer`, async (c) => {
     const { settings } = await c.req.json();
     for (const consumer of consumersOf(c.req.param('id'))) consumer.settings = settings;
-    return answer(c, {});
+    return respond(c, {});
   });
   return api;
 }
 
-/** Workers, and where they answer. */
+/** Workers, and where they respond. */
 function workers(account: Cloudflare): Hono {
   const { workers } = account;
   const api = new Hono();
@@ -229,14 +229,14 @@ function workers(account: Cloudflare): Hono {
       if (type === 'secret_text') worker.secrets.set(secret, text);
     const id = crypto.randomUUID();
     workers.set(name, { ...worker, bindings, placement, flags, version: id });
-    return answer(c, { id, deployment_id: id, startup_time_ms: 9, resources: { script: { etag: id } } });
+    return respond(c, { id, deployment_id: id, startup_time_ms: 9, resources: { script: { etag: id } } });
   };
   api.get(`/workers/subdomain`, (c) =>
     account.subdomain
-      ? answer(c, { subdomain: account.subdomain })
+      ? respond(c, { subdomain: account.subdomain })
       : refuse(c, 404, 10_007, 'You do not have a workers.dev subdomain.'),
   );
-  api.post(`/workers/scripts/:name/assets-upload-session`, (c) => answer(c, { jwt: 'j', buckets: [] }));
+  api.post(`/workers/scripts/:name/assets-upload-session`, (c) => respond(c, { jwt: 'j', buckets: [] }));
   api.put(`/workers/scripts/:name`, upload);
 
   api.use('/workers/:kind/:name/:what?', async (c, next) => {
@@ -244,28 +244,28 @@ function workers(account: Cloudflare): Hono {
     await next();
   });
   api.post(`/workers/scripts/:name/versions`, upload);
-  api.post(`/workers/scripts/:name/deployments`, (c) => answer(c, { id: crypto.randomUUID() }));
+  api.post(`/workers/scripts/:name/deployments`, (c) => respond(c, { id: crypto.randomUUID() }));
   api.get(`/workers/scripts/:name/deployments`, (c) => {
     const { version } = workers.get(c.req.param('name')) ?? {};
     const versions = [{ version_id: version, percentage: 100 }];
-    return answer(c, {
+    return respond(c, {
       deployments: version ? [{ id: version, source: 'api', strategy: 'percentage', versions }] : [],
     });
   });
   api.get(`/workers/scripts/:name/versions/:version`, (c) => {
     const { bindings, version } = workers.get(c.req.param('name')) ?? {};
     return version === c.req.param('version')
-      ? answer(c, { id: version, metadata: {}, resources: { bindings, script: {}, script_runtime: {} } })
+      ? respond(c, { id: version, metadata: {}, resources: { bindings, script: {}, script_runtime: {} } })
       : missing(c);
   });
-  api.get(`/workers/scripts/:name/settings`, (c) => answer(c, { bindings: [], tags: [] }));
-  api.patch(`/workers/scripts/:name/script-settings`, (c) => answer(c, {}));
-  api.post(`/workers/scripts/:name/subdomain`, (c) => answer(c, { enabled: true }));
-  api.get(`/workers/services/:name`, (c) => answer(c, { default_environment: { script: { tag: 't' } } }));
-  api.get(`/workers/workers/:name`, (c) => answer(c, { subdomain: { enabled: true } }));
+  api.get(`/workers/scripts/:name/settings`, (c) => respond(c, { bindings: [], tags: [] }));
+  api.patch(`/workers/scripts/:name/script-settings`, (c) => respond(c, {}));
+  api.post(`/workers/scripts/:name/subdomain`, (c) => respond(c, { enabled: true }));
+  api.get(`/workers/services/:name`, (c) => respond(c, { default_environment: { script: { tag: 't' } } }));
+  api.get(`/workers/workers/:name`, (c) => respond(c, { subdomain: { enabled: true } }));
   api.get(`/workers/scripts/:name/secrets`, (c) => {
     const names = workers.get(c.req.param('name'))?.secrets.keys() ?? [];
-    return answer(
+    return respond(
       c,
       [...names].map((name) => ({ name, type: 'secret_text' })),
     );
@@ -273,16 +273,16 @@ function workers(account: Cloudflare): Hono {
   api.put(`/workers/scripts/:name/schedules`, async (c) => {
     const worker = workers.get(c.req.param('name'));
     if (worker) worker.crons = (await c.req.json<{ cron: string }[]>()).map(({ cron }) => cron);
-    return answer(c, {});
+    return respond(c, {});
   });
   api.post(`/workers/scripts/:name/domains/changeset`, (c) =>
-    answer(c, { added: [], removed: [], updated: [], conflicting: [] }),
+    respond(c, { added: [], removed: [], updated: [], conflicting: [] }),
   );
   api.put(`/workers/scripts/:name/domains/records`, async (c) => {
     const worker = workers.get(c.req.param('name'));
     const { origins } = await c.req.json<{ origins: { hostname: string }[] }>();
     if (worker) worker.domains = origins.map(({ hostname }) => hostname);
-    return answer(c, {});
+    return respond(c, {});
   });
   return api;
 }

@@ -87,10 +87,10 @@ export const isOf = (template: string, path: string): boolean =>
   new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
 
 /** A reply as it came. */
-export type Answer = { status: number; headers: Record<string, string | undefined>; text: string };
+export type HttpReply = { status: number; headers: Record<string, string | undefined>; text: string };
 
 /** Tells what of a reply to an operation is not as the document says. */
-export function checker(document: Document): (operation: Operation, answer: Answer) => unknown[] {
+export function checker(document: Document): (operation: Operation, reply: HttpReply) => unknown[] {
   const check = schemas(document);
   return (operation, { status, headers, text }) => {
     const written = operation.responses[status];

@@ -6,7 +6,7 @@ import { minHotDays } from '../platform/config.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { dayMs } from '../platform/durations.ts';
 import { Refusal } from '../platform/errors.ts';
-import { largeTransactions, othersAreActive, restAfterLarge } from '../platform/fair-queue.ts';
+import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform/fair-queue.ts';
 import type { NewWork } from '../webhooks/deliveries/claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
 import { batchesOf, oldestNews } from './batches.ts';
@@ -64,12 +64,12 @@ async function writeLargeCall(
   write: (part: Accepted[]) => Promise<void>,
 ): Promise<void> {
   if (!othersAreActive(accountId)) return write(accepted);
-  let restMs = 0;
+  let pauseMs = 0;
   for (const part of partsOf(accepted)) {
-    await scheduler.wait(restMs);
+    await scheduler.wait(pauseMs);
     const began = Date.now();
     await write(part);
-    restMs = restAfterLarge(accountId, Date.now() - began);
+    pauseMs = pauseAfterLarge(accountId, Date.now() - began);
   }
 }
 

@@ -14,7 +14,7 @@ export type Bounds = {
   /** About how long one takes. A waiting one checks that often, and less often the farther back it is. */
   stepMs: number;
   /** For how long the place of work that took `ms` stays empty. */
-  restMs?: (account: string, ms: number) => number;
+  pauseMs?: (account: string, ms: number) => number;
   /** Work that takes longer was killed with its invocation: its place is free. */
   longestMs?: number;
 };
@@ -35,7 +35,7 @@ export function fairQueue({
   maxWaiting = Number.POSITIVE_INFINITY,
   timeoutMs,
   stepMs,
-  restMs,
+  pauseMs,
   longestMs = 5_000,
 }: Bounds) {
   const lines = new Map<string, Line>();
@@ -87,8 +87,8 @@ export function fairQueue({
         }
         const began = Date.now();
         const result = await work();
-        const rest = restMs?.(account, Date.now() - began) ?? 0;
-        if (rest > 0) line.working.set({}, Date.now() + rest);
+        const pause = pauseMs?.(account, Date.now() - began) ?? 0;
+        if (pause > 0) line.working.set({}, Date.now() + pause);
         return { result };
       } finally {
         line.working.delete(me);
@@ -132,13 +132,13 @@ export const othersAreActive = (account: string): boolean =>
 
 /** While other accounts are active, pauses for as long as the work took, and so leaves them half of the time. */
 export const halfTheTime =
-  (longestRestMs: number) =>
+  (longestPauseMs: number) =>
   (account: string, ms: number): number =>
-    othersAreActive(account) ? Math.min(ms, longestRestMs) : 0;
+    othersAreActive(account) ? Math.min(ms, longestPauseMs) : 0;
 
 /** How many large transactions of an account may wait, and what follows each. */
 export const maxLargeWaiting = 10;
-export const restAfterLarge = halfTheTime(500);
+export const pauseAfterLarge = halfTheTime(500);
 
 /** An account runs one large transaction at a time. The largest takes D1 some 100 ms. */
 export const largeTransactions = fairQueue({
@@ -146,5 +146,5 @@ export const largeTransactions = fairQueue({
   maxWaiting: maxLargeWaiting,
   timeoutMs: 10_000,
   stepMs: 20,
-  restMs: restAfterLarge,
+  pauseMs: pauseAfterLarge,
 });

@@ -63,7 +63,7 @@ describe('a fair queue', () => {
   });
 
   it('leaves others half of the time while they are active', async () => {
-    const queue = queueOf({ stepMs: 20, restMs: halfTheTime(500) });
+    const queue = queueOf({ stepMs: 20, pauseMs: halfTheTime(500) });
     const took = async (count: number) => {
       const began = Date.now();
       for (let i = 0; i < count; i++) await queue.run('us', () => scheduler.wait(50));
@@ -78,7 +78,7 @@ describe('a fair queue', () => {
   });
 
   it('remembers no more than a thousand accounts that only rest', async () => {
-    const queue = queueOf({ stepMs: 1, restMs: () => 1 });
+    const queue = queueOf({ stepMs: 1, pauseMs: () => 1 });
     for (let i = 0; i < 3000; i++) {
       await queue.run(`account ${i}`, async () => {});
       if (i % 500 === 0) await scheduler.wait(2);

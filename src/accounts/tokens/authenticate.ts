@@ -87,7 +87,7 @@ const unknowns = fairQueue({
   atOnce: 1,
   timeoutMs: 10_000,
   stepMs: 10,
-  restMs: (_, ms) => Math.min(3 * ms, 250),
+  pauseMs: (_, ms) => Math.min(3 * ms, 250),
 });
 
 /** A credential without a checksum, or made with a key that has been rotated out; nearly always junk. */

@@ -23,8 +23,8 @@ export async function homesToDeploy(
   found: AccountContents,
   warn: (text: string) => void,
 ): Promise<[HomeToDeploy, ...HomeToDeploy[]]> {
-  const settled = [...(await boundBefore(query, plan, found)), ...(await added(query, plan, found, warn))];
-  const known = settled.map(({ name }) => name);
+  const further = [...(await boundBefore(query, plan, found)), ...(await added(query, plan, found, warn))];
+  const known = further.map(({ name }) => name);
   for (const name of lookLikeHomes(found.databases, plan.database, known))
     warn(
       `there is a database ${plan.partsOf(name).database} that the Worker is not bound to. If it is a home, deploy with --home ${name}.`,
@@ -35,7 +35,7 @@ export async function homesToDeploy(
   };
   const place = placeBeside(found.database, plan.database, plan.place);
   const main = { name: mainHome, ...plan.partsOf(mainHome), found: found.database, place };
-  const [first, ...others] = await Promise.all([withQueues(main), ...settled.map(withQueues)]);
+  const [first, ...others] = await Promise.all([withQueues(main), ...further.map(withQueues)]);
   return [first, ...others];
 }
 

@@ -129,7 +129,7 @@ export const limits: { [section: string]: Limit[] } = {
       'one delivery is tried',
     ],
     ['wait for a paused receiver', time(policy.giveUpAfterMs), 'the delivery has failed; replay it'],
-    ['wait of an accident level for the one before', time(policy.levelPatienceMs), 'it is sent'],
+    ['wait of an accident level for the one before', time(policy.levelWaitMs), 'it is sent'],
     ['`Retry-After`', '2 times the regular wait', 'shortened'],
     ['deliveries replayed at a time', n(maxReplayedPerCall), 'replay the rest'],
     ['age of a delivery that can be replayed', '20 days', 'left out'],

@@ -9,7 +9,7 @@ import { findMove, type Job, type Move, releaseLease, type State, takeLease, wai
 import { openNewHome, switchHomes } from './switch.ts';
 
 /** The longest pause after a step. */
-const longestRestMs = 100;
+const longestPauseMs = 100;
 
 /** What each state does. Every step can be interrupted anywhere, and repeated. */
 const steps: Record<Exclude<State, 'stopped'>, (job: Job, move: Move) => Promise<void>> = {
@@ -58,7 +58,7 @@ async function step(job: Job, move: Move): Promise<void> {
   const began = Date.now();
   await steps[move.state](job, move);
   // Half of D1's time is left to others.
-  if (!isDecisive(move)) await scheduler.wait(Math.min(Date.now() - began, longestRestMs));
+  if (!isDecisive(move)) await scheduler.wait(Math.min(Date.now() - began, longestPauseMs));
 }
 
 /** Continues the moves of accounts that leave this home. */

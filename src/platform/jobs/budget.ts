@@ -24,7 +24,7 @@ export const within = (env: Env, budget: Budget): Env =>
     }),
   );
 
-const longestRestMs = 200;
+const longestPauseMs = 200;
 
 /**
  * Runs steps until one returns false, because nothing is left to do, or the budget is used up. Pauses after each for as
@@ -34,6 +34,6 @@ export async function inSteps(budget: Budget, step: () => Promise<boolean>): Pro
   while (isLeft(budget)) {
     const began = Date.now();
     if (!(await step())) return;
-    await scheduler.wait(Math.min(Date.now() - began, longestRestMs));
+    await scheduler.wait(Math.min(Date.now() - began, longestPauseMs));
   }
 }

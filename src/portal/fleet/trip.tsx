@@ -108,8 +108,8 @@ export async function tripAt(c: Context, ids: string[], at: number): Promise<Nam
     ...{ of: 'vehicle', ids, from: at - longestTripMs, to: at + 1, limit: ids.length, descending: true },
   });
   // It began at most a day before; one that has just ended counts.
-  const near = trips.filter(({ endedAt }) => endedAt === null || Date.parse(endedAt) >= at - justEndedMs);
-  return near.find(({ driverId }) => driverId) ?? near[0];
+  const during = trips.filter(({ endedAt }) => endedAt === null || Date.parse(endedAt) >= at - justEndedMs);
+  return during.find(({ driverId }) => driverId) ?? during[0];
 }
 
 const longestTripMs = dayMs;

@@ -32,7 +32,7 @@ export function renderEmail(alert: Alert, origin: string) {
       text: stories[kind](webhook),
       link: { url: `${portal}/webhooks/${webhook.webhookId}`, label: 'Open the webhook' },
     })),
-    ...(others > 0 ? [rest(others, portal)] : []),
+    ...(others > 0 ? [othersPart(others, portal)] : []),
     { text: advice[kind] },
   ];
   return renderMail(subjectOf(alert), parts, {
@@ -41,7 +41,7 @@ export function renderEmail(alert: Alert, origin: string) {
   });
 }
 
-const rest = (others: number, portal: string): MailPart => ({
+const othersPart = (others: number, portal: string): MailPart => ({
   text: `And ${counted(others, 'other webhook', 'other webhooks')}:`,
   link: { url: `${portal}/webhooks`, label: 'All webhooks' },
 });

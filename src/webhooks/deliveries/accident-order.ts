@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database } from '../../platform/db/database.ts';
 import { firstIdAtSql } from '../../platform/db/ids.ts';
 import { ACCIDENT } from '../notifications/types.ts';
-import { levelPatienceMs } from './policy.ts';
+import { levelWaitMs } from './policy.ts';
 
 type Level = { eventId: string; level: number };
 
@@ -15,14 +15,14 @@ const lastLevel = 3;
  */
 export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: number, now: number) =>
   change(db)`
-    update deliveries set next_attempt_at = ${now + levelPatienceMs}
+    update deliveries set next_attempt_at = ${now + levelWaitMs}
     where (webhook_id, id) in (
       select d.webhook_id, d.id
       from (${levels}) n
       cross join notifications own on own.event_id = n.value->>'eventId' and own.level = n.value->>'level'
         and own.created_at = ${createdAt}
       cross join notifications below on below.event_id = own.event_id and below.level between 1 and own.level - 1
-        and below.created_at > ${now - levelPatienceMs}
+        and below.created_at > ${now - levelWaitMs}
       cross join ${webhooks} w
       cross join deliveries b on ${deliveryOf('b', 'below')} and b.webhook_id = w.webhook_id and b.status = 'pending'
       cross join deliveries d on ${deliveryOf('d', 'own')} and d.webhook_id = w.webhook_id and d.status = 'pending'

@@ -42,7 +42,7 @@ const joining = fairQueue({
   atOnce: 1,
   timeoutMs: 0,
   stepMs: 1,
-  restMs: (accountId) => (othersAreActive(accountId) ? 100 : 0),
+  pauseMs: (accountId) => (othersAreActive(accountId) ? 100 : 0),
 });
 
 /** When work returns that waited too long, and work after a failure of ours, such as an overloaded D1. */
@@ -70,13 +70,13 @@ export async function handle(env: Env, { claim, ...message }: NewWork): Promise<
   // A worker that ends because others wait gets in line again.
   let first = claim;
   for (let again = true; again; first = undefined) {
-    const turn = await workersFor(message).run(
+    const ran = await workersFor(message).run(
       message.accountId,
       () => orLater(env, message, () => work(env, message, budget, first)),
       budget.until,
     );
-    if (!turn) await sendAfter(env, message, waitAgainSeconds);
-    again = turn?.result === 'again';
+    if (!ran) await sendAfter(env, message, waitAgainSeconds);
+    again = ran?.result === 'again';
   }
   attempts.end();
 }

@@ -98,7 +98,7 @@ export const maxCallsPerSecond = 1000;
 export const inTimeMs = 5 * second;
 
 /** How long the next level of an accident waits for the previous one. */
-export const levelPatienceMs = minute;
+export const levelWaitMs = minute;
 
 /** The part of a second's calls that may be made at once under a limit per second. */
 export const burstSeconds = 0.25;

@@ -31,7 +31,7 @@ const transactions = fairQueue({
   atOnce: (accountId) => (othersAreActive(accountId) ? 1 : 4),
   timeoutMs: 5_000,
   stepMs: 2,
-  restMs: halfTheTime(20),
+  pauseMs: halfTheTime(20),
 });
 
 /**

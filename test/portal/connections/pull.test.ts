@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { samsaraEvent, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
 import { connectorOf } from '../../../src/providers/registry.ts';
 import { ask, follow, signIn, textOf, visitor, watchesOn } from '../../support/portal.ts';
-import { connect, pullAll, read, turn } from '../../support/provider.ts';
+import { connect, pullAll, pullRun, read } from '../../support/provider.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
 import { samsara, samsaraToken as token } from '../../support/samsara.ts';
@@ -31,7 +31,7 @@ describe('a connection that pulls', () => {
     if (!truck) throw new Error('no truck');
     provider.data.vehicles.push(samsaraVehicle(3, { make: 7 }));
     provider.data.events.push(samsaraEvent(truck, 'NeverHeardOf', Date.now() - 3_600_000));
-    await turn(id);
+    await pullRun(id);
     const before = await rows('select feeds from pulls where connection_id = ?1', id);
     const feeds = JSON.parse(String(before[0]?.feeds));
     const [connectedAt] = await rows('select connected_at from pulls where connection_id = ?1', id);
@@ -64,7 +64,7 @@ describe('a connection that pulls', () => {
     await pullAll(id);
     const [before] = await rows('select feeds from pulls where connection_id = ?1', id);
     provider.data.token = 'samsara_api_made_up_2';
-    await turn(id);
+    await pullRun(id);
     for (const where of [path, '/portal/connections']) {
       const page = await textAt(where);
       expect(page).toContain('API token refused');
@@ -105,7 +105,7 @@ describe('a connection that pulls', () => {
     await pullAll(id);
     provider.fault = (called) =>
       called === '/trips/stream' ? Response.json({ message: 'Forbidden' }, { status: 403 }) : undefined;
-    await turn(id);
+    await pullRun(id);
     const page = await textAt(path);
     expect(page).toContain('Degraded');
     expect(page).toContain('Late or missing: trips.');

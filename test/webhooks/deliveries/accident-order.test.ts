@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { levelPatienceMs } from '../../../src/webhooks/deliveries/policy.ts';
+import { levelWaitMs } from '../../../src/webhooks/deliveries/policy.ts';
 import { ACCIDENT } from '../../../src/webhooks/notifications/types.ts';
 import { attempted, makeDue, settled } from '../../support/deliveries.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
@@ -56,8 +56,8 @@ describe('the levels of an accident', () => {
     await attempted(hook.id);
     await happen(2);
     const [, [, wait] = []] = await due();
-    expect(wait).toBeGreaterThan(levelPatienceMs - 5000);
-    expect(wait).toBeLessThanOrEqual(levelPatienceMs);
+    expect(wait).toBeGreaterThan(levelWaitMs - 5000);
+    expect(wait).toBeLessThanOrEqual(levelWaitMs);
     tale.heard.responds(
       ({ body }) => new Response(null, { status: body.data.notificationLevel === 1 ? 400 : 204 }),
     );
@@ -71,7 +71,7 @@ describe('the levels of an accident', () => {
     tale.heard.responds(() => new Response('no', { status: 400 }));
     await happen(1);
     await attempted(hook.id);
-    await rows('update notifications set created_at = created_at - ?1', levelPatienceMs + 1000);
+    await rows('update notifications set created_at = created_at - ?1', levelWaitMs + 1000);
     await happen(2);
     await vi.waitFor(() => expect(levels()).toEqual([1, 2]));
     tale.heard.responds(() => new Response('gone', { status: 410 }));

@@ -15,21 +15,9 @@ const opened = new WeakMap<D1Database, Database>();
 export function openDatabase({ DB: d1 }: Pick<Env, 'DB'>): Database {
   const known = opened.get(d1);
   if (known) return known;
-  const fresh = drizzle(retrying(d1, counters.get(d1)));
+  const fresh = drizzle(retrying(d1));
   opened.set(d1, fresh);
   return fresh;
-}
-
-const counters = new WeakMap<D1Database, (queries: number) => void>();
-
-/** Wraps a database so that opening it reports to `count` the number of queries in each call. */
-export function countQueries(d1: D1Database, count: (queries: number) => void): D1Database {
-  const counted = {
-    prepare: (text: string) => d1.prepare(text),
-    batch: (statements: D1PreparedStatement[]) => d1.batch(statements),
-  } as D1Database; // `openDatabase` uses nothing else
-  counters.set(counted, count);
-  return counted;
 }
 
 /** Opens a D1 session for one request. Its reads may run on a replica. */

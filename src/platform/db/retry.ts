@@ -49,21 +49,9 @@ export function d1Reason(error: unknown): string {
   return error.cause instanceof Error ? `${error.cause.message} ${d1Reason(error.cause)}` : error.message;
 }
 
-/**
- * Retries each single statement of `d1`; `transaction` retries batches. `count` gets the number of queries in each
- * call.
- */
-export const retrying = (
-  d1: Pick<D1Database, 'prepare' | 'batch'>,
-  count: (queries: number) => void = () => {},
-): D1Database =>
-  through(d1, (run, statements, isBatch) => {
-    const counted = () => {
-      count(statements.length);
-      return run();
-    };
-    return isBatch ? counted() : withRetries(counted, isRead(statements[0]?.text ?? ''));
-  });
+/** Retries each single statement of `d1`; `transaction` retries batches. */
+export const retrying = (d1: Pick<D1Database, 'prepare' | 'batch'>): D1Database =>
+  through(d1, (run, [first], isBatch) => (isBatch ? run() : withRetries(run, isRead(first?.text ?? ''))));
 
 export const isRead = (text: string): boolean =>
   /^\s*(?:select|with)\b/i.test(text) && !/\b(?:insert|update|delete)\b/i.test(text);

@@ -1,4 +1,4 @@
-import { countQueries } from '../db/database.ts';
+import { through } from '../db/through.ts';
 import { withDatabases } from '../homes/homes.ts';
 
 /**
@@ -19,8 +19,9 @@ export const isLeft = ({ until, queries }: Budget): boolean => queries > 0 && Da
 /** The same bindings; queries in this home and the others are taken from the budget. */
 export const within = (env: Env, budget: Budget): Env =>
   withDatabases(env, (db) =>
-    countQueries(db, (queries) => {
-      budget.queries -= queries;
+    through(db, (run, statements) => {
+      budget.queries -= statements.length;
+      return run();
     }),
   );
 

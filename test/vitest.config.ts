@@ -41,13 +41,27 @@ const alone = globSync('test/**/*.test.ts', { cwd: root, exclude: [outside] }).f
   /Date\.now = |spyOn\(Date\b/.test(readFileSync(root + file, 'utf8')),
 );
 
-const oneHome = () =>
+const workerd = (more: object) =>
   cloudflareTest(async () => ({
     main: strictWorker,
     wrangler: { configPath: `${root}wrangler.toml` },
-    // REPLICA is a second database, which stands for a replica of the first.
-    miniflare: { bindings: bindings(), d1Databases: { REPLICA: 'replica' } },
+    miniflare: { bindings: bindings(), ...more },
   }));
+
+/** REPLICA is a second database, which stands for a replica of the first. */
+const oneHome = () => workerd({ d1Databases: { REPLICA: 'replica' } });
+
+const consumer = { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 3 };
+const threeHomes = () =>
+  workerd({
+    d1Databases: { DB_EU: 'fleet-eu', DB_US2: 'fleet-us2', REPLICA: 'replica' },
+    r2Buckets: { ARCHIVE_EU: 'archive-eu', ARCHIVE_US2: 'archive-us2' },
+    queueProducers: {
+      DELIVERIES_EU: { queueName: 'deliveries-eu' },
+      DELIVERIES_US2: { queueName: 'deliveries-us2' },
+    },
+    queueConsumers: { 'deliveries-eu': consumer, 'deliveries-us2': consumer },
+  });
 
 /**
  * `worker` and `alone` run inside workerd, with real D1, KV and Queues, and `homes` with three homes; `node` drives what
@@ -76,25 +90,7 @@ export default defineConfig({
       },
       { plugins: [oneHome()], test: { ...inWorkerd, name: 'alone', include: alone, isolate: true } },
       {
-        plugins: [
-          cloudflareTest(async () => ({
-            main: strictWorker,
-            wrangler: { configPath: `${root}wrangler.toml` },
-            miniflare: {
-              bindings: bindings(),
-              d1Databases: { DB_EU: 'fleet-eu', DB_US2: 'fleet-us2', REPLICA: 'replica' },
-              r2Buckets: { ARCHIVE_EU: 'archive-eu', ARCHIVE_US2: 'archive-us2' },
-              queueProducers: {
-                DELIVERIES_EU: { queueName: 'deliveries-eu' },
-                DELIVERIES_US2: { queueName: 'deliveries-us2' },
-              },
-              queueConsumers: {
-                'deliveries-eu': { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 3 },
-                'deliveries-us2': { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 3 },
-              },
-            },
-          })),
-        ],
+        plugins: [threeHomes()],
         test: { ...inWorkerd, name: 'homes', include: ['test/homes/**/*.test.ts'] },
       },
       {

@@ -128,6 +128,13 @@ describe('a safety event', () => {
       },
     ]);
   });
+
+  it('is notified when it comes with others that are known', async () => {
+    await connector().send(vehicle(), safetyEvent());
+    await settled(hook.id);
+    await connector().send(safetyEvent(), safetyEvent({ sourceId: 'another' }));
+    expect(await settled(hook.id, 2)).toMatchObject([{ status: 'delivered' }, { status: 'delivered' }]);
+  });
 });
 
 describe('an accident', () => {

@@ -146,7 +146,16 @@ const inWords = ({ files, records }: { files: number; records: number }): string
 
 const pullTables = (pull: Pull): string =>
   [
-    rowsOf([pull], ['provider', 'organisation', 'baseUrl', 'state', 'lastPulledAt']),
+    rowsOf(
+      [pull],
+      [
+        'provider',
+        'organisation',
+        'baseUrl',
+        ['state', ({ state, isWithdrawn }) => (isWithdrawn ? 'consent withdrawn' : state)],
+        'lastPulledAt',
+      ],
+    ),
     rowsOf(pull.feeds, [
       'feed',
       ['every', ({ everyMinutes }) => (everyMinutes === 1 ? 'minute' : `${everyMinutes} minutes`)],

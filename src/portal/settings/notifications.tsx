@@ -51,7 +51,7 @@ export async function showNotifications(c: Context) {
             value="yes"
             checked={getsAlerts}
             label="Email me when a webhook is paused, deliveries have failed or a connection is unavailable, and when it works again"
-            note={`After ${pausedAfterMs / 60_000} minutes, and at most once an hour for each of them and reason. This setting applies to you only.`}
+            note={`After ${pausedAfterMs / 60_000} minutes, and at most once an hour for each webhook or connection and reason. This setting applies to you only.`}
           />
           <Submit name="Save" />
         </Form>

@@ -1,19 +1,39 @@
 import { recordId } from '../../src/platform/db/ids.ts';
+import type { Filters } from '../../src/webhooks/filters.ts';
 import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
 import type { Asking, Reply } from './ask.ts';
 import type { Kernel } from './kernel.ts';
-import { type Account, type Config, type Hook, keyOf, type Silence, Violation } from './model.ts';
+import {
+  type Account,
+  type Config,
+  type Delivery,
+  type Hook,
+  keyOf,
+  type News,
+  type Silence,
+  Violation,
+} from './model.ts';
 
 const second = 1000;
 const minute = 60 * second;
 const day = 86_400 * second;
+
+const trucks = ['North', 'South'].map((group, at) => ({
+  ...{ sourceId: `truck-${at}`, vin: `1FUJGLDR5CLBP883${at}`, groups: [group] },
+}));
+type Truck = (typeof trucks)[number];
+const incidents = ['Speeding', 'Rolling Stop'] as const;
+type SomeEvent = { risk: number; incident: string };
 
 const isPause = ({ reason }: Silence) => reason === 'paused';
 
 export const by = ({ token }: Account) => ({ 'x-api-key': token.value });
 
 /** Customers: their connectors send records, and they keep webhooks. */
-export function customers({ now, below, random, pick, sleep }: Kernel, { insist, must, operator }: Asking) {
+export function customers(
+  { now, below, random, pick, sleep }: Kernel,
+  { insist, must, operator, list }: Asking,
+) {
   let made = 0;
 
   const open = async (): Promise<Account> => {
@@ -40,7 +60,7 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
   const someTime = () => now() - below(random() < 0.8 ? 30 * minute : 60 * day);
   /** What has been sent of each connection. */
   const trips = new Map<string, { sourceId: string; startedAt: string }[]>();
-  const accidents = new Map<string, { sourceId: string; at: number }>();
+  const accidents = new Map<string, { sourceId: string; at: number; truck: Truck }>();
   /** The next level of an accident, once the connector knows that the one before was taken in; or a new one. */
   const nextLevel = ({ news }: Account, connectionId: string) => {
     const last = [...news.values()].find(
@@ -52,19 +72,20 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
         !news.has(keyOf(one.eventId, one.level + 1)),
     );
     const known = last && random() < 0.7 ? accidents.get(last.eventId) : undefined;
-    const begun = known ?? { sourceId: `r${made++}`, at: someTime() };
+    const begun = known ?? { sourceId: `r${made++}`, at: someTime(), truck: pick(trucks) };
     accidents.set(recordId(connectionId, 'accident', begun.sourceId), begun);
     return { ...begun, level: last && known ? last.level + 1 : 1 };
   };
 
   const send = async (account: Account) => {
     const connection = pick(account.connections);
-    const records: object[] = [vehicle({ odometerKm: below(1000) })];
+    const records: object[] = trucks.map((truck) => vehicle({ ...truck, odometerKm: below(1000) }));
     const taken: { accepted: number }[] = [];
-    const news = (eventId: string, level: number, type: number, at: number) => {
-      const one = { eventId, level, type, at, connectionId: connection.id, sent: now(), accepted: Infinity };
-      account.news.set(keyOf(eventId, level), one);
-      taken.push(one);
+    const news = (one: Pick<News, 'eventId' | 'level' | 'type' | 'at'>, truck: Truck, event?: SomeEvent) => {
+      const about = { risk: 0, incident: '', ...event, group: truck.groups[0] ?? '' };
+      const sent = { ...one, ...about, connectionId: connection.id, sent: now(), accepted: Infinity };
+      account.news.set(keyOf(one.eventId, one.level), sent);
+      taken.push(sent);
     };
     const add = (path: string, kind: string, record: { sourceId: string }) => {
       const id = recordId(connection.id, kind, record.sourceId);
@@ -84,13 +105,17 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
         const again = random() < 0.2 && known.length > 0 ? pick(known) : of;
         trips.set(connection.id, [...known, again]);
         add('/trips', 'trip', { ...trip({ distanceKm: below(1000) }), ...again });
-      } else if (kind === 1)
-        news(add('/safety-events', 'safetyEvent', safetyEvent(of) as typeof of), 0, 2, at);
-      else {
-        const { level, ...known } = nextLevel(account, connection.id);
-        const eventTime = new Date(known.at).toISOString();
-        const record = accident({ sourceId: known.sourceId, eventTime, notificationLevel: level });
-        news(add('/accidents', 'accident', record), level, 1, known.at);
+      } else if (kind === 1) {
+        const event = { risk: 1 + below(5), incident: pick(incidents) };
+        const truck = pick(trucks);
+        const what = { eventRisk: event.risk, incidentTypes: [event.incident], vehicle: truck.sourceId };
+        const eventId = add('/safety-events', 'safetyEvent', { ...safetyEvent(what), ...of });
+        news({ eventId, level: 0, type: 2, at }, truck, event);
+      } else {
+        const { level, sourceId, at, truck } = nextLevel(account, connection.id);
+        const eventTime = new Date(at).toISOString();
+        const record = accident({ sourceId, vin: truck.vin, eventTime, notificationLevel: level });
+        news({ eventId: add('/accidents', 'accident', record), level, type: 1, at }, truck);
       }
     }
     const reply = await insist('POST', '/ingest', { 'x-api-key': connection.key }, { records });
@@ -99,12 +124,19 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
     for (const one of taken) one.accepted = Math.min(one.accepted, now());
   };
 
-  const someConfig = ({ connections: [first, second] }: Account): NonNullable<Config> => ({
-    connectionIds: pick([[first], [second], [first, second]]).flatMap((one) => one?.id ?? []),
-    types: pick([[1], [2], [1, 2], [1, 2]]),
-  });
-  const bodyOf = (url: string, { connectionIds, types }: NonNullable<Config>) => ({
-    ...{ url, httpVerb: 'POST', headers: {}, connectionIds, notificationTypes: types },
+  const someConfig = ({ connections: [first, second] }: Account): NonNullable<Config> => {
+    const types = pick([[1], [2], [1, 2], [1, 2]]);
+    const filters: Filters = {
+      ...(types.includes(2) && random() < 0.5 && { minEventRisk: pick([2, 3, 4]) }),
+      ...(types.includes(2) && random() < 0.3 && { incidentTypes: [pick(incidents)] }),
+      ...(types.includes(1) && random() < 0.3 && { accidentLevels: pick([[1], [3], [2, 3]]) }),
+      ...(random() < 0.3 && { vehicleGroups: pick(trucks).groups }),
+    };
+    const connectionIds = pick([[first], [second], [first, second]]).flatMap((one) => one?.id ?? []);
+    return { types, connectionIds, filters: random() < 0.5 ? null : filters };
+  };
+  const bodyOf = (url: string, { types, ...config }: NonNullable<Config>) => ({
+    ...{ url, httpVerb: 'POST', headers: {}, notificationTypes: types, ...config },
   });
   /** Changes a webhook. What was refused may have been done by an earlier try. */
   const change = async (hook: Hook, config: Config, done: RegExp, ...call: Parameters<typeof insist>) => {
@@ -121,7 +153,16 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
     if (account.hooks.filter(({ silences }) => silences.every(isPause)).length >= 4) return;
     const url = `https://receiver.example.com/${made++}`;
     const config = someConfig(account);
-    const hook: Hook = { account, url, mood: 'up', changes: [], silences: [], isBusy: true, calledAt: 0 };
+    const hook: Hook = {
+      account,
+      url,
+      mood: 'up',
+      changes: [],
+      silences: [],
+      replays: [],
+      isBusy: true,
+      calledAt: 0,
+    };
     account.hooks.push(hook);
     const [body, done] = [bodyOf(url, config), /^200|already exist/];
     const { data, isDone } = await change(hook, config, done, 'POST', '/webhook', by(account), body);
@@ -156,5 +197,32 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
     for (let resumed = 0; ![200, 400].includes(resumed) && !account.gone; await sleep(second))
       resumed = (await insist('POST', `/webhook/${hook.id}/resume`, by(account))).status;
   };
-  return { open, send, create, update, remove, pause };
+  /** Has a delivery that waits for its retry sent now, or some that have ended again. */
+  const resend = async (account: Account, hook: Hook) => {
+    const sent = now();
+    const listed: Delivery[] = (await list(`/deliveries?webhookId=${hook.id}&`, by(account))) ?? [];
+    const waiting = listed.filter(({ status }) => status === 'pending');
+    if (waiting.length > 0 && random() < 0.5)
+      return void (await insist('POST', `/deliveries/${pick(waiting).id}/send`, by(account)));
+    const ended = listed.filter(({ status }) => status !== 'pending');
+    const id = ended.length > 0 && random() < 0.7 ? pick(ended).id : undefined;
+    const replay = {
+      id,
+      all: id !== undefined || random() < 0.5,
+      sent,
+      done: Infinity,
+      certain: [] as string[],
+    };
+    hook.replays.push(replay);
+    const [path, body] = id
+      ? [`/deliveries/${id}/replay`, undefined]
+      : [`/webhook/${hook.id}/replay`, { includeDelivered: replay.all }];
+    const { status, data } = await insist('POST', path, by(account), body);
+    replay.done = now();
+    if (status === 200 && !data.more)
+      replay.certain = ended
+        .filter((one) => (id ? one.id === id : replay.all || one.status !== 'delivered'))
+        .map((one) => one.id);
+  };
+  return { open, send, create, update, remove, pause, resend };
 }

@@ -1,4 +1,5 @@
 import { maxAttemptsOf } from '../../src/webhooks/deliveries/policy.ts';
+import type { Filters } from '../../src/webhooks/filters.ts';
 import type { Invocation, Kernel } from './kernel.ts';
 
 const second = 1000;
@@ -9,7 +10,8 @@ const day = 86_400 * second;
 const slowestMs = 14 * second;
 
 /** What a webhook asks for; null once it is deleted. Times are when the change was asked for, and when it was confirmed. */
-export type Config = { types: number[]; connectionIds: string[] } | null;
+export type Config = { types: number[]; connectionIds: string[]; filters: Filters | null } | null;
+
 type Change = { sent: number; done: number; config: Config };
 
 /** How a receiver responds at the moment. */
@@ -25,7 +27,11 @@ export type Hook = {
   isBusy: boolean;
   /** When it was called last. */
   calledAt: number;
+  replays: Replay[];
 };
+
+/** What was asked to be sent again: one delivery or those that were missed, or `all`. `certain` are those that are. */
+type Replay = { id: string | undefined; all: boolean; sent: number; done: number; certain: string[] };
 
 /** While none of its calls may start: from when that was confirmed, until it is asked for again. */
 export type Silence = { reason: 'deleted' | 'suspended' | 'paused'; done: number; ended: number };
@@ -36,6 +42,10 @@ export type News = {
   level: number;
   type: number;
   connectionId: string;
+  /** What filters look at. */
+  risk: number;
+  incident: string;
+  group: string;
   at: number;
   sent: number;
   accepted: number;
@@ -64,7 +74,10 @@ export type Account = {
 export type Follower = { cursor: string | undefined; copy: Map<string, unknown> };
 
 /** One call that a receiver got. */
-type Got = { id: string; hook: Hook; news: News; by: Invocation; running: boolean; heard?: number };
+type Got = { id: string; hook: Hook; news: News; by: Invocation; running: boolean; at: number } & (
+  | { heard: number; heardAt: number }
+  | { heard?: never }
+);
 
 export type Delivery = {
   eventId: string;
@@ -84,9 +97,22 @@ const configsBetween = ({ changes }: Hook, from: number, to: number): Config[] =
 const subscribes = (config: Config, { type, connectionId }: News): boolean =>
   (config?.types.includes(type) && config.connectionIds.includes(connectionId)) ?? false;
 
+const passes = (
+  { minEventRisk, incidentTypes, accidentLevels, vehicleGroups }: Filters,
+  news: News,
+): boolean =>
+  [
+    news.type === 1 || (minEventRisk ?? 0) <= news.risk,
+    news.type === 1 || !incidentTypes || incidentTypes.some((one) => one === news.incident),
+    news.type === 2 || !accidentLevels || accidentLevels.some((one) => one === news.level),
+    !vehicleGroups || vehicleGroups.includes(news.group),
+  ].every(Boolean);
+
 /** Whether a webhook is to be notified: 'maybe' while its changes and the call that brought the news were under way at once. */
 export function isFor(hook: Hook, news: News): 'must' | 'maybe' | 'never' {
-  const matching = configsBetween(hook, news.sent, news.accepted).map((config) => subscribes(config, news));
+  const matching = configsBetween(hook, news.sent, news.accepted).map(
+    (config) => subscribes(config, news) && passes(config?.filters ?? {}, news),
+  );
   if (matching.every((one) => !one)) return 'never';
   return matching.every(Boolean) && news.accepted < Infinity ? 'must' : 'maybe';
 }
@@ -115,8 +141,8 @@ export function receivers(
       throw new Violation(`delivery ${id} was not subscribed to`);
     if (earlier.some(({ running, by }) => running && !by.over))
       throw new Violation(`two calls at a time for delivery ${id}`);
-    const done = earlier.find(({ heard }) => heard !== undefined && isFinal(heard));
-    if (done && !done.by.disturbed)
+    const done = earlier.findLast(({ heard }) => heard !== undefined && isFinal(heard));
+    if (done?.heard && !done.by.disturbed && !isReplayed(done))
       throw new Violation(`delivery ${id} was sent again, though ${done.by.name} got ${done.heard}`);
     const others = [...calls.values()].find(
       ([one]) => one?.hook === hook && one.news === news && one.id !== id,
@@ -126,7 +152,7 @@ export function receivers(
         `${keyOf(news.eventId, news.level)} has two deliveries, ${id} and ${others[0]?.id}`,
       );
     if (earlier.length === 0) checkOrder(hook, news, id);
-    const got: Got = { id, hook, news, by, running: true };
+    const got: Got = { id, hook, news, by, running: true, at: now() };
     calls.set(id, [...earlier, got]);
     return got;
   };
@@ -159,8 +185,9 @@ export function receivers(
         return { up: 200, slow: 200, down: 500, gone: 410 }[mood];
       };
       try {
-        call.heard = await Promise.race([response(), aborted]);
-        return new Response('response', { status: call.heard });
+        const heard = await Promise.race([response(), aborted]);
+        Object.assign(call, { heard, heardAt: now() });
+        return new Response('response', { status: heard });
       } finally {
         call.running = false;
       }
@@ -183,11 +210,19 @@ export function receivers(
   };
 
   function checkEnd(hook: Hook, news: News, { id, status, attempts }: Delivery) {
-    const made = calls.get(id) ?? [];
-    const heard = made.flatMap((one) => one.heard ?? []);
+    const all = calls.get(id) ?? [];
+    const replays = hook.replays.filter((one) => one.id === undefined || one.id === id);
+    const promised = replays.findLast(({ certain }) => certain.includes(id));
+    const isWanted = ({ sent, done }: Replay) =>
+      configsBetween(hook, sent, done).every((config) => subscribes(config, news));
+    if (promised && isWanted(promised) && status !== 'cancelled' && all.every(({ at }) => at < promised.sent))
+      throw new Violation(`delivery ${id} was replayed, and not sent again`);
+    // Since then its attempts have been counted from the beginning.
+    const made = all.filter(({ at }) => replays.every((one) => one.done < at));
+    const heard = all.flatMap((one) => one.heard ?? []);
     const isRight = {
       pending: false,
-      delivered: made.length > 0 && heard.some(isSuccess),
+      delivered: heard.some(isSuccess),
       failed: heard.includes(410) || attempts === maxAttemptsOf(news.type),
       cancelled:
         hook.account.silences.length > 0 ||
@@ -196,12 +231,19 @@ export function receivers(
     if (!isRight)
       throw new Violation(`delivery ${id} ended ${status} after ${attempts} attempts, heard ${heard}`);
     const recorded = made.filter((one) => one.heard !== undefined && !one.by.disturbed).length;
-    if (attempts > made.length || attempts < recorded)
-      throw new Violation(`delivery ${id} has ${attempts} attempts, though ${made.length} calls were made`);
+    if (attempts > all.length || attempts < recorded)
+      throw new Violation(`delivery ${id} has ${attempts} attempts, though ${all.length} calls were made`);
     const lost = made.find((one) => one.heard !== undefined && isSuccess(one.heard) && !one.by.disturbed);
     if (lost && status !== 'delivered') throw new Violation(`delivery ${id} succeeded, and is ${status}`);
   }
 }
+
+/** Whether what it ended has been asked to be sent again since. */
+const isReplayed = ({ id, hook, ...call }: Got): boolean =>
+  call.heard !== undefined &&
+  hook.replays.some(
+    (one) => (one.id ?? id) === id && (one.all || !isSuccess(call.heard)) && one.done >= call.heardAt,
+  );
 
 export class Violation extends Error {}
 

@@ -137,6 +137,7 @@ function simulated(sim: Kernel, migrations: string[]) {
       [3, withHook(people.update)],
       [2, withHook(people.remove)],
       [3, withHook(people.pause)],
+      [3, withHook(people.resend)],
       [4, turn],
       [4, () => people.read(account)],
       [4, () => people.follow(account)],

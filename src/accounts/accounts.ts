@@ -64,16 +64,11 @@ export async function changeAccount(
       of: self(id),
       fields: name === undefined ? [] : ['name'],
     });
-  const [, , [account]] = await asCaller(env, caller, (db) => [
+  const [, [account]] = await asCaller(env, caller, (db) => [
     refuseUnless(
       db,
       sql`exists (select 1 from accounts where id = ${id} and id <> ${nobody})`,
       'unknown account',
-    ),
-    refuseUnless(
-      db,
-      sql`not exists (select 1 from deletions where id = ${id} and step is not null)`,
-      'account being deleted',
     ),
     db
       .update(accounts)

@@ -7,7 +7,7 @@ import { revokeKeysOf } from '../../accounts/tokens/remove.ts';
 import { forgetTokens } from '../../accounts/tokens/service.ts';
 import { noteDeleted, noteRecords } from '../../fleet/changes/note.ts';
 import { deleteDriverRow, takeConnection } from '../../fleet/remove.ts';
-import { change, statement } from '../../platform/db/database.ts';
+import { change, type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { dayMs } from '../../platform/durations.ts';
@@ -33,15 +33,18 @@ export async function deleteAccount(
 ): Promise<Deletion | undefined> {
   const at = Date.now();
   const dueAt = now ? at : at + graceDays * dayMs;
-  const [, webhooks, , [deletion]] = await asCaller(env, operatorIn(id), (db) => [
-    ...stopWebhooks(db, id, at),
-    change(db)`
+  const statements = (db: Database) =>
+    [
+      ...stopWebhooks(db, id, at),
+      change(db)`
       insert into deletions (id, kind, account_id, requested_at, due_at)
       values (${id}, 'account', ${id}, ${at}, ${dueAt})
       on conflict (id) do update set due_at = min(due_at, excluded.due_at)`,
-    deletionsWhere(db, sql`id = ${id}`),
-    ...suspendToDelete(db, id, name),
-  ]);
+      deletionsWhere(db, sql`id = ${id}`),
+      ...suspendToDelete(db, id, name),
+    ] as const;
+  const repeated = { evenIfDeleted: true };
+  const [, webhooks, , [deletion]] = await asCaller(env, operatorIn(id), statements, repeated);
   const expired = untilCachesExpire(env);
   const ids = webhooks.map((webhook) => webhook.id);
   await cancelPending(env, ids);

@@ -57,6 +57,8 @@ export type GuardOptions = {
   repeatable?: boolean | undefined;
   /** Whether it writes only what is computed from other rows, which is allowed while the account is being moved. */
   countsOnly?: boolean;
+  /** Whether an operator may write although the account's deletion has begun, which removes each kind of row once. */
+  evenIfDeleted?: boolean;
 };
 
 /** The same in any database of the home, also a replica; `found` is what that database has of the credential. */
@@ -65,11 +67,14 @@ export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
   db: Database,
   caller: Caller,
   statements: (db: Database) => T,
-  { connectionId, repeatable, countsOnly = false }: GuardOptions,
+  { connectionId, repeatable, countsOnly = false, evenIfDeleted = false }: GuardOptions,
 ) {
   const work = statements(db);
   const writes = !countsOnly && !work.every(isReading);
-  const check = credentialCheck(db, caller, connectionId, hasHomes(env) ? isElsewhere(writes) : undefined);
+  const refused = sql`
+    ${hasHomes(env) ? isElsewhere(writes) : sql.empty()}
+    ${writes && 'operator' in caller && !evenIfDeleted ? isBeingDeleted(caller) : sql.empty()}`;
+  const check = credentialCheck(db, caller, connectionId, refused);
   const [[found], ...results] = await transaction(db, [check, ...work] as const, { repeatable });
   return { found, results };
 }
@@ -83,24 +88,23 @@ function isElsewhere(writes: boolean): SQL {
     ${writes ? sql`when a.frozen then ${refuse('account being moved')}` : sql.empty()}`;
 }
 
-function credentialCheck(
-  db: Database,
-  caller: Caller,
-  connectionId: string | undefined,
-  elsewhere: SQL = sql.empty(),
-) {
+const isBeingDeleted = ({ accountId }: Caller): SQL => sql`
+  when exists (select 1 from deletions where id = ${accountId} and step is not null)
+    then ${refuse('account being deleted')}`;
+
+function credentialCheck(db: Database, caller: Caller, connectionId: string | undefined, refused: SQL) {
   const wrongConnection =
     connectionId === undefined
       ? sql.empty()
       : sql`when not ${ownsConnection(caller, connectionId)} then ${refuse('unknown connection')}`;
   if ('operator' in caller)
     return statement<{ lastUsedAt: number }>(db)`
-      select case when 0 then 0 ${elsewhere} ${wrongConnection} else 0 end as lastUsedAt
+      select case when 0 then 0 ${refused} ${wrongConnection} else 0 end as lastUsedAt
         from (select 1) left join accounts a on a.id = ${caller.accountId}`;
   if ('pull' in caller)
     return statement<{ lastUsedAt: number }>(db)`
       select case
-        ${elsewhere}
+        ${refused}
         when p.connection_id is null then ${refuse('lost lease')}
         when a.status <> 'active' then ${refuse('suspended account')}
         else 0 end as lastUsedAt
@@ -110,7 +114,7 @@ function credentialCheck(
   if ('link' in caller)
     return statement<{ lastUsedAt: number }>(db)`
       select case
-        ${elsewhere}
+        ${refused}
         when l.id is null then ${refuse('unknown link')}
         when a.status <> 'active' then ${refuse('suspended account')}
         else 0 end as lastUsedAt
@@ -125,7 +129,7 @@ function credentialCheck(
           from sessions s join portal_users u on u.id = s.user_id where s.hash = ${caller.sessionHash}`;
   return statement<{ lastUsedAt: number }>(db)`
     select case
-      ${elsewhere}
+      ${refused}
       when c.account_id is null or c.revoked_at is not null or c.expires_at <= ${Date.now()}
         then ${refuse('inactive token')}
       when a.status <> 'active' then ${refuse('suspended account')}

@@ -95,12 +95,13 @@ function memoryBucket(through: Through) {
     arrayBuffer: async () => bytes.slice(0),
   });
   const bucket = {
-    put: (key: string, value: ArrayBuffer | Uint8Array, options?: Partial<Stored>) =>
-      through('R2', () => {
-        const bytes = new Uint8Array(value).slice().buffer;
+    put: async (key: string, value: BodyInit, options?: Partial<Stored>) => {
+      const bytes = await new Response(value).arrayBuffer();
+      return through('R2', () => {
         files.set(key, { bytes, customMetadata: options?.customMetadata });
         return object(key, { bytes, customMetadata: options?.customMetadata });
-      }),
+      });
+    },
     get: (key: string, options?: { range?: { offset: number; length: number } }) =>
       through('R2', () => {
         const file = files.get(key);

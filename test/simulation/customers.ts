@@ -22,7 +22,7 @@ const trucks = ['North', 'South'].map((group, at) => ({
   ...{ sourceId: `truck-${at}`, vin: `1FUJGLDR5CLBP883${at}`, groups: [group] },
 }));
 type Truck = (typeof trucks)[number];
-const incidents = ['Speeding', 'Rolling Stop'] as const;
+const incidents: ('Speeding' | 'Rolling Stop')[] = ['Speeding', 'Rolling Stop'];
 type SomeEvent = { risk: number; incident: string };
 
 const isPause = ({ reason }: Silence) => reason === 'paused';
@@ -205,7 +205,7 @@ export function customers(
     if (waiting.length > 0 && random() < 0.5)
       return void (await insist('POST', `/deliveries/${pick(waiting).id}/send`, by(account)));
     const ended = listed.filter(({ status }) => status !== 'pending');
-    const id = ended.length > 0 && random() < 0.7 ? pick(ended).id : undefined;
+    const id = listed.length > 0 && random() < 0.7 ? pick(listed).id : undefined;
     const replay = {
       id,
       all: id !== undefined || random() < 0.5,

@@ -19,6 +19,9 @@ const startOf = (seed: number) => Date.UTC(2030, 0, 1, 12, 10) + seed * 1000 * d
 /** How much of what happened before a failure is shown. */
 const shownSteps = 60;
 
+/** A few thousand are enough. */
+const mostToRest = 50_000;
+
 /**
  * Runs the service for some steps as the seed decides, and then, without faults, until nothing is left to do. Returns how
  * many steps that took, and a fingerprint of all that happened.
@@ -38,6 +41,7 @@ export async function run(seed: number, steps: number, migrations: string[]) {
   const world = simulated(sim, migrations);
   const one = async (healing = false) => {
     step++;
+    if (step > steps + mostToRest) throw new Violation('it does not come to rest');
     await world.step(healing);
   };
   /** Goes on until some work is done. */
@@ -137,7 +141,7 @@ function simulated(sim: Kernel, migrations: string[]) {
       [3, withHook(people.update)],
       [2, withHook(people.remove)],
       [3, withHook(people.pause)],
-      [3, withHook(people.resend)],
+      [5, withHook(people.resend)],
       [4, turn],
       [4, () => people.read(account)],
       [4, () => people.follow(account)],

@@ -39,7 +39,7 @@ export const clientDocument = (): Json =>
     description:
       'Fleet data in lists, and a call to your webhook within seconds when a vehicle brakes hard or crashes. ' +
       'Guides with complete programs are at [/docs](/docs). Within one API-Version changes are additions ' +
-      'only: ignore properties and headers that you do not know.',
+      'only: ignore unknown properties and headers.',
     groups: {
       Webhooks: ['Where notifications go.', webhookOperations],
       Fleet: ['What telematics providers report, in lists.', [...listOperations(), changeFeed]],
@@ -78,7 +78,7 @@ export const clientDocument = (): Json =>
         in: 'header',
         name: 'x-api-key',
         description:
-          'An API token, made in the portal: Settings, API Tokens. A read-only token may only use GET, and sees no headers of webhooks.',
+          'An API token, created in the portal: Settings, API Tokens. A read-only token may only use GET, and sees no headers of webhooks.',
       },
     },
     tooLarge: ['Request body is larger than 64 KiB'],

@@ -70,16 +70,14 @@ function delivery({
       },
       responses: {
         '2XX': { description: 'Delivered. At most 4 KiB of the response are read.' },
-        410: { description: 'Not wanted: the delivery fails for good.' },
+        410: { description: 'Not wanted: the delivery fails permanently.' },
         429: {
-          description:
-            'Repeated later. Retry-After, in seconds or as a date, can stretch the wait to up to double.',
+          description: 'Retried later. Retry-After, in seconds or as a date, can double the wait at most.',
         },
         503: {
-          description:
-            'Repeated later. Retry-After, in seconds or as a date, can stretch the wait to up to double.',
+          description: 'Retried later. Retry-After, in seconds or as a date, can double the wait at most.',
         },
-        default: { description: 'Anything else, redirects included, is a failure and is repeated later.' },
+        default: { description: 'Anything else, including redirects, is a failure and is retried.' },
       },
     },
   };

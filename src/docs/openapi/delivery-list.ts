@@ -82,7 +82,7 @@ export const deliveryActions: Operation[] = [
     call: 'post /deliveries/{id}/replay',
     id: 'replayDelivery',
     summary: 'Replay a delivery',
-    description: 'Sends one that has ended again, under its Delivery-Id, from the beginning of its schedule.',
+    description: 'Sends a finished delivery again under its Delivery-Id, with a new retry schedule.',
     message: 'Replayed',
     refusals: [
       'This delivery is pending, send it now instead',
@@ -94,7 +94,7 @@ export const deliveryActions: Operation[] = [
     call: 'post /deliveries/{id}/send',
     id: 'sendDelivery',
     summary: 'Send a pending delivery now',
-    description: 'Ignores any wait, but that of a level of an accident for the one before it.',
+    description: "Ignores any wait, except that of an accident's level for the previous one.",
     message: 'Delivery is due',
     refusals: ['This delivery has ended, replay it instead', webhookIsPaused],
   }),

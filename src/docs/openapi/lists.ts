@@ -67,13 +67,7 @@ function itemOperation({ path, singular, id, order, archive }: List, item: strin
     parameters: [
       idParameter(id, example),
       ...(archive
-        ? [
-            parameter(
-              'at',
-              QueryTime,
-              `Its \`${order}\`, which leads to one that is older than 180 days; others are found without it.`,
-            ),
-          ]
+        ? [parameter('at', QueryTime, `Its \`${order}\`, needed only for items older than 180 days.`)]
         : []),
     ],
     reply: { name: `${item}Reply`, message: capitalised(singular), data: ref(item) },
@@ -118,7 +112,7 @@ const exampleRange = { from: '2026-11-01', to: '2026-12-01' };
 
 const rangeWords = (order: string) => ({
   from: `Only those whose \`${order}\` is this time or later: RFC 3339, or a date, which means midnight UTC.`,
-  to: `Only those whose \`${order}\` is before this time. A date means its midnight UTC: its own day is left out.`,
+  to: `Only those whose \`${order}\` is before this time. A date means its midnight UTC, so that day is excluded.`,
 });
 
 function refusalsOf({ connectionRequired, range, filters }: List): (Refused | undefined)[] {
@@ -154,11 +148,11 @@ const connectionHeader = (required: boolean): Json => ({
 export const listParameters: Record<string, Json> = {
   ConnectionId: connectionHeader(false),
   RequiredConnectionId: connectionHeader(true),
-  limit: { ...parameter('limit', Limit, 'The most items on a page; more than 500 gives 500.'), example: 100 },
+  limit: { ...parameter('limit', Limit, 'The page size, at most 500.'), example: 100 },
   cursor: parameter(
     'cursor',
     QueryText,
-    'The `next` of the page before. It is valid for the list, connection and filters that it came from.',
+    'The `next` of the previous page. It is valid for the list, connection and filters that it came from.',
   ),
 };
 

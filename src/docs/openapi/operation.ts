@@ -86,11 +86,11 @@ export function written(operation: Operation, tag: string, schemas: Record<strin
 /** The component of a response's envelope. */
 export const envelope = ({ data, paged, resumable }: Reply): Json => ({
   type: 'object',
-  description: 'The envelope around what was asked for.',
+  description: 'The envelope of the result.',
   properties: {
     status: { type: 'integer', const: 200, description: 'Mirrors the HTTP status.' },
-    message: { type: 'string', description: 'What happened, for people.' },
-    data: { ...data, description: 'What was asked for.' },
+    message: { type: 'string', description: 'The result, for people.' },
+    data: { ...data, description: 'The result.' },
     ...(paged && {
       next: { type: 'string', description: 'The cursor of the next page; absent if there is none.' },
     }),

@@ -95,19 +95,19 @@ export const responses = (tooLarge: string[]): Record<string, Json> => ({
   NotJson: failing(415, 'The body is not JSON.', ['Content-Type must be application/json']),
   RateLimited: failing(
     429,
-    'Too many calls. Retry-After says when to try again.',
+    'Too many calls. Wait as many seconds as Retry-After has.',
     ['Rate limit exceeded'],
     retry,
     {
       retryAfter: 24,
     },
   ),
-  InternalError: failing(500, 'A fault of the service. It is safe to try again, unless the method is POST.', [
+  InternalError: failing(500, 'A fault of the service. It is safe to retry, unless the method is POST.', [
     'Internal error',
   ]),
   Unavailable: failing(
     503,
-    'The database is overloaded for the moment.',
+    'The database is temporarily overloaded.',
     ['Temporarily unavailable, try again'],
     retry,
     { retryAfter: 2 },

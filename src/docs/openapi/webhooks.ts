@@ -98,7 +98,7 @@ export const webhookOperations: Operation[] = [
     id: 'deleteWebhook',
     summary: 'Delete a webhook',
     description:
-      'Takes effect immediately: once this returns, no more calls begin. It may take up to five seconds.',
+      'Takes effect immediately: no call begins after the response, which may take up to five seconds.',
     parameters,
     reply: { name: 'Deleted', message: 'Webhook deleted', data: { type: 'boolean', const: true } },
     refusals: [invalidId],
@@ -107,7 +107,7 @@ export const webhookOperations: Operation[] = [
     ...action('signing-secret'),
     id: 'rotateSigningSecret',
     summary: 'Rotate the signing secret',
-    description: `Gives a webhook whose deliveries are signed another secret. Both secrets sign for 24 hours. ${addition}`,
+    description: `Gives a webhook with signed deliveries a new secret. Both secrets sign for 24 hours. ${addition}`,
     reply: { name: 'SigningSecretReply', message: 'Signing secret rotated', data: ref('SigningSecret') },
     refusals: [invalidId, 'Deliveries of this webhook are not signed'],
   },
@@ -118,7 +118,7 @@ export const webhookOperations: Operation[] = [
     description:
       `Sends again what failed or was cancelled, up to ${maxReplayedPerCall.toLocaleString('en')} deliveries per call, each under its Delivery-Id; ` +
       'with `includeDelivered`, also what was delivered. While there is `more`, call again with `next` as `after`. ' +
-      `Pending deliveries are left alone, so a repeated call sends nothing twice unless it includes what was delivered. ${addition}`,
+      `Pending deliveries are skipped, so a repeated call sends nothing twice unless it includes what was delivered. ${addition}`,
     body: 'ReplayInput',
     reply: { name: 'ReplayReply', message: 'Replayed', data: ref('ReplayOutcome') },
     refusals: [
@@ -153,7 +153,7 @@ export const webhookOperations: Operation[] = [
     id: 'pauseWebhook',
     summary: 'Pause a webhook',
     description:
-      'Nothing is sent to it until it is resumed: once this returns, which may take five seconds, no more calls begin. ' +
+      'Nothing is sent to it until it is resumed: no call begins after the response, which may take five seconds. ' +
       `Deliveries wait, and fail after five days. A paused webhook stays as it is. ${addition}`,
     reply: webhookReply('Webhook paused', { pausedAt: '2026-11-20T20:30:00.000Z' }),
     refusals: [invalidId],

@@ -73,7 +73,7 @@ export const RiskToday = ({ today, zone }: { today: Today; zone: string }) => {
         <p class="big">{number(total)}</p>
         <p class="sub">
           {number(today.risk5)} critical, {number(today.risk4)} high.{' '}
-          {today.typical > 0 && `On a typical ${weekday} it is ${number(rounded(today.typical))} by now.`}
+          {today.typical > 0 && `A typical ${weekday} has ${number(rounded(today.typical))} by now.`}
         </p>
       </div>
       {today.latest.length > 0 && <Events events={today.latest} />}

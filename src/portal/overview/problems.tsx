@@ -46,7 +46,7 @@ const OfConnection = ({ connection }: { connection: ConnectionProblem }) => {
   const { id, name, tsp, healthStatus, refused, lastEventAt } = connection;
   const { mood, word, note } = givenHealth(healthStatus);
   const title = refused
-    ? `is refused by ${tsp}`
+    ? `has a credential that ${tsp} refuses`
     : healthStatus === 2
       ? 'needs attention'
       : `is ${word.toLowerCase()}`;

@@ -94,7 +94,7 @@ export const IncidentTypes = ({ span, types }: { span: Span; types: TypeCount[] 
     <Ranking
       id="types"
       title="Incident types"
-      side={`${span.days} days, change to before`}
+      side={`${span.days} days, against the ${span.days} before`}
       caption={`Incident types of the last ${span.days} days`}
       span={span}
       items={types}

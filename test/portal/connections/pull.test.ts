@@ -74,7 +74,7 @@ describe('a connection that pulls', () => {
       expect(page).toContain('Replace the API token');
     }
     expect(await textAt('/portal')).toContain(
-      'Connection “Harbor” is refused by Samsara Nothing is pulled until its credential is replaced.',
+      'Connection “Harbor” has a credential that Samsara refuses Nothing is pulled until its credential is replaced.',
     );
     const form = `${path}/credential`;
     expect(await textAt(form)).toContain('The one in use is of “Acme Trucking”');

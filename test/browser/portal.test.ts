@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
 import { launchBrowser } from '../support/node/browser.ts';
@@ -62,23 +62,7 @@ const follow = (target: Locator) =>
 const press = (name: string, on: Page | Locator = page) =>
   follow(on.getByRole('button', { name, exact: true }));
 
-const steps: (() => Promise<void>)[] = [];
-
-/** A test of the story that this file tells. Run alone, with `-t`, it first does what the tests before it do. */
-function it(name: string, act: () => Promise<void>): void {
-  const before = steps.slice();
-  let acted: Promise<void> | undefined;
-  const step = () => {
-    acted ??= act();
-    return acted;
-  };
-  steps.push(step);
-  test(name, async () => {
-    for (const earlier of before) await earlier().catch(() => undefined); // its own test says what is wrong
-    await step();
-  });
-}
-
+// One story: each test goes on where the one before ended.
 it('a mailed link signs in once, by its button, and by keyboard alone', async () => {
   await open('/portal/settings/tokens'); // which leads to the sign-in page
   await page.getByLabel('Email address').fill('ann@example.com');

@@ -4,6 +4,7 @@ import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { through } from '../../../src/platform/db/through.ts';
 import { settled } from '../../support/deliveries.ts';
 import { findEverywhere } from '../../support/erasure.ts';
+import { fullAccount } from '../../support/full-account.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
@@ -57,9 +58,8 @@ const deleteConnection = (id: string, name: string) =>
 
 describe('deleting an account', () => {
   it('removes everything but the entry that says so, and nothing of others', async () => {
-    await Promise.all([fill(us), fill(them)]);
-    await signIn(us);
-    await rows(`insert into fan_outs values ('f', ?1, ?2, 2, '[]', '', 0)`, us.accountId, us.connection.id);
+    await fill(them);
+    const us = await fullAccount();
     const before = await rowsOf(them.accountId);
     await deleteAccount(us);
     await toTheEnd(us.accountId);
@@ -67,6 +67,7 @@ describe('deleting an account', () => {
     expect(remaining(left)).toEqual(['audit_log']);
     expect(left.audit_log).toMatchObject([{ action: 'deleted', subject: 'account', subject_name: null }]);
     expect(await findEverywhere(us.connections.map(({ id }) => id))).toEqual([]);
+    expect((await env.ARCHIVE?.list())?.objects).toEqual([]);
     expect(await rowsOf(them.accountId)).toEqual(before);
     const keys = await env.TOKENS.list();
     const hashes = (await rows('select hash from tokens')).map(({ hash }) => hash);

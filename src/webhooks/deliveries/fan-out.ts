@@ -125,7 +125,7 @@ export async function continueFanOut(env: Env, id: string, inTime: () => boolean
   const [row] = await db.all<FanOutRow>(sql`
     select account_id as accountId, connection_id as connectionId, type, created_at as createdAt,
       json_array_length(notifications) as notifications
-    from fan_outs where id = ${id} ${andNotMoving(env, sql`fan_outs.account_id`)}`);
+    from fan_outs where id = ${id} and expanded_to < ${END} ${andNotMoving(env, sql`fan_outs.account_id`)}`);
   for (let more = true; row && more; ) {
     if (!inTime()) return false;
     const step = await largeTransactions.run(row.accountId, () => expandNext(env, db, id, row));

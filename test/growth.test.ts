@@ -157,8 +157,9 @@ describe('notifications', () => {
   /** Deletes what a whole month of hours would, which go through the whole table once. */
   const pruneForAMonth = async (before: number) => {
     const db = openDatabase(env);
-    const [first, ...others] = Array.from({ length: pruneSlices }, (_, slice) =>
-      statement(db, leftOverNotifications(slice, before)),
+    const [first, ...others] = Array.from(
+      { length: pruneSlices },
+      (_, slice) => statement(db)`${leftOverNotifications(slice, before)}`,
     );
     if (first) await transaction(db, [first, ...others]);
   };

@@ -357,10 +357,8 @@ describe('the overview of an account with a million events', () => {
     await as(us.apiToken).post('/webhook', webhookBody(us));
     await send(...times(40, accidentOf));
     const { env: bindings, cost } = metered();
-    const [found] = await statement<{ accidents: number }>(
-      openDatabase(bindings),
-      sql`select ${sql.join(Object.values(attentionOf(sql`${us.accountId}`, Date.now())), sql`, `)}`,
-    );
+    const [found] = await statement<{ accidents: number }>(openDatabase(bindings))`
+      select ${sql.join(Object.values(attentionOf(sql`${us.accountId}`, Date.now())), sql`, `)}`;
     expect(Object.values(found ?? {})).toContain(40);
     expect(cost.read).toBeLessThanOrEqual(40 + 10);
   });

@@ -162,7 +162,7 @@ export function noteHealthStatus(
   const source = { accountId, connectionId: id, now };
   const which = sql`select id from connections where ${differs}`;
   return [
-    change(db, noteRecords(source, 'changed', 'connection', which)),
+    change(db)`${noteRecords(source, 'changed', 'connection', which)}`,
     change(db)`update connections set health_status = ${status}, updated_at = ${now} where ${differs}`,
   ] as const;
 }
@@ -172,15 +172,12 @@ const noteConnection = (
   db: Database,
   { id, accountId, updatedAt }: Pick<Connection, 'id' | 'accountId' | 'updatedAt'>,
 ) =>
-  change(
-    db,
-    noteRecords(
-      { accountId, connectionId: id, now: updatedAt },
-      'changed',
-      'connection',
-      sql`select id from connections where id = ${id} and account_id = ${accountId}`,
-    ),
-  );
+  change(db)`${noteRecords(
+    { accountId, connectionId: id, now: updatedAt },
+    'changed',
+    'connection',
+    sql`select id from connections where id = ${id} and account_id = ${accountId}`,
+  )}`;
 
 const providerNames: Record<string, string> = {
   samsara: 'Samsara',

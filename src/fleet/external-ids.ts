@@ -34,7 +34,7 @@ export async function setVehicleExternalId(env: Env, caller: Caller, id: string,
           and not exists (select 1 from connections c where c.id = connection_id and c.account_id = ${accountId})`,
       change(db)`update vehicles set external_id = ${externalId}, updated_at = ${source.now}
         where ${own} and external_id is not ${externalId}`,
-      change(db, noteRecords(source, 'changed', 'vehicle', sql`select ${id} as id where changes() > 0`)),
+      change(db)`${noteRecords(source, 'changed', 'vehicle', sql`select ${id} as id where changes() > 0`)}`,
     ]),
   );
   return findItem(env, caller, vehicles.list, id);

@@ -114,7 +114,7 @@ export async function findAny(env: Env, caller: Caller, id: string): Promise<Fou
         where id = ${id} and account_id = ${caller.accountId} and ${notBeingDeleted(sql`connection_id`)}`,
   );
   const [found] = await asCaller(env, caller, (db) => [
-    statement<{ kind: FoundKind }>(db, sql.join(each, sql` union all `)),
+    statement<{ kind: FoundKind }>(db)`${sql.join(each, sql` union all `)}`,
   ]);
   return found.map(({ kind }) => kind);
 }

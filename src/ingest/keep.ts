@@ -2,14 +2,14 @@ import { getTableName } from 'drizzle-orm';
 import { drivers } from '../fleet/lists/drivers.ts';
 import type { Fields } from '../fleet/lists/field.ts';
 import { columnName } from '../fleet/lists/list.ts';
-import { type change, type Database, statement } from '../platform/db/database.ts';
+import { type Change, type Database, statement } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/tables.ts';
 import { upsertInto } from '../platform/db/upsert.ts';
 
 /** How to store records of a kind: the records each must refer to, with the key in its row, and the statement. */
 export type Keeper = {
   parents: { key: string; kind: string; table: AccountTable }[];
-  write: (db: Database, rows: { id: string; createdAt: number }[]) => ReturnType<typeof change>;
+  write: (db: Database, rows: { id: string; createdAt: number }[]) => Change;
 };
 
 /**

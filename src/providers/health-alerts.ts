@@ -39,7 +39,7 @@ export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newB
   const db = openDatabase(env);
   let sent = 0;
   for (let more = true; more && isLeft(budget); ) {
-    const changed = await statement<Changed>(db, changedBy(env, now));
+    const changed = await statement<Changed>(db)`${changedBy(env, now)}`;
     more = changed.length === perRound;
     sent += await notify(env, db, changed, now);
   }

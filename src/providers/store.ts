@@ -44,12 +44,9 @@ type StoredPull = {
 
 /** The ids of due connections without a claim, of accounts that are active and not being moved. */
 export async function dueConnections(env: Env, now = Date.now()): Promise<string[]> {
-  const rows = await statement<{ id: string }>(
-    openDatabase(env),
-    sql`
+  const rows = await statement<{ id: string }>(openDatabase(env))`
     select connection_id as id from pulls indexed by pulls_due
-    where due_at <= ${now} and claimed_until <= ${now} and ${isActive} order by due_at limit ${maxDue}`,
-  );
+    where due_at <= ${now} and claimed_until <= ${now} and ${isActive} order by due_at limit ${maxDue}`;
   return rows.map(({ id }) => id);
 }
 

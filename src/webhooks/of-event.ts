@@ -43,23 +43,20 @@ export async function deliveriesOf(
 ): Promise<{ deliveries: DeliveryOfEvent[]; complete: boolean; recipients: string[] }> {
   const { deliveries, columns, filter } = ofEvent(caller.accountId, eventId);
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<ScannedDelivery>(
-      db,
-      scan({
-        columns: sql`d.id, w.id as webhookId, w.name, w.url, d.level, d.status, d.attempts,
+    statement<ScannedDelivery>(db)`${scan({
+      columns: sql`d.id, w.id as webhookId, w.name, w.url, d.level, d.status, d.attempts,
             ${dueAt} as nextAttemptAt, d.finished_at as finishedAt, ${lastAttempt} as last,
             w.paused_at as pausedAt,
             (select data->'recipients' from ${notificationOf()}) as recipients,
             (select open_until from webhook_health h where h.webhook_id = w.id and open_until > ${Date.now()})
               as openUntil`,
-        source: sql`webhooks w indexed by webhooks_by_id cross join ${deliveries}
+      source: sql`webhooks w indexed by webhooks_by_id cross join ${deliveries}
             where w.account_id = ${caller.accountId}`,
-        order: sql`order by w.id, ${columns}`,
-        passes: filter,
-        limit: maxOfEvent,
-        most: maxLookedAt,
-      }),
-    ),
+      order: sql`order by w.id, ${columns}`,
+      passes: filter,
+      limit: maxOfEvent,
+      most: maxLookedAt,
+    })}`,
   ]);
   const { page, end } = cutScan(rows, maxOfEvent, maxLookedAt);
   return {

@@ -19,7 +19,7 @@ export const maxPendingLookedAt = 10_000;
 export async function addUpWaits(env: Env, now = Date.now()): Promise<void> {
   const db = openDatabase(env);
   const hour = hourOf(now);
-  const [marked] = await statement<{ last: number | null }>(db, sql`select ${lastAddedUp} as last`);
+  const [marked] = await statement<{ last: number | null }>(db)`select ${lastAddedUp} as last`;
   const first = Math.max(marked?.last ?? 0, hour - shownHours);
   const hours = Array.from({ length: hour - first }, (_, i) => ({
     hour: first + i,

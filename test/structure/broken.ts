@@ -129,11 +129,10 @@ export const allowed = {
     import { ok } from '../../platform/http/envelope.ts';
     import { allTolls } from './service.ts';
     export const tollRoutes = new Hono<App>().get('/tolls', async (c) => ok(c, 'Tolls', await allTolls(c.env, c.get('caller'))));`,
-  'src/fleet/tolls/service.ts': `import { sql } from 'drizzle-orm';
-    import { statement } from '../../platform/db/database.ts';
+  'src/fleet/tolls/service.ts': `import { statement } from '../../platform/db/database.ts';
     import { asCaller, type Caller } from '../../platform/db/guard.ts';
     export const allTolls = (env: Env, caller: Caller, limit = 500) =>
-      asCaller(env, caller, (db) => [statement(db, sql\`select * from vehicles limit \${limit}\`)]);`,
+      asCaller(env, caller, (db) => [statement(db)\`select * from vehicles limit \${limit}\`]);`,
   'src/cli/tolls.ts': `import { readFileSync } from 'node:fs';
     export const read = (path = process.env.TOLLS ?? 'tolls') => Buffer.from(readFileSync(path));`,
 };

@@ -33,15 +33,12 @@ export async function handleAccident(
       update accidents set ${column} = ${does === 'reopen' ? null : handled}, updated_at = ${now}
       where id = ${eventId} and account_id = ${accountId} and connection_id = ${connectionId}
         and (${column} is null) = ${Number(does !== 'reopen')}`,
-    change(
-      db,
-      noteRecords(
-        { accountId, connectionId, now },
-        'changed',
-        'accident',
-        sql`select ${eventId} as id where changes() > 0`,
-      ),
-    ),
+    change(db)`${noteRecords(
+      { accountId, connectionId, now },
+      'changed',
+      'accident',
+      sql`select ${eventId} as id where changes() > 0`,
+    )}`,
   ]);
   return meta.changes > 0;
 }

@@ -1,4 +1,4 @@
-import type { change, Database } from '../../platform/db/database.ts';
+import type { Change, Database } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
 import { type ArchivedRow, type ArchiveKind, placeOf } from '../lists/archived.ts';
@@ -16,7 +16,7 @@ export type NoteMerged = (
   source: DayOf & { now: number },
   kind: ArchiveKind,
   ids: unknown[],
-) => ReturnType<typeof change>;
+) => Change;
 
 export type Folder = { bucket: R2Bucket; kind: ArchiveKind; day: DayOf; sizes?: Sizes };
 

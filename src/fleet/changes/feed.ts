@@ -96,18 +96,15 @@ const selectRows = (
   { connectionId, kinds }: Filters,
 ) => {
   const beyond = sql.raw(after.records === undefined ? '>' : '>=');
-  return statement<Noted & Scanned>(
-    db,
-    scan({
-      columns: sql`seq, connection_id as "connectionId", action, records`,
-      source: sql`changes where account_id = ${accountId} and seq ${beyond} ${after.seq}`,
-      order: sql`order by seq`,
-      passes: and(
-        connectionId === undefined ? undefined : sql`connection_id = ${connectionId}`,
-        kinds &&
-          sql`exists (select 1 from json_each(records) where key in ${jsonList(kinds)} and value <> '[]')`,
-      ),
-      limit: maxRows,
-    }),
-  );
+  return statement<Noted & Scanned>(db)`${scan({
+    columns: sql`seq, connection_id as "connectionId", action, records`,
+    source: sql`changes where account_id = ${accountId} and seq ${beyond} ${after.seq}`,
+    order: sql`order by seq`,
+    passes: and(
+      connectionId === undefined ? undefined : sql`connection_id = ${connectionId}`,
+      kinds &&
+        sql`exists (select 1 from json_each(records) where key in ${jsonList(kinds)} and value <> '[]')`,
+    ),
+    limit: maxRows,
+  })}`;
 };

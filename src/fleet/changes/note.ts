@@ -47,20 +47,16 @@ export const noteRecords = (source: ChangeSource, action: Action, kind: ListedKi
 
 /** Records deletions of records whose ids are known. */
 export const noteDeleted = (db: Database, source: ChangeSource, kind: ListedKind, ids: string[]) =>
-  change(
-    db,
-    noteRecords(source, 'deleted', kind, sql`select value as id from json_each(${JSON.stringify(ids)})`),
-  );
+  change(db)`${noteRecords(source, 'deleted', kind, listOf(ids))}`;
 
 /** Records changes of archived records that were merged with late versions. */
 export const noteMerged: NoteMerged = (db, source, { name }, ids) => {
   const kind = lists.find(({ list }) => list.archive?.name === name)?.kind;
   if (!kind) throw new Error(`${name} is no list`);
-  return change(
-    db,
-    noteRecords(source, 'changed', kind, sql`select value as id from json_each(${JSON.stringify(ids)})`),
-  );
+  return change(db)`${noteRecords(source, 'changed', kind, listOf(ids))}`;
 };
+
+const listOf = (ids: unknown[]): SQL => sql`select value as id from json_each(${JSON.stringify(ids)})`;
 
 /** D1 runs transactions one by one, so a later commit gets a higher number. */
 const nextSeq = ({ accountId, now }: ChangeSource): SQL =>

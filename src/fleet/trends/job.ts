@@ -46,9 +46,9 @@ async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
   const [behind, quiet, marked] = await transaction(
     db,
     [
-      statement<Behind>(db, behindSince(env, 0, now - gapMs)),
-      statement<Behind>(db, behindSince(env, now - gapMs, now - liveMs)),
-      statement<Marked>(db, firstMarked(env)),
+      statement<Behind>(db)`${behindSince(env, 0, now - gapMs)}`,
+      statement<Behind>(db)`${behindSince(env, now - gapMs, now - liveMs)}`,
+      statement<Marked>(db)`${firstMarked(env)}`,
     ],
     { repeatable: true },
   );

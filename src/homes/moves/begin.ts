@@ -73,15 +73,13 @@ function refuseAnother({ home, state }: Move, wanted: string): void {
 
 /** Refuses before anything is written. */
 async function refuseWhatCannotMove(from: Env, to: Env, accountId: string): Promise<void> {
-  const [left] = await statement(openDatabase(to), sql`select 1 from moves where account_id = ${accountId}`);
+  const [left] = await statement(openDatabase(to))`select 1 from moves where account_id = ${accountId}`;
   if (left)
     throw invalid(
       `${nameOf(to)} is still deleting what it had of this account before. Try again in some minutes.`,
     );
-  const [archived] = await statement(
-    openDatabase(from),
-    sql`select 1 from archived_days where account_id = ${accountId} limit 1`,
-  );
+  const [archived] = await statement(openDatabase(from))`
+    select 1 from archived_days where account_id = ${accountId} limit 1`;
   if (!archived && !(await hasFiles(from, accountId))) return;
   for (const env of [from, to])
     if (!bucketOf(env))
@@ -103,10 +101,8 @@ export async function drain(job: Job, { startedAt }: Move): Promise<void> {
   if (leftMs > 0) return scheduler.wait(Math.min(leftMs, 250));
   await listAbandoned(openDatabase(from), Date.now());
   const home = nameOf(from);
-  const [account] = await statement<{ createdAt: number }>(
-    openDatabase(from),
-    sql`select created_at as createdAt from accounts where id = ${accountId}`,
-  );
+  const [account] = await statement<{ createdAt: number }>(openDatabase(from))`
+    select created_at as createdAt from accounts where id = ${accountId}`;
   const { rows } = await estimateMove(from, accountId);
   const db = openDatabase(job.to);
   await transaction(

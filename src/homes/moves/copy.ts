@@ -103,9 +103,7 @@ export async function countRows(env: Env, accountId: string): Promise<Record<str
     const count = countOf(table, accountId);
     return count ? [sql`${count} as ${raw(`"${table.name}"`)}`] : [];
   });
-  const [found = {}] = await statement<Record<string, number>>(
-    openDatabase(env),
-    sql`select ${sql.join(counts, sql`, `)}`,
-  );
+  const [found = {}] = await statement<Record<string, number>>(openDatabase(env))`
+    select ${sql.join(counts, sql`, `)}`;
   return found;
 }

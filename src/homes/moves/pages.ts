@@ -23,7 +23,7 @@ export function pageStatements(
 ) {
   if (table.way !== 'scan')
     return [
-      statement<MovedRow>(db, seek(table, accountId, after, limit)),
+      statement<MovedRow>(db)`${seek(table, accountId, after, limit)}`,
       statement<MovedRow>(db)`select 0`,
     ] as const;
   const key = list(table.key);

@@ -31,14 +31,12 @@ export async function removeRows(
   const page = pageStatements(openDatabase(home), keysOnly(table), accountId, after, rowsPerChunk);
   const [rows, end] = await transaction(openDatabase(home), page, { repeatable: true });
   await write((db) =>
-    jsonArrays(rows.map((row) => key.map((column) => row[column]))).map((keys) =>
-      change(
-        db,
-        changing(
+    jsonArrays(rows.map((row) => key.map((column) => row[column]))).map(
+      (keys) =>
+        change(db)`${changing(
           table,
           sql`select ${raw(key.map((_, column) => `value->>${column}`).join(', '))} from json_each(${keys})`,
-        ),
-      ),
+        )}`,
     ),
   );
   const next = nextKey(table, rowsPerChunk, rows, end);

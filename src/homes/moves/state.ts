@@ -70,10 +70,8 @@ type Stored = Omit<Move, 'cursor'> & { cursor: string };
 
 /** The move by which an account leaves a home, if there is one. */
 export async function findMove(env: Env, accountId: string): Promise<Move | undefined> {
-  const [row] = await statement<Stored>(
-    openDatabase(env),
-    sql`select ${columns} from moves where account_id = ${accountId} and role = 'leaving'`,
-  );
+  const [row] = await statement<Stored>(openDatabase(env))`
+    select ${columns} from moves where account_id = ${accountId} and role = 'leaving'`;
   return row && { ...row, cursor: JSON.parse(row.cursor) };
 }
 
@@ -81,11 +79,8 @@ const columns = sql`account_id as accountId, home, state, lease, cursor, total, 
   started_at as startedAt, writable_at as writableAt`;
 
 export const waitingMoves = (env: Env) =>
-  statement<{ accountId: string }>(
-    openDatabase(env),
-    sql`select account_id as accountId from moves
-      where role = 'leaving' and state <> 'stopped' and leased_until <= ${Date.now()} order by started_at`,
-  );
+  statement<{ accountId: string }>(openDatabase(env))`select account_id as accountId from moves
+      where role = 'leaving' and state <> 'stopped' and leased_until <= ${Date.now()} order by started_at`;
 
 /**
  * Takes the lease of a move; undefined if there is no move, or its lease is held.
@@ -94,11 +89,9 @@ export const waitingMoves = (env: Env) =>
  */
 export async function takeLease(env: Env, accountId: string): Promise<Job | undefined> {
   const now = Date.now();
-  const [taken] = await statement<{ lease: number; home: string }>(
-    openDatabase(env),
-    sql`update moves set lease = lease + 1, leased_until = ${now + leaseMs}
-      where account_id = ${accountId} and role = 'leaving' and leased_until <= ${now} returning lease, home`,
-  );
+  const [taken] = await statement<{ lease: number; home: string }>(openDatabase(env))`
+    update moves set lease = lease + 1, leased_until = ${now + leaseMs}
+      where account_id = ${accountId} and role = 'leaving' and leased_until <= ${now} returning lease, home`;
   if (!taken) return undefined;
   const to = homesOf(env).get(taken.home);
   if (!to)
@@ -107,18 +100,15 @@ export async function takeLease(env: Env, accountId: string): Promise<Job | unde
     );
   const job = { accountId, from: env, to, lease: taken.lease, tables: await movedTables(env) };
   // From now on nothing that was read under an earlier lease is written.
-  await change(
-    openDatabase(to),
-    sql`update moves set lease = ${job.lease} where account_id = ${accountId} and role = 'arriving' and lease < ${job.lease}`,
-  );
+  await change(openDatabase(to))`
+    update moves set lease = ${job.lease}
+    where account_id = ${accountId} and role = 'arriving' and lease < ${job.lease}`;
   return job;
 }
 
 export const releaseLease = ({ from, accountId, lease }: Job) =>
-  change(
-    openDatabase(from),
-    sql`update moves set leased_until = 0 where account_id = ${accountId} and lease = ${lease}`,
-  );
+  change(openDatabase(from))`
+    update moves set leased_until = 0 where account_id = ${accountId} and lease = ${lease}`;
 
 /**
  * Runs statements in the old home as one transaction, if the lease is still ours, and renews it. They must be safe to

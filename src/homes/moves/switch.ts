@@ -17,10 +17,8 @@ import { goTo, inNewHome, inOldHome, type Job, noteWritable, resume } from './st
  */
 export async function switchHomes(job: Job): Promise<void> {
   const { accountId, from, to } = job;
-  const [account] = await statement<{ name: string; status: string; units: string }>(
-    openDatabase(from),
-    sql`select name, status, units from accounts where id = ${accountId}`,
-  );
+  const [account] = await statement<{ name: string; status: string; units: string }>(openDatabase(from))`
+    select name, status, units from accounts where id = ${accountId}`;
   if (!account) throw new Error('An account that moves is there');
   await inNewHome(job, (db) => [activate(db, accountId, account)]);
   await inOldHome(job, (db) => [leave(db, accountId, nameOf(to)), goTo(db, job, 'opening')]);
@@ -30,10 +28,8 @@ export async function switchHomes(job: Job): Promise<void> {
 /** Allows writes in the new home, and starts the account's work there. */
 export async function openNewHome(job: Job): Promise<void> {
   const { accountId, from, to } = job;
-  const [arriving] = await statement(
-    openDatabase(to),
-    sql`select 1 from moves where account_id = ${accountId} and role = 'arriving'`,
-  );
+  const [arriving] = await statement(openDatabase(to))`
+    select 1 from moves where account_id = ${accountId} and role = 'arriving'`;
   if (arriving)
     await inNewHome(job, (db) => [
       note(db, operatorIn(accountId), {

@@ -124,7 +124,7 @@ export async function eraseDriver(env: Env, caller: Caller, id: string): Promise
     change(db)`
       insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step, email)
       select id, 'driver', account_id, connection_id, ${at}, ${at}, ${firstStepOf('driver')}, lower(email) ${own}`,
-    change(db, noteRecords(source, 'deleted', 'driver', sql`select id ${own}`)),
+    change(db)`${noteRecords(source, 'deleted', 'driver', sql`select id ${own}`)}`,
     deleteDriverRow(db, accountId, id),
     deletionsWhere(db, sql`id = ${id}`),
   ]);

@@ -100,7 +100,7 @@ const sharedProbes = (env: Env): Probes => ({
 });
 
 async function compareSchema(env: Env, schema: string[]): Promise<Found> {
-  const entries = await statement<{ name: string }>(openDatabase(env), sql.raw(schemaSql));
+  const entries = await statement<{ name: string }>(openDatabase(env))`${sql.raw(schemaSql)}`;
   const found = new Set(await Promise.all(entries.map(({ name }) => fingerprint(name))));
   const differing = schema.filter((one) => !found.has(one)).map(subjectOf);
   if (differing.length > 0) return fault(`missing or different: ${differing.slice(0, 10).join(', ')}`);

@@ -23,35 +23,21 @@ export function openDatabase({ DB: d1 }: Pick<Env, 'DB'>): Database {
 /** Opens a D1 session for one request. Its reads may run on a replica. */
 export const openSession = (session: D1DatabaseSession): Database => drizzle(retrying(session));
 
-/**
- * A statement in plain SQL for a batch: ``statement<Row>(db)`select …` ``, or with `query` if the SQL is built
- * elsewhere. `T` is the type of its rows.
- */
-export function statement<T>(db: Database): Template<ReturnType<typeof rowsOf<T>>>;
-export function statement<T>(db: Database, query: SQL): ReturnType<typeof rowsOf<T>>;
-export function statement<T>(db: Database, query?: SQL) {
-  return query ? rowsOf<T>(db, query) : templateOf((written) => rowsOf<T>(db, written));
-}
+/** A statement in plain SQL for a batch: ``statement<Row>(db)`select …` ``. `T` is the type of its rows. */
+export const statement =
+  <T>(db: Database) =>
+  (strings: TemplateStringsArray, ...values: unknown[]) =>
+    prepared(db, db.all<T>(sql(strings, ...values)));
 
 /**
  * The same for a statement that writes. Its result is D1's, with the number of changed rows in `meta.changes`.
  * `returning` would have each returned row read twice more.
  */
-export function change(db: Database): Template<ReturnType<typeof changeOf>>;
-export function change(db: Database, query: SQL): ReturnType<typeof changeOf>;
-export function change(db: Database, query?: SQL) {
-  return query ? changeOf(db, query) : templateOf((written) => changeOf(db, written));
-}
-
-type Template<T> = (strings: TemplateStringsArray, ...values: unknown[]) => T;
-
-const templateOf =
-  <T>(use: (query: SQL) => T): Template<T> =>
-  (strings, ...values) =>
-    use(sql(strings, ...values));
-
-const rowsOf = <T>(db: Database, query: SQL) => prepared(db, db.all<T>(query));
-const changeOf = (db: Database, query: SQL) => prepared(db, db.run(query));
+export const change =
+  (db: Database) =>
+  (strings: TemplateStringsArray, ...values: unknown[]) =>
+    prepared(db, db.run(sql(strings, ...values)));
+export type Change = ReturnType<ReturnType<typeof change>>;
 
 /**
  * Drizzle 0.45 leaves raw statements unprepared: its D1 batch fails over their parameters, and it would build their SQL

@@ -19,9 +19,7 @@ export const andNotMoving = (env: Env, accountId: SQL): SQL =>
 
 /** The home that an account has moved to from this one; undefined if it lives here. */
 export async function homeOfMoved(env: Env, accountId: string): Promise<string | undefined> {
-  const [found] = await statement<{ home: string | null }>(
-    openDatabase(env),
-    sql`select home from accounts where id = ${accountId}`,
-  );
+  const [found] = await statement<{ home: string | null }>(openDatabase(env))`
+    select home from accounts where id = ${accountId}`;
   return found?.home ?? undefined;
 }

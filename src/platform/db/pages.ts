@@ -194,7 +194,7 @@ export function selectRows(db: Database, query: PageQuery) {
     limit,
     fits: isWeighed ? sql`total - size <= ${maxPageBytes}` : undefined,
   });
-  return statement<StreamRow>(db, also ? sql`select *, ${also} from (${rows})` : rows);
+  return statement<StreamRow>(db)`${also ? sql`select *, ${also} from (${rows})` : rows}`;
 }
 
 export function streamOf({ order, id, limit }: PageQuery, rows: StreamRow[]): Stream {

@@ -18,7 +18,7 @@ export async function changeInChunks(
 ): Promise<number> {
   let changed = 0;
   await inSteps(budget, async () => {
-    const [, { meta }] = await transaction(db, [change(db, before), change(db, statement)], {
+    const [, { meta }] = await transaction(db, [change(db)`${before}`, change(db)`${statement}`], {
       repeatable: true,
     });
     changed += meta.changes;
@@ -52,7 +52,7 @@ export const deleteUpTo = (before: number, { table, key, time, index }: Timed): 
 
 /** Runs statements that remove a chunk in one transaction. Returns '' while they find something. */
 export async function untilNone(db: Database, queries: SQL[]): Promise<'' | undefined> {
-  const [first, ...others] = queries.map((query) => change(db, query));
+  const [first, ...others] = queries.map((query) => change(db)`${query}`);
   if (!first) return undefined;
   const results = await transaction(db, [first, ...others], { repeatable: true });
   return results.some(({ meta }) => meta.changes > 0) ? '' : undefined;

@@ -93,10 +93,8 @@ async function dueJobs(env: Env, jobs: Jobs): Promise<string[]> {
     job.every === 'minute' ? [sql`${job.isDue(env, now)} as ${sql.identifier(name)}`] : [],
   );
   const waiting = sql`(select json_group_array(name) from jobs where leased_until <= ${now}) as waiting`;
-  const [found] = await statement<Record<string, unknown>>(
-    openDatabase(env),
-    sql`select ${sql.join([waiting, ...conditions], sql`, `)}`,
-  );
+  const [found] = await statement<Record<string, unknown>>(openDatabase(env))`
+    select ${sql.join([waiting, ...conditions], sql`, `)}`;
   const noted: string[] = JSON.parse(String(found?.waiting));
   return Object.keys(jobs).filter((name) => found?.[name] === 1 || noted.includes(name));
 }

@@ -1,5 +1,13 @@
 import { sql } from 'drizzle-orm';
-import { change, type Database, openDatabase, refuseUnless, statement, transaction } from '../db/database.ts';
+import {
+  type Change,
+  change,
+  type Database,
+  openDatabase,
+  refuseUnless,
+  statement,
+  transaction,
+} from '../db/database.ts';
 import { newId } from '../db/ids.ts';
 
 /** Longer than an invocation lives after it has begun its work. */
@@ -13,7 +21,7 @@ export type Lease = {
    *
    * @throws Refusal: unavailable, when the lease is somebody else's by now
    */
-  write: (...statements: ReturnType<typeof change>[]) => Promise<number[]>;
+  write: (...statements: Change[]) => Promise<number[]>;
 };
 
 /** Runs work that only one invocation of a home may do. Returns 'busy' without running it if another one does. */

@@ -35,10 +35,8 @@ export async function readVersion(
   sessionHash: string,
 ): Promise<string | undefined> {
   const now = Date.now();
-  const [found] = await statement<{ version: string | number | null }>(
-    openDatabase(env),
-    sql`
-    select ${versionOf(watched, now)} as version from sessions where hash = ${sessionHash} and expires_at > ${now}`,
-  );
+  const [found] = await statement<{ version: string | number | null }>(openDatabase(env))`
+    select ${versionOf(watched, now)} as version from sessions
+    where hash = ${sessionHash} and expires_at > ${now}`;
   return found && String(found.version ?? '');
 }

@@ -37,7 +37,7 @@ export const takeChanges = (env: Env, db: Database, now: number) =>
 
 /** The webhooks to check, those that have waited longest first. */
 export const selectDue = (env: Env, db: Database, now: number) =>
-  statement<DueAlert>(db, dueAlerts(env, now));
+  statement<DueAlert>(db)`${dueAlerts(env, now)}`;
 
 export const dueAlerts = (env: Env, now: number): SQL => sql`
   select webhook_id as webhookId, account_id as accountId, paused_from as pausedFrom, paused_to as pausedTo, failed,

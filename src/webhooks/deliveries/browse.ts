@@ -55,16 +55,13 @@ export function selectPart(db: Database, ownWebhook: SQL, { view, type, before, 
     view === 'delivered' ? sql`d.status = 'delivered'` : undefined,
     type ? hasType(type) : undefined,
   );
-  return statement<BrowsedRow>(
-    db,
-    scan({
-      columns: sql`${listed(passes ?? sql`true`)}, ${place} as place`,
-      source: sql`${source} where d.webhook_id = ${ownWebhook} ${where}`,
-      order,
-      passes,
-      limit,
-    }),
-  );
+  return statement<BrowsedRow>(db)`${scan({
+    columns: sql`${listed(passes ?? sql`true`)}, ${place} as place`,
+    source: sql`${source} where d.webhook_id = ${ownWebhook} ${where}`,
+    order,
+    passes,
+    limit,
+  })}`;
 }
 
 export function partOf(rows: BrowsedRow[], limit: number): Part {

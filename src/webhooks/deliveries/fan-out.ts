@@ -58,17 +58,14 @@ export function fanOut(
   const first = firstWebhooks(source, type, inAll);
   return {
     idle: selectIdle(db, source, type, first, unseen),
-    deliveries: change(
-      db,
-      insertDeliveries(
-        source,
-        source.now,
-        newOf(whole),
-        first,
-        claims ? readyWebhook(first, source.now) : sql`null`,
-        ownPayload(source, type),
-      ),
-    ),
+    deliveries: change(db)`${insertDeliveries(
+      source,
+      source.now,
+      newOf(whole),
+      first,
+      claims ? readyWebhook(first, source.now) : sql`null`,
+      ownPayload(source, type),
+    )}`,
     claimed: claims ? [selectClaimedAtOnce(db, first, unseen, source.now)] : [],
     rest: statement<{ id: string }>(db)`
       insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
@@ -150,7 +147,7 @@ async function expandNext(env: Env, db: Database, id: string, row: FanOutRow): P
   const keys = sql`select n.key, n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
   const [idle, , , [moved]] = await transaction(db, [
     selectIdle(db, source, type, next, keys, sql`1`),
-    change(db, insertDeliveries(source, createdAt, keys, next)),
+    change(db)`${insertDeliveries(source, createdAt, keys, next)}`,
     type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : change(db)`select 0`,
     statement<{ mark: string }>(db)`
       update fan_outs set expanded_to = coalesce((select max(webhook_id) from ${next}), ${END})

@@ -97,18 +97,15 @@ function selectPage(
     after,
     order.byTime ? range : undefined,
   );
-  return statement<ScannedDelivery>(
-    db,
-    scan({
-      columns: sql`d.webhook_id as webhookId, d.id, d.event_id as eventId, d.level, d.status, d.attempts,
+  return statement<ScannedDelivery>(db)`${scan({
+    columns: sql`d.webhook_id as webhookId, d.id, d.event_id as eventId, d.level, d.status, d.attempts,
         ${dueAt} as nextAttemptAt, json_array(w.id, ${order.columns}) as at,
         iif(${passes ?? sql`true`}, ${lastAttempt}, null) as last`,
-      source: sql`webhooks w indexed by webhooks_by_id cross join ${order.deliveries} where ${where}`,
-      order: sql`order by w.id, ${order.columns}`,
-      passes,
-      limit,
-    }),
-  );
+    source: sql`webhooks w indexed by webhooks_by_id cross join ${order.deliveries} where ${where}`,
+    order: sql`order by w.id, ${order.columns}`,
+    passes,
+    limit,
+  })}`;
 }
 
 function present({ last, ...row }: ScannedDelivery): DeliverySummary {

@@ -112,13 +112,12 @@ export async function countReplayable(
       statement<{ looked: number; count: number; last: string | null }>(db)`
           select count(*) as looked, coalesce(sum(${isReplayable}), 0) as count, max(id) as last
             from (${candidates(whose, ids, perChunk)}) d`,
-      statement<{ count: number }>(
-        db,
+      statement<{ count: number }>(db)`${
         looked > 0
           ? sql`select 0 as count`
           : sql`select coalesce(sum(status <> 'pending'), 0) as count
-                from (${candidates(whose, tooOld, maxReplayCounted)})`,
-      ),
+                from (${candidates(whose, tooOld, maxReplayCounted)})`
+      }`,
     ]);
     counted.count += first?.count ?? 0;
     counted.tooOld += old?.count ?? 0;

@@ -76,21 +76,18 @@ export const insertAccidentNotifications = (
   source: NotificationSource,
   notifications: NewNotification[],
 ) =>
-  change(
-    db,
-    insertAll(
-      source,
-      ifDelivered(source, ACCIDENT, notifications),
-      sql`${isNew} and ${isWanted(source, ACCIDENT)}`,
-    ),
-  );
+  change(db)`${insertAll(
+    source,
+    ifDelivered(source, ACCIDENT, notifications),
+    sql`${isNew} and ${isWanted(source, ACCIDENT)}`,
+  )}`;
 
 /** Writes notifications without a record, such as those of tests. */
 export const insertNotifications = (
   db: Database,
   source: NotificationSource,
   notifications: NewNotification[],
-) => statement(db, insertAll(source, sql`${JSON.stringify(notifications)}`, sql`true`));
+) => statement(db)`${insertAll(source, sql`${JSON.stringify(notifications)}`, sql`true`)}`;
 
 /** SQL for the webhooks that subscribe to a type of notifications of a connection. */
 export const subscribersOf = (connectionId: string, type: NotificationType): SQL =>

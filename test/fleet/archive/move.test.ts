@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { inArchive } from '../../../src/fleet/archive/catalog.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
@@ -103,7 +102,7 @@ describe('moving a day', () => {
     await insertTrips(us, seeds(1));
     const late = inArchive(env, async ({ db, write }) => {
       await rows('update jobs set holder = ?1', newId());
-      await write(change(db, sql`delete from trips`));
+      await write(change(db)`delete from trips`);
     });
     await expect(late).rejects.toThrow();
     expect(await hot()).toBe(1);

@@ -30,7 +30,7 @@ const remove = async (ids: string[]) => {
   const source = { accountId: us.accountId, connectionId: trucks, now: Date.now() };
   await transaction(db, [
     noteDeleted(db, source, 'driver', ids),
-    change(db, sql`delete from drivers where id in (select value from json_each(${JSON.stringify(ids)}))`),
+    change(db)`delete from drivers where id in (select value from json_each(${JSON.stringify(ids)}))`,
   ]);
 };
 
@@ -278,11 +278,11 @@ describe('what is noted', () => {
     const source = { accountId: us.accountId, connectionId: trucks, now: Date.now() };
     const ids = sql`with recursive n (id) as (select 1 union all select id + 1 from n where id < ${count}) select id from n`;
     const before = (await noted()).length;
-    await transaction(db, [change(db, noteRecords(source, 'deleted', 'trip', ids))]);
+    await transaction(db, [change(db)`${noteRecords(source, 'deleted', 'trip', ids)}`]);
     const sizes = (await noted()).slice(before).map(({ records }) => JSON.parse(String(records)).trip.length);
     expect(sizes).toEqual([maxRecordsPerRow, maxRecordsPerRow, 1]);
     const none = sql`select id from trips where id = 'none'`;
-    await transaction(db, [change(db, noteRecords(source, 'deleted', 'trip', none))]);
+    await transaction(db, [change(db)`${noteRecords(source, 'deleted', 'trip', none)}`]);
     expect(await noted()).toHaveLength(before + 3);
   });
 });

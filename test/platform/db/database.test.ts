@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { sql } from 'drizzle-orm';
 import { expect, it } from 'vitest';
 import {
   type Database,
@@ -16,7 +15,7 @@ const failing = (reason: string): Database =>
   });
 const run = (reason: string) => {
   const db = failing(reason);
-  return transaction(db, [statement(openDatabase(env), sql`select 1`)]);
+  return transaction(db, [statement(openDatabase(env))`select 1`]);
 };
 
 it.each([
@@ -37,9 +36,6 @@ it.each(['D1_ERROR: bad JSON path: SQLITE_ERROR', 'D1_ERROR: integer overflow: S
 it('D1 repeats the words today, and would fail if it took them for a path', async () => {
   const db = openDatabase(env);
   expect(await repeatsRefusals(db)).toBe(true);
-  const overflow = statement(
-    db,
-    sql`select coalesce(json_extract('{}', '$.nothing'), abs(-9223372036854775808))`,
-  );
+  const overflow = statement(db)`select coalesce(json_extract('{}', '$.nothing'), abs(-9223372036854775808))`;
   await expect(transaction(db, [overflow])).rejects.toMatchObject({ failure: { kind: 'unavailable' } });
 });

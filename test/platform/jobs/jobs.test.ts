@@ -124,8 +124,8 @@ describe('a budget', () => {
   it('counts each statement that D1 is asked', async () => {
     const budget = newBudget({ queries: 4 });
     const db = openDatabase(within(env, budget));
-    await db.batch([statement(db, sql`select 1`), statement(db, sql`select ${2}`)]);
-    await statement(db, sql`select ${3}`);
+    await db.batch([statement(db)`select 1`, statement(db)`select ${2}`]);
+    await statement(db)`select ${3}`;
     expect([budget.queries, isLeft(budget)]).toEqual([1, true]);
     await db.run(sql`select 4`);
     expect(isLeft(budget)).toBe(false);

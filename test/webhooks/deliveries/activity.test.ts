@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { sql } from 'drizzle-orm';
 import { describe, expect, it, vi } from 'vitest';
 import { openDatabase, statement, transaction } from '../../../src/platform/db/database.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
@@ -108,7 +107,7 @@ describe("the counters of a webhook's hours", () => {
         { id, claimedUntil: 5 },
         Date.now(),
       ),
-      statement(db, sql`update deliveries set status = 'delivered', claimed_until = 0 where id = ${id}`),
+      statement(db)`update deliveries set status = 'delivered', claimed_until = 0 where id = ${id}`,
     ] as const;
     await transaction(db, recording);
     await transaction(db, recording);

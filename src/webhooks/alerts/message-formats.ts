@@ -20,7 +20,7 @@ const formats: { [kind in ChannelKind]: (message: ChannelMessage, at: number) =>
     text: escaped(`${subject} (${account})`),
     blocks: [
       section(`*${escaped(subject)}*\n${escaped(account)}`),
-      ...parts.map(({ name, text, link }) =>
+      ...fitting(parts).map(({ name, text, link }) =>
         section(
           [name && `*${escaped(name)}:*`, escaped(text), link && `<${link.url}|${escaped(link.label)}>`]
             .filter(Boolean)
@@ -42,7 +42,7 @@ const formats: { [kind in ChannelKind]: (message: ChannelMessage, at: number) =>
           body: [
             runs([{ text: subject, weight: 'Bolder', size: 'Medium' }]),
             runs([{ text: account, isSubtle: true }]),
-            ...parts.map(({ name, text, link }) =>
+            ...fitting(parts).map(({ name, text, link }) =>
               runs([
                 ...(name ? [{ text: `${name}: `, weight: 'Bolder' }] : []),
                 { text: `${text} ` },
@@ -66,6 +66,19 @@ const formats: { [kind in ChannelKind]: (message: ChannelMessage, at: number) =>
     })),
   }),
 };
+
+/**
+ * How long the texts of all parts can be in a chat, and of one: Slack refuses messages of more than some 11,000
+ * characters, and Teams more than 28 KB of JSON.
+ */
+const maxTexts = 9000;
+const maxText = 2500;
+
+const fitting = (parts: MailPart[]): MailPart[] =>
+  parts.map((part) => {
+    const room = Math.min(maxText, Math.floor(maxTexts / parts.length)) - (part.name?.length ?? 0);
+    return { ...part, text: part.text.slice(0, room).toWellFormed() };
+  });
 
 /** Slack's limit for the text of a section. */
 const maxSection = 3000;

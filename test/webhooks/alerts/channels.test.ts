@@ -94,6 +94,22 @@ describe('a message', () => {
     ]);
   });
 
+  it('for a chat is short enough for it, and keeps its links', () => {
+    const link = { url: `https://p.example.com/${'w'.repeat(100)}`, label: 'Open the accident' };
+    const parts = Array(21).fill({ name: 'n'.repeat(200), text: 't'.repeat(2000), link });
+    const [slack = '', teams = ''] = (['slack', 'teams'] as const).map((kind) =>
+      bodyOf(kind, { ...message, parts }, 0),
+    );
+    const texts = JSON.parse(slack).blocks.map(({ text }: { text: { text: string } }) => text.text);
+    expect(texts.join('').length).toBeLessThan(13_000);
+    expect(teams.length).toBeLessThan(21_000);
+    for (const body of [slack, teams]) expect(body.split(link.url)).toHaveLength(22);
+    const [long] = JSON.parse(
+      bodyOf('slack', { ...message, parts: [{ text: 't'.repeat(9000), link }] }, 0),
+    ).blocks.slice(1);
+    expect(long.text.text).toMatch(/^t{2500} <https.*Open the accident>$/);
+  });
+
   it('for an HTTPS endpoint is JSON', () => {
     expect(body('https')).toEqual({
       sentAt: '2026-11-20T20:00:00.000Z',

@@ -22,9 +22,9 @@ export const events = inPasses<Api, OpenCrash[]>({
 
 /**
  * Events come with their vehicles, whose VINs accidents need, and with the records of the provider behind Terminal,
- * which say what came of a crash. These can be long, so pages are small.
+ * which say what came of a crash. These can be long, so pages are small: each may have 100 KiB before a page is too large.
  */
-const asked = { expand: 'vehicle', raw: true, limit: 50 };
+const asked = { expand: 'vehicle', raw: true, limit: 20 };
 
 async function eventPage(api: Api, query: Query, place: Json, known: OpenCrash[]) {
   const { items, next } = await page(api, '/safety/events', { ...query, ...asked }, place);

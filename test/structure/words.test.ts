@@ -46,9 +46,11 @@ const comments = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm;
 /** Guides, documents, and the code of all that people see, without its comments. */
 const published: [name: string, text: string][] = [
   ...readGuides().map(({ path, markdown }): [string, string] => [`/docs/${path}`, markdown]),
-  ...['README.md', ...globSync('src/docs/openapi/published/*.json', { cwd: root })].map(
-    (path): [string, string] => [path, read(path)],
-  ),
+  ...[
+    'README.md',
+    'src/cli/bench/RESULTS.md',
+    ...globSync(['src/docs/contributing/*.md', 'src/docs/openapi/published/*.json'], { cwd: root }),
+  ].map((path): [string, string] => [path, read(path)]),
   ...globSync('src/{portal,cli,providers,webhooks/alerts,accounts,operator}/**/*.{ts,tsx}', {
     cwd: root,
   }).map((path): [string, string] => [path, read(path).replace(comments, '')]),

@@ -55,6 +55,7 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   database_sizes: { kept: 'one row a day, for 60 days' },
   test_calls: { kept: 'the hosts of one hour: the first test of the next deletes them' },
   audit_log: { pruned: pruneAudit.statements(0).slice(0, 1) },
+  exports: { kept: 'at most 5 a day of an account, for 7 days (the guide Limits)' },
   deletions: { kept: 'deleted by their last step' },
   erased_drivers: { kept: 'one small row for each driver that operators erase' },
   deliveries: { pruned: [] }, // seeks from webhook to webhook: test/webhooks/deliveries/trust.test.ts

@@ -4,6 +4,9 @@ import { archive } from '../fleet/archive/job.ts';
 import { forgetLately } from '../fleet/archive/lately.ts';
 import { noteMerged } from '../fleet/changes/note.ts';
 import { pruneChanges } from '../fleet/changes/prune.ts';
+import { exportJob } from '../fleet/exports/exports.ts';
+import { pruneExports } from '../fleet/exports/remove.ts';
+import { prepareExports } from '../fleet/exports/run.ts';
 import { archiveKinds } from '../fleet/lists/registry.ts';
 import { countEvents, countsAreDue } from '../fleet/trends/job.ts';
 import { continueMoves, movesAreDue } from '../homes/moves/run.ts';
@@ -40,6 +43,7 @@ export const jobs: Jobs = {
   alerts: whenDue(alertsAreDue, sendAlerts),
   'emails of accidents and events': whenDue(recordMailsAreDue, sendRecordMails),
   'health alerts': whenDue(healthAlertsAreDue, sendHealthAlerts),
+  [exportJob]: hourly(prepareExports),
   [channelJob]: hourly(sendChannelMessages),
   archive: hourly((env, now, budget) => archive(env, archiveKinds, noteMerged, now, budget)),
   'give up old deliveries': hourly(giveUp),
@@ -47,6 +51,7 @@ export const jobs: Jobs = {
   'delete old deliveries': hourly(pruneDeliveries),
   'delete old notifications': hourly(pruneNotifications),
   'delete old emails': hourly(pruneRecordMails),
+  'delete expired exports': hourly(pruneExports),
   'delete old changes': hourly(pruneChanges),
   'delete expired sign-in links': hourly(pruneSignInLinks),
   'delete expired sessions': hourly(pruneSessions),

@@ -27,6 +27,7 @@ import { tick } from './session/tick.ts';
 import * as account from './settings/account.tsx';
 import * as audit from './settings/audit.tsx';
 import * as channels from './settings/channels.tsx';
+import * as exports from './settings/exports.tsx';
 import * as notifications from './settings/notifications.tsx';
 import * as people from './settings/people.tsx';
 import * as tokens from './settings/tokens.tsx';
@@ -177,6 +178,9 @@ export const portalRoutes = new Hono<App>()
   .on(asked, '/settings/people/:id/remove', needs('admin'), people.remove)
   .get('/settings/people/:id/role', needs('admin'), people.edit)
   .post('/settings/people/:id/role', needs('admin'), people.change)
+  .get('/settings/exports', needs('viewer'), (c) => exports.list(c))
+  .post('/settings/exports', needs('admin'), limitActions, exports.request)
+  .get('/settings/exports/:id/:file', needs('admin'), limitActions, exports.download)
   .get('/settings/audit', needs('viewer'), audit.list)
   .get('/settings/account', needs('viewer'), (c) => account.show(c))
   .post('/settings/account', needs('viewer'), account.save)

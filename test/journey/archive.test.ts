@@ -9,7 +9,7 @@ import { root } from '../../src/cli/project/paths.ts';
 import { runWrangler } from '../../src/cli/project/wrangler.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { readParquet } from '../support/node/duckdb.ts';
-import { api, journeyAccount, type SharedStack, sharedStack, until } from '../support/node/journey.ts';
+import { api, fleet, journeyAccount, type SharedStack, sharedStack, until } from '../support/node/journey.ts';
 
 const files = mkdtempSync(join(tmpdir(), 'fleet-archive-'));
 let stack: SharedStack;
@@ -83,6 +83,33 @@ it('a warehouse finds the same rows in the files as clients find in the API', as
     eventRisk: 'INTEGER',
     incidentTypes: 'VARCHAR[]',
   });
+});
+
+it('an export from the portal has the same rows', async () => {
+  const email = `export-${us.accountId}@example.com`;
+  await fleet(stack, 'user', 'add', email, '--account', us.accountId);
+  const { out } = await fleet(stack, 'sign-in-link', email);
+  const { origin } = new URL(out.trim());
+  const headers = { origin };
+  const signedIn = await fetch(out.trim(), { method: 'POST', headers, redirect: 'manual' });
+  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const page = `${origin}/portal/settings/exports`;
+  const form = new URLSearchParams({ lists: 'safety-events', formats: 'parquet' });
+  await fetch(page, { method: 'POST', headers: { ...headers, cookie }, body: form, redirect: 'manual' });
+  let href = '';
+  await until('the export is ready', async () => {
+    const shown = await (await fetch(page, { headers: { cookie } })).text();
+    href = /[^"]*safety-events\.parquet/.exec(shown)?.[0] ?? '';
+    return href !== '';
+  });
+  const file = await fetch(new URL(href, page), { headers: { cookie } });
+  const copy = join(files, 'export.parquet');
+  onTestFinished(() => rmSync(copy));
+  writeFileSync(copy, Buffer.from(await file.arrayBuffer()));
+  const exported = await readParquet(copy);
+  const archived = await readParquet(`${files}/kind=safety-events/*/*/*/*.parquet`, '"startedAt", id');
+  expect(archived.rows).toMatchObject(exported.rows);
+  expect(archived.types).toMatchObject(exported.types);
 });
 
 it('a backup of database and bucket can be restored, and a rehearsal says what is missing', async () => {

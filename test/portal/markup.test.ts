@@ -17,9 +17,15 @@ const without = [
     '/portal/search',
     '/portal/settings',
   ],
-  ...['people', 'people/:id/role', 'people/:id/remove', 'notifications', 'account'].map(
-    (tab) => `/portal/settings/${tab}`,
-  ),
+  ...[
+    'people',
+    'people/:id/role',
+    'people/:id/remove',
+    'notifications',
+    'exports',
+    'exports/:id/:file',
+    'account',
+  ].map((tab) => `/portal/settings/${tab}`),
 ];
 const query = encodeURIComponent(markup);
 const pages = [

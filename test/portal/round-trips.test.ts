@@ -50,6 +50,7 @@ it.each([
   ['/portal/settings/notifications/channels/new', 2, 2],
   ['/portal/settings/notifications/channels/:id', 3, 3],
   ['/portal/settings/notifications/channels/:id/remove', 2, 2],
+  ['/portal/settings/exports', 2, 2],
   ['/portal/settings/audit', 2, 2],
   ['/portal/settings/account', 1, 1],
 ])('GET %s asks D1 %d times, one after the other %d', async (path, trips, rounds) => {

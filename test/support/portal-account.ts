@@ -59,6 +59,11 @@ export async function portalAccount(mark = 'Marked') {
     name: mark,
     expires_at: 1e15,
   }));
+  await addRows('exports', 1, () => ({
+    ...{ account_id: us.accountId, requested_by: person.data.id, finished_at: 1, expires_at: 1e15 },
+    wanted: '{"lists":["trips"],"formats":["csv"]}',
+    files: '[{"name":"trips.csv","records":0,"bytes":0,"pieces":0}]',
+  }));
   const only = async (table: string) =>
     String((await rows(`select id from ${table} where account_id = ?1`, us.accountId))[0]?.id);
   const ids: Record<string, string> = {
@@ -68,6 +73,7 @@ export async function portalAccount(mark = 'Marked') {
     connections: pulled,
     channels: channel,
     links: await only('connect_links'),
+    exports: await only('exports'),
     events: await only('safety_events'),
     accidents: await only('accidents'),
     vehicles: await only('vehicles'),
@@ -80,6 +86,7 @@ export async function portalAccount(mark = 'Marked') {
     at: (route: string) =>
       route
         .replace(/(\w+)\/:(?:id|eventId)/, (_, kind) => `${kind}/${ids[kind]}`)
+        .replace(':file', 'trips.csv')
         .replace(':deliveryId', delivery?.id ?? ''),
   };
 }

@@ -2,6 +2,12 @@ import { linkMs, sessionMs } from '../../accounts/sessions.ts';
 import { maxApiTokens, maxIngestKeys } from '../../accounts/tokens/service.ts';
 import { maxRows } from '../../fleet/changes/feed.ts';
 import { keptMs } from '../../fleet/changes/prune.ts';
+import {
+  exportKeptMs,
+  longestExportMs,
+  maxExportRecords,
+  maxExportsPerDay,
+} from '../../fleet/exports/exports.ts';
 import { maxReportUrlLength } from '../../fleet/lists/accidents.ts';
 import { maxAddressLength } from '../../fleet/lists/field-types.ts';
 import { maxExternalId } from '../../fleet/lists/resource.ts';
@@ -149,10 +155,21 @@ export const limits: { [section: string]: Limit[] } = {
       `${time(longestBusyMs)} at a time, until the message is ${time(busyUntilAgeMs)} old`,
       'uses up an attempt',
     ],
+    [
+      '[exports](/docs/portal#exports) of an account',
+      `1 at a time, ${maxExportsPerDay} a day, ${n(maxExportRecords)} records each`,
+      'the form says so; choose fewer days for more records',
+    ],
+    ['preparing an export', time(longestExportMs), 'it has failed; ask again'],
+    ['files of an export are kept', time(exportKeptMs), 'deleted'],
     ['a sign-in link works for', time(linkMs), 'request a new one'],
     ['a session lasts', time(sessionMs), 'sign in again'],
     ['a connect link works for', '7 days', 'create another'],
     ['connect links that are not used yet', '20', 'revoke one'],
-    ['tests, replays, invitations and new tokens', `${perMinute('ACTION_LIMIT')} per session`, '429'],
+    [
+      'tests, replays, invitations, new tokens, exports and their downloads',
+      `${perMinute('ACTION_LIMIT')} per session`,
+      '429',
+    ],
   ],
 };

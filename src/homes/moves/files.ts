@@ -1,5 +1,7 @@
 import { bucketOf, folderOf } from '../../fleet/archive/bucket.ts';
 import { busyMs, inArchive } from '../../fleet/archive/catalog.ts';
+import { exportFolder } from '../../fleet/exports/files.ts';
+import { inExports } from '../../fleet/exports/run.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { compare } from './copy.ts';
 import { goTo, inOldHome, type Job, type Move } from './state.ts';
@@ -7,7 +9,7 @@ import { goTo, inOldHome, type Job, type Move } from './state.ts';
 const filesPerStep = 20;
 
 const foldersOf = (accountId: string): string[] =>
-  archiveKinds.map(({ name }) => folderOf({ kind: name, accountId })).sort();
+  [exportFolder(accountId), ...archiveKinds.map(({ name }) => folderOf({ kind: name, accountId }))].sort();
 
 /**
  * Copies some files of the account's archive, and compares both homes after the last one. The files do not change:
@@ -16,7 +18,7 @@ const foldersOf = (accountId: string): string[] =>
 export async function copyFiles(job: Job, { cursor }: Move): Promise<void> {
   const [old, fresh] = [bucketOf(job.from), bucketOf(job.to)];
   if (old && fresh) {
-    if (cursor.file === undefined && (await inArchive(job.from, async () => {})) === 'busy') {
+    if (cursor.file === undefined && (await areWritten(job.from))) {
       await scheduler.wait(busyMs);
       return;
     }
@@ -38,6 +40,12 @@ export async function copyFiles(job: Job, { cursor }: Move): Promise<void> {
     }
   }
   await compare(job, cursor);
+}
+
+/** Whether somebody writes files of the archive or of exports just now. */
+async function areWritten(env: Env): Promise<boolean> {
+  const ended = await Promise.all([inArchive(env, async () => {}), inExports(env, async () => {})]);
+  return ended.includes('busy');
 }
 
 async function filesAfter(bucket: R2Bucket, accountId: string, after: string): Promise<R2Object[]> {

@@ -53,6 +53,7 @@ export const ways: Record<string, Way> = {
   erased_drivers: 'connection',
   archived_days: 'account',
   archived_lately: 'account',
+  exports: 'account',
   notifications: 'scan',
   deliveries: 'delivery',
   fan_outs: 'scan',

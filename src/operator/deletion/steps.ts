@@ -3,6 +3,7 @@ import { deleteAccountRow } from '../../accounts/remove.ts';
 import { removeTokens } from '../../accounts/tokens/remove.ts';
 import { removeArchive, rewriteArchive } from '../../fleet/archive/remove.ts';
 import { type Action, noteRecords } from '../../fleet/changes/note.ts';
+import { removeExports } from '../../fleet/exports/remove.ts';
 import type { ArchivedRow } from '../../fleet/lists/archived.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { type Alongside, deleteConnectionRow, eraseReferences, removeRecords } from '../../fleet/remove.ts';
@@ -39,6 +40,7 @@ const inRows =
 const steps: Record<Kind, Record<string, Step>> = {
   account: {
     tokens: removeTokens,
+    exports: removeExports,
     rows: throughRows,
     archive: (env, { accountId }) => removeArchive(env, archiveKinds, { accountId, connectionId: null }),
     account: finish,
@@ -49,11 +51,13 @@ const steps: Record<Kind, Record<string, Step>> = {
     tokens: removeTokens,
     records: (env, deletion) => removeRecords(env, deletion.id, noted(deletion, 'deleted')),
     archive: (env, { accountId, id }) => removeArchive(env, archiveKinds, { accountId, connectionId: id }),
+    exports: removeExports,
     connection: finish,
   },
   driver: {
     references: (env, deletion) => eraseReferences(env, deletion.id, noted(deletion, 'changed')),
     archive: eraseFromArchive,
+    exports: removeExports,
     recipients: inRows('notifications', 'email', eraseRecipient),
     'recipients in deliveries': inRows('deliveries', 'email', erasePayloads),
     calls: untilCallsEnd,

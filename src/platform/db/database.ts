@@ -74,6 +74,8 @@ const messages = {
   'consent withdrawn':
     'The consent to this connection was withdrawn. Create another connect link, or add the provider with a credential of your own.',
   'used link': 'This link has been used already.',
+  'export under way': 'An export of this account is being prepared. Ask for another once it is ready.',
+  'too many exports': 'An account can have at most 5 exports a day. Try again tomorrow.',
   'too many links': 'An account can have at most 20 links that are not used yet. Revoke one first.',
   'too many channels': 'An account can have at most 10 channels',
   'last admin': 'An account needs at least one admin. Make somebody else an admin first.',

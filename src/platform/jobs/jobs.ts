@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, jsonList, openDatabase, statement, transaction } from '../db/database.ts';
+import { change, type Database, jsonList, openDatabase, statement, transaction } from '../db/database.ts';
 import { homesOf, nameOf } from '../homes/homes.ts';
 import { described, fault } from '../log.ts';
 import { send } from '../queue.ts';
@@ -78,13 +78,14 @@ async function startDue(env: Env, jobs: Jobs, time: Date): Promise<void> {
   );
 }
 
-/** Marks jobs as waiting, so that the next minute repeats a message that was lost. */
 const keepWaiting = (env: Env, names: string[]) => {
   const db = openDatabase(env);
-  const insert = change(db)`
-    insert into jobs (name) select value from ${jsonList(names)} where true on conflict do nothing`;
-  return transaction(db, [insert], { repeatable: true });
+  return transaction(db, [markWaiting(db, names)], { repeatable: true });
 };
+
+/** The statement that marks jobs as waiting, so that the next minute starts those whose message was lost. */
+export const markWaiting = (db: Database, names: string[]) =>
+  change(db)`insert into jobs (name) select value from ${jsonList(names)} where true on conflict do nothing`;
 
 /** The jobs to run, in one query: those whose condition holds, those marked, and those that were killed. */
 async function dueJobs(env: Env, jobs: Jobs): Promise<string[]> {

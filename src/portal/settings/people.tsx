@@ -49,8 +49,8 @@ export async function list(c: Context) {
 }
 
 const roleNotes: { [role in Role]: string } = {
-  admin: 'Everything, including people and API tokens.',
-  member: 'Everything except people and API tokens.',
+  admin: 'Everything, including people, API tokens and exports.',
+  member: 'Everything except people, API tokens and exports.',
   viewer: 'Sees everything, changes nothing.',
 };
 

@@ -17,6 +17,7 @@ export const settings = {
     { href: '/portal/settings/tokens', name: 'API Tokens' },
     { href: '/portal/settings/people', name: 'People' },
     { href: '/portal/settings/notifications', name: 'Notifications' },
+    { href: '/portal/settings/exports', name: 'Exports' },
     { href: '/portal/settings/audit', name: 'Audit log' },
     { href: '/portal/settings/account', name: 'Account' },
   ],

@@ -1,9 +1,10 @@
 import { dayMs } from '../../platform/durations.ts';
 import { type MailPart, renderMail } from '../../platform/mail.ts';
+import { minuteOf } from '../../platform/times.ts';
 import { circuitLongestMs, giveUpAfterMs } from '../deliveries/policy.ts';
 import type { AlertKind, AlertState } from './policy.ts';
 import { type Happened, maxWaitingCounted, type WebhookReport } from './report.ts';
-import { counted, failureDescription, minuteOf } from './words.ts';
+import { counted, failureDescription } from './words.ts';
 
 /** The content of one email: the kind of alert, and the account's webhooks that it concerns. */
 export type Alert = {

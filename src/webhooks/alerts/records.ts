@@ -6,10 +6,11 @@ import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { deleteUpTo, pruning } from '../../platform/jobs/chunks.ts';
 import { type MailPart, renderMail } from '../../platform/mail.ts';
+import { minuteOf } from '../../platform/times.ts';
 import { overlap } from '../notifications/pass.ts';
 import { levelNames } from '../notifications/types.ts';
 import { maxPerAccountAndDay, sendMails, sentOn } from './mails.ts';
-import { counted, minuteOf } from './words.ts';
+import { counted } from './words.ts';
 
 /** How many changes of an account, how many accounts, and how many due records a step handles. */
 const maxChanges = 100;

@@ -64,11 +64,12 @@ describe('each route of the portal', () => {
     ]);
   });
 
-  it('that changes tokens, people or connect links is for admins, as is what asks before it', () => {
-    const lists = ['GET /settings/tokens', 'GET /settings/people'];
+  it('that changes tokens, people or connect links, or exports data, is for admins, as is what asks before it', () => {
+    const lists = ['GET /settings/tokens', 'GET /settings/people', 'GET /settings/exports'];
     expect(routes.filter((route) => roleOf(route) === 'admin')).toEqual(
       routes.filter(
-        (route) => /\/settings\/(tokens|people)|\/connections\/links/.test(route) && !lists.includes(route),
+        (route) =>
+          /\/settings\/(tokens|people|exports)|\/connections\/links/.test(route) && !lists.includes(route),
       ),
     );
   });

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { minuteMs } from '../../../src/platform/durations.ts';
-import { minuteOf } from '../../../src/webhooks/alerts/words.ts';
+import { minuteOf } from '../../../src/platform/times.ts';
 import { giveUpAfterMs } from '../../../src/webhooks/deliveries/policy.ts';
 import { giveUp, sweep } from '../../../src/webhooks/deliveries/sweep.ts';
 import { alertStory, fail } from '../../support/alerts.ts';

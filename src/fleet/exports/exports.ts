@@ -1,0 +1,161 @@
+import { sql } from 'drizzle-orm';
+import * as v from 'valibot';
+import { note } from '../../accounts/audit/note.ts';
+import { change, refuseUnless, statement } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { newId } from '../../platform/db/ids.ts';
+import { dayMs } from '../../platform/durations.ts';
+import { invalid } from '../../platform/errors.ts';
+import { markWaiting } from '../../platform/jobs/jobs.ts';
+import { send } from '../../platform/queue.ts';
+import { bucketOf } from '../archive/bucket.ts';
+import { lists } from '../lists/registry.ts';
+import { type ExportFile, formatNames } from './files.ts';
+
+/** How many exports an account can ask for within 24 hours. */
+export const maxExportsPerDay = 5;
+
+/** How long the files of an export are kept. */
+export const exportKeptMs = 7 * dayMs;
+
+/** What takes longer to prepare has failed. */
+export const longestExportMs = dayMs;
+
+/** How many records an export has at most. */
+export const maxExportRecords = 2_000_000;
+
+/** The job that prepares exports. */
+export const exportJob = 'exports';
+
+/** The paths of lists, without their slash. */
+export const exportableLists = lists.map(({ list }) => list.path.slice(1));
+
+/** What is exported: which lists, in which formats, and from when (inclusive) until when (exclusive), in RFC 3339. */
+export const Wanted = v.object({
+  lists: v.pipe(v.array(v.picklist(exportableLists)), v.minLength(1, 'Choose at least one.')),
+  formats: v.pipe(v.array(v.picklist(formatNames)), v.minLength(1, 'Choose at least one.')),
+  from: v.optional(v.string()),
+  to: v.optional(v.string()),
+});
+export type Wanted = v.InferOutput<typeof Wanted>;
+
+/** An export as people see it; times in milliseconds since 1970. */
+export type Export = {
+  id: string;
+  state: 'preparing' | 'ready' | 'failed';
+  requestedAt: number;
+  /** Null once they have been removed. */
+  requestedBy: string | null;
+  wanted: Wanted;
+  files: ExportFile[];
+  records: number;
+  expiresAt: number;
+  /** When it is to be gone on with; null if there is nothing left to do. */
+  nextAt: number | null;
+};
+
+/** Where an export goes on: in which of its lists, after which connection and in which one, with which page. */
+export type Place = {
+  list?: number;
+  after?: Connection | undefined;
+  connection?: Connection | undefined;
+  cursor?: string | undefined;
+};
+export type Connection = { id: string; createdAt: number };
+
+/** An export that is not done. */
+export type Open = {
+  id: string;
+  accountId: string;
+  requestedBy: string;
+  requestedAt: number;
+  finishedAt: number | null;
+  expiresAt: number;
+  records: number;
+  wanted: Wanted;
+  place: Place;
+  files: ExportFile[];
+};
+
+/** Whether this deployment can export: it needs a bucket. */
+export const canExport = (env: Env): boolean => bucketOf(env) !== undefined;
+
+/**
+ * Asks for an export in the name of a person of the account, who is emailed when it is ready.
+ *
+ * @throws Refusal: invalid, while another is being prepared, after too many on a day, or without a bucket
+ */
+export async function requestExport(env: Env, caller: Caller, userId: string, wanted: Wanted): Promise<void> {
+  if (!canExport(env)) throw invalid('Exports are not available here.');
+  const { accountId } = caller;
+  const now = Date.now();
+  await asCaller(env, caller, (db) => [
+    refuseUnless(
+      db,
+      sql`not exists (select 1 from exports where account_id = ${accountId} and next_at is not null and finished_at is null)`,
+      'export under way',
+    ),
+    refuseUnless(
+      db,
+      sql`(select count(*) from exports where account_id = ${accountId} and requested_at > ${now - dayMs})
+        < ${maxExportsPerDay}`,
+      'too many exports',
+    ),
+    note(db, caller, {
+      action: 'changed',
+      subject: 'account',
+      of: sql`select id, name from accounts where id = ${accountId}`,
+      fields: ['export requested'],
+    }),
+    change(db)`
+      insert into exports (id, account_id, requested_by, requested_at, wanted, next_at, expires_at)
+      values (${newId()}, ${accountId}, ${userId}, ${now}, ${JSON.stringify(wanted)}, ${now}, ${now + exportKeptMs})`,
+    markWaiting(db, [exportJob]),
+  ]);
+  await send(env.DELIVERIES, [{ job: exportJob }]);
+}
+
+type Stored = Omit<Export, 'state' | 'wanted' | 'files'> & {
+  finishedAt: number | null;
+  wanted: string;
+  files: string;
+};
+
+/** The account's exports, newest first. There are few: they are deleted when they expire. */
+export async function listExports(env: Env, caller: Caller): Promise<Export[]> {
+  const [found] = await asCaller(env, caller, (db) => [
+    statement<Stored>(db)`
+      select e.id, requested_at as requestedAt, u.email as requestedBy, wanted, files, records, next_at as nextAt,
+        finished_at as finishedAt, expires_at as expiresAt
+      from exports e left join portal_users u on u.id = e.requested_by and u.account_id = e.account_id
+      where e.account_id = ${caller.accountId} and expires_at > ${Date.now()} order by requested_at desc, e.id desc`,
+  ]);
+  return found.map(({ finishedAt, wanted, files, ...row }) => ({
+    ...row,
+    state: finishedAt ? 'ready' : row.nextAt ? 'preparing' : 'failed',
+    wanted: JSON.parse(wanted),
+    files: JSON.parse(files),
+  }));
+}
+
+/** A file of the account's export that is ready; undefined if there is none. The audit log notes that somebody took it. */
+export async function takeFile(
+  env: Env,
+  caller: Caller,
+  id: string,
+  name: string,
+): Promise<ExportFile | undefined> {
+  const { accountId } = caller;
+  const own = sql`from exports, json_each(files) f where exports.id = ${id} and account_id = ${accountId}
+    and finished_at is not null and expires_at > ${Date.now()} and f.value->>'name' = ${name}`;
+  const [[found]] = await asCaller(env, caller, (db) => [
+    statement<{ file: string }>(db)`select f.value as file ${own}`,
+    note(db, caller, {
+      action: 'changed',
+      subject: 'account',
+      of: sql`select id, name from accounts where id = ${accountId} and exists (select 1 ${own})`,
+      fields: [`export downloaded: ${name}`],
+    }),
+  ]);
+  return found && JSON.parse(found.file);
+}

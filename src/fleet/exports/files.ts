@@ -1,0 +1,90 @@
+import { readFile } from '../archive/bucket.ts';
+import { csvWriter, type ListWriter } from '../lists/csv.ts';
+import type { Columns } from '../lists/field.ts';
+import { parquetWriter } from '../lists/parquet.ts';
+
+/** A file of an export, which lies in the bucket in so many pieces: put together in their order they are the file. */
+export type ExportFile = {
+  /** Such as `trips.parquet`. */
+  name: string;
+  records: number;
+  /** Of all pieces. */
+  bytes: number;
+  pieces: number;
+};
+
+export const formatNames = ['csv', 'parquet'] as const;
+export type ExportFormat = (typeof formatNames)[number];
+
+/** The folder of an account's exports, or of one of them. */
+export const exportFolder = (accountId: string, id?: string): string =>
+  `exports/account=${accountId}/${id ? `${id}/` : ''}`;
+
+const keyOf = (folder: string, { name }: ExportFile, piece: number | 'footer') => `${folder}${name}/${piece}`;
+
+/**
+ * Writes the next records of a file, or its `last`, which may be none. Returns the file as it is then: a piece that the
+ * file does not count is written again. Parquet keeps its footer so far beside the pieces, for the next piece to go on
+ * from.
+ */
+export async function writePiece(
+  bucket: R2Bucket,
+  folder: string,
+  file: ExportFile,
+  { format, columns, order }: { format: ExportFormat; columns: Columns; order: string },
+  items: object[],
+  last: boolean,
+): Promise<ExportFile> {
+  const writer = await writers[format](columns, order, bucket, folder, file);
+  const parts = [...(items.length > 0 ? [writer.add(items)] : []), ...(last ? [writer.end()] : [])];
+  const piece = new Blob(parts);
+  if (piece.size === 0) return file;
+  await bucket.put(keyOf(folder, file, file.pieces), piece);
+  if (!last && format === 'parquet') await bucket.put(keyOf(folder, file, 'footer'), writer.end());
+  return {
+    ...file,
+    records: file.records + items.length,
+    bytes: file.bytes + piece.size,
+    pieces: file.pieces + 1,
+  };
+}
+
+type Begin = (
+  columns: Columns,
+  order: string,
+  bucket: R2Bucket,
+  folder: string,
+  file: ExportFile,
+) => ListWriter | Promise<ListWriter>;
+
+/** How each format goes on with a file, or begins it. */
+const writers: Record<ExportFormat, Begin> = {
+  csv: (columns, _order, _bucket, _folder, { pieces }) => csvWriter(columns, pieces > 0),
+  parquet: async (columns, order, bucket, folder, file) => {
+    if (file.pieces === 0) return parquetWriter(columns, order);
+    const footer = await readFile(bucket, keyOf(folder, file, 'footer'));
+    return parquetWriter(columns, order, { bytes: file.bytes, groups: file.pieces, footer });
+  },
+};
+
+/** Streams a file: returns its bytes, and what has to go on behind the response. A piece that is missing ends it early. */
+export function streamFile(bucket: R2Bucket, folder: string, file: ExportFile) {
+  const { readable, writable } = new FixedLengthStream(file.bytes);
+  const work = async () => {
+    for (let piece = 0; piece < file.pieces; piece++) {
+      const object = await bucket.get(keyOf(folder, file, piece));
+      if (!object) throw new Error('A piece of an export is missing');
+      await object.body.pipeTo(writable, { preventClose: true });
+    }
+    await writable.close();
+  };
+  // Whoever stops to read it is no failure of ours.
+  return { readable, written: work().catch((error: unknown) => writable.abort(error).catch(() => {})) };
+}
+
+/** Deletes some of what lies in a folder. Returns whether nothing is left. */
+export async function emptyFolder(bucket: R2Bucket, folder: string): Promise<boolean> {
+  const { objects, truncated } = await bucket.list({ prefix: folder });
+  if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
+  return !truncated;
+}

@@ -1,0 +1,173 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { operatorIn } from '../../accounts/owner.ts';
+import { change, type Database, statement } from '../../platform/db/database.ts';
+import { andNotMoving } from '../../platform/db/moving.ts';
+import { minuteMs } from '../../platform/durations.ts';
+import { refusalIn } from '../../platform/errors.ts';
+import { nameOf } from '../../platform/homes/homes.ts';
+import { type Budget, inSteps, isLeft, newBudget } from '../../platform/jobs/budget.ts';
+import { type Lease, withLease } from '../../platform/jobs/lease.ts';
+import { described, fault } from '../../platform/log.ts';
+import { bucketOf } from '../archive/bucket.ts';
+import type { List } from '../lists/list.ts';
+import { lists } from '../lists/registry.ts';
+import { readList } from '../service.ts';
+import {
+  type Connection,
+  exportJob,
+  exportKeptMs,
+  longestExportMs,
+  maxExportRecords,
+  type Open,
+  type Place,
+} from './exports.ts';
+import { exportFolder, writePiece } from './files.ts';
+import { emailReady } from './mail.ts';
+
+/** A piece ends after so many pages of so many records, or characters: all of them are held in memory. */
+const pagesPerPiece = 20;
+const perPage = 500;
+const pieceCharacters = 6_000_000;
+
+/** After something has failed it is left to the next hour, with which the job runs again. */
+const retryMs = 30 * minuteMs;
+
+/** Runs work on the files of exports: one invocation of a home does at a time. Returns 'busy' otherwise. */
+export const inExports = <T>(env: Pick<Env, 'DB'>, work: (lease: Lease) => Promise<T>) =>
+  withLease(env, 'export files', work);
+
+/**
+ * Goes on with the exports of a home, a piece of each in turn, so that a large one does not hold up others. A piece counts
+ * from the transaction on that notes where the next one begins: what is killed is repeated.
+ */
+export async function prepareExports(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
+  const bucket = bucketOf(env);
+  if (!bucket) return;
+  await inExports(env, (lease) =>
+    inSteps(budget, async () => {
+      const one = await nextOpen(env, lease.db, now);
+      if (!one) return false;
+      await step(env, bucket, lease, one, budget).catch(async (error: unknown) => {
+        fault('error', { message: 'A job failed', job: exportJob, home: nameOf(env), ...described(error) });
+        await lease.write(later(lease.db, one, sql`${Date.now() + retryMs}`));
+      });
+      return true;
+    }),
+  );
+}
+
+const due = (env: Env, now: number): SQL => sql`
+  exports e indexed by exports_open join accounts a on a.id = e.account_id and a.status = 'active'
+  where e.next_at <= ${now} ${andNotMoving(env, sql`e.account_id`)}`;
+
+async function nextOpen(env: Env, db: Database, now: number): Promise<Open | undefined> {
+  type Stored = Omit<Open, 'wanted' | 'place' | 'files'> & { wanted: string; place: string; files: string };
+  const [found] = await statement<Stored>(db)`
+    select e.id, e.account_id as accountId, requested_by as requestedBy, requested_at as requestedAt,
+      finished_at as finishedAt, expires_at as expiresAt, records, wanted, place, files
+    from ${due(env, Math.max(now, Date.now()))} order by e.next_at limit 1`;
+  return (
+    found && {
+      ...found,
+      wanted: JSON.parse(found.wanted),
+      place: JSON.parse(found.place),
+      files: JSON.parse(found.files),
+    }
+  );
+}
+
+const later = (db: Database, { id }: Open, nextAt: SQL) =>
+  change(db)`update exports set next_at = ${nextAt} where id = ${id}`;
+
+async function step(env: Env, bucket: R2Bucket, lease: Lease, one: Open, budget: Budget): Promise<void> {
+  const { db } = lease;
+  const isLate = one.requestedAt < Date.now() - longestExportMs;
+  if (one.finishedAt === null && !isLate) return writeNext(env, bucket, lease, one, budget);
+  if (one.finishedAt !== null && !isLate) await emailReady(env, db, one);
+  await lease.write(later(db, one, sql`null`));
+}
+
+/** Writes the next piece of each format, and notes where to go on. */
+async function writeNext(env: Env, bucket: R2Bucket, { db, write }: Lease, one: Open, budget: Budget) {
+  const { id, accountId, wanted, place } = one;
+  const at = place.list ?? 0;
+  const resource = lists.find(({ list }) => list.path === `/${wanted.lists[at]}`);
+  if (!resource) throw new Error('An export names no list'); // of another version of the service
+  const { list, itemColumns: columns } = resource;
+  const { items, next } = await readItems(env, db, one, list, budget);
+  const files = [...one.files];
+  for (const format of wanted.formats) {
+    const name = `${wanted.lists[at]}.${format}`;
+    const known = files.findIndex((file) => file.name === name);
+    const file = files[known] ?? { name, records: 0, bytes: 0, pieces: 0 };
+    const target = { format, columns, order: list.order };
+    const written = await writePiece(bucket, exportFolder(accountId, id), file, target, items, !next);
+    files.splice(known < 0 ? files.length : known, 1, written);
+  }
+  const records = one.records + items.length;
+  const now = Date.now();
+  const isDone = !next && (at + 1 === wanted.lists.length || records >= maxExportRecords);
+  await write(change(db)`
+    update exports set place = ${JSON.stringify(next ?? { list: at + 1 })}, files = ${JSON.stringify(files)},
+      records = ${records}, next_at = ${now}, finished_at = ${isDone ? now : null},
+      expires_at = ${isDone ? now + exportKeptMs : one.expiresAt}
+    where id = ${id}`);
+}
+
+/** The items of the next piece, and where the one after it begins in the same list, if there is one. */
+async function readItems(
+  env: Env,
+  db: Database,
+  { accountId, records, wanted, place }: Open,
+  list: List,
+  budget: Budget,
+): Promise<{ items: object[]; next: Place | undefined }> {
+  const { from = '1970-01-01', to = '9999-12-31' } = wanted;
+  const left = maxExportRecords - records;
+  const ofAccount = list.path === '/connections';
+  const items: object[] = [];
+  let characters = 0;
+  let here = place;
+  for (let pages = 1; ; pages++) {
+    if (!ofAccount && !here.connection) {
+      const connection = await connectionAfter(db, accountId, here.after);
+      if (!connection) return { items, next: undefined };
+      here = { ...here, connection };
+    }
+    const query = {
+      limit: [String(Math.min(perPage, left - items.length))],
+      ...(list.range && { from: [from], to: [to] }),
+      ...(here.cursor && { cursor: [here.cursor] }),
+    };
+    const connectionId = here.connection?.id;
+    const page = await readList(env, operatorIn(accountId), list, { connectionId, query }).catch(
+      (error: unknown) => {
+        if (refusalIn(error)?.failure.kind === 'invalid' && connectionId) return { items: [] }; // it has been deleted
+        throw error;
+      },
+    );
+    items.push(...(page.items as object[])); // of a list
+    characters += JSON.stringify(page.items).length;
+    const cursor = 'next' in page ? page.next : undefined;
+    if (!cursor && ofAccount) return { items, next: undefined };
+    here = cursor
+      ? { ...here, cursor }
+      : { ...here, after: here.connection, connection: undefined, cursor: undefined };
+    if (items.length >= left) return { items, next: undefined };
+    if (pages >= pagesPerPiece || characters >= pieceCharacters || !isLeft(budget))
+      return { items, next: here };
+  }
+}
+
+/** The account's connection that comes after another one. */
+async function connectionAfter(
+  db: Database,
+  accountId: string,
+  after: Connection = { createdAt: 0, id: '' },
+): Promise<Connection | undefined> {
+  const [found] = await statement<Connection>(db)`
+    select id, created_at as createdAt from connections
+    where account_id = ${accountId} and (created_at, id) > (${after.createdAt}, ${after.id})
+    order by created_at, id limit 1`;
+  return found;
+}

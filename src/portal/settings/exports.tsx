@@ -1,0 +1,235 @@
+import { bucketOf } from '../../fleet/archive/bucket.ts';
+import {
+  canExport,
+  type Export,
+  exportableLists,
+  exportKeptMs,
+  listExports,
+  maxExportRecords,
+  maxExportsPerDay,
+  requestExport,
+  takeFile,
+  Wanted,
+} from '../../fleet/exports/exports.ts';
+import { exportFolder, streamFile } from '../../fleet/exports/files.ts';
+import { config } from '../../platform/config.ts';
+import { dayMs } from '../../platform/durations.ts';
+import { invalid } from '../../platform/errors.ts';
+import { parse } from '../../platform/fields.ts';
+import type { Context } from '../../platform/http/context.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
+import { Allowed, AskInstead } from '../ui/allowed.tsx';
+import { LinkButton, Submit } from '../ui/buttons.tsx';
+import { addDays, daysInWords, problemsOfDays, rangeOfDays } from '../ui/days.ts';
+import { done, submit } from '../ui/form.ts';
+import { capital, listed } from '../ui/format.ts';
+import { Choices, Field, Form, type Offered } from '../ui/forms.tsx';
+import { page, timeZoneOf } from '../ui/layout.tsx';
+import { Empty, Panel } from '../ui/parts.tsx';
+import { reader } from '../ui/reader.ts';
+import { found } from '../ui/records.tsx';
+import { State } from '../ui/states.tsx';
+import { type Column, Table } from '../ui/table.tsx';
+import { dayIn, Time } from '../ui/time.tsx';
+
+const path = '/portal/settings/exports';
+const keptDays = exportKeptMs / dayMs;
+
+/** Settings, Exports: the account's data as files. */
+export async function list(c: Context) {
+  const { accountId } = c.get('caller');
+  const exports = await listExports(c.env, c.get('caller'));
+  return page(
+    c,
+    { title: 'Exports', tab: true, watches: [{ of: 'exports', id: accountId, version: versionOf(exports) }] },
+    <>
+      {canExport(c.env) && <NewExport />}
+      <Panel
+        id="exports"
+        title="Exports"
+        live
+        side={<AskInstead to={path} what="export data" />}
+        foot={`Files are deleted after ${keptDays} days, when a driver is erased, and when a connection is deleted.`}
+      >
+        <Table
+          caption="Exports"
+          look="data-cards"
+          labels
+          columns={columns}
+          items={exports}
+          empty={canExport(c.env) ? nothing : unavailable}
+        />
+      </Panel>
+    </>,
+  );
+}
+
+/** As the database has it. */
+const versionOf = ([newest]: Export[]): string =>
+  newest ? JSON.stringify([newest.id, newest.records, newest.nextAt]) : '';
+
+const nothing = (
+  <Empty icon="download" title="No exports yet">
+    They appear here with their files.
+  </Empty>
+);
+
+const unavailable = (
+  <Empty icon="download" title="Exports are not available here">
+    The operator of this service has to add a bucket for files first.
+  </Empty>
+);
+
+const wordsFor = (name: string): string => name.replaceAll('-', ' ');
+
+const listChoices = exportableLists.map((name): Offered => [name, capital(wordsFor(name))]);
+
+const formatChoices: Offered[] = [
+  ['csv', 'CSV', 'For spreadsheets. Times are in UTC.'],
+  ['parquet', 'Parquet', 'For Polars, pandas, DuckDB and data warehouses.'],
+];
+
+const NewExport = () => (
+  <Allowed to={path}>
+    <Panel
+      id="new-export"
+      title="Export data"
+      lead={`At most ${maxExportsPerDay} a day, one after the other. We email you when the files are ready.`}
+    >
+      <Form to={path} look="panel-body grid gap-4">
+        <Choices name="lists" legend="Lists" columns={2} chosen={exportableLists} options={listChoices} />
+        <div class="grid gap-4 sm:grid-cols-2">
+          <Field name="from" label="From" type="date" hint="Empty for all days." />
+          <Field name="to" label="To" type="date" hint="For events, trips and accidents." />
+        </div>
+        <Choices name="formats" legend="Format" columns={2} chosen={['csv']} options={formatChoices} />
+        <div class="actions">
+          <Submit name="Export" />
+        </div>
+      </Form>
+    </Panel>
+  </Allowed>
+);
+
+/** Asks for an export by the form. */
+export const request = (c: Context) =>
+  submit(
+    c,
+    async (form) => {
+      const days = rangeIn(timeZoneOf(c), form.value('from').trim(), form.value('to').trim());
+      const choices = { lists: form.values('lists'), formats: form.values('formats') };
+      const wanted = parse(Wanted, { ...choices, ...days });
+      await requestExport(c.env, c.get('caller'), c.get('session').user.id, wanted);
+      const mail = config(c.env).emailFrom
+        ? 'We email you when it is ready.'
+        : 'It appears here when it is ready.';
+      return done(c, path, `The export is being prepared. ${mail}`);
+    },
+    () => list(c),
+    'lists',
+  );
+
+/** The range of these days in a zone, both included, of which each may be left out. @throws Refusal: invalid */
+function rangeIn(zone: string, first: string, last: string) {
+  const today = dayIn(zone, Date.now());
+  const problems = problemsOfDays(first || '1970-01-02', last || (first > today ? first : today));
+  if (problems.length > 0) throw invalid('Check the days.', problems);
+  const [from] = first ? rangeOfDays(zone, first, first).from : [];
+  const [to] = last ? rangeOfDays(zone, last, last).to : [];
+  return { ...(from && { from }), ...(to && { to }) };
+}
+
+/** Sends a file, piece by piece. */
+export async function download(c: Context) {
+  const { id = '', file: name = '' } = c.req.param();
+  const bucket = bucketOf(c.env);
+  const file = found(bucket && (await takeFile(c.env, c.get('caller'), id, name)));
+  const folder = exportFolder(c.get('caller').accountId, id);
+  const { readable, written } = streamFile(found(bucket), folder, file);
+  c.executionCtx.waitUntil(written);
+  c.header(
+    'Content-Type',
+    name.endsWith('.csv') ? 'text/csv; charset=utf-8' : 'application/vnd.apache.parquet',
+  );
+  c.header('Content-Disposition', `attachment; filename="${name}"`);
+  c.header('Cache-Control', 'private, no-store');
+  return c.body(readable);
+}
+
+const columns: Column<Export>[] = [
+  {
+    head: 'What',
+    look: 'card-title',
+    cell: ({ wanted: { lists } }) =>
+      lists.length === exportableLists.length ? 'All lists' : capital(listed(lists.map(wordsFor))),
+    more: (one) => (
+      <span class="sub block">
+        <Days {...one.wanted} />
+      </span>
+    ),
+  },
+  {
+    head: 'Requested',
+    cell: ({ requestedAt, requestedBy }) => (
+      <span class="break-words">
+        <Time at={requestedAt} />
+        {requestedBy && ` by ${requestedBy}`}
+      </span>
+    ),
+  },
+  { head: 'State', cell: (one) => <Progress {...one} /> },
+  {
+    head: 'Files',
+    cell: (one) =>
+      one.state === 'ready' && (
+        <span class="stack">
+          {one.files.map(({ name, records, bytes }) => (
+            <span>
+              <LinkButton href={`${path}/${one.id}/${name}`} name={name} icon="download" small />{' '}
+              <span class="sub nowrap">
+                {counted(records, 'record', 'records')}, {sizeOf(bytes)}
+              </span>
+            </span>
+          ))}
+        </span>
+      ),
+  },
+];
+
+/** "All days", "November 1 to 30", "Since November 1". */
+const Days = ({ from, to }: Wanted) => {
+  const { zone } = reader();
+  const [first, last] = [
+    from && dayIn(zone, Date.parse(from)),
+    to && addDays(dayIn(zone, Date.parse(to)), -1),
+  ];
+  if (first && last) return <>{daysInWords(zone, first, last)}</>;
+  if (first) return <>Since {daysInWords(zone, first, first)}</>;
+  return <>{last ? `Until ${daysInWords(zone, last, last)}` : 'All days'}</>;
+};
+
+const Progress = ({ state, records, expiresAt }: Export) => {
+  if (state === 'failed') return <State mood="bad">Failed. Ask for it again.</State>;
+  if (state === 'preparing')
+    return (
+      <State mood="quiet" icon="clock">
+        Preparing, {counted(records, 'record', 'records')} so far
+      </State>
+    );
+  return (
+    <>
+      <State mood={records < maxExportRecords ? 'ok' : 'warn'}>
+        {records < maxExportRecords
+          ? 'Ready'
+          : `The first ${counted(records, 'record', 'records')}: choose fewer days`}
+      </State>
+      <span class="sub block">
+        Until <Time at={expiresAt} />
+      </span>
+    </>
+  );
+};
+
+/** "640 KB", "12.3 MB" */
+const sizeOf = (bytes: number): string =>
+  bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;

@@ -1,0 +1,348 @@
+import { env } from 'cloudflare:workers';
+import { parse } from 'csv-parse/sync';
+import { parquetReadObjects } from 'hyparquet';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { archive } from '../../../src/fleet/archive/job.ts';
+import { noteMerged } from '../../../src/fleet/changes/note.ts';
+import {
+  exportableLists,
+  exportKeptMs,
+  longestExportMs,
+  maxExportRecords,
+  maxExportsPerDay,
+} from '../../../src/fleet/exports/exports.ts';
+import { type ExportFile, exportFolder, streamFile } from '../../../src/fleet/exports/files.ts';
+import { pruneExports } from '../../../src/fleet/exports/remove.ts';
+import { prepareExports } from '../../../src/fleet/exports/run.ts';
+import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
+import { jobs } from '../../../src/operator/jobs.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
+import { newBudget, within } from '../../../src/platform/jobs/budget.ts';
+import { everyMinute } from '../../../src/platform/jobs/jobs.ts';
+import { bucket, emptyArchive, interruptedAfter, lapse, withoutArchive } from '../../support/archive.ts';
+import { keepEmails } from '../../support/emails.ts';
+import { listenToLog } from '../../support/log.ts';
+import { ask, origin, signIn, textOf, visitor } from '../../support/portal.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
+import { rows } from '../../support/rows.ts';
+import { as, operator, type World, world } from '../../support/world.ts';
+
+const path = '/portal/settings/exports';
+const old = new Date(Date.now() - 300 * dayMs).toISOString();
+const recent = new Date(Date.now() - 2 * dayMs).toISOString();
+
+let us: World;
+let ann: Awaited<ReturnType<typeof signIn>>;
+const { get, textAt } = visitor(() => ann.cookie);
+beforeEach(async () => {
+  await emptyArchive();
+  await rows('delete from exports');
+  us = await world({ providers: ['motive', 'samsara'] });
+  ann = await signIn(us);
+  for (const { ingestKey } of us.connections)
+    await as(ingestKey).send(
+      vehicle(),
+      driver(),
+      trip({ sourceId: 'old', startedAt: old, driver: 'driver-1' }),
+      trip({ sourceId: 'recent', startedAt: recent, startLocation: { latitude: 1.5, longitude: -2 } }),
+      safetyEvent({ startedAt: old, incidentTypes: ['hard_brake', 'crash'] }),
+      accident({ eventTime: recent }),
+    );
+  await archive(env, archiveKinds, noteMerged);
+});
+
+/** No message starts the job: the tests do. */
+const quiet = { ...env, DELIVERIES: { sendBatch: async () => {} } as unknown as Queue };
+type Fields = [name: string, value: string][];
+const both: Fields = [
+  ['formats', 'csv'],
+  ['formats', 'parquet'],
+];
+const everything: Fields = [...exportableLists.map((list): [string, string] => ['lists', list]), ...both];
+const request = (fields: Fields = everything, cookie = ann.cookie, bindings: Env = quiet) =>
+  ask('POST', path, { cookie, fields, bindings });
+
+/** Has the job write one piece, as after an invocation that had time for no more. */
+const writeOne = (bindings: Env = env) => {
+  const budget = newBudget({ queries: 3 });
+  return prepareExports(within(bindings, budget), Date.now(), budget);
+};
+/** Whether the job would find something to do. */
+const isDue = async () =>
+  (
+    await rows(
+      `select 1 from exports e join accounts a on a.id = e.account_id and a.status = 'active' where next_at <= ?1`,
+      Date.now(),
+    )
+  ).length > 0;
+
+/** Asks for an export, and has it prepared. Returns its id. */
+async function exported(fields = everything): Promise<string> {
+  expect((await request(fields)).status).toBe(303);
+  await prepareExports(env);
+  const [one] = await rows(
+    'select id from exports where account_id = ?1 and finished_at is not null',
+    us.accountId,
+  );
+  return String(one?.id);
+}
+const fileAt = (id: string, name: string) => get(`${path}/${id}/${name}`);
+const csv = async (id: string, list: string): Promise<Record<string, string>[]> =>
+  parse(await (await fileAt(id, `${list}.csv`)).text(), { columns: true });
+/** What the API lists, connection by connection. */
+async function listed(list: string): Promise<Record<string, unknown>[]> {
+  const range = /events|trips|accidents/.test(list) ? '?from=2000-01-01&to=9999-01-01' : '';
+  const read = async (connection: object) =>
+    (await as(us.apiToken, { ...connection }).get<Record<string, unknown>[]>(`/${list}${range}`)).data;
+  if (list === 'connections') return read({});
+  return (await Promise.all(us.connections.map(({ id }) => read({ 'connection-id': id })))).flat();
+}
+
+/** All files of an export: CSV as it is, and the rows of Parquet, whose row groups depend on the pieces. */
+async function contents(id: unknown) {
+  const [one] = await rows('select files from exports where id = ?1 and finished_at is not null', id);
+  const files: ExportFile[] = JSON.parse(String(one?.files));
+  const folder = exportFolder(us.accountId, String(id));
+  return Promise.all(
+    files.map(async (file) => {
+      const stream = new Response(streamFile(bucket, folder, file).readable);
+      const isCsv = file.name.endsWith('.csv');
+      return [file.name, isCsv ? await stream.text() : await rowsIn(await stream.arrayBuffer())];
+    }),
+  );
+}
+
+/** The rows of a file, as JSON has them. */
+const rowsIn = async (file: ArrayBuffer): Promise<Record<string, unknown>[]> =>
+  JSON.parse(JSON.stringify(await parquetReadObjects({ file }), (_, value) => value ?? null));
+const parquet = async (id: string, list: string) =>
+  rowsIn(await (await fileAt(id, `${list}.parquet`)).arrayBuffer());
+const keys = async () => (await bucket.list({ prefix: 'exports/' })).objects.map(({ key }) => key);
+
+describe('an export', () => {
+  it('is emailed when it is ready, and has what the lists have, also from the archive', async () => {
+    const { sent } = keepEmails();
+    const id = await exported();
+    expect(sent()).toMatchObject([{ to: ann.email, subject: 'Your export is ready' }]);
+    expect(sent()[0]?.text).toMatch(/14 records of Acme Insurance can be downloaded until .* UTC\./);
+    expect(sent()[0]?.text).toContain(origin + path);
+    expect(await isDue()).toBe(false);
+
+    for (const list of exportableLists) {
+      const items = await listed(list);
+      expect(items.length).toBeGreaterThan(1);
+      expect(await parquet(id, list)).toMatchObject(items);
+      const columns = await csv(id, list);
+      expect(columns.map(({ createdAt }) => createdAt)).toEqual(items.map(({ createdAt }) => createdAt));
+    }
+    expect((await csv(id, 'safety-events'))[0]).toMatchObject({
+      incidentTypes: 'hard_brake|crash',
+      startedAt: old,
+    });
+    expect(Object.fromEntries((await fileAt(id, 'trips.csv')).headers)).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="trips.csv"',
+      'cache-control': 'private, no-store',
+    });
+    expect(await textAt(path)).toMatch(/Ready .* trips\.csv 4 records, 2 KB/);
+    expect(await textAt('/portal/settings/audit')).toMatch(
+      /export downloaded: trips\.csv .* Changed account Acme Insurance export requested/,
+    );
+  });
+
+  it('has the lists, the days and the formats that were asked for', async () => {
+    const day = recent.slice(0, 10);
+    const id = await exported([
+      ['lists', 'trips'],
+      ['lists', 'vehicles'],
+      ['from', day],
+      ['to', day],
+      ['formats', 'csv'],
+    ]);
+    expect((await csv(id, 'trips')).map(({ sourceId }) => sourceId)).toEqual(['recent', 'recent']);
+    expect(await csv(id, 'vehicles')).toHaveLength(2);
+    expect((await fileAt(id, 'trips.parquet')).status).toBe(404);
+    expect((await fileAt(id, 'drivers.csv')).status).toBe(404);
+  });
+
+  it('has files without records where there are none', async () => {
+    const id = await exported([['lists', 'trips'], ['from', '2001-01-01'], ['to', '2001-01-01'], ...both]);
+    expect([await csv(id, 'trips'), await parquet(id, 'trips')]).toEqual([[], []]);
+    expect(await (await fileAt(id, 'trips.csv')).text()).toContain('startLocation.latitude');
+  });
+
+  it('may be killed before any step, and goes on from there piece by piece', async () => {
+    const wanted = await contents(await exported());
+    for (let steps = 0; steps < 60; steps += 7) {
+      await rows('delete from exports');
+      await request();
+      await prepareExports(interruptedAfter(steps)).catch(() => {});
+      await lapse();
+      await rows('update exports set next_at = 0 where next_at is not null');
+      for (let pieces = 0; pieces < 40 && (await isDue()); pieces++) await writeOne();
+      const [one] = await rows('select id from exports');
+      expect(await contents(one?.id)).toEqual(wanted);
+    }
+  });
+
+  it('does not hold up those of other accounts', async () => {
+    const them = await world();
+    const bob = await signIn(them);
+    await request();
+    await request([['lists', 'connections'], ...both], bob.cookie);
+    for (let pieces = 0; pieces < 4; pieces++) await writeOne();
+    const state = (id: string) =>
+      rows('select finished_at is not null as done from exports where account_id = ?1', id);
+    expect([await state(us.accountId), await state(them.accountId)]).toEqual([[{ done: 0 }], [{ done: 1 }]]);
+  });
+
+  it('is left alone while something fails, and has failed after a day', async () => {
+    const { lines } = listenToLog();
+    await request();
+    const ARCHIVE = { ...bucket, put: () => Promise.reject(new Error('no bucket')) } as unknown as R2Bucket;
+    await prepareExports({ ...env, ARCHIVE });
+    expect(lines('fault')).toMatchObject([
+      { message: 'A job failed', job: 'exports', error: 'Error: no bucket' },
+    ]);
+    expect(await isDue()).toBe(false);
+    expect(await textAt(path)).toContain('Preparing, 0 records so far');
+    await rows('update exports set next_at = 0, requested_at = requested_at - ?1', longestExportMs);
+    await prepareExports(env);
+    expect([await textAt(path), await isDue()]).toEqual([
+      expect.stringContaining('Failed. Ask for it again.'),
+      false,
+    ]);
+  });
+
+  it('waits while its account is suspended', async () => {
+    await request();
+    const change = (status: string) => operator.patch(`/operator/accounts/${us.accountId}`, { status });
+    const done = async () => (await rows('select 1 from exports where finished_at is not null')).length;
+    await change('suspended');
+    await prepareExports(env);
+    expect(await done()).toBe(0);
+    await change('active');
+    await prepareExports(env);
+    expect(await done()).toBe(1);
+  });
+
+  it('is begun by the next minute if its message is lost', async () => {
+    await request();
+    const queued: object[] = [];
+    const DELIVERIES = { sendBatch: async (batch: { body: object }[]) => void queued.push(...batch) };
+    await everyMinute({ ...env, DELIVERIES } as unknown as Env, new Date(60_000), {}, jobs);
+    expect(queued).toContainEqual({ body: { job: 'exports' } });
+  });
+
+  it('ends with the most records that it can have, and says so', async () => {
+    const { sent } = keepEmails();
+    await request();
+    await rows('update exports set records = ?1', maxExportRecords - 3);
+    await prepareExports(env);
+    const [one] = await rows('select records, finished_at > 0 as done from exports');
+    expect(one).toEqual({ records: maxExportRecords, done: 1 });
+    expect(await textAt(path)).toContain('The first 2,000,000 records: choose fewer days');
+    expect(sent()[0]?.text).toContain(
+      'That is the most that an export can have: choose fewer days for the rest.',
+    );
+  });
+});
+
+describe('asking for an export', () => {
+  it('is for admins, and for one at a time and five a day', async () => {
+    const member = await signIn(us, 'member');
+    expect((await request(everything, member.cookie)).status).toBe(403);
+    expect(await visitor(() => member.cookie).textAt(path)).toContain('Ask an admin to export data.');
+    for (let asked = 0; asked < maxExportsPerDay; asked++) {
+      expect((await request([['lists', 'connections'], ...both])).status).toBe(303);
+      const again = await request();
+      expect([again.status, await textOf(again)]).toEqual([
+        400,
+        expect.stringContaining('is being prepared'),
+      ]);
+      await prepareExports(env);
+    }
+    const id = String((await rows('select id from exports'))[0]?.id);
+    const file = `${path}/${id}/connections.csv`;
+    expect((await ask('GET', file, { cookie: member.cookie })).status).toBe(403);
+    const tooMany = await request();
+    expect([tooMany.status, await textOf(tooMany)]).toEqual([
+      400,
+      expect.stringContaining('at most 5 exports a day'),
+    ]);
+  });
+
+  it('names what is wrong with the form', async () => {
+    const reply = await request([['lists', 'secrets'], ['from', '2026-02-30'], ...both]);
+    expect([reply.status, await textOf(reply)]).toEqual([400, expect.stringContaining('Must be a date')]);
+    expect(await textOf(await request(both))).toContain('Choose at least one.');
+  });
+
+  it('is not possible without a bucket, and the page says so', async () => {
+    const bindings = { ...withoutArchive, DELIVERIES: quiet.DELIVERIES };
+    const reply = await request(everything, ann.cookie, bindings);
+    expect([reply.status, await rows('select 1 from exports')]).toEqual([400, []]);
+    const shown = await textOf(await ask('GET', path, { cookie: ann.cookie, bindings }));
+    expect(shown).toContain('Exports are not available here');
+  });
+});
+
+describe('the files of an export', () => {
+  it('are nobody else’s', async () => {
+    const id = await exported();
+    const stranger = await signIn(await world());
+    const file = `${path}/${id}/trips.csv`;
+    expect((await get(file)).status).toBe(200);
+    expect((await ask('GET', file, { cookie: stranger.cookie })).status).toBe(404);
+    expect((await ask('GET', file)).headers.get('location')).toBe('/portal/sign-in');
+  });
+
+  it('expire after a week', async () => {
+    const id = await exported();
+    await pruneExports(env, Date.now() + exportKeptMs - 60_000);
+    expect((await fileAt(id, 'trips.csv')).status).toBe(200);
+    await rows('update exports set expires_at = expires_at - ?1', exportKeptMs);
+    expect((await fileAt(id, 'trips.csv')).status).toBe(404);
+    await pruneExports(env);
+    expect([await keys(), await rows('select 1 from exports')]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['a driver is erased', () => driverErased()],
+    ['a connection is deleted', () => deleted(`connections/${us.connection.id}`, { name: 'Vans' })],
+    [
+      'the account is deleted',
+      () => deleted(`accounts/${us.accountId}`, { name: 'Acme Insurance', now: true }),
+    ],
+  ])('are deleted when %s, and so is what is being prepared', async (_, happens) => {
+    const other = await world();
+    const theirs = await signIn(other);
+    await request(everything, theirs.cookie);
+    await exported();
+    await request();
+    await writeOne();
+    expect((await keys()).some((key) => key.includes(us.accountId))).toBe(true);
+    await happens();
+    expect((await keys()).filter((key) => key.includes(us.accountId))).toEqual([]);
+    expect(await rows('select account_id from exports')).toEqual([{ account_id: other.accountId }]);
+    expect(await keys()).not.toEqual([]);
+  });
+});
+
+async function driverErased() {
+  const { data } = await as(us.apiToken).get<{ id: string }[]>('/drivers');
+  await operator.post(`/operator/drivers/${data[0]?.id}/erasure`, {});
+  await untilDeleted(data[0]?.id);
+}
+
+async function deleted(path: string, body: { name: string; now?: boolean }) {
+  if (!body.now) await operator.patch(`/operator/${path}`, { name: body.name });
+  await operator.post(`/operator/${path}/deletion`, body);
+  await untilDeleted(path.split('/')[1]);
+}
+
+async function untilDeleted(id = '') {
+  for (let left: unknown = true; left; )
+    left = (await operator.post<{ deletion: unknown }>(`/operator/deletions/${id}/continue`, {})).data
+      .deletion;
+}

@@ -86,13 +86,17 @@ describe('the line of a request', () => {
 });
 
 describe('the line of an attempt', () => {
+  /** Those of one webhook: what another file began may still be delivered. */
+  const linesOf = (webhookId: string, kind: string) =>
+    log.lines(kind).filter((line) => line.webhookId === webhookId);
+
   it('leads from the ingest call through the notification to the delivery', async () => {
     tale.heard.responds(() => new Response('no', { status: 500 }));
     const hook = await tale.register();
     const sent = await tale.happen();
     const row = await attempted(hook.id);
     const requestId = sent.headers.get('x-request-id');
-    expect(log.lines('attempt')).toEqual([
+    expect(linesOf(hook.id, 'attempt')).toEqual([
       {
         level: 'info',
         kind: 'attempt',
@@ -115,7 +119,7 @@ describe('the line of an attempt', () => {
     const hook = await tale.register();
     const sent = await tale.happen(4);
     await settled(hook.id, 4);
-    const lines = log.lines('delivered');
+    const lines = linesOf(hook.id, 'delivered');
     expect(lines.length).toBeLessThan(4);
     expect(lines[0]).toMatchObject({ level: 'info', webhookId: hook.id, accountId: tale.us.accountId });
     const ids = (await deliveriesOf(hook.id)).map(({ id }) => id);
@@ -124,7 +128,7 @@ describe('the line of an attempt', () => {
     const requestId = sent.headers.get('x-request-id');
     for (const delivery of deliveries)
       expect(delivery).toMatchObject({ requestId, type: 2, attempt: 1, status: 200, ms: expect.any(Number) });
-    expect(log.lines('attempt')).toEqual([]);
+    expect(linesOf(hook.id, 'attempt')).toEqual([]);
   });
 
   it('is not written for a delivery that is cancelled unattempted', async () => {
@@ -134,7 +138,7 @@ describe('the line of an attempt', () => {
     await makeDue(hook.id);
     await minute();
     await settled(hook.id);
-    expect([...log.lines('attempt'), ...log.lines('delivered')]).toEqual([]);
+    expect([...linesOf(hook.id, 'attempt'), ...linesOf(hook.id, 'delivered')]).toEqual([]);
   });
 });
 

@@ -167,7 +167,7 @@ describe('notifications', () => {
   const left = async (us: World) =>
     (await rows('select event_id, level from notifications where account_id = ?1', us.accountId)).length;
 
-  it('of accidents go as others do, and none of their levels is told again', async () => {
+  it('of accidents go as others do, and none of their levels notifies again', async () => {
     const hook = await tale.register();
     const { cookie } = await signIn(tale.us);
     await ask('POST', `/portal/webhooks/${hook.id}/test-accident`, { cookie });

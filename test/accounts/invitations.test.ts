@@ -144,7 +144,7 @@ describe('an invitation', () => {
 });
 
 describe('operators', () => {
-  it('are told whom an address belongs to', async () => {
+  it('learn which account an address belongs to', async () => {
     const { email } = await signIn(them);
     const add = ({ accountId }: World) => operator.post(`/operator/accounts/${accountId}/users`, { email });
     expect(await add(us)).toMatchObject({

@@ -140,7 +140,7 @@ describe('what the replica does not know', () => {
     });
   });
 
-  it('is told again to whoever follows the changes from now on, and lists everything first', async () => {
+  it('is repeated to whoever saves a cursor and then reads the lists', async () => {
     await newVehicle('Two');
     const from = await here.call('GET', '/changes?cursor=now', key());
     expect(names(await vehicles())).toEqual(['One']);

@@ -46,7 +46,7 @@ describe('a safety event', () => {
     });
   });
 
-  it('is told once, however often and however many at a time it is sent', async () => {
+  it('is notified once, however often and in however many calls it is sent', async () => {
     await connector().send(vehicle());
     const replies = await Promise.all([1, 2, 3].map(() => connector().send(safetyEvent(), safetyEvent())));
     expect(replies.reduce((sum, { data }) => sum + data.accepted, 0)).toBe(1);
@@ -55,7 +55,7 @@ describe('a safety event', () => {
     expect(await deliveriesOf(hook.id)).toHaveLength(1);
   });
 
-  it('is not told when it was loaded as history, also when it comes again', async () => {
+  it('is not notified when loaded as history, even if it is sent again', async () => {
     const body = { records: [vehicle(), safetyEvent()], notify: false };
     await as(us.connection.ingestKey).post('/ingest', body);
     await connector().send(safetyEvent());
@@ -138,7 +138,7 @@ describe('a safety event', () => {
 });
 
 describe('an accident', () => {
-  it('is told once for each of its levels, with exactly the payload of the spec', async () => {
+  it('is notified once per level, with exactly the payload of the spec', async () => {
     for (const notificationLevel of [1, 2, 2, 3, 1, 3])
       await connector().send(accident({ notificationLevel }));
     await settled(hook.id, 3);
@@ -169,7 +169,7 @@ describe('an accident', () => {
     expect(heard.got[0]?.body.data).toMatchObject({ reportReady: true, isAccurate: false });
   });
 
-  it('loaded as history is known, and told to nobody', async () => {
+  it('loaded as history is known, and notifies nobody', async () => {
     const reply = await connector().post('/ingest', { records: [accident()], notify: false });
     expect(reply.data).toMatchObject({ accepted: 1 });
     expect((await connector().send(accident())).data).toMatchObject({ accepted: 0, unchanged: 1 });
@@ -272,7 +272,7 @@ describe('a large call while other accounts are active', () => {
     expect(kept).toHaveLength(taken.length * 101);
   });
 
-  it('is written in parts, and those that are written are told of should a later one fail', async () => {
+  it('is written in parts, and the written ones notify even if a later one fails', async () => {
     await connector().send(...Array.from({ length: 101 }, (_, i) => vehicle({ sourceId: `v${i}` })));
     await beOther();
     await env.DB.exec(

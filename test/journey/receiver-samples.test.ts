@@ -150,7 +150,7 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     expect(again.out).toBe('0 events, 0 of them not delivered\n');
   });
 
-  it('that was down is told what it missed, and no more', async () => {
+  it('that was down lists what it missed, and no more', async () => {
     receiver.child.kill('SIGKILL');
     await receiver.ended;
     await reader.sendIn([event(`missed by ${language}`, 0)]);

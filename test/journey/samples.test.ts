@@ -107,7 +107,7 @@ function busyOnce(busy: string): Parameters<typeof startProxy>[1] {
   };
 }
 
-it('all-vehicles.ts reads the list with the typed client, and waits when it is told to', async () => {
+it('all-vehicles.ts reads the list with the typed client, and waits for Retry-After', async () => {
   const proxy = await startProxy(reader.stack.baseUrl, busyOnce('/vehicles'));
   const began = Date.now();
   const { code, out } = await reader.run('all-vehicles.ts', { ...reader.settings, BASE_URL: proxy.url });
@@ -206,7 +206,7 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     }
   };
 
-  it('that is killed goes on from its cursor, waits when it is told to, and has everything', async () => {
+  it('that is killed resumes from its cursor, waits for Retry-After, and has everything', async () => {
     const names = ['one', 'two', 'three', 'four', 'five'].map((name) => `${language} ${name}`);
     const history = names.map((name, at) => event(name, 120 + at));
     await reader.sendIn(history, false);

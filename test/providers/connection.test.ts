@@ -88,7 +88,7 @@ it.each([
   await expect(connect(more)).rejects.toThrow(message);
 });
 
-it('reads another region where it is told to', async () => {
+it('reads the configured region', async () => {
   tale.hooks.serves('https://api.eu.samsara.com', fakeSamsara(provider.data));
   const id = await connected([], { baseUrl: 'eu' });
   expect(await tale.vehicles(id)).toHaveLength(2);

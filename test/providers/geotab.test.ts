@@ -246,7 +246,7 @@ describe('safety events', () => {
     expect(asked).toHaveLength(2); // not on every pull
   });
 
-  it('get a place that comes in late, within an hour, and are told at once all the same', async () => {
+  it('get a place that arrives within an hour, but are notified immediately', async () => {
     const id = await connected([2]);
     const at = Date.now() + 1;
     for (const van of vans.slice(0, 2)) braking(van, {}, at);
@@ -386,7 +386,7 @@ describe('collisions', () => {
     expect(vins).toEqual(['1FTBW3XM510000002', '1FTBW3XM5KKA12345']);
   });
 
-  it('of history are confirmed or dismissed already, and nobody is told', async () => {
+  it('of history are already confirmed or dismissed, and nobody is notified', async () => {
     const at = Date.now() - 2 * day;
     happens(vans[0], 'RuleEnhancedMajorCollisionId', {}, at);
     happens(vans[1], 'RuleEnhancedMajorCollisionId', { state: 'ExceptionEventStateDismissedId' }, at);

@@ -51,7 +51,7 @@ describe.each(pages)('$name', (page) => {
     }
   });
 
-  it('has headings that can be told apart', () => {
+  it('has distinct headings', () => {
     expect(new Set(page.ids).size).toBe(page.ids.length);
   });
 

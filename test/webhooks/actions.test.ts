@@ -24,7 +24,7 @@ const noted = async () => {
 const bodies = () => tale.heard.got.map(({ body }) => body);
 
 describe('a replay by API', () => {
-  it('counts what a webhook has missed, and sends it when told to, of a time span or all of it', async () => {
+  it('counts what a webhook has missed, and replays all of it or a time span', async () => {
     tale.heard.responds(() => new Response('gone', { status: 410 }));
     const { id } = await tale.register();
     await tale.happen(3);

@@ -21,7 +21,7 @@ it('a deploy does not choose among several accounts', async () => {
   expect(await chooseAccount(signedInTo({ ...acme }, { ...other }))).toEqual(other);
 });
 
-it('an account without an address is told how to get one, unless there is a domain', async () => {
+it('an account without a workers.dev address learns how to get one, unless there is a domain', async () => {
   const api: Api = async () => ({ ok: false, result: undefined, reason: '', codes: [10_007] });
   const origin = (options: object) => originOf(api, 'a1', planOf(settingsOf(options)));
   await expect(origin({})).rejects.toThrow('cloudflare.com/a1/workers/onboarding');

@@ -47,7 +47,7 @@ it('whoever wrangler is signed in as calls the API', async () => {
   }
 });
 
-it('whoever is not signed in is told how to', async () => {
+it('whoever is not signed in learns how to sign in', async () => {
   const wrangler: Wrangler = async () => ({ ok: false, out: '', text: '[ERROR] Not logged in. Please run' });
   await expect(credentials(wrangler)).rejects.toThrow(
     'Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN',
@@ -85,7 +85,7 @@ describe('a call that fails', () => {
       'Give the API token the permissions',
     ],
     [
-      'is told apart from a page',
+      'is distinguished from a page',
       502,
       '<html>Bad gateway</html>',
       'Creating it failed: Cloudflare replied with HTTP 502.',

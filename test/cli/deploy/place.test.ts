@@ -5,12 +5,12 @@ describe('what is missing beside a database', () => {
   const inThe = (jurisdiction: string | null | undefined) => ({ id: '1', jurisdiction });
 
   it.each([
-    ['that does not exist, goes where it is told to', undefined, { location: 'weur' }, { location: 'weur' }],
+    ['that does not exist, goes to the given place', undefined, { location: 'weur' }, { location: 'weur' }],
     ['without a jurisdiction, needs none', inThe(null), {}, {}],
     ['in a jurisdiction, goes there as well', inThe('eu'), {}, { jurisdiction: 'eu' }],
     ['in the same jurisdiction, goes there', inThe('eu'), { jurisdiction: 'eu' }, { jurisdiction: 'eu' }],
     [
-      'that Cloudflare does not place, goes where it is told to',
+      'that Cloudflare does not place, goes to the given place',
       inThe(undefined),
       { jurisdiction: 'us' },
       { jurisdiction: 'us' },

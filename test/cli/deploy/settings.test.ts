@@ -34,7 +34,7 @@ const deployed = {
   READ_REPLICAS: 'true',
 };
 
-it('what a deploy is not told stays as it was deployed', () => {
+it('settings that are left out stay as deployed', () => {
   expect(withKept({}, deployed)).toEqual({
     domain: 'api.example.com',
     emailFrom: 'portal@example.com',
@@ -48,7 +48,7 @@ it('what a deploy is not told stays as it was deployed', () => {
   expect(withKept({}, { ORIGIN: 'https://fleet-data-service.acme.workers.dev' })).toEqual({});
 });
 
-it('what it is told takes its place, and none takes it away', () => {
+it('a given setting replaces the deployed one, and none removes it', () => {
   const told = settingsOf({ emailFrom: 'none', mapStyleUrl: 'none', hotDays: '90', replicas: 'false' });
   expect(withKept(told, deployed)).toEqual({
     domain: 'api.example.com',

@@ -197,7 +197,7 @@ describe('deleting a connection', () => {
     expect(deliveries).toHaveLength(2);
   });
 
-  it('is told to those who follow the account', async () => {
+  it("is in the account's changes", async () => {
     await fill(us);
     const gone = us.connections[1]?.id ?? '';
     const api = as(us.apiToken);

@@ -116,7 +116,7 @@ it('keeps their trips and events without a person, and everything of other drive
   expect(logs.every(({ log }) => JSON.parse(String(log))[0].status === 200)).toBe(true);
 });
 
-it('is told to those who follow the account', async () => {
+it("is in the account's changes", async () => {
   const { resume } = (await as(us.apiToken).get('/changes?cursor=now')) as unknown as { resume: string };
   await eraseWholly();
   type Change = { kind: string; action: string; data: { driverId?: string | null } | null };

@@ -19,7 +19,7 @@ describe('how full the database is', () => {
     ['is younger than a day', 2 * GB, { bytes: GB, day: 999.5 }, { share: 0.2, daysLeft: null }],
     ['is new', GB, undefined, { share: 0.1, daysLeft: null }],
     ['is full', 11 * GB, { bytes: 9 * GB, day: 999 }, { share: 1.1, daysLeft: 0 }],
-  ])('is told of one that %s', (_, bytes, earlier, expected) => {
+  ])('is estimated for one that %s', (_, bytes, earlier, expected) => {
     expect(sizeOf(bytes, now, earlier)).toEqual({ bytes, ...expected });
   });
 

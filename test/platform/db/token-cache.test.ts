@@ -144,7 +144,7 @@ describe('a token in steady use', () => {
     expect(checks).toBeLessThanOrEqual(1 + 40_000 / (cacheTtlMs / 2));
   });
 
-  it('is told once for each check when it was last used', async () => {
+  it('records its last use once per check', async () => {
     const { checks, uses } = await steadily(400, 100);
     expect(uses).toHaveLength(100);
     expect(uses.filter((at) => at === 7).length).toBeLessThanOrEqual(checks);

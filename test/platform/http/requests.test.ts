@@ -60,7 +60,7 @@ describe('a request', () => {
     expect(reply.data).toMatchObject({ accepted: 0, rejected: [{ index: 0 }] });
   });
 
-  it('with more than 20 errors is told the first 20', async () => {
+  it('with more than 20 errors gets the first 20', async () => {
     const reply = await post(JSON.stringify(webhookBody(us, { connectionIds: Array(21).fill('x') })));
     expect(reply.errors).toHaveLength(20);
   });

@@ -59,7 +59,7 @@ describe('somebody outside an account who has a connect link', () => {
     expect(await pulls()).toHaveLength(1);
   });
 
-  it('is told what is wrong with a credential, and nothing is saved', async () => {
+  it('sees what is wrong with a credential, and nothing is saved', async () => {
     const link = await create();
     const wrong = await fleet('POST', `${link}?provider=samsara`, {
       credential: 'wrong-token',

@@ -57,7 +57,7 @@ it('what was missed is counted first, and sent when the button is pressed', asyn
   expect((await open()).hidden).toEqual([]);
 });
 
-it('what was delivered is sent again only if somebody chooses so, and they are told of repeats', async () => {
+it('what was delivered is sent again only if chosen, with a warning about repeats', async () => {
   const { hook, open, press } = await missed(1);
   await tale.happen(1, 'fine');
   await settled(hook.id, 1, ['delivered']);

@@ -33,7 +33,7 @@ export default {
 
 async function receive(env: Env, { home: name = mainHome, ...message }: QueueMessage): Promise<void> {
   const home = homesOf(env).get(name);
-  if (!home) return fault('error', { message: 'A message is for a home that is not there' });
+  if (!home) return fault('error', { message: 'A message is for a home that does not exist' });
   if ('job' in message) return runJob(home, jobs, message.job);
   if ('check' in message) return noteProbe(home, message);
   return 'pull' in message ? pull(home, message.pull) : handle(home, message);

@@ -49,7 +49,7 @@ it('shows of each home what lives there, the events of yesterday, and when it is
   expect(homes[0]?.fullOn).toBeNull();
 });
 
-it('lists a home that cannot be asked with nulls', async () => {
+it('lists a home that cannot be reached with nulls', async () => {
   const { DB_US2 } = env as unknown as { DB_US2: D1Database };
   const homes = await listHomes({ ...env, DB_US2: overloaded(DB_US2) } as Env);
   const unknown = { accounts: null, bytes: null, share: null, eventsPerDay: null, fullOn: null };

@@ -43,7 +43,7 @@ const homeColumns: Column<Home>[] = [
     'size',
     ({ bytes, share }) =>
       bytes === null || share === null
-        ? 'cannot be asked'
+        ? 'cannot be reached'
         : `${(bytes / 1e9).toFixed(2)} of 10 GB (${Math.round(share * 100)} %)`,
   ],
   ['events a day', 'eventsPerDay'],

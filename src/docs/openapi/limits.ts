@@ -42,10 +42,11 @@ type Limit = [what: string, limit: string, beyond: string];
 const n = (value: number): string => value.toLocaleString('en-US');
 const bytes = (size: number): string =>
   size >= 2 ** 20 ? `${size / 2 ** 20} MiB` : size >= 1024 ? `${size / 1024} KiB` : `${size} bytes`;
+const count = (number: number, unit: string): string => `${number} ${unit}${number === 1 ? '' : 's'}`;
 const time = (ms: number): string => {
-  if (ms % dayMs === 0) return `${ms / dayMs} days`;
-  if (ms % hourMs === 0) return `${ms / hourMs} hours`;
-  return ms >= minuteMs ? `${ms / minuteMs} minutes` : `${ms / 1000} seconds`;
+  if (ms % dayMs === 0) return count(ms / dayMs, 'day');
+  if (ms % hourMs === 0) return count(ms / hourMs, 'hour');
+  return ms >= minuteMs ? count(ms / minuteMs, 'minute') : count(ms / 1000, 'second');
 };
 const perMinute = (limiter: keyof typeof rateLimits): string => `${n(rateLimits[limiter].calls)} a minute`;
 const list = ({ max, length, bytes }: { max: number; length: number; bytes: number }): string =>
@@ -88,7 +89,7 @@ export const limits: { [section: string]: Limit[] } = {
       '429',
     ],
     ['times', 'from 1970 to 9999', 'rejected'],
-    ['times in the future', time(maxClockLeadMs).replace('days', 'day'), 'rejected'],
+    ['times in the future', time(maxClockLeadMs), 'rejected'],
     ['age of a safety event that notifies', '180 days', 'stored, nobody is notified'],
     ['`warnings` of a call', n(maxWarnings), 'left out'],
     ['`sourceId`, `name` of a driver', '200 characters', 'rejected'],
@@ -135,7 +136,7 @@ export const limits: { [section: string]: Limit[] } = {
       'one delivery is tried',
     ],
     ['wait for a paused receiver', time(policy.giveUpAfterMs), 'the delivery has failed; replay it'],
-    ['wait of an accident level for the one before', time(policy.levelWaitMs), 'it is sent'],
+    ['wait of an accident level for the previous one', time(policy.levelWaitMs), 'it is sent'],
     ['`Retry-After`', '2 times the regular wait', 'shortened'],
     ['deliveries replayed at a time', n(maxReplayedPerCall), 'replay the rest'],
     ['age of a delivery that can be replayed', '20 days', 'left out'],

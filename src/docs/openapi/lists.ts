@@ -211,9 +211,9 @@ export const changeFeed: Operation = {
   summary: 'Follow changes',
   description:
     'Returns changes in the order in which the service received them, each at least once, with the current ' +
-    'state; a page has each record once. Nothing is skipped, however many records come in meanwhile. Changes are kept ' +
-    'for 30 days. Begin with `cursor=now`, which returns a `resume` and nothing else; list everything; then come back ' +
-    'with `resume`. Without a cursor, the feed begins 30 days back. This feed is our addition to the specification.',
+    'state; a page has each record once. Nothing is skipped, however many records arrive meanwhile. Changes are kept ' +
+    'for 30 days. Begin with `cursor=now`, which returns a `resume` and nothing else; list everything; then continue ' +
+    'with `resume`. Without a cursor, the feed starts 30 days ago. This feed is our addition to the specification.',
   parameters: [
     parameterRef('ConnectionId'),
     parameterRef('limit'),

@@ -97,7 +97,7 @@ export const envelope = ({ data, paged, resumable }: Reply): Json => ({
     ...(resumable && {
       resume: {
         type: 'string',
-        description: 'The cursor to come back with, whether there is a next page or not.',
+        description: 'The cursor to continue with, even if there is no next page.',
       },
     }),
   },

@@ -66,7 +66,7 @@ function payload(name: string): string {
 const retryTable = (): string => {
   const { waits, maxAttempts, hours, accidentWaits, maxAccidentAttempts } = retries;
   const numbers = waits.map((_, i) => String(i + 1));
-  return `${table(['After failed attempt', ...numbers], [['we wait about', ...waits]])}
+  return `${table(['Attempt', ...numbers], [['wait after a failed attempt', ...waits]])}
 
 Accidents are retried sooner at first: after ${accidentWaits}, and then as above from ${waits[2]} on.
 

@@ -112,7 +112,7 @@ const item = {
   reportUrl: optional(
     httpsUrl(
       maxReportUrlLength,
-      "Where its report can be read, in the provider's words.",
+      "Where to read the provider's report.",
       'https://reports.example.com/crash-3',
     ),
   ),

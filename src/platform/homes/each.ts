@@ -15,7 +15,7 @@ export async function askHomes<T>(env: Env, ask: (home: Env) => Promise<T>): Pro
   return replies.flatMap((reply, at) => {
     const [name, home] = homes[at] as [string, Env]; // as many as replies
     if (reply.status === 'fulfilled') return [[home, reply.value] as [Env, T]];
-    fault('warn', { message: 'A home cannot be asked', home: name, ...described(reply.reason) });
+    fault('warn', { message: 'A home cannot be reached', home: name, ...described(reply.reason) });
     return [];
   });
 }

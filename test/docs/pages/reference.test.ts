@@ -41,12 +41,12 @@ test('types say what a value may be', () => {
   expect(part('SafetyEvent')).toContain('| `eventRisk` | integer, 1 to 5 |');
   expect(part('SafetyEvent')).toContain('| `location` | [Location](#location) or `null` |');
   expect(part('WebhookInput')).toContain('| `httpVerb` | `POST` or `PUT` |');
-  expect(part('WebhookInput')).toContain('| `connectionIds` | list of UUID |');
+  expect(part('WebhookInput')).toContain('| `connectionIds` | list of UUIDs |');
   expect(part('Failure')).toContain('| `retryAfter` | integer, optional |');
   expect(part('AccidentNotification')).toContain('| `location.latitude` | number | Degrees north');
   expect(part('List vehicles')).toContain('| `limit` | integer, at least 1, `50` by default |');
   expect(part('List safety events')).toMatch(
-    /\| `eventTypes` \| list of string, at most 100 \| .+ One of `Crash`, /,
+    /\| `eventTypes` \| list of strings, at most 100 \| .+ One of `Crash`, /,
   );
 });
 

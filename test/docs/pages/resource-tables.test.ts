@@ -27,7 +27,7 @@ it('a row of a list says how it is read', () => {
 
 it('the guides have the retry schedule and the timeout of the code', () => {
   const all = guides.map(withTables).join('\n').split('\n');
-  expect(all).toContain(`| we wait about | ${retries.waits.join(' | ')} |`);
+  expect(all).toContain(`| wait after a failed attempt | ${retries.waits.join(' | ')} |`);
   expect(all.join(' ')).toContain(`after ${retries.accidentWaits}, and then as above`);
   expect(retries.waits[1]).toBe(`${(schedule[1] ?? 0) / 60_000} min`);
   expect(all.join(' ')).toContain(`Any status from 200 to 299 within ${retries.timeoutSeconds} seconds.`);

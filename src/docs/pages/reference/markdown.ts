@@ -56,7 +56,7 @@ function shared({ components }: ApiDocument): string[] {
         ]),
       ),
     ),
-    '## Headers of replies',
+    '## Response headers',
     table(
       ['Header', 'Type', 'Meaning'],
       Object.entries(headerNames(responses)).map(([name, component]) => {

@@ -45,7 +45,7 @@ function offered(document: ApiDocument, one: Offered): string[] {
     returned(document, responses[200]),
     // One item is as its list shows it, which has an example.
     method === 'GET' && path.endsWith('/{id}') ? '' : fence('json 200', JSON.stringify(example, null, 2)),
-    table(['Status', 'Message', 'What is wrong'], refusalRows(operation)),
+    table(['Status', 'Message', 'Field'], refusalRows(operation)),
   ];
 }
 
@@ -106,8 +106,8 @@ function returned({ components }: ApiDocument, reply: Reply): string {
   const { data, next, resume } = envelopeOf(reply, components);
   return [
     `Returns \`data\`: ${typeOf(data)}.`,
-    next ? '`next` is there while there is another page.' : '',
-    resume ? '`resume` is always there.' : '',
+    next ? '`next` is present if there are more pages.' : '',
+    resume ? '`resume` is always present.' : '',
   ]
     .filter(Boolean)
     .join(' ');

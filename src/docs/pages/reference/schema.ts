@@ -8,8 +8,8 @@ export function typeOf(schema: Schema): string {
   if (anyOf) return alternatives(anyOf);
   if (schema.enum && !isLong(schema)) return either(schema.enum.map(code));
   if ('const' in schema) return code(schema.const);
-  if (items) return `list of ${typeOf(items)}`;
-  if (typeof additionalProperties === 'object') return `object of ${typeOf(additionalProperties)} by name`;
+  if (items) return `list of ${typeOf(items).replace(/^\w+$/, '$&s')}`;
+  if (typeof additionalProperties === 'object') return `map of name to ${typeOf(additionalProperties)}`;
   return (format && formats[format]) ?? type ?? 'any';
 }
 

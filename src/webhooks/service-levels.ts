@@ -63,6 +63,13 @@ const replaced = sql`on conflict (account_id, hours, start) do update set waits 
 
 const lastAddedUp = sql`(select max(start) from service_levels where account_id = ${everybody} and hours = 1)`;
 
+/**
+ * The statement that removes an account's sums at the very end, once its webhooks are gone: until then the hourly job
+ * may add them up again.
+ */
+export const removeServiceLevels = (db: Database, accountId: string) =>
+  change(db)`delete from service_levels where account_id = ${accountId}`;
+
 /** Waiting deliveries of one kind that were created within the same 4 seconds; `first` are those that count. */
 type Waiting = {
   accident: number;

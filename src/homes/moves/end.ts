@@ -3,6 +3,7 @@ import { retract } from '../../accounts/home.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { invalid } from '../../platform/errors.ts';
+import { removeServiceLevels } from '../../webhooks/service-levels.ts';
 import { removeFiles } from './files.ts';
 import { removeRows } from './remove.ts';
 import {
@@ -21,7 +22,12 @@ import {
 export async function cleanUp(job: Job, { cursor }: Move): Promise<void> {
   const next = await removeChunk(job.from, inOldHome, job, cursor);
   if (next) await note(job, 'cleaning up', next);
-  else await inOldHome(job, (db) => [removeMarks(db, job.accountId), forget(db, job)]);
+  else
+    await inOldHome(job, (db) => [
+      removeMarks(db, job.accountId),
+      removeServiceLevels(db, job.accountId),
+      forget(db, job),
+    ]);
 }
 
 const note = (job: Job, state: 'cleaning up' | 'cancelling', cursor: Cursor) =>
@@ -72,6 +78,7 @@ export async function cancelChunk(job: Job, { cursor }: Move): Promise<void> {
   if (arriving)
     await inNewHome(job, (there) => [
       removeMarks(there, accountId),
+      removeServiceLevels(there, accountId),
       // An account that has lived here before leaves the row that points to its home.
       ...(arriving.wasHere ? [] : [retract(there, accountId)]),
       forget(there, job),

@@ -19,6 +19,7 @@ import {
   removeDeliveries,
 } from '../../webhooks/deliveries/cancel.ts';
 import { eraseRecipient, removeNotifications } from '../../webhooks/notifications/remove.ts';
+import { removeServiceLevels } from '../../webhooks/service-levels.ts';
 import type { Deletion, Kind } from './state.ts';
 
 /** Does one bounded chunk of a step. Returns the cursor for the next one, or undefined when done. */
@@ -124,7 +125,11 @@ const withoutDriver = (row: ArchivedRow): ArchivedRow => ({
 async function finish(env: Env, deletion: Deletion): Promise<undefined> {
   const db = openDatabase(env);
   const last = {
-    account: () => [removeMarks(db, deletion.id), ...deleteAccountRow(db, deletion.id)],
+    account: () => [
+      removeMarks(db, deletion.id),
+      removeServiceLevels(db, deletion.id),
+      ...deleteAccountRow(db, deletion.id),
+    ],
     connection: () => connectionRows(db, deletion.id),
     driver: () => [],
   };

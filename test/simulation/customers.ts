@@ -6,6 +6,7 @@ import type { Kernel } from './kernel.ts';
 import {
   type Account,
   type Config,
+  type Connection,
   type Delivery,
   type Hook,
   keyOf,
@@ -36,21 +37,34 @@ export function customers(
 ) {
   let made = 0;
 
+  const connect = async (accountId: string, provider: string): Promise<Connection> => {
+    const { id } = (
+      await must('POST', `/operator/accounts/${accountId}/connections`, operator, {
+        provider,
+        name: provider,
+      })
+    ).data;
+    const key = await must('POST', `/operator/connections/${id}/ingest-keys`, operator, {
+      name: 'connector',
+    });
+    return { id, provider, key: key.data.value };
+  };
   const open = async (): Promise<Account> => {
     const name = `Account ${made++}`;
     const { data } = await must('POST', '/operator/accounts', operator, { name });
-    const connections = [];
-    for (const provider of ['motive', 'samsara']) {
-      const path = `/operator/accounts/${data.id}/connections`;
-      const { id } = (await must('POST', path, operator, { provider })).data;
-      const key = await must('POST', `/operator/connections/${id}/ingest-keys`, operator, {
-        name: 'connector',
-      });
-      connections.push({ id, key: key.data.value });
-    }
+    const connections = [await connect(data.id, 'motive'), await connect(data.id, 'samsara')];
     const token = await must('POST', `/operator/accounts/${data.id}/tokens`, operator, { name: 'main' });
     return {
-      ...{ id: data.id, name, home: 'main', token: token.data, connections, hooks: [], silences: [] },
+      ...{
+        id: data.id,
+        name,
+        home: 'main',
+        token: token.data,
+        connections,
+        hooks: [],
+        silences: [],
+        disconnected: new Map(),
+      },
       ...{ news: new Map(), records: new Map(), followers: [{ cursor: undefined, copy: new Map() }] },
       ...{ isBusy: false, gone: false },
     };
@@ -224,5 +238,5 @@ export function customers(
         .filter((one) => (id ? one.id === id : replay.all || one.status !== 'delivered'))
         .map((one) => one.id);
   };
-  return { open, send, create, update, remove, pause, resend };
+  return { open, connect, send, create, update, remove, pause, resend };
 }

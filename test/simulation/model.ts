@@ -34,7 +34,11 @@ export type Hook = {
 type Replay = { id: string | undefined; all: boolean; sent: number; done: number; certain: string[] };
 
 /** While none of its calls may start: from when that was confirmed, until it is asked for again. */
-export type Silence = { reason: 'deleted' | 'suspended' | 'paused'; done: number; ended: number };
+export type Silence = {
+  reason: 'deleted' | 'suspended' | 'paused' | 'disconnected';
+  done: number;
+  ended: number;
+};
 
 /** What customers are to be notified of; `accepted` is when the connector knew that it was taken in. */
 export type News = {
@@ -51,6 +55,8 @@ export type News = {
   accepted: number;
 };
 
+export type Connection = { id: string; provider: string; key: string };
+
 /** A record of a list, and when the connector knew that it was taken in. */
 export type Listed = { path: string; connectionId: string; accepted: number };
 
@@ -58,7 +64,9 @@ export type Account = {
   id: string;
   name: string;
   token: { id: string; value: string };
-  connections: { id: string; key: string }[];
+  connections: Connection[];
+  /** Those that have been deleted, by id. */
+  disconnected: Map<string, Silence>;
   hooks: Hook[];
   news: Map<string, News>;
   records: Map<string, Listed>;
@@ -133,7 +141,9 @@ export function receivers(
     if (!hook || !news || !by) throw new Violation(`a call that nobody asked for: ${url} ${init.body}`);
     const earlier = calls.get(id) ?? [];
     hook.calledAt = now();
-    for (const { reason, done, ended } of [...hook.silences, ...hook.account.silences])
+    const { account } = hook;
+    const disconnected = account.disconnected.get(news.connectionId) ?? [];
+    for (const { reason, done, ended } of [hook.silences, account.silences, disconnected].flat())
       if (done + mostSkew <= now() && now() < ended)
         throw new Violation(`delivery ${id} was sent, though ${reason}`);
     const isWanted = configsBetween(hook, now() - mostSkew, now()).some((config) => subscribes(config, news));
@@ -198,6 +208,10 @@ export function receivers(
       for (const news of hook.account.news.values()) {
         const key = keyOf(news.eventId, news.level);
         const found = deliveries.filter((one) => keyOf(one.eventId, one.level ?? 0) === key);
+        if (hook.account.disconnected.has(news.connectionId)) {
+          if (found.length > 0) throw new Violation(`${key} is left of a deleted connection`);
+          continue;
+        }
         const expected = isFor(hook, news);
         if (found.length > 1) throw new Violation(`${key} has ${found.length} deliveries for ${hook.url}`);
         const isRecent = news.at > news.accepted - 28 * day;

@@ -81,6 +81,9 @@ export function readers(kernel: Kernel, { once, must, list }: Asking, env: Env) 
       const items = await readAll(account, must);
       for (const follower of account.followers) {
         while (await follow(account, follower, must));
+        for (const item of follower.copy.values())
+          if (account.disconnected.has((item as { connectionId: string } | null)?.connectionId ?? ''))
+            throw new Violation(`whoever follows still has ${JSON.stringify(item)}`);
         for (const item of items) {
           const [copy, listed] = [follower.copy.get(itemId(item)), item].map((one) => JSON.stringify(one));
           if (copy !== listed) throw new Violation(`whoever follows has ${copy}, and not ${listed}`);

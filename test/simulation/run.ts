@@ -94,7 +94,12 @@ function simulated(sim: Kernel, migrations: string[]) {
   const accounts: Account[] = [];
   const got = receivers(sim, accounts);
   const ask = asking(sim, env);
-  const people = { ...customers(sim, ask), ...operators(sim, ask, everything), ...readers(sim, ask, env) };
+  const clients = customers(sim, ask);
+  const people = {
+    ...clients,
+    ...operators(sim, ask, everything, clients.connect),
+    ...readers(sim, ask, env),
+  };
   const problems: unknown[] = [];
   let [working, started] = [0, 0];
   let nextMinute = Math.ceil(now() / minute) * minute;
@@ -149,6 +154,7 @@ function simulated(sim: Kernel, migrations: string[]) {
       [0.5, () => people.revoke(account)],
       [0.5, alone(people.move)],
       [1, alone(people.suspend)],
+      [0.5, alone(people.disconnect)],
       [0.2, alone(replace)],
     ];
     note('a client acts');

@@ -199,8 +199,11 @@ export function customers(
     hook.silences.push({ reason: 'deleted', done, ended: Infinity });
     hook.isBusy = true;
   };
+  /** Webhooks that somebody pauses, until they have resumed them. */
+  const pausing = new Set<Hook>();
   const pause = async (account: Account, hook: Hook) => {
-    if (hook.silences.some(({ ended }) => ended === Infinity)) return;
+    if (pausing.has(hook) || hook.silences.some(({ ended }) => ended === Infinity)) return;
+    pausing.add(hook);
     const silence: Silence = { reason: 'paused', done: Infinity, ended: Infinity };
     hook.silences.push(silence);
     const { status } = await insist('POST', `/webhook/${hook.id}/pause`, by(account));
@@ -210,6 +213,7 @@ export function customers(
     // A suspended account, or a token that has just been revoked, cannot resume it yet.
     for (let resumed = 0; ![200, 400].includes(resumed) && !account.gone; await sleep(second))
       resumed = (await insist('POST', `/webhook/${hook.id}/resume`, by(account))).status;
+    pausing.delete(hook);
   };
   /** Has a delivery that waits for its retry sent now, or some that have ended again. */
   const resend = async (account: Account, hook: Hook) => {

@@ -77,8 +77,12 @@ function withWords(name: string, properties: Record<string, Json>): Record<strin
   );
 }
 
-/** A property's schema, with the descriptions of an inline object. */
+/** A property's schema, with the descriptions of an inline object, which may be one of several alternatives. */
 function within(schema: Json): Json {
-  const properties = schema.properties as Record<string, Json> | undefined; // as JSON Schema has it
-  return { ...schema, ...(properties && { properties: withWords('', properties) }) };
+  const { anyOf, properties } = schema as { anyOf?: Json[]; properties?: Record<string, Json> }; // as JSON Schema has it
+  return {
+    ...schema,
+    ...(anyOf && { anyOf: anyOf.map(within) }),
+    ...(properties && { properties: withWords('', properties) }),
+  };
 }

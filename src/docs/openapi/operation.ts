@@ -88,7 +88,7 @@ export const envelope = ({ data, paged, resumable }: Reply): Json => ({
   type: 'object',
   description: 'The envelope of the result.',
   properties: {
-    status: { type: 'integer', const: 200, description: 'Mirrors the HTTP status.' },
+    status: { type: 'integer', const: 200, description: 'The HTTP status.' },
     message: { type: 'string', description: 'The result, for people.' },
     data: { ...data, description: 'The result.' },
     ...(paged && {

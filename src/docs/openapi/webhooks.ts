@@ -44,10 +44,7 @@ const unmatchableFilters = [
 ].flatMap((error) => (error ? [{ field: error.field, must: error.message }] : []));
 
 const invalidWebhook: (Refused | undefined)[] = [
-  ...(['not https', 'not public', 'ip address', 'has credentials'] as const).map((problem) => {
-    const { message, field: must } = urlProblems[problem];
-    return { message, field: 'url', must };
-  }),
+  ...Object.values(urlProblems).map(({ message, field: must }) => ({ message, field: 'url', must })),
   'Webhook with this URL already exist',
   'Invalid connection ids',
   refused('httpVerb', httpVerb, '?'),

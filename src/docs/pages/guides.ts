@@ -14,7 +14,7 @@ export const guideGroups = [
     heading: 'Connect',
     paths: ['providers', 'providers/samsara', 'providers/geotab', 'providers/motive', 'providers/terminal'],
   },
-  { heading: 'Send in', paths: ['connectors'] },
+  { heading: 'Send', paths: ['connectors'] },
   { heading: 'Look up', paths: ['portal', 'errors', 'limits', 'versioning', 'changelog'] },
   {
     heading: 'Operate',

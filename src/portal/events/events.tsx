@@ -215,7 +215,7 @@ const EventTable = (props: { events: NamedEvent[]; connections: Connection[]; zo
 const columnsOf = (sources: Map<string, string>): Column<NamedEvent>[] => [
   { head: 'Incident', href: eventPath, cell: ({ translatedIncidentTypes: types }) => types.join(', ') },
   { head: 'Risk', look: 'card-side nowrap', cell: ({ eventRisk }) => <Risk risk={eventRisk} named /> },
-  { head: 'Vehicle', cell: ({ vehicleName }) => vehicleName },
+  { head: 'Vehicle', look: 'md:min-w-24', cell: ({ vehicleName }) => vehicleName },
   { head: 'Driver', cell: (event) => <DriverName {...event} /> },
   { head: 'Place', cell: ({ location }) => location && shortPlaceName(location) },
   { head: 'Speed', look: 'nowrap', cell: (event) => <Speed {...event} /> },

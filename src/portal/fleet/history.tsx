@@ -107,7 +107,7 @@ const eventColumns = (of: 'vehicle' | 'driver'): Column<NamedEvent>[] => [
   { head: 'Risk', look: 'card-side nowrap', cell: ({ eventRisk }) => <Risk risk={eventRisk} /> },
   of === 'vehicle'
     ? { head: 'Driver', cell: ({ driverName }) => driverName }
-    : { head: 'Vehicle', cell: ({ vehicleName }) => vehicleName },
+    : { head: 'Vehicle', look: 'md:min-w-24', cell: ({ vehicleName }) => vehicleName },
   { head: 'Speed', look: 'nowrap', cell: (event) => <Speed {...event} /> },
   { head: 'Time', look: 'nowrap', cell: ({ startedAt }) => <Time at={startedAt} /> },
 ];

@@ -51,10 +51,10 @@ export async function list(c: Context, issued?: { name: string; value: string })
         id="in-use"
         title="Tokens in use"
         side={
-          <>
+          <div class="flex flex-wrap gap-x-4">
             <AskInstead to={path} what="generate or revoke tokens" />
             {!next && !slice.after && tokens.length > 0 && <p>{countOf(tokens)}</p>}
-          </>
+          </div>
         }
       >
         <Table caption="Tokens in use" stacked columns={columns} items={tokens} empty={noTokens} />

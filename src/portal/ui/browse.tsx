@@ -95,7 +95,7 @@ export async function browse<T extends object>(
     },
     <section class="panel" aria-label={title}>
       {views && (
-        <div class="panel-body pt-4" data-fresh="views">
+        <div class="panel-body pt-4 pb-0" data-fresh="views">
           {views}
         </div>
       )}

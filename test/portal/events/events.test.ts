@@ -49,7 +49,7 @@ const { get, html } = visitor(() => cookie);
 const page = (query = '') => html(`/portal/events${query}`);
 /** The vehicles of the events that a page shows, in its order. */
 const vehiclesOn = (html: string) =>
-  [...html.matchAll(/<\/td><td>((?:Truck|Van|Foreign)[^<]*)<\/td>/g)].map(([, name]) => name);
+  [...html.matchAll(/<\/td><td[^>]*>((?:Truck|Van|Foreign)[^<]*)<\/td>/g)].map(([, name]) => name);
 const eventId = async (sourceId: string) => {
   const query = 'select id from safety_events where source_id = ? and account_id = ?';
   return String((await rows(query, sourceId, us.accountId))[0]?.id);

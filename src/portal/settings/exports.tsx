@@ -94,13 +94,13 @@ const NewExport = () => (
     <Panel
       id="new-export"
       title="Export data"
-      lead={`At most ${maxExportsPerDay} a day, one after the other. We email you when the files are ready.`}
+      lead={`Up to ${maxExportsPerDay} a day, one at a time. We email you when the files are ready.`}
     >
       <Form to={path} look="panel-body grid gap-4">
         <Choices name="lists" legend="Lists" columns={2} chosen={exportableLists} options={listChoices} />
         <div class="grid gap-4 sm:grid-cols-2">
-          <Field name="from" label="From" type="date" hint="Empty for all days." />
-          <Field name="to" label="To" type="date" hint="For events, trips and accidents." />
+          <Field name="from" label="From" type="date" hint="Leave empty for all days." />
+          <Field name="to" label="To" type="date" hint="Applies to events, trips and accidents." />
         </div>
         <Choices name="formats" legend="Format" columns={2} chosen={['csv']} options={formatChoices} />
         <div class="actions">
@@ -121,8 +121,8 @@ export const request = (c: Context) =>
       const wanted = parse(Wanted, { ...choices, ...days });
       await requestExport(c.env, c.get('caller'), c.get('session').user.id, wanted);
       const mail = config(c.env).emailFrom
-        ? 'We email you when it is ready.'
-        : 'It appears here when it is ready.';
+        ? 'We will email you when it is ready.'
+        : 'It will appear here when it is ready.';
       return done(c, path, `The export is being prepared. ${mail}`);
     },
     () => list(c),
@@ -180,18 +180,28 @@ const columns: Column<Export>[] = [
   { head: 'State', cell: (one) => <Progress {...one} /> },
   {
     head: 'Files',
+    look: 'card-wide',
     cell: (one) =>
       one.state === 'ready' && (
-        <span class="stack">
+        <ul class="grid gap-2">
           {one.files.map(({ name, records, bytes }) => (
-            <span>
-              <LinkButton href={`${path}/${one.id}/${name}`} name={name} icon="download" small />{' '}
-              <span class="sub nowrap">
-                {counted(records, 'record', 'records')}, {sizeOf(bytes)}
+            <li class="flex flex-wrap items-center justify-between gap-x-3">
+              <span>
+                {name}{' '}
+                <span class="sub block">
+                  {counted(records, 'record', 'records')}, {sizeOf(bytes)}
+                </span>
               </span>
-            </span>
+              <LinkButton
+                href={`${path}/${one.id}/${name}`}
+                name="Download"
+                about={name}
+                icon="download"
+                small
+              />
+            </li>
           ))}
-        </span>
+        </ul>
       ),
   },
 ];
@@ -209,7 +219,7 @@ const Days = ({ from, to }: Wanted) => {
 };
 
 const Progress = ({ state, records, expiresAt }: Export) => {
-  if (state === 'failed') return <State mood="bad">Failed. Ask for it again.</State>;
+  if (state === 'failed') return <State mood="bad">Failed. Request it again.</State>;
   if (state === 'preparing')
     return (
       <State mood="quiet" icon="clock">

@@ -211,7 +211,7 @@ describe('an export', () => {
     await rows('update exports set next_at = 0, requested_at = requested_at - ?1', longestExportMs);
     await prepareExports(env);
     expect([await textAt(path), await isDue()]).toEqual([
-      expect.stringContaining('Failed. Ask for it again.'),
+      expect.stringContaining('Failed. Request it again.'),
       false,
     ]);
   });
@@ -267,6 +267,9 @@ describe('asking for an export', () => {
     const id = String((await rows('select id from exports'))[0]?.id);
     const file = `${path}/${id}/connections.csv`;
     expect((await ask('GET', file, { cookie: member.cookie })).status).toBe(403);
+    const seen = await visitor(() => member.cookie).textAt(path);
+    expect(seen).toContain('connections.csv 2 records');
+    expect(seen).not.toContain('Download');
     const tooMany = await request();
     expect([tooMany.status, await textOf(tooMany)]).toEqual([
       400,

@@ -155,7 +155,7 @@ it('a provider is connected: its credential tested first, its history shown as i
   await follow(page.getByRole('link', { name: 'Samsara' }));
   const guide = await page.getByRole('link', { name: 'What is pulled' }).getAttribute('href');
   expect((await fetch(stack.baseUrl + guide)).status).toBe(200);
-  await page.getByText('Another address of the API').click();
+  await page.getByText('Use another API address').click();
   await page.getByLabel('Address').fill(provider.url);
   await page.getByLabel('API token').fill(data.token);
   await press('Test the connection');

@@ -106,7 +106,7 @@ export async function showCredential(c: Context) {
         <div>
           <HowToCreate connector={connector} />
           <p class="sub mt-3">
-            The one in use is of <strong class="wrap-anywhere">“{pull.organisation}”</strong>, at{' '}
+            The current one belongs to <strong class="wrap-anywhere">“{pull.organisation}”</strong>, at{' '}
             <code>{new URL(pull.baseUrl).host}</code>.
           </p>
         </div>
@@ -161,7 +161,7 @@ export async function showRemoval(c: Context) {
           autocomplete="off"
           hint={`Enter “${nameOf(connection)}”.`}
         />
-        <Buttons send="Remove connection" weight="danger" back={path} cancel="Keep it" />
+        <Buttons send="Remove connection" weight="danger" back={path} cancel="Cancel" />
       </Form>
     </section>,
   );

@@ -141,7 +141,7 @@ const Enter = ({ connector, place }: { connector: Connector; place: Destination 
     </div>
     <Buttons send="Test the connection" {...backTo(place)} />
     <p class="hint mt-2">
-      The test asks {connector.name} which organisation it belongs to. Nothing is saved.
+      The test asks {connector.name} which organization it belongs to. Nothing is saved.
     </p>
   </Form>
 );
@@ -153,7 +153,7 @@ const regionNames: { [region: string]: string } = {
   sandbox: 'Sandbox',
 };
 
-/** The provider's API: the usual address, that of a region, or a typed one. */
+/** The provider's API: the default address, that of a region, or a typed one. */
 const Address = ({ connector: { regions, baseUrl } }: { connector: Connector }) => {
   const filled = useContext(FilledForm);
   const hosts = Object.entries(regions).map(
@@ -162,17 +162,21 @@ const Address = ({ connector: { regions, baseUrl } }: { connector: Connector }) 
   return (
     <>
       {hosts.length > 0 && (
-        <Select name="region" label="Region" options={[['', `Usual (${new URL(baseUrl).host})`], ...hosts]} />
+        <Select
+          name="region"
+          label="Region"
+          options={[['', `Default (${new URL(baseUrl).host})`], ...hosts]}
+        />
       )}
       <details open={filled?.value('address') !== '' && filled !== undefined}>
-        <summary class="sub">Another address of the API</summary>
+        <summary class="sub">Use another API address</summary>
         <div class="mt-3">
           <Field
             name="address"
             label="Address"
             type="url"
             placeholder={baseUrl}
-            hint="For example that of a sandbox."
+            hint="For example, a sandbox."
           />
         </div>
       </details>
@@ -189,7 +193,7 @@ const Works = ({ connector: { name }, tested, place }: Worked) => (
       <p>
         <strong>It works.</strong> {name} says it belongs to{' '}
         <strong class="wrap-anywhere">“{tested.draft.organisation}”</strong>.
-        {place.back && ' Whether it may read everything shows on the connection’s page within minutes.'}
+        {place.back && ' The connection’s page shows within minutes whether it can read everything.'}
       </p>
     </Note>
   </div>
@@ -210,14 +214,14 @@ const Finish = ({ connector, tested, place }: Worked) => (
       type="radio"
       name="historyDays"
       legend="History"
-      hint="For trends and comparisons. It loads newest first, and notifies nobody."
+      hint="For trends and comparisons. It loads newest first and sends no notifications."
       {...(place.back && { columns: 4 })}
       chosen={[String(Math.min(usualHistoryDays, connector.maxHistoryDays))]}
       options={historyChoices(connector)}
     />
     <div>
       <Buttons send={place.back ? 'Add connection' : 'Connect'} {...backTo(place)} />
-      <p class="hint mt-2">Within {draftMs / 60_000} minutes. After that, test it again.</p>
+      <p class="hint mt-2">The test is valid for {draftMs / 60_000} minutes.</p>
     </div>
   </Form>
 );

@@ -99,5 +99,5 @@ const added = ({ organisation }: Draft, { name, historyDays }: v.InferOutput<typ
     name === organisation ? `“${name}” is connected.` : `“${name}” is connected: it is “${organisation}”.`;
   return historyDays === 0
     ? `${what} It receives new data from now on.`
-    : `${what} Its last ${historyDays} days are being loaded without notifications. New events are notified.`;
+    : `${what} Its last ${historyDays} days are being loaded without notifications. New events notify webhooks.`;
 };

@@ -176,7 +176,7 @@ const Details = ({ connection, pull }: { connection: Connection; pull: PullStatu
       ['Connection ID', <code>{connection.id}</code>],
       ['Added', <Time at={connection.createdAt} />],
       ['Last changed', <Time at={connection.updatedAt} />],
-      ['Ingest keys', pull ? undefined : 'Held by the team that runs this service'],
+      ['Ingest keys', pull ? undefined : 'Managed by the team that runs this service'],
     ]}
   />
 );
@@ -194,7 +194,7 @@ const recordColumns: Column<RecordCount>[] = [
     cell: ({ arrivedAt }) => (arrivedAt === null ? 'None yet' : <Ago at={arrivedAt} />),
   },
   {
-    head: 'Last happened',
+    head: 'Last occurred',
     look: 'nowrap',
     cell: ({ kind, happenedAt }) =>
       kind === 'vehicles' || kind === 'drivers' ? '–' : <Time at={happenedAt} />,

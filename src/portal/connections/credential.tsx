@@ -31,7 +31,7 @@ export const CredentialFields = ({ connector }: { connector: Connector }) =>
       type={isSecret ? 'password' : 'text'}
       autocomplete="off"
       maxlength={maxCredential}
-      hint={isSecret ? [hint && `${hint}.`, kept].filter(Boolean).join(' ') : hint}
+      hint={isSecret ? [hint, kept].filter(Boolean).join('. ').replace('…. ', '… ') : hint}
     />
   ));
 

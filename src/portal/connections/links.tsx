@@ -29,7 +29,7 @@ export async function list(c: Context, url?: string) {
     {
       title: 'Connect links',
       above: [{ href: connectionsPath, name: 'Connections' }],
-      lead: 'A fleet connects its provider to your account without your help. You never see its credential.',
+      lead: 'Let a fleet connect its provider to your account. You never see its credential.',
       narrow: true,
     },
     <>
@@ -41,14 +41,14 @@ export async function list(c: Context, url?: string) {
       <Panel id="new-link" title="Create a link">
         <Form to={linksPath} look="panel-body">
           <div class="grid gap-4 items-end sm:grid-cols-[minmax(0,1fr)_auto]">
-            <Field name="name" label="For" required placeholder="Quillmoor Freight" />
+            <Field name="name" label="Fleet" required placeholder="Quillmoor Freight" />
             <button class="btn btn-primary" type="submit">
               Create link
             </button>
           </div>
           <p class="hint mt-3">
-            It works once, within {connectLinkMs / dayMs} days. At most {maxOpenLinks} can wait to be used.
-            With the same link the fleet can withdraw its consent, which ends the pulling.
+            A link works once and expires after {connectLinkMs / dayMs} days. Up to {maxOpenLinks} can be
+            open. The fleet can use the same link to withdraw its consent, which stops pulling.
           </p>
         </Form>
       </Panel>
@@ -67,7 +67,7 @@ export async function list(c: Context, url?: string) {
 
 const columns: Column<ConnectLink>[] = [
   {
-    head: 'For',
+    head: 'Fleet',
     look: 'card-title',
     cell: ({ name }) => <strong class="font-medium break-words">{name}</strong>,
   },
@@ -114,7 +114,12 @@ export const revoke = confirmed(async (c) => {
   const { id, name } = await requireUnused(c);
   return {
     title: `Revoke the link for “${name}”?`,
-    text: 'It stops working at once. They need another link to connect their provider.',
+    above: [
+      { href: connectionsPath, name: 'Connections' },
+      { href: linksPath, name: 'Connect links' },
+    ],
+    narrow: true,
+    text: 'It stops working immediately. The fleet needs another link to connect its provider.',
     does: () => revokeLink(c.env, c.get('caller'), id),
     said: `Revoked the link for “${name}”. It no longer works.`,
     back: linksPath,

@@ -17,11 +17,11 @@ import { feedWords, isWaiting, timeLeft } from './health.tsx';
 export const Feeds = ({ pull }: { pull: PullSummary }) => (
   <Panel
     id="feeds"
-    title="What is pulled"
+    title="Data pulled"
     live
-    foot="History loads newest first and notifies nobody. Events since the connection was made do."
+    foot="History loads newest first. Only events since the connection was added notify your webhooks."
   >
-    <Table caption="What is pulled" stacked columns={feedColumns(pull)} items={pull.feeds} />
+    <Table caption="Data pulled" stacked columns={feedColumns(pull)} items={pull.feeds} />
   </Panel>
 );
 
@@ -35,17 +35,17 @@ const feedColumns = (pull: PullSummary): Column<FeedStatus>[] => [
   {
     head: 'How often',
     look: 'nowrap',
-    cell: ({ everyMinutes }) => (everyMinutes === 1 ? 'Each minute' : `Every ${everyMinutes} minutes`),
+    cell: ({ everyMinutes }) => (everyMinutes === 1 ? 'Every minute' : `Every ${everyMinutes} minutes`),
   },
   { head: 'History', cell: (feed) => <History feed={feed} pull={pull} /> },
 ];
 
 const FeedState = ({ feed: { problem }, state }: { feed: FeedStatus; state: PullSummary['state'] }) => {
   if (state !== 'pulling') return <State mood="quiet">Stopped</State>;
-  if (!problem) return <State mood="ok">Works</State>;
+  if (!problem) return <State mood="ok">Working</State>;
   return (
     <>
-      <State mood={problem.isFailing ? 'bad' : 'warn'}>{problem.isFailing ? 'Fails' : 'Retrying'}</State>
+      <State mood={problem.isFailing ? 'bad' : 'warn'}>{problem.isFailing ? 'Failing' : 'Retrying'}</State>
       <p class="sub mt-1 max-w-md wrap-anywhere">{problem.advice}</p>
       <p class="sub">
         Since <Time at={problem.since} />. Next try at <Time at={problem.nextAt} />.
@@ -184,7 +184,7 @@ export const ProviderWebhook = ({ path, url, pull }: { path: string; url: string
   return (
     <Panel
       id="provider-webhook"
-      title={`Webhook of ${connector.name}`}
+      title={`${connector.name} webhook`}
       side={set ? <State mood="ok">Secret set</State> : <State mood="quiet">Not set up</State>}
       body="stack"
     >

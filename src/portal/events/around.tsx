@@ -42,7 +42,7 @@ export const Around = (props: {
     <Panel
       id="around"
       title={title}
-      side={vehicleId && <a href={`/portal/events?vehicle=${vehicleId}`}>All its events</a>}
+      side={vehicleId && <a href={`/portal/events?vehicle=${vehicleId}`}>All events</a>}
     >
       <ol class="timeline panel-body">
         {before.map((event) => (
@@ -55,9 +55,7 @@ export const Around = (props: {
           <EventEntry event={event} />
         ))}
       </ol>
-      {others.length === 0 && (
-        <p class="panel-body pt-0 sub">No other safety events from 3 hours before to 3 hours after.</p>
-      )}
+      {others.length === 0 && <p class="panel-body pt-0 sub">No other safety events within 3 hours.</p>}
       {events.length === maxAround && (
         <p class="panel-body pt-0 sub">These are the first {maxAround} events of 6 hours.</p>
       )}

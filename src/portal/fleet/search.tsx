@@ -26,7 +26,7 @@ export async function search(c: Context) {
   if (only && !another) return seeOther(c, only);
   return page(
     c,
-    { title: 'Search', lead: q ? `What matches “${q}”.` : undefined },
+    { title: 'Search', lead: q ? `Results for “${q}”.` : undefined },
     <>
       <Find path="/portal/search" q={q} hint={hint} button="Search" look="find" />
       {vehicles.length > 0 && (

@@ -124,5 +124,5 @@ function routeOf({ startLocation, endLocation }: Pick<NamedTrip, 'startLocation'
 /** A trip's duration in words, or that it is in progress. */
 export function durationOf({ startedAt, endedAt, durationSeconds }: NamedTrip): string {
   if (durationSeconds !== null) return spanInWords(durationSeconds * 1000);
-  return endedAt === null ? 'Not ended yet' : spanInWords(Date.parse(endedAt) - Date.parse(startedAt));
+  return endedAt === null ? 'In progress' : spanInWords(Date.parse(endedAt) - Date.parse(startedAt));
 }

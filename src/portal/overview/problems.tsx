@@ -46,14 +46,12 @@ const OfConnection = ({ connection }: { connection: ConnectionProblem }) => {
   const { id, name, tsp, healthStatus, refused, lastEventAt } = connection;
   const { mood, word, note } = givenHealth(healthStatus);
   const title = refused
-    ? `has a credential that ${tsp} refuses`
-    : healthStatus === 2
-      ? 'needs attention'
-      : `is ${word.toLowerCase()}`;
+    ? `${tsp} refuses the credential of connection “${name}”`
+    : `Connection “${name}” ${healthStatus === 2 ? 'needs attention' : `is ${word.toLowerCase()}`}`;
   return (
     <Problem
       mood={refused ? 'bad' : mood}
-      title={`Connection “${name}” ${title}`}
+      title={title}
       action={<LinkButton href={`/portal/connections/${id}`} name="See the connection" about={name} small />}
     >
       {refused ? 'Nothing is pulled until its credential is replaced.' : note}{' '}

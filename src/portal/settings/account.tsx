@@ -36,11 +36,11 @@ export function show(c: Context) {
         />
       </Panel>
       <ZoneForm chosen={user.timeZone ?? ''} browser={browserZoneOf(c)} />
-      <Panel id="units" title="Units" side={<AskInstead to={unitsPath} what="change the units of all" />}>
+      <Panel id="units" title="Units" side={<AskInstead to={unitsPath} what="change the units" />}>
         <Form to={unitsPath} look={`panel-body ${inOneLine}`}>
           <Select
             name="units"
-            label="Show speeds and distances to everybody in"
+            label="Show speeds and distances to everyone in"
             value={units}
             options={[
               ['metric', 'Kilometers'],
@@ -77,7 +77,7 @@ const ZoneForm = ({ chosen, browser }: { chosen: string; browser: string }) => (
         />
         <Submit name="Save" />
       </div>
-      <p class="hint">This applies to you only, also in CSV files. The API uses UTC.</p>
+      <p class="hint">This applies only to you, and to your CSV files. The API uses UTC.</p>
     </Form>
   </Panel>
 );
@@ -105,8 +105,8 @@ const Kept = ({ env }: { env: Env }) => {
             'Trips, safety events, accidents',
             `Until you ask us to delete them${hotDays > 0 ? `; after ${hotDays} days in the archive, where lists still find them` : ''}`,
           ],
-          ['Deliveries that have ended', `${retentionMs / dayMs} days`],
-          ['Changes, for programs that follow them', `${changesKeptMs / dayMs} days`],
+          ['Finished deliveries', `${retentionMs / dayMs} days`],
+          ['The list of changes in the API', `${changesKeptMs / dayMs} days`],
           ['Revoked and expired tokens', `${deadTokenDays} days`],
           ['The audit log', `${auditDays} days`],
         ]}

@@ -50,7 +50,7 @@ export async function show(c: Context) {
             placeholder={channel ? `${channel.host} …${channel.lastFour}` : 'https://'}
             hint={
               channel
-                ? 'Leave it empty to keep the one that we have.'
+                ? 'Leave empty to keep the current URL.'
                 : 'It is not shown again: whoever has it can post to the channel.'
             }
           />
@@ -113,9 +113,9 @@ export const remove = confirmed(async (c) => {
   const channel = found(await namedIn(c));
   return {
     title: `Remove “${channel.name}”?`,
-    text: 'Nothing more is sent to it, not even pending messages. To add it again, you need its URL.',
+    text: 'It receives no more messages, and pending ones are dropped. To add it again, you need its URL.',
     does: () => removeChannel(c.env, c.get('caller'), channel.id),
-    said: `Removed ${channel.name}. Nothing more is sent to it.`,
+    said: `Removed ${channel.name}. It receives no more messages.`,
     back: pathOf(channel),
     next: notificationsPath,
   };

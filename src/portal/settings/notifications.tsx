@@ -9,6 +9,7 @@ import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/
 import { levelOptions } from '../ui/accidents.tsx';
 import { LinkButton, Submit } from '../ui/buttons.tsx';
 import { done, readForm } from '../ui/form.ts';
+import { capital } from '../ui/format.ts';
 import { Choice, Choices, Form, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Note, Panel } from '../ui/parts.tsx';
@@ -108,7 +109,7 @@ const channelColumns: Column<Channel>[] = [
         <>
           <State mood="bad">Failed</State>
           <span class="sub block break-words">
-            It {problem}, <Ago at={problemAt ?? 0} />
+            {capital(problem)}, <Ago at={problemAt ?? 0} />
           </span>
         </>
       ),
@@ -127,7 +128,7 @@ const RecordEmails = (props: { rule: MailRule; groups: string[]; email: string }
   return (
     <Panel id="record-emails" title="Emails about accidents and safety events">
       <Form to={recordsPath} look="panel-body grid gap-4">
-        <p>To {email}, within about a minute. On busy days, those of a minute are combined in one email.</p>
+        <p>Sent to {email} within about a minute. On busy days, several are combined in one email.</p>
         <RuleFields rule={rule} groups={groups} />
         <div>
           <Submit name="Save choice" />
@@ -160,11 +161,11 @@ export const RuleFields = ({ rule, groups }: { rule: MailRule; groups: string[] 
     {groups.length > 0 && (
       <Choices
         name="groups"
-        legend="Only of vehicles in these groups"
+        legend="Only vehicles in these groups"
         columns={2}
         chosen={rule.groups ?? []}
         options={groups.map((group) => [group, group])}
-        hint="If you choose none, all vehicles. Accidents of unknown vehicles are always included."
+        hint="Choose none for all vehicles. Accidents of unknown vehicles are always included."
       />
     )}
   </>

@@ -49,14 +49,14 @@ export async function list(c: Context) {
 }
 
 const roleNotes: { [role in Role]: string } = {
-  admin: 'Everything, including people, API tokens and exports.',
-  member: 'Everything except people, API tokens and exports.',
-  viewer: 'Sees everything, changes nothing.',
+  admin: 'Can do everything, including managing people, API tokens and exports.',
+  member: 'Can do everything except manage people, API tokens and exports.',
+  viewer: 'Can see everything but change nothing.',
 };
 
 const Invitation = () => (
   <Allowed to={peoplePath}>
-    <Panel id="invite" title="Invite somebody">
+    <Panel id="invite" title="Invite a person">
       <Form to={peoplePath} look="panel-body">
         <div class="grid gap-4 items-end sm:grid-cols-[minmax(0,1fr)_11rem_auto]">
           <Field name="email" label="Email address" type="email" required placeholder="name@example.com" />
@@ -175,7 +175,7 @@ export async function edit(c: Context) {
         <Choices
           type="radio"
           name="role"
-          legend="What they may do"
+          legend="Role"
           chosen={[role]}
           options={roles.map((one) => [one, roleNames[one], roleNotes[one]])}
         />

@@ -31,7 +31,7 @@ export const confirmed = (describe: (c: Context) => Promise<Irrevocable>) => asy
     <section class="panel">
       <Form look="panel-body stack">
         <p>{text}</p>
-        <Buttons send={head.title.replace('?', '')} weight="danger" back={back} cancel="Keep it" />
+        <Buttons send={head.title.replace('?', '')} weight="danger" back={back} cancel="Cancel" />
       </Form>
     </section>,
   );

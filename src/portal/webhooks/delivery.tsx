@@ -146,7 +146,7 @@ const Attempts = ({ delivery: { log, attemptsOmitted } }: { delivery: Delivery }
   >
     {log.length === 0 ? (
       <Empty icon="clock" title="None yet">
-        An attempt appears here as soon as your receiver has responded.
+        An attempt appears here as soon as your receiver responds.
       </Empty>
     ) : (
       <ol class="rows attempts">
@@ -211,7 +211,7 @@ const About = ({ delivery }: { delivery: DeliveryDetail }) => {
           ['Ended', finishedAt && <Time at={finishedAt} seconds />],
           ['Delivery-Id', <code class="text-xs">{id}</code>],
           ['Event ID', <code class="text-xs">{eventId}</code>],
-          ['Request', requestId && <code class="text-xs">{requestId}</code>],
+          ['Request ID', requestId && <code class="text-xs">{requestId}</code>],
         ]}
       />
     </Panel>

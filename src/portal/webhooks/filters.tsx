@@ -28,10 +28,10 @@ export async function show(c: Context) {
     {
       title: 'Filters',
       above: aboveOf(webhook),
-      lead: 'For new notifications. If you choose nothing, everything passes.',
+      lead: 'They apply to new notifications. Without filters, the webhook receives everything.',
       narrow: true,
     },
-    <Panel id="filters" title="Notify this webhook of">
+    <Panel id="filters" title="What to send">
       <Form look="panel-body grid gap-4">
         {notificationTypes.includes(EVENT) && (
           <>
@@ -53,7 +53,7 @@ export async function show(c: Context) {
         {notificationTypes.includes(ACCIDENT) && (
           <Choices
             name="accidentLevels"
-            legend="Only these levels of accidents"
+            legend="Only these accident levels"
             columns={2}
             chosen={filters.accidentLevels?.map(String)}
             options={levelOptions}
@@ -66,7 +66,7 @@ export async function show(c: Context) {
             columns={2}
             chosen={filters.vehicleGroups}
             options={groups.map((group) => [group, group])}
-            hint="Accidents of unknown vehicles always pass."
+            hint="Accidents of unknown vehicles are always sent."
           />
         )}
         <Buttons send="Save" back={pathOf(webhook)} />

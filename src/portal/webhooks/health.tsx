@@ -1,5 +1,5 @@
 import { dayMs } from '../../platform/durations.ts';
-import { failureDescription } from '../../webhooks/alerts/words.ts';
+import { counted, failureDescription } from '../../webhooks/alerts/words.ts';
 import type { Tally } from '../../webhooks/deliveries/counts.ts';
 import { circuitAfter, giveUpAfterMs, widestWindow } from '../../webhooks/deliveries/policy.ts';
 import type { AilingReceiver, Receiver } from '../../webhooks/deliveries/receivers.ts';
@@ -37,7 +37,11 @@ export const Health = (props: { receiver: Receiver; day: Tally; connections: num
       </State>
     );
   if (day.failed + day.retried > 0)
-    return <State mood="warn">{(day.failed + day.retried).toLocaleString('en')} failed in 24 h</State>;
+    return (
+      <State mood="warn">
+        {counted(day.failed + day.retried, 'failed attempt', 'failed attempts')} in 24 h
+      </State>
+    );
   if (connections === 0) return <State mood="quiet">No connections</State>;
   return <State mood="ok">Healthy</State>;
 };

@@ -20,8 +20,8 @@ export async function show(c: Context) {
     <Panel id="oauth" title={oauth ? 'Deliveries carry an access token' : 'Deliveries carry no access token'}>
       <Form look="panel-body grid gap-4">
         <p>
-          Before it calls your receiver, the service gets an access token by client credentials, and sends it
-          as <code>Authorization: Bearer …</code>. <a href="/docs/webhooks#oauth-2">How it works</a>
+          Before it calls your receiver, the service gets an access token with client credentials, and sends
+          it in the header <code>Authorization</code>. <a href="/docs/webhooks#oauth-2">How it works</a>
         </p>
         <Field
           name="oauth.tokenUrl"
@@ -37,7 +37,7 @@ export async function show(c: Context) {
           type="password"
           required={!oauth}
           autocomplete="off"
-          hint={oauth && 'Leave it empty to keep it, while the token URL and client ID stay as they are.'}
+          hint={oauth && 'Leave empty to keep it. A new token URL or client ID needs it again.'}
         />
         <Field
           name="oauth.scope"

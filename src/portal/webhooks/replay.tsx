@@ -78,7 +78,7 @@ const Choice = ({ fields, errors }: { fields: ReplayFields; errors: FieldError[]
   const { zone } = reader();
   const inZone = (text: string) => (v.is(Timestamp, text) ? localTime(zone, Date.parse(text)) : text);
   return (
-    <Panel id="choice" title="Choose others">
+    <Panel id="choice" title="Choose other deliveries">
       <form class="panel-body stack" method="get">
         <FilledForm.Provider value={filledIn({ ...fields, which: fields.which || 'missed' }, errors, inZone)}>
           <Select
@@ -95,7 +95,7 @@ const Choice = ({ fields, errors }: { fields: ReplayFields; errors: FieldError[]
           </div>
         </FilledForm.Provider>
         <p class="hint">
-          Both in <ZoneName />. If empty, everything that can still be replayed.
+          Both in <ZoneName />. Leave empty for everything that can still be replayed.
         </p>
         <div class="actions">
           <Submit name="Count" weight="plain" />

@@ -24,8 +24,8 @@ export async function show(c: Context, secret?: string) {
       <Panel id="signing" title={webhook.signing ? 'Deliveries are signed' : 'Deliveries are not signed'}>
         <Form look="panel-body grid gap-3">
           <p>
-            With a signature your receiver can verify that a call comes from this service and was not changed
-            on the way. Signatures follow Standard Webhooks. <a href="/docs/signatures">How to verify one</a>
+            A signature lets your receiver verify that a call comes from this service and was not changed on
+            the way. Signatures follow Standard Webhooks. <a href="/docs/signatures">How to verify one</a>
           </p>
           {webhook.signing && (
             <p class="sub">

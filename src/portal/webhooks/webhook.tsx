@@ -55,7 +55,7 @@ export async function detail(c: Context) {
           </code>
           <br />
           {webhook.description ??
-            `${capital(typesOf(webhook))} of ${listed(activity.connections) || 'no connection'}`}
+            `${capital(typesOf(webhook))} from ${listed(activity.connections) || 'no connection'}`}
         </>
       ),
       actions: <Actions webhook={webhook} />,

@@ -192,7 +192,7 @@ export const samsara: Connector<Api> = {
     steps: [
       'In Samsara, open Settings → Webhooks and add a webhook with this URL.',
       'Choose the event types AlertIncident, SevereSpeedingStarted and SpeedingEventStarted.',
-      'Copy its secret key from there to here.',
+      'Copy its secret key into the field below.',
       'Add an alert for safety events that notifies this webhook.',
     ],
     isSigned,

@@ -41,7 +41,7 @@ export const terminal: Connector<Api> = {
     steps: [
       'In Terminal, open Webhooks and add an endpoint with this URL.',
       'Choose the events safety_event.added, safety_event.modified, vehicle.added and vehicle.modified.',
-      'Copy its signing secret, which begins with whsec_, from there to here.',
+      'Copy its signing secret, which begins with whsec_, into the field below.',
     ],
     isSigned,
   },

@@ -46,7 +46,9 @@ describe('a connection that pulls', () => {
     expect(page).toMatch(
       /Safety events and accidents .*50% of 30 days 1,200 records, [\d,]+ a minute, about 1 min/,
     );
-    expect(page).toContain('Vehicles Works Every 15 minutes None: the provider only has the current state.');
+    expect(page).toContain(
+      'Vehicles Working Every 15 minutes None: the provider only has the current state.',
+    );
     expect(page).toContain('make must be a string');
     expect(page).toContain('NeverHeardOf 1');
     expect(page).toContain('Loading history');
@@ -74,10 +76,10 @@ describe('a connection that pulls', () => {
       expect(page).toContain('Replace the API token');
     }
     expect(await textAt('/portal')).toContain(
-      'Connection “Harbor” has a credential that Samsara refuses Nothing is pulled until its credential is replaced.',
+      'Samsara refuses the credential of connection “Harbor” Nothing is pulled until its credential is replaced.',
     );
     const form = `${path}/credential`;
-    expect(await textAt(form)).toContain('The one in use is of “Acme Trucking”');
+    expect(await textAt(form)).toContain('The current one belongs to “Acme Trucking”');
     const refused = await post(form, { credential: 'samsara_api_wrong' });
     expect(refused.status).toBe(400);
     const html = await refused.text();
@@ -110,7 +112,7 @@ describe('a connection that pulls', () => {
     expect(page).toContain('Degraded');
     expect(page).toContain('Late or missing: trips.');
     expect(page).toMatch(
-      /Trips Fails The API token may not read this\. It needs these scopes: .* Next try at/,
+      /Trips Failing The API token may not read this\. It needs these scopes: .* Next try at/,
     );
   });
 
@@ -169,9 +171,9 @@ describe('a connection that pulls', () => {
   it('is shown to viewers, without what they may not do', async () => {
     const { cookie: viewer } = await signIn(us, 'viewer');
     const page = await textOf(await ask('GET', path, { cookie: viewer }));
-    expect(page).toContain('What is pulled');
+    expect(page).toContain('Data pulled');
     expect(page).toContain('Ask an admin or a member to set its secret.');
-    for (const button of ['Pull now', 'Pause', 'Remove', 'Replace the', 'Save secret'])
+    for (const button of ['Pull now', 'Pause', 'Remove', 'Replace the', 'Save secret', 'Your own ID'])
       expect(page).not.toContain(button);
     expect((await ask('POST', `${path}/pause`, { cookie: viewer })).status).toBe(403);
     const { cookie: member } = await signIn(us, 'member');
@@ -183,7 +185,7 @@ describe('a connection that pulls', () => {
       const fields = { name: 'Harbor', credential: token, secret: 'c2VjcmV0c2VjcmV0' };
       expect((await post(`${pathOf(us.connection.id)}/${what}`, fields)).status).toBe(404);
     }
-    expect(await textAt(pathOf(us.connection.id))).not.toContain('What is pulled');
+    expect(await textAt(pathOf(us.connection.id))).not.toContain('Data pulled');
   });
 
   it('tells an open page of each step of its history', async () => {

@@ -105,8 +105,8 @@ export const webhookFields = {
   },
   signing: {
     description:
-      'Whether its deliveries are signed, as Standard Webhooks are. The reply that switches it on has the `signingSecret`, ' +
-      'this once. Left out, it stays as it is.',
+      'Whether its deliveries are signed, as Standard Webhooks are. The response that turns this on has the ' +
+      '`signingSecret`, only once. If left out, it stays as it is.',
     example: undefined,
     input: v.optional(v.boolean('must be true or false')),
     output: v.optional(v.literal(true)),
@@ -130,8 +130,8 @@ export const webhookFields = {
   },
   filters: {
     description:
-      'What it is notified of, of what it subscribes to; no filters: all of it. Left out, they stay as they are; ' +
-      'null or an object without properties removes them.',
+      'Which of the notifications that it subscribes to it receives; without filters, all. If left out, they stay as ' +
+      'they are; null or an object without properties removes them.',
     example: undefined,
     input: v.optional(v.nullable(FiltersInput)),
     output: v.optional(Filters),

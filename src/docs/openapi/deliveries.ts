@@ -60,9 +60,10 @@ function delivery({
             examples: ['FleetDataService/0.1.0'],
           },
         ),
-        ...Object.entries(signature).map(([name, meaning]) =>
-          header(name, `If deliveries are [signed](/docs/signatures): ${meaning}.`, { type: 'string' }),
-        ),
+        ...Object.entries(signature).map(([name, meaning]) => ({
+          ...header(name, `If deliveries are [signed](/docs/signatures): ${meaning}.`, { type: 'string' }),
+          required: false,
+        })),
       ],
       requestBody: {
         required: true,

@@ -93,15 +93,9 @@ export const responses = (tooLarge: string[]): Record<string, Json> => ({
   ),
   TooLarge: failing(413, 'The body is too large.', tooLarge),
   NotJson: failing(415, 'The body is not JSON.', ['Content-Type must be application/json']),
-  RateLimited: failing(
-    429,
-    'Too many calls. Wait as many seconds as Retry-After has.',
-    ['Rate limit exceeded'],
-    retry,
-    {
-      retryAfter: 24,
-    },
-  ),
+  RateLimited: failing(429, 'Too many calls. Wait `Retry-After` seconds.', ['Rate limit exceeded'], retry, {
+    retryAfter: 24,
+  }),
   InternalError: failing(500, 'A fault of the service. It is safe to retry, unless the method is POST.', [
     'Internal error',
   ]),

@@ -373,8 +373,7 @@ export const words: Record<string, string> = {
   replayed: 'How many will be sent again.',
   more: 'Whether more remain.',
   'Replayed.next': 'If there are more: the Delivery-Id to continue with as `after`.',
-  includeDelivered:
-    'Whether those that were delivered are sent again, too. Otherwise only what failed is, or was cancelled.',
+  includeDelivered: 'Whether to send delivered ones again too, or only those that failed or were cancelled.',
   after: 'Only deliveries that follow this Delivery-Id.',
   count: 'How many can be replayed, of the first 10,000.',
   'ReplayCount.more': 'Whether there are others after the first 10,000.',

@@ -41,7 +41,7 @@ function offered(document: ApiDocument, one: Offered): string[] {
     description,
     fence(`bash ${method} ${path}`, curl(document, one)),
     table(['Parameter', 'Type', 'Meaning'], parametersOf(document, operation).map(parameterRow)),
-    body ? `The body is a ${typeOf(body.schema)}.` : '',
+    body ? `Body: ${typeOf(body.schema)}.` : '',
     returned(document, responses[200]),
     // One item is as its list shows it, which has an example.
     method === 'GET' && path.endsWith('/{id}') ? '' : fence('json 200', JSON.stringify(example, null, 2)),
@@ -57,8 +57,11 @@ function delivered(document: ApiDocument, operation: Operation): string[] {
     `### ${summary}`,
     description,
     fence('json POST to your receiver', JSON.stringify(body?.example, null, 2)),
-    body ? `The body is a ${typeOf(body.schema)}.` : '',
-    table(['Header', 'Type', 'Meaning'], parametersOf(document, operation).map(parameterRow)),
+    body ? `Body: ${typeOf(body.schema)}.` : '',
+    table(
+      ['Header', 'Type', 'Meaning'],
+      parametersOf(document, operation).map((header) => row(header)),
+    ),
     table(
       ['Your receiver’s status', 'Meaning'],
       Object.entries(responses).map(([status, response]) => [
@@ -72,10 +75,13 @@ function delivered(document: ApiDocument, operation: Operation): string[] {
 const parametersOf = ({ components }: ApiDocument, { parameters = [] }: Operation): Parameter[] =>
   parameters.map((parameter) => resolved(parameter, components.parameters));
 
-const parameterRow = ({ name, in: place, required, description, schema }: Parameter): string[] => [
+const parameterRow = (parameter: Parameter): string[] =>
+  row(parameter, `${parameter.in === 'header' ? 'Header. ' : ''}${parameter.required ? 'Required. ' : ''}`);
+
+const row = ({ name, description, schema }: Parameter, before = ''): string[] => [
   code(name),
   typeOf({ type: 'string', ...schema }) + bounds(schema),
-  `${place === 'header' ? 'Header. ' : ''}${required ? 'Required. ' : ''}${description}${choices(schema)}`,
+  before + description + choices(schema),
 ];
 
 /** The call from a shell that is set up as in the quick start. */

@@ -11,7 +11,7 @@ import { inArchive, openEntries } from './catalog.ts';
 import { dayOf, firstHotDay } from './day.ts';
 import { moveDay } from './move.ts';
 import { oldestRows } from './rows.ts';
-import { type Move, type NoteMerged, usualSizes } from './write.ts';
+import { type Move, type NoteArchived, usualSizes } from './write.ts';
 
 /** How many connections with old rows are handled at a time; each has a day moved before any has two. */
 const connectionsAtATime = 20;
@@ -23,7 +23,7 @@ const connectionsAtATime = 20;
 export async function archive(
   env: Env,
   kinds: ArchiveKind[],
-  noteMerged: NoteMerged,
+  noteMerged: NoteArchived,
   now = Date.now(),
   budget = newBudget(),
 ): Promise<void> {

@@ -5,7 +5,15 @@ import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf, folderOf, type Part, PartGone } from './bucket.ts';
 import { busyMs, entryOf, inArchive, type Owner, ownedBy, putEntry, type State } from './catalog.ts';
 import { dayOf } from './day.ts';
-import { type Folder, filesOf, readPartWith, tidy, writeParts } from './write.ts';
+import {
+  type Folder,
+  filesOf,
+  type NoteArchived,
+  readPart,
+  readPartWith,
+  tidy,
+  writeParts,
+} from './write.ts';
 
 /** Runs a step that changes the archive; while another change is in progress, waits a little and returns `cursor`. */
 async function unlessBusy(
@@ -55,8 +63,37 @@ async function removeEntries({ db, write }: Lease, owner: Owner): Promise<boolea
   return days < rowsPerChunk && lately < rowsPerChunk;
 }
 
-/** Which archived rows to change, by the value of a key, and how. Their order must not change. */
-export type Rewrite = { key: string; value: string; change: (row: ArchivedRow) => ArchivedRow };
+/**
+ * Records the archived rows of an owner in the change feed, before they are removed. Reads some files at a time: returns
+ * the next cursor, which is the same while another change is in progress, and undefined when done.
+ */
+export async function noteArchive(
+  env: Env,
+  kinds: ArchiveKind[],
+  owner: Owner,
+  note: NoteArchived,
+  cursor: string,
+): Promise<string | undefined> {
+  const bucket = bucketOf(env);
+  if (!bucket) return undefined;
+  return unlessBusy(env, cursor, (lease) =>
+    throughDays(lease, kinds, owner, cursor, async (kind, { state: _, parts, ...day }) => {
+      for (const { file } of parts) {
+        const rows = await readPart({ bucket, kind, day }, file, [kind.id]).catch(unlessGone);
+        const ids = rows.map((row) => row[kind.id]);
+        if (ids.length > 0) await lease.write(note(lease.db, { ...day, now: Date.now() }, kind, ids));
+      }
+    }),
+  );
+}
+
+/** Which archived rows to change, by the value of a key, how, and how that is recorded. Their order must not change. */
+export type Rewrite = {
+  key: string;
+  value: string;
+  change: (row: ArchivedRow) => ArchivedRow;
+  note: NoteArchived;
+};
 
 /** How many files one step reads. */
 const filesPerStep = 20;
@@ -82,17 +119,39 @@ export async function rewriteArchive(
   if (!bucket || having.length === 0) return undefined;
   return unlessBusy(env, cursor, async (lease) => {
     if (cursor.startsWith(listing)) return lookThrough(bucket, having, owner, lease, rewrite, cursor);
-    let files = 0;
-    const days = await daysAfter(lease, having, owner, cursor);
-    for (const [at, { state, parts: stored, ...day }] of days.entries()) {
-      const kind = having.find(({ name }) => name === day.kind);
-      const parts: Part[] = JSON.parse(stored);
-      if (kind) await rewriteDay({ bucket, kind, day }, { state, parts }, lease, rewrite);
-      files += parts.length;
-      if (files >= filesPerStep || at === filesPerStep - 1) return JSON.stringify(reachedOf(day));
-    }
-    return lookThrough(bucket, having, owner, lease, rewrite, listing);
+    const next = await throughDays(lease, having, owner, cursor, (kind, { state, parts, ...day }) =>
+      rewriteDay({ bucket, kind, day }, { state, parts }, lease, rewrite),
+    );
+    return next ?? lookThrough(bucket, having, owner, lease, rewrite, listing);
   });
+}
+
+type CatalogedDay = DayOf & { state: State; parts: Part[] };
+
+/** Does something with some days of an owner, one after the other. Returns the next cursor; undefined when done. */
+async function throughDays(
+  lease: Lease,
+  kinds: ArchiveKind[],
+  owner: Owner,
+  cursor: string,
+  work: (kind: ArchiveKind, day: CatalogedDay) => Promise<void>,
+): Promise<string | undefined> {
+  let files = 0;
+  const days = await daysAfter(lease, kinds, owner, cursor);
+  for (const [at, { parts: stored, ...day }] of days.entries()) {
+    const kind = kinds.find(({ name }) => name === day.kind);
+    const parts: Part[] = JSON.parse(stored);
+    if (kind) await work(kind, { ...day, parts });
+    files += parts.length;
+    if (files >= filesPerStep || at === filesPerStep - 1) return JSON.stringify(reachedOf(day));
+  }
+  return undefined;
+}
+
+/** No rows for a file that is gone. @throws error, if it is another */
+function unlessGone(error: unknown): ArchivedRow[] {
+  if (error instanceof PartGone) return [];
+  throw error;
 }
 
 /** The prefix of the cursor of this listing. */
@@ -151,21 +210,22 @@ async function rewriteDay(
   folder: Folder,
   { state, parts }: { state: State; parts: Part[] },
   { db, write }: Lease,
-  { key, value, change }: Rewrite,
+  { key, value, change, note }: Rewrite,
 ): Promise<void> {
+  const { kind, day } = folder;
   const fresh: Part[] = [];
+  const ids: unknown[] = [];
   for (const part of parts) {
-    const rows = await readPartWith(folder, part.file, key, new Set([value])).catch((error: unknown) => {
-      if (error instanceof PartGone) return []; // nothing left to change in it
-      throw error;
-    });
+    const rows = await readPartWith(folder, part.file, key, new Set([value])).catch(unlessGone);
     if (rows.length === 0) {
       fresh.push(part);
       continue;
     }
     const changed = rows.map((row) => (row[key] === value ? change(row) : row));
+    ids.push(...rows.filter((row) => row[key] === value).map((row) => row[kind.id]));
     fresh.push(...(await writeParts(folder, changed, part.file)));
   }
-  if (!fresh.every((part) => parts.includes(part))) await write(putEntry(db, folder.day, state, fresh));
+  if (!fresh.every((part) => parts.includes(part)))
+    await write(putEntry(db, day, state, fresh), note(db, { ...day, now: Date.now() }, kind, ids));
   await tidy(folder, fresh); // including what an earlier run has left
 }

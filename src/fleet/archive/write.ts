@@ -10,8 +10,8 @@ import { decodeFooter, decodeRows } from './parquet.ts';
 export type Sizes = { part: number; group: number };
 export const usualSizes: Sizes = { part: 5000, group: 250 };
 
-/** The statement that records changes of archived records in the change feed. */
-export type NoteMerged = (
+/** The statement that records changes or deletions of archived records in the change feed. */
+export type NoteArchived = (
   db: Database,
   source: DayOf & { now: number },
   kind: ArchiveKind,
@@ -21,7 +21,7 @@ export type NoteMerged = (
 export type Folder = { bucket: R2Bucket; kind: ArchiveKind; day: DayOf; sizes?: Sizes };
 
 /** A day being moved or merged by the holder of the lease. */
-export type Move = Folder & { lease: Lease; sizes: Sizes; noteMerged: NoteMerged };
+export type Move = Folder & { lease: Lease; sizes: Sizes; noteMerged: NoteArchived };
 
 /** Writes the ordered rows of a day as files. `replaces` names the file that they replace. */
 export async function writeParts(folder: Folder, rows: ArchivedRow[], replaces?: string): Promise<Part[]> {

@@ -1,7 +1,7 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
 import { change, type Database } from '../../platform/db/database.ts';
 import type { AccountTable } from '../../platform/db/tables.ts';
-import type { NoteMerged } from '../archive/write.ts';
+import type { NoteArchived } from '../archive/write.ts';
 import { type ListedKind, lists } from '../lists/registry.ts';
 
 /** Whose records change, and when (milliseconds since 1970). */
@@ -49,12 +49,19 @@ export const noteRecords = (source: ChangeSource, action: Action, kind: ListedKi
 export const noteDeleted = (db: Database, source: ChangeSource, kind: ListedKind, ids: string[]) =>
   change(db)`${noteRecords(source, 'deleted', kind, listOf(ids))}`;
 
-/** Records changes of archived records that were merged with late versions. */
-export const noteMerged: NoteMerged = (db, source, { name }, ids) => {
-  const kind = lists.find(({ list }) => list.archive?.name === name)?.kind;
-  if (!kind) throw new Error(`${name} is no list`);
-  return change(db)`${noteRecords(source, 'changed', kind, listOf(ids))}`;
-};
+const noteArchived =
+  (action: Action): NoteArchived =>
+  (db, source, { name }, ids) => {
+    const kind = lists.find(({ list }) => list.archive?.name === name)?.kind;
+    if (!kind) throw new Error(`${name} is no list`);
+    return change(db)`${noteRecords(source, action, kind, listOf(ids))}`;
+  };
+
+/** Records changes of archived records: late versions were merged, or a driver was erased. */
+export const noteMerged = noteArchived('changed');
+
+/** Records deletions of archived records. */
+export const noteRemoved = noteArchived('deleted');
 
 const listOf = (ids: unknown[]): SQL => sql`select value as id from json_each(${JSON.stringify(ids)})`;
 

@@ -1,8 +1,8 @@
 import type { SQL } from 'drizzle-orm';
 import { deleteAccountRow } from '../../accounts/remove.ts';
 import { removeTokens } from '../../accounts/tokens/remove.ts';
-import { removeArchive, rewriteArchive } from '../../fleet/archive/remove.ts';
-import { type Action, noteRecords } from '../../fleet/changes/note.ts';
+import { noteArchive, removeArchive, rewriteArchive } from '../../fleet/archive/remove.ts';
+import { type Action, noteMerged, noteRecords, noteRemoved } from '../../fleet/changes/note.ts';
 import { removeExports } from '../../fleet/exports/remove.ts';
 import type { ArchivedRow } from '../../fleet/lists/archived.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
@@ -51,6 +51,8 @@ const steps: Record<Kind, Record<string, Step>> = {
     'rows of notifications': inRows('notifications', 'id', removeNotifications),
     tokens: removeTokens,
     records: (env, deletion) => removeRecords(env, deletion.id, noted(deletion, 'deleted')),
+    'archived records': (env, { accountId, id, cursor }) =>
+      noteArchive(env, archiveKinds, { accountId, connectionId: id }, noteRemoved, cursor),
     archive: (env, { accountId, id }) => removeArchive(env, archiveKinds, { accountId, connectionId: id }),
     exports: removeExports,
     connection: finish,
@@ -111,7 +113,7 @@ function eraseFromArchive(
   env: Env,
   { accountId, connectionId, id, cursor }: Deletion,
 ): Promise<string | undefined> {
-  const rewrite = { key: 'driverId', value: id, change: withoutDriver };
+  const rewrite = { key: 'driverId', value: id, change: withoutDriver, note: noteMerged };
   return rewriteArchive(env, archiveKinds, { accountId, connectionId }, rewrite, cursor);
 }
 

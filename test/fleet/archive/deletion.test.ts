@@ -29,6 +29,17 @@ const files = async (part: string) =>
   (await bucket.list()).objects.filter(({ key }) => key.includes(part)).map(({ key }) => key);
 const trips = async (who: World) => (await as(who.apiToken).get<object[]>('/trips')).data;
 
+/** What followers get of trips and safety events after a place. */
+async function changesAfter(cursor: string) {
+  type Page = {
+    data: { kind: string; action: string; data: { driverId: string | null } | null }[];
+    resume: string;
+  };
+  const path = `/changes?kinds=trip,safetyEvent&cursor=${cursor}`;
+  const { data, resume } = (await as(us.apiToken).get(path)) as unknown as Page; // as documented
+  return { changes: data.map(({ kind, action, data }) => [kind, action, data?.driverId ?? null]), resume };
+}
+
 async function toTheEnd(id: string): Promise<void> {
   for (let calls = 0; calls < 50; calls++) {
     const { data } = await operator.post<{ deletion: unknown }>(`/operator/deletions/${id}/continue`, {});
@@ -40,12 +51,17 @@ async function toTheEnd(id: string): Promise<void> {
 it('deleting a connection removes its archive, and shows none of it from then on', async () => {
   const id = us.connection.id;
   expect(await trips(us)).toHaveLength(2);
+  const { resume } = await changesAfter('now');
   await operator.post(`/operator/connections/${id}/deletion`, { name: 'Motive' });
   expect(await trips(us)).toHaveLength(1);
   await toTheEnd(id);
   expect(await files(id)).toEqual([]);
   expect(await files(us.connections[1]?.id ?? '')).toHaveLength(2);
   expect(await trips(us)).toHaveLength(1);
+  expect((await changesAfter(resume)).changes.sort()).toEqual([
+    ['safetyEvent', 'deleted', null],
+    ['trip', 'deleted', null],
+  ]);
 });
 
 it('deleting an account removes its archive, and nothing of others', async () => {
@@ -66,8 +82,13 @@ it('erasing a driver takes them from the archive, and leaves the records', async
   const accidents = async () =>
     (await as(us.apiToken).get<{ driverId: string | null; driverName: string | null }[]>('/accidents')).data;
   expect(await accidents()).toMatchObject([{ driverId, driverName: 'Ann' }]);
+  const { resume } = await changesAfter('now');
   await operator.post(`/operator/drivers/${driverId}/erasure`, {});
   await toTheEnd(driverId);
+  expect((await changesAfter(resume)).changes.sort()).toEqual([
+    ['safetyEvent', 'changed', null],
+    ['trip', 'changed', null],
+  ]);
   const left = await as(us.apiToken, { 'connection-id': id }).get<{ driverId: string | null }[]>('/trips');
   expect(left.data).toMatchObject([{ driverId: null }]);
   expect((await trips(us)).filter((item) => JSON.stringify(item).includes(driverId))).toEqual([]);

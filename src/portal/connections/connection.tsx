@@ -166,7 +166,7 @@ const hourly = (byHour: number[], zone: string) =>
 const Details = ({ connection, pull }: { connection: Connection; pull: PullStatus | undefined }) => (
   <Facts
     facts={[
-      ['Provider', connection.provider],
+      ['Provider', <code>{connection.provider}</code>],
       ['Organization', pull?.organisation],
       ['Last pulled', pull && (pull.lastPulledAt === null ? 'Not yet' : <Ago at={pull.lastPulledAt} />)],
       ['Next pull', pull?.nextAt && (pull.nextAt <= Date.now() ? 'Now' : <Time at={pull.nextAt} />)],

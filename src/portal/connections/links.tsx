@@ -81,7 +81,12 @@ const columns: Column<ConnectLink>[] = [
       connectionId === null ? (
         <LinkButton href={`${linksPath}/${id}/revoke`} name="Revoke" about={name} weight="danger" small />
       ) : (
-        <LinkButton href={`${connectionsPath}/${connectionId}`} name="Connection" about={name} small />
+        <LinkButton
+          href={`${connectionsPath}/${connectionId}`}
+          name="See the connection"
+          about={name}
+          small
+        />
       ),
   },
 ];

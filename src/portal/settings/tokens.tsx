@@ -10,6 +10,7 @@ import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
 import { LinkButton, Submit } from '../ui/buttons.tsx';
 import { parseForm, submit } from '../ui/form.ts';
@@ -72,9 +73,8 @@ const noTokens = (
 
 function countOf(tokens: { expiresAt: number | null }[]): string {
   const soon = tokens.filter(expiresSoon).length;
-  return soon === 0
-    ? `${tokens.length}`
-    : `${tokens.length}, ${soon === 1 ? 'one expires' : `${soon} expire`} soon`;
+  const all = counted(tokens.length, 'token', 'tokens');
+  return soon === 0 ? all : `${all}, ${soon === 1 ? 'one expires' : `${soon} expire`} soon`;
 }
 
 const Generate = () => (

@@ -45,9 +45,9 @@ export function adviceFor(
   const scopes = credential.scopes.join(', ');
   switch (kind) {
     case 'refused':
-      return `${name} refuses the ${credential.label}. Create a new one${scopes && ` with these scopes: ${scopes}`}.`;
+      return `${name} refuses the ${credential.label}. Create a new one${scopes && ` with these permissions: ${scopes}`}.`;
     case 'not permitted':
-      return `The ${credential.label} may not read this.${scopes && ` It needs these scopes: ${scopes}.`}`;
+      return `The ${credential.label} may not read this.${scopes && ` It needs these permissions: ${scopes}.`}`;
     case 'rate limited':
       return `${name} is rate limiting this ${credential.label}. We will retry automatically.`;
     case 'unavailable':

@@ -110,7 +110,7 @@ it('stops when Samsara refuses the credential, tells people what to do, and goes
   const [mail] = emails.sent();
   expect(mail?.subject).toBe('Acme Trucking is unavailable');
   expect(mail?.text).toContain(
-    'Samsara refuses the API token. Create a new one with these scopes: Read Vehicles',
+    'Samsara refuses the API token. Create a new one with these permissions: Read Vehicles',
   );
   expect(mail?.text).not.toContain(old);
 
@@ -135,7 +135,9 @@ it('tells of what may pass by itself only after a while, and of what has passed 
   expect(emails.sent()).toMatchObject([
     {
       subject: 'Acme Trucking is incomplete',
-      text: expect.stringContaining('The API token may not read this. It needs these scopes: Read Vehicles'),
+      text: expect.stringContaining(
+        'The API token may not read this. It needs these permissions: Read Vehicles',
+      ),
     },
   ]);
 });

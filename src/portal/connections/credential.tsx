@@ -8,10 +8,10 @@ import type { SentForm } from '../ui/reader.ts';
 export const HowToCreate = ({ connector: { provider, credential } }: { connector: Connector }) => (
   <>
     <p class="sub mt-1">
-      {credential.where}. {credential.scopes.length > 0 && 'It needs these scopes:'}
+      {credential.where}. {credential.scopes.length > 0 && 'It needs these permissions:'}
     </p>
     {credential.scopes.length > 0 && (
-      <ul class="flex flex-wrap gap-1.5 mt-2" aria-label="Scopes">
+      <ul class="flex flex-wrap gap-1.5 mt-2" aria-label="Permissions">
         {credential.scopes.map((scope) => (
           <li class="chip">{scope}</li>
         ))}

@@ -28,7 +28,7 @@ export async function show(c: Context) {
     {
       title: 'Filters',
       above: aboveOf(webhook),
-      lead: 'They apply to new notifications. Without filters, the webhook receives everything.',
+      lead: 'Filters apply to new notifications. Without any, the webhook receives everything.',
       narrow: true,
     },
     <Panel id="filters" title="What to send">

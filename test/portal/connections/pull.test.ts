@@ -71,7 +71,7 @@ describe('a connection that pulls', () => {
       const page = await textAt(where);
       expect(page).toContain('API token refused');
       expect(page).toContain(
-        'Samsara refuses the API token. Create a new one with these scopes: Read Vehicles',
+        'Samsara refuses the API token. Create a new one with these permissions: Read Vehicles',
       );
       expect(page).toContain('Replace the API token');
     }
@@ -112,7 +112,7 @@ describe('a connection that pulls', () => {
     expect(page).toContain('Degraded');
     expect(page).toContain('Late or missing: trips.');
     expect(page).toMatch(
-      /Trips Failing The API token may not read this\. It needs these scopes: .* Next try at/,
+      /Trips Failing The API token may not read this\. It needs these permissions: .* Next try at/,
     );
   });
 

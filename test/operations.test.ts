@@ -18,11 +18,11 @@ import { handle } from '../src/webhooks/deliveries/consumer.ts';
 import type { DeliveryMessage } from '../src/webhooks/deliveries/queue.ts';
 import { prune as pruneDeliveries } from '../src/webhooks/deliveries/sweep.ts';
 import { pruneNotifications } from '../src/webhooks/notifications/prune.ts';
-import { type Cost, metered } from './support/meter.ts';
 import { connect, pullAll } from './support/provider.ts';
 import { receiver } from './support/receiver.ts';
 import { safetyEvent, vehicle } from './support/records.ts';
 import { rows } from './support/rows.ts';
+import { type Cost, metered } from './support/runtime/meter.ts';
 import { as, webhookBody, world, worldBefore } from './support/world.ts';
 
 const us = worldBefore(beforeEach);

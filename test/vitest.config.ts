@@ -28,7 +28,7 @@ const inWorkerd = {
   root,
   // Starting a Worker takes longer than most files.
   isolate: false,
-  setupFiles: ['test/support/set-up.ts'],
+  setupFiles: ['test/support/runtime/set-up.ts'],
   testTimeout: 300_000,
   hookTimeout: 300_000,
   restoreMocks: true,
@@ -77,7 +77,7 @@ export default defineConfig({
     // The Worker writes a line for each request and attempt; tests of the log read them themselves.
     onConsoleLog: (text) => !text.startsWith('{"level":"info"'),
     // Prints failures and a summary, nothing else.
-    reporters: ['minimal', `${root}test/support/tally.ts`],
+    reporters: ['minimal', `${root}test/support/runtime/tally.ts`],
     projects: [
       {
         plugins: [oneHome()],

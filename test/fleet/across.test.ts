@@ -7,9 +7,9 @@ import type { Caller } from '../../src/platform/db/guard.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { emptyArchive, kindOf, lapse, move, walk, withoutArchive } from '../support/archive.ts';
-import { metered } from '../support/meter.ts';
 import { rows } from '../support/rows.ts';
 import { runs } from '../support/runs.ts';
+import { metered } from '../support/runtime/meter.ts';
 import { type World, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeAll, { providers: ['motive', 'samsara', 'geotab'] });

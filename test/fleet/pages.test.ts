@@ -9,9 +9,9 @@ import type { Caller } from '../../src/platform/db/guard.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { maxScanned } from '../../src/platform/db/pages.ts';
 import { walk } from '../support/archive.ts';
-import { metered } from '../support/meter.ts';
 import { addRows, rows } from '../support/rows.ts';
 import { runs } from '../support/runs.ts';
+import { metered } from '../support/runtime/meter.ts';
 import { as, world, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeAll);

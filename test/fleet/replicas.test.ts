@@ -5,8 +5,8 @@ import { allExpiredMs, cacheTtlMs } from '../../src/platform/db/token-cache.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { emptyArchive, insertTrips, move } from '../support/archive.ts';
 import { vehicle } from '../support/records.ts';
-import { replicated } from '../support/replica.ts';
 import { rows } from '../support/rows.ts';
+import { replicated } from '../support/runtime/replica.ts';
 import { as, call, operator, webhookBody, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeEach);

@@ -5,7 +5,7 @@ import { continueMove } from '../../src/homes/moves/run.ts';
 import { findMove } from '../../src/homes/moves/state.ts';
 import { allExpiredMs } from '../../src/platform/db/token-cache.ts';
 import { vehicle } from '../support/records.ts';
-import { replicated } from '../support/replica.ts';
+import { replicated } from '../support/runtime/replica.ts';
 import { as, call, world } from '../support/world.ts';
 
 it("reads lists from a replica of the account's own home, and its cursors name that home", async () => {

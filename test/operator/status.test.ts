@@ -6,9 +6,9 @@ import { reEncrypt } from '../../src/platform/jobs/re-encrypt.ts';
 import { sendAlerts } from '../../src/webhooks/alerts/send.ts';
 import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
 import { attempted, settled, unattempted } from '../support/deliveries.ts';
-import { metered } from '../support/meter.ts';
 import { accident } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
+import { metered } from '../support/runtime/meter.ts';
 import { story } from '../support/story.ts';
 import { as, operator } from '../support/world.ts';
 

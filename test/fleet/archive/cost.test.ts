@@ -7,8 +7,8 @@ import { openDatabase, transaction } from '../../../src/platform/db/database.ts'
 import type { Caller } from '../../../src/platform/db/guard.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { insertTrips, move, walk, withoutArchive } from '../../support/archive.ts';
-import { metered } from '../../support/meter.ts';
 import { rows } from '../../support/rows.ts';
+import { metered } from '../../support/runtime/meter.ts';
 import { world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll);

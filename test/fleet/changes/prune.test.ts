@@ -3,8 +3,8 @@ import { beforeEach, expect, it } from 'vitest';
 import { keptMs, pruneChanges } from '../../../src/fleet/changes/prune.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
 import { rowsPerChunk } from '../../../src/platform/jobs/chunks.ts';
-import { metered } from '../../support/meter.ts';
 import { rows } from '../../support/rows.ts';
+import { metered } from '../../support/runtime/meter.ts';
 
 const now = Date.now();
 

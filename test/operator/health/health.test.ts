@@ -5,8 +5,8 @@ import { staleAfterSeconds } from '../../../src/operator/health/service.ts';
 import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';
 import { claim, deliveriesOf, unattempted } from '../../support/deliveries.ts';
 import { listenToLog } from '../../support/log.ts';
-import { metered } from '../../support/meter.ts';
 import { rows } from '../../support/rows.ts';
+import { metered } from '../../support/runtime/meter.ts';
 import { story } from '../../support/story.ts';
 import { call } from '../../support/world.ts';
 

@@ -9,7 +9,7 @@ import {
   untilCachesExpire,
 } from '../../../src/platform/db/token-cache.ts';
 import { Refusal } from '../../../src/platform/errors.ts';
-import { virtualTime } from '../../support/virtual-time.ts';
+import { virtualTime } from '../../support/runtime/virtual-time.ts';
 
 const replicated: Env = { ...env, READ_REPLICAS: 'true' } as Env; // wrangler.toml leaves it out
 const token = 'a token';

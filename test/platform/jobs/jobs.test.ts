@@ -6,8 +6,8 @@ import { isLeft, newBudget, within } from '../../../src/platform/jobs/budget.ts'
 import { everyMinute, type Jobs, runJob } from '../../../src/platform/jobs/jobs.ts';
 import { withLease } from '../../../src/platform/jobs/lease.ts';
 import { listenToLog } from '../../support/log.ts';
-import { metered } from '../../support/meter.ts';
 import { rows } from '../../support/rows.ts';
+import { metered } from '../../support/runtime/meter.ts';
 
 const ran: string[] = [];
 const note = (name: string) => async () => void ran.push(name);

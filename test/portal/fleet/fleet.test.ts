@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { findByName, listByName } from '../../../src/fleet/names.ts';
 import { countByRisk } from '../../../src/fleet/risk-counts.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
-import { metered } from '../../support/meter.ts';
 import { signIn, visitor } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
+import { metered } from '../../support/runtime/meter.ts';
 import { as, type WebhookOut, webhookBody, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll);

@@ -4,11 +4,11 @@ import { countEvents } from '../../../src/fleet/trends/job.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
 import { readOverview, spanOf } from '../../../src/portal/overview/overview.tsx';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
-import { metered } from '../../support/meter.ts';
 import { ask, signIn, watchesOn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
+import { metered } from '../../support/runtime/meter.ts';
 import { as, operator, type WebhookOut, webhookBody, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach);

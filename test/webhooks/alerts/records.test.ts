@@ -3,10 +3,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { maxPerAccountAndDay } from '../../../src/webhooks/alerts/mails.ts';
 import { sendRecordMails } from '../../../src/webhooks/alerts/records.ts';
 import { keepEmails } from '../../support/emails.ts';
-import { metered } from '../../support/meter.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
+import { metered } from '../../support/runtime/meter.ts';
 import { minute } from '../../support/service.ts';
 import { as, call, worldBefore } from '../../support/world.ts';
 

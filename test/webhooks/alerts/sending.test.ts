@@ -8,9 +8,9 @@ import { maxAccounts, maxNamed, sendAlerts } from '../../../src/webhooks/alerts/
 import { alertStory, fail, work } from '../../support/alerts.ts';
 import { settled } from '../../support/deliveries.ts';
 import { listenToLog } from '../../support/log.ts';
-import { metered } from '../../support/meter.ts';
 import { signIn } from '../../support/portal.ts';
 import { addRows, addWebhooks, rows } from '../../support/rows.ts';
+import { metered } from '../../support/runtime/meter.ts';
 import { minute } from '../../support/service.ts';
 import { as, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
 

@@ -7,9 +7,9 @@ import { listActivity, webhookActivity } from '../../../src/webhooks/deliveries/
 import type { BrowseQuery, View } from '../../../src/webhooks/deliveries/browse.ts';
 import { addTallies, countOutcomes, noTally } from '../../../src/webhooks/deliveries/counts.ts';
 import { attempted, makeDue, settled } from '../../support/deliveries.ts';
-import { metered } from '../../support/meter.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
+import { metered } from '../../support/runtime/meter.ts';
 import { story } from '../../support/story.ts';
 import { as } from '../../support/world.ts';
 

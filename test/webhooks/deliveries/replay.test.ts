@@ -5,9 +5,9 @@ import { dayMs } from '../../../src/platform/durations.ts';
 import { replay } from '../../../src/webhooks/deliveries/replay.ts';
 import { countReplayable } from '../../../src/webhooks/deliveries/replayable.ts';
 import { claim, deliveriesOf, settled } from '../../support/deliveries.ts';
-import { metered } from '../../support/meter.ts';
 import { accident, safetyEvent } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
+import { metered } from '../../support/runtime/meter.ts';
 import { story } from '../../support/story.ts';
 import { as, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
 

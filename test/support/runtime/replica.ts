@@ -1,6 +1,6 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { call } from './world.ts';
+import { call } from '../world.ts';
 
 /** What is copied to the replica. What refers to something comes after it. */
 const tables = [

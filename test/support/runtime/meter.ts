@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { metered as meteredDatabase, type Rows } from '../../src/dev/bench/worker-meter.ts';
+import { metered as meteredDatabase, type Rows } from '../../../src/dev/bench/worker-meter.ts';
 
 /** What a unit of work costs, however fast the machine is. */
 export type Cost = Rows & {

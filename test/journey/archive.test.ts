@@ -99,7 +99,7 @@ it('an export from the portal has the same rows', async () => {
   let href = '';
   await until('the export is ready', async () => {
     const shown = await (await fetch(page, { headers: { cookie } })).text();
-    href = /[^"]*safety-events\.parquet/.exec(shown)?.[0] ?? '';
+    href = /href="([^"]*safety-events\.parquet)"/.exec(shown)?.[1] ?? '';
     return href !== '';
   });
   const file = await fetch(new URL(href, page), { headers: { cookie } });

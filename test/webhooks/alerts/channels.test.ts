@@ -135,7 +135,7 @@ describe('a channel', () => {
       `The test message failed: ${failed}`,
     );
     expect(await textOf(await ask('GET', '/portal/settings/notifications', { cookie }))).toContain(
-      'It returned 410 Gone: channel_is_archived',
+      'Returned 410 Gone: channel_is_archived',
     );
     tale.heard.responds(() => new Response(`no ${url}`, { status: 500 }));
     expect(await follow(await post(`${channel}/test`), cookie)).not.toContain('SECRET');

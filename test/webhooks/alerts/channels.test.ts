@@ -43,7 +43,9 @@ async function add(more?: Record<string, string>): Promise<string> {
 const later = (minutes = 0) => sendChannelMessages(env, Date.now() + minutes * 60_000);
 /** The queue brings the job. */
 const allSent = () =>
-  expect.poll(() => rows('select 1 from channel_messages union select 1 from jobs')).toEqual([]);
+  expect
+    .poll(() => rows('select 1 from channel_messages union select 1 from jobs'), { timeout: 10_000 })
+    .toEqual([]);
 /** What channels got, but for deliveries of webhooks. */
 const got = () => tale.heard.got.filter((call) => call.url === url).map(({ body }) => body as object);
 
@@ -252,7 +254,7 @@ describe('a channel is notified', () => {
     await fail([(await tale.register()).id]);
     await run();
     await pass(15);
-    await expect.poll(got).toMatchObject([
+    await expect.poll(got, { timeout: 10_000 }).toMatchObject([
       {
         kind: 'paused',
         subject: 'Deliveries to receiver.example.com are paused',
@@ -384,7 +386,7 @@ describe('a message that does not arrive', () => {
     await queued();
     tale.heard.responds(() => new Promise(() => {})); // the invocation ends here
     void later();
-    await expect.poll(subjects).toEqual(['0']);
+    await expect.poll(subjects, { timeout: 10_000 }).toEqual(['0']);
     tale.heard.responds(() => new Response('ok'));
     await later();
     expect(subjects()).toEqual(['0', '1']);

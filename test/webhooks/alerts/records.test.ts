@@ -35,7 +35,7 @@ describe('an email is sent', () => {
     await choose([...all, ['risk', '4']]);
     await send(driver({ name: 'Joss Arden' }), crash(), event());
     await minute();
-    await expect.poll(subjects).toHaveLength(2);
+    await expect.poll(subjects, { timeout: 10_000 }).toHaveLength(2);
     await send(crash(), event({ maxSpeedKph: 90 }), crash(2));
     await run();
     await run();
@@ -102,7 +102,7 @@ it('is not lost when the run is killed before it is sent, and not repeated once 
   await send(crash());
   emails.send.mockImplementationOnce(() => new Promise(() => {})); // the invocation ends here
   void run();
-  await expect.poll(() => emails.sent()).toHaveLength(1);
+  await expect.poll(() => emails.sent(), { timeout: 10_000 }).toHaveLength(1);
   await run();
   expect(emails.sent()).toHaveLength(1);
   await run(Date.now() + 6 * 60_000);

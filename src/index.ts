@@ -10,6 +10,7 @@ import { homesOf, mainHome } from './platform/homes/homes.ts';
 import { everyMinute, type JobMessage, runJob } from './platform/jobs/jobs.ts';
 import { fault } from './platform/log.ts';
 import { type PullMessage, pull } from './providers/pull.ts';
+import { leaseMs } from './webhooks/deliveries/claim.ts';
 import { handle } from './webhooks/deliveries/consumer.ts';
 import type { DeliveryMessage } from './webhooks/deliveries/queue.ts';
 
@@ -27,7 +28,7 @@ export default {
   },
 
   async scheduled(controller: ScheduledController, env: Env, _ctx: ExecutionContext) {
-    await everyMinute(env, new Date(controller.scheduledTime), starters, jobs);
+    await everyMinute(env, new Date(controller.scheduledTime), starters, jobs, leaseMs);
   },
 } satisfies ExportedHandler<Env, QueueMessage>;
 

@@ -26,21 +26,34 @@ const maxRepeats = 2;
 /**
  * Runs each minute for all homes in parallel: the starters, which find what is due and send messages, and a message for
  * each job that is due. A failure is logged and stops nothing else. What waited for a database or queue that hung is
- * repeated, because it has missed what happened meanwhile.
+ * repeated, because it has missed what happened meanwhile, and once more after `claimedMs`, when what interrupted calls
+ * had claimed is free.
  */
 export async function everyMinute(
   env: Env,
   time: Date,
   starters: Record<string, (home: Env) => Promise<unknown>>,
   jobs: Jobs,
+  claimedMs: number,
 ): Promise<void> {
-  const inHome = async (home: Env, repeats = 0): Promise<void> => {
+  /** Returns whether something hung. */
+  const run = async (home: Env): Promise<boolean> => {
     const began = Date.now();
     for (const [name, start] of Object.entries(starters)) await attempt(home, name, () => start(home));
     await attempt(home, 'start jobs', () => startDue(home, jobs, time));
-    if (Date.now() - began < hungMs || repeats === maxRepeats) return;
-    await scheduler.wait(hungMs);
-    await inHome(home, repeats + 1);
+    return Date.now() - began >= hungMs;
+  };
+  const inHome = async (home: Env): Promise<void> => {
+    const free = Date.now() + claimedMs + hungMs; // clocks differ
+    let repeats = 0;
+    while ((await run(home)) && repeats < maxRepeats) {
+      repeats++;
+      await scheduler.wait(hungMs);
+    }
+    const left = free - Date.now();
+    if (repeats === 0 || left <= 0) return;
+    await scheduler.wait(left);
+    await run(home);
   };
   await Promise.all([...homesOf(env).values()].map((home) => inHome(home)));
 }

@@ -28,10 +28,10 @@ describe('the minute', () => {
 
   it('sends a message for each job that has something to do, and for the hourly ones on the hour', async () => {
     const { env: bindings, woken } = metered();
-    await everyMinute(bindings, minuteOf(1), {}, jobs);
+    await everyMinute(bindings, minuteOf(1), {}, jobs, 0);
     expect(woken).toEqual([{ job: 'has work' }]);
     woken.length = 0;
-    await everyMinute(bindings, minuteOf(0), {}, jobs);
+    await everyMinute(bindings, minuteOf(0), {}, jobs, 0);
     expect(woken).toEqual([{ job: 'has work' }, { job: 'prune' }]);
   });
 
@@ -42,39 +42,43 @@ describe('the minute', () => {
       ...bindings,
       DELIVERIES: { sendBatch: () => Promise.reject(new Error('overloaded')) },
     };
-    await everyMinute(refusing as unknown as Env, minuteOf(0), { sweep: note('sweep') }, jobs);
+    await everyMinute(refusing as unknown as Env, minuteOf(0), { sweep: note('sweep') }, jobs, 0);
     expect(ran).toEqual(['sweep']);
     expect(lines('fault')).toMatchObject([{ level: 'warn', message: 'Queue refused messages', left: 2 }]);
-    await everyMinute(bindings, minuteOf(1), {}, jobs);
+    await everyMinute(bindings, minuteOf(1), {}, jobs, 0);
     expect(woken).toContainEqual({ job: 'prune' });
     await runJob(bindings, jobs, 'prune');
     woken.length = 0;
-    await everyMinute(bindings, minuteOf(2), {}, jobs);
+    await everyMinute(bindings, minuteOf(2), {}, jobs, 0);
     expect(woken).not.toContainEqual({ job: 'prune' });
   });
 
   it('starts a job again that was killed, once its lease has lapsed', async () => {
     const { env: bindings, woken } = metered();
     await rows(`insert into jobs values ('idle', 'gone', ?1), ('prune', 'at it', ?2)`, Date.now() - 1, 1e15);
-    await everyMinute(bindings, minuteOf(1), {}, jobs);
+    await everyMinute(bindings, minuteOf(1), {}, jobs, 0);
     expect(woken).toEqual([{ job: 'idle' }, { job: 'has work' }]);
   });
 
-  it('is done again when a database or a queue hung, for what it found is out of date', async () => {
+  it.each([
+    ['and when claims from before it are free', 30_000, [5, 30]],
+    ['but not for claims that the hang has outlasted', 0, [5]],
+  ])('is done again when a database or a queue hung, %s', async (_, claimedMs, waits) => {
     const pause = vi.spyOn(scheduler, 'wait').mockResolvedValue();
     const hangs = async () => {
       ran.push('sweep');
       if (ran.length === 1) await new Promise((on) => setTimeout(on, 5_000));
     };
-    await everyMinute(metered().env, minuteOf(1), { hangs }, {});
-    expect([ran, pause.mock.calls]).toEqual([['sweep', 'sweep'], [[5_000]]]);
+    await everyMinute(metered().env, minuteOf(1), { hangs }, {}, claimedMs);
+    expect(pause.mock.calls.map(([ms]) => Math.round(ms / 1000))).toEqual(waits);
+    expect(ran).toHaveLength(waits.length + 1);
   });
 
   it('goes on with the next when one fails, and says which', async () => {
     const { lines } = listenToLog();
     const { env: bindings, woken } = metered();
     const fails = () => Promise.reject(new Error('no such luck'));
-    await everyMinute(bindings, minuteOf(1), { fails, sweep: note('sweep') }, jobs);
+    await everyMinute(bindings, minuteOf(1), { fails, sweep: note('sweep') }, jobs, 0);
     expect([ran, woken]).toEqual([['sweep'], [{ job: 'has work' }]]);
     expect(lines('fault')).toMatchObject([
       { level: 'error', message: 'A job failed', job: 'fails', home: 'main', error: 'Error: no such luck' },

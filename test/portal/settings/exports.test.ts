@@ -232,7 +232,7 @@ describe('an export', () => {
     await request();
     const queued: object[] = [];
     const DELIVERIES = { sendBatch: async (batch: { body: object }[]) => void queued.push(...batch) };
-    await everyMinute({ ...env, DELIVERIES } as unknown as Env, new Date(60_000), {}, jobs);
+    await everyMinute({ ...env, DELIVERIES } as unknown as Env, new Date(60_000), {}, jobs, 0);
     expect(queued).toContainEqual({ body: { job: 'exports' } });
   });
 

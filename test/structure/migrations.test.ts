@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { root } from '../../src/cli/project/paths.ts';
+import { statementsOf } from '../support/node/migrations.ts';
 
 // D1 takes a file apart into statements by itself when a deploy applies it. It cuts a trigger in two unless it is
 // written so.
@@ -26,4 +27,16 @@ it('a trigger stands on one line, with BEGIN and END in capitals and no CASE', (
 
 it('no comment holds a semicolon', () => {
   expect(found(/--.*;/)).toEqual([]);
+});
+
+describe('the splitter of the tests', () => {
+  const trigger = 'create trigger t after insert on a BEGIN delete from b; delete from c; END;';
+  it.each([
+    ['a trigger on one line', trigger, 1],
+    ['statements with Windows line ends', `create table a (id);\r\n${trigger}\r\n`, 2],
+    ['cuts one in lowercase', trigger.toLowerCase(), 3],
+    ['cuts one on several lines', trigger.replaceAll('; ', ';\n'), 3],
+    ['cuts one with a CASE', trigger.replace('from b', 'from b where case id when 1 then 2 END'), 3],
+    ['cuts a comment', 'create table a ( -- of all; and none\nid);', 2],
+  ])('%s', (_, sql, count) => expect(statementsOf(sql)).toHaveLength(count));
 });

@@ -12,4 +12,5 @@ export const strictMigrations = (): { name: string; queries: string[] }[] =>
  * Splits as the endpoint behind `d1 migrations apply --remote` does, where it is known to be at its worst: each semicolon
  * ends a statement, in comments too, unless it is between BEGIN and the next END, both in capitals and on one line.
  */
-const statementsOf = (sql: string): string[] => sql.match(/(?:\bBEGIN\b[^\r\n]*?\bEND\b|[^;])*;/g) ?? [];
+export const statementsOf = (sql: string): string[] =>
+  sql.match(/(?:\bBEGIN\b[^\r\n]*?\bEND\b|[^;])*;/g) ?? [];

@@ -100,6 +100,12 @@ describe('a webhook that is to be signed', () => {
     vi.useRealTimers();
   });
 
+  it('is signed with the first secret, too, when it is rotated twice within a day', async () => {
+    const hook = await signed();
+    for (let i = 0; i < 2; i++) await api().post(`/webhook/${hook.id}/signing-secret`, {});
+    expect(isVerified(await delivered(hook), hook.signingSecret)).toBe(true);
+  });
+
   it('is signed as before after HEADER_KEYS are rotated', async () => {
     const { id } = await signed();
     const rotated = { ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` };

@@ -7,7 +7,7 @@ import { send } from '../platform/queue.ts';
 import { untilNoCallStarts } from './deliveries/cancel.ts';
 import { wakeOf } from './deliveries/queue.ts';
 import { allowProbe } from './deliveries/replay.ts';
-import { findWebhook, type StoredWebhook } from './service.ts';
+import { findWebhook, type StoredWebhook } from './stored.ts';
 import { webhookToNote } from './to-note.ts';
 
 /**

@@ -15,17 +15,9 @@ import { ReplayInput, type ReplayOutcome } from './deliveries/schema.ts';
 import { fieldNames, pick } from './fields.ts';
 import { pauseWebhook, resumeWebhook } from './pause.ts';
 import { parseWebhook, TestInput, type WebhookOutput } from './schema.ts';
-import {
-  createWebhook,
-  deleteWebhook,
-  findWebhook,
-  listWebhooks,
-  rotateSecret,
-  type SavedWebhook,
-  type StoredWebhook,
-  updateWebhook,
-} from './service.ts';
+import { createWebhook, deleteWebhook, rotateSecret, type SavedWebhook, updateWebhook } from './service.ts';
 import { madeUp, sendTest } from './simulate.ts';
+import { findWebhook, listWebhooks, type StoredWebhook } from './stored.ts';
 
 export const webhookRoutes = new Hono<App>()
   .get('/webhooks', authenticate('api'), list)

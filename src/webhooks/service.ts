@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { note } from '../accounts/audit/note.ts';
 import { config } from '../platform/config.ts';
-import { seal, unseal } from '../platform/crypto.ts';
+import { seal } from '../platform/crypto.ts';
 import {
   breaksUnique,
   type Database,
@@ -18,34 +18,25 @@ import { send } from '../platform/queue.ts';
 import { normalisedUrl } from './address.ts';
 import { untilNoCallStarts } from './deliveries/cancel.ts';
 import { wakeOf } from './deliveries/queue.ts';
-import { pick, plainColumns, plainFields } from './fields.ts';
-import { canMatch, type Filters, filtersOf, stored } from './filters.ts';
-import { type NotificationType, notificationTypes } from './notifications/types.ts';
-import { type OAuth, type OAuthInput, oauthOf, sealClient } from './oauth.ts';
+import { pick, plainFields } from './fields.ts';
+import { canMatch, stored } from './filters.ts';
+import type { NotificationType } from './notifications/types.ts';
+import { type OAuthInput, sealClient } from './oauth.ts';
 import type { WebhookInput } from './schema.ts';
 import { newSecret, sealSecret } from './signing.ts';
+import {
+  type Labels,
+  opened,
+  ownWebhook,
+  revisionColumn,
+  selectWebhooks,
+  type Webhook,
+  type WebhookRow,
+} from './stored.ts';
 import { webhookToNote } from './to-note.ts';
-
-/** A webhook as its account sees it; `createdAt` in milliseconds since 1970. */
-export type Webhook = Omit<WebhookInput, 'signing' | 'filters' | 'oauth'> & {
-  id: string;
-  createdAt: number;
-  headers: Record<string, string>;
-  signing?: true;
-  filters?: Filters;
-  oauth?: OAuth;
-  /** In milliseconds since 1970. */
-  pausedAt?: number;
-};
 
 /** A saved webhook, with the signing secret if that is new. */
 export type SavedWebhook = Webhook & { signingSecret?: string };
-
-/** The account's own name and description of a webhook, which neither the API nor receivers see. */
-export type Labels = { name: string | null; description: string | null };
-
-/** A webhook as stored. `revision` changes each time it is saved. */
-export type StoredWebhook = Webhook & Labels & { revision: string };
 
 export const maxWebhooks = 1000;
 
@@ -63,26 +54,6 @@ const webhookBytes = ({ accountId }: Caller): SQL => sql`(
 
 const mustBeListable = (db: Database, caller: Caller) =>
   refuseUnless(db, sql`${webhookBytes(caller)} <= ${maxWebhookBytes}`, 'webhooks too large');
-
-/** All webhooks of the caller's account, oldest first. */
-export async function listWebhooks(env: Env, caller: Caller): Promise<StoredWebhook[]> {
-  const [rows] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      selectWebhooks(db, eq(webhooks.accountId, caller.accountId)).orderBy(webhooks.createdAt, webhooks.id),
-    ],
-    { repeatable: true },
-  );
-  return Promise.all(rows.map((row) => opened(env, row)));
-}
-
-export async function findWebhook(env: Env, caller: Caller, id: string): Promise<StoredWebhook | undefined> {
-  const [[row]] = await asCaller(env, caller, (db) => [selectWebhooks(db, ownWebhook(caller, id))], {
-    repeatable: true,
-  });
-  return row && opened(env, row);
-}
 
 /**
  * Creates a webhook, active at once.
@@ -251,55 +222,9 @@ export async function deleteWebhook(env: Env, caller: Caller, id: string): Promi
   await untilNoCallStarts(env, [id]);
 }
 
-const ownWebhook = (caller: Caller, id: string) =>
-  and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
-
 /** An unchanged URL is accepted, because some were saved under laxer rules. */
 const unlessKept = ({ url, normalisedUrl }: { url: string; normalisedUrl: string }) =>
   sql<string>`case when ${webhooks.url} = ${url} then ${webhooks.normalisedUrl} else ${normalisedUrl} end`;
-
-/** Changes each time a webhook is saved: its headers get a new nonce, or a mark if they are unchanged. */
-const revisionColumn = sql<string>`coalesce(${webhooks.headers}->>'saved', ${webhooks.headers}->>'iv')`;
-
-const selectWebhooks = (db: Database, which: SQL | undefined) =>
-  db
-    .select({
-      id: webhooks.id,
-      connectionIds: sql<string>`(select json_group_array(connection_id) from (
-        select connection_id from webhook_connections where webhook_id = ${webhooks.id} order by place))`.as(
-        'connection_ids',
-      ),
-      ...plainColumns,
-      headers: webhooks.headers,
-      signing: sql<number>`${webhooks.signing} is not null`.as('is_signed'),
-      notificationTypes: webhooks.notificationTypes,
-      filters: webhooks.filters,
-      oauth: webhooks.oauth,
-      createdAt: webhooks.createdAt,
-      pausedAt: webhooks.pausedAt,
-      name: webhooks.name,
-      description: webhooks.description,
-      revision: revisionColumn.as('revision'),
-    })
-    .from(webhooks)
-    .where(which)
-    .$dynamic();
-
-type WebhookRow = Awaited<ReturnType<typeof selectWebhooks>>[number];
-
-const opened = async (
-  env: Env,
-  { signing, filters, oauth, pausedAt, ...row }: WebhookRow,
-): Promise<StoredWebhook> => ({
-  ...row,
-  ...(signing && { signing: true }),
-  ...filtersOf(filters),
-  ...(await oauthOf(env, row.id, oauth)),
-  ...(pausedAt !== null && { pausedAt }),
-  connectionIds: JSON.parse(row.connectionIds),
-  headers: await unseal(config(env).headerKeys, row.id, row.headers),
-  notificationTypes: fromBits(row.notificationTypes),
-});
 
 /** The webhook's filters, if they can match with these types. */
 const unlessUnmatchable = (types: NotificationType[]): SQL =>
@@ -341,6 +266,3 @@ async function savingUrl<T>(save: () => Promise<T>): Promise<T> {
 
 const toBits = (types: WebhookInput['notificationTypes']): number =>
   types.reduce<number>((bits, type) => bits | type, 0);
-
-const fromBits = (bits: number): NotificationType[] =>
-  notificationTypes.filter((type) => (bits & type) !== 0);

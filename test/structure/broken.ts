@@ -106,7 +106,7 @@ export const broken = [
     'rooms import downwards only',
     'imports src/webhooks/service.ts, from a room above its own',
     'src/fleet/fuel/upwards.ts',
-    `export { listWebhooks } from '../../webhooks/service.ts';`,
+    `export { createWebhook } from '../../webhooks/service.ts';`,
   ],
   [
     'a table is written by one feature',

@@ -3,7 +3,7 @@ import { base64url } from '../../platform/crypto.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { Attempt } from '../../webhooks/deliveries/record.ts';
 import { plainFields, type WebhookField, webhookFields } from '../../webhooks/fields.ts';
-import type { StoredWebhook } from '../../webhooks/service.ts';
+import type { StoredWebhook } from '../../webhooks/stored.ts';
 import type { FormProblem } from '../ui/form.ts';
 import type { SentForm } from '../ui/reader.ts';
 

@@ -12,7 +12,7 @@ import { addTallies, shownHours } from '../../webhooks/deliveries/counts.ts';
 import { circuitAfter, circuitLongestMs, retries } from '../../webhooks/deliveries/policy.ts';
 import { percentile } from '../../webhooks/latency.ts';
 import { EVENT, EVENT_LEVEL, notificationTypes } from '../../webhooks/notifications/types.ts';
-import { findWebhook, type StoredWebhook } from '../../webhooks/service.ts';
+import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
 import { Allowed, WebhookUrl } from '../ui/allowed.tsx';
 import { LinkButton, MoreActions, PostButton } from '../ui/buttons.tsx';
 import { capital, cappedCount, listed, percent } from '../ui/format.ts';

@@ -1,0 +1,101 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { config } from '../platform/config.ts';
+import { unseal } from '../platform/crypto.ts';
+import type { Database } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { webhooks } from '../platform/db/tables.ts';
+import { plainColumns } from './fields.ts';
+import { type Filters, filtersOf } from './filters.ts';
+import { type NotificationType, notificationTypes } from './notifications/types.ts';
+import { type OAuth, oauthOf } from './oauth.ts';
+import type { WebhookInput } from './schema.ts';
+
+/** A webhook as its account sees it; `createdAt` in milliseconds since 1970. */
+export type Webhook = Omit<WebhookInput, 'signing' | 'filters' | 'oauth'> & {
+  id: string;
+  createdAt: number;
+  headers: Record<string, string>;
+  signing?: true;
+  filters?: Filters;
+  oauth?: OAuth;
+  /** In milliseconds since 1970. */
+  pausedAt?: number;
+};
+
+/** The account's own name and description of a webhook, which neither the API nor receivers see. */
+export type Labels = { name: string | null; description: string | null };
+
+/** A webhook as stored. `revision` changes each time it is saved. */
+export type StoredWebhook = Webhook & Labels & { revision: string };
+
+/** All webhooks of the caller's account, oldest first. */
+export async function listWebhooks(env: Env, caller: Caller): Promise<StoredWebhook[]> {
+  const [rows] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      selectWebhooks(db, eq(webhooks.accountId, caller.accountId)).orderBy(webhooks.createdAt, webhooks.id),
+    ],
+    { repeatable: true },
+  );
+  return Promise.all(rows.map((row) => opened(env, row)));
+}
+
+export async function findWebhook(env: Env, caller: Caller, id: string): Promise<StoredWebhook | undefined> {
+  const [[row]] = await asCaller(env, caller, (db) => [selectWebhooks(db, ownWebhook(caller, id))], {
+    repeatable: true,
+  });
+  return row && opened(env, row);
+}
+
+/** SQL for whether a webhook has this id and is the account's. */
+export const ownWebhook = (caller: Caller, id: string) =>
+  and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
+
+/** Changes each time a webhook is saved: its headers get a new nonce, or a mark if they are unchanged. */
+export const revisionColumn = sql<string>`coalesce(${webhooks.headers}->>'saved', ${webhooks.headers}->>'iv')`;
+
+/** Selects webhooks for `opened`. */
+export const selectWebhooks = (db: Database, which: SQL | undefined) =>
+  db
+    .select({
+      id: webhooks.id,
+      connectionIds: sql<string>`(select json_group_array(connection_id) from (
+        select connection_id from webhook_connections where webhook_id = ${webhooks.id} order by place))`.as(
+        'connection_ids',
+      ),
+      ...plainColumns,
+      headers: webhooks.headers,
+      signing: sql<number>`${webhooks.signing} is not null`.as('is_signed'),
+      notificationTypes: webhooks.notificationTypes,
+      filters: webhooks.filters,
+      oauth: webhooks.oauth,
+      createdAt: webhooks.createdAt,
+      pausedAt: webhooks.pausedAt,
+      name: webhooks.name,
+      description: webhooks.description,
+      revision: revisionColumn.as('revision'),
+    })
+    .from(webhooks)
+    .where(which)
+    .$dynamic();
+
+export type WebhookRow = Awaited<ReturnType<typeof selectWebhooks>>[number];
+
+/** A webhook that was read, with its headers decrypted. */
+export const opened = async (
+  env: Env,
+  { signing, filters, oauth, pausedAt, ...row }: WebhookRow,
+): Promise<StoredWebhook> => ({
+  ...row,
+  ...(signing && { signing: true }),
+  ...filtersOf(filters),
+  ...(await oauthOf(env, row.id, oauth)),
+  ...(pausedAt !== null && { pausedAt }),
+  connectionIds: JSON.parse(row.connectionIds),
+  headers: await unseal(config(env).headerKeys, row.id, row.headers),
+  notificationTypes: fromBits(row.notificationTypes),
+});
+
+const fromBits = (bits: number): NotificationType[] =>
+  notificationTypes.filter((type) => (bits & type) !== 0);

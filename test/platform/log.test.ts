@@ -86,9 +86,8 @@ describe('the line of a request', () => {
 });
 
 describe('the line of an attempt', () => {
-  /** Those of one webhook: what another file began may still be delivered. */
-  const linesOf = (webhookId: string, kind: string) =>
-    log.lines(kind).filter((line) => line.webhookId === webhookId);
+  // What another file began may still be delivered.
+  const linesOf = (id: string, kind: string) => log.lines(kind).filter(({ webhookId }) => webhookId === id);
 
   it('leads from the ingest call through the notification to the delivery', async () => {
     tale.heard.responds(() => new Response('no', { status: 500 }));

@@ -13,6 +13,18 @@ import type { WebhookOut } from '../../support/world.ts';
 const story = alertStory();
 const { tale, run, pass, mails, subjects } = story;
 
+/** A webhook that the failures of so many events have paused, as the job has noticed. */
+async function paused(events: number) {
+  tale.heard.responds(() => new Response('', { status: 503 }));
+  const hook = await tale.register();
+  await tale.happen(events);
+  await vi.waitFor(async () =>
+    expect(await rows('select 1 from webhook_health where failures >= 5')).toHaveLength(1),
+  );
+  await run();
+  return hook;
+}
+
 describe('a pause', () => {
   it('is notified once it has lasted 15 minutes, and once only', async () => {
     const hook = await tale.register();
@@ -27,13 +39,7 @@ describe('a pause', () => {
   });
 
   it('is notified with what the receiver does, and how much is waiting', async () => {
-    tale.heard.responds(() => new Response('', { status: 503 }));
-    const hook = await tale.register();
-    await tale.happen(6);
-    await vi.waitFor(async () =>
-      expect(await rows('select 1 from webhook_health where failures >= 5')).toHaveLength(1),
-    );
-    await run();
+    const hook = await paused(6);
     await pass(15);
     expect(mails()[0]?.text).toMatch(
       new RegExp(
@@ -55,13 +61,7 @@ describe('a pause', () => {
 
 describe('that a receiver works again', () => {
   it('is notified when a delivery has arrived', async () => {
-    tale.heard.responds(() => new Response('', { status: 503 }));
-    const hook = await tale.register();
-    await tale.happen(5);
-    await vi.waitFor(async () =>
-      expect(await rows('select 1 from webhook_health where failures >= 5')).toHaveLength(1),
-    );
-    await run();
+    const hook = await paused(5);
     await pass(15);
     tale.heard.responds(() => new Response('ok'));
     await makeDue(hook.id);

@@ -152,13 +152,14 @@ export const notePulled = (db: Database, id: string, at: number) =>
 export const noteSilentSince = (db: Database, id: string, since: number | null) =>
   change(db)`update connections set silent_since = ${since} where id = ${id}`;
 
-/** The statements that record a new health status of a connection, and its change for the feed. */
+/** The statements that record a new health status of a connection, and its change for the feed, where `also` is true. */
 export function noteHealthStatus(
   db: Database,
   { id, accountId, now }: { id: string; accountId: string; now: number },
   status: number,
+  also = sql`true`,
 ) {
-  const differs = sql`id = ${id} and account_id = ${accountId} and health_status <> ${status}`;
+  const differs = sql`id = ${id} and account_id = ${accountId} and health_status <> ${status} and ${also}`;
   const source = { accountId, connectionId: id, now };
   const which = sql`select id from connections where ${differs}`;
   return [

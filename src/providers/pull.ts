@@ -144,7 +144,7 @@ async function work(env: Env, run: Run, budget: Budget): Promise<void> {
     const task = nextTask(planned, Date.now(), done);
     if (!task) return;
     try {
-      await pullPage(env, run, task);
+      if (!(await pullPage(env, run, task))) return;
     } catch (error) {
       const problem = problemIn(run, error);
       if (problem.kind === 'refused') {
@@ -182,7 +182,8 @@ function problemIn({ claimed }: Run, error: unknown): Problem {
   return new Problem('unexpected', 'returns something that we cannot read yet');
 }
 
-async function pullPage(env: Env, run: Run, task: Task): Promise<void> {
+/** Pulls a page. Returns false once the run has lost its claim, as when consent is withdrawn. */
+async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
   const { planned, connector, claimed, access, done, saved } = run;
   access.until = Date.now() + pageMs;
   const feed = connector.feeds[task.feed];
@@ -205,8 +206,9 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<void> {
   // Saved now, so that a killed run need not pull it again. The last page is saved with the release.
   if (isNews && (page.more || task.window)) {
     const { refusedAt: _, ...kept } = saved;
-    await save(env, claimed, kept);
+    return save(env, claimed, kept);
   }
+  return true;
 }
 
 const ofHistory = ({ next, ...found }: Page) => ({

@@ -89,11 +89,12 @@ export type Saved = {
   refusedAt?: number;
 };
 
-/** Saves a run's progress, unless its claim has expired. */
-export async function save(env: Env, claimed: Claimed, saved: Saved): Promise<void> {
+/** Saves a run's progress. Returns whether it still has its claim: otherwise nothing is saved, and it must end. */
+export async function save(env: Env, claimed: Claimed, saved: Saved): Promise<boolean> {
   const db = openDatabase(env);
   const kept = change(db)`update pulls set ${columnsOf(saved)} where ${isOurs(claimed)}`;
-  await transaction(db, [kept, ...noteSuccess(db, claimed, saved)], { repeatable: true });
+  const [{ meta }] = await transaction(db, [kept, ...noteSuccess(db, claimed, saved)], { repeatable: true });
+  return meta.changes > 0;
 }
 
 const columnsOf = ({ feeds, session, refusedAt }: Saved) => sql`
@@ -124,17 +125,19 @@ export async function release(env: Env, claimed: Claimed, dueAt: number, saved: 
   return row?.isDue === 1;
 }
 
-/** Records a connection's health, for lists and the change feed. */
+/** Records a connection's health, for lists and the change feed, if the run still has its claim. */
 export async function noteHealth(
   env: Env,
-  { connectionId: id, accountId }: Claimed,
+  claimed: Claimed,
   status: HealthStatus,
   now: number,
 ): Promise<void> {
   const db = openDatabase(env);
+  const { connectionId: id, accountId } = claimed;
   const kept = change(db)`
-    update pulls set health = ${status}, health_at = ${now} where connection_id = ${id} and health <> ${status}`;
-  await transaction(db, [kept, ...noteHealthStatus(db, { id, accountId, now }, status)], {
+    update pulls set health = ${status}, health_at = ${now} where ${isOurs(claimed)} and health <> ${status}`;
+  const held = sql`exists (select 1 from pulls where ${isOurs(claimed)})`;
+  await transaction(db, [kept, ...noteHealthStatus(db, { id, accountId, now }, status, held)], {
     repeatable: true,
   });
 }

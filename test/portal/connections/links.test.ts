@@ -1,5 +1,7 @@
+import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { connectLinkMs, maxOpenLinks } from '../../../src/providers/links.ts';
+import { claimDue, noteHealth, save } from '../../../src/providers/store.ts';
 import { ask, follow, formOn, signIn, textOf } from '../../support/portal.ts';
 import { pullAll, read } from '../../support/provider.ts';
 import { receiver } from '../../support/receiver.ts';
@@ -101,6 +103,21 @@ describe('somebody outside an account who has a connect link', () => {
     const again = await create('Once more');
     await connect(again);
     expect(await pulls()).toHaveLength(2);
+  });
+
+  it('ends a pull that is under way by it, which says no more of the health', async () => {
+    const link = await create();
+    await connect(link);
+    const [{ connection_id: id } = { connection_id: '' }] = await pulls();
+    const [claimed] = await claimDue(env, [String(id)]);
+    if (!claimed) throw new Error('it is due at once');
+    expect(await save(env, claimed, { succeededAt: Date.now() })).toBe(true);
+    await fleet('POST', `${link}/withdraw`);
+    expect(await save(env, claimed, { succeededAt: Date.now() })).toBe(false);
+    await noteHealth(env, claimed, 1, Date.now());
+    expect(await rows('select health_status from connections where id = ?1', id)).toEqual([
+      { health_status: 3 },
+    ]);
   });
 
   it('has withdrawn it for good: no other credential is taken, nor tried, and nothing is pulled', async () => {

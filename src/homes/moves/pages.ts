@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
-import { isOf, type Moved, quoted } from './tables.ts';
+import { isOf, type Moved, type Owner, parents, quoted } from './tables.ts';
 
 export type MovedRow = Record<string, unknown>;
 
@@ -21,9 +21,10 @@ export function pageStatements(
   after: RowKey | undefined,
   limit: number,
 ) {
-  if (table.way !== 'scan')
+  const { owner } = table;
+  if (owner)
     return [
-      statement<MovedRow>(db)`${seek(table, accountId, after, limit)}`,
+      statement<MovedRow>(db)`${seek({ ...table, owner }, accountId, after, limit)}`,
       statement<MovedRow>(db)`select 0`,
     ] as const;
   const key = list(table.key);
@@ -43,13 +44,17 @@ export function nextKey(
   rows: MovedRow[],
   [end]: MovedRow[],
 ): RowKey | undefined {
-  if (table.way === 'scan') return end && table.key.map((column) => end[column]);
+  const { owner } = table;
+  if (!owner) return end && table.key.map((column) => end[column]);
   const last = rows.at(-1);
   if (!last || rows.length < limit) return undefined;
-  return [last[table.owner], ...table.tail.map(({ column }) => last[column])];
+  return [last[owner], ...table.tail.map(({ column }) => last[column])];
 }
 
-function seek(table: Moved, accountId: string, after: RowKey | undefined, limit: number): SQL {
+/** A table with an index that leads to an account's rows. */
+type Sought = Moved & { owner: Owner };
+
+function seek(table: Sought, accountId: string, after: RowKey | undefined, limit: number): SQL {
   const [owner, ...tail] = after ?? [];
   const columns = raw(table.columns.map((column) => `t.${column}`).join(', '));
   return sql`
@@ -57,7 +62,7 @@ function seek(table: Moved, accountId: string, after: RowKey | undefined, limit:
     select ${columns} from ${found(table)} where ${further(table, owner, tail)} limit ${limit}`;
 }
 
-const found = ({ name, owner, index }: Moved): SQL =>
+const found = ({ name, owner, index }: Sought): SQL =>
   sql`owners o cross join ${raw(name)} t ${index ? raw(`indexed by ${index}`) : sql.empty()}
     on t.${raw(owner)} = o.id`;
 
@@ -73,39 +78,33 @@ function further({ tail }: Moved, owner: unknown, after: unknown[]): SQL {
 }
 
 /** `owners`: the owners of the account's rows, in order, from one on. */
-function ownersFrom({ way }: Moved, accountId: string, from = ''): SQL {
+function ownersFrom({ name, owner }: Sought, accountId: string, from = ''): SQL {
   const account = raw(quoted(accountId));
-  const those = (table: string) =>
-    sql`with owners (id) as (
-      select id from ${raw(table)} where account_id = ${account} and id >= ${from} order by id)`;
-  switch (way) {
-    case 'connection':
-      return those('connections');
-    case 'webhook':
-      return those('webhooks');
-    case 'person':
-      return those('portal_users');
-    case 'delivery':
-      // A webhook's deliveries all belong to one account, and outlive it.
-      return sql`with recursive hooks (id) as (
-          select min(webhook_id) from deliveries where webhook_id >= ${from}
-          union all
-          select (select min(webhook_id) from deliveries where webhook_id > hooks.id)
-          from hooks where hooks.id is not null),
-        owners (id) as (
-          select id from hooks
-          where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${account})`;
-    default:
-      return sql`with owners (id) as (select ${account})`;
-  }
+  // A webhook's deliveries all belong to one account, and outlive it.
+  if (name === 'deliveries')
+    return sql`with recursive hooks (id) as (
+        select min(webhook_id) from deliveries where webhook_id >= ${from}
+        union all
+        select (select min(webhook_id) from deliveries where webhook_id > hooks.id)
+        from hooks where hooks.id is not null),
+      owners (id) as (
+        select id from hooks
+        where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${account})`;
+  const parent = parents[owner];
+  return parent
+    ? sql`with owners (id) as (
+        select id from ${raw(parent)} where account_id = ${account} and id >= ${from} order by id)`
+    : sql`with owners (id) as (select ${account})`;
 }
 
 /** SQL that counts an account's rows in a table; undefined where that would take a scan. */
 export function countOf(table: Moved, accountId: string): SQL | undefined {
   if (table.name === 'notifications') return undefined;
-  if (table.way === 'scan')
+  const { owner } = table;
+  if (!owner)
     return sql`(select count(*) from ${raw(table.name)} t where ${raw(isOf(table, 't', quoted(accountId)))})`;
-  return sql`(${ownersFrom(table, accountId)} select count(*) from ${found(table)})`;
+  const sought = { ...table, owner };
+  return sql`(${ownersFrom(sought, accountId)} select count(*) from ${found(sought)})`;
 }
 
 export const raw = (text: string): SQL => sql.raw(text);

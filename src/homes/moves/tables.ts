@@ -2,69 +2,59 @@ import { getTableName } from 'drizzle-orm';
 import { recordKinds } from '../../fleet/lists/registry.ts';
 import { openDatabase, statement } from '../../platform/db/database.ts';
 
-/**
- * How to find an account's rows in a table: by its account, connections, webhooks or people; deliveries also of
- * webhooks that are gone. `scan`: there is no index, so all rows are read.
- */
-export type Way = 'account' | 'connection' | 'webhook' | 'person' | 'delivery' | 'scan';
-
 export type Moved = {
   name: string;
-  way: Way;
   columns: string[];
   key: string[];
-  /** The column that finds an account's rows, and what follows it in the index. */
-  owner: string;
+  /** The column that finds an account's rows; undefined if no index leads to them, so that all rows are scanned. */
+  owner: Owner | undefined;
+  /** What follows the owner in the index. */
   tail: { column: string; isText: boolean }[];
   index: string | undefined;
 };
 
-const owners = {
-  account: 'account_id',
-  connection: 'connection_id',
-  webhook: 'webhook_id',
-  person: 'user_id',
-  delivery: 'webhook_id',
-} satisfies Record<Exclude<Way, 'scan'>, string>;
+/** The columns that lead to an account, the most direct first. */
+const owners = ['account_id', 'connection_id', 'webhook_id', 'user_id'] as const;
+export type Owner = (typeof owners)[number];
 
-/** How to find the rows of each table that moves. Tables that others refer to come first. */
-export const ways: Record<string, Way> = {
-  connections: 'account',
-  webhooks: 'account',
-  portal_users: 'account',
-  mail_rules: 'account',
-  mail_feeds: 'account',
-  record_mails: 'account',
-  pulls: 'connection',
-  connect_links: 'account',
-  tokens: 'account',
-  invitations: 'account',
-  sessions: 'person',
-  sign_in_links: 'scan',
-  webhook_connections: 'connection',
-  webhook_health: 'webhook',
-  webhook_hours: 'webhook',
-  alerts: 'webhook',
-  alert_emails: 'account',
-  alert_channels: 'account',
-  channel_messages: 'account',
-  pull_refusals: 'connection',
-  ...Object.fromEntries(recordKinds.map(({ table }) => [getTableName(table), 'connection'])),
-  erased_drivers: 'connection',
-  archived_days: 'account',
-  archived_lately: 'account',
-  exports: 'account',
-  notifications: 'scan',
-  deliveries: 'delivery',
-  fan_outs: 'scan',
-  changes: 'account',
+/** The tables whose rows move. Tables that others refer to come first. */
+export const movedNames: string[] = [
+  'connections',
+  'webhooks',
+  'portal_users',
+  'mail_rules',
+  'mail_feeds',
+  'record_mails',
+  'pulls',
+  'connect_links',
+  'tokens',
+  'invitations',
+  'sessions',
+  'sign_in_links',
+  'webhook_connections',
+  'webhook_health',
+  'webhook_hours',
+  'alerts',
+  'alert_emails',
+  'alert_channels',
+  'channel_messages',
+  'pull_refusals',
+  ...recordKinds.map(({ table }) => getTableName(table)),
+  'erased_drivers',
+  'archived_days',
+  'archived_lately',
+  'exports',
+  'notifications',
+  'deliveries',
+  'fan_outs',
+  'changes',
   // First, because it marks up to where events have been counted: what is counted meanwhile is counted again.
-  event_counting: 'account',
-  event_counts: 'account',
-  event_counts_due: 'account',
-  service_levels: 'account',
-  audit_log: 'account',
-};
+  'event_counting',
+  'event_counts',
+  'event_counts_due',
+  'service_levels',
+  'audit_log',
+];
 
 /** Tables computed from others, which may change while the account moves. */
 export const derived = ['event_counting', 'event_counts', 'event_counts_due', 'service_levels'];
@@ -84,7 +74,7 @@ export const stayingTables: Record<string, string> = {
 /** A table in the schema: the columns of its key, and of its indexes that hold all rows, in order. */
 type Described = { name: string; columns: string; key: string; indexes: string };
 
-/** All tables whose rows move, in the order of `ways`, as this home's schema has them. */
+/** All tables whose rows move, in the order of `movedNames`, as this home's schema has them. */
 export async function movedTables(env: Pick<Env, 'DB'>): Promise<Moved[]> {
   const described = await statement<Described>(openDatabase(env))`
     select t.value as name,
@@ -92,23 +82,20 @@ export async function movedTables(env: Pick<Env, 'DB'>): Promise<Moved[]> {
       (select json_group_array(name) from (select name from pragma_table_info(t.value) where pk > 0 order by pk)) as key,
       (select json_group_object(i.name, (select json_group_array(name) from pragma_index_info(i.name)))
         from pragma_index_list(t.value) i where i.origin = 'c' and not i.partial) as indexes
-    from json_each(${JSON.stringify(Object.keys(ways))}) t`;
+    from json_each(${JSON.stringify(movedNames)}) t`;
   return described.map(moved);
 }
 
 function moved({ name, ...described }: Described): Moved {
-  const way = ways[name] ?? 'scan';
   const types: Record<string, string> = JSON.parse(described.columns);
   const key: string[] = JSON.parse(described.key);
   const indexes: Record<string, string[]> = JSON.parse(described.indexes);
-  const owner = way === 'scan' ? '' : owners[way];
-  const byOwner = Object.entries(indexes).find(([, columns]) => columns[0] === owner);
-  const [index, led] = way === 'scan' || key[0] === owner ? [undefined, key] : (byOwner ?? []);
-  if (!led) throw new Error(`No index leads to the rows of ${name}`);
+  const leading = (owner: string) => Object.entries(indexes).find(([, columns]) => columns[0] === owner);
+  const owner = owners.find((one) => key[0] === one || leading(one));
+  const [index, led = key] = owner && key[0] !== owner ? (leading(owner) ?? []) : [];
   const tail = [...new Set([...led, ...key])].filter((column) => column !== owner);
   return {
     name,
-    way,
     columns: Object.keys(types),
     key,
     owner,
@@ -117,18 +104,21 @@ function moved({ name, ...described }: Described): Moved {
   };
 }
 
-/** SQL for whether a row, such as `t`, belongs to the account. */
-export function isOf({ columns }: Moved, row: string, accountId: string): string {
-  if (columns.includes('account_id')) return `${row}.account_id = ${accountId}`;
-  const [column = '', parent] = parentOf(columns);
-  return `exists (select 1 from ${parent} p where p.id = ${row}.${column} and p.account_id = ${accountId})`;
-}
+/** The tables whose ids are owners, and that have an `account_id`. */
+export const parents: { [owner in Owner]?: string } = {
+  connection_id: 'connections',
+  webhook_id: 'webhooks',
+  user_id: 'portal_users',
+};
 
-function parentOf(columns: string[]): [string, string] {
-  if (columns.includes('webhook_id')) return ['webhook_id', 'webhooks'];
-  if (columns.includes('user_id')) return ['user_id', 'portal_users'];
-  if (columns.includes('connection_id')) return ['connection_id', 'connections'];
-  throw new Error('A table leads to no account');
+/** SQL for whether a row, such as `t`, belongs to the account. @throws Error, if the table leads to no account */
+export function isOf({ name, columns }: Moved, row: string, accountId: string): string {
+  const owner = owners.find((one) => columns.includes(one));
+  if (!owner) throw new Error(`${name} leads to no account`);
+  const parent = parents[owner];
+  return parent
+    ? `exists (select 1 from ${parent} p where p.id = ${row}.${owner} and p.account_id = ${accountId})`
+    : `${row}.account_id = ${accountId}`;
 }
 
 /** An account's id as an SQL literal. @throws Error, if it is not a UUID */

@@ -70,7 +70,6 @@ create table moves (
   total         integer not null default 0, -- rows to copy, and copied
   copied        integer not null default 0,
   problem       text,
-  was_here      integer not null default 0, -- of one that arrives: whether it has lived here before
   started_at    integer not null,           -- since when writes are refused, and until when they were
   writable_at   integer
 ) strict, without rowid;

@@ -13,10 +13,6 @@ export const announce = (db: Database, accountId: string, createdAt: number, old
       values (${accountId}, '', 'suspended', ${createdAt}, ${oldHome})
       on conflict (id) do update set home = excluded.home`;
 
-/** Removes that row. */
-export const retract = (db: Database, accountId: string) =>
-  change(db)`delete from accounts where id = ${accountId} and home is not null`;
-
 /** In the new home: makes the account live there, readable but frozen. */
 export const activate = (
   db: Database,

@@ -41,7 +41,7 @@ export async function moveTo(accountId: string, to: string): Promise<MoveOut> {
     if (last && data.move === null) return { ...last, state: 'done' };
     if (reply.status !== 200) throw new Error(reply.message);
     const { move } = reply.data;
-    if (move?.state === 'stopped') throw new Error(move.problem ?? '');
+    if (move?.problem) throw new Error(move.problem);
     if (move?.state === 'done') return move;
     last = move ?? last;
     await scheduler.wait(20);

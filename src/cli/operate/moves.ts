@@ -29,14 +29,14 @@ export const moveAccountCommand = (): Command =>
       show(command, last, ['id', 'from', 'to', 'state', 'copied', 'refusedForMs']);
     });
 
-/** Continues until nothing is left to do. @throws ApiError, when the move has stopped */
+/** Continues until nothing is left to do. @throws ApiError, when the service cancels the move */
 async function toTheEnd(operator: Operator, id: string, call: () => Promise<MoveProgress>): Promise<Move> {
   let last = (await call()).move;
   for (let until = Date.now() + timeoutMs; ; ) {
     if (!last) throw new ApiError('The account is not being moved');
     if (last.state === 'done' || last.state === 'cancelled') return last;
     if (last.problem !== null)
-      throw new ApiError(`The move has stopped: ${last.problem}. Cancel it with --cancel, and begin again`);
+      throw new ApiError(`The service cancels the move, because ${last.problem}. Try again in some minutes`);
     showProgress(last);
     try {
       // The service may have finished by itself.

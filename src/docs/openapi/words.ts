@@ -342,7 +342,7 @@ export const words: Record<string, string> = {
   'Move.copied': 'How many rows have been copied.',
   refusedForMs: 'For how many milliseconds writes have been refused, so far.',
   'Move.startedAt': 'When it began.',
-  'Move.problem': 'Why it has stopped; otherwise null.',
+  'Move.problem': 'Why the service cancels it; otherwise null.',
   'MoveProgress.move': 'Its state; null once it is complete.',
   'MoveProgress.estimate':
     'If the account is not being moved: how many rows it has, and for how many seconds at most a move would refuse its writes.',

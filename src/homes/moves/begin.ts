@@ -63,8 +63,6 @@ async function targetOf(env: Env, accountId: string, home: string): Promise<Env>
 
 function refuseAnother({ home, state }: Move, wanted: string): void {
   if (state === 'cancelling') throw invalid('The move is being cancelled. Try again once that is done.');
-  if (state === 'stopped')
-    throw invalid('The move has stopped: see its problem. Cancel it, and begin again.');
   if (home !== wanted)
     throw invalid(
       `The account is being moved to ${home} already. Cancel that first, or wait until it is there.`,
@@ -108,9 +106,8 @@ export async function drain(job: Job, { startedAt }: Move): Promise<void> {
   await transaction(
     db,
     [
-      change(db)`insert into moves (account_id, role, home, state, lease, was_here, started_at)
-          values (${accountId}, 'arriving', ${home}, 'arriving', ${lease},
-            exists (select 1 from accounts where id = ${accountId}), ${Date.now()})
+      change(db)`insert into moves (account_id, role, home, state, lease, started_at)
+          values (${accountId}, 'arriving', ${home}, 'arriving', ${lease}, ${Date.now()})
           on conflict do update set lease = excluded.lease where role = 'arriving' and lease < excluded.lease`,
     ],
     { repeatable: true },

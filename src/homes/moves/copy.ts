@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { removeMarks } from '../../fleet/trends/job.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { countOf, type MovedRow, nextKey, pageStatements, raw } from './pages.ts';
-import { type Cursor, goTo, inNewHome, inOldHome, type Job, type Move, stop } from './state.ts';
+import { cancel, goTo, inNewHome, inOldHome, type Job, type Move } from './state.ts';
 import { derived, type Moved, movedTables } from './tables.ts';
 
 /** How many rows a chunk has at first and at most, and how many bytes it should have. */
@@ -10,15 +10,12 @@ const rowsAtFirst = 100;
 const maxRows = 1000;
 const wantedBytes = 700_000;
 
-/** How often everything is copied again before the move stops. */
-const maxRounds = 3;
-
 /** Copies the next rows of one table. Nothing changes them meanwhile; copying them twice is harmless. */
 export async function copyChunk(job: Job, { cursor }: Move): Promise<void> {
-  const { table: at = 0, after, rows: limit = rowsAtFirst, round } = cursor;
+  const { table: at = 0, after, rows: limit = rowsAtFirst } = cursor;
   const table = job.tables[at];
   if (!table) {
-    await inOldHome(job, (db) => [goTo(db, job, 'copying files', { cursor: { round } })]);
+    await inOldHome(job, (db) => [goTo(db, job, 'copying files')]);
     return;
   }
   const page = pageStatements(openDatabase(job.from), table, job.accountId, after, limit);
@@ -30,9 +27,7 @@ export async function copyChunk(job: Job, { cursor }: Move): Promise<void> {
   ]);
   const place = nextKey(table, limit, rows, end);
   const size = nextSize(rows, limit);
-  const next: Cursor = place
-    ? { table: at, after: place, rows: size, round }
-    : { table: at + 1, rows: size, round };
+  const next = place ? { table: at, after: place, rows: size } : { table: at + 1, rows: size };
   await inOldHome(job, (db) => [goTo(db, job, 'copying', { cursor: next, copied: rows.length })]);
 }
 
@@ -73,28 +68,23 @@ export function jsonArrays(values: unknown[]): string[] {
 }
 
 /**
- * Compares the row counts of each table in both homes and decides: from here on the move completes. If the new home
- * lacks rows, everything is copied again, a few times at most. It may have more, if the old home has pruned some since.
+ * Compares the row counts of each table in both homes and decides: from here on the move completes, or it is cancelled,
+ * because the new home lacks rows. It may have more, if the old home has pruned some since.
  */
-export async function compare(job: Job, { round = 1 }: Cursor): Promise<void> {
+export async function compare(job: Job): Promise<void> {
   const [old, copied] = await Promise.all([
     countRows(job.from, job.accountId),
     countRows(job.to, job.accountId),
   ]);
-  const missing = Object.entries(old).filter(
+  const lacking = Object.entries(old).find(
     ([table, count]) => !derived.includes(table) && (copied[table] ?? 0) < count,
   );
-  if (missing.length === 0) {
+  if (!lacking) {
     await inOldHome(job, (db) => [goTo(db, job, 'switching')]);
-  } else if (round < maxRounds) {
-    await inOldHome(job, (db) => [
-      goTo(db, job, 'copying', { cursor: { round: round + 1 } }),
-      change(db)`update moves set copied = 0 where account_id = ${job.accountId}`,
-    ]);
-  } else {
-    const [[table, count] = []] = missing;
-    await stop(job, `${table} has ${count} rows and ${copied[table ?? '']} copied`);
+    return;
   }
+  const [table, count] = lacking;
+  await cancel(job.from, job.accountId, `${table} has ${count} rows and ${copied[table]} copied`);
 }
 
 /** The account's rows in a home by table, except notifications, which have no index for it. */

@@ -1,22 +1,10 @@
-import { sql } from 'drizzle-orm';
-import { retract } from '../../accounts/home.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
-import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
 import { invalid } from '../../platform/errors.ts';
 import { removeServiceLevels } from '../../webhooks/service-levels.ts';
 import { removeFiles } from './files.ts';
 import { removeRows } from './remove.ts';
-import {
-  type Cursor,
-  findMove,
-  goTo,
-  inNewHome,
-  inOldHome,
-  type Job,
-  type Move,
-  noteWritable,
-  resume,
-} from './state.ts';
+import { type Cursor, cancel, findMove, goTo, inNewHome, inOldHome, type Job, type Move } from './state.ts';
 
 /** Deletes a chunk of what the old home still has. The account's row stays and names the new home. */
 export async function cleanUp(job: Job, { cursor }: Move): Promise<void> {
@@ -36,40 +24,25 @@ const note = (job: Job, state: 'cleaning up' | 'cancelling', cursor: Cursor) =>
 const forget = (db: Database, { accountId }: Job) =>
   change(db)`delete from moves where account_id = ${accountId}`;
 
-const undecided = ['draining', 'copying', 'copying files', 'stopped'];
-
 /**
  * Cancels a move: allows writes again and schedules the deletion of what was copied.
  *
  * @throws Refusal: invalid, when there is no move, or it is past the switch
  */
 export async function cancelMove(env: Env, accountId: string): Promise<void> {
-  const db = openDatabase(env);
-  const isUndecided = sql`account_id = ${accountId} and role = 'leaving'
-    and state in (select value from json_each(${JSON.stringify(undecided)}))`;
-  await transaction(
-    db,
-    [
-      ...resume(db, accountId, sql`exists (select 1 from moves where ${isUndecided})`),
-      // Whoever is working on it loses the lease.
-      change(db)`update moves set state = 'cancelling', cursor = '{}', lease = lease + 1, leased_until = 0
-          where ${isUndecided}`,
-      noteWritable(db, accountId),
-    ],
-    { repeatable: true },
-  );
+  await cancel(env, accountId);
   const move = await findMove(env, accountId);
   if (!move) throw invalid('The account is not being moved');
   if (move.state !== 'cancelling')
     throw invalid(`The account lives in ${move.home} already. To have it back, move it again.`);
 }
 
-/** Deletes a chunk of what was copied, and at the end the move itself. */
+/** Deletes a chunk of what was copied, and at the end the move itself. The row that points to the old home stays. */
 export async function cancelChunk(job: Job, { cursor }: Move): Promise<void> {
   const { accountId, to } = job;
   const db = openDatabase(to);
-  const [arriving] = await statement<{ wasHere: number }>(db)`
-    select was_here as wasHere from moves where account_id = ${accountId} and role = 'arriving'`;
+  const [arriving] = await statement(db)`
+    select 1 from moves where account_id = ${accountId} and role = 'arriving'`;
   const next = arriving && (await removeChunk(to, inNewHome, job, cursor));
   if (next) {
     await note(job, 'cancelling', next);
@@ -79,8 +52,6 @@ export async function cancelChunk(job: Job, { cursor }: Move): Promise<void> {
     await inNewHome(job, (there) => [
       removeMarks(there, accountId),
       removeServiceLevels(there, accountId),
-      // An account that has lived here before leaves the row that points to its home.
-      ...(arriving.wasHere ? [] : [retract(there, accountId)]),
       forget(there, job),
     ]);
   await inOldHome(job, (old) => [forget(old, job)]);

@@ -33,13 +33,11 @@ export async function copyFiles(job: Job, { cursor }: Move): Promise<void> {
     }
     const last = found.at(-1);
     if (last) {
-      await inOldHome(job, (db) => [
-        goTo(db, job, 'copying files', { cursor: { file: last.key, round: cursor.round } }),
-      ]);
+      await inOldHome(job, (db) => [goTo(db, job, 'copying files', { cursor: { file: last.key } })]);
       return;
     }
   }
-  await compare(job, cursor);
+  await compare(job);
 }
 
 /** Whether somebody writes files of the archive or of exports just now. */

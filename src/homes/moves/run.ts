@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { hasHomes } from '../../platform/homes/homes.ts';
-import { type Budget, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
+import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
 import { drain } from './begin.ts';
 import { copyChunk } from './copy.ts';
 import { cancelChunk, cleanUp } from './end.ts';
@@ -8,11 +8,8 @@ import { copyFiles } from './files.ts';
 import { findMove, type Job, type Move, releaseLease, type State, takeLease, waitingMoves } from './state.ts';
 import { openNewHome, switchHomes } from './switch.ts';
 
-/** The longest pause after a step. */
-const longestPauseMs = 100;
-
 /** What each state does. Every step can be interrupted anywhere, and repeated. */
-const steps: Record<Exclude<State, 'stopped'>, (job: Job, move: Move) => Promise<void>> = {
+const steps: Record<State, (job: Job, move: Move) => Promise<void>> = {
   draining: drain,
   copying: copyChunk,
   'copying files': copyFiles,
@@ -36,29 +33,20 @@ export const continueMove = (env: Env, accountId: string, budget = newBudget()):
 
 async function run(env: Env, accountId: string, budget: Budget): Promise<Result> {
   const job = await takeLease(env, accountId);
-  let last: Move | undefined;
+  let move = await findMove(env, accountId);
+  let last = move;
   try {
-    for (;;) {
-      const move = await findMove(env, accountId);
+    await inSteps(budget, async () => {
+      if (!move || move.lease !== job?.lease) return false;
+      await steps[move.state](job, move);
+      move = await findMove(env, accountId);
       last = move ?? last;
-      if (!move || !job || move.lease !== job.lease || move.state === 'stopped') return { move, last };
-      if (!isDecisive(move) && !isLeft(budget)) return { move, last };
-      await step(job, move);
-    }
+      return true;
+    });
+    return { move, last };
   } finally {
     if (job) await releaseLease(job).catch(() => {}); // it expires
   }
-}
-
-/** Between the switch and the opening, steps follow without a pause. */
-const isDecisive = ({ state }: Move): boolean => state === 'switching' || state === 'opening';
-
-async function step(job: Job, move: Move): Promise<void> {
-  if (move.state === 'stopped') return;
-  const began = Date.now();
-  await steps[move.state](job, move);
-  // Half of D1's time is left to others.
-  if (!isDecisive(move)) await scheduler.wait(Math.min(Date.now() - began, longestPauseMs));
 }
 
 /** Continues the moves of accounts that leave this home. */
@@ -69,5 +57,5 @@ export async function continueMoves(env: Env, _?: number, budget = newBudget()):
 /** SQL for whether a move is waiting to be continued; with several homes only. */
 export const movesAreDue = (env: Env, now: number): SQL =>
   hasHomes(env)
-    ? sql`exists (select 1 from moves where role = 'leaving' and state <> 'stopped' and leased_until <= ${now})`
+    ? sql`exists (select 1 from moves where role = 'leaving' and leased_until <= ${now})`
     : sql`0`;

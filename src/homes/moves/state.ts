@@ -16,7 +16,7 @@ import { resumeWebhooks } from '../../webhooks/remove.ts';
 import type { RowKey } from './pages.ts';
 import { type Moved, movedTables } from './tables.ts';
 
-/** The steps of a move. It can be cancelled before `switching`. `stopped`: the copy lacks rows. */
+/** The steps of a move. It can be cancelled before `switching`, and cancels itself if the copy lacks rows. */
 export const states = [
   'draining',
   'copying',
@@ -25,7 +25,6 @@ export const states = [
   'opening',
   'cleaning up',
   'cancelling',
-  'stopped',
 ] as const;
 export type State = (typeof states)[number];
 
@@ -45,13 +44,12 @@ export type Move = {
   writableAt: number | null;
 };
 
-/** A step's progress: table, last row, rows per chunk, round of copying. */
+/** A step's progress: table, last row, rows per chunk, file. */
 export type Cursor = {
   table?: number;
   after?: RowKey;
   rows?: number;
   file?: string;
-  round?: number | undefined;
 };
 
 /** How long a lease lasts unless it is renewed. */
@@ -80,7 +78,7 @@ const columns = sql`account_id as accountId, home, state, lease, cursor, total, 
 
 export const waitingMoves = (env: Env) =>
   statement<{ accountId: string }>(openDatabase(env))`select account_id as accountId from moves
-      where role = 'leaving' and state <> 'stopped' and leased_until <= ${Date.now()} order by started_at`;
+      where role = 'leaving' and leased_until <= ${Date.now()} order by started_at`;
 
 /**
  * Takes the lease of a move; undefined if there is no move, or its lease is held.
@@ -167,15 +165,25 @@ export const noteWritable = (db: Database, accountId: string) =>
   change(db)`update moves set writable_at = coalesce(writable_at, ${Date.now()})
       where account_id = ${accountId} and role = 'leaving'`;
 
-/** Stops a move for an operator to examine; from there it can only be cancelled. */
-export async function stop(job: Job, problem: string): Promise<void> {
-  const { accountId } = job;
-  await inOldHome(job, (db) => [
-    goTo(db, job, 'stopped'),
-    change(db)`update moves set problem = ${problem} where account_id = ${accountId}`,
-    noteWritable(db, accountId),
-    ...resume(db, accountId),
-  ]);
+/** Cancels a move before the switch, if there is one: allows writes again, and has what was copied deleted. */
+export async function cancel(env: Env, accountId: string, problem: string | null = null): Promise<void> {
+  const db = openDatabase(env);
+  const isUndecided = sql`account_id = ${accountId} and role = 'leaving'
+    and state in ('draining', 'copying', 'copying files')`;
+  await transaction(
+    db,
+    [
+      ...resume(db, accountId, sql`exists (select 1 from moves where ${isUndecided})`),
+      // Whoever is working on it loses the lease.
+      change(
+        db,
+      )`update moves set state = 'cancelling', problem = ${problem}, cursor = '{}', lease = lease + 1,
+          leased_until = 0
+          where ${isUndecided}`,
+      noteWritable(db, accountId),
+    ],
+    { repeatable: true },
+  );
 }
 
 export type Found = { from: Env; move: Move };

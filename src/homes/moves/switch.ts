@@ -2,12 +2,10 @@ import { sql } from 'drizzle-orm';
 import { note } from '../../accounts/audit/note.ts';
 import { activate, leave } from '../../accounts/home.ts';
 import { operatorIn } from '../../accounts/owner.ts';
-import { change, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { change, openDatabase, statement } from '../../platform/db/database.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { nameOf } from '../../platform/homes/homes.ts';
 import { noteMoved } from '../../platform/homes/moved.ts';
-import { send } from '../../platform/queue.ts';
-import { wakeOf } from '../../webhooks/deliveries/queue.ts';
 import { forgetTimers } from '../../webhooks/deliveries/wake-timers.ts';
 import { goTo, inNewHome, inOldHome, type Job, noteWritable, resume } from './state.ts';
 
@@ -25,7 +23,7 @@ export async function switchHomes(job: Job): Promise<void> {
   noteMoved(accountId, nameOf(to));
 }
 
-/** Allows writes in the new home, and starts the account's work there. */
+/** Allows writes in the new home, where the next minute starts what is due. */
 export async function openNewHome(job: Job): Promise<void> {
   const { accountId, from, to } = job;
   const [arriving] = await statement(openDatabase(to))`
@@ -45,20 +43,6 @@ export async function openNewHome(job: Job): Promise<void> {
       change(db)`delete from moves where account_id = ${accountId} and role = 'arriving'`,
     ]);
   await inOldHome(job, (db) => [noteWritable(db, accountId)]);
-  await wakeAll(to, accountId);
   await untilCachesExpire(from); // until then a replica may still be read
   await inOldHome(job, (db) => [goTo(db, job, 'cleaning up')]);
-}
-
-async function wakeAll(env: Env, accountId: string): Promise<void> {
-  const db = openDatabase(env);
-  const [webhooks, fanOuts] = await transaction(db, [
-    statement<{ id: string }>(db)`select id from webhooks where account_id = ${accountId}`,
-    statement<{ id: string }>(db)`select id from fan_outs where account_id = ${accountId}`,
-  ]);
-  const wakes = wakeOf(
-    accountId,
-    webhooks.map(({ id }) => id),
-  );
-  await send(env.DELIVERIES, [...wakes, ...fanOuts.map(({ id }) => ({ fanOut: id }))]);
 }

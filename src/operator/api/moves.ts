@@ -22,7 +22,6 @@ export const Move = v.object({
     'opening',
     'cleaning up',
     'cancelling',
-    'stopped',
     'done',
     'cancelled',
   ]),

@@ -21,7 +21,7 @@ export const moveHandlers: Handlers<typeof moveOperations> = {
   async moveAccount({ env, id, body: { to } }) {
     const known = await findMoveAnywhere(env, id);
     const isOnItsWay = known !== undefined && known.move.home === to && known.move.state !== 'cancelling';
-    if (!isOnItsWay || known.move.state === 'stopped') await beginMove(env, id, to);
+    if (!isOnItsWay) await beginMove(env, id, to);
     return goOn(env, id);
   },
 

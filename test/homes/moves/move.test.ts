@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { beginMove } from '../../../src/homes/moves/begin.ts';
 import { continueMove } from '../../../src/homes/moves/run.ts';
-import { stayingTables, ways } from '../../../src/homes/moves/tables.ts';
+import { movedNames, stayingTables } from '../../../src/homes/moves/tables.ts';
 import { homesOf } from '../../../src/platform/homes/homes.ts';
 import { newBudget } from '../../../src/platform/jobs/budget.ts';
 import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
@@ -46,7 +46,7 @@ async function workUntilKilled(name: string, accountId: string, calls: number): 
 }
 
 it('knows of every table whether its rows move', async () => {
-  const known = [...Object.keys(ways), ...Object.keys(stayingTables)];
+  const known = [...movedNames, ...Object.keys(stayingTables)];
   expect(known.sort()).toEqual(await tableNames());
 });
 
@@ -142,7 +142,7 @@ describe('moving an account', () => {
       if (reply.status === 400) break;
       while ((await stateOf(us.accountId)) !== undefined) await cancel(us.accountId);
       expect(await leftovers('eu', us.accountId)).toEqual([]);
-      const copied = await rowsOf(us.accountId, home('eu').DB);
+      const { accounts: _, ...copied } = await rowsOf(us.accountId, home('eu').DB);
       expect(Object.keys(copied).filter((table) => copied[table]?.length)).toEqual([]);
       expect(await allRows('main', us.accountId)).toEqual(rows);
       expect((await as(us.connection.ingestKey).send(vehicle({ odometerKm: 0.1 + 0.2 }))).status).toBe(200);
@@ -150,14 +150,6 @@ describe('moving an account', () => {
     expect(steps).toBeGreaterThan(28);
     await moveTo(us.accountId, 'eu');
     expect(await allRows('eu', us.accountId)).toEqual(rows);
-    await moveTo(us.accountId, 'main');
-    // Where it has lived before, the row that leads on stays.
-    await beginMove(home('main'), us.accountId, 'eu');
-    while ((await stateOf(us.accountId)) !== undefined) await cancel(us.accountId);
-    expect(await rowsIn('eu', 'select home from accounts where id = ?1', us.accountId)).toEqual([
-      { home: 'main' },
-    ]);
-    expect(await allRows('main', us.accountId)).toEqual(rows);
   });
 });
 

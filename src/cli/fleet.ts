@@ -1,52 +1,130 @@
 import { Command } from 'commander';
-import {
-  accountCommands,
-  auditCommand,
-  homeCommands,
-  signInLinkCommand,
-  userCommands,
-} from './operate/accounts.ts';
-import { channelCommands } from './operate/channels.ts';
 import { ApiError } from './operate/client.ts';
-import { connectionCommands, connectLinkCommands, vehicleCommands } from './operate/connections.ts';
-import { deletionCommands, driverCommands } from './operate/delete.ts';
-import { deliveryCommands } from './operate/deliveries.ts';
+import { deleteAccountCommand, deleteConnectionCommand, eraseDriverCommand } from './operate/delete.ts';
+import { listDeliveriesCommand } from './operate/deliveries.ts';
+import { type Derived, derived } from './operate/derive.ts';
 import { exportCommand } from './operate/export.ts';
 import { importCommand } from './operate/import.ts';
+import { moveAccountCommand } from './operate/moves.ts';
+import { auditCommand, removeUserCommand } from './operate/people.ts';
 import { printable } from './operate/print.ts';
+import { replayCommand } from './operate/replay.ts';
 import { statusCommand } from './operate/status.ts';
 import { generateCommand } from './operate/synthetic-fleet.ts';
-import { ingestKeyCommands, tokenCommands } from './operate/tokens.ts';
-import { webhookCommands } from './operate/webhooks.ts';
 
-export const fleetCommand = (): Command =>
-  new Command('fleet')
+/** Commands by what they are about: those that make one call, and those that do more. */
+const groups: { [name: string]: [about: string, commands: (Derived | (() => Command))[]] } = {
+  account: [
+    'Manage accounts: the customers of the service',
+    [
+      ['create <name>', 'POST /accounts'],
+      ['list', 'GET /accounts'],
+      ['rename <name>', 'PATCH /accounts/:id', {}, 'Rename an account'],
+      ['suspend', 'PATCH /accounts/:id', { status: 'suspended' }, 'Suspend an account'],
+      [
+        'activate',
+        'PATCH /accounts/:id',
+        { status: 'active' },
+        'Activate an account, and cancel its deletion',
+      ],
+      moveAccountCommand,
+      deleteAccountCommand,
+    ],
+  ],
+  home: ['Show the homes: where accounts live', [['list', 'GET /homes']]],
+  connection: [
+    'Manage connections: the data sources of an account',
+    [
+      ['create', 'POST /accounts/:id/connections'],
+      ['list', 'GET /accounts/:id/connections'],
+      ['update', 'PATCH /connections/:id'],
+      ['rename <name>', 'PATCH /connections/:id', {}, 'Rename a connection'],
+      ['status', 'GET /connections/:id/pull'],
+      ['pause', 'POST /connections/:id/pause'],
+      ['resume', 'POST /connections/:id/resume'],
+      ['pull', 'POST /connections/:id/pull'],
+      ['credential', 'PUT /connections/:id/credential'],
+      ['webhook-secret', 'PUT /connections/:id/webhook-secret'],
+      ['repair-archive', 'POST /connections/:id/archive/repair'],
+      deleteConnectionCommand,
+    ],
+  ],
+  'connect-link': [
+    'Manage links by which somebody outside the account connects a provider',
+    [
+      ['create', 'POST /accounts/:id/connect-links'],
+      ['list', 'GET /accounts/:id/connect-links'],
+      ['revoke', 'DELETE /connect-links/:id'],
+    ],
+  ],
+  vehicle: ['Set the external ids of vehicles', [['update', 'PATCH /vehicles/:id']]],
+  token: [
+    'Manage API tokens and ingest keys',
+    [
+      ['issue', 'POST /accounts/:id/tokens'],
+      ['list', 'GET /accounts/:id/tokens'],
+      ['revoke', 'DELETE /tokens/:id'],
+    ],
+  ],
+  'ingest-key': ['Issue ingest keys', [['issue', 'POST /connections/:id/ingest-keys']]],
+  user: [
+    'Manage the users of an account, who sign in to the portal',
+    [['add <email>', 'POST /accounts/:id/users'], ['list', 'GET /accounts/:id/users'], removeUserCommand],
+  ],
+  webhook: [
+    'List, limit and pause the webhooks of an account',
+    [
+      ['list', 'GET /accounts/:id/webhooks'],
+      ['limit', 'PATCH /webhooks/:id/limits'],
+      ['pause', 'POST /webhooks/:id/pause'],
+      ['resume', 'POST /webhooks/:id/resume'],
+    ],
+  ],
+  channel: [
+    'Manage team channels: where an account is notified in Slack, Teams or by HTTPS',
+    [
+      ['add', 'POST /accounts/:id/channels'],
+      ['list', 'GET /accounts/:id/channels'],
+      ['test', 'POST /channels/:id/test'],
+      ['remove', 'DELETE /channels/:id'],
+    ],
+  ],
+  delivery: [
+    'Follow deliveries, send them now, and replay them',
+    [
+      listDeliveriesCommand,
+      ['find', 'GET /deliveries/find'],
+      ['show', 'GET /deliveries/:id'],
+      ['send', 'POST /deliveries/:id/send'],
+      replayCommand,
+    ],
+  ],
+  driver: ['Erase the data of a driver', [eraseDriverCommand]],
+  deletion: ['Show deletions that are scheduled or under way', [['list', 'GET /deletions']]],
+};
+
+export function fleetCommand(): Command {
+  const fleet = new Command('fleet')
     .description("The operator's tool for the Fleet Data Service.")
     .option('--url <url>', 'URL of the service (default: the one that npm start runs here)')
     .option('--json', 'print JSON instead of tables')
     .addHelpText(
       'after',
       '\nFor a deployed service, set FLEET_OPERATOR_KEY to its OPERATOR_KEY, and FLEET_URL or --url to its URL.',
-    )
-    .addCommand(accountCommands())
-    .addCommand(homeCommands())
-    .addCommand(connectionCommands())
-    .addCommand(connectLinkCommands())
-    .addCommand(vehicleCommands())
-    .addCommand(tokenCommands())
-    .addCommand(ingestKeyCommands())
-    .addCommand(userCommands())
-    .addCommand(signInLinkCommand())
-    .addCommand(webhookCommands())
-    .addCommand(channelCommands())
-    .addCommand(deliveryCommands())
-    .addCommand(driverCommands())
-    .addCommand(deletionCommands())
+    );
+  for (const [name, [about, commands]] of Object.entries(groups)) {
+    const group = new Command(name).description(about);
+    for (const one of commands) group.addCommand(typeof one === 'function' ? one() : derived(name, one));
+    fleet.addCommand(group);
+  }
+  return fleet
+    .addCommand(derived('', ['sign-in-link <email>', 'POST /sign-in-links']))
     .addCommand(auditCommand())
     .addCommand(statusCommand())
     .addCommand(importCommand())
     .addCommand(exportCommand())
     .addCommand(generateCommand());
+}
 
 /** Runs the tool. Refusals are printed in one line. */
 export async function runFleet(command: Command, args: string[]): Promise<void> {

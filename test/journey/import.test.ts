@@ -44,8 +44,8 @@ it('a generated fleet is imported, found in the lists, and unchanged when import
   const again = await fleetJson(stack, ...args);
   expect(again).toMatchObject({ accepted: 0, unchanged: records, rejected: 0 });
   expect(existsSync(rejectedFile)).toBe(false);
-  const keys = await fleetJson<{ name: string }[]>(stack, 'ingest-key', 'list', '--account', us.accountId);
-  expect(keys.map(({ name }) => name)).toEqual(['connector']);
+  const keys = await fleetJson<{ name: string }[]>(stack, 'token', 'list', '--account', us.accountId);
+  expect(keys.map(({ name }) => name).sort()).toEqual(['connector', 'journey']);
 });
 
 it('an import with rejected records fails, and says why the first of them were rejected', async () => {

@@ -140,10 +140,10 @@ it('a call that fails is found by its request id, shown and sent again with the 
   const [{ id } = { id: '' }] = await failed();
   const { out } = await fleet(stack, 'delivery', 'show', id);
   expect(out).toContain(String(ingest?.requestId));
-  expect(out).toMatch(/failed .*status 410/);
-  expect(out).toMatch(/│ at .*│ result │ status │ durationMs │ answer/);
+  expect(out).toMatch(/│ status +│ failed /);
+  expect(out).toMatch(/│ status │ 410 /);
 
-  expect(await fleetJson(stack, 'delivery', 'replay', id)).toEqual({ replayed: 1, more: false });
+  expect(await fleetJson(stack, 'delivery', 'replay', id)).toMatchObject({ replayed: 1 });
   await until('it has failed again', async () => (await failed()).some(({ log }) => log.length === 2));
   receiver.stop();
   expect(await fleet(stack, 'delivery', 'replay')).toMatchObject({
@@ -151,14 +151,11 @@ it('a call that fails is found by its request id, shown and sent again with the 
     err: 'error: give either a Delivery-Id or --webhook\n',
   });
   const limit = (...options: string[]) => fleet(stack, 'webhook', 'limit', webhook, ...options);
-  expect((await limit('--in-flight', '3')).out).toMatch(/│ 3 at a time +│ 3 +│/);
-  expect((await limit('--per-second', '20')).out).toContain('│ 3 at a time, 20 a second │ 3 ');
+  await limit('--in-flight', '3');
+  expect((await limit('--per-second', '20')).out).toMatch(/maxInFlight +│ 3 [\s\S]*maxPerSecond │ 20 /);
   const message = 'maxInFlight must be a whole number from 1 to 50';
   expect(await limit('--in-flight', 'many')).toMatchObject({ code: 1, err: `fleet: 400 ${message}\n` });
-  const usage = 'error: give --in-flight, --per-second or both, or --default\n';
-  for (const options of [[], ['--default', '--in-flight', '3']])
-    expect(await limit(...options)).toMatchObject({ code: 1, err: usage });
-  expect((await limit('--default')).out).not.toContain('at a time, 20 a second');
+  expect((await limit('--in-flight', '', '--per-second', '')).out).not.toMatch(/maxInFlight|maxPerSecond/);
 });
 
 it('npm run deploy -- --check tries what it relies on, and nothing is at fault', async () => {
@@ -191,7 +188,7 @@ it.each([
   [['--url', 'http://localhost:1', 'account', 'list'], 'fleet: Cannot reach http://localhost:1'],
   [
     ['--url', 'nowhere', 'account', 'list'],
-    'fleet: --url (or FLEET_URL) must begin with https:// or http://',
+    'fleet: --url (or FLEET_URL) must begin with https:// or http://, unlike nowhere',
   ],
   [['nonsense'], "error: unknown command 'nonsense'"],
 ])('fleet %j fails with one clear line', async (args, line) => {

@@ -20,9 +20,7 @@ export function serviceAt(url = process.env.FLEET_URL || undefined): {
 } {
   const local = readDemo();
   if (url && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new ApiError(
-      `--url (or FLEET_URL) must begin with https:// or http://, such as ${suggestionFor(url)}`,
-    );
+    throw new ApiError(`--url (or FLEET_URL) must begin with https:// or http://, unlike ${url}`);
   if (!url && !local)
     throw new ApiError('There is no local service yet. Run npm start, or name another service with --url');
   const key =
@@ -30,14 +28,6 @@ export function serviceAt(url = process.env.FLEET_URL || undefined): {
   if (!key) throw new ApiError('Set FLEET_OPERATOR_KEY to the OPERATOR_KEY of the service');
   return { baseUrl: (url ?? local?.baseUrl ?? '').replace(/\/$/, ''), operatorKey: key };
 }
-
-/** A suggestion for an invalid URL. */
-const suggestionFor = (url: string): string =>
-  /^(localhost|127\.0\.0\.1)(:|$)/.test(url)
-    ? `http://${url}`
-    : !url.includes('://') && URL.canParse(`https://${url}`)
-      ? `https://${url}`
-      : 'https://api.example.com';
 
 export const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = Number(text);

@@ -1,25 +1,13 @@
 import { Command } from 'commander';
 import type { DeletionProgress } from '../../operator/api/deletion.ts';
 import { agrees, ask } from './ask.ts';
-import { ApiError, type Item, type Operator } from './client.ts';
-import { calling, group } from './command.ts';
+import { ApiError, type Operator } from './client.ts';
 import { operatorFor } from './context.ts';
-import { type Column, printable, show } from './print.ts';
-
-const columns: Column<Item<'GET /deletions'>>[] = [
-  'id',
-  'kind',
-  'accountId',
-  'requestedAt',
-  'dueAt',
-  'step',
-  'stepsDone',
-  'steps',
-];
+import { printable, show } from './print.ts';
 
 export const deleteAccountCommand = (): Command =>
   new Command('delete')
-    .description('suspend an account, and delete it with all of its data 30 days later')
+    .description('Suspend an account, and delete it with all of its data 30 days later')
     .argument('<id>', 'id of the account')
     .option('--now', 'delete it at once: this cannot be undone')
     .option('--yes <name>', 'name of the account, instead of asking for it')
@@ -28,42 +16,35 @@ export const deleteAccountCommand = (): Command =>
       const name = await nameOf('account', yes);
       const operator = operatorFor(command);
       const accepted = await operator.call('POST /accounts/:id/deletion', { id, body: { name, now } });
-      if (!now) return show(command, accepted.deletion ?? {}, columns);
-      show(command, { id, deleted: await toTheEnd(operator, id, accepted) }, ['id', 'deleted']);
+      if (!now) return show(command, accepted.deletion ?? {});
+      show(command, { id, deleted: await toTheEnd(operator, id, accepted) });
     });
 
 export const deleteConnectionCommand = (): Command =>
   new Command('delete')
-    .description('delete a connection with all of its records: this cannot be undone')
+    .description('Delete a connection with all of its records: this cannot be undone')
     .argument('<id>', 'id of the connection')
     .option('--yes <name>', 'name of the connection, instead of asking for it')
     .action(async (id, { yes }, command) => {
       const name = await nameOf('connection', yes);
       const operator = operatorFor(command);
       const accepted = await operator.call('POST /connections/:id/deletion', { id, body: { name } });
-      show(command, { id, deleted: await toTheEnd(operator, id, accepted) }, ['id', 'deleted']);
+      show(command, { id, deleted: await toTheEnd(operator, id, accepted) });
     });
 
-export const driverCommands = (): Command =>
-  group('driver', 'erase the data of a driver', [
-    new Command('erase')
-      .description('erase a driver and every reference to them: this cannot be undone')
-      .argument('<id>', 'id of the driver')
-      .option('--yes', 'do not ask')
-      .action(async (id, { yes }, command) => {
-        const question = 'All data of this driver will be erased. Erase?';
-        if (!yes && !(await agrees(question, noTerminal('--yes'))))
-          throw new ApiError('Nothing has been erased');
-        const operator = operatorFor(command);
-        const accepted = await operator.call('POST /drivers/:id/erasure', { id });
-        show(command, { id, erased: await toTheEnd(operator, id, accepted) }, ['id', 'erased']);
-      }),
-  ]);
-
-export const deletionCommands = (): Command =>
-  group('deletion', 'show deletions that are scheduled or under way', [
-    calling('list', 'list deletions', 'GET /deletions', columns),
-  ]);
+export const eraseDriverCommand = (): Command =>
+  new Command('erase')
+    .description('Erase a driver and every reference to them: this cannot be undone')
+    .argument('<id>', 'id of the driver')
+    .option('--yes', 'do not ask')
+    .action(async (id, { yes }, command) => {
+      const question = 'All data of this driver will be erased. Erase?';
+      if (!yes && !(await agrees(question, noTerminal('--yes'))))
+        throw new ApiError('Nothing has been erased');
+      const operator = operatorFor(command);
+      const accepted = await operator.call('POST /drivers/:id/erasure', { id });
+      show(command, { id, erased: await toTheEnd(operator, id, accepted) });
+    });
 
 /** The name of what to delete, as typed. */
 const nameOf = async (kind: string, given: string | undefined): Promise<string> =>

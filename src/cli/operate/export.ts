@@ -14,7 +14,7 @@ const formatNames = Object.keys({ ndjson: true, csv: true, parquet: true } satis
 
 export function exportCommand(): Command {
   return new Command('export')
-    .description("write an account's records of one kind to a file; can be resumed")
+    .description("Write an account's records of one kind to a file; can be resumed")
     .requiredOption('--account <id>', 'account to export')
     .addOption(new Option('--kind <kind>', 'kind of the records').choices(kinds).makeOptionMandatory())
     .addOption(new Option('--format <format>', 'format of the file').choices(formatNames).default('ndjson'))
@@ -39,7 +39,7 @@ export function exportCommand(): Command {
         renameSync(complete, file);
         forgetDownload(partial);
         bar?.stop();
-        show(command, { file, rows }, ['file', 'rows']);
+        show(command, { file, rows });
       } finally {
         bar?.stop();
       }

@@ -9,7 +9,7 @@ import { printable, show, startBar } from './print.ts';
 /** Exits with 1 when a record was rejected. */
 export function importCommand(): Command {
   return new Command('import')
-    .description('load records from an NDJSON or CSV file; safe to run again')
+    .description('Load records from an NDJSON or CSV file; safe to run again')
     .argument(
       '<file>',
       'one JSON record per line; or .csv with field names such as location.latitude, and lists separated by |',
@@ -51,13 +51,7 @@ export function importCommand(): Command {
         const seconds = (Date.now() - started) / 1000;
         const { firstRejected, ...counts } = summary;
         const found = { ...counts, seconds, recordsPerSecond: Math.round(recordsIn(summary) / seconds) };
-        show(command, summary.rejected ? { ...found, firstRejected, rejectedFile } : found, [
-          'accepted',
-          'unchanged',
-          'rejected',
-          'seconds',
-          'recordsPerSecond',
-        ]);
+        show(command, summary.rejected ? { ...found, rejectedFile } : found);
         if (summary.rejected === 0) return;
         console.error(rejections(summary, rejectedFile));
         process.exitCode = 1;

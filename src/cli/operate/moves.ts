@@ -9,7 +9,7 @@ const timeoutMs = 120_000;
 
 export const moveAccountCommand = (): Command =>
   new Command('move')
-    .description('move an account and its data to another home')
+    .description('Move an account and its data to another home')
     .argument('<id>', 'id of the account')
     .option('--to <home>', 'name of the new home')
     .option('--cancel', 'cancel a move before the account is switched')
@@ -25,8 +25,7 @@ export const moveAccountCommand = (): Command =>
           ? operator.call('POST /accounts/:id/move/cancel', { id })
           : operator.call('POST /accounts/:id/move', { id, body: { to } });
       if (!cancel) showEstimate(await operator.call('GET /accounts/:id/move', { id }));
-      const last = { id, ...(await toTheEnd(operator, id, call)) };
-      show(command, last, ['id', 'from', 'to', 'state', 'copied', 'refusedForMs']);
+      show(command, await toTheEnd(operator, id, call));
     });
 
 /** Continues until nothing is left to do. @throws ApiError, when the service cancels the move */

@@ -2,21 +2,13 @@ import { SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 
-/** A column of a table: a field, or a heading with a field or a value computed from an item. */
-export type Column<T> = Field<T> | [heading: string, value: Field<T> | ((item: T) => unknown)];
-type Field<T> = keyof T & string;
-
-/** How results are shown: as a table with these columns, or as this text. */
-export type Shown<Found, T> = Column<T>[] | ((found: Found) => string);
-
-/** Prints one or several results as `shown`; with --json everything. */
-export const show = <Found, T = Found extends (infer I)[] ? I : Found>(
+/** Prints a result in tables, or as `inText`; with --json everything. */
+export const show = <Found>(
   command: Command,
   found: Found,
-  shown: Shown<Found, T>,
+  inText: (found: Found) => string = tablesOf,
 ): void => {
   const { json } = command.optsWithGlobals<{ json?: boolean }>();
-  const inText = typeof shown === 'function' ? shown : () => rowsOf([found].flat() as T[], shown);
   console.log(json ? printableJson(found) : inText(safe(found)));
 };
 
@@ -38,27 +30,58 @@ export function startBar(
   return bar;
 }
 
-export function rowsOf<T>(items: T[], columns: Column<T>[]): string {
-  if (items.length === 0) return 'None.';
-  const pairs = columns.map((column) => (typeof column === 'string' ? ([column, column] as const) : column));
-  const cells = (item: T) =>
-    pairs.map(([, value]) => (typeof value === 'string' ? item[value] : value(item)));
-  return tableOf(
-    items.map(cells),
-    pairs.map(([heading]) => heading),
+/** A list as a table; of one thing its fields, and a table for each list that it holds. A single value is all there is. */
+export function tablesOf(found: unknown): string {
+  if (Array.isArray(found)) return listOf(found);
+  const fields = fieldsOf(Object(found));
+  const lists = Object.entries(Object(found)).filter((one): one is [string, object[]] => isList(one[1]));
+  if (fields.length === 1 && lists.length === 0) return printable(String(fields[0]?.[1]));
+  return [tableOf(fields), ...lists.map(([name, items]) => `${printable(name)}\n${listOf(items)}`)].join(
+    '\n',
   );
 }
 
+/** A table with a column for each field that an item has. */
+export function listOf(items: object[]): string {
+  if (items.length === 0) return 'None.';
+  const rows = items.map((item) => new Map(fieldsOf(item)));
+  const names = new Set(rows.flatMap((row) => [...row.keys()]));
+  if (names.has('id') || names.has('account')) names.delete('accountId');
+  for (const name of names) if (/^(updatedAt|actorId|incidentTypeMap.*)$/.test(name)) names.delete(name);
+  return tableOf(
+    rows.map((row) => [...names].map((name) => row.get(name))),
+    [...names],
+  );
+}
+
+/** The fields of a thing, and of the things in it, that are not empty. */
+function fieldsOf(thing: object, prefix = ''): [name: string, value: unknown][] {
+  return Object.entries(thing).flatMap(([name, value]): [string, unknown][] => {
+    if (value === null || (Array.isArray(value) && (value.length === 0 || isList(value)))) return [];
+    if (typeof value === 'object' && !Array.isArray(value)) return fieldsOf(value, `${prefix}${name} `);
+    return [[`${prefix}${name}`, formats[name]?.(value) ?? value]];
+  });
+}
+
+const isList = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && typeof value[0] === 'object';
+
+/** How the values of some fields are shown. */
+const formats: { [field: string]: (value: number) => string } = {
+  bytes: (value) => `${(value / 1e9).toFixed(2)} GB`,
+  share: (value) => `${Math.floor(value * 100)} %`,
+};
+
 /** Draws a table of values that other people may have chosen, such as names. */
-export function tableOf(rows: unknown[][], head?: string[]): string {
-  const table = new Table({ ...(head && { head }), style: { head: [], border: [] } });
+export function tableOf(rows: unknown[][], head: string[] = []): string {
+  const table = new Table({ head: head.map(printable), style: { head: [], border: [] } });
   for (const row of rows) table.push(row.map(cell));
   return table.toString();
 }
 
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '–';
-  return printable(typeof value === 'object' ? JSON.stringify(value) : String(value));
+  return printable(Array.isArray(value) ? value.join(', ') : String(value));
 }
 
 /** Control characters, those that reorder text from right to left, and line separators. */

@@ -1,16 +1,15 @@
 import { Command } from 'commander';
 import type { ReplayCount, Replayed } from '../../operator/api/webhooks.ts';
-import { maxReplayCounted } from '../../webhooks/deliveries/policy.ts';
 import { agrees } from './ask.ts';
 import { ApiError, type Operator } from './client.ts';
 import { operatorFor } from './context.ts';
-import { printable, show } from './print.ts';
+import { show } from './print.ts';
 
 type Selection = { since?: string; until?: string; includeDelivered?: boolean };
 
 export function replayCommand(): Command {
   return new Command('replay')
-    .description('send finished deliveries again, on a new retry schedule')
+    .description('Send finished deliveries again, on a new retry schedule')
     .argument('[id]', 'Delivery-Id of one delivery')
     .option('--webhook <id>', 'replay what a webhook has missed: failed or cancelled deliveries')
     .option('--all', 'with --webhook: also those that were delivered')
@@ -22,7 +21,7 @@ export function replayCommand(): Command {
       if (!id === !webhook) command.error('error: give either a Delivery-Id or --webhook');
       if (id && (since || until || all || dryRun)) command.error('error: the options need --webhook');
       const operator = operatorFor(command);
-      if (id) return show(command, await operator.call('POST /deliveries/:id/replay', { id }), ['replayed']);
+      if (id) return show(command, await operator.call('POST /deliveries/:id/replay', { id }));
       const range = { since, until };
       const count = await operator.call('GET /webhooks/:id/replay', {
         id: webhook,
@@ -30,13 +29,11 @@ export function replayCommand(): Command {
       });
       const counted = inWords(count, all);
       if (dryRun) return show(command, count, () => counted);
-      const isEmpty = count.count === 0 && !count.more;
-      if (yes || isEmpty) console.error(counted);
+      if (yes) console.error(counted);
       else if (!(await agrees(`${counted} Replay?`, `${counted} ${noTerminal}`)))
         throw new ApiError('Nothing has been replayed');
       const selection = { ...range, ...(all && { includeDelivered: true }) };
-      const done = isEmpty ? { replayed: 0, more: false } : await replayAll(operator, webhook, selection);
-      show(command, done, ['replayed']);
+      show(command, await replayAll(operator, webhook, selection));
     });
 }
 
@@ -44,17 +41,20 @@ const noTerminal = 'stdin is not a terminal; pass --yes to replay them';
 
 /** What would be replayed, in sentences. */
 function inWords({ count, more, tooOld }: ReplayCount, all: boolean): string {
-  const found =
-    more && count < maxReplayCounted
-      ? `${count} of the first ${maxReplayCounted} deliveries can be replayed, and there are more after them.`
-      : `${count}${more ? ' or more' : ''} ${count === 1 ? 'delivery' : 'deliveries'} can be replayed.`;
-  const old = `${tooOld}${tooOld === maxReplayCounted ? ' or more' : ''} ${tooOld === 1 ? 'is' : 'are'} too old and left out.`;
-  const repeats = 'Receivers will see a repeat of what was delivered.';
-  return printable([found, tooOld && old, all && repeats].filter(Boolean).join(' '));
+  const sentences = [
+    `Deliveries that can be replayed: ${count}${more ? ' or more' : ''}.`,
+    tooOld > 0 && `Left out because they are too old: ${tooOld}.`,
+    all && 'Receivers will see a repeat of what was delivered.',
+  ];
+  return sentences.filter(Boolean).join(' ');
 }
 
 /** Replays everything, in as many calls as that takes. @throws ApiError, which says how far it got */
-async function replayAll(operator: Operator, id: string, selection: Selection): Promise<Replayed> {
+async function replayAll(
+  operator: Operator,
+  id: string,
+  selection: Selection,
+): Promise<Pick<Replayed, 'replayed'>> {
   let replayed = 0;
   for (let after: string | undefined; ; ) {
     const body = { ...selection, after };
@@ -64,9 +64,8 @@ async function replayAll(operator: Operator, id: string, selection: Selection): 
         : error;
     });
     replayed += part.replayed;
-    if (part.next === undefined) return { replayed, more: part.more };
+    if (part.next === undefined) return { replayed };
     after = part.next;
-    if (process.stderr.isTTY) console.error(`${replayed} replayed so far`);
   }
 }
 

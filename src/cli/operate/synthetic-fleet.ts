@@ -43,7 +43,7 @@ const incidents = Object.entries({
 
 export function generateCommand(): Command {
   return new Command('generate')
-    .description('print realistic test records as NDJSON; the same options give the same records')
+    .description('Print realistic test records as NDJSON; the same options give the same records')
     .option('--vehicles <count>', 'number of vehicles', wholeNumber(1, 100_000), 20)
     .option('--days <count>', 'number of days', wholeNumber(1, 3650), 7)
     .option('--start <date>', 'first day', '2026-10-01')

@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Command, Option } from 'commander';
+import { root } from '../project/paths.ts';
+import { ApiError, type Call } from './client.ts';
+import { operatorFor } from './context.ts';
+import { show } from './print.ts';
+
+/**
+ * A command that makes one call: its name with the fields that are arguments, and the call. The other fields of the
+ * request become options, unless `fixed` has all of them. The description is the operation's, unless it has its own.
+ */
+export type Derived = [usage: string, call: Call, fixed?: object, description?: string];
+
+type Schema = {
+  $ref?: string;
+  type?: string;
+  description?: string;
+  enum?: unknown[];
+  default?: unknown;
+  anyOf?: Schema[];
+  items?: Schema;
+  properties?: { [name: string]: Schema };
+  required?: string[];
+};
+type Field = { name: string; schema: Schema; required: boolean };
+type Operation = {
+  summary: string;
+  parameters?: { name: string; in: string; description: string; schema: Schema; required?: boolean }[];
+  requestBody?: { content: { 'application/json': { schema: Schema } } };
+};
+
+/** The API's document. The declarations that it is built from would slow down every command. */
+const document: {
+  paths: { [path: string]: { [method: string]: Operation } };
+  components: { schemas: { [name: string]: Schema } };
+} = JSON.parse(readFileSync(join(root, 'src/docs/openapi/published/openapi.operator.json'), 'utf8'));
+
+/** Options that are shorter than the names of their fields. */
+const shorter: { [field: string]: string } = {
+  accidentLevels: 'levels',
+  accountId: 'account',
+  eventId: 'event',
+  expiresAt: 'expires',
+  getsAlerts: 'alerts',
+  healthStatus: 'health',
+  incidentTypeMap: 'incident-types',
+  maxInFlight: 'in-flight',
+  maxPerSecond: 'per-second',
+  minEventRisk: 'risk',
+  tSP: 'tsp',
+};
+
+/** Neither the shell's history nor other users should see these: stdin has them, where they are required or `-`. */
+const secrets = ['credential', 'secret', 'url'];
+
+/** Makes the command from the API's document. */
+export function derived(group: string, [usage, call, fixed, description]: Derived): Command {
+  const [name = '', ...named] = usage.replace(/[<>]/g, '').split(' ');
+  const [method = '', path = ''] = call.split(' ');
+  const operation = document.paths[`/operator${path.replace(/:(\w+)/g, '{$1}')}`]?.[method.toLowerCase()];
+  if (!operation) throw new Error(`${call} is not documented`);
+  const command = new Command(name).description(description ?? operation.summary);
+  const owner = /^\/([\w-]+)s\/:id/.exec(path)?.[1];
+  const isWithin = path.endsWith(`/${group}s`);
+  if (owner && isWithin) command.requiredOption(`--${owner} <id>`, `id of the ${owner}`);
+  else if (owner) command.argument('<id>', `id of the ${owner}`);
+  const fields = fieldsOf(operation);
+  for (const field of named) {
+    const declared = fields.find(({ name }) => name === field);
+    command.argument(`<${field}>`, declared?.schema.description ?? '');
+  }
+  const options = fields
+    .filter(({ name, required }) => !fixed && !named.includes(name) && !(required && secrets.includes(name)))
+    .map((field) => ({ field, option: optionOf(field) }));
+  for (const { option } of options) command.addOption(option);
+  const secret = fields.find(({ name, required }) => required && secrets.includes(name));
+  if (secret) command.addHelpText('after', `\nIts ${secret.name} is read from stdin.`);
+  return command.action(async () => {
+    const args = new Map(
+      command.registeredArguments.map((one, at) => [one.name(), command.processedArgs[at]]),
+    );
+    const given = command.opts();
+    const body: { [name: string]: unknown } = { ...fixed };
+    for (const { name, schema, required } of fields) {
+      const option = options.find(({ field }) => field.name === name)?.option.attributeName();
+      const value = option ? given[option] : (args.get(name) ?? (required && !fixed ? '-' : undefined));
+      if (value !== undefined) body[name] = await typedValue(name, schema, value);
+    }
+    const id = args.get('id') ?? (owner && given[new Option(`--${owner}`).attributeName()]);
+    const asked = { ...(id !== undefined && { id }), [operation.requestBody ? 'body' : 'query']: body };
+    show(command, await operatorFor(command).call(call, ...([asked] as never[] as [never]))); // as the document says
+  });
+}
+
+/** The fields of a request's body or query. */
+function fieldsOf({ parameters = [], requestBody }: Operation): Field[] {
+  if (!requestBody)
+    return parameters
+      .filter((parameter) => parameter.in === 'query' && parameter.name !== 'cursor')
+      .map(({ name, description, schema, required = false }) => ({
+        name,
+        schema: { description, ...schema },
+        required,
+      }));
+  const { $ref = '' } = requestBody.content['application/json'].schema;
+  const { properties = {}, required = [] } = document.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {};
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    schema,
+    required: required.includes(name),
+  }));
+}
+
+function optionOf({ name, schema, required }: Field): Option {
+  const { type, description = '', enum: choices, default: usual, anyOf, items } = schema;
+  const long = shorter[name] ?? name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const hints = [
+    usual === true && 'This turns it off.',
+    type === 'string' && choices && `One of ${choices.join(', ')}.`,
+    items && 'Separate values with commas.',
+    type === 'object' && 'A JSON file.',
+    anyOf && '"" for none.',
+    secrets.includes(name) && '- reads it from stdin.',
+  ];
+  const flags = type === 'boolean' ? `--${usual === true ? 'no-' : ''}${long}` : `--${long} <value>`;
+  const option = new Option(flags, [description, ...hints.filter(Boolean)].join(' '));
+  return option.makeOptionMandatory(required);
+}
+
+/** What was typed as a field's value. What is invalid stays text, for the service to explain. */
+async function typedValue(name: string, schema: Schema, typed: string | boolean): Promise<unknown> {
+  if (typeof typed === 'boolean') return typed;
+  if (typed === '-' && secrets.includes(name)) return (await text(process.stdin)).trim();
+  if (typed === '' && schema.anyOf) return null;
+  const { type, items } = schema.anyOf?.[0] ?? schema;
+  if (type === 'object') return readJson(typed);
+  if (items) return Promise.all(typed.split(',').map((part) => typedValue(name, items, part)));
+  return (type === 'integer' || type === 'number') && /^\d+$/.test(typed) ? Number(typed) : typed;
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new ApiError(`Cannot read ${file} as JSON: ${error instanceof Error ? error.message : error}`);
+  }
+}

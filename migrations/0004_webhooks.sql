@@ -9,7 +9,7 @@ create table webhooks (
   headers            text not null check (json_valid(headers)), -- encrypted
   signing            text check (json_valid(signing)), -- the secrets that sign its calls, encrypted, or null
   oauth              text check (json_valid(oauth)), -- the client that gets its access tokens, encrypted, or null
-  oauth_token        text check (json_valid(oauth_token)), -- an access token, encrypted, or who is getting one, or why none
+  oauth_token        text check (json_valid(oauth_token)), -- an access token, encrypted
   notification_types integer not null check (notification_types between 1 and 3), -- bits: 1 accident, 2 event
   filters            text check (json_valid(filters)), -- what of these it is notified of, or null for all
   created_at         integer not null,

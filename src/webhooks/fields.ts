@@ -30,7 +30,7 @@ const unique = <T>(values: T[]): T[] => [...new Set(values)];
 export const maxConnections = 1000;
 
 export const refusedHeaders =
-  /^(?:host|content-.*|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|cf-.*|x-forwarded-.*|delivery-.*)$/i;
+  /^(?:host|content-.*|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|cf-.*|x-forwarded-.*|delivery-.*|webhook-.*)$/i;
 
 const isStringMap = (input: unknown): input is Record<string, string> =>
   typeof input === 'object' &&
@@ -52,7 +52,7 @@ const CustomHeaders = v.pipe(
   ),
   v.check(
     (map) => !Object.keys(map).some((name) => refusedHeaders.test(name)),
-    'must not name a header that the delivery itself sets (Host, Content-*, Connection, CF-*, X-Forwarded-*, Delivery-* and the like)',
+    'must not name a header that the delivery itself sets (Host, Content-*, Connection, CF-*, X-Forwarded-*, Delivery-*, Webhook-* and the like)',
   ),
   v.check(
     (map) => unique(Object.keys(map).map((name) => name.toLowerCase())).length === Object.keys(map).length,

@@ -75,14 +75,8 @@ export async function oauthOf(
   return { oauth };
 }
 
-/** The statement that replaces the stored token `kept` by `next`, if the webhook still has this client. */
-export const keepToken = (
-  db: Database,
-  webhookId: string,
-  client: Sealed,
-  kept: string | null,
-  next: string,
-) =>
+/** Stores an encrypted token, if the webhook still has this client. */
+export const keepToken = (db: Database, webhookId: string, client: Sealed, token: Sealed) =>
   change(db)`
-    update webhooks set oauth_token = ${next}
-    where id = ${webhookId} and oauth_token is ${kept} and oauth->>'iv' = ${client.iv}`;
+    update webhooks set oauth_token = ${JSON.stringify(token)}
+    where id = ${webhookId} and oauth->>'iv' = ${client.iv}`;

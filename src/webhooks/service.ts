@@ -67,10 +67,6 @@ export async function createWebhook(
   labels: Labels = { name: null, description: null },
 ): Promise<SavedWebhook> {
   const { signing, filters, oauth, headers = {} } = input;
-  if (Object.keys(headers).some((name) => /^webhook-/i.test(name)))
-    throw invalid('headers must not name a header of signatures (Webhook-*)', [
-      { field: 'headers', message: 'must not name a header of signatures (Webhook-*)' },
-    ]);
   const id = newId();
   const secret = signing ? await newSigning(env, id) : undefined;
   const room = sql`(select count(*) from webhooks where account_id = ${caller.accountId}) < ${maxWebhooks}`;
@@ -141,7 +137,6 @@ export async function updateWebhook(
         .set({
           ...columns,
           ...labels,
-          normalisedUrl: unlessKept(columns),
           headers: sealed ?? sql`json_set(${webhooks.headers}, '$.saved', ${newId()})`,
           filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : stored(filters),
           ...(client !== undefined && { oauth: client, oauthToken: null }),
@@ -221,10 +216,6 @@ export async function deleteWebhook(env: Env, caller: Caller, id: string): Promi
   await send(env.DELIVERIES, wakeOf(caller.accountId, [id])); // its worker cancels pending deliveries
   await untilNoCallStarts(env, [id]);
 }
-
-/** An unchanged URL is accepted, because some were saved under laxer rules. */
-const unlessKept = ({ url, normalisedUrl }: { url: string; normalisedUrl: string }) =>
-  sql<string>`case when ${webhooks.url} = ${url} then ${webhooks.normalisedUrl} else ${normalisedUrl} end`;
 
 /** The webhook's filters, if they can match with these types. */
 const unlessUnmatchable = (types: NotificationType[]): SQL =>

@@ -83,25 +83,22 @@ describe('a webhook', () => {
     expect(await update({ headers: {} })).toEqual({});
   });
 
-  it.each([{ headers: {} }, { headers: undefined }])(
-    'is not replaced by what was read before another update with %j',
-    async (changes) => {
-      const { id, createdAt: _, ...body } = (await create()).data;
-      const caller = { accountId: us.accountId, operator: true } as const;
-      const { revision = '' } = (await findWebhook(env, caller, id)) ?? {};
-      await as(us.apiToken).put(`/webhook/${id}`, { ...body, ...changes });
-      const late = updateWebhook(
-        env,
-        caller,
-        id,
-        { ...body, httpVerb: 'PUT', notificationTypes: [1] },
-        { revision },
-      );
-      await expect(late).rejects.toMatchObject({
-        failure: { message: expect.stringContaining('at the same moment') },
-      });
-    },
-  );
+  it('is not replaced by what was read before another update', async () => {
+    const { id, createdAt: _, headers, ...body } = (await create()).data;
+    const caller = { accountId: us.accountId, operator: true } as const;
+    const { revision = '' } = (await findWebhook(env, caller, id)) ?? {};
+    await as(us.apiToken).put(`/webhook/${id}`, body);
+    const late = updateWebhook(
+      env,
+      caller,
+      id,
+      { ...body, httpVerb: 'PUT', notificationTypes: [1] },
+      { revision },
+    );
+    await expect(late).rejects.toMatchObject({
+      failure: { message: expect.stringContaining('at the same moment') },
+    });
+  });
 
   it('is gone once deleted, and a second delete says so', async () => {
     const { id } = (await create()).data;
@@ -130,15 +127,9 @@ describe('a webhook', () => {
     expect(replies.find(({ status }) => status === 400)?.message).toBe('Webhook with this URL already exist');
   });
 
-  it('keeps the url that was given, and one of before the rules can still be saved as it is', async () => {
+  it('keeps the url that was given', async () => {
     const url = 'https://Keep.example.com./hook#one';
-    const { id, url: kept } = (await create({ url })).data;
-    expect(kept).toBe(url);
-    await create({ url: 'https://keep.example.com/other' });
-    const old = 'https://keep.example.com/other#old';
-    await rows('update webhooks set url = ?2, normalised_url = ?2 where id = ?1', id, old);
-    const saved = await as(us.apiToken).put(`/webhook/${id}`, webhookBody(us, { url: old, httpVerb: 'PUT' }));
-    expect(saved).toMatchObject({ status: 200, data: { url: old, httpVerb: 'PUT' } });
+    expect((await create({ url })).data.url).toBe(url);
   });
 
   it('names up to 1,000 connections, which fit into a request with everything else', async () => {

@@ -10,7 +10,7 @@ import { callTimeoutMs, kindOf, type Outcome, parseRetryAfter } from './policy.t
  * keys signs its calls.
  */
 export type CallTarget = Pick<WebhookInput, PlainField> & {
-  headers: Record<string, string>;
+  headers: Headers;
   keys?: CryptoKey[];
   /** Gets access tokens for its calls, if they need one. */
   authorize?: Authorize;
@@ -23,24 +23,12 @@ export const maxReadBytes = 4096;
 export const maxReadMs = 1000;
 export const maxKeptBytes = 1024;
 
-/** The headers of every call except the signature. `custom` ones can replace only our User-Agent. */
-export function headersFor(
-  custom: Record<string, string>,
-  { isSigned = false, isAuthorized = false } = {},
-): Record<string, string> {
-  const named = Object.keys(custom).some((name) => name.toLowerCase() === 'user-agent');
-  // Headers that describe the body or look like a signature were allowed once: webhooks may still have them.
-  const replaced = [
-    /^content-/i,
-    ...(isSigned ? [/^webhook-/i] : []),
-    ...(isAuthorized ? [/^authorization$/i] : []),
-  ];
-  const sent = Object.entries(custom).filter(([name]) => !replaced.some((one) => one.test(name)));
-  return {
-    ...(!named && { 'User-Agent': `FleetDataService/${version}` }),
-    ...Object.fromEntries(sent),
-    'Content-Type': 'application/json',
-  };
+/** The headers of every call, without what is its own. `custom` ones can replace only our User-Agent. */
+export function headersFor(custom: Record<string, string>): Headers {
+  const headers = new Headers(custom);
+  if (!headers.has('User-Agent')) headers.set('User-Agent', `FleetDataService/${version}`);
+  headers.set('Content-Type', 'application/json');
+  return headers;
 }
 
 /** How much time must be left to repeat a call with another token. */
@@ -58,8 +46,9 @@ export async function authorized(target: CallTarget, call: Call): Promise<Outcom
   let refused: string | undefined;
   for (;;) {
     const token = await authorize(until, refused);
-    if (!('value' in token)) return token;
-    const headers = { ...target.headers, Authorization: `Bearer ${token.value}` };
+    if (token.problem) return token.problem;
+    const headers = new Headers(target.headers);
+    headers.set('Authorization', `Bearer ${token.value}`);
     const outcome = await attempt({ ...target, headers }, call, Math.max(1, until - Date.now()));
     if (outcome.status !== 401 || refused !== undefined || Date.now() - began > renewWithinMs) return outcome;
     refused = token.value;
@@ -71,7 +60,7 @@ export async function authorized(target: CallTarget, call: Call): Promise<Outcom
  * log. Never throws: a failure is an outcome.
  */
 export async function attempt(
-  { url, httpVerb, headers, keys = [] }: CallTarget,
+  { url, httpVerb, headers: common, keys = [] }: CallTarget,
   call: Call,
   timeoutMs = callTimeoutMs,
 ): Promise<Outcome> {
@@ -79,21 +68,11 @@ export async function attempt(
   // `data` is JSON already; parsing and writing it again would cost CPU.
   const body = `{"timestamp":"${new Date(at).toISOString()}","type":${call.type},"data":${call.data}}`;
   try {
-    const signature = keys.length > 0 && (await signatureHeaders(keys, { id: call.id, at, body }));
-    return await callOnce(
-      url,
-      {
-        method: httpVerb,
-        headers: {
-          ...headers,
-          'Delivery-Id': call.id,
-          'Delivery-Attempt': String(call.attempt),
-          ...signature,
-        },
-        body,
-      },
-      timeoutMs,
-    );
+    const signature = keys.length > 0 ? await signatureHeaders(keys, { id: call.id, at, body }) : {};
+    const own = { 'Delivery-Id': call.id, 'Delivery-Attempt': String(call.attempt), ...signature };
+    const headers = new Headers(common);
+    for (const [name, value] of Object.entries(own)) headers.set(name, value);
+    return await callOnce(url, { method: httpVerb, headers, body }, timeoutMs);
   } catch (error) {
     return { result: kindOf(error) };
   }
@@ -102,7 +81,7 @@ export async function attempt(
 /** Makes one call without following redirects, which must respond within `timeoutMs`. Never throws. */
 export async function callOnce(
   url: string,
-  init: { method: string; headers: Record<string, string>; body: string },
+  init: { method: string; headers: HeadersInit; body: string },
   timeoutMs = callTimeoutMs,
 ): Promise<Outcome> {
   try {

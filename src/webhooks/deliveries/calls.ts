@@ -3,12 +3,11 @@ import { unseal } from '../../platform/crypto.ts';
 import { othersAreActive } from '../../platform/fair-queue.ts';
 import { described, fault } from '../../platform/log.ts';
 import { receiverProblem } from '../address.ts';
-import { pick, plainFields } from '../fields.ts';
 import { ACCIDENT } from '../notifications/types.ts';
 import { signingKeys } from '../signing.ts';
 import { authorizer } from './access-token.ts';
 import { authorized, type CallTarget, headersFor } from './attempt.ts';
-import type { Claimed, ClaimedWebhook } from './claim.ts';
+import type { CallSettings, Claimed, ClaimedWebhook } from './claim.ts';
 import { nextAfter, type Outcome } from './policy.ts';
 import type { Recorded } from './record.ts';
 
@@ -42,9 +41,8 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
   let responseMs: number | undefined;
 
   const call = async ({ delivery, webhook, startBy }: Waiting): Promise<void> => {
-    const saved = JSON.stringify(webhook.headers); // changes each time the webhook is saved, even without headers
-    const target = targets.get(saved) ?? targetOf(env, webhookId, webhook);
-    targets.set(saved, target);
+    const target = targets.get(webhook.settings) ?? targetOf(env, webhookId, JSON.parse(webhook.settings));
+    targets.set(webhook.settings, target);
     const recorded = await attemptClaimed(env, delivery, await target, startBy);
     const { attempt, status, nextAttemptAt = 0 } = recorded;
     if (attempt)
@@ -140,21 +138,16 @@ async function attemptClaimed(
 async function targetOf(
   env: Env,
   webhookId: string,
-  webhook: ClaimedWebhook,
+  { headers, signing, oauth, oauthToken, ...plain }: CallSettings,
 ): Promise<CallTarget | 'blocked' | 'unreadable'> {
   const { allowLoopbackReceivers: allowLoopback, headerKeys } = config(env);
-  if (receiverProblem(webhook.url, { allowLoopback })) return 'blocked';
+  if (receiverProblem(plain.url, { allowLoopback })) return 'blocked';
   try {
-    const { signing, oauth, oauthToken } = webhook;
-    const [custom, keys] = await Promise.all([
-      unseal(headerKeys, webhookId, webhook.headers),
-      signing ? signingKeys(env, webhookId, signing) : [],
-    ]);
     return {
-      ...pick(webhook, plainFields),
-      headers: headersFor(custom, { isSigned: keys.length > 0, isAuthorized: oauth !== null }),
-      keys,
-      ...(oauth && { authorize: authorizer(env, webhookId, oauth, oauthToken) }),
+      ...plain,
+      headers: headersFor(await unseal(headerKeys, webhookId, headers)),
+      keys: signing ? await signingKeys(env, webhookId, signing) : [],
+      ...(oauth && { authorize: await authorizer(env, webhookId, oauth, oauthToken) }),
     };
   } catch (error) {
     fault('error', { message: 'Cannot read headers', webhookId, ...described(error) });

@@ -16,15 +16,21 @@ export const startWindowMs = 5_000;
 /** How long a claim lasts: longer than the start window, a call (15 s) and recording it. */
 export const leaseMs = 30_000;
 
-/** A webhook as a worker sees it, with the state of its receiver. */
-export type ClaimedWebhook = Pick<WebhookInput, PlainField> & {
-  accountId: string;
+/** How a webhook is called: its plain fields, and its secrets, encrypted. */
+export type CallSettings = Pick<WebhookInput, PlainField> & {
   headers: Sealed;
   /** The secrets that sign its calls; null if there are none. */
   signing: Sealed | null;
   /** The client that gets its access tokens, and the stored token; null if there is none. */
   oauth: Sealed | null;
-  oauthToken: string | null;
+  oauthToken: Sealed | null;
+};
+
+/** A webhook as a worker sees it, with the state of its receiver. */
+export type ClaimedWebhook = {
+  accountId: string;
+  /** Its `CallSettings` as JSON. */
+  settings: string;
   /** The most calls that may be in flight now, and ever. */
   window: number;
   ceiling: number;
@@ -122,7 +128,8 @@ const selectWebhook = (db: Database, webhookId: string, now: number, window: num
 
 /** SQL for what a worker sees of `w` and its health `h`. */
 const webhookColumns = (now: number): SQL => sql`
-  w.account_id as accountId, ${plain}, w.headers, w.signing, w.oauth, w.oauth_token as oauthToken,
+  w.account_id as accountId, json_object(${plain}, 'headers', json(w.headers), 'signing', json(w.signing),
+    'oauth', json(w.oauth), 'oauthToken', json(w.oauth_token)) as settings,
   coalesce(h.failures, 0) as failures, coalesce(h.open_until, 0) as openUntil, h.timer_at as timerAt,
   w.max_per_second as maxPerSecond, coalesce(h.next_call_at, 0) as nextCallAt,
   ${windowOf(now)} as window, ${ceilingOf} as ceiling`;
@@ -202,7 +209,7 @@ export type FirstClaim = { webhook: ClaimedWebhook; claimed: Claimed[]; now: num
 /** Work that a call may begin itself with its claim; the queue carries it without. */
 export type NewWork = DeliveryMessage & { claim?: FirstClaim };
 
-const plain = sql.raw(plainFields.map((name) => `w.${plainColumns[name].name} as "${name}"`).join(', '));
+const plain = sql.raw(plainFields.map((name) => `'${name}', w.${plainColumns[name].name}`).join(', '));
 
 const priorities = { all: sql`(0, 1, 2, 3)`, accidents: sql`(0)`, events: sql`(1, 2, 3)` };
 
@@ -241,20 +248,9 @@ const callsLeft = (now: number, count: number): SQL => sql`
     else min(${count}, max(0, cast(max(1, w.max_per_second * ${burstSeconds})
       - max(0, coalesce(h.next_call_at, 0) - ${now}) * w.max_per_second / 1000.0 as integer))) end`;
 
-type WebhookRow = Omit<ClaimedWebhook, 'headers' | 'signing' | 'oauth' | 'more'> & {
-  headers: string;
-  signing: string | null;
-  oauth: string | null;
-  more: number;
-};
+type WebhookRow = Omit<ClaimedWebhook, 'more'> & { more: number };
 
 type ClaimedRow = Omit<Claimed, 'type' | 'data' | 'requestId' | 'wanted'> & { notification: string | null };
-
-const secretsOf = ({ headers, signing, oauth }: Pick<WebhookRow, 'headers' | 'signing' | 'oauth'>) => ({
-  headers: JSON.parse(headers) as Sealed, // as `seal` has made them
-  signing: JSON.parse(signing ?? 'null') as Sealed | null,
-  oauth: JSON.parse(oauth ?? 'null') as Sealed | null,
-});
 
 /** The claim of what was claimed at creation, if anything; `more` if other deliveries of the webhook wait. */
 export function firstClaim(rows: ClaimedAtOnce[], more: boolean, now: number): FirstClaim | undefined {
@@ -273,19 +269,13 @@ export function firstClaim(rows: ClaimedAtOnce[], more: boolean, now: number): F
     ...loaded(level, notification),
     wanted: true,
   }));
-  return { webhook: { ...webhook, ...secretsOf(webhook), more }, claimed, now };
+  return { webhook: { ...webhook, more }, claimed, now };
 }
 
 /** Combines the results of `claimStatements`. The webhook is undefined if it was deleted. */
 export function readClaim(rows: ClaimedRow[], [webhook]: WebhookRow[]) {
   return {
-    webhook:
-      webhook &&
-      ({
-        ...webhook,
-        ...secretsOf(webhook),
-        more: webhook.more === 1,
-      } satisfies ClaimedWebhook),
+    webhook: webhook && { ...webhook, more: webhook.more === 1 },
     claimed: rows.map(
       ({ notification, ...row }): Claimed => ({ ...row, ...loaded(row.level, notification) }),
     ),

@@ -9,7 +9,8 @@ it.each([true, false])(
   'calls that end while D1 is busy are recorded at once, in time (%s) or not',
   async (inTime) => {
     const calls = callsOf(env, 'ours', 'hook');
-    const webhook = { headers: { iv: '' }, url: 'https://localhost' } as ClaimedWebhook; // nothing of it is called
+    const settings = JSON.stringify({ url: 'https://localhost', headers: {} }); // nothing of it is called
+    const webhook = { settings } as ClaimedWebhook;
     const unwanted = { id: 'd', attempts: 0, type: 2, data: '{}', wanted: false } as Claimed;
     calls.start(webhook, [unwanted, unwanted], Date.now() + 1000);
     await scheduler.wait(20);
@@ -28,7 +29,8 @@ it.each([
   vi.spyOn(Date, 'now').mockReturnValue(Date.now()); // an answer takes no time, however slow the machine is
   const calls = callsOf(env, 'ours', 'hook');
   const headers = await seal(config(env).headerKeys, 'hook', {});
-  const webhook = { headers, url: 'https://localhost', httpVerb: 'POST' } as ClaimedWebhook; // all that a call needs
+  const settings = JSON.stringify({ headers, url: 'https://localhost', httpVerb: 'POST' });
+  const webhook = { settings } as ClaimedWebhook; // all that a call needs
   const delivery = { id: 'd', attempts: 0, type: 2, data: '{}', wanted: true } as Claimed;
   calls.start(webhook, [delivery, delivery], Date.now() + 1000);
   expect(calls.workersFor(50)).toBe(10);

@@ -3,7 +3,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { openDatabase, transaction } from '../../../src/platform/db/database.ts';
 import { firstIdAt } from '../../../src/platform/db/ids.ts';
 import { reEncrypt } from '../../../src/platform/jobs/re-encrypt.ts';
-import { headersFor } from '../../../src/webhooks/deliveries/attempt.ts';
 import { leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/claim.ts';
 import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
 import { recordStatements } from '../../../src/webhooks/deliveries/record.ts';
@@ -52,14 +51,6 @@ describe('custom headers', () => {
     await unattempted(hook.id, tale.happen);
     await handle(rotated, { accountId: tale.us.accountId, webhookId: hook.id, worker: 1 });
     expect(tale.heard.got.at(-1)?.headers['x-secret']).toBe(secret);
-  });
-
-  it('that would describe the body are not sent, though a webhook has them from before they were refused', () => {
-    expect(headersFor({ 'content-encoding': 'gzip', 'content-type': 'text/plain', 'X-A': 'b' })).toEqual({
-      'User-Agent': expect.any(String),
-      'Content-Type': 'application/json',
-      'X-A': 'b',
-    });
   });
 
   it('that cannot be read cost no attempt', async () => {

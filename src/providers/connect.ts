@@ -29,7 +29,7 @@ export type NewPull = {
 };
 
 /** A credential that the provider has accepted, and the name of its organisation. */
-export type Tried = {
+type Tried = {
   connector: Connector;
   credential: string;
   identity: string;
@@ -44,7 +44,7 @@ export type Tried = {
  *
  * @throws Refusal: invalid, naming the field, with the provider's message
  */
-export async function tryCredential(
+async function tryCredential(
   env: Env,
   { provider, credential: text, baseUrl: given }: Pick<NewPull, 'provider' | 'credential' | 'baseUrl'>,
 ): Promise<Tried> {

@@ -45,7 +45,7 @@ it.each([
   ['/portal/webhooks/new', { url: markup, headerName: markup, headerValue: markup }],
   ['/portal/settings/tokens', { name: markup, expires: markup }],
   ['/portal/settings/people', { email: markup }],
-  ['/portal/connections/new?provider=samsara', { credential: '', region: markup, address: markup }],
+  ['/portal/connections/new?provider=samsara', { credential: '', name: markup }],
 ] as const)('markup that is sent to %s comes back as text', async (path, fields) => {
   const reply = await ask('POST', path, { cookie: ours.cookie, fields });
   expect(reply.status).toBe(400);

@@ -1,29 +1,26 @@
+import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import type { Connection } from '../../fleet/connections.ts';
-import { invalid } from '../../platform/errors.ts';
-import { Name, tooLong } from '../../platform/fields.ts';
+import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { connectProvider, type NewPull, tryCredential } from '../../providers/connect.ts';
+import { connectProvider, type NewPull, usualHistoryDays } from '../../providers/connect.ts';
 import type { Connector } from '../../providers/connector.ts';
-import { type Draft, openDraft, sealDraft } from '../../providers/draft.ts';
-import { connectorOf } from '../../providers/registry.ts';
+import { connectorOf, connectors } from '../../providers/registry.ts';
 import { done, parseForm, submit } from '../ui/form.ts';
+import { Buttons, Choices, Field, Form, type Offered, Select } from '../ui/forms.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { type Head, page } from '../ui/layout.tsx';
-import type { SentForm } from '../ui/reader.ts';
-import { type Destination, Steps, type Tested } from './add-steps.tsx';
-import { connectionsPath } from './connections.tsx';
-import { mainInput, sentCredential } from './credential.tsx';
+import { connectionsPath, nameOf } from './connections.tsx';
+import { CredentialFields, HowToCreate, mainInput, sentCredential } from './credential.tsx';
 
-const maxAddress = 500;
-
-/** Who adds a connection: somebody who is signed in, or somebody outside with a link. */
-export type Adding = Destination & {
+/** How somebody adds a connection who is signed in or, without a way `back`, outside the account with a link. */
+export type Adding = {
+  path: string;
+  back?: string;
   head: Head;
-  /** The hash of the session or link that drafts are encrypted for. */
-  holder: string;
   connect: (input: NewPull) => Promise<Connection>;
-  /** The response once the connection was added. */
-  finish: (connection: Connection, said: string) => Response;
+  /** The page after it. */
+  next: (connection: Connection) => string;
 };
 
 const inPortal = (c: Context): Adding => ({
@@ -35,69 +32,165 @@ const inPortal = (c: Context): Adding => ({
     lead: onlyRead,
     narrow: true,
   },
-  holder: c.get('session').hash,
   connect: (input) => connectProvider(c.env, c.get('caller'), input),
-  finish: ({ id }, said) => done(c, `${connectionsPath}/${id}`, said),
+  next: ({ id }) => `${connectionsPath}/${id}`,
 });
 
 export const onlyRead = 'We only read. Nothing changes in your account at the provider.';
 
-/** Adding a connection: choose the provider, test its credential, name it. Only the last step saves. */
-export function show(c: Context, adding = inPortal(c), tested?: Tested) {
-  const chosen = c.req.query('provider');
-  const { path, back, head } = adding;
-  const connector = connectorOf(chosen ?? '');
-  return page(c, head, <Steps {...{ chosen, connector, tested, place: { path, back } }} />);
+/** Adding a connection: choose the provider, then enter its credential, which is tested before it is saved. */
+export function show(c: Context, adding = inPortal(c)) {
+  const connector = connectorOf(c.req.query('provider') ?? '');
+  return page(c, adding.head, <Steps connector={connector} adding={adding} />);
 }
 
-/** Handles the form of a step: a credential to test, or a tested draft to save. */
+const Steps = ({ connector, adding }: { connector: Connector | undefined; adding: Adding }) => (
+  <Form>
+    <ol class="levels">
+      <Step n={1} name="Choose the provider" at={connector ? 'done' : 'now'}>
+        <Providers chosen={connector} adding={adding} />
+      </Step>
+      <Step
+        n={2}
+        name={connector ? `Enter the ${askedFor(connector)}` : 'Enter its credential'}
+        at={connector ? 'now' : 'later'}
+      >
+        {connector && (
+          <>
+            <HowToCreate connector={connector} />
+            <div class="grid gap-4 mt-4">
+              <CredentialFields connector={connector} />
+              <Region connector={connector} />
+            </div>
+          </>
+        )}
+      </Step>
+      <Step n={3} name="Name it, and choose how much history to load" at="later">
+        {connector && <NameAndHistory connector={connector} back={adding.back} />}
+      </Step>
+    </ol>
+  </Form>
+);
+
+const Step = (props: { n: number; name: string; at: 'done' | 'now' | 'later'; children?: Child }) => (
+  <li class={props.at} aria-current={props.at === 'now' ? 'step' : undefined}>
+    <span class="step" aria-hidden="true">
+      {props.n}
+    </span>
+    <div class="pb-4">
+      <h2>{props.name}</h2>
+      {props.children}
+    </div>
+  </li>
+);
+
+const Providers = ({ chosen, adding }: { chosen: Connector | undefined; adding: Adding }) => (
+  <nav aria-label="Providers">
+    <ul class={`choices mt-3${adding.back ? ' choices-4' : ''}`}>
+      {connectors.map((connector) => (
+        <li>
+          <a
+            class="choice"
+            href={`${adding.path}?provider=${connector.provider}`}
+            aria-current={connector === chosen ? 'true' : undefined}
+          >
+            <Icon name={connector === chosen ? 'circle-dot' : 'circle'} />
+            <strong>{connector.name}</strong>
+            <span class="sub first-letter:uppercase">{askedFor(connector)}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
+    {adding.back && (
+      <p class="hint mt-3">
+        Another provider? <a href="/docs/connectors">Any system can send its records to us</a>
+      </p>
+    )}
+  </nav>
+);
+
+/** The credential in a few words: "API token", "secret key and connection token", "login". */
+const askedFor = ({ credential: { label, fields = [] } }: Connector): string =>
+  fields.length === 2 ? fields.map((field) => field.label.toLowerCase()).join(' and ') : label;
+
+const regionNames: { [region: string]: string } = { eu: 'Europe', ca: 'Canada', sandbox: 'Sandbox' };
+
+const Region = ({ connector: { regions, baseUrl } }: { connector: Connector }) => {
+  const hosts = Object.entries(regions).map(
+    ([region, url]): Offered => [region, `${regionNames[region] ?? region} (${new URL(url).host})`],
+  );
+  if (hosts.length === 0) return null;
+  return (
+    <Select name="region" label="Region" options={[['', `Default (${new URL(baseUrl).host})`], ...hosts]} />
+  );
+};
+
+const NameAndHistory = (props: { connector: Connector; back: string | undefined }) => {
+  const { connector, back } = props;
+  return (
+    <div class="grid gap-5 mt-3">
+      <Field
+        name="name"
+        label="Name"
+        maxlength={200}
+        hint={`Leave empty for the name that ${connector.name} has for your organization.`}
+      />
+      <Choices
+        type="radio"
+        name="historyDays"
+        legend="History"
+        hint="For trends and comparisons. It loads newest first and sends no notifications."
+        {...(back && { columns: 4 })}
+        chosen={[String(Math.min(usualHistoryDays, connector.maxHistoryDays))]}
+        options={historyChoices(connector)}
+      />
+      <div>
+        <Buttons send="Test and connect" {...(back && { back })} />
+        <p class="hint mt-2">We ask {connector.name} first, and save nothing unless it accepts.</p>
+      </div>
+    </div>
+  );
+};
+
+/** None, a month, a quarter, and the provider's maximum. */
+function historyChoices({ maxHistoryDays }: Connector): Offered[] {
+  const days = new Set([0, 30, usualHistoryDays, maxHistoryDays].filter((days) => days <= maxHistoryDays));
+  return [...days].map((days) => [
+    String(days),
+    days === 0 ? 'None' : `${days} days`,
+    days === 0 ? 'Start now' : days === maxHistoryDays && 'As much as possible',
+  ]);
+}
+
+const Chosen = v.object({
+  name: v.lazy((name) => (name === '' ? v.string() : Name)),
+  historyDays: v.pipe(v.string(), v.regex(/^\d{1,4}$/, 'must be a number of days'), v.transform(Number)),
+});
+
+/** Handles the form: tests the credential, and saves the connection if the provider accepts it. */
 export async function take(c: Context, adding = inPortal(c)) {
   const connector = connectorOf(c.req.query('provider') ?? '');
   if (!connector) return show(c, adding);
+  const { provider } = connector;
   return submit(
     c,
-    (form) =>
-      form.value('draft') === '' ? test(c, adding, connector, form) : add(c, adding, connector, form),
-    async ({ errors }, form) => {
-      const isChoice = errors.length > 0 && errors.every(({ field }) => field in Choices.entries);
-      const draft = isChoice ? await openDraft(c.env, adding.holder, form.value('draft')) : undefined;
-      return show(c, adding, draft && { sealed: form.value('draft'), draft });
+    async (form) => {
+      const credential = sentCredential(connector, form);
+      const { name, historyDays } = parseForm(Chosen, form);
+      const connection = await adding.connect({
+        ...{ provider, credential, baseUrl: form.value('region'), historyDays },
+        name: name || undefined,
+      });
+      const loads =
+        historyDays === 0
+          ? 'It receives new data from now on.'
+          : `Its last ${historyDays} days are being loaded without notifications. New events notify webhooks.`;
+      return done(c, adding.next(connection), `“${nameOf(connection)}” is connected. ${loads}`);
     },
-    (field, form) => {
-      if (field === 'baseUrl') return form.value('address') ? 'address' : 'region';
+    () => show(c, adding),
+    (field) => {
+      if (field === 'baseUrl') return 'region';
       return field === '' || field === 'credential' ? mainInput(connector) : field;
     },
   );
 }
-
-async function test(c: Context, adding: Adding, connector: Connector, form: SentForm) {
-  const baseUrl = form.value('address').trim() || form.value('region');
-  const isLong = baseUrl.length > maxAddress;
-  const others = isLong ? [{ field: 'address', message: tooLong(maxAddress) }] : [];
-  const credential = sentCredential(connector, form, others);
-  const { provider } = connector;
-  const { organisation } = await tryCredential(c.env, { provider, credential, baseUrl });
-  const draft = { provider, credential, baseUrl, organisation };
-  return show(c, adding, { sealed: await sealDraft(c.env, adding.holder, draft), draft });
-}
-
-const Choices = v.object({
-  name: Name,
-  historyDays: v.pipe(v.string(), v.regex(/^\d{1,4}$/, 'must be a number of days'), v.transform(Number)),
-});
-
-async function add(c: Context, adding: Adding, connector: Connector, form: SentForm) {
-  const draft = await openDraft(c.env, adding.holder, form.value('draft'));
-  if (draft?.provider !== connector.provider)
-    throw invalid('It was tested more than 15 minutes ago. Enter it once more.');
-  const chosen = parseForm(Choices, form);
-  return adding.finish(await adding.connect({ ...draft, ...chosen }), added(draft, chosen));
-}
-
-const added = ({ organisation }: Draft, { name, historyDays }: v.InferOutput<typeof Choices>): string => {
-  const what =
-    name === organisation ? `“${name}” is connected.` : `“${name}” is connected: it is “${organisation}”.`;
-  return historyDays === 0
-    ? `${what} It receives new data from now on.`
-    : `${what} Its last ${historyDays} days are being loaded without notifications. New events notify webhooks.`;
-};

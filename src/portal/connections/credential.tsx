@@ -1,4 +1,4 @@
-import { type FieldError, invalid } from '../../platform/errors.ts';
+import { invalid } from '../../platform/errors.ts';
 import { tooLong } from '../../platform/fields.ts';
 import { type Connector, credentialFrom, inputsOf, maxCredential } from '../../providers/connector.ts';
 import { Field } from '../ui/forms.tsx';
@@ -41,15 +41,14 @@ const kept = 'Stored encrypted, and never shown again.';
 export const mainInput = (connector: Connector): string =>
   inputsOf(connector).find(({ isSecret }) => isSecret)?.input ?? 'credential';
 
-/** The credential in a form. @throws Refusal: invalid, for what is missing or too long, including `others` */
-export function sentCredential(connector: Connector, form: SentForm, others: FieldError[] = []): string {
+/** The credential in a form. @throws Refusal: invalid, for what is missing or too long */
+export function sentCredential(connector: Connector, form: SentForm): string {
   const missing = inputsOf(connector).filter(({ input }) => form.value(input).trim() === '');
   const credential = credentialFrom(connector, form.value);
   const isLong = credential.length > maxCredential;
   const errors = [
     ...missing.map(({ input }) => ({ field: input, message: 'is required' })),
     ...(isLong ? [{ field: mainInput(connector), message: tooLong(maxCredential) }] : []),
-    ...others,
   ];
   if (errors.length > 0) throw invalid('', errors);
   return credential;

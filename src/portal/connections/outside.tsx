@@ -3,16 +3,15 @@ import { enterHome } from '../../platform/http/home.ts';
 import { limit, limitByAddress } from '../../platform/http/limits.ts';
 import { connectByLink, linkHash, openLink, withdraw } from '../../providers/links.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { done } from '../ui/form.ts';
 import { confirmed } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { type Adding, onlyRead, show as showSteps, take as takeStep } from './add.tsx';
+import { type Adding, onlyRead, show as showForm, take as takeForm } from './add.tsx';
 
-/** The page of a connect link: the steps, or what was connected by it. */
-const withLink = (step: typeof showSteps | typeof takeStep) => (c: Context) =>
-  opened(c, (found) => (found.link.connectionId === null ? step(c, adding(c, found)) : connected(c, found)));
-export const show = withLink(showSteps);
-export const take = withLink(takeStep);
+/** The page of a connect link: the form, or what was connected by it. */
+const withLink = (form: typeof showForm | typeof takeForm) => (c: Context) =>
+  opened(c, (found) => (found.link.connectionId === null ? form(c, adding(c, found)) : connected(c, found)));
+export const show = withLink(showForm);
+export const take = withLink(takeForm);
 
 type Opened = NonNullable<Awaited<ReturnType<typeof openLink>>>;
 
@@ -41,9 +40,8 @@ const adding = (c: Context, { caller, link }: Opened): Adding => ({
     title: `Connect your fleet to ${link.account}`,
     lead: `${link.account} will see your vehicles, drivers, trips, safety events and accidents, but not your credential. ${onlyRead} You can withdraw your consent with the same link.`,
   },
-  holder: caller.link,
   connect: (input) => connectByLink(c.env, caller, input),
-  finish: (_, said) => done(c, pathOf(c), said),
+  next: () => pathOf(c),
 });
 
 function connected(c: Context, { link }: Opened) {

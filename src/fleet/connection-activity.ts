@@ -28,7 +28,7 @@ export const maxCounted = 10_000;
 const hours = 24;
 
 /** The beginning of the first hour whose events are counted: full hours, of which the last is not over. */
-export const firstHour = (): number => (Math.floor(Date.now() / hourMs) - (hours - 1)) * hourMs;
+const firstHour = (): number => (Math.floor(Date.now() / hourMs) - (hours - 1)) * hourMs;
 
 /**
  * What was received from the connections of a slice, by id. Reads ranges of indexes: up to 1,000 vehicles and 1,000
@@ -47,12 +47,12 @@ export async function connectionActivity(
             kinds.map((kind) => sql`coalesce(${latest(kind, own, sql`created_at`)}, 0)`),
             sql`, `,
           )}), 0) as arrivedAt,
-          ${eventsByHour(own, maxCountedInList)} as hours
+          ${eventsByHour(own)} as hours
         from connections
         where account_id = ${caller.accountId} and ${following(connections, slice) ?? sql`true`}
         order by created_at, id limit ${slice.limit}`,
   ]);
-  return new Map(rows.map(({ id, hours, ...row }) => [id, { ...row, ...summedUp(hours, maxCountedInList) }]));
+  return new Map(rows.map(({ id, hours, ...row }) => [id, { ...row, ...summedUp(hours) }]));
 }
 
 /** How many records of a kind a connection has, up to 10,000, and when the latest happened and was received. */
@@ -63,28 +63,19 @@ export type RecordCount = {
   arrivedAt: number | null;
 };
 
-/**
- * The records of one connection by kind, and its events of the last 24 hours. Reads ranges of indexes: up to 10,000
- * entries for each kind, and as many for the events.
- */
-export async function connectionRecords(
-  env: Env,
-  caller: Caller,
-  id: string,
-): Promise<{ records: RecordCount[]; events: number; byHour: number[] | undefined }> {
+/** The records of one connection by kind. Reads ranges of indexes: up to 10,000 entries for each kind. */
+export async function connectionRecords(env: Env, caller: Caller, id: string): Promise<RecordCount[]> {
   const own = sql`(select id from connections where id = ${id} and account_id = ${caller.accountId})`;
-  const [events, ...counts] = await asCaller(env, caller, (db) => [
-    statement<{ hours: string }>(db)`select ${eventsByHour(own, maxCounted)} as hours`,
-    ...kinds.map(
+  const counts = await asCaller(env, caller, (db) =>
+    kinds.map(
       (kind) =>
         statement<Omit<RecordCount, 'kind'>>(db)`
           select ${countUpTo(sql`${sql.raw(kind.table)} where connection_id = ${own}`, maxCounted)} as count,
             ${latest(kind, own, sql.raw(kind.order))} as happenedAt,
             ${latest(kind, own, sql`created_at`)} as arrivedAt`,
     ),
-  ]);
-  const records = kinds.flatMap(({ kind }, i) => (counts[i] ?? []).map((row) => ({ kind, ...row })));
-  return { records, ...summedUp(events[0]?.hours ?? '{}', maxCounted) };
+  );
+  return kinds.flatMap(({ kind }, i) => (counts[i] ?? []).map((row) => ({ kind, ...row })));
 }
 
 /** The kinds of records, with the table and the order of its index. */
@@ -95,7 +86,7 @@ const kinds = [
   { kind: 'safety events', table: 'safety_events', order: 'started_at' },
   { kind: 'accidents', table: 'accidents', order: 'event_time' },
 ] as const;
-export type KindName = (typeof kinds)[number]['kind'];
+type KindName = (typeof kinds)[number]['kind'];
 
 /** A column of a connection's latest record of a kind. Reads one entry of an index, and its row. */
 const latest = ({ table, order }: (typeof kinds)[number], connection: SQL, column: SQL) => sql`(
@@ -107,18 +98,18 @@ const countUpTo = (rows: SQL, most: number) =>
   sql`(select count(*) from (select 1 from ${rows} limit ${most}))`;
 
 /** A connection's events of the last 24 hours by hour, as JSON. */
-const eventsByHour = (connection: SQL, most: number) => sql`(
+const eventsByHour = (connection: SQL) => sql`(
   select json_group_object(hour, n) from (
     select hour, count(*) as n from (
       select cast((started_at - ${firstHour()}) / ${hourMs} as integer) as hour from safety_events
       where connection_id = ${connection} and started_at >= ${firstHour()}
         and started_at < ${firstHour() + hours * hourMs}
-      order by started_at desc limit ${most})
+      order by started_at desc limit ${maxCountedInList})
     group by hour))`;
 
-function summedUp(json: string, most: number): Pick<ConnectionActivity, 'events' | 'byHour'> {
+function summedUp(json: string): Pick<ConnectionActivity, 'events' | 'byHour'> {
   const counts = JSON.parse(json) as { [hour: string]: number }; // as the statement makes it
   const byHour = Array.from({ length: hours }, (_, i) => counts[i] ?? 0);
   const events = byHour.reduce((sum, n) => sum + n, 0);
-  return { events, byHour: events >= most ? undefined : byHour };
+  return { events, byHour: events >= maxCountedInList ? undefined : byHour };
 }

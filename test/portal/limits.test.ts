@@ -68,7 +68,7 @@ describe('of more than fit, pages show', () => {
     await addEvents(2);
     const most = maxCountedInList; // shown as 1,000+
     expect(await counts()).toMatchObject({ vehicles: most, events: most, byHour: undefined });
-    const { records } = await connectionRecords(env, caller(), us.connection.id);
+    const records = await connectionRecords(env, caller(), us.connection.id);
     expect(records.find(({ kind }) => kind === 'vehicles')?.count).toBe(maxCounted);
   });
 

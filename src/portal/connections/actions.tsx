@@ -10,7 +10,7 @@ import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../provider
 import { connectorOf } from '../../providers/registry.ts';
 import { type PullSummary, pullSummary } from '../../providers/status.ts';
 import { done, submit } from '../ui/form.ts';
-import { Buttons, Field, Form } from '../ui/forms.tsx';
+import { Buttons, confirmed, Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { found } from '../ui/records.tsx';
 import { showConnection } from './connection.tsx';
@@ -105,10 +105,6 @@ export async function showCredential(c: Context) {
       <Form look="panel-body grid gap-4">
         <div>
           <HowToCreate connector={connector} />
-          <p class="sub mt-3">
-            The current one belongs to <strong class="wrap-anywhere">“{pull.organisation}”</strong>, at{' '}
-            <code>{new URL(pull.baseUrl).host}</code>.
-          </p>
         </div>
         <CredentialFields connector={connector} />
         <Buttons send="Test and replace" back={path} />
@@ -141,41 +137,18 @@ export async function saveCredential(c: Context) {
   );
 }
 
-export async function showRemoval(c: Context) {
+export const remove = confirmed(async (c) => {
   const pulled = await required(c);
-  const { connection, pull, path } = pulled;
-  return page(
-    c,
-    { title: 'Remove this connection?', above: above(pulled), narrow: true },
-    <section class="panel" aria-label="Remove this connection?">
-      <Form look="panel-body grid gap-4">
-        <p class="wrap-anywhere">
-          <strong>“{nameOf(connection)}”</strong> will no longer be pulled, and all of its data will be
-          deleted: vehicles, drivers, trips, safety events and accidents. Webhooks will receive nothing more
-          from it. This cannot be undone. Nothing changes at {connection.tsp}.
-        </p>
-        {pull.state === 'pulling' && <p class="sub">To stop pulling and keep the data, pause it instead.</p>}
-        <Field
-          name="name"
-          label="Type its name to confirm"
-          autocomplete="off"
-          hint={`Enter “${nameOf(connection)}”.`}
-        />
-        <Buttons send="Remove connection" weight="danger" back={path} cancel="Cancel" />
-      </Form>
-    </section>,
-  );
-}
-
-export async function remove(c: Context) {
-  const { connection } = await required(c);
-  return submit(
-    c,
-    async (form) => {
-      await deleteConnection(c.env, c.get('caller'), connection.id, form.value('name').trim());
-      return done(c, connectionsPath, `“${nameOf(connection)}” was removed. Its records are being deleted.`);
-    },
-    () => showRemoval(c),
-    'name',
-  );
-}
+  const { connection, path } = pulled;
+  const name = nameOf(connection);
+  return {
+    title: 'Remove this connection?',
+    above: above(pulled),
+    narrow: true,
+    text: `“${name}” will no longer be pulled, and all of its data will be deleted: vehicles, drivers, trips, safety events and accidents. Webhooks will receive nothing more from it. This cannot be undone. Nothing changes at ${connection.tsp}. To stop pulling and keep the data, pause it instead.`,
+    does: () => deleteConnection(c.env, c.get('caller'), connection.id, name),
+    said: `“${name}” was removed. Its records are being deleted.`,
+    back: path,
+    next: connectionsPath,
+  };
+});

@@ -1,24 +1,17 @@
-import {
-  connectionRecords,
-  firstHour,
-  maxCounted,
-  type RecordCount,
-} from '../../fleet/connection-activity.ts';
+import { connectionRecords, maxCounted, type RecordCount } from '../../fleet/connection-activity.ts';
 import { type Connection, findConnection } from '../../fleet/connections.ts';
 import { unmappedWords } from '../../fleet/unmapped-words.ts';
 import { config } from '../../platform/config.ts';
-import { hourMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { type PullStatus, pullStatus } from '../../providers/status.ts';
 import { LinkButton, MoreActions, PostButton } from '../ui/buttons.tsx';
-import { Columns } from '../ui/chart.tsx';
 import { ExternalIdPanel } from '../ui/external-id.tsx';
 import { capital, cappedCount } from '../ui/format.ts';
-import { page, timeZoneOf } from '../ui/layout.tsx';
+import { page } from '../ui/layout.tsx';
 import { Facts, Live, Note, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { type Column, Table } from '../ui/table.tsx';
-import { Ago, clockTime, Time } from '../ui/time.tsx';
+import { Ago, Time } from '../ui/time.tsx';
 import { connectionsPath, nameOf } from './connections.tsx';
 import { credentialLabel, Health, healthOf } from './health.tsx';
 import { Feeds, ProviderWebhook, Refusals, Unmapped } from './pull.tsx';
@@ -27,7 +20,7 @@ import { Feeds, ProviderWebhook, Refusals, Unmapped } from './pull.tsx';
 export async function showConnection(c: Context) {
   const id = c.req.param('id') ?? '';
   const caller = c.get('caller');
-  const [stored, { records, events, byHour }, pull] = await Promise.all([
+  const [stored, records, pull] = await Promise.all([
     findConnection(c.env, caller, id),
     connectionRecords(c.env, caller, id),
     pullStatus(c.env, caller, id),
@@ -46,11 +39,11 @@ export async function showConnection(c: Context) {
         pull && pull.organisation !== nameOf(connection)
           ? `${connection.tsp}, “${pull.organisation}”`
           : connection.tsp,
-      actions: <Actions path={path} pull={pull} />,
+      actions: pull && <Actions path={path} pull={pull} />,
     },
     <>
       <Live id="health-now">
-        {health.note && (health.urgency > 0 || isStopped(pull)) && (
+        {health.note && (
           <Note
             mood={health.mood}
             side={
@@ -72,22 +65,13 @@ export async function showConnection(c: Context) {
       {pull && <Feeds pull={pull} />}
       <div class="cols cols-3-2">
         <Panel
-          id="events"
-          title="Safety events, last 24 hours"
-          side={<p>{cappedCount(events, maxCounted)}</p>}
-          body
+          id="records"
+          title="Records"
+          side={<a href={`/portal/events?connection=${id}`}>Safety events</a>}
+          foot={scopeOf(config(c.env).hotDays)}
           live
         >
-          {byHour ? (
-            <Columns
-              id="by-hour"
-              summary={`${events} safety events in the last 24 hours, by hour`}
-              series={[{ name: 'Events', look: 'fill-main' }]}
-              columns={hourly(byHour, timeZoneOf(c))}
-            />
-          ) : (
-            <p class="sub">Too many to chart.</p>
-          )}
+          <Table caption="Records by kind" labels columns={recordColumns} items={records} />
         </Panel>
         <Panel id="facts" title="Details" body live>
           <Details connection={connection} pull={pull} />
@@ -98,70 +82,46 @@ export async function showConnection(c: Context) {
         value={connection.externalId}
         hint="Such as a policy number: externalId in the API. No other connection can have the same one."
       />
-      <Panel id="records" title="Records" foot={scopeOf(config(c.env).hotDays)} live>
-        <Table caption="Records by kind" labels columns={recordColumns} items={records} />
-      </Panel>
-      {pull && (
-        <>
-          <div class="cols cols-3-2">
-            <Refusals refusals={pull.refusals} />
-            <Unmapped unmapped={unmapped} />
-          </div>
-          {pull.state !== 'withdrawn' && (
-            <ProviderWebhook
-              path={path}
-              url={`${config(c.env).origin ?? new URL(c.req.url).origin}/providers/${id}/webhook`}
-              pull={pull}
-            />
-          )}
-        </>
+      {pull && pull.state !== 'withdrawn' && (
+        <ProviderWebhook
+          path={path}
+          url={`${config(c.env).origin ?? new URL(c.req.url).origin}/providers/${id}/webhook`}
+          pull={pull}
+        />
       )}
-      {!pull && unmapped.length > 0 && <Unmapped unmapped={unmapped} />}
+      {(pull || unmapped.length > 0) && <Unmapped unmapped={unmapped} />}
+      {pull && <Refusals refusals={pull.refusals} />}
     </>,
   );
 }
 
-/** Whether somebody has stopped the pulls. */
-const isStopped = (pull: PullStatus | undefined): boolean =>
-  pull?.state === 'paused' || pull?.state === 'withdrawn';
-
-const Actions = ({ path, pull }: { path: string; pull: PullStatus | undefined }) => {
-  const events = `/portal/events?connection=${path.split('/').at(-1)}`;
-  if (!pull) return <LinkButton href={events} name="Safety events" icon="shield-alert" />;
-  if (pull.state === 'withdrawn')
-    return (
-      <>
-        <LinkButton href={events} name="Safety events" icon="shield-alert" />
-        <LinkButton href={`${path}/remove`} name="Remove" icon="trash" weight="danger" />
-      </>
-    );
+const Actions = ({ path, pull }: { path: string; pull: PullStatus }) => {
+  const isWithdrawn = pull.state === 'withdrawn';
   return (
     <>
-      {pull.state === 'paused' ? (
+      {pull.state === 'paused' && (
         <PostButton to={`${path}/resume`} name="Resume" icon="play" weight="primary" />
-      ) : (
+      )}
+      {pull.state !== 'paused' && !isWithdrawn && (
         <>
           <PostButton to={`${path}/pull`} name="Pull now" icon="refresh-cw" />
           <PostButton to={`${path}/pause`} name="Pause" icon="pause" />
         </>
       )}
       <MoreActions>
-        <LinkButton href={events} name="Safety events" icon="shield-alert" weight="ghost" />
-        <LinkButton
-          href={`${path}/credential`}
-          name={`Replace the ${credentialLabel(pull)}`}
-          icon="key-round"
-          weight="ghost"
-        />
+        {!isWithdrawn && (
+          <LinkButton
+            href={`${path}/credential`}
+            name={`Replace the ${credentialLabel(pull)}`}
+            icon="key-round"
+            weight="ghost"
+          />
+        )}
         <LinkButton href={`${path}/remove`} name="Remove" icon="trash" weight="ghost danger" />
       </MoreActions>
     </>
   );
 };
-
-/** The last hours, each named by its beginning. */
-const hourly = (byHour: number[], zone: string) =>
-  byHour.map((value, i) => ({ name: clockTime(zone, firstHour() + i * hourMs), values: [value] }));
 
 const Details = ({ connection, pull }: { connection: Connection; pull: PullStatus | undefined }) => (
   <Facts
@@ -175,8 +135,6 @@ const Details = ({ connection, pull }: { connection: Connection; pull: PullStatu
       ['External ID', connection.externalId],
       ['Connection ID', <code>{connection.id}</code>],
       ['Added', <Time at={connection.createdAt} />],
-      ['Last changed', <Time at={connection.updatedAt} />],
-      ['Ingest keys', pull ? undefined : 'Managed by the team that runs this service'],
     ]}
   />
 );

@@ -6,7 +6,6 @@ import type { PullSummary } from '../../providers/status.ts';
 import { capital, percent } from '../ui/format.ts';
 import type { IconName } from '../ui/icon-names.ts';
 import { type Mood, State } from '../ui/states.tsx';
-import { spanInWords } from '../ui/time.tsx';
 
 /** A connection's health in words. A problem has a note; the most urgent has the highest `urgency`. */
 export type ConnectionHealth = { mood: Mood; word: string; urgency: number; note?: string; icon?: IconName };
@@ -35,26 +34,6 @@ export function credentialLabel({ provider }: Pick<PullSummary, 'provider'>): st
 }
 
 const longestLabel = 16;
-
-/** Whether the provider asks us to wait; otherwise a connection is pulled each minute. */
-export const isWaiting = ({ nextAt }: Pick<PullSummary, 'nextAt'>): boolean =>
-  nextAt !== null && nextAt > Date.now() + 2 * 60_000;
-
-/**
- * How much of the history of all feeds was loaded, from 0 to 1, and when the last should end; undefined when complete.
- */
-function historyOf(pull: PullSummary): { share: number; endsAt: number | null } | undefined {
-  const histories = pull.feeds.flatMap(({ history }) => history ?? []);
-  const left = histories.filter(({ share }) => share < 1);
-  if (left.length === 0) return undefined;
-  const share = histories.reduce((sum, history) => sum + history.share, 0) / histories.length;
-  const ends = left.map(({ endsAt }) => endsAt);
-  return { share, endsAt: ends.includes(null) || isWaiting(pull) ? null : Math.max(...ends.map(Number)) };
-}
-
-/** "about 4 min left". */
-export const timeLeft = (endsAt: number): string =>
-  `about ${spanInWords(Math.max(1000, endsAt - Date.now()))} left`;
 
 /** The account's view of a health status that an operator has set. */
 export const givenHealth = (status: number): ConnectionHealth =>
@@ -107,15 +86,15 @@ function healthOfPull({ healthStatus }: Connection, pull: PullSummary): Connecti
       word: 'Late',
       note: advice.join(' ') || 'Nothing could be pulled for some minutes. We will keep trying.',
     };
-  const history = historyOf(pull);
-  if (!history) return givenHealth(1);
-  const left = history.endsAt === null ? '' : `, ${timeLeft(history.endsAt)}`;
+  const loaded = feeds.flatMap(({ history }) => history?.share ?? []);
+  if (loaded.every((share) => share >= 1)) return givenHealth(1);
+  const share = loaded.reduce((sum, one) => sum + one, 0) / loaded.length;
   return {
     mood: 'quiet',
     word: 'Loading history',
     icon: 'loader',
     urgency: 0,
-    note: `${percent(history.share)} of ${pull.historyDays} days${left}.`,
+    note: `${percent(share)} of ${pull.historyDays} days.`,
   };
 }
 

@@ -5,13 +5,13 @@ import { refusalsKept } from '../../providers/store.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { AskInstead } from '../ui/allowed.tsx';
 import { Submit } from '../ui/buttons.tsx';
-import { percent } from '../ui/format.ts';
+import { capital, percent } from '../ui/format.ts';
 import { Field, Form } from '../ui/forms.tsx';
 import { Copyable, Panel } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
-import { Ago, Time } from '../ui/time.tsx';
-import { feedWords, isWaiting, timeLeft } from './health.tsx';
+import { Ago, spanInWords, Time } from '../ui/time.tsx';
+import { feedWords } from './health.tsx';
 
 /** The state of each feed and its history. */
 export const Feeds = ({ pull }: { pull: PullSummary }) => (
@@ -65,9 +65,11 @@ const History = ({ feed: { history }, pull }: { feed: FeedStatus; pull: PullSumm
         All {pull.historyDays} days, {many}
       </span>
     );
-  const rate = recordsPerMinute === null ? [] : [`${recordsPerMinute.toLocaleString('en')} a minute`];
-  const waits = pull.state === 'pulling' && isWaiting(pull);
-  const left = endsAt === null || pull.state !== 'pulling' || waits ? [] : [timeLeft(endsAt)];
+  const rate = recordsPerMinute !== null && `${recordsPerMinute.toLocaleString('en')} a minute`;
+  const left =
+    endsAt !== null &&
+    pull.state === 'pulling' &&
+    `about ${spanInWords(Math.max(1000, endsAt - Date.now()))} left`;
   return (
     <span class="block min-w-40">
       {percent(share)} of {pull.historyDays} days
@@ -75,20 +77,10 @@ const History = ({ feed: { history }, pull }: { feed: FeedStatus; pull: PullSumm
         <rect class="fill-rest" width="100%" height="6" rx="3" />
         <rect class="fill-main" width={percent(share)} height="6" rx="3" />
       </svg>
-      <span class="sub">
-        {[many, ...rate, ...left].join(', ')}
-        {waits && (
-          <>
-            . The provider asks us to wait until <Time at={pull.nextAt} />.
-          </>
-        )}
-      </span>
+      <span class="sub">{[many, rate, left].filter(Boolean).join(', ')}</span>
     </span>
   );
 };
-
-/** How many are shown at first. */
-const firstShown = 10;
 
 /** How many of the most frequent labels are shown. */
 export const maxWords = 50;
@@ -108,36 +100,17 @@ export const Refusals = ({ refusals }: Pick<PullStatus, 'refusals'>) => (
       caption="Refused records, the latest first"
       labels
       columns={refusalColumns}
-      items={refusals.slice(0, firstShown)}
+      items={refusals}
       empty={<p class="panel-body sub">No records were refused.</p>}
     />
-    {refusals.length > firstShown && (
-      <details class="border-t border-line">
-        <summary class="sub px-4 py-3">Show {refusals.length - firstShown} more</summary>
-        <Table
-          caption="More refused records"
-          labels
-          columns={refusalColumns}
-          items={refusals.slice(firstShown)}
-        />
-      </details>
-    )}
   </Panel>
 );
-
-const kinds: { [kind: string]: string } = {
-  vehicle: 'Vehicle',
-  driver: 'Driver',
-  trip: 'Trip',
-  safetyEvent: 'Safety event',
-  accident: 'Accident',
-};
 
 const refusalColumns: Column<PullStatus['refusals'][number]>[] = [
   {
     head: 'Record',
     look: 'card-title',
-    cell: ({ kind }) => kinds[kind] ?? kind,
+    cell: ({ kind }) => capital(kind.replace('E', ' e')), // "Safety event" for `safetyEvent`
     more: ({ sourceId }) =>
       sourceId && (
         <span class="sub block md:min-w-36">
@@ -161,9 +134,7 @@ export const Unmapped = ({ unmapped }: { unmapped: WordCount[] }) => (
     title="Unmapped incident labels"
     live
     side={countOf(unmapped)}
-    foot={`Of the last ${eventsLookedAt.toLocaleString('en')} events${
-      unmapped.length > maxWords ? `, ${maxWords} are shown` : ''
-    }. Events with only such labels have the type Other. The team that runs this service can map them.`}
+    foot={`The ${maxWords} most frequent of the last ${eventsLookedAt.toLocaleString('en')} events. Events with only such labels have the type Other. The team that runs this service can map them.`}
   >
     <Table
       caption="Unmapped incident labels"

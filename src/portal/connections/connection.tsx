@@ -89,8 +89,8 @@ export async function showConnection(c: Context) {
           pull={pull}
         />
       )}
-      {(pull || unmapped.length > 0) && <Unmapped unmapped={unmapped} />}
-      {pull && <Refusals refusals={pull.refusals} />}
+      {unmapped.length > 0 && <Unmapped unmapped={unmapped} />}
+      {pull && pull.refusals.length > 0 && <Refusals refusals={pull.refusals} />}
     </>,
   );
 }

@@ -85,24 +85,15 @@ const History = ({ feed: { history }, pull }: { feed: FeedStatus; pull: PullSumm
 /** How many of the most frequent labels are shown. */
 export const maxWords = 50;
 
-const countOf = (items: unknown[]) => <p>{items.length === 0 ? 'None' : items.length}</p>;
-
 /** The provider's records that were refused, and why. */
 export const Refusals = ({ refusals }: Pick<PullStatus, 'refusals'>) => (
   <Panel
     id="refused"
     title="Refused records"
     live
-    side={countOf(refusals)}
     foot={`The last ${refusalsKept} are kept. A corrected record is accepted when it is resent.`}
   >
-    <Table
-      caption="Refused records, the latest first"
-      labels
-      columns={refusalColumns}
-      items={refusals}
-      empty={<p class="panel-body sub">No records were refused.</p>}
-    />
+    <Table caption="Refused records, the latest first" labels columns={refusalColumns} items={refusals} />
   </Panel>
 );
 
@@ -133,7 +124,6 @@ export const Unmapped = ({ unmapped }: { unmapped: WordCount[] }) => (
     id="unmapped"
     title="Unmapped incident labels"
     live
-    side={countOf(unmapped)}
     foot={`The ${maxWords} most frequent of the last ${eventsLookedAt.toLocaleString('en')} events. Events with only such labels have the type Other. The team that runs this service can map them.`}
   >
     <Table
@@ -141,7 +131,6 @@ export const Unmapped = ({ unmapped }: { unmapped: WordCount[] }) => (
       labels
       columns={wordColumns}
       items={unmapped.slice(0, maxWords)}
-      empty={<p class="panel-body sub">All incident labels are mapped.</p>}
     />
   </Panel>
 );

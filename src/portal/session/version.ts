@@ -4,8 +4,8 @@ import { hourMs } from '../../platform/durations.ts';
 import { countedHours, type HourTally } from '../../webhooks/deliveries/counts.ts';
 
 /**
- * The subject of a page: an account, whose records change; its exports; a webhook, whose deliveries end; or a connection,
- * which also pulls without changes.
+ * The subject of a page: an account, whose records change; a webhook, whose deliveries end; or a connection, which also
+ * pulls without changes.
  */
 export type Watched = { of: string; id: string };
 
@@ -18,9 +18,6 @@ export function versionOf({ of, id }: { of: string; id: string | SQLWrapper }, n
     return sql`(select json_array(${newestChange(sql`c.account_id`)}, c.health_status, c.last_pulled_at, p.paused_at,
         p.refused_at)
       from connections c left join pulls p on p.connection_id = c.id where c.id = ${id})`;
-  if (of === 'exports')
-    return sql`(select json_array(id, records, next_at) from exports where account_id = ${id}
-      order by requested_at desc limit 1)`;
   return newestChange(id);
 }
 

@@ -1,11 +1,7 @@
 import * as v from 'valibot';
 import { setUnits } from '../../accounts/accounts.ts';
-import { auditDays } from '../../accounts/audit/prune.ts';
 import { setPreferences } from '../../accounts/people.ts';
-import { deadTokenDays } from '../../accounts/prune.ts';
 import { sessionMs } from '../../accounts/sessions.ts';
-import { keptMs as changesKeptMs } from '../../fleet/changes/prune.ts';
-import { config } from '../../platform/config.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { AskInstead, aRole } from '../ui/allowed.tsx';
@@ -50,7 +46,6 @@ export function show(c: Context) {
           <Submit name="Save units" />
         </Form>
       </Panel>
-      <Kept env={c.env} />
       <Panel id="sessions" title="Your sessions" body="grid gap-3 justify-items-start">
         <p>
           You stay signed in for {sessionMs / dayMs} days. If you have lost a device, or used one that is not
@@ -64,6 +59,8 @@ export function show(c: Context) {
 
 const inOneLine = 'grid gap-4 items-end sm:grid-cols-[minmax(0,24rem)_auto] sm:justify-start';
 
+const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone): Offered => [zone, zone]);
+
 const ZoneForm = ({ chosen, browser }: { chosen: string; browser: string }) => (
   <Panel id="time-zone" title="Time zone">
     <Form to={path} look="panel-body grid gap-3">
@@ -72,8 +69,7 @@ const ZoneForm = ({ chosen, browser }: { chosen: string; browser: string }) => (
           name="timeZone"
           label="Show times in"
           value={chosen}
-          options={[['', `Your browser’s (${cityOf(browser)})`]]}
-          groups={zonesByRegion()}
+          options={[['', `Your browser’s (${browser})`], ...zones]}
         />
         <Submit name="Save" />
       </div>
@@ -81,39 +77,6 @@ const ZoneForm = ({ chosen, browser }: { chosen: string; browser: string }) => (
     </Form>
   </Panel>
 );
-
-/** "New York", "Kentucky, Louisville"; a zone without a city unchanged. */
-const cityOf = (zone: string): string => zone.split('/').slice(1).join(', ').replaceAll('_', ' ') || zone;
-
-function zonesByRegion(): [region: string | undefined, zones: Offered[]][] {
-  const zones = Intl.supportedValuesOf('timeZone').filter((name) => name.includes('/'));
-  const regions = Map.groupBy(zones, (zone) => zone.split('/')[0]);
-  return [...new Map([['Universal', ['UTC']]]), ...regions].map(([region, all]) => [
-    region,
-    all.map((zone) => [zone, cityOf(zone)]),
-  ]);
-}
-
-const Kept = ({ env }: { env: Env }) => {
-  const { hotDays, retentionMs } = config(env);
-  return (
-    <Panel id="kept" title="Data retention" side={<a href="/docs/limits">Limits</a>} body>
-      <Facts
-        facts={[
-          ['Vehicles and drivers', 'Until you ask us to delete them'],
-          [
-            'Trips, safety events, accidents',
-            `Until you ask us to delete them${hotDays > 0 ? `; after ${hotDays} days in the archive, where lists still find them` : ''}`,
-          ],
-          ['Finished deliveries', `${retentionMs / dayMs} days`],
-          ['The list of changes in the API', `${changesKeptMs / dayMs} days`],
-          ['Revoked and expired tokens', `${deadTokenDays} days`],
-          ['The audit log', `${auditDays} days`],
-        ]}
-      />
-    </Panel>
-  );
-};
 
 const Zone = v.object({
   timeZone: v.pipe(

@@ -46,18 +46,9 @@ const What = ({ entry: { action, subject, subjectName, subjectId, fields } }: { 
   <span class="break-words">
     {capital(action)} {subject !== 'person' && `${subject} `}
     {subjectName === null ? <code>{subjectId}</code> : <strong class="font-medium">{subjectName}</strong>}
-    {fields.length > 0 && <span class="sub block">{fields.map(wordsFor).join(', ')}</span>}
+    {fields.length > 0 && <span class="sub block">{fields.join(', ')}</span>}
   </span>
 );
-
-/** Fields have the names of the API. */
-const wordsFor = (field: string): string => fieldNames[field] ?? field;
-const fieldNames: { [field: string]: string } = {
-  healthStatus: 'health',
-  tSP: 'name in deliveries',
-  maxInFlight: 'calls at a time',
-  maxPerSecond: 'calls a second',
-};
 
 function whoIn({ actor, actorName, actorId }: Entry): string {
   if (actor === 'operator') return 'Operator';

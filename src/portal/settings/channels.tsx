@@ -12,7 +12,7 @@ import {
 import { findMailRule } from '../../webhooks/alerts/rules.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { done, submit } from '../ui/form.ts';
-import { Buttons, Choice, confirmed, Field, Form, Select } from '../ui/forms.tsx';
+import { Buttons, confirmed, Field, Form, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
@@ -58,15 +58,7 @@ export async function show(c: Context) {
             In Slack, add an incoming webhook to an app of yours. In Teams, add the workflow “Send webhook
             alerts to a channel”. <a href="/docs/portal#team-channels">What an HTTPS endpoint receives</a>
           </p>
-          <Choice
-            type="checkbox"
-            name="alerts"
-            value="yes"
-            checked={channel?.getsAlerts ?? true}
-            label="Problems with webhooks and connections"
-            note="When one is paused, late or unavailable, when deliveries have failed, and when it works again."
-          />
-          <RuleFields rule={rule} groups={groups} />
+          <RuleFields rule={rule} groups={groups} getsAlerts={channel?.getsAlerts ?? true} />
           <Buttons send={channel ? 'Save' : 'Add channel'} back={notificationsPath} />
         </Form>
       </Panel>

@@ -37,17 +37,15 @@ const keptDays = exportKeptMs / dayMs;
 
 /** Settings, Exports: the account's data as files. */
 export async function list(c: Context) {
-  const { accountId } = c.get('caller');
   const exports = await listExports(c.env, c.get('caller'));
   return page(
     c,
-    { title: 'Exports', tab: true, watches: [{ of: 'exports', id: accountId, version: versionOf(exports) }] },
+    { title: 'Exports', tab: true },
     <>
       {canExport(c.env) && <NewExport />}
       <Panel
         id="exports"
         title="Exports"
-        live
         side={<AskInstead to={path} what="export data" />}
         foot={`Files are deleted after ${keptDays} days, when a driver is erased, and when a connection is deleted.`}
       >
@@ -63,10 +61,6 @@ export async function list(c: Context) {
     </>,
   );
 }
-
-/** As the database has it. */
-const versionOf = ([newest]: Export[]): string =>
-  newest ? JSON.stringify([newest.id, newest.records, newest.nextAt]) : '';
 
 const nothing = (
   <Empty icon="download" title="No exports yet">

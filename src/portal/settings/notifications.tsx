@@ -20,7 +20,6 @@ import { Ago } from '../ui/time.tsx';
 
 export const notificationsPath = '/portal/settings/notifications';
 export const channelsPath = `${notificationsPath}/channels`;
-const recordsPath = `${notificationsPath}/records`;
 
 /** Settings, Notifications: the reader's emails, and the account's channels. */
 export async function showNotifications(c: Context) {
@@ -38,23 +37,16 @@ export async function showNotifications(c: Context) {
           <p>This deployment sends no email.</p>
         </Note>
       )}
-      <RecordEmails rule={rule} groups={groups} email={email} />
-      <Panel id="emails" title="Emails about webhooks and connections">
-        <Form to={notificationsPath} look="panel-body grid gap-4 justify-items-start">
+      <Panel id="emails" title="Your emails">
+        <Form to={notificationsPath} look="panel-body grid gap-4">
           <p>
-            {getsAlerts
-              ? `We email ${email} when something is wrong with a webhook or a connection.`
-              : `We do not email ${email} about webhooks and connections.`}
+            Sent to {email}. Those about accidents and safety events within about a minute; on busy days,
+            several are combined in one email.
           </p>
-          <Choice
-            type="checkbox"
-            name="alerts"
-            value="yes"
-            checked={getsAlerts}
-            label="Email me when a webhook is paused, deliveries have failed or a connection is unavailable, and when it works again"
-            note={`After ${pausedAfterMs / 60_000} minutes, and at most once an hour for each webhook or connection and reason. This setting applies to you only.`}
-          />
-          <Submit name="Save" />
+          <RuleFields rule={rule} groups={groups} getsAlerts={getsAlerts} />
+          <div>
+            <Submit name="Save" />
+          </div>
         </Form>
       </Panel>
       <Channels channels={channels} />
@@ -122,54 +114,49 @@ const channelColumns: Column<Channel>[] = [
   },
 ];
 
-/** The form for the reader's emails about accidents and safety events. */
-const RecordEmails = (props: { rule: MailRule; groups: string[]; email: string }) => {
-  const { rule, groups, email } = props;
+/** What a person or a channel is notified of. */
+export const RuleFields = (props: { rule: MailRule; groups: string[]; getsAlerts: boolean }) => {
+  const { rule, groups, getsAlerts } = props;
   return (
-    <Panel id="record-emails" title="Emails about accidents and safety events">
-      <Form to={recordsPath} look="panel-body grid gap-4">
-        <p>Sent to {email} within about a minute. On busy days, several are combined in one email.</p>
-        <RuleFields rule={rule} groups={groups} />
-        <div>
-          <Submit name="Save choice" />
-        </div>
-      </Form>
-    </Panel>
+    <>
+      <Choice
+        type="checkbox"
+        name="alerts"
+        value="yes"
+        checked={getsAlerts}
+        label="Problems with webhooks and connections"
+        note={`When one has been paused, late or unavailable for ${pausedAfterMs / 60_000} minutes, when deliveries have failed, and when it works again: at most once an hour each.`}
+      />
+      <Choices
+        name="levels"
+        legend="Accidents that reach"
+        chosen={rule.levels.map(String)}
+        options={levelOptions}
+      />
+      <Select
+        name="risk"
+        label="Safety events"
+        value={String(rule.risk ?? '')}
+        options={[
+          ['', 'None'],
+          ['5', 'Risk 5'],
+          ['4', 'Risk 4 and 5'],
+          ['3', 'Risk 3 to 5'],
+        ]}
+      />
+      {groups.length > 0 && (
+        <Choices
+          name="groups"
+          legend="Only vehicles in these groups"
+          columns={2}
+          chosen={rule.groups ?? []}
+          options={groups.map((group) => [group, group])}
+          hint="Choose none for all vehicles. Accidents of unknown vehicles are always included."
+        />
+      )}
+    </>
   );
 };
-
-/** The fields of a rule. */
-export const RuleFields = ({ rule, groups }: { rule: MailRule; groups: string[] }) => (
-  <>
-    <Choices
-      name="levels"
-      legend="Accidents that reach"
-      chosen={rule.levels.map(String)}
-      options={levelOptions}
-    />
-    <Select
-      name="risk"
-      label="Safety events"
-      value={String(rule.risk ?? '')}
-      options={[
-        ['', 'None'],
-        ['5', 'Risk 5'],
-        ['4', 'Risk 4 and 5'],
-        ['3', 'Risk 3 to 5'],
-      ]}
-    />
-    {groups.length > 0 && (
-      <Choices
-        name="groups"
-        legend="Only vehicles in these groups"
-        columns={2}
-        chosen={rule.groups ?? []}
-        options={groups.map((group) => [group, group])}
-        hint="Choose none for all vehicles. Accidents of unknown vehicles are always included."
-      />
-    )}
-  </>
-);
 
 /** The rule in a form. */
 export function ruleIn({ value, values }: SentForm): MailRule {
@@ -182,27 +169,11 @@ export function ruleIn({ value, values }: SentForm): MailRule {
   };
 }
 
-export async function saveRecordEmails(c: Context) {
-  const rule = ruleIn(await readForm(c));
-  const { id, email } = c.get('session').user;
-  await setMailRule(c.env, c.get('caller'), id, rule);
-  const asks = rule.levels.length > 0 || rule.risk !== null;
-  return done(
-    c,
-    notificationsPath,
-    asks ? `We email ${email} as chosen.` : `No emails about accidents or safety events to ${email}.`,
-  );
-}
-
 export async function saveNotifications(c: Context) {
-  const on = (await readForm(c)).value('alerts') === 'yes';
+  const form = await readForm(c);
   const { id, email } = c.get('session').user;
-  await setPreferences(c.env, c.get('caller'), id, { getsAlerts: on });
-  return done(
-    c,
-    notificationsPath,
-    on
-      ? `We email ${email} about webhooks and connections.`
-      : `No more emails about webhooks and connections to ${email}.`,
-  );
+  const caller = c.get('caller');
+  await setPreferences(c.env, caller, id, { getsAlerts: form.value('alerts') === 'yes' });
+  await setMailRule(c.env, caller, id, ruleIn(form));
+  return done(c, notificationsPath, `We email ${email} as chosen.`);
 }

@@ -68,14 +68,9 @@ const Invitation = () => (
           />
           <Submit name="Invite" />
         </div>
-        <dl class="facts hint mt-3">
-          {roles.map((role) => (
-            <>
-              <dt>{roleNames[role]}</dt>
-              <dd>{roleNotes[role]}</dd>
-            </>
-          ))}
-        </dl>
+        <p class="hint mt-3">
+          <a href="/docs/portal#roles">What each role may do</a>
+        </p>
       </Form>
     </Panel>
   </Allowed>

@@ -139,28 +139,17 @@ export const Field = (
 /** A value to choose, and its name. */
 export type Offered = [value: string, name: string, note?: Child];
 
-/** A labelled choice of one of several values, in groups if they have names. */
-export const Select = (
-  props: Labelled & {
-    value?: string | undefined;
-    options: Offered[];
-    groups?: [name: string | undefined, options: Offered[]][];
-  },
-) => {
-  const { value, options, groups = [], ...labelled } = props;
+/** A labelled choice of one of several values. */
+export const Select = (props: Labelled & { value?: string | undefined; options: Offered[] }) => {
+  const { value, options, ...labelled } = props;
   const chosen = useContext(FilledForm)?.value(props.name) ?? value ?? '';
-  const shown = (all: Offered[]) =>
-    all.map(([option, text]) => (
-      <option value={option} selected={option === chosen}>
-        {text}
-      </option>
-    ));
   return (
     <Control {...labelled}>
       <select class="select" id={props.name} name={props.name} {...attributesOf(props)}>
-        {shown(options)}
-        {groups.map(([name, all]) => (
-          <optgroup label={name}>{shown(all)}</optgroup>
+        {options.map(([option, text]) => (
+          <option value={option} selected={option === chosen}>
+            {text}
+          </option>
         ))}
       </select>
     </Control>

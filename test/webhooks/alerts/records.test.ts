@@ -24,7 +24,7 @@ const send = (...records: object[]) => as(us.connection.ingestKey).send(...recor
 const crash = (level = 1, more = {}) => accident({ eventTime, notificationLevel: level, ...more });
 const event = (more = {}) => safetyEvent({ startedAt: eventTime, eventRisk: 5, driver: 'driver-1', ...more });
 const choose = (fields: [string, string][], who = ann) =>
-  ask('POST', '/portal/settings/notifications/records', { cookie: who.cookie, fields });
+  ask('POST', '/portal/settings/notifications', { cookie: who.cookie, fields });
 const run = (now?: number) => sendRecordMails(env, now);
 const subjects = () => emails.sent().map(({ subject }) => subject);
 const all: [string, string][] = ['1', '2', '3'].map((level) => ['levels', level]);

@@ -4,7 +4,6 @@ import { homesOf } from '../../src/platform/homes/homes.ts';
 import { receiver } from '../support/receiver.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
-import { consume } from '../support/service.ts';
 import { allPages, as, operator, webhookBody, world } from '../support/world.ts';
 
 const home = (name: string): Env => homesOf(env).get(name) ?? env;
@@ -61,22 +60,6 @@ it('follows an account that moves between an operator’s look-up and what is do
   expect(spy).toHaveBeenCalled();
   expect(status).toBe(200);
   expect(data.value).toMatch(/^fds_eu_/);
-});
-
-it('sends a message on, once, whose account has moved meanwhile', async () => {
-  const us = await world();
-  const { data: webhook } = await as(us.apiToken).post<{ id: string }>('/webhook', webhookBody(us));
-  await home('eu')
-    .DB.prepare("insert into accounts (id, name, created_at, home) values (?1, '', 0, 'main')")
-    .bind(us.accountId)
-    .run();
-  const sent: unknown[] = [];
-  const DELIVERIES = {
-    sendBatch: async (batch: { body: unknown }[]) => void sent.push(...batch.map(({ body }) => body)),
-  };
-  const wake = { accountId: us.accountId, webhookId: webhook.id, worker: 1 };
-  await consume([{ ...wake, home: 'eu' }], { ...env, DELIVERIES } as never, 'deliveries-eu'); // all it uses
-  expect(sent).toEqual([wake]);
 });
 
 it('lists the accounts and the audit log of all homes for operators, page by page', async () => {

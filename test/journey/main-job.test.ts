@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, it } from 'vitest';
-import { listen, type Received, startReceiver } from '../../src/cli/local/receiver.ts';
+import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import { root } from '../../src/cli/project/paths.ts';
 import {
   addWebhook,
@@ -69,32 +69,6 @@ it('an event and an accident reach a receiver over HTTPS, with its verb and head
   expect(filesHolding('three-is-secret')).toEqual([]);
   await api(stack, us.token, 'DELETE', `/webhook/${webhook}`);
   receiver.stop();
-});
-
-it('a webhook with an OAuth 2 client carries the token that a real token endpoint gives it', async () => {
-  const authorizations: unknown[] = [];
-  const receiver = await startReceiver(stack.certificates, 0, ({ headers }) =>
-    authorizations.push(headers.authorization),
-  );
-  let asked = 0;
-  const endpoint = await listen(stack.certificates, 0, (request, response) => {
-    const isOurs = request.headers.authorization === `Basic ${btoa('us:four-is-secret')}`;
-    asked++;
-    response.writeHead(isOurs ? 200 : 401, { 'content-type': 'application/json' });
-    response.end(
-      JSON.stringify({ access_token: `five-is-secret-${asked}`, token_type: 'bearer', expires_in: 3600 }),
-    );
-  });
-  const webhook = await addWebhook(stack, us, `${receiver.url}/oauth`, {
-    oauth: { tokenUrl: `${endpoint.url}/token`, clientId: 'us', clientSecret: 'four-is-secret' },
-  });
-  await send(vehicle, event('oauth-1'), event('oauth-2'), event('oauth-3'));
-  await until('they arrive', () => authorizations.length >= 3);
-  expect(new Set(authorizations)).toEqual(new Set(['Bearer five-is-secret-1']));
-  expect(asked).toBe(1);
-  for (const secret of ['four-is-secret', 'five-is-secret']) expect(filesHolding(secret)).toEqual([]);
-  await api(stack, us.token, 'DELETE', `/webhook/${webhook}`);
-  for (const one of [receiver, endpoint]) one.stop();
 });
 
 /** The files of the stack, its database among them, in which a text stands. */

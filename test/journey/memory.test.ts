@@ -67,17 +67,9 @@ describe.skipIf(!canMeasureMemory)('the memory that one request needs', () => {
 
   const full = (value: string) => value.repeat(Math.floor(1_000_000 / value.length));
   const manyNames = Array.from({ length: 90_000 }, (_, i) => `"${i}":0`).join();
-  const event = `{"kind":"safetyEvent","sourceId":"a","vehicle":"v0","startedAt":"${startedAt}"`;
   it.each<[string, () => object[] | string]>([
     ['nothing but brackets', () => `{"records":[${full('[],')}[]]}`],
-    ['brackets in brackets', () => `{"records":[${'['.repeat(500_000)}${']'.repeat(500_000)}]}`],
     ['names of fields', () => `{"records":[{${manyNames}}]}`],
-    [
-      'groups',
-      () => `{"records":[{"kind":"vehicle","sourceId":"a","name":"a","groups":[${full('"",')}""]}]}`,
-    ],
-    ['recipients', () => `{"records":[${event},"incidentTypes":["x"],"recipients":[${full('0,')}0]}]}`],
-    ['incident types', () => `{"records":[${event},"incidentTypes":[${full('{},')}0]}]}`],
     [
       'large events',
       () =>

@@ -1,13 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generate } from 'selfsigned';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Certificates, certificates } from '../../src/cli/local/certificates.ts';
 import { freePort } from '../../src/cli/local/dev.ts';
 import { runtimeMemory } from '../../src/cli/local/memory.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
 import { operatorOf } from '../../src/cli/operate/client.ts';
 import type { Delivery } from '../../src/operator/api/webhooks.ts';
-import { dayMs } from '../../src/platform/durations.ts';
 import { addWebhook, api, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 import {
   type Expected,
@@ -32,35 +31,21 @@ let idleMemory: number;
 let peakMemory = 0;
 let healthyCalls = 0;
 
-/** A certificate that the service is told to trust, and one of the same authority that has expired. */
-async function certificates() {
-  const soon = new Date(Date.now() + dayMs);
-  const authority = await generate([{ name: 'commonName', value: 'A test' }], {
-    notAfterDate: soon,
-    extensions: [
-      { name: 'basicConstraints', cA: true, critical: true },
-      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
-    ],
+/** The certificate that the service trusts, and one of an authority that nobody knows. */
+async function pairs() {
+  const stranger = join(directory, 'stranger');
+  mkdirSync(stranger);
+  const [known, unknown] = await Promise.all([certificates(directory), certificates(stranger)]);
+  const pair = ({ certFile, keyFile }: Certificates) => ({
+    cert: readFileSync(certFile, 'utf8'),
+    key: readFileSync(keyFile, 'utf8'),
   });
-  const until = async (notAfterDate: Date) => {
-    const pair = await generate([{ name: 'commonName', value: 'localhost' }], {
-      notBeforeDate: new Date(Date.now() - 3 * dayMs),
-      notAfterDate,
-      ca: { key: authority.private, cert: authority.cert },
-      extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
-    });
-    return { cert: pair.cert, key: pair.private };
-  };
-  const good = await until(soon);
-  writeFileSync(join(directory, 'localhost.pem'), good.cert);
-  writeFileSync(join(directory, 'localhost.key'), good.key);
-  writeFileSync(join(directory, 'ca.pem'), authority.cert);
-  return { good, expired: await until(new Date(Date.now() - 2 * dayMs)) };
+  return { good: pair(known), untrusted: pair(unknown) };
 }
 
 beforeAll(async () => {
-  const { good, expired } = await certificates();
   stack = await folder.start();
+  const { good, untrusted } = await pairs();
   us = await journeyAccount(stack);
 
   const register = async (name: string, starting: Promise<RawServer>) => {
@@ -72,8 +57,8 @@ beforeAll(async () => {
   for (const [name, { does }] of Object.entries(misbehaviours)) await register(name, serveTls(good, does));
   for (const [name, { does }] of Object.entries(rudeServers)) await register(name, serveTcp(does));
   await register(
-    'has an expired certificate',
-    serveTls(expired, (socket) => socket.end(reply)),
+    'has a certificate of nobody',
+    serveTls(untrusted, (socket) => socket.end(reply)),
   );
   const healthy = serveTls(good, (socket) => {
     healthyCalls++;
@@ -126,7 +111,7 @@ it.each<[name: string, Expected]>([
     leads,
   ]),
   // The local runtime has the same word for all of these; Cloudflare's network tells them apart by status.
-  ['has an expired certificate', { result: 'connection' }],
+  ['has a certificate of nobody', { result: 'connection' }],
   ['is not there', { result: 'connection' }],
 ])('an attempt at a receiver that %s has the right outcome', async (name, expected) => {
   const [first] = (await attempted(name))?.log ?? [];

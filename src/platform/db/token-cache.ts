@@ -22,7 +22,7 @@ export async function untilCachesExpire(env: Env, wait = (ms: number) => schedul
 type CachedCheck = { sentAt: number; lastUsedAt: number; renewing: boolean };
 
 /** How fresh a check is. One from the future has expired: the clock was set back. */
-export function freshness(sentAt: number, now: number): 'expired' | 'fresh' | 'ageing' {
+function freshness(sentAt: number, now: number): 'expired' | 'fresh' | 'ageing' {
   const age = now - sentAt;
   if (age < 0 || age >= cacheTtlMs) return 'expired';
   return age < cacheTtlMs / 2 ? 'fresh' : 'ageing';

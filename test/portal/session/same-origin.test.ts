@@ -21,22 +21,13 @@ const post = (headers: Record<string, string>, body: BodyInit = 'name=forged') =
     }),
   );
 
-const types = [
-  'application/x-www-form-urlencoded',
-  'multipart/form-data; boundary=x',
-  'text/plain',
-  'application/json',
-  'application/octet-stream',
-  '',
-];
+const types = ['application/x-www-form-urlencoded', 'text/plain', ''];
 const elsewhere: Record<string, string>[] = [
   {},
   { origin: 'https://evil.example' },
   { origin: 'null' },
-  { origin: origin.replace('https', 'http') },
   { origin: `${origin}.evil.example` },
   { 'sec-fetch-site': 'cross-site' },
-  { 'sec-fetch-site': 'same-site' },
   { origin, 'sec-fetch-site': 'cross-site' },
   { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
 ];

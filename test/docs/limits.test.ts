@@ -22,7 +22,7 @@ import { refusalsKept } from '../../src/providers/store.ts';
 import { internalSuffixes } from '../../src/webhooks/address.ts';
 import { maxTokenBytes, tokenTimeoutMs } from '../../src/webhooks/deliveries/access-token.ts';
 import * as policy from '../../src/webhooks/deliveries/policy.ts';
-import { replayableMs } from '../../src/webhooks/deliveries/replayable.ts';
+import { replayableMs } from '../../src/webhooks/deliveries/replay.ts';
 import { refusedHeaders } from '../../src/webhooks/fields.ts';
 import { largestBody } from '../../src/webhooks/routes.ts';
 

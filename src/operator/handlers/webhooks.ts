@@ -9,8 +9,7 @@ import {
 } from '../../webhooks/deliveries/queries.ts';
 import type { DeliveryKey } from '../../webhooks/deliveries/queue.ts';
 import { listReceivers } from '../../webhooks/deliveries/receivers.ts';
-import { replay, replayOne, sendNow } from '../../webhooks/deliveries/replay.ts';
-import { countReplayable } from '../../webhooks/deliveries/replayable.ts';
+import { countReplayable, replay, replayOne, sendNow } from '../../webhooks/deliveries/replay.ts';
 import { setReceiverLimits } from '../../webhooks/limits.ts';
 import { pauseWebhook, resumeWebhook } from '../../webhooks/pause.ts';
 import type { webhookOperations } from '../api/webhooks.ts';

@@ -2,8 +2,7 @@ import { validate as isUuid } from 'uuid';
 import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
-import { replaySome } from '../../webhooks/deliveries/replay.ts';
-import { replayableMs } from '../../webhooks/deliveries/replayable.ts';
+import { replay, replayableMs } from '../../webhooks/deliveries/replay.ts';
 import type { NewNotification } from '../../webhooks/notifications/insert.ts';
 import { pauseWebhook, resumeWebhook } from '../../webhooks/pause.ts';
 import { deleteWebhook } from '../../webhooks/service.ts';
@@ -89,7 +88,7 @@ export async function replaySelected(c: Context) {
     .slice(0, maxSelected);
   const path = pathOf(webhook);
   if (ids.length === 0) return done(c, path, 'Nothing to replay: select deliveries first.', 'quiet');
-  const replayed = await replaySome(c.env, c.get('caller'), webhook.id, ids);
+  const { replayed } = await replay(c.env, c.get('caller'), webhook.id, { ids, includeDelivered: true });
   return replayed > 0
     ? done(c, path, `${deliveries(replayed)} queued again.`)
     : done(

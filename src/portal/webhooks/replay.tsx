@@ -5,13 +5,14 @@ import { parse, Timestamp, timestamp } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { maxReplayCounted } from '../../webhooks/deliveries/policy.ts';
-import { maxReplayedPerCall, replay } from '../../webhooks/deliveries/replay.ts';
 import {
   countReplayable,
+  maxReplayedPerCall,
   type ReplayCount,
   type ReplaySelection,
+  replay,
   replayableMs,
-} from '../../webhooks/deliveries/replayable.ts';
+} from '../../webhooks/deliveries/replay.ts';
 import { LinkButton, Submit } from '../ui/buttons.tsx';
 import { isLocalTime, localTime, momentOf } from '../ui/days.ts';
 import { done, FilledForm, filledIn, orProblem, readForm } from '../ui/form.ts';

@@ -8,7 +8,7 @@ import { ACCIDENT, EVENT } from '../notifications/types.ts';
 import { asListed, type BrowseQuery, type Part, partOf, selectFound, selectPart } from './browse.ts';
 import { countedHours, type HourTally, inHours, selectHours, selectLastDay, shownHours } from './counts.ts';
 import { type AilingReceiver, asReceiver, selectReceivers } from './receivers.ts';
-import { ownWebhook } from './replayable.ts';
+import { ownWebhook } from './replay.ts';
 
 /** How many deliveries of a webhook are in each state; `maxCounted` means that many or more. */
 export type StateCounts = {

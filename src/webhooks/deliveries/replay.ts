@@ -1,23 +1,82 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { note } from '../../accounts/audit/note.ts';
+import { config } from '../../platform/config.ts';
 import { change, type Database, jsonList, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { firstIdAt } from '../../platform/db/ids.ts';
 import { invalid } from '../../platform/errors.ts';
 import { send } from '../../platform/queue.ts';
+import { typeOf } from '../notifications/of-delivery.ts';
 import { webhookToNote } from '../to-note.ts';
-import { webhookIsPaused } from './policy.ts';
+import { giveUpAfterMs, maxReplayCounted, webhookIsPaused } from './policy.ts';
 import { findDelivery } from './queries.ts';
 import { type DeliveryKey, wakeOf } from './queue.ts';
-import { candidates, idRanges, isReplayable, ownWebhook, type ReplaySelection } from './replayable.ts';
+
+/**
+ * Which finished deliveries of a webhook to replay: missed ones, which failed or were cancelled, or delivered ones as
+ * well; created in a time span (milliseconds since 1970), and after the delivery `after`; or only those with these
+ * `ids`.
+ */
+export type ReplaySelection = {
+  since?: number | undefined;
+  until?: number | undefined;
+  includeDelivered?: boolean | undefined;
+  after?: string | undefined;
+  ids?: string[];
+};
 
 /** What a call has replayed; if there are more, `next` is the delivery to continue `after`. */
 export type Replayed = { replayed: number; more: boolean; next?: string };
 
+/**
+ * How many deliveries a replay would send. With `more`, only the first 10,000 of the selection were checked. `tooOld`
+ * counts those excluded by age, up to 10,000.
+ */
+export type ReplayCount = { count: number; more: boolean; tooOld: number };
+
 /** How many deliveries a call checks. */
 export const maxReplayedPerCall = 5000;
 
-/** How many a transaction checks, so that it does not block D1 for long. */
-const perChunk = 1000;
+/** How many a transaction replays or counts, so that it does not block D1 for long. */
+const replayedPerChunk = 1000;
+const countedPerChunk = 2500;
+
+/** How long before the end of retention a delivery can no longer be replayed, because it might be deleted first. */
+const marginMs = 2 * giveUpAfterMs;
+
+/** The age up to which a delivery can be replayed, in milliseconds. */
+export const replayableMs = (env: Env): number => Math.max(0, config(env).retentionMs - marginMs);
+
+/** Sorts after every id. */
+const END = '~';
+
+/**
+ * Counts what `replay` would send of one of the account's webhooks.
+ *
+ * @throws Refusal: invalid, for an empty time span; unauthenticated, forbidden, unavailable
+ */
+export async function countReplayable(
+  env: Env,
+  caller: Caller,
+  webhookId: string,
+  selection: ReplaySelection,
+): Promise<ReplayCount> {
+  const { ids, tooOld } = idRanges(env, caller, webhookId, selection);
+  const counted = { count: 0, tooOld: 0 };
+  const next = await inChunks(ids, countedPerChunk, maxReplayCounted, async (chunk, isFirst) => {
+    const [[found], [old]] = await asCaller(env, caller, (db) => [
+      statement<Seen & { count: number }>(db)`
+        select count(*) as looked, coalesce(sum(${isReplayable}), 0) as count, max(id) as last from (${chunk}) d`,
+      statement<{ count: number }>(db)`
+        select coalesce(sum(status <> 'pending'), 0) as count
+        from (${candidates(tooOld, isFirst ? maxReplayCounted : 0)})`,
+    ]);
+    counted.count += found?.count ?? 0;
+    counted.tooOld += old?.count ?? 0;
+    return found;
+  });
+  return { ...counted, more: next !== undefined };
+}
 
 /**
  * Replays finished deliveries of one of the account's webhooks, oldest first. Each restarts its schedule under the same
@@ -33,54 +92,23 @@ export async function replay(
   webhookId: string,
   selection: ReplaySelection,
 ): Promise<Replayed> {
-  const whose = ownWebhook(caller, webhookId);
   const now = Date.now();
-  let { ids } = idRanges(env, selection, now);
   let replayed = 0;
-  let more = true;
-  for (let looked = 0; more && looked < maxReplayedPerCall; looked += perChunk) {
-    const chunk = candidates(whose, ids, perChunk);
+  const { ids } = idRanges(env, caller, webhookId, selection);
+  const next = await inChunks(ids, replayedPerChunk, maxReplayedPerCall, async (chunk, isFirst) => {
     const [[seen], { meta }] = await asCaller(env, caller, (db) => [
-      statement<{ count: number; last: string | null }>(db)`
-        select count(*) as count, max(id) as last from (${chunk})`,
-      startAgain(db, now, sql`select webhook_id, id from (${chunk}) d where ${isReplayable}`),
+      statement<Seen>(db)`select count(*) as looked, max(id) as last from (${chunk})`,
+      change(db)`
+        update deliveries set status = 'pending', attempts = 0, next_attempt_at = ${now}, finished_at = null
+        where (webhook_id, id) in (select webhook_id, id from (${chunk}) d where ${isReplayable})`,
       replayed > 0 ? statement(db)`select 0` : noteReplay(db, caller, webhookId),
-      looked > 0 ? statement(db)`select 0` : allowProbe(db, whose, now),
+      isFirst ? allowProbe(db, ids.webhook, now) : statement(db)`select 0`,
     ]);
     replayed += meta.changes;
-    more = seen?.count === perChunk;
-    ids = { ...ids, from: seen?.last ?? ids.from };
-  }
+    return seen;
+  });
   await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
-  return { replayed, more, ...(more && { next: ids.from }) };
-}
-
-/**
- * Replays these deliveries of one of the account's webhooks, skipping those that cannot be. Returns how many it sends.
- *
- * @throws Refusal: unauthenticated, forbidden, unavailable
- */
-export async function replaySome(
-  env: Env,
-  caller: Caller,
-  webhookId: string,
-  ids: string[],
-): Promise<number> {
-  const whose = ownWebhook(caller, webhookId);
-  const now = Date.now();
-  const { from } = idRanges(env, {}, now).ids;
-  const [{ meta }] = await asCaller(env, caller, (db) => [
-    startAgain(
-      db,
-      now,
-      sql`select webhook_id, id from deliveries d
-        where webhook_id = ${whose} and id in ${jsonList(ids)} and id > ${from} and ${isReplayable}`,
-    ),
-    noteReplay(db, caller, webhookId),
-    allowProbe(db, whose, now),
-  ]);
-  if (meta.changes > 0) await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
-  return meta.changes;
+  return { replayed, more: next !== undefined, ...(next !== undefined && { next }) };
 }
 
 /**
@@ -89,12 +117,12 @@ export async function replaySome(
  * @throws Refusal: invalid, when it cannot be replayed; unauthenticated, forbidden, unavailable
  */
 export async function replayOne(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<Replayed> {
-  const replayed = await replaySome(env, caller, webhookId, [id]);
-  if (replayed > 0) return { replayed, more: false };
+  const done = await replay(env, caller, webhookId, { ids: [id], includeDelivered: true });
+  if (done.replayed > 0) return done;
   const found = await findDelivery(env, caller, { webhookId, id });
   if (found?.status === 'pending') throw invalid('This delivery is pending, send it now instead');
   throw invalid(
-    id < idRanges(env, {}, Date.now()).ids.from
+    id < oldestReplayable(env)
       ? 'This delivery is too old to be replayed'
       : 'The webhook does not subscribe to this notification any more',
   );
@@ -129,6 +157,89 @@ export async function sendNow(env: Env, caller: Caller, { webhookId, id }: Deliv
   await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
 }
 
+/** A range of a webhook's Delivery-Ids, without its ends. */
+type IdRange = {
+  webhook: SQL;
+  from: string;
+  to: string;
+  includeDelivered: boolean;
+  only: string[] | undefined;
+};
+
+/** No delivery has the first id of a time, so ranges can exclude their ends. */
+const oldestReplayable = (env: Env): string => firstIdAt(Date.now() - replayableMs(env));
+
+/** The ranges of a selection: what can be replayed, and what is too old. @throws Refusal: invalid, for an empty span */
+function idRanges(
+  env: Env,
+  caller: Caller,
+  webhookId: string,
+  { since = 0, until, includeDelivered = false, after = '', ids: only }: ReplaySelection,
+): { ids: IdRange; tooOld: IdRange } {
+  if (until !== undefined && since >= until)
+    throw invalid('since must be before until', [{ field: 'since', message: 'must be before until' }]);
+  const oldest = oldestReplayable(env);
+  const from = later(firstIdAt(since), after);
+  const to = until === undefined ? END : firstIdAt(until);
+  const range = { webhook: ownWebhook(caller, webhookId), includeDelivered, only };
+  return {
+    ids: { ...range, from: later(from, oldest), to },
+    tooOld: { ...range, from, to: earlier(to, oldest) },
+  };
+}
+
+const later = (a: string, b: string): string => (a > b ? a : b);
+const earlier = (a: string, b: string): string => (a < b ? a : b);
+
+/** SQL for the id of a webhook, null if it is not the account's. */
+export const ownWebhook = ({ accountId }: Caller, id: string): SQL =>
+  sql`(select id from webhooks where id = ${id} and account_id = ${accountId})`;
+
+/** How many deliveries a chunk had, and its last one. */
+type Seen = { looked: number; last: string | null };
+
+/** Takes `step` chunk by chunk, up to `most` deliveries. Returns the last one if there may be more. */
+async function inChunks(
+  ids: IdRange,
+  size: number,
+  most: number,
+  step: (chunk: SQL, isFirst: boolean) => Promise<Seen | undefined>,
+): Promise<string | undefined> {
+  let { from } = ids;
+  for (let looked = 0; looked < most; looked += size) {
+    const seen = await step(candidates({ ...ids, from }, size), looked === 0);
+    if (seen?.looked !== size) return undefined;
+    from = seen.last ?? from;
+  }
+  return from;
+}
+
+/**
+ * SQL for the first deliveries of a range, by id, read from an index. Some of them cannot be replayed after all, so it
+ * reads at most `limit` rows of a status.
+ */
+function candidates({ webhook, from, to, includeDelivered, only }: IdRange, limit: number): SQL {
+  const columns = sql`select webhook_id, id, event_id, level, status, connection_id`;
+  const inRange = sql`webhook_id = ${webhook} and id > ${from} and id < ${to}
+    ${only ? sql`and id in ${jsonList(only)}` : sql.empty()}`;
+  const first = sql`order by id limit ${limit}`;
+  if (includeDelivered) return sql`${columns} from deliveries where ${inRange} ${first}`;
+  return sql`
+    select * from (
+      ${columns} from deliveries indexed by deliveries_failed where status = 'failed' and ${inRange} ${first})
+    union all
+    select * from (
+      ${columns} from deliveries indexed by deliveries_cancelled where status = 'cancelled' and ${inRange} ${first})
+    ${first}`;
+}
+
+/** SQL for whether the candidate `d` can be replayed: it is finished, and its webhook subscribes to it. */
+const isReplayable: SQL = sql`(d.status <> 'pending' and exists (
+  select 1 from webhook_connections wc
+  where wc.connection_id = coalesce(d.connection_id, (
+      select connection_id from notifications n where n.event_id = d.event_id and n.level = d.level))
+    and wc.webhook_id = d.webhook_id and wc.notification_types & ${typeOf()}))`;
+
 /** Audits a replay, right after the statement that restarted deliveries, if it changed any. */
 const noteReplay = (db: Database, caller: Caller, webhookId: string) =>
   note(db, caller, {
@@ -137,12 +248,6 @@ const noteReplay = (db: Database, caller: Caller, webhookId: string) =>
     of: sql`${webhookToNote(caller, webhookId)} and changes() > 0`,
     fields: ['replayed'],
   });
-
-/** Makes deliveries pending and due. */
-const startAgain = (db: Database, now: number, keys: SQL) =>
-  change(db)`
-    update deliveries set status = 'pending', attempts = 0, next_attempt_at = ${now}, finished_at = null
-    where (webhook_id, id) in (${keys})`;
 
 /** Lets a call through an open circuit at once. */
 export const allowProbe = (db: Database, webhook: SQL, now: number) =>

@@ -1,19 +1,16 @@
 -- What the jobs of the service keep: archiving, deletions, the size of the database, and moves to another home.
 
 -- Which days of a connection lie in the archive, so that reading them needs no look into the folders of the bucket.
--- While a day is 'writing' its records are in D1 alone. From 'moving' on the archive has them all, and D1 what it has yet
--- to delete, or what came in since. `parts` are its files, in order.
+-- `parts` are its files, in order. D1 has what they lack, what it has yet to delete, and what came in since.
 create table archived_days (
   kind          text not null,
   account_id    text not null,
   connection_id text not null references connections (id),
   day           integer not null, -- days since 1970, UTC
-  state         text not null check (state in ('writing', 'moving', 'done')),
   parts         text not null check (json_valid(parts)),
   primary key (kind, connection_id, day)
 ) strict, without rowid;
 create index archived_days_by_account on archived_days (account_id, kind, day, connection_id);
-create index archived_days_open on archived_days (kind, connection_id, day) where state <> 'done';
 
 -- Where to find archived records that changed in the last 31 days, for who has their ids alone.
 create table archived_lately (

@@ -70,7 +70,7 @@ type Part = { file: string; rows: number; bytes: number };
 
 /** Restores the catalogued files with their metadata. Returns the rows of each. */
 async function restoreArchive(): Promise<number[]> {
-  const { results } = await env.DB.prepare(`select * from archived_days where state <> 'writing'`).all<Day>();
+  const { results } = await env.DB.prepare('select * from archived_days').all<Day>();
   const counts: number[] = [];
   for (const { kind, account_id, connection_id, day, parts } of results)
     for (const { file, bytes, ...label } of JSON.parse(parts) as Part[]) {

@@ -77,7 +77,7 @@ const contents = ({ accountId }: World): Record<string, Record<string, unknown>>
   channel_messages: { channel_id: `h-${accountId}`, message: '{}', due_at: later },
   connect_links: { hash: `connect-${accountId}`, expires_at: later },
   fan_outs: { type: 2, id: `ffffffff-${accountId}`, expanded_to: '~', created_at: later },
-  archived_days: { kind: 'trips', day: 20_000, state: 'done' },
+  archived_days: { kind: 'trips', day: 20_000 },
   exports: { wanted: '{}', expires_at: later },
   archived_lately: { kind: 'trips', changed_at: later },
   event_counts: { hours: 1, start: 480_000, types: '{}', vehicles: '{}', drivers: '{}' },

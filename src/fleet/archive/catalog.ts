@@ -3,10 +3,7 @@ import { change, type Database, statement } from '../../platform/db/database.ts'
 import { type Lease, withLease } from '../../platform/jobs/lease.ts';
 import type { DayOf, Part } from './bucket.ts';
 
-/** `writing`: only D1 counts. `moving`: the archive counts, and D1 still has some of the rows; `done`: it has none. */
-export type State = 'writing' | 'moving' | 'done';
-
-/** An archived day, with its files in order. */
+/** An archived day, with its files in order. D1 may have some of its rows too, and others of the day. */
 export type Archived = { connectionId: string; day: number; parts: Part[] };
 
 type Stored = Omit<Archived, 'parts'> & { parts: string };
@@ -30,7 +27,7 @@ export const daysOf = (db: Database, query: DaysQuery) => {
     ? sql`day >= ${last} and day <= ${query.to}`
     : sql`day >= ${query.from} and day <= ${last}`;
   return statement<Stored>(db)`select connection_id as connectionId, day, parts from archived_days
-      where ${scope(query)} and ${bounds} and state <> 'writing' order by day ${direction(query)}`;
+      where ${scope(query)} and ${bounds} order by day ${direction(query)}`;
 };
 
 /** SQL for the last of these days; null if there is none. */
@@ -56,7 +53,7 @@ export const lastArchivedDay = (
 const direction = ({ descending }: DaysQuery): SQL => sql.raw(descending ? 'desc' : 'asc');
 
 const withinScope = ({ from, to, ...query }: DaysQuery): SQL =>
-  sql`${scope(query)} and day >= ${from} and day <= ${to} and state <> 'writing'`;
+  sql`${scope(query)} and day >= ${from} and day <= ${to}`;
 
 const scope = ({
   kind,
@@ -72,26 +69,19 @@ export const archivedOf = ({ parts, ...row }: Stored): Archived => ({ ...row, pa
 const key = ({ kind, connectionId, day }: DayOf): SQL =>
   sql`kind = ${kind} and connection_id = ${connectionId} and day = ${day}`;
 
-/** The catalog's entry of a day. */
-export const entryOf = (db: Database, day: DayOf) =>
-  statement<{ state: State; parts: string }>(db)`select state, parts from archived_days where ${key(day)}`;
+/** The files of a day in the catalog; none if it has no entry. */
+export async function catalogued(db: Database, day: DayOf): Promise<Part[]> {
+  const [entry] = await statement<Stored>(db)`select parts from archived_days where ${key(day)}`;
+  return entry ? JSON.parse(entry.parts) : [];
+}
 
-export const putEntry = (db: Database, day: DayOf, state: State, parts: Part[]) =>
-  change(db)`insert into archived_days (kind, account_id, connection_id, day, state, parts)
-      values (${day.kind}, ${day.accountId}, ${day.connectionId}, ${day.day}, ${state}, ${JSON.stringify(parts)})
-      on conflict do update set state = excluded.state, parts = excluded.parts`;
-
-export const dropEntry = (db: Database, day: DayOf) =>
-  change(db)`delete from archived_days where ${key(day)}`;
-
-/** Some days in progress, except those of connections that are being deleted. */
-export const openEntries = (db: Database, kinds: string[], most: number, also: SQL = sql.empty()) =>
-  statement<DayOf>(db)`select kind, account_id as accountId, connection_id as connectionId, day
-      from archived_days indexed by archived_days_open
-      where state <> 'done' and kind in (select value from json_each(${JSON.stringify(kinds)}))
-        and not exists (select 1 from deletions d where d.id in (archived_days.connection_id, archived_days.account_id))
-        ${also}
-      limit ${most}`;
+/** The statement that sets the files of a day; a day without files has no entry. */
+export const putEntry = (db: Database, day: DayOf, parts: Part[]) =>
+  parts.length === 0
+    ? change(db)`delete from archived_days where ${key(day)}`
+    : change(db)`insert into archived_days (kind, account_id, connection_id, day, parts)
+        values (${day.kind}, ${day.accountId}, ${day.connectionId}, ${day.day}, ${JSON.stringify(parts)})
+        on conflict do update set parts = excluded.parts`;
 
 /** How long to wait before trying again. */
 export const busyMs = 500;

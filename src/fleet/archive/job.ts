@@ -7,7 +7,7 @@ import { type Budget, isLeft, newBudget } from '../../platform/jobs/budget.ts';
 import { described, fault } from '../../platform/log.ts';
 import type { ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf } from './bucket.ts';
-import { inArchive, openEntries } from './catalog.ts';
+import { inArchive } from './catalog.ts';
 import { dayOf, firstHotDay } from './day.ts';
 import { moveDay } from './move.ts';
 import { oldestRows } from './rows.ts';
@@ -68,32 +68,12 @@ async function run(
 
 type Due = { kind: ArchiveKind; day: DayOf };
 
-/** Days in progress, and the oldest day of each of some connections. */
+/** The oldest day of each of some connections, for each kind. */
 async function daysToMove(env: Env, db: Database, kinds: ArchiveKind[], before: number): Promise<Due[]> {
-  const names = kinds.map(({ name }) => name);
-  const begun = await openEntries(
-    db,
-    names,
-    connectionsAtATime,
-    andNotMoving(env, sql`archived_days.account_id`),
-  );
-  const due = begun.flatMap((day) => {
-    const kind = kinds.find(({ name }) => name === day.kind);
-    return kind ? [{ kind, day }] : [];
-  });
+  const due: Due[] = [];
+  const also = andNotMoving(env, sql`c.account_id`);
   for (const kind of kinds)
-    for (const { oldest, ...owner } of await oldestRows(
-      db,
-      kind,
-      before,
-      connectionsAtATime,
-      andNotMoving(env, sql`c.account_id`),
-    )) {
-      const day = { kind: kind.name, ...owner, day: dayOf(oldest) };
-      if (!begun.some((one) => isSame(one, day))) due.push({ kind, day });
-    }
+    for (const { oldest, ...owner } of await oldestRows(db, kind, before, connectionsAtATime, also))
+      due.push({ kind, day: { kind: kind.name, ...owner, day: dayOf(oldest) } });
   return due;
 }
-
-const isSame = (a: DayOf, b: DayOf): boolean =>
-  a.kind === b.kind && a.connectionId === b.connectionId && a.day === b.day;

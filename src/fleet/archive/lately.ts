@@ -5,7 +5,7 @@ import { dayMs } from '../../platform/durations.ts';
 import { pruning, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part, PartGone, refusalOf } from './bucket.ts';
-import { readPartWith } from './write.ts';
+import { readPartWith } from './parquet.ts';
 
 /** How long after a change an archived record is found by its id: a day longer than in the change feed. */
 const keptMs = 31 * dayMs;

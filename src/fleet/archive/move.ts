@@ -1,122 +1,128 @@
-import { openDatabase } from '../../platform/db/database.ts';
-import { Refusal } from '../../platform/errors.ts';
+import { comparePositions } from '../../platform/db/pages.ts';
 import { type Budget, isLeft } from '../../platform/jobs/budget.ts';
 import { type ArchivedRow, placeOf } from '../lists/archived.ts';
-import { bucketOf, type DayOf, type Part } from './bucket.ts';
-import { dropEntry, entryOf, inArchive, putEntry, type State } from './catalog.ts';
+import type { Part } from './bucket.ts';
+import { catalogued, putEntry } from './catalog.ts';
 import { noteLately } from './lately.ts';
-import { mergeLate } from './merge.ts';
-import { deleteRows, hotRows, hotWithin, rowsPerStatement } from './rows.ts';
-import { type Move, partsInBucket, readPart, tidy, writeParts } from './write.ts';
+import { isSame, newerOf } from './merge.ts';
+import { readPart, readPartWith } from './parquet.ts';
+import { deleteRows, hotRows, rowsPerStatement } from './rows.ts';
+import { type Move, tidy, writeParts } from './write.ts';
 
 /**
- * Moves one day of a connection, or its late rows, from D1 to the archive: writes the rows, reads them back, counts
- * them, updates the catalog, and only then deletes them from D1. Continues after an interruption. Returns false if the
- * budget is used up before the end.
+ * Moves the rows of one day of a connection from D1 to the archive. Late rows are merged into the files that are there,
+ * keeping the newer versions. Continues after an interruption. Returns false if the budget is used up before the end.
  */
 export async function moveDay(move: Move, budget: Budget): Promise<boolean> {
-  const { lease, day } = move;
-  for (;;) {
-    const [entry] = await entryOf(lease.db, day);
-    const parts: Part[] = entry ? JSON.parse(entry.parts) : [];
-    const finished = await steps[entry?.state ?? 'writing'](move, parts, budget);
-    if (finished !== 'next') return finished === 'done';
-    if (!isLeft(budget)) return false;
-  }
+  while (await moveSome(move)) if (!isLeft(budget)) return false;
+  return true;
 }
 
-/** What each state does. `next`: the day is in another state now. */
-type Step = (move: Move, parts: Part[], budget: Budget) => Promise<'next' | 'done' | 'stopped'>;
-
-const steps: Record<State, Step> = { writing: writeRows, moving: deleteMoved, done: mergeLate };
-
-/** Writes the rows of the day after those already written. */
-async function writeRows(move: Move, parts: Part[], budget: Budget) {
-  const { day, lease } = move;
-  for (;;) {
-    const { rows, more } = await readRows(move, parts.at(-1));
-    parts.push(...(await writeParts(move, rows)));
-    if (parts.length === 0) {
-      await lease.write(dropEntry(lease.db, day));
-      return 'done';
-    }
-    await lease.write(putEntry(lease.db, day, more ? 'writing' : 'moving', parts));
-    if (!more) return 'next';
-    if (!isLeft(budget)) return 'stopped';
+/**
+ * Moves as many rows as a file has: writes them, reads them back, updates the catalog, deletes files that no longer
+ * count, and only then the rows. Returns false if there are none.
+ */
+async function moveSome(move: Move): Promise<boolean> {
+  const { kind, day, lease, noteMerged } = move;
+  const { db, write } = lease;
+  const hot = await someRows(move);
+  if (hot.length === 0) return false;
+  const parts = await catalogued(db, day);
+  const twins = await twinsOf(move, parts, hot);
+  const versions = hot.map((row): Version => {
+    const twin = twins.get(row[kind.id]);
+    return { row, twin, newer: twin ? newerOf(kind, twin.row, row) : row };
+  });
+  const different = versions.filter(({ newer, twin }) => newer !== twin?.row);
+  const written = different.length > 0 ? await writeVersions(move, parts, different) : parts;
+  if (written !== parts) await write(putEntry(db, day, written));
+  await tidy(move, written);
+  for (let at = 0; at < versions.length; at += rowsPerStatement) {
+    const some = versions.slice(at, at + rowsPerStatement);
+    const rows = some.map(({ row }) => row);
+    // Until then the change feed shows late rows as received.
+    const merged = some.flatMap(({ row, newer }) => (isSame(kind, row, newer) ? [] : [row[kind.id]]));
+    await write(
+      noteLately(db, kind, day, rows),
+      ...(merged.length > 0 ? [noteMerged(db, { ...day, now: Date.now() }, kind, merged)] : []),
+      deleteRows(db, kind, rows),
+    );
   }
+  return true;
 }
 
-/** How many characters of rows a file gets at most, which take several times as much memory. */
-const maxCharacters = 8_000_000;
+/** An archived row and the place of its file. */
+type Twin = { row: ArchivedRow; at: number };
 
-/** The rows of one file, and whether more may follow. */
-async function readRows(
-  { kind, day, sizes, lease: { db } }: Move,
-  last: Part | undefined,
-): Promise<{ rows: ArchivedRow[]; more: boolean }> {
+/** A row of D1, the archived one with its id, and the one to keep. */
+type Version = { row: ArchivedRow; twin: Twin | undefined; newer: ArchivedRow };
+
+/** How many characters of rows are read at a time at most, which take several times as much memory. */
+const maxCharacters = 6_000_000;
+
+/** The first rows of the day, at most those of one file. */
+async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<ArchivedRow[]> {
   const rows: ArchivedRow[] = [];
   let characters = 0;
-  for (let after = last?.last; ; ) {
-    const found = await hotRows(db, kind, day, after);
+  for (;;) {
+    const newest = rows.at(-1);
+    const found = await hotRows(db, kind, day, newest && placeOf(kind, newest));
     rows.push(...found);
     characters += found.reduce((sum, row) => sum + lengthOf(row), 0);
-    const newest = found.at(-1);
-    if (!newest || found.length < rowsPerStatement)
-      return { rows: rows.slice(0, sizes.part), more: rows.length > sizes.part };
-    if (rows.length >= sizes.part || characters > maxCharacters)
-      return { rows: rows.slice(0, sizes.part), more: true };
-    after = placeOf(kind, newest);
+    if (found.length < rowsPerStatement || rows.length >= sizes.part || characters > maxCharacters)
+      return rows.slice(0, sizes.part);
   }
 }
 
 const lengthOf = (row: ArchivedRow): number =>
   Object.values(row).reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
 
-/** Deletes from D1 what is found in the archive's files, and from the bucket what is not in the catalog. */
-async function deleteMoved(move: Move, parts: Part[], budget: Budget) {
-  const { kind, day, lease } = move;
-  for (const { file, first, last } of parts) {
-    const [left] = await hotWithin(lease.db, kind, day, first, last);
-    if (!left) continue; // done by an earlier run
-    const rows = await readPart(move, file, [kind.id, 'updatedAt']);
-    for (let at = 0; at < rows.length; at += rowsPerStatement) {
-      const some = rows.slice(at, at + rowsPerStatement);
-      await lease.write(noteLately(lease.db, kind, day, some), deleteRows(lease.db, kind, some));
-    }
-    if (!isLeft(budget)) return 'stopped';
-  }
-  await tidy(move, parts);
-  await lease.write(putEntry(lease.db, day, 'done', parts));
-  return 'done';
+/** The archived versions of these records on this day, by id. */
+async function twinsOf(move: Move, parts: Part[], hot: ArchivedRow[]): Promise<Map<unknown, Twin>> {
+  const { id } = move.kind;
+  const ids = new Set(hot.map((row) => row[id]));
+  const twins = new Map<unknown, Twin>();
+  for (const [at, { file }] of parts.entries())
+    for (const row of await readPartWith(move, file, id, ids))
+      if (ids.has(row[id])) twins.set(row[id], { row, at });
+  return twins;
 }
 
-/** The catalog's entry of a day, and what it should be according to the bucket. */
-export type Repair = { catalog: Part[]; bucket: Part[] };
+/** Writes versions into the files that they belong to, of which only those are written again, or into further ones. */
+async function writeVersions(move: Move, parts: Part[], versions: Version[]): Promise<Part[]> {
+  const { kind, sizes } = move;
+  const without = new Set(versions.flatMap(({ row, twin }) => (twin ? [row[kind.id]] : [])));
+  const added = Map.groupBy(
+    versions.map(({ newer }) => newer),
+    (row) => placeIn(parts, placeOf(kind, row)),
+  );
+  const beyond = added.get(parts.length) ?? [];
+  const last = parts.at(-1);
+  if (last && beyond.length > 0 && last.rows + beyond.length <= sizes.part) {
+    added.set(parts.length - 1, [...(added.get(parts.length - 1) ?? []), ...beyond]);
+    added.delete(parts.length);
+  }
+  const changed = new Set([...versions.flatMap(({ twin }) => twin?.at ?? []), ...added.keys()]);
+  const written: Part[] = [];
+  for (const [at, part] of [...parts, undefined].entries()) {
+    if (!changed.has(at)) {
+      if (part) written.push(part);
+      continue;
+    }
+    const kept = part ? (await readPart(move, part.file)).filter((row) => !without.has(row[kind.id])) : [];
+    const rows = [...kept, ...(added.get(at) ?? [])];
+    rows.sort((a, b) => comparePositions(placeOf(kind, a), placeOf(kind, b)));
+    written.push(...(await writeParts(move, rows, part?.file)));
+  }
+  return written;
+}
 
-/**
- * Compares a day's catalog entry with the bucket and, with `apply`, repairs it. For operators: after going back in time
- * the catalog names files that were replaced since, and files may be lost.
- *
- * @throws Refusal: unavailable, while the archive is being changed, or when there is no bucket
- */
-export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<Repair> {
-  const bucket = bucketOf(env);
-  if (!bucket) throw new Refusal({ kind: 'unavailable', retryAfter: 60 });
-  const compared = async () => {
-    const [{ state, parts } = { state: 'moving' as const, parts: '[]' }] = await entryOf(
-      openDatabase(env),
-      day,
-    );
-    return { state, catalog: JSON.parse(parts), bucket: await partsInBucket(bucket, day) };
-  };
-  const seen = await compared();
-  if (!apply || seen.catalog.length + seen.bucket.length === 0) return seen;
-  const done = await inArchive(env, async ({ db, write }) => {
-    const { state, ...found } = await compared();
-    const { bucket: parts } = found;
-    await write(parts.length > 0 ? putEntry(db, day, state, parts) : dropEntry(db, day));
-    return found;
-  });
-  if (done === 'busy') throw new Refusal({ kind: 'unavailable', retryAfter: 2 });
-  return done.result;
+/** The place of the file that a row belongs to: the number of files if it comes after all of them. */
+function placeIn(parts: Part[], place: Part['first']): number {
+  const last = parts.at(-1);
+  if (!last || comparePositions(last.last, place) < 0) return parts.length;
+  return Math.max(
+    0,
+    parts.findLastIndex(({ first }) => comparePositions(first, place) <= 0),
+  );
 }

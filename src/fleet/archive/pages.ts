@@ -20,12 +20,12 @@ import { readAsCaller, usePrimary } from '../../platform/db/replica-reads.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { shownOf } from '../lists/list.ts';
-import { PartGone, type Reads, refusalOf } from './bucket.ts';
+import { PartGone, refusalOf } from './bucket.ts';
 import { type Archived, archivedOf, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
 import { dayOf } from './day.ts';
 import { newerOf } from './merge.ts';
 import { selected } from './rows.ts';
-import { readStream, type StreamQuery } from './stream.ts';
+import { type Reads, readStream, type StreamQuery } from './stream.ts';
 
 /** A page of a list whose older days are archived. */
 export type ArchivedPageQuery = PageQuery & {

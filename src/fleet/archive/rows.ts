@@ -17,14 +17,6 @@ export const hotRows = (db: Database, kind: ArchiveKind, day: DayOf, after?: Pos
       order by ${order}, ${id} limit ${rowsPerStatement}`;
 };
 
-/** A row of D1 between two positions of a day, both inclusive, if there is one. */
-export const hotWithin = (db: Database, kind: ArchiveKind, day: DayOf, first: Position, last: Position) => {
-  const { order, id } = orderOf(kind);
-  return statement<{ found: number }>(db)`select 1 as found from ${kind.table}
-      where connection_id = ${day.connectionId} and (${order}, ${id}) >= (${first.sort}, ${first.id})
-        and (${order}, ${id}) <= (${last.sort}, ${last.id}) limit 1`;
-};
-
 /** All columns of an archived row, with the table's prefix. */
 export const selected = ({ columns }: ArchiveKind, prefix: '' | 't.' = ''): SQL =>
   sql.raw(

@@ -2,9 +2,9 @@ import type { FileMetaData } from 'hyparquet';
 import type { Position } from '../../platform/db/cursor.ts';
 import { comparePositions, type Stream, type StreamRow } from '../../platform/db/pages.ts';
 import { type ArchivedRow, type ArchiveKind, placeOf } from '../lists/archived.ts';
-import { type DayOf, openPart, type Part, type Reads, unlessUnreadable } from './bucket.ts';
+import type { DayOf, Part } from './bucket.ts';
 import type { Archived } from './catalog.ts';
-import { bytesOfRows, decodeRows } from './parquet.ts';
+import { type OpenPart, openPart } from './parquet.ts';
 
 /** Which archived rows a page needs. */
 export type StreamQuery = {
@@ -18,9 +18,12 @@ export type StreamQuery = {
   filter?: { keys: string[]; passes: (row: ArchivedRow) => boolean } | undefined;
 };
 
-/** How many files one stream reads at most: with a filter they are read whole. */
+/** How many files one stream reads at most. */
 const maxParts = 8;
 const maxPartsFiltered = 4;
+
+/** How many files a page has read so far. */
+export type Reads = { count: number };
 
 /**
  * Reads rows of one connection from these days of the archive, in the order of the query: one more than a page, or as
@@ -35,22 +38,24 @@ export async function readStream(
 ): Promise<Stream> {
   const { filter, limit, descending } = query;
   const ahead = partsOf(kind, days, query);
-  const opened = ahead.slice(0, filter ? maxPartsFiltered : maxParts).map(({ day, part }) => ({
-    part,
-    file: openPart(bucket, day, part, reads, filter !== undefined),
-  }));
-  readAhead(opened, limit);
+  const some = ahead.slice(0, filter ? maxPartsFiltered : maxParts);
+  const open = ({ day, part }: (typeof some)[number]) => {
+    reads.count += 1;
+    return openPart({ bucket, kind, day }, part.file);
+  };
+  const opening = certain(some, limit).map(open);
+  for (const one of opening) one.catch(() => {}); // the failure reaches the code that needs it
   const rows: StreamRow[] = [];
-  for (const { part, file } of opened) {
+  for (const [at, one] of some.entries()) {
+    const file = await (opening[at] ?? open(one));
     const want = limit + 1 - rows.length;
-    const found = await unlessUnreadable(file.key, readOn(kind, file, query, want));
+    const found = await readOn(kind, file, query, want);
     rows.push(...found.slice(0, want).map(scanned));
     const last = rows.at(-1);
     if (rows.length > limit && last) return { rows, end: placeOf(kind, last) };
-    if (part === opened.at(-1)?.part && opened.length < ahead.length)
-      return { rows, end: descending ? part.first : part.last };
   }
-  return { rows };
+  const last = some.at(-1)?.part;
+  return { rows, ...(last && some.length < ahead.length && { end: descending ? last.first : last.last }) };
 }
 
 /** The files that may have such rows, in the order of the query. */
@@ -68,16 +73,14 @@ function partsOf({ name }: ArchiveKind, days: Archived[], query: StreamQuery) {
   });
 }
 
-type OpenPart = ReturnType<typeof openPart>;
-
-/** Starts reading the files that will certainly be needed: all of their rows together do not fill a page. */
-function readAhead(opened: { part: Part; file: OpenPart }[], limit: number): void {
-  let rows = 0;
-  for (const { part, file } of opened) {
-    if (rows > limit) return;
-    file.metadata().catch(() => {}); // the failure reaches the code that needs it
-    rows += part.rows;
-  }
+/** The files that are certainly needed, because those before them do not fill a page. */
+function certain<T extends { part: Part }>(some: T[], limit: number): T[] {
+  let before = 0;
+  return some.filter(({ part }) => {
+    const isNeeded = before <= limit;
+    before += part.rows;
+    return isNeeded;
+  });
 }
 
 /** Whether a row is in the query's range and after its position. */
@@ -101,26 +104,12 @@ async function readOn(
   want: number,
 ): Promise<ArchivedRow[]> {
   const { filter, descending } = query;
-  const metadata = await file.metadata();
-  const groups = groupsAfter(kind, metadata, query);
   const found: ArchivedRow[] = [];
-  while (groups.length > 0 && found.length < want) {
-    const taken = groups.splice(0, 1);
-    // Most of the first group may be before the page's beginning, so it does not count.
-    for (let rows = 0; !filter && rows < want - found.length && groups.length > 0; ) {
-      const [next] = groups.splice(0, 1);
-      if (!next) break;
-      taken.push(next);
-      rows += next.to - next.from;
-    }
-    const [from, to] = [Math.min(...taken.map((one) => one.from)), Math.max(...taken.map((one) => one.to))];
-    const { start, end } = bytesOfRows(metadata, from, to);
-    const bytes = await file.bytes(start, end);
-    const values = filter && (await decodeRows(kind, metadata, bytes, { from, to, keys: filter.keys }));
-    const passing = values?.map((row) => filter?.passes(row));
+  for (const group of groupsAfter(kind, file.metadata, query)) {
+    if (found.length >= want) break;
+    const passing = filter && (await file.rows({ ...group, keys: filter.keys })).map(filter.passes);
     if (passing && !passing.includes(true)) continue;
-    const all = await decodeRows(kind, metadata, bytes, { from, to });
-    const rows = passing ? all.filter((_, at) => passing[at]) : all;
+    const rows = (await file.rows(group)).filter((_, at) => passing?.[at] ?? true);
     found.push(...(descending ? rows.reverse() : rows).filter(isWanted(kind, query)));
   }
   return found;

@@ -3,8 +3,8 @@ import { newId } from '../../platform/db/ids.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
 import { type ArchivedRow, type ArchiveKind, placeOf } from '../lists/archived.ts';
 import { parquetWriter } from '../lists/parquet.ts';
-import { type DayOf, folderOf, type Part, readFile, unlessUnreadable } from './bucket.ts';
-import { decodeFooter, decodeRows } from './parquet.ts';
+import { type DayOf, type Folder, folderOf, type Part } from './bucket.ts';
+import { openPart, readPart } from './parquet.ts';
 
 /** The maximum rows of a file, which are held in memory, and of a row group, of which a page reads one or a few. */
 export type Sizes = { part: number; group: number };
@@ -18,13 +18,15 @@ export type NoteArchived = (
   ids: unknown[],
 ) => Change;
 
-export type Folder = { bucket: R2Bucket; kind: ArchiveKind; day: DayOf; sizes?: Sizes };
-
 /** A day being moved or merged by the holder of the lease. */
 export type Move = Folder & { lease: Lease; sizes: Sizes; noteMerged: NoteArchived };
 
 /** Writes the ordered rows of a day as files. `replaces` names the file that they replace. */
-export async function writeParts(folder: Folder, rows: ArchivedRow[], replaces?: string): Promise<Part[]> {
+export async function writeParts(
+  folder: Folder & { sizes?: Sizes },
+  rows: ArchivedRow[],
+  replaces?: string,
+): Promise<Part[]> {
   const { sizes = usualSizes } = folder;
   const of = Math.ceil(rows.length / sizes.part);
   const size = Math.ceil(rows.length / of);
@@ -41,61 +43,23 @@ type Label = Omit<Part, 'file' | 'bytes'> & { replaces?: { file: string; of: num
 
 /** Writes a file and verifies it. @throws Error, if what is read back differs */
 async function writePart(
-  { bucket, kind, day, sizes }: Required<Folder>,
+  folder: Folder & { sizes: Sizes },
   rows: ArchivedRow[],
   replaces: Label['replaces'] | '' | undefined,
 ): Promise<Part> {
+  const { bucket, kind, day, sizes } = folder;
   const writing = parquetWriter(kind.columns, kind.order);
-  const data = writing.add(rows, sizes.group);
-  const footer = writing.end();
-  const bytes = new Blob([data, footer]);
+  const bytes = new Blob([writing.add(rows, sizes.group), writing.end()]);
   const [first, last] = [rows.at(0), rows.at(-1)];
   if (!first || !last) throw new Error('a file needs rows');
-  const label: Label = {
-    rows: rows.length,
-    footer: footer.length,
-    first: placeOf(kind, first),
-    last: placeOf(kind, last),
-    ...(replaces && { replaces }),
-  };
+  const part = { rows: rows.length, first: placeOf(kind, first), last: placeOf(kind, last) };
+  const label: Label = { ...part, ...(replaces && { replaces }) };
   const file = `part-${newId()}.parquet`;
-  const key = folderOf(day) + file;
-  await bucket.put(key, bytes, { customMetadata: { label: JSON.stringify(label) } });
-  const written = await (await bucket.get(key))?.arrayBuffer();
-  const count = written?.byteLength === bytes.size && Number(decodeFooter(written).num_rows);
+  await bucket.put(folderOf(day) + file, bytes, { customMetadata: { label: JSON.stringify(label) } });
+  const count = Number((await openPart(folder, file)).metadata.num_rows);
   if (count !== rows.length)
     throw new Error(`${rows.length} rows were written to a file, ${count} read back`);
-  const { replaces: _, ...part } = label;
   return { file, bytes: bytes.size, ...part };
-}
-
-/** Reads a whole file. Returns a function that decodes its rows, or only some keys. @throws PartGone, Unreadable */
-async function readWhole({ bucket, kind, day }: Folder, file: string) {
-  const key = folderOf(day) + file;
-  const buffer = await readFile(bucket, key);
-  return (keys?: string[]): Promise<ArchivedRow[]> => unlessUnreadable(key, decoded(kind, buffer, keys));
-}
-
-async function decoded(kind: ArchiveKind, buffer: ArrayBuffer, keys?: string[]): Promise<ArchivedRow[]> {
-  const metadata = decodeFooter(buffer);
-  const to = Number(metadata.num_rows);
-  return decodeRows(kind, metadata, { offset: 0, buffer }, { from: 0, to, ...(keys && { keys }) });
-}
-
-/** Reads all rows of a file, or only some keys. @throws PartGone */
-export const readPart = async (folder: Folder, file: string, keys?: string[]): Promise<ArchivedRow[]> =>
-  (await readWhole(folder, file))(keys);
-
-/** Reads all rows of a file if one of them has one of these values under a key, otherwise none. @throws PartGone */
-export async function readPartWith(
-  folder: Folder,
-  file: string,
-  key: string,
-  values: ReadonlySet<unknown>,
-): Promise<ArchivedRow[]> {
-  const decode = await readWhole(folder, file);
-  const isWanted = (row: ArchivedRow) => values.has(row[key]);
-  return (await decode([key])).some(isWanted) ? decode() : [];
 }
 
 /** The files of a day in the bucket, without replaced and unfinished ones. */

@@ -1,6 +1,6 @@
 import type { Part } from '../../fleet/archive/bucket.ts';
 import { dayOf } from '../../fleet/archive/day.ts';
-import { repairDay } from '../../fleet/archive/move.ts';
+import { repairDay } from '../../fleet/archive/repair.ts';
 import {
   type Connection,
   createConnection,

@@ -109,7 +109,7 @@ describe('erasing a driver of whom a file remains that the catalog does not name
     const id = await erase();
     for (let i = 0; i < 5; i++) await operator.post(`/operator/deletions/${id}/continue`, {});
     expect(await deletionOf(id)).toMatchObject({ id });
-    expect(await files(us.connection.id)).toHaveLength(4);
+    expect(await files(us.connection.id)).toHaveLength(3);
     lost.mockRestore();
     await toTheEnd(id);
     expect(await files(us.connection.id)).toHaveLength(2);

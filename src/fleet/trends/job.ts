@@ -4,16 +4,13 @@ import { andNotMoving } from '../../platform/db/moving.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { hotSince } from '../archive/day.ts';
-import { hoursOfMask, int, type Marked, recountLive, recountMarked } from './recount.ts';
+import { hoursOfMask, int, isNotRecent, type Marked, recountLive, recountMarked } from './recount.ts';
 
 /** How many days the overview covers, today included: 90 against the 90 before. */
 export const shownDays = 180;
 
 /** Recent hours are counted by each reader, and by the job when they are this old. */
 const liveMs = 6 * hourMs;
-
-/** A gap longer than what is counted without marks. */
-const gapMs = 12 * hourMs;
 
 /** How many accounts are handled at a time for each reason. */
 const accountsAtATime = 20;
@@ -38,23 +35,21 @@ export async function countEvents(env: Env, now = Date.now(), budget = newBudget
 
 /** SQL for whether there is something to count. */
 export const countsAreDue = (env: Env, now: number): SQL =>
-  sql`(exists (${behindSince(env, 0, now - liveMs)}) or exists (${firstMarked(env)}))`;
+  sql`(exists (${behindSince(env, now - liveMs)}) or exists (${firstMarked(env)}))`;
 
 type Work = Parameters<typeof transaction>[1];
 
 async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
-  const [behind, quiet, marked] = await transaction(
+  const [behind, marked] = await transaction(
     db,
     [
-      statement<Behind>(db)`${behindSince(env, 0, now - gapMs)}`,
-      statement<Behind>(db)`${behindSince(env, now - gapMs, now - liveMs)}`,
+      statement<{ accountId: string }>(db)`${behindSince(env, now - liveMs)}`,
       statement<Marked>(db)`${firstMarked(env)}`,
     ],
     { repeatable: true },
   );
   return [
-    ...behind.map(({ accountId }): Work => markGap(db, accountId, now)),
-    ...quiet.map(({ accountId }): Work => [...recountLive(db, accountId), forgetOld(db, accountId, now)]),
+    ...behind.map(({ accountId }): Work => [...recountLive(db, accountId), forgetOld(db, accountId, now)]),
     ...marked.map(
       (mark): Work =>
         mark.day * dayMs < hotSince(env, now)
@@ -64,11 +59,9 @@ async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
   ];
 }
 
-type Behind = { accountId: string };
-
-/** The accounts last counted in a time span. */
-const behindSince = (env: Env, from: number, to: number): SQL => sql`
-  select account_id as accountId from event_counting where counted_to >= ${from} and counted_to < ${to}
+/** The accounts last counted before a time. */
+const behindSince = (env: Env, to: number): SQL => sql`
+  select account_id as accountId from event_counting where counted_to < ${to} and ${isNotRecent}
     ${andNotMoving(env, sql`event_counting.account_id`)}
   order by counted_to limit ${int(accountsAtATime)}`;
 
@@ -92,27 +85,6 @@ const newestHours = (mask: number): number =>
 /** Archived days keep the counts made before. */
 const forgetMark = (db: Database, { accountId, day }: Marked) =>
   change(db)`delete from event_counts_due where account_id = ${accountId} and day = ${int(day)}`;
-
-/** Marks the uncounted days of an account: all of them the first time, or those since the job last ran. */
-const markGap = (db: Database, accountId: string, now: number) =>
-  [
-    change(db)`
-      with recursive days (day) as (
-        select max((counted_to - ${int(hourMs)}) / ${int(dayMs)}, ${int(Math.floor(now / dayMs) - shownDays + 1)})
-        from event_counting where account_id = ${accountId}
-        union all select day + 1 from days where day < ${int(Math.floor(now / dayMs))})
-      insert into event_counts_due (account_id, day, hours)
-      select ${accountId}, day, ${int(allHours)} from days
-      where exists (
-        select 1 from connections c cross join safety_events e on e.connection_id = c.id
-          and e.started_at >= days.day * ${int(dayMs)} and e.started_at < (days.day + 1) * ${int(dayMs)}
-        where c.account_id = ${accountId})
-      on conflict (account_id, day) do update set hours = ${int(allHours)}`,
-    change(db)`
-      update event_counting set counted_to = ${int(Math.floor(now / hourMs) * hourMs)} where account_id = ${accountId}`,
-  ] as const;
-
-const allHours = 2 ** 24 - 1;
 
 /** Deletes counts older than what is shown. */
 const forgetOld = (db: Database, accountId: string, now: number) =>

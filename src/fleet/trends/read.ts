@@ -96,8 +96,3 @@ export const selectToday = (db: Database, { accountId }: Caller, since: number, 
     from json_each('[0, 1, 2, 3, 4]') w cross join event_counts k
     on k.account_id = ${accountId} and k.hours = 1 and k.start >= ${int(since)} - w.value * 168
       and k.start <= ${int(thisHour)} - w.value * 168`;
-
-/** How many days are to be counted again, because of late or corrected events. */
-export const selectDue = (db: Database, { accountId }: Caller) =>
-  statement<{ days: number }>(db)`
-    select count(*) as days from (select 1 from event_counts_due where account_id = ${accountId} limit 200)`;

@@ -8,7 +8,7 @@ export const maxNamed = 100;
 /** How many events of a connection an hour counts at most, which bounds a recount. */
 export const maxPerHour = 5000;
 
-/** How many recent hours are counted again without marks: see the migration. */
+/** How many hours are counted again at a time without marks: see the migration. */
 const liveHours = 12;
 
 /** How long the recent hours of an account are not counted again. */
@@ -19,13 +19,13 @@ const thisHour = sql`(unixepoch() / 3600)`;
 
 /**
  * The hours of an account without marks: from the one before those counted last, to the next. After a long gap only the
- * last twelve; the job marks the others.
+ * first of them, so that the job comes up to now in some steps.
  */
 const liveHoursOf = (accountId: string): SQL => sql`
-  with recursive due (account_id, start) as (
-    select account_id, max(counted_to / ${int(hourMs)} - 1, ${thisHour} - ${int(liveHours)})
-    from event_counting where account_id = ${accountId} and live_at <= ${liveBefore}
-    union all select account_id, start + 1 from due where start <= ${thisHour})`;
+  with recursive due (account_id, start, last) as (
+    select account_id, counted_to / ${int(hourMs)} - 1, ${lastHour} + 1
+    from event_counting where account_id = ${accountId} and ${isNotRecent}
+    union all select account_id, start + 1, last from due where start < last)`;
 
 const markedHoursOf = ({ accountId, day, hours }: Marked): SQL => sql`
   with due (account_id, start) as (
@@ -37,7 +37,10 @@ export type Marked = { accountId: string; day: number; hours: number };
 /** A whole number in the SQL itself: D1 binds numbers as REAL, which divide into fractions. */
 export const int = (value: number): SQL => sql.raw(String(Math.trunc(value)));
 
-const liveBefore = sql`(unixepoch() - ${int(liveForSeconds)})`;
+/** SQL for whether an account's recent hours may be counted again. */
+export const isNotRecent = sql`live_at <= unixepoch() - ${int(liveForSeconds)}`;
+
+const lastHour = sql`min(${thisHour}, counted_to / ${int(hourMs)} + ${int(liveHours)})`;
 
 /** The hours of a day, from 0 to 23, whose bits are set. */
 export const hoursOfMask = (mask: number): number[] =>
@@ -53,9 +56,8 @@ export const recountLive = (db: Database, accountId: string) => {
     countHours(db, live),
     addUpDays(db, live),
     change(db)`
-      update event_counting set live_at = unixepoch(),
-        counted_to = iif(counted_to >= (${thisHour} - ${int(liveHours)}) * ${int(hourMs)}, ${thisHour} * ${int(hourMs)}, counted_to)
-      where account_id = ${accountId} and live_at <= ${liveBefore}`,
+      update event_counting set live_at = unixepoch(), counted_to = ${lastHour} * ${int(hourMs)}
+      where account_id = ${accountId} and ${isNotRecent}`,
   ] as const;
 };
 

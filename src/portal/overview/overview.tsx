@@ -5,7 +5,6 @@ import {
   type Span,
   selectAffected,
   selectDays,
-  selectDue,
   selectToday,
   selectTypes,
 } from '../../fleet/trends/read.ts';
@@ -99,7 +98,7 @@ const Everything = ({ found, span, zone }: { found: Overview; span: Span; zone: 
       <OpenAccidents accidents={found.accidents} />
       <RiskToday today={found.today} zone={zone} />
     </div>
-    <Trend span={span} spans={spans} days={found.days} due={found.due} />
+    <Trend span={span} spans={spans} days={found.days} />
     <div class="cols cols-2 cols-stretch">
       <IncidentTypes span={span} types={found.types} />
       <Affected which="vehicle" span={span} affected={found.vehicles} />
@@ -183,7 +182,6 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
     vehicles,
     drivers,
     arrivals,
-    [due],
     [changed],
     counted,
     waiting,
@@ -204,7 +202,6 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
         selectAffected(db, caller, 'vehicles', span),
         selectAffected(db, caller, 'drivers', span),
         selectLatestEvents(db, caller),
-        selectDue(db, caller),
         selectLatest(db, caller),
         ...selectWaits(db, caller.accountId, now),
       ] as const,
@@ -220,8 +217,6 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
     vehicles,
     drivers,
     arrivals,
-    /** Days still to be counted. */
-    due: due?.days ?? 0,
     /** When something last changed; 0: not within 30 days. */
     changedAt: changed?.seq ?? 0,
     levels: levelsOf(waitsIn(counted, waiting, now)),

@@ -6,9 +6,9 @@ import { Empty, Panel, Segment } from '../ui/parts.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { shortDate } from '../ui/time.tsx';
 
-/** Safety events per day by risk, against as many days before. `due` is how many days are still to be counted. */
-export const Trend = (props: { span: Span; spans: number[]; days: DayCount[]; due: number }) => {
-  const { span, spans, due } = props;
+/** Safety events per day by risk, against as many days before. */
+export const Trend = (props: { span: Span; spans: number[]; days: DayCount[] }) => {
+  const { span, spans } = props;
   const both = daysOf(span, props.days);
   const days = both.slice(span.days);
   const now = totals(days);
@@ -49,12 +49,6 @@ export const Trend = (props: { span: Span; spans: number[]; days: DayCount[]; du
         notes={now.map((count, i) => signed(count - (before[i] ?? 0)))}
         before={`${span.days} days before`}
       />
-      {due > 0 && (
-        <p class="sub mt-2">
-          {due === 1 ? 'One day is' : `${due} days are`} being recounted, because events arrived late or were
-          corrected.
-        </p>
-      )}
     </Panel>
   );
 };

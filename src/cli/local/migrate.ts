@@ -11,13 +11,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { mainHome } from '../../platform/homes/names.ts';
+import { bindingOf, withHomes } from '../project/homes.ts';
 import { localDirectory, root } from '../project/paths.ts';
-import { runBesideWrangler } from '../project/wrangler.ts';
+import { runWrangler } from '../project/wrangler.ts';
+
+const folder = join(root, 'migrations');
 
 /**
- * Applies the migrations that the local databases in the folder `state` lack: that of main, and those of `homes`.
- * Wrangler would start a runtime for each, which takes a second; this starts one, and none if a new database can be a
- * copy of an empty one.
+ * Applies the migrations that the local databases in the folder `state` lack: that of main, and those of `homes`. A new
+ * folder becomes a copy of one with empty databases, which is quicker.
  *
  * @throws Error, with what went wrong, or that the data is from other migrations
  */
@@ -26,19 +29,25 @@ export async function migrate(state: string, homes: string[] = []): Promise<void
   const doneFile = join(state, 'migrated');
   const wanted = linesOf(homes);
   const done = existsSync(doneFile) ? readFileSync(doneFile, 'utf8').split('\n') : [];
-  if (done.join() === wanted.join()) return;
-  if (done.some((line) => !line.startsWith('home ') && !wanted.includes(line)))
+  if (done.some((line) => !isHome(line) && !wanted.includes(line)))
     throw new Error(
       'The data of earlier runs is from another version of the service, which stored it differently. ' +
         'Delete it by starting with --fresh: npm start -- --fresh',
     );
-  const { ok, text } = await runBesideWrangler(join(import.meta.dirname, 'apply-migrations.ts'), [
-    state,
-    ...homes,
-  ]);
-  if (!ok) throw new Error(`Migrations failed:\n${text}`);
-  writeFileSync(doneFile, wanted.join('\n'));
+  const lacking = wanted.filter((line) => !done.includes(line));
+  const config = join(state, 'wrangler.toml');
+  const toml = withHomes(readFileSync(join(root, 'wrangler.toml'), 'utf8'), homes);
+  writeFileSync(config, toml.replaceAll('"migrations"', `"${folder}"`));
+  for (const line of (lacking.every(isHome) ? lacking : wanted).filter(isHome)) {
+    const binding = bindingOf('DB', line.replace('home ', ''));
+    const at = ['--local', '--persist-to', state, '--config', config];
+    const { ok, text } = await runWrangler(['d1', 'migrations', 'apply', binding, ...at]);
+    if (!ok) throw new Error(`Migrations failed:\n${text}`);
+  }
+  writeFileSync(doneFile, [...new Set([...wanted, ...done])].join('\n'));
 }
+
+const isHome = (line: string): boolean => line.startsWith('home ');
 
 /** A folder with empty, migrated databases, created if there is none. */
 export async function emptyState(homes: string[] = []): Promise<string> {
@@ -59,11 +68,10 @@ export async function emptyState(homes: string[] = []): Promise<string> {
 
 /** A line for each migration, which changes with its file, and one for each home. */
 function linesOf(homes: string[]): string[] {
-  const folder = join(root, 'migrations');
   const names = readdirSync(folder).sort();
   return [
     ...names.map((name) => `${name} ${sha256(readFileSync(join(folder, name)))}`),
-    ...homes.map((home) => `home ${home}`),
+    ...[mainHome, ...homes].map((home) => `home ${home}`),
   ];
 }
 

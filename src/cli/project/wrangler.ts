@@ -37,20 +37,8 @@ export function startWrangler(
 
 /** Runs wrangler to its end, with `env` added to the environment. It cannot ask questions. */
 export const runWrangler = (args: string[], env: Variables = {}): Promise<WranglerOutput> =>
-  toItsEnd(startWrangler(args, { env, stdio: ['ignore', 'pipe', 'pipe'] }));
-
-/** Runs a program that uses wrangler's library, in wrangler's environment. */
-export const runBesideWrangler = (file: string, args: string[]): Promise<WranglerOutput> =>
-  toItsEnd(
-    spawn(process.execPath, [file, ...args], {
-      cwd: root,
-      env: { ...process.env, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }),
-  );
-
-function toItsEnd(child: ChildProcess): Promise<WranglerOutput> {
-  return new Promise((done, fail) => {
+  new Promise((done, fail) => {
+    const child = startWrangler(args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     let out = '';
     let text = '';
     child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -63,4 +51,3 @@ function toItsEnd(child: ChildProcess): Promise<WranglerOutput> {
     child.on('error', fail);
     child.on('close', (code) => done({ ok: code === 0, out, text: stripVTControlCharacters(text) }));
   });
-}

@@ -3,10 +3,10 @@ import { Command, InvalidArgumentError } from 'commander';
 import { demoAccount, demoPath, demoSignIn, demoWebhook } from './demo/account.ts';
 import { startDemoProvider } from './demo/provider.ts';
 import { sendSampleEvents } from './demo/sample-events.ts';
-import { type Demo, type DemoHome, forgetRuns, readDemo, writeDemo } from './local/directory.ts';
+import { type Demo, forgetRuns, readDemo, writeDemo } from './local/directory.ts';
 import { lineOf, startReceiver } from './local/receiver.ts';
 import { startStack } from './local/stack.ts';
-import { type Operator, operatorOf } from './operate/client.ts';
+import { operatorOf } from './operate/client.ts';
 import { wholeNumber } from './operate/context.ts';
 import { printable } from './operate/print.ts';
 import { furtherHomes } from './project/homes.ts';
@@ -21,7 +21,7 @@ const program = new Command('npm start --')
     8787,
   )
   .option('--quiet', 'send no sample events: nothing happens until you send something')
-  .option('--homes <names>', 'run several homes, such as main,eu,us2, each with a demo account', asHomes, [])
+  .option('--homes <names>', 'run several homes, such as main,eu,us2', asHomes, [])
   .option(
     '--isolates <count>',
     'run the service in so many isolates, as Cloudflare does',
@@ -72,12 +72,11 @@ async function run(): Promise<void> {
     );
     const provider = await startDemoProvider(stack.certificates, port + 2, quiet === true);
     const operator = operatorOf(stack.baseUrl, stack.operatorKey);
-    const account = await demoAccount(operator, before, { provider });
+    const account = await demoAccount(operator, before, provider);
     await provider.ringFor(operator, stack.baseUrl, account.connections[1]?.id ?? '');
     const url = receiver.url + demoPath;
     await demoWebhook(stack.baseUrl, account, url);
     const portalSignInUrl = await demoSignIn(operator, account.accountId);
-    const accountsElsewhere = await openHomes(operator, stack.baseUrl, url, before);
     const demo: Demo = {
       baseUrl: stack.baseUrl,
       accountId: account.accountId,
@@ -86,7 +85,6 @@ async function run(): Promise<void> {
       connections: account.connections,
       portalSignInUrl,
       receiver: { url, ...stack.certificates },
-      ...(Object.keys(accountsElsewhere).length > 0 && { homes: accountsElsewhere }),
     };
     writeDemo(demo);
     console.log(welcome(demo));
@@ -100,23 +98,6 @@ async function run(): Promise<void> {
   }
 }
 
-/** The demo accounts of the other homes, including those that do not run this time but still have data. */
-async function openHomes(
-  operator: Operator,
-  baseUrl: string,
-  url: string,
-  before: Demo | undefined,
-): Promise<{ [home: string]: DemoHome }> {
-  const all = { ...before?.homes };
-  for (const home of homes) {
-    const account = await demoAccount(operator, all[home], { home });
-    await demoWebhook(baseUrl, account, url);
-    const portalSignInUrl = await demoSignIn(operator, account.accountId, `demo@${home}.fleet.example`);
-    all[home] = { ...account, portalSignInUrl };
-  }
-  return all;
-}
-
 function welcome(demo: Demo): string {
   const [first, second] = demo.connections;
   return `
@@ -126,7 +107,7 @@ function welcome(demo: Demo): string {
   Connections           ${first?.id}  ${first?.name} (motive)
                         ${second?.id}  ${second?.name} (samsara, pulled from a fake provider)
   Portal                ${demo.portalSignInUrl}
-  Receiver              ${demo.receiver.url}${homes.map((home) => homeLine(home, demo)).join('')}
+  Receiver              ${demo.receiver.url}
   Everything else       ${relative(process.cwd(), localDirectory)}/demo.json: ingest keys, operator key, certificate
 
   Try it:
@@ -137,8 +118,4 @@ function welcome(demo: Demo): string {
 
   Deliveries as they arrive${quiet ? '' : ', starting with sample events'}:
 `;
-}
-
-function homeLine(home: string, demo: Demo): string {
-  return `\n  ${`In the home ${home}`.padEnd(22)}API token ${demo.homes?.[home]?.apiToken}`;
 }

@@ -24,11 +24,7 @@ const vehicles = 50;
 export async function newAccount(stack: Stack): Promise<BenchAccount> {
   const operator = operatorOf(stack.baseUrl, stack.operatorKey);
   const wanted = [{ provider: 'motive', name: 'bench' }];
-  const {
-    accountId: id,
-    apiToken: token,
-    connections,
-  } = await openAccount(operator, { name: 'Bench' }, wanted);
+  const { accountId: id, apiToken: token, connections } = await openAccount(operator, 'Bench', wanted);
   const [{ id: connection, ingestKey } = { id: '', ingestKey: '' }] = connections;
   const newToken = async () =>
     (await operator.call('POST /accounts/:id/tokens', { id, body: { name: 'bench' } })).value;

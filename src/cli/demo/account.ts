@@ -3,38 +3,34 @@ import { type Operator, request } from '../operate/client.ts';
 
 export type DemoAccount = Pick<Demo, 'accountId' | 'apiToken' | 'connections'>;
 
-type Provider = { url: string; credential: string };
-
 /**
- * Creates the demo account of a home, or returns an earlier one. Its first connection is fed by a connector; the second
- * one, of `provider`, pulls.
+ * Creates the demo account, or returns an earlier one. Its first connection is fed by a connector; the second one pulls
+ * from the provider at `baseUrl`.
  */
 export async function demoAccount(
   operator: Operator,
   before: DemoAccount | undefined,
-  { home, provider }: { home?: string; provider?: Provider },
+  { url: baseUrl, credential }: { url: string; credential: string },
 ): Promise<DemoAccount> {
   const accounts = await operator.call('GET /accounts');
-  if (before && accounts.some(({ id }) => id === before.accountId)) {
-    const id = before.connections[1]?.id;
-    if (!id || !provider) return before;
-    const { credential, url: baseUrl } = provider; // its port may be another
-    await operator.call('PUT /connections/:id/credential', { id, body: { credential, baseUrl } });
-    return before;
-  }
-  const vans = { provider: 'samsara', name: 'City vans', historyDays: 30 };
-  return openAccount(operator, home ? { name: `Demo Fleet in ${home}`, home } : { name: 'Demo Fleet' }, [
-    { provider: 'motive', name: 'Long haul' },
-    ...(provider ? [{ ...vans, credential: provider.credential, baseUrl: provider.url }] : []),
-  ]);
+  if (!before || !accounts.some(({ id }) => id === before.accountId))
+    return openAccount(operator, 'Demo Fleet', [
+      { provider: 'motive', name: 'Long haul' },
+      { provider: 'samsara', name: 'City vans', historyDays: 30, credential, baseUrl },
+    ]);
+  const id = before.connections[1]?.id ?? '';
+  const body = { credential, baseUrl }; // its port may be another
+  await operator.call('PUT /connections/:id/credential', { id, body });
+  return before;
 }
 
+/** Creates an account with these connections, a token, and an ingest key for each. */
 export async function openAccount(
   operator: Operator,
-  account: { name: string; home?: string },
+  name: string,
   wanted: { provider: string; name: string; credential?: string; baseUrl?: string; historyDays?: number }[],
 ): Promise<DemoAccount> {
-  const { id: accountId } = await operator.call('POST /accounts', { body: account });
+  const { id: accountId } = await operator.call('POST /accounts', { body: { name } });
   const body = { name: 'demo' };
   const token = await operator.call('POST /accounts/:id/tokens', { id: accountId, body });
   const connections = [];

@@ -1,7 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import {
   fakeSamsara,
-  type SamsaraData,
   samsaraDriver,
   samsaraEvent,
   samsaraTrip,
@@ -22,13 +21,39 @@ export type DemoProvider = Listening & {
 
 const historyDays = 30;
 
+/** The connector's and the provider's labels of incidents. */
+export const incidents = [
+  ['hard_brake', 'Braking'],
+  ['tailgating', 'FollowingDistanceSevere'],
+  ['cell_phone', 'MobileUsage'],
+  ['hard_corner', 'HarshTurn'],
+  ['stop_sign_violation', 'RollingStop'],
+  ['drowsiness', 'Drowsy'],
+] as const;
+
 /** Starts a fake provider with five vans, and with a month of trips and events unless `quiet`. */
 export async function startDemoProvider(
   certificates: Certificates,
   port: number,
   quiet: boolean,
 ): Promise<DemoProvider> {
-  const data = fleet(quiet);
+  const vehicles = [1, 2, 3, 4, 5].map((n) => samsaraVehicle(n, { name: `Van ${n}`, model: 'eCascadia' }));
+  const drivers = [1, 2, 3].map((n) => samsaraDriver(n));
+  const today = Math.floor(Date.now() / dayMs) * dayMs;
+  const days = Array.from({ length: quiet ? 0 : historyDays }, (_, i) => today - (i + 1) * dayMs);
+  const history = days.flatMap((day) =>
+    vehicles.map((vehicle) => ({ vehicle, at: Math.floor(day + Math.random() * 0.9 * dayMs) })),
+  );
+  const data = {
+    organisation: 'Demo City Vans',
+    token: 'samsara_api_demo',
+    vehicles,
+    drivers,
+    trips: history.map(({ vehicle, at }) => samsaraTrip(vehicle, at)),
+    events: history
+      .filter(() => Math.random() < 0.4)
+      .map(({ vehicle, at }) => samsaraEvent(vehicle, pick(incidents)[1], at + 600_000, somewhere())),
+  };
   const server = await listen(certificates, port, servedBy(fakeSamsara(data)));
   const secret = randomBytes(32);
   let webhook: string | undefined;
@@ -41,7 +66,7 @@ export async function startDemoProvider(
       webhook = `${baseUrl}/providers/${connectionId}/webhook`;
     },
     async happen(label) {
-      data.events.push(samsaraEvent(pick(data.vehicles), label, Date.now(), somewhere()));
+      data.events.push(samsaraEvent(pick(vehicles), label, Date.now(), somewhere()));
       if (webhook) await ring(webhook, secret);
     },
   };
@@ -55,30 +80,6 @@ export async function ring(url: string, secret: Buffer): Promise<Response> {
   const headers = { 'x-samsara-timestamp': seconds, 'x-samsara-signature': `v1=${signature}` };
   return fetch(url, { method: 'POST', headers, body });
 }
-
-function fleet(quiet: boolean): SamsaraData {
-  const vehicles = [1, 2, 3, 4, 5].map((n) => samsaraVehicle(n, { name: `Van ${n}`, model: 'eCascadia' }));
-  const data = {
-    organisation: 'Demo City Vans',
-    token: 'samsara_api_demo',
-    vehicles,
-    drivers: [1, 2, 3].map((n) => samsaraDriver(n)),
-    trips: [],
-    events: [],
-  } as SamsaraData; // the lists are filled below
-  if (quiet) return data;
-  const today = Math.floor(Date.now() / dayMs) * dayMs;
-  for (let day = 1; day <= historyDays; day++)
-    for (const vehicle of vehicles) {
-      const at = today - day * dayMs + Math.random() * 0.9 * dayMs;
-      data.trips.push(samsaraTrip(vehicle, Math.floor(at)));
-      if (Math.random() < 0.4)
-        data.events.push(samsaraEvent(vehicle, pick(labels), Math.floor(at) + 600_000, somewhere()));
-    }
-  return data;
-}
-
-const labels = ['Braking', 'FollowingDistanceSevere', 'MobileUsage', 'HarshTurn', 'RollingStop', 'Drowsy'];
 
 /** A random place around Denver. */
 export const somewhere = () => ({

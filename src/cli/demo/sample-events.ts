@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from '../operate/client.ts';
 import type { DemoAccount } from './account.ts';
-import { type DemoProvider, pick, somewhere } from './provider.ts';
+import { type DemoProvider, incidents, pick, somewhere } from './provider.ts';
 
 /**
  * Sends a sample fleet, then an event every few seconds and, early on, an accident with its three levels. Every other
@@ -56,13 +56,3 @@ const accident = (run: string, at: Date, level: number, vin: string) => ({
   notificationLevel: level,
   ...(level === 3 && { reportUrl: `https://reports.demo.example/${run}` }),
 });
-
-/** The connector's and the provider's labels of incidents. */
-const incidents = [
-  ['hard_brake', 'Braking'],
-  ['tailgating', 'FollowingDistanceSevere'],
-  ['cell_phone', 'MobileUsage'],
-  ['hard_corner', 'HarshTurn'],
-  ['stop_sign_violation', 'RollingStop'],
-  ['drowsiness', 'Drowsy'],
-] as const;

@@ -14,11 +14,7 @@ export type Demo = {
   connections: { id: string; name: string; ingestKey: string }[];
   portalSignInUrl: string;
   receiver: { url: string } & Certificates;
-  /** The demo accounts of other homes that have ever run here. */
-  homes?: { [home: string]: DemoHome };
 };
-
-export type DemoHome = Pick<Demo, 'accountId' | 'apiToken' | 'connections' | 'portalSignInUrl'>;
 
 /** What the last `npm start` wrote, if there was one. */
 export const readDemo = (): Demo | undefined =>

@@ -8,25 +8,18 @@ import { apiFor, credentials, queryIn } from './deploy/api.ts';
 import { checkService } from './deploy/check.ts';
 import { homesToDeploy } from './deploy/homes.ts';
 import { type Key, keepMissing, operatorKeyFile } from './deploy/keys.ts';
-import { misplaced, placeWarning } from './deploy/place.ts';
-import { type Plan, planOf } from './deploy/plan.ts';
+import { placeWarning } from './deploy/place.ts';
+import { planOf } from './deploy/plan.ts';
 import { migrate, mustHaveSchema } from './deploy/schema.ts';
 import {
+  inLines,
   optionsOf,
   type Settings,
   settingOptions,
   settingsOf,
-  sources,
   withKept,
 } from './deploy/settings.ts';
-import {
-  type Refused,
-  replicate,
-  tryUpload,
-  upload,
-  waitForHealth,
-  writeConfiguration,
-} from './deploy/upload.ts';
+import { replicate, tryUpload, upload, waitForHealth, writeConfiguration } from './deploy/upload.ts';
 import { Stopped, wranglerFor } from './deploy/wrangler.ts';
 import { ApiError } from './operate/client.ts';
 import { serviceAt } from './operate/context.ts';
@@ -35,14 +28,8 @@ import { localDirectory } from './project/paths.ts';
 
 const healthTimeoutMs = 180_000;
 
-/** The consequences of deploying without what Cloudflare refuses. */
-const without: Record<Refused, string> = {
-  flag: `Cloudflare does not know the flag queue_consumer_no_wait_for_wait_until, so the Worker runs without it.
-  Deliveries then hold a queue consumer while a receiver takes its time: Cloudflare runs up to 250 at once, with five
-  calls each, for all accounts together. Everything else stays the same.`,
-  'Analytics Engine': `this account has not turned on Analytics Engine, so attempts are not counted there; the log has them.
-  Turn it on in the dashboard and deploy again.`,
-};
+const noArchive = `this account has not turned on R2, so nothing is archived: D1 keeps everything, up to its 10 GB.
+  Turn on R2 in the dashboard and deploy again to have old records moved to a bucket.`;
 
 const settingsFile = join(localDirectory, 'deploy/settings.env');
 if (existsSync(settingsFile)) process.loadEnvFile(settingsFile);
@@ -67,7 +54,7 @@ try {
   const { dryRun, check } = program.opts<{ dryRun?: boolean; check?: boolean }>();
   const settings = settingsOf(optionsOf(program));
   if (check) await mustWork(serviceAt());
-  else await (dryRun ? rehearse(planOf(withKept(settings, {}))) : deploy(settings));
+  else await (dryRun ? rehearse(withKept(settings, {})) : deploy(settings));
 } catch (error) {
   if (!(error instanceof Stopped || error instanceof ApiError)) throw error;
   console.error(`deploy: ${printable(error.message)}`);
@@ -81,22 +68,19 @@ async function deploy(settings: Settings): Promise<void> {
   const wrangler = wranglerFor(account.id);
   const api = apiFor(account.id, signedIn);
   const found = await lookUp(api, planOf(settings));
-  const plan = planOf(withKept(settings, found.vars));
-  report(`Settings:${sources(program, plan.vars, found.vars)}`);
+  const effective = withKept(settings, found.vars);
+  const plan = planOf(effective);
+  report(`Settings:${inLines(effective, plan.vars)}`);
   const folder = join(localDirectory, 'deploy', account.id, plan.worker);
   const origin = await originOf(api, account.id, plan);
   const query = queryIn(api);
-  const homes = await homesToDeploy(api, query, plan, found, warn);
-  const [main, ...others] = homes;
+  const homes = await homesToDeploy(api, query, plan, found);
   const keys = keepMissing(folder, plan, found);
-  if (!main.found) warn(placeWarning(main.place));
-  for (const { name, found, place } of others)
-    if (!found) warn(placeWarning(place, `the database of the home ${name}`));
+  for (const { name, found, place } of homes) if (!found) warn(placeWarning(name, place));
   const ids = await createMissing(api, plan, found, homes, report);
-  if (!ids.homes[0]?.bucket) warn(noArchive());
-  const config = writeConfiguration(folder, plan.configuration(ids, origin));
-  const problem = main.found && (await misplaced(query, main.found, main.place));
-  if (problem) warn(problem);
+  if (!ids.homes[0]?.bucket) warn(noArchive);
+  const configuration = plan.configuration(ids, origin);
+  const config = writeConfiguration(folder, configuration);
   for (const { name, database } of ids.homes) {
     const where = homes.length > 1 ? ` in the home ${name}` : '';
     const applied = await migrate(wrangler, query, config, database, where);
@@ -108,16 +92,17 @@ async function deploy(settings: Settings): Promise<void> {
     await replicate(api, databases);
     report(`Lists are read from replicas of the database${databases.length > 1 ? ' of each home' : ''}`);
   }
-  const refused = await upload(wrangler, config, folder, keys);
+  const consequences = await upload(wrangler, folder, configuration, keys);
   const secrets = keys.map(({ secret }) => secret).join(' and ');
   report(`Deployed the Worker ${plan.worker}${secrets && `, with new ${secrets}`}`);
-  for (const one of refused) warn(without[one]);
+  for (const one of consequences) warn(one);
   const unwell = await waitForHealth(origin, healthTimeoutMs);
   if (unwell) warn(`it responds, but is not healthy: ${unwell}`);
   else report('It responds and is healthy');
   console.log(nextSteps(origin, folder, keys));
   if (unwell) process.exitCode = 1;
-  const operatorKey = operatorKeyOf(folder);
+  const file = operatorKeyFile(folder);
+  const operatorKey = existsSync(file) ? readFileSync(file, 'utf8').trim() : process.env.FLEET_OPERATOR_KEY;
   if (operatorKey) await mustWork({ baseUrl: origin, operatorKey });
   else warn('not checked: set FLEET_URL and FLEET_OPERATOR_KEY, and run npm run deploy -- --check');
 }
@@ -127,41 +112,32 @@ async function mustWork({ baseUrl, operatorKey }: { baseUrl: string; operatorKey
   if (!(await checkService(baseUrl, operatorKey))) process.exitCode = 1;
 }
 
-/** The operator key of the deployment: from this machine, or given. */
-function operatorKeyOf(folder: string): string | undefined {
-  const file = operatorKeyFile(folder);
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : process.env.FLEET_OPERATOR_KEY;
-}
-
 /** Goes as far as possible without an account, in a temporary folder. */
-async function rehearse(plan: Plan): Promise<void> {
+async function rehearse(settings: Settings): Promise<void> {
+  const plan = planOf(settings);
   const folder = mkdtempSync(join(tmpdir(), 'fleet-dry-run-'));
   try {
-    const config = writeConfiguration(folder, plan.configuration());
-    const size = await tryUpload(wranglerFor(), config);
-    const main = plan.partsOf(mainHome);
+    const size = await tryUpload(wranglerFor(), writeConfiguration(folder, plan.configuration()));
+    const homes = [{ name: mainHome, place: plan.place }, ...(plan.home ? [plan.home] : [])];
+    const parts = homes.map(({ name, place }) => {
+      const { database, bucket, queues } = plan.partsOf(name);
+      return `
+     in the home ${name}: the database ${database}, the bucket ${bucket} and the queues ${queues.join(', ')};
+     ${placeWarning(name, place)}`;
+    });
     console.log(`A deploy of ${plan.worker} would
-  1. find or create the database ${main.database}, the KV namespace ${plan.namespace}, the bucket ${main.bucket} and the queues ${main.queues.join(', ')}${rehearseHome(plan)}
+  1. find or create the KV namespace ${plan.namespace}, and${parts.join('')}
   2. create the secrets that the Worker lacks: ${plan.secrets.join(', ')}
   3. apply the migrations that the database of each home lacks, while the old code keeps serving
   4. upload the Worker (${size})
   5. wait until it responds, and check its dependencies
 
-  data: ${placeWarning(plan.place)}
-  settings:${sources(program, plan.vars)}
+  settings of a first deploy; later ones keep those that you leave out:${inLines(settings, plan.vars)}
 
 Nothing was called or changed.`);
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-function rehearseHome({ home, partsOf }: Plan): string {
-  if (!home) return '';
-  const { database, bucket, queues } = partsOf(home.name);
-  const warning = placeWarning(home.place, 'a database that is not there yet');
-  return `,
-     and for the home ${home.name} the database ${database}, the bucket ${bucket} and the queues ${queues.join(', ')}: ${warning}`;
 }
 
 function report(line: string): void {
@@ -170,11 +146,6 @@ function report(line: string): void {
 
 function warn(text: string): void {
   console.log(`! ${text[0]?.toUpperCase()}${text.slice(1)}`);
-}
-
-function noArchive(): string {
-  return `this account has not turned on R2, so nothing is archived: D1 keeps everything, up to its 10 GB.
-  Turn on R2 in the dashboard and deploy again to have old records moved to a bucket.`;
 }
 
 function nextSteps(url: string, folder: string, keys: Key[]): string {

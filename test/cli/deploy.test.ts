@@ -44,35 +44,21 @@ it('creates everything on a new account, goes on after failures, changes nothing
   const host = `${name}.acme.workers.dev`;
   const { account, network, env } = await cloud([host, 'api.example.com'], deployed);
   const upload = `PUT workers/scripts/${name}`;
-  // The place on the command line is that of the home; main's is in the environment.
-  const add = ['--home', 'eu', '--jurisdiction', 'eu'];
   const placed = { ...env, DEPLOY_LOCATION: 'weur' };
 
-  // A home that cannot be migrated keeps new code from all of them.
-  account.brokenDatabase = 'fleet-eu';
-  const unmigrated = await deploy(placed, ...add);
+  // A database that cannot be migrated keeps new code away.
+  account.brokenDatabase = 'fleet';
+  const unmigrated = await deploy(placed);
   expect([unmigrated.code, unmigrated.err]).toEqual([
     1,
-    expect.stringMatching(/^deploy: Applying the migrations in the home eu failed: .*run it again.*\n$/),
+    expect.stringMatching(/^deploy: Applying the migrations failed: .*run it again.*\n$/),
   ]);
   const [before = '', after] = unmigrated.out.split('✓ Created the database fleet\n');
   expect(before).toContain(
-    '! A new database is created in Western Europe (weur). This cannot be changed later.',
+    '! The new database of the home main is created in Western Europe (weur). This cannot be changed later.',
   );
-  expect(before).toContain('! The database of the home eu is created in the jurisdiction eu');
   expect(after).toBeDefined();
   expect(account.workers.size).toBe(0);
-  expect(account.databases.map(({ name, region, jurisdiction }) => [name, jurisdiction ?? region])).toEqual([
-    ['fleet', 'weur'],
-    ['fleet-eu', 'eu'],
-  ]);
-  expect(account.namespaces.map(({ jurisdiction }) => jurisdiction)).toEqual([undefined]);
-  expect(account.buckets).toEqual([
-    { name: 'fleet-archive', location: 'weur' },
-    { name: 'fleet-archive-eu', jurisdiction: 'eu' },
-  ]);
-  const made = idsOf(account);
-  expect(made).toHaveLength(5);
 
   // What was made stays, and the keys are not lost.
   const keys = filesOf(join(project, '.local')).filter((file) => /\.keys?$/.test(file));
@@ -84,13 +70,24 @@ it('creates everything on a new account, goes on after failures, changes nothing
   account.calls.length = 0;
   const { code, out, err } = await deploy(
     { ...placed, DEPLOY_REPLICAS: 'true' },
-    ...add,
-    ...['--email-from', 'portal@example.com'],
+    // The place on the command line is that of the home; main's is in the environment.
+    ...['--home', 'eu', '--jurisdiction', 'eu', '--email-from', 'portal@example.com'],
   );
   expect([code, err]).toEqual([0, '']);
-  expect(out).toContain('No migrations to apply in the home main');
-  expect(out).toMatch(/Applied .+ in the home eu/);
-  expect(out).not.toContain('Created the database');
+  expect(out).toContain('! The new database of the home eu is created in the jurisdiction eu');
+  for (const home of ['main', 'eu']) expect(out).toMatch(new RegExp(`Applied .+ in the home ${home}`));
+  expect(out).not.toContain('Created the database fleet\n');
+  expect(account.databases.map(({ name, region, jurisdiction }) => [name, jurisdiction ?? region])).toEqual([
+    ['fleet', 'weur'],
+    ['fleet-eu', 'eu'],
+  ]);
+  expect(account.namespaces.map(({ jurisdiction }) => jurisdiction)).toEqual([undefined]);
+  expect(account.buckets).toEqual([
+    { name: 'fleet-archive', location: 'weur' },
+    { name: 'fleet-archive-eu', jurisdiction: 'eu' },
+  ]);
+  const made = idsOf(account);
+  expect(made).toHaveLength(5);
   // By the upload every migration is applied: new code never meets an old database.
   expect(migrationsOf(account)).toEqual(Array(2).fill(readdirSync(join(root, 'migrations')).sort()));
   const lastQuery = account.calls.findLastIndex((call) => call.endsWith('/query'));
@@ -127,15 +124,14 @@ it('creates everything on a new account, goes on after failures, changes nothing
     { bucket_name: 'fleet-archive-eu', jurisdiction: 'eu' },
   ]);
 
-  // A machine that has never deployed this learns of the home from the Worker, and it is too late for another place.
+  // A machine that has never deployed this learns of the home from the Worker.
   rmSync(join(project, '.local'), { recursive: true });
-  const later = await deploy(env, '--location', 'oc');
+  const later = await deploy(env);
   expect([later.code, later.err]).toEqual([0, '']);
   expect(later.out).toContain('No migrations to apply in the home eu');
   expect(later.out).toContain('! Not checked: set FLEET_URL and FLEET_OPERATOR_KEY');
-  expect(later.out).toContain('! The database fleet runs in weur, not in oc');
   expect(later.out).not.toContain('Created');
-  expect(later.out).toContain('--replicas: true, as deployed\n');
+  expect(later.out).toContain('--replicas: true\n');
   expect(bound(account, name, 'READ_REPLICAS')?.text).toBe('true');
   expect(bound(account, name, 'EMAIL_FROM')?.text).toBe('portal@example.com');
   expect(home()).toEqual(ofHome);
@@ -171,9 +167,7 @@ it('creates everything on a new account, goes on after failures, changes nothing
   expect(network.refused.filter((refused) => !/sparrow|registry|cloudflare/.test(refused))).toEqual([]);
   network.close();
 
-  expect(second.out).toContain(
-    'in the jurisdiction eu, which overrides --location oc. This cannot be changed later.',
-  );
+  expect(second.out).toContain('in the jurisdiction eu. This cannot be changed later.');
   expect(second.out).toContain(`! It responds, but is not healthy: 503 ${unwell}`);
   expect(second.out).toContain('FLEET_URL=https://api.example.com');
   const [database, namespace, queue] = [account.databases, account.namespaces, account.queues].map((all) =>
@@ -206,19 +200,17 @@ describe('npm run deploy -- --dry-run', () => {
     const unset = Object.fromEntries(['NAME', 'DOMAIN', 'LOCATION'].map((name) => [`DEPLOY_${name}`, '']));
     try {
       const { code, out } = await deploy(
-        { ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl, ...unset, DEPLOY_EMAIL_FROM: 'none' },
+        { ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl, ...unset },
         ...['--dry-run', '--home', 'eu', '--jurisdiction', 'eu'],
       );
       expect(code).toBe(0);
       expect(snapshot()).toEqual(before);
-      expect(out).toContain('--hot-days: as deployed, at first 180\n');
-      expect(out).toContain('--email-from: none, from DEPLOY_EMAIL_FROM\n');
-      expect(out).toContain('--domain: as deployed, at first not set\n');
-      expect(out).toMatch(/near the machine that deploys\. This cannot be changed later\. .*--location/);
-      expect(out).toContain('find or create the database fleet');
-      expect(out).toMatch(/the queues? fleet-deliveries/);
+      expect(out).toContain('--hot-days: 180\n');
+      expect(out).toContain('--domain: not set\n');
+      expect(out).toMatch(/near the machine that deploys, without a --location .*cannot be changed later\./);
+      expect(out).toMatch(/home main: the database fleet, .* and the queues fleet-deliveries/);
       expect(out).toMatch(
-        /home eu the database fleet-eu, the bucket fleet-archive-eu and the queues fleet-deliveries-eu/,
+        /home eu: the database fleet-eu, the bucket fleet-archive-eu and the queues fleet-deliveries-eu/,
       );
       expect(out).toContain('is created in the jurisdiction eu');
       expect(out).toMatch(/upload the Worker \(.* gzip: [\d.]+ KiB\)/);

@@ -155,8 +155,8 @@ const Version = v.object({
 const noWorker = 10_007;
 
 /**
- * The homes besides main that the Worker is bound to, and its vars, in any of the versions that serve now. Bindings are
- * the memory of deploys, the same from every machine. @throws Stopped
+ * The homes besides main that the Worker is bound to, and its vars, in the version that serves now. Bindings are the
+ * memory of deploys, the same from every machine. @throws Stopped
  */
 async function boundTo(api: Api, worker: string): Promise<{ homes: BoundHome[]; vars: Vars }> {
   const what = 'Looking for the homes of the Worker';
@@ -164,19 +164,18 @@ async function boundTo(api: Api, worker: string): Promise<{ homes: BoundHome[]; 
   const outcome = await api(`${path}/deployments`);
   if (outcome.codes.includes(noWorker)) return { homes: [], vars: {} };
   const { deployments } = await granted(what, Deployments, outcome);
-  const homes = new Map<string, BoundHome>();
-  const vars: Vars = {};
-  for (const { version_id: id } of deployments[0]?.versions ?? []) {
-    const { bindings } = (await granted(what, Version, api(`${path}/versions/${id}`))).resources;
-    for (const { type, name, id, database_id: database = id, text } of bindings) {
-      if (type === 'plain_text') vars[name] = text;
-      const home = type === 'd1' && /^DB_([A-Z0-9]+)$/.exec(name)?.[1];
-      if (!home || !database) continue;
-      const bucket = bindings.find((one) => one.name === `ARCHIVE_${home}`);
-      homes.set(home, { name: home.toLowerCase(), database, jurisdiction: bucket?.jurisdiction });
-    }
-  }
-  return { homes: [...homes.values()], vars };
+  const version = deployments[0]?.versions[0]?.version_id;
+  if (!version) return { homes: [], vars: {} };
+  const { bindings } = (await granted(what, Version, api(`${path}/versions/${version}`))).resources;
+  const texts = bindings.filter(({ type }) => type === 'plain_text');
+  const homes = bindings.flatMap(({ type, name, id, database_id: database = id }) => {
+    const home = type === 'd1' && /^DB_([A-Z0-9]+)$/.exec(name)?.[1];
+    const bucket = bindings.find((one) => one.name === `ARCHIVE_${home}`);
+    return home && database
+      ? [{ name: home.toLowerCase(), database, jurisdiction: bucket?.jurisdiction }]
+      : [];
+  });
+  return { homes, vars: Object.fromEntries(texts.map(({ name, text }) => [name, text])) };
 }
 
 /** Cloudflare's code for an account that has not chosen its address yet. */

@@ -9,10 +9,6 @@ type Call = { method?: 'POST' | 'PUT'; body?: object; headers?: { [name: string]
 /** Calls Cloudflare's API below an account's address. Never throws: a call without a response is refused as well. */
 export type Api = (path: string, call?: Call) => Promise<Outcome>;
 
-const Credentials = v.variant('type', [
-  v.object({ type: v.picklist(['oauth', 'api_token']), token: v.string() }),
-  v.object({ type: v.literal('api_key'), key: v.string(), email: v.string() }),
-]);
 const Envelope = v.object({
   result: v.unknown(),
   errors: v.array(v.object({ code: v.optional(v.number(), 0), message: v.string() })),
@@ -25,10 +21,9 @@ export async function credentials(wrangler: Wrangler): Promise<{ [name: string]:
   const output = await wrangler(['auth', 'token', '--json']);
   if (!output.ok && /not logged in/i.test(output.text)) throw notSignedIn();
   const { out } = await must('Signing in to Cloudflare', output);
-  const found = v.parse(Credentials, JSON.parse(out));
-  return found.type === 'api_key'
-    ? { 'x-auth-email': found.email, 'x-auth-key': found.key }
-    : { authorization: `Bearer ${found.token}` };
+  const { success, output: found } = v.safeParse(v.object({ token: v.string() }), JSON.parse(out));
+  if (!success) throw notSignedIn(); // with a global key
+  return { authorization: `Bearer ${found.token}` };
 }
 
 const timeoutMs = 60_000;
@@ -108,26 +103,16 @@ export type Query = (
   what: string,
   database: Pick<NamedDatabase, 'id' | 'name'>,
   sql: string,
-) => Promise<{ names: string[]; region: string | undefined }>;
+) => Promise<string[]>;
 
-const Results = v.pipe(
-  v.array(
-    v.object({
-      results: v.array(v.looseObject({ name: v.optional(v.string()) })),
-      meta: v.looseObject({ served_by_region: v.optional(v.string()) }),
-    }),
-  ),
-  v.minLength(1),
-);
+const Results = v.array(v.object({ results: v.array(v.looseObject({ name: v.optional(v.string()) })) }));
 
-/** Queries a database for names, and its region. `what` describes failures. */
+/** Queries a database for names. `what` describes failures. */
 export const queryIn =
   (api: Api): Query =>
   async (what, { id }, sql) => {
     const asked = api(`/d1/database/${id}/query`, { method: 'POST', body: { sql } });
-    const [{ results, meta } = { results: [], meta: {} }] = await granted(what, Results, asked);
-    return {
-      names: results.flatMap((row) => row.name ?? []),
-      region: meta.served_by_region?.toLowerCase(),
-    };
+    return (await granted(what, Results, asked)).flatMap(({ results }) =>
+      results.flatMap(({ name }) => name ?? []),
+    );
   };

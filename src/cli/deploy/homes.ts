@@ -1,18 +1,17 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { homeName, mainHome } from '../../platform/homes/names.ts';
+import { mainHome } from '../../platform/homes/names.ts';
 import { root } from '../project/paths.ts';
 import type { AccountContents } from './account.ts';
 import type { NamedDatabase, Query } from './api.ts';
 import { type Api, granted } from './api.ts';
-import { misplaced, placeBeside } from './place.ts';
+import { placeBeside } from './place.ts';
 import type { HomeToDeploy, Plan } from './plan.ts';
 import { Stopped } from './wrangler.ts';
 
 /**
- * The homes to deploy, main first: those that the Worker is bound to, and the requested one. Changes nothing; `warn`
- * gets anything odd.
+ * The homes to deploy, main first: those that the Worker is bound to, and the requested one. Changes nothing.
  *
  * @throws Stopped, when the request contradicts what exists
  */
@@ -21,72 +20,46 @@ export async function homesToDeploy(
   query: Query,
   plan: Plan,
   found: AccountContents,
-  warn: (text: string) => void,
 ): Promise<[HomeToDeploy, ...HomeToDeploy[]]> {
-  const further = [...(await boundBefore(query, plan, found)), ...(await added(query, plan, found, warn))];
-  const known = further.map(({ name }) => name);
-  for (const name of lookLikeHomes(found.databases, plan.database, known))
-    warn(
-      `there is a database ${plan.partsOf(name).database} that the Worker is not bound to. If it is a home, deploy with --home ${name}.`,
-    );
+  if (plan.home && !found.database)
+    throw new Stopped('Deploy without --home first: that creates the home main. Then add homes beside it.');
   const withQueues = async (home: Omit<HomeToDeploy, 'missingQueues'>): Promise<HomeToDeploy> => {
     const there = await Promise.all(home.queues.map((queue) => hasQueue(api, queue)));
     return { ...home, missingQueues: home.queues.filter((_, at) => !there[at]) };
   };
   const place = placeBeside(found.database, plan.database, plan.place);
   const main = { name: mainHome, ...plan.partsOf(mainHome), found: found.database, place };
+  const further = [...boundBefore(plan, found), ...(await added(query, plan, found))];
   const [first, ...others] = await Promise.all([withQueues(main), ...further.map(withQueues)]);
   return [first, ...others];
 }
 
-/** The homes that the Worker is bound to already. */
-function boundBefore(query: Query, plan: Plan, { databases, homes }: AccountContents) {
-  return Promise.all(
-    homes.map(async ({ name, database: id, jurisdiction }) => {
-      const there = databases.find((one) => one.id === id);
-      if (!there)
-        throw new Stopped(
-          `The database of the home ${name} is gone, with the accounts that lived there. ` +
-            `If that was intended, remove the binding DB_${name.toUpperCase()} from the Worker in the dashboard, and run it again.`,
-        );
-      const known = there.jurisdiction === undefined ? { ...there, jurisdiction } : there;
-      const asked = plan.home?.name === name ? plan.home.place : {};
-      const elsewhere = await misplaced(query, there, asked);
-      if (elsewhere) throw new Stopped(`${elsewhere} ${otherHome}, or leave --location out.`);
-      const place = placeBeside(known, there.name, asked, `${otherHome}.`);
-      return { name, ...plan.partsOf(name), database: there.name, found: known, place };
-    }),
-  );
-}
+const otherHome = 'Choose another name with --home for a home there.';
 
-const otherHome = 'Choose another name with --home for a home there';
+/** The homes that the Worker is bound to already. */
+const boundBefore = (plan: Plan, { databases, homes }: AccountContents) =>
+  homes.map(({ name, database: id, jurisdiction }) => {
+    const there = databases.find((one) => one.id === id);
+    if (!there)
+      throw new Stopped(
+        `The database of the home ${name} is gone, with the accounts that lived there. ` +
+          `If that was intended, remove the binding DB_${name.toUpperCase()} from the Worker in the dashboard, and run it again.`,
+      );
+    const known = there.jurisdiction === undefined ? { ...there, jurisdiction } : there;
+    const asked = plan.home?.name === name ? plan.home.place : {};
+    const place = placeBeside(known, there.name, asked, otherHome);
+    return { name, ...plan.partsOf(name), database: there.name, found: known, place };
+  });
 
 /** The requested home, if the Worker is not bound to it yet; an interrupted deploy may have created some of it. */
-async function added(
-  query: Query,
-  plan: Plan,
-  { databases, homes }: AccountContents,
-  warn: (text: string) => void,
-) {
-  if (!plan.home || homes.some(({ name }) => name === plan.home?.name)) return [];
-  const { name, place: asked } = plan.home;
-  const parts = plan.partsOf(name);
+async function added(query: Query, { home, partsOf }: Plan, { databases, homes }: AccountContents) {
+  if (!home || homes.some(({ name }) => name === home.name)) return [];
+  const parts = partsOf(home.name);
   const there = databases.find((one) => one.name === parts.database);
-  const place = placeBeside(there, parts.database, asked, `${otherHome}.`);
-  if (there) {
-    await mustBeOurs(query, there);
-    const elsewhere = await misplaced(query, there, place);
-    if (elsewhere) warn(elsewhere);
-  }
-  return [{ name, ...parts, found: there, place }];
+  if (there) await mustBeOurs(query, there);
+  const place = placeBeside(there, parts.database, home.place, otherHome);
+  return [{ name: home.name, ...parts, found: there, place }];
 }
-
-/** Names of unknown homes that `databases` look like, in a deployment whose own is `main`. */
-const lookLikeHomes = (databases: NamedDatabase[], main: string, known: string[]): string[] =>
-  databases
-    .filter(({ name }) => name.startsWith(`${main}-`))
-    .map(({ name }) => name.slice(main.length + 1))
-    .filter((home) => homeName.test(home) && home !== 'fleet' && !known.includes(home));
 
 const Queues = v.array(v.object({ queue_name: v.string() }));
 
@@ -101,7 +74,7 @@ async function hasQueue(api: Api, name: string): Promise<boolean> {
  */
 async function mustBeOurs(query: Query, database: NamedDatabase): Promise<void> {
   const { name } = database;
-  const ask = async (sql: string) => (await query(`Checking the database ${name}`, database, sql)).names;
+  const ask = (sql: string) => query(`Checking the database ${name}`, database, sql);
   const tables = await ask(
     `select name from sqlite_master where type = 'table' and name not glob '_cf_*' and name not glob 'sqlite_*'
       order by name = 'd1_migrations' desc limit 5`,

@@ -1,4 +1,4 @@
-import type { Database, NamedDatabase, Query } from './api.ts';
+import type { Database } from './api.ts';
 import { Stopped } from './wrangler.ts';
 
 /** Where Cloudflare can create a database. A hint: Cloudflare picks the nearest data centre with room. */
@@ -17,13 +17,14 @@ export const jurisdictions = ['eu', 'us', 'fedramp'] as const;
 /** Where a deployment's data is kept, fixed for good when it is created. */
 export type Residency = { location?: keyof typeof locations | undefined; jurisdiction?: string | undefined };
 
-/** Where a new database will be, and that this is final. A jurisdiction overrides a location. */
-export function placeWarning({ location, jurisdiction }: Residency, what = 'a new database'): string {
-  const final = 'This cannot be changed later.';
-  if (jurisdiction)
-    return `${what} is created in the jurisdiction ${jurisdiction}${location ? `, which overrides --location ${location}` : ''}. ${final}`;
-  if (location) return `${what} is created in ${locations[location]} (${location}). ${final}`;
-  return `${what} is created near the machine that deploys. ${final} Choose a place with --location or --jurisdiction.`;
+/** Where the new database of a home will be, and that this is final. A jurisdiction overrides a location. */
+export function placeWarning(home: string, { location, jurisdiction }: Residency): string {
+  const where = jurisdiction
+    ? `in the jurisdiction ${jurisdiction}`
+    : location
+      ? `in ${locations[location]} (${location})`
+      : 'near the machine that deploys, without a --location or --jurisdiction';
+  return `the new database of the home ${home} is created ${where}. This cannot be changed later.`;
 }
 
 /** The options for Cloudflare's API that place something there. A jurisdiction overrides a location. */
@@ -54,17 +55,4 @@ export function placeBeside(
         `and cannot move to ${place.jurisdiction}. ${advice}`,
     );
   return jurisdiction ? { jurisdiction } : place;
-}
-
-/** A warning if the database runs in another region than requested, as far as Cloudflare says. */
-export async function misplaced(
-  query: Query,
-  database: NamedDatabase,
-  { location, jurisdiction }: Residency,
-): Promise<string | undefined> {
-  if (!location || jurisdiction) return undefined;
-  const { region } = await query('Asking the database where it runs', database, 'select 1');
-  return region && region !== location
-    ? `The database ${database.name} runs in ${region}, not in ${location}: its place was decided when it was created, and cannot be changed.`
-    : undefined;
 }

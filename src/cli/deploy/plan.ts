@@ -53,7 +53,10 @@ export type Plan = {
    * wrangler.toml for this deployment, valid in any folder. Without ids it serves a dry run only; without an origin,
    * the Worker makes no links to itself.
    */
-  configuration: (ids?: Ids, origin?: string) => object;
+  configuration: (
+    ids?: Ids,
+    origin?: string,
+  ) => { compatibility_flags: string[]; analytics_engine_datasets: object[] };
 };
 
 const Named = v.looseObject({ queue: v.string(), dead_letter_queue: v.optional(v.string()) });
@@ -66,6 +69,7 @@ const OfBucket = v.looseObject({ binding: v.string(), bucket_name: v.string() })
 const Configuration = v.looseObject({
   name: v.string(),
   main: v.string(),
+  compatibility_flags: v.array(v.string()),
   secrets: v.object({ required: v.array(v.string()) }),
   vars: v.record(v.string(), v.string()),
   d1_databases: v.tupleWithRest([OfDatabase], OfDatabase),
@@ -103,10 +107,8 @@ export function planOf(settings: Settings): Plan {
       queues: [...new Set([...producers, ...consumers].map(({ queue }) => inHome(queue)))],
     };
   };
-  const home = settings.home && {
-    name: settings.home,
-    place: { location: settings.homeLocation, jurisdiction: settings.homeJurisdiction },
-  };
+  const place = { location: settings.location, jurisdiction: settings.jurisdiction };
+  const home = settings.home && { name: settings.home, place };
   if (home) mustFit(partsOf(home.name));
   const rename = ({ queue, dead_letter_queue: dead, ...rest }: v.InferOutput<typeof Named>) => ({
     ...rest,
@@ -118,7 +120,7 @@ export function planOf(settings: Settings): Plan {
     database: partsOf(mainHome).database,
     namespace: `${worker}-${namespace.binding.toLowerCase()}`,
     secrets: toml.secrets.required,
-    place: { location: settings.location, jurisdiction: settings.jurisdiction },
+    place: home ? {} : place,
     partsOf,
     home: home || undefined,
     vars: toml.vars,
@@ -195,13 +197,10 @@ export function withOwnNamespaces<T extends { name: string }>(
   worker: string,
   limiters: T[],
 ): (T & { namespace_id: string })[] {
-  const taken = new Set<number>([0]); // not positive
-  return limiters.map((limiter) => {
-    let id = 0;
-    for (let salt = 0; taken.has(id); salt++) id = positive32(`${worker}/${limiter.name}/${salt}`);
-    taken.add(id);
-    return { ...limiter, namespace_id: String(id) };
-  });
+  return limiters.map((limiter) => ({
+    ...limiter,
+    namespace_id: String(positive32(`${worker}/${limiter.name}`)),
+  }));
 }
 
 const positive32 = (text: string): number =>

@@ -28,7 +28,7 @@ export async function migrate(
   where: string,
 ): Promise<string[]> {
   const what = `Applying the migrations${where}`;
-  const ask = async (sql: string) => (await query(what, database, sql)).names;
+  const ask = (sql: string) => query(what, database, sql);
   const missing = async () => {
     const [table] = await ask(`select name from sqlite_master where name = 'd1_migrations'`);
     const applied = table ? await ask('select name from d1_migrations') : [];
@@ -74,8 +74,7 @@ export async function mustHaveSchema(
   database: Pick<NamedDatabase, 'id' | 'name'>,
 ): Promise<void> {
   const expected = expectedSchema();
-  const { names } = await query('Checking the schema', database, schemaSql);
-  const found = names.map(plain);
+  const found = (await query('Checking the schema', database, schemaSql)).map(plain);
   const isNewer = lacking(expected, found).some((one) => one.startsWith('migration '));
   const differing = isNewer
     ? lacking(found.map(subjectOf), expected.map(subjectOf))

@@ -102,9 +102,11 @@ const settings = {
   },
 } satisfies { [name: string]: Setting };
 
-type Texts = Exclude<keyof typeof settings, 'replicas' | 'location'> | 'homeJurisdiction';
-type Places = { [name in 'location' | 'homeLocation']?: keyof typeof locations | undefined };
-export type Settings = { [name in Texts]?: string | undefined } & Places & { replicas?: boolean | undefined };
+type Texts = Exclude<keyof typeof settings, 'replicas' | 'location'>;
+export type Settings = { [name in Texts]?: string | undefined } & {
+  location?: keyof typeof locations | undefined;
+  replicas?: boolean | undefined;
+};
 
 /** The options for the settings, on the command line or, all but --home, by environment variables. */
 export const settingOptions: Option[] = Object.values(settings).map(({ flags, about }) => {
@@ -113,32 +115,22 @@ export const settingOptions: Option[] = Object.values(settings).map(({ flags, ab
   return option.name() === 'home' ? option : option.env(variable);
 });
 
-/**
- * The options as given. With --home, a place on the command line is that home's, and main's can only be in the
- * environment.
- */
+/** The options as given. With --home, a place is that home's if it was typed: in the environment it is main's. */
 export function optionsOf(program: Command): object {
   const options = program.opts<{ [name: string]: string | undefined }>();
-  if (options.home === undefined) return options;
-  const typed = (name: string) => (program.getOptionValueSource(name) === 'cli' ? options[name] : undefined);
-  return {
-    ...options,
-    location: process.env.DEPLOY_LOCATION,
-    jurisdiction: process.env.DEPLOY_JURISDICTION,
-    homeLocation: typed('location'),
-    homeJurisdiction: typed('jurisdiction'),
-  };
+  const others = Object.entries(options).filter(
+    ([name]) => !/^(location|jurisdiction)$/.test(name) || program.getOptionValueSource(name) === 'cli',
+  );
+  return options.home === undefined ? options : Object.fromEntries(others);
 }
 
-/** The settings that validate a home's place. */
-const ofHome: { [name: string]: string } = { homeLocation: 'location', homeJurisdiction: 'jurisdiction' };
 const known = new Map<string, Setting>(Object.entries(settings));
 
 /** Validates the options; an empty one counts as absent, as GitHub passes unset variables. @throws Stopped */
 export function settingsOf(options: object): Settings {
   const given: [string, unknown][] = [];
   for (const [name, value] of Object.entries(options)) {
-    const setting = known.get(ofHome[name] ?? name);
+    const setting = known.get(name);
     if (!setting || value === '' || value === undefined) continue;
     const problem = setting.problem(String(value));
     if (problem) throw new Stopped(setting.flags.replace(/ .*/, problem));
@@ -170,19 +162,12 @@ export function withKept(given: Settings, vars: Vars): Settings {
   return Object.fromEntries(all);
 }
 
-/** Each setting with its value and source, as lines; `vars` are those of the Worker, once they are known. */
-export function sources(program: Command, initial: Vars, vars?: Vars): string {
-  const options = program.opts<{ [name: string]: unknown }>();
-  const lines = settingOptions.map((option) => {
-    const name = option.attributeName();
-    const given = options[name];
-    const { variable = '' } = known.get(name) ?? {};
-    const otherwise = initial[variable] ?? 'not set';
-    const source = program.getOptionValueSource(name) === 'env' ? option.envVar : 'the command line';
-    const deployed = vars ? vars[variable] : variable && 'as deployed';
-    if (given !== undefined && given !== '') return [option.long, given, `from ${source}`];
-    if (!deployed) return [option.long, otherwise, 'by default'];
-    return [option.long, deployed, vars ? 'as deployed' : `at first ${otherwise}`];
-  });
-  return lines.map(([long, value, source]) => `\n    ${long}: ${value}, ${source}`).join('');
-}
+/** Each setting with its value, as lines; `initial` are the vars of a Worker without them. */
+export const inLines = (settings: Settings, initial: Vars): string =>
+  settingOptions
+    .map((option) => {
+      const name = option.attributeName() as keyof Settings; // each is of one
+      const { variable = '' } = known.get(name) ?? {};
+      return `\n    ${option.long}: ${settings[name] ?? initial[variable] ?? 'not set'}`;
+    })
+    .join('');

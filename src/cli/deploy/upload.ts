@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as v from 'valibot';
 import { type Api, granted } from './api.ts';
 import type { Key } from './keys.ts';
+import type { Plan } from './plan.ts';
 import { must, Stopped, type Wrangler } from './wrangler.ts';
 
 /** Writes a configuration into `folder` and returns the file's path. */
@@ -20,59 +21,64 @@ export async function tryUpload(wrangler: Wrangler, config: string): Promise<str
   return /Total Upload: (.+)/.exec(text)?.[1] ?? 'of unknown size';
 }
 
-const Configuration = v.looseObject({ compatibility_flags: v.array(v.string()) });
-type Configuration = v.InferOutput<typeof Configuration>;
+type Configuration = ReturnType<Plan['configuration']>;
 
-/** Optional features: how Cloudflare refuses them, and the configuration without them. */
-const optional = {
-  /** Speeds up deliveries; without a default date, so it may not exist. */
-  flag: {
+/** Optional features: how Cloudflare refuses them, the configuration without them, and the consequences. */
+const optional: {
+  refused: string;
+  without: (configuration: Configuration) => Configuration;
+  consequences: string;
+}[] = [
+  {
+    // Speeds up deliveries; without a default date, so it may not exist.
     refused: 'queue_consumer_no_wait_for_wait_until',
-    without: ({ compatibility_flags: flags, ...rest }: Configuration): Configuration => ({
+    without: ({ compatibility_flags: flags, ...rest }) => ({
       ...rest,
-      compatibility_flags: flags.filter((flag) => flag !== optional.flag.refused),
+      compatibility_flags: flags.filter((flag) => flag !== 'queue_consumer_no_wait_for_wait_until'),
     }),
+    consequences: `Cloudflare does not know the flag queue_consumer_no_wait_for_wait_until, so the Worker runs without it.
+  Deliveries then hold a queue consumer while a receiver takes its time: Cloudflare runs up to 250 at once, with five
+  calls each, for all accounts together. Everything else stays the same.`,
   },
-  /** An account must turn it on once: the code of an upload that names a dataset before. */
-  'Analytics Engine': {
+  {
+    // An account must turn it on once: the code of an upload that names a dataset before.
     refused: '[code: 10089]',
-    without: ({ analytics_engine_datasets: _, ...rest }: Configuration): Configuration => rest,
+    without: (configuration) => ({ ...configuration, analytics_engine_datasets: [] }),
+    consequences: `this account has not turned on Analytics Engine, so attempts are not counted there; the log has them.
+  Turn it on in the dashboard and deploy again.`,
   },
-};
-export type Refused = keyof typeof optional;
+];
 
 /**
  * Uploads the new code with `keys` as secrets, keeping all others. Optional features that Cloudflare refuses are left
- * out on another try, and returned. @throws Stopped
+ * out on another try; returns what that means. @throws Stopped
  */
 export async function upload(
   wrangler: Wrangler,
-  config: string,
   folder: string,
+  configuration: Configuration,
   keys: Key[],
-): Promise<Refused[]> {
+): Promise<string[]> {
   const secrets = join(folder, 'secrets.json');
-  const args = ['deploy', '--config', config];
+  const args = ['deploy'];
   if (keys.length > 0) {
     const values = Object.fromEntries(keys.map(({ secret, value }) => [secret, value]));
     writeFileSync(secrets, JSON.stringify(values), { mode: 0o600 });
     args.push('--secrets-file', secrets);
   }
-  const refused: Refused[] = [];
+  const consequences: string[] = [];
   try {
-    for (;;) {
-      const deployed = await wrangler(args);
-      const left = (Object.keys(optional) as Refused[]).filter((one) => !refused.includes(one)); // its own keys
-      const next = deployed.ok
-        ? undefined
-        : left.find((one) => deployed.text.includes(optional[one].refused));
-      if (!next) {
+    for (let current = configuration; ; ) {
+      const deployed = await wrangler([...args, '--config', writeConfiguration(folder, current)]);
+      const next = optional.find(
+        (one) => deployed.text.includes(one.refused) && !consequences.includes(one.consequences),
+      );
+      if (deployed.ok || !next) {
         await must('Deploying the Worker', deployed);
-        return refused;
+        return consequences;
       }
-      refused.push(next);
-      const configuration = v.parse(Configuration, JSON.parse(readFileSync(config, 'utf8')));
-      writeConfiguration(folder, optional[next].without(configuration));
+      consequences.push(next.consequences);
+      current = next.without(current);
     }
   } finally {
     rmSync(secrets, { force: true });

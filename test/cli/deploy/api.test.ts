@@ -33,11 +33,6 @@ it('whoever wrangler is signed in as calls the API', async () => {
   };
   for (const [output, headers] of [
     [{ type: 'oauth', token: 't' }, { authorization: 'Bearer t' }],
-    [{ type: 'api_token', token: 't' }, { authorization: 'Bearer t' }],
-    [
-      { type: 'api_key', key: 'k', email: 'e' },
-      { 'x-auth-key': 'k', 'x-auth-email': 'e' },
-    ],
     [{ env: 't' }, { authorization: 'Bearer t' }],
   ] as const) {
     if ('env' in output) vi.stubEnv('CLOUDFLARE_API_TOKEN', output.env);

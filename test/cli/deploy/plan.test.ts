@@ -31,18 +31,3 @@ it('two Workers of an account share no rate limit counters, whatever their names
   const both = fc.uniqueArray(workerName, { minLength: 2, maxLength: 2 });
   fc.assert(fc.property(both, (names) => new Set(names.flatMap(idsOf)).size === 2 * limiters.length));
 });
-
-it('a Worker finds its own counters again with each deploy', () => {
-  fc.assert(
-    fc.property(workerName, (name) => {
-      expect(idsOf(name)).toEqual(idsOf(name));
-    }),
-  );
-  expect(idsOf('fleet-data-service')).toMatchInlineSnapshot(`
-    [
-      "1416805798",
-      "735234261",
-      "1813360913",
-    ]
-  `);
-});

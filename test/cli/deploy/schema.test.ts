@@ -16,10 +16,7 @@ function empty() {
   const sqlite = new DatabaseSync(':memory:');
   sqlite.exec('create table d1_migrations (name text unique)');
   const rows = (sql: string) => sqlite.prepare(sql).all();
-  const query: Query = async (_, __, sql) => ({
-    names: rows(sql).map(({ name }) => String(name)),
-    region: undefined,
-  });
+  const query: Query = async (_, __, sql) => rows(sql).map(({ name }) => String(name));
   return { sqlite, query };
 }
 

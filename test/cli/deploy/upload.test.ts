@@ -2,28 +2,34 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { upload, writeConfiguration } from '../../../src/cli/deploy/upload.ts';
+import { upload } from '../../../src/cli/deploy/upload.ts';
 import type { Wrangler } from '../../../src/cli/deploy/wrangler.ts';
 
 it('what Cloudflare refuses and the service can do without is left out, one after the other', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fleet-upload-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const flag = 'queue_consumer_no_wait_for_wait_until';
-  const config = writeConfiguration(folder, {
+  const configuration = {
     compatibility_flags: ['global_fetch_strictly_public', flag],
     analytics_engine_datasets: [{ binding: 'ATTEMPTS' }],
-  });
+  };
   const tried: string[] = [];
   const wrangler: Wrangler = async () => {
-    const text = readFileSync(config, 'utf8');
+    const text = readFileSync(join(folder, 'wrangler.json'), 'utf8');
     tried.push(text);
     if (text.includes('ATTEMPTS'))
       return { ok: false, out: '', text: 'enable Analytics Engine [code: 10089]' };
     const ok = !text.includes(flag);
     return { ok, out: '', text: ok ? '' : `No such compatibility flag: ${flag}` };
   };
-  expect(await upload(wrangler, config, folder, [])).toEqual(['Analytics Engine', 'flag']);
-  expect(JSON.parse(tried.at(-1) ?? '')).toEqual({ compatibility_flags: ['global_fetch_strictly_public'] });
+  expect(await upload(wrangler, folder, configuration, [])).toEqual([
+    expect.stringContaining('has not turned on Analytics Engine'),
+    expect.stringContaining(`does not know the flag ${flag}`),
+  ]);
+  expect(JSON.parse(tried.at(-1) ?? '')).toEqual({
+    compatibility_flags: ['global_fetch_strictly_public'],
+    analytics_engine_datasets: [],
+  });
 });
 
 it('an upload that fails says so, and leaves no secrets behind', async () => {
@@ -36,7 +42,8 @@ it('an upload that fails says so, and leaves no secrets behind', async () => {
     return { ok: false, out: '', text: '[ERROR] An unknown error has occurred. [code: 10013]' };
   };
   const key = { secret: 'OPERATOR_KEY', value: 'key', file: join(folder, 'operator.key') };
-  await expect(upload(wrangler, join(folder, 'wrangler.json'), folder, [key])).rejects.toThrow(
+  const configuration = { compatibility_flags: [], analytics_engine_datasets: [] };
+  await expect(upload(wrangler, folder, configuration, [key])).rejects.toThrow(
     /^Deploying the Worker failed: .*An unknown error.* run it again/,
   );
   expect(given).toBe(true);

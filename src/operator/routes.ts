@@ -86,9 +86,8 @@ async function respond(c: Context, operation: Operation, handler: (asked: never)
   const asked = { env: c.env, id, userId, caller, body, query, slice, queries: c.req.queries() };
   const found = await handler(asked as never); // has what the operation declares, and more
   const { items, next } = operation.part ? (found as Part) : { items: found };
-  const message = typeof operation.message === 'string' ? operation.message : operation.message(body ?? {});
   const cursor = typeof next === 'object' ? cursorFor(c, next) : next;
-  return ok(c, message, v.parse(operation.reply, items), cursor);
+  return ok(c, 'OK', v.parse(operation.reply, items), cursor);
 }
 
 type Part = { items: unknown[]; next?: Slice<unknown>['next'] | string };

@@ -1,13 +1,13 @@
 import { toJsonSchemaDefs } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
-import { exampleOf } from './example-of.ts';
+import { examples } from './examples.ts';
 import { words } from './words.ts';
 
 export type Json = { [key: string]: unknown };
 
 /**
- * Turns named valibot schemas into the named components of an OpenAPI document, each with its properties' descriptions
- * and its example. A schema refers to others among them. Describes a schema's input, or its output.
+ * Turns named valibot schemas into the named components of an OpenAPI document: of their input, with descriptions and
+ * examples, or of their output. A schema refers to others among them.
  *
  * @throws Error, when JSON Schema cannot express a schema and no metadata replaces it
  */
@@ -22,8 +22,9 @@ export function components(
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
     overrideSchema: ({ valibotSchema, jsonSchema }) => completed(valibotSchema as Known, jsonSchema as Json),
   }) as Record<string, Json>;
+  if (typeMode === 'output') return converted;
   return Object.fromEntries(
-    Object.entries(converted).map(([name, schema]) => [name, described(name, schema, converted)]),
+    Object.entries(converted).map(([name, schema]) => [name, described(name, schema)]),
   );
 }
 
@@ -58,13 +59,14 @@ function completed(schema: Known, written: Json): Json | null {
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-function described(name: string, schema: Json, all: Record<string, Json>): Json {
+function described(name: string, schema: Json): Json {
+  const { [name]: description } = words;
   const properties = schema.properties as Record<string, Json> | undefined; // as JSON Schema has it
   return {
     ...schema,
-    ...(words[name] && { description: words[name] }),
+    ...(description && { description }),
     ...(properties && { properties: withWords(name, properties) }),
-    examples: [exampleOf(ref(name), all)],
+    ...(name in examples && { examples: [examples[name]] }),
   };
 }
 

@@ -33,7 +33,7 @@ export function document(parts: Parts): Json {
   for (const [tag, [, operations]] of Object.entries(groups))
     for (const operation of operations) {
       const [method = '', path = ''] = operation.call.split(' ');
-      paths[path] = { ...paths[path], [method]: written(operation, tag, schemas) };
+      paths[path] = { ...paths[path], [method]: written(operation, tag) };
       envelopes[operation.reply.name] = envelope(operation.reply);
     }
   return {

@@ -52,7 +52,7 @@ const changes = Object.fromEntries(
   }),
 );
 
-/** Examples of components by name; `exampleOf` makes up those of the operators' document. */
+/** Examples of components by name. Those of operators have none. */
 export const examples: Record<string, unknown> = {
   ...resourceExamples,
   WebhookInput: webhookInput,

@@ -1,6 +1,5 @@
 import { sentence } from '../../platform/fields.ts';
 import { type Json, ref } from './components.ts';
-import { exampleOf } from './example-of.ts';
 import { examples } from './examples.ts';
 import { always } from './shared.ts';
 
@@ -44,8 +43,8 @@ const exampleCursor = 'WzEsIjIwMjYtMTEtMjBUMTk6NTg6MDAuMDAwWiJd';
 
 const limited = { ...always, 'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' } };
 
-/** The operation as OpenAPI writes it; `schemas` are the document's components. */
-export function written(operation: Operation, tag: string, schemas: Record<string, Json>): Json {
+/** The operation as OpenAPI writes it. */
+export function written(operation: Operation, tag: string): Json {
   const { id, summary, description, security = 'ApiToken', parameters, body, reply } = operation;
   return {
     operationId: id,
@@ -57,30 +56,38 @@ export function written(operation: Operation, tag: string, schemas: Record<strin
     ...(body && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: ref(body), example: exampleOf(ref(body), schemas) } },
+        content: { 'application/json': { schema: ref(body), example: examples[body] } },
       },
     }),
     responses: {
       200: {
         description: reply.message,
         headers: headersFor(security),
-        content: {
-          'application/json': {
-            schema: ref(reply.name),
-            example: {
-              status: 200,
-              message: reply.message,
-              data: reply.example ?? exampleOf(reply.data, schemas),
-              ...(reply.paged && { next: exampleCursor }),
-              ...(reply.resumable && { resume: exampleCursor }),
-            },
-          },
-        },
+        content: { 'application/json': { schema: ref(reply.name), example: exampleOf(reply) } },
       },
       ...refusalsOf(operation),
       ...operation.others,
     },
   };
+}
+
+function exampleOf({ message, example, data, paged, resumable }: Reply): Json | undefined {
+  const shown = example ?? dataExample(data);
+  if (shown === undefined) return undefined;
+  return {
+    status: 200,
+    message,
+    data: shown,
+    ...(paged && { next: exampleCursor }),
+    ...(resumable && { resume: exampleCursor }),
+  };
+}
+
+/** The example of a component, in a list if `data` is one; undefined if it has none. */
+function dataExample({ $ref, const: only, items }: Json): unknown {
+  if (typeof $ref === 'string') return examples[$ref.slice($ref.lastIndexOf('/') + 1)];
+  const item = items && dataExample(items as Json); // as JSON Schema has it
+  return item ? [item] : only;
 }
 
 /** The component of a response's envelope. */

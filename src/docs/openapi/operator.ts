@@ -13,8 +13,9 @@ import { maxSlice } from '../../platform/http/slices.ts';
 import { components, type Json, ref } from './components.ts';
 import { document } from './document.ts';
 import { refused } from './lists.ts';
-import type { Operation, Refused, Reply } from './operation.ts';
+import type { Operation, Reply } from './operation.ts';
 import { recordSchemas } from './resources.ts';
+import { failing } from './shared.ts';
 
 /** The document for connectors and operators, served at `/openapi.operator.json`. */
 export const operatorDocument = (): Json =>
@@ -143,30 +144,19 @@ function operationOf([id, operation]: [id: string, Declared]): Operation {
     parameters: [...pathParameters(path), ...queryParameters(id, operation)],
     ...(bodyName && { body: bodyName }),
     reply: replyOf(operation),
-    refusals: refusalsOf(operation),
+    others: { 400: refusal },
   };
 }
 
-/** What the `:id` of a path identifies, by the path's beginning. */
-const ids: Record<string, string> = {
-  accounts: "The account's id.",
-  channels: "The channel's id.",
-  'connect-links': "The link's id.",
-  connections: "The connection's id.",
-  deletions: 'The id of what is deleted.',
-  deliveries: 'The Delivery-Id.',
-  drivers: "The driver's id.",
-  tokens: "The token's id.",
-  vehicles: "The vehicle's id.",
-  webhooks: "The webhook's id.",
-};
+const refusal = failing(400, '`message` says why, and `errors` which fields are invalid.', [
+  'Unknown account',
+]);
 
 const pathParameters = (path: string): Json[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
-    description: name === 'userId' ? "The user's id." : ids[path.split('/')[1] ?? ''],
     schema: { type: 'string' },
   }));
 
@@ -200,28 +190,15 @@ function queryParameters(id: string, { query, part }: Declared): Json[] {
   }));
 }
 
-function replyOf({ reply, message, part }: Declared): Reply {
+function replyOf({ reply, part }: Declared): Reply {
   const item = 'item' in reply ? (reply.item as v.GenericSchema) : undefined; // v.array
   const name = nameOf(item ?? reply);
   return {
     name: item ? `${name ?? 'Record'}List` : `${name}Reply`,
-    message: typeof message === 'string' ? message : message({}),
+    message: 'OK',
     data: item ? { type: 'array', items: name ? ref(name) : { type: 'object' } } : ref(name ?? ''),
     ...(part && { paged: true }),
   };
-}
-
-/** The refusals that an operation declares, those of its schemas, and those of all lists. */
-function refusalsOf({ refusals = [], query, body, part }: Declared): (Refused | undefined)[] {
-  const fields = Object.entries({ ...query?.entries, ...body?.entries } as v.ObjectEntries);
-  return [
-    ...refusals,
-    ...fields.map(
-      ([name, schema]) =>
-        refused(name, schema as v.GenericSchema, '?') ?? refused(name, schema as v.GenericSchema, undefined),
-    ),
-    part && 'Invalid cursor',
-  ];
 }
 
 function isSchema(value: unknown): boolean {

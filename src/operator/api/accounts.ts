@@ -3,7 +3,7 @@ import { actions, subjects } from '../../accounts/audit/kinds.ts';
 import { Email, Name, Timestamp } from '../../platform/fields.ts';
 import { homeName } from '../../platform/homes/names.ts';
 import { roles } from '../../platform/roles.ts';
-import { id, type Operation, time, Uuid } from './operation.ts';
+import { described, id, type Operation, time, Uuid } from './operation.ts';
 
 /* Accounts, their users and credentials, and who changed what. */
 
@@ -36,7 +36,10 @@ export const AuditEntry = v.object({
   subject: v.picklist(subjects),
   subjectId: id,
   subjectName: v.nullable(v.string()),
-  fields: v.array(v.string()),
+  fields: described(
+    v.array(v.string()),
+    'The fields that were changed; of a person, `role: ` and the new role.',
+  ),
 });
 export type AuditEntry = v.InferOutput<typeof AuditEntry>;
 
@@ -64,11 +67,14 @@ export const Token = v.object({
   lastFour: v.string(),
   createdAt: time,
   expiresAt: v.nullable(time),
-  lastUsedAt: v.nullable(time),
+  lastUsedAt: described(v.nullable(time), 'To the hour.'),
   revokedAt: v.nullable(time),
 });
 
-export const IssuedToken = v.object({ ...Token.entries, value: v.string() });
+export const IssuedToken = v.object({
+  ...Token.entries,
+  value: described(v.string(), 'The credential, which is shown only once.'),
+});
 
 export const NewUser = v.object({
   email: Email,
@@ -94,7 +100,6 @@ export const accountOperations = {
     call: 'GET /accounts',
     summary: 'List accounts',
     description: 'Oldest first, at most 1,000 at a time.',
-    message: 'Accounts',
     reply: v.array(Account),
     part: 'slice',
   },
@@ -102,16 +107,13 @@ export const accountOperations = {
     call: 'POST /accounts',
     summary: 'Create an account',
     body: NewAccount,
-    message: 'Account created',
     reply: Account,
   },
   changeAccount: {
     call: 'PATCH /accounts/:id',
     summary: 'Suspend or reactivate an account',
     body: AccountChange,
-    message: ({ status = 'changed' }) => `Account ${status}`,
     reply: Account,
-    refusals: ['Unknown account'],
   },
 } satisfies Record<string, Operation>;
 
@@ -119,7 +121,6 @@ export const tokenOperations = {
   listTokens: {
     call: 'GET /accounts/:id/tokens',
     summary: "List an account's API tokens and ingest keys",
-    message: 'Tokens',
     reply: v.array(Token),
     part: 'slice',
   },
@@ -127,24 +128,18 @@ export const tokenOperations = {
     call: 'POST /accounts/:id/tokens',
     summary: 'Issue an API token',
     body: NewApiToken,
-    message: 'Token issued',
     reply: IssuedToken,
-    refusals: ['Unknown account'],
   },
   issueIngestKey: {
     call: 'POST /connections/:id/ingest-keys',
     summary: 'Issue an ingest key for a connection',
     body: NewToken,
-    message: 'Token issued',
     reply: IssuedToken,
-    refusals: ['Unknown connection'],
   },
   revokeToken: {
     call: 'DELETE /tokens/:id',
     summary: 'Revoke an API token or ingest key immediately',
-    message: 'Token revoked',
     reply: Token,
-    refusals: ['Unknown token'],
   },
 } satisfies Record<string, Operation>;
 
@@ -152,7 +147,6 @@ export const userOperations = {
   listUsers: {
     call: 'GET /accounts/:id/users',
     summary: "List an account's users",
-    message: 'Users',
     reply: v.array(PortalUser),
     part: 'slice',
   },
@@ -163,25 +157,19 @@ export const userOperations = {
       'The first user of an account becomes an admin, whatever `role` says. Somebody who is pending already gets the ' +
       'new role.',
     body: NewUser,
-    message: 'User added',
     reply: PortalUser,
-    refusals: ['Unknown account', 'This address cannot be added'],
   },
   removeUser: {
     call: 'DELETE /accounts/:id/users/:userId',
     summary: 'Remove a user and end their sessions',
-    message: 'User removed',
     reply: PortalUser,
-    refusals: ['Unknown user'],
   },
   makeSignInLink: {
     call: 'POST /sign-in-links',
     summary: 'Create a link that signs a user in',
     description: 'The account is needed only if several have invited the person, who has never signed in.',
     body: SignInLinkInput,
-    message: 'Sign-in link',
     reply: SignInLink,
-    refusals: ['Unknown address'],
   },
 } satisfies Record<string, Operation>;
 
@@ -190,7 +178,6 @@ export const auditOperations = {
     call: 'GET /audit',
     summary: 'List who created, changed or deleted what',
     description: 'Newest first, in all accounts. Entries are kept for a year.',
-    message: 'Audit log',
     reply: v.array(AuditEntry),
     part: 'slice',
   },
@@ -198,7 +185,6 @@ export const auditOperations = {
     call: 'GET /accounts/:id/audit',
     summary: 'List who created, changed or deleted what in an account',
     description: 'Newest first. Entries are kept for a year.',
-    message: 'Audit log',
     reply: v.array(AuditEntry),
     part: 'slice',
   },

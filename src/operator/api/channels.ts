@@ -1,8 +1,7 @@
 import * as v from 'valibot';
-import { urlProblems } from '../../webhooks/address.ts';
 import { ChannelInput, channelKinds } from '../../webhooks/alerts/channel-input.ts';
 import { Filters } from '../../webhooks/filters.ts';
-import { id, type Operation, time } from './operation.ts';
+import { described, id, type Operation, time } from './operation.ts';
 
 /* Where accounts' teams are notified. */
 
@@ -21,44 +20,31 @@ export const Channel = v.object({
   host: v.string(),
   lastFour: v.string(),
   getsAlerts: v.boolean(),
-  problem: v.nullable(v.string()),
+  problem: described(v.nullable(v.string()), 'Why the latest message did not arrive.'),
   problemAt: v.nullable(time),
 });
-
-const unknown = 'Unknown channel';
 
 export const channelOperations = {
   listChannels: {
     call: 'GET /accounts/:id/channels',
     summary: "List an account's team channels",
-    message: 'Channels',
     reply: v.array(Channel),
   },
   addChannel: {
     call: 'POST /accounts/:id/channels',
     summary: 'Add a team channel',
     body: NewChannel,
-    message: 'Channel added',
     reply: Channel,
-    refusals: [
-      'Unknown account',
-      'An account can have at most 10 channels',
-      ...Object.values(urlProblems).map(({ message }) => message),
-    ],
   },
   testChannel: {
     call: 'POST /channels/:id/test',
     summary: 'Send a test message to a team channel',
     description: 'Its `problem` then says why the message did not arrive, or is null if it did.',
-    message: 'Channel tested',
     reply: Channel,
-    refusals: [unknown],
   },
   removeChannel: {
     call: 'DELETE /channels/:id',
     summary: 'Remove a team channel and its queued messages',
-    message: 'Channel removed',
     reply: Channel,
-    refusals: [unknown],
   },
 } satisfies Record<string, Operation>;

@@ -4,7 +4,7 @@ import { archiveKinds, lists } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { AtMost, Name } from '../../platform/fields.ts';
 import { feedNames } from '../../providers/connector.ts';
-import { count, id, Limit, type Operation, time } from './operation.ts';
+import { count, described, id, Limit, type Operation, time } from './operation.ts';
 
 /* Connections, what they pull, and their records. */
 
@@ -78,7 +78,7 @@ export const OperatorConnection = v.object({
   tSP: v.string(),
   healthStatus: v.pipe(v.number(), v.metadata({ type: 'integer', enum: [1, 2, 3, 4] })),
   incidentTypeMap: v.nullable(v.record(v.string(), v.array(v.string()))),
-  lastPulledAt: v.nullable(time),
+  lastPulledAt: described(v.nullable(time), 'To some five minutes; null if it has never pulled.'),
   externalId: v.nullable(v.string()),
   createdAt: time,
   updatedAt: time,
@@ -104,7 +104,10 @@ export const Pull = v.object({
   organisation: v.string(),
   baseUrl: v.string(),
   state: v.picklist(['pulling', 'paused', 'refused']),
-  isWithdrawn: v.boolean(),
+  isWithdrawn: described(
+    v.boolean(),
+    'Whether consent was withdrawn: nothing is pulled, whatever the state.',
+  ),
   hasWebhookSecret: v.boolean(),
   lastPulledAt: v.nullable(time),
   historyDays: count,
@@ -125,8 +128,14 @@ export const Pull = v.object({
       ),
     }),
   ),
-  refusals: v.array(v.object({ kind: v.string(), sourceId: v.string(), reason: v.string(), at: time })),
-  unmapped: v.array(v.object({ word: v.string(), count })),
+  refusals: described(
+    v.array(v.object({ kind: v.string(), sourceId: v.string(), reason: v.string(), at: time })),
+    'The last 100 records that were refused, the latest first.',
+  ),
+  unmapped: described(
+    v.array(v.object({ word: v.string(), count })),
+    'Unmapped incident labels of its last 1,000 events.',
+  ),
 });
 export type Pull = v.InferOutput<typeof Pull>;
 
@@ -143,16 +152,10 @@ export const ArchiveRepair = v.object({
 const files = v.object({ files: count, records: count });
 export const ArchiveRepaired = v.object({ catalog: files, bucket: files, applied: v.boolean() });
 
-const noPull = 'This connection does not pull from a provider';
-const isPaused = 'This connection does not pull from a provider, or is paused';
-const isWithdrawn =
-  'The consent to this connection was withdrawn. Create another connect link, or add the provider with a credential of your own.';
-
 export const connectionOperations = {
   listAccountConnections: {
     call: 'GET /accounts/:id/connections',
     summary: "List an account's connections",
-    message: 'Connections',
     reply: v.array(OperatorConnection),
     part: 'slice',
   },
@@ -160,99 +163,68 @@ export const connectionOperations = {
     call: 'POST /accounts/:id/connections',
     summary: 'Add a connection',
     body: NewConnection,
-    message: 'Connection created',
     reply: OperatorConnection,
-    refusals: ['Unknown account'],
   },
   createConnectLink: {
     call: 'POST /accounts/:id/connect-links',
     summary: 'Create a link by which somebody outside the account connects a provider',
     body: NewConnectLink,
-    message: 'Link created',
     reply: ConnectLink,
-    refusals: [
-      'Unknown account',
-      'An account can have at most 20 links that are not used yet. Revoke one first.',
-    ],
   },
   listConnectLinks: {
     call: 'GET /accounts/:id/connect-links',
     summary: "List an account's used and valid connect links",
     description: 'Unused ones first, then the newest; at most 100.',
-    message: 'Links',
     reply: v.array(ListedConnectLink),
   },
   revokeConnectLink: {
     call: 'DELETE /connect-links/:id',
     summary: 'Revoke a connect link that is not used yet',
-    message: 'Link revoked',
     reply: ListedConnectLink,
-    refusals: ['Unknown link', 'This link has been used already.'],
   },
   changeConnection: {
     call: 'PATCH /connections/:id',
     summary: 'Change a connection',
     body: ConnectionChange,
-    message: 'Connection changed',
     reply: OperatorConnection,
-    refusals: ['Unknown connection', { field: 'externalId', must: 'is already used by another connection' }],
   },
   changeVehicle: {
     call: 'PATCH /vehicles/:id',
     summary: "Set an account's own identifier of a vehicle",
     body: VehicleChange,
-    message: 'Vehicle changed',
     reply: OperatorVehicle,
-    refusals: ['Unknown vehicle', { field: 'externalId', must: 'is already used by another vehicle' }],
   },
   getPull: {
     call: 'GET /connections/:id/pull',
     summary: 'Show the state of a connection that pulls from its provider',
-    message: 'Pull',
     reply: Pull,
-    refusals: ['Unknown connection', noPull],
   },
   pullNow: {
     call: 'POST /connections/:id/pull',
     summary: 'Pull now, ignoring any wait',
-    message: 'Pull is due',
     reply: Pull,
-    refusals: ['Unknown connection', isPaused, isWithdrawn],
   },
   pausePull: {
     call: 'POST /connections/:id/pause',
     summary: 'Stop pulling',
-    message: 'Paused',
     reply: Pull,
-    refusals: ['Unknown connection', isPaused, isWithdrawn],
   },
   resumePull: {
     call: 'POST /connections/:id/resume',
     summary: 'Pull again',
-    message: 'Resumed',
     reply: Pull,
-    refusals: ['Unknown connection', isPaused, isWithdrawn],
   },
   replaceCredential: {
     call: 'PUT /connections/:id/credential',
     summary: 'Replace the credential, which is tried first',
     body: NewCredential,
-    message: 'Credential replaced',
     reply: Pull,
-    refusals: ['Unknown connection', noPull, isWithdrawn],
   },
   setWebhookSecret: {
     call: 'PUT /connections/:id/webhook-secret',
     summary: "Save the secret of the provider's webhook",
     body: WebhookSecret,
-    message: 'Webhook secret saved',
     reply: Pull,
-    refusals: [
-      'Unknown connection',
-      isPaused,
-      isWithdrawn,
-      { field: 'secret', must: 'must be one word of 8 to 500 characters' },
-    ],
   },
   repairArchive: {
     call: 'POST /connections/:id/archive/repair',
@@ -261,9 +233,7 @@ export const connectionOperations = {
       'Without `apply` nothing changes: `catalog` is what the day has now, and `bucket` what it would have. Put a ' +
       'missing file back first, if there is a copy.',
     body: ArchiveRepair,
-    message: 'Archive',
     reply: ArchiveRepaired,
-    refusals: ['Unknown connection'],
   },
   listRecords: {
     call: 'GET /connections/:id/records',
@@ -274,14 +244,16 @@ export const connectionOperations = {
         v.string(),
         v.check((kind) => lists.some((resource) => resource.kind === kind), 'must be the kind of a list'),
       ),
-      cursor: v.optional(v.string()),
+      cursor: v.optional(
+        described(v.string(), 'The `next` of the page before; without one, the list begins.'),
+      ),
       limit: Limit(500, 50),
-      from: v.optional(v.string()),
+      from: v.optional(
+        described(v.string(), 'Only those from this time on. Needs `to`, where the list has a range.'),
+      ),
       to: v.optional(v.string()),
     }),
-    message: 'Records',
     reply: v.array(v.pipe(v.unknown(), v.metadata({ type: 'object' }))),
     part: 'page',
-    refusals: ['Unknown connection'],
   },
 } satisfies Record<string, Operation>;

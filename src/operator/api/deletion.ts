@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { count, id, type Operation, time } from './operation.ts';
+import { count, described, id, type Operation, time } from './operation.ts';
 
 /* Deleting accounts and connections, and erasing drivers. */
 
@@ -12,7 +12,7 @@ export const Deletion = v.object({
   kind: v.picklist(['account', 'connection', 'driver']),
   accountId: id,
   requestedAt: time,
-  dueAt: time,
+  dueAt: described(time, 'When it begins. Until then, activating an account cancels it.'),
   step: v.nullable(v.string()),
   stepsDone: count,
   steps: count,
@@ -21,17 +21,13 @@ export const Deletion = v.object({
 export const DeletionProgress = v.object({ deletion: v.nullable(Deletion) });
 export type DeletionProgress = v.InferOutput<typeof DeletionProgress>;
 
-const wrongName = 'The name does not match. Nothing has been deleted.';
-
 export const deletionOperations = {
   deleteAccount: {
     call: 'POST /accounts/:id/deletion',
     summary: 'Suspend an account, and delete it in 30 days or at once',
     description: 'Until it begins, activating the account cancels it.',
     body: AccountDeletion,
-    message: 'Account suspended',
     reply: DeletionProgress,
-    refusals: ['Unknown account', wrongName],
   },
   deleteConnection: {
     call: 'POST /connections/:id/deletion',
@@ -39,22 +35,17 @@ export const deletionOperations = {
     description:
       'The connection is unknown from this moment on. Its name is that of its provider if it has none.',
     body: ConnectionDeletion,
-    message: 'Connection removed from its account',
     reply: DeletionProgress,
-    refusals: ['Unknown connection', wrongName],
   },
   eraseDriver: {
     call: 'POST /drivers/:id/erasure',
     summary: 'Erase a driver and every reference to them',
     description: 'Their trips and events remain, without a driver. Later records of the driver are ignored.',
-    message: 'Driver erased',
     reply: DeletionProgress,
-    refusals: ['Unknown driver'],
   },
   listDeletions: {
     call: 'GET /deletions',
     summary: 'List deletions',
-    message: 'Deletions',
     reply: v.array(Deletion),
   },
   continueDeletion: {
@@ -62,7 +53,6 @@ export const deletionOperations = {
     summary: 'Continue a deletion for some seconds',
     description:
       'The service continues by itself each minute; this is faster. Null once nothing is left to do.',
-    message: 'Deletion',
     reply: DeletionProgress,
   },
 } satisfies Record<string, Operation>;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { homeName } from '../../platform/homes/names.ts';
-import { id, type Operation, time } from './operation.ts';
+import { described, id, type Operation, time } from './operation.ts';
 
 /* Moving accounts from one home to another. */
 
@@ -25,7 +25,7 @@ export const Move = v.object({
     'done',
     'cancelled',
   ]),
-  rows: counted,
+  rows: described(counted, 'How many rows there were to copy when it began.'),
   copied: counted,
   refusedForMs: counted,
   startedAt: time,
@@ -35,7 +35,12 @@ export type Move = v.InferOutput<typeof Move>;
 
 export const MoveProgress = v.object({
   move: v.nullable(Move),
-  estimate: v.optional(v.object({ rows: counted, seconds: counted })),
+  estimate: v.optional(
+    described(
+      v.object({ rows: counted, seconds: counted }),
+      'Of an account that is not being moved: for how long a move would refuse writes at most.',
+    ),
+  ),
 });
 export type MoveProgress = v.InferOutput<typeof MoveProgress>;
 
@@ -46,7 +51,6 @@ export const moveOperations = {
     description:
       'Null if the account is not being moved. Then `estimate` says for how many seconds a move would refuse its ' +
       'writes at most.',
-    message: 'Move',
     reply: MoveProgress,
   },
   moveAccount: {
@@ -56,23 +60,12 @@ export const moveOperations = {
       'The service continues by itself each minute; calling this again and again is faster. Writes get 503 with ' +
       '`Retry-After` until the account lives in its new home; reads continue.',
     body: NewMove,
-    message: 'Move',
     reply: MoveProgress,
-    refusals: [
-      'Unknown account',
-      { field: 'to', must: 'must be another home: the account lives in eu already' },
-      'The account is being moved to us2 already. Cancel that first, or wait until it is there.',
-    ],
   },
   cancelMove: {
     call: 'POST /accounts/:id/move/cancel',
     summary: 'Cancel a move, or continue that for some seconds',
     description: 'What was copied is deleted. After the switch it is too late: move the account back.',
-    message: 'Move',
     reply: MoveProgress,
-    refusals: [
-      'The account is not being moved',
-      'The account lives in eu already. To have it back, move it again.',
-    ],
   },
 } satisfies Record<string, Operation>;

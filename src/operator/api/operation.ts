@@ -3,7 +3,7 @@ import { limitUpTo, timestamp } from '../../platform/fields.ts';
 
 /**
  * One operation of the operators' API: the source of its route, its part of the OpenAPI document and the types of the
- * operator's tool. Its fields are described in `src/docs/openapi/words.ts`.
+ * operator's tool.
  */
 export type Operation = {
   /** The method and the path below `/operator`. An `:id` belongs to the list that the path begins with. */
@@ -12,15 +12,15 @@ export type Operation = {
   description?: string;
   query?: v.ObjectSchema<v.ObjectEntries, undefined>;
   body?: v.ObjectSchema<v.ObjectEntries, undefined>;
-  /** The reply's message, for people. */
-  message: string | ((body: { status?: string | undefined }) => string);
   /** The type of `data`: handlers return the schema's input, and its output is sent. Not validated. */
   reply: v.GenericSchema;
   /** Whether the reply is a slice of an operators' list, or a page of a list that customers have too. */
   part?: 'slice' | 'page';
-  /** Refusals other than for an invalid field. */
-  refusals?: (string | { field: string; must: string })[];
 };
+
+/** A schema whose meaning its name does not say. */
+export const described = <S extends v.GenericSchema>(schema: S, description: string) =>
+  v.pipe(schema, v.description(description));
 
 /* What replies are made of. */
 

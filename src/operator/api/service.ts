@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { accidentLevels } from '../../webhooks/notifications/types.ts';
 import { maxAccountsCounted, maxFailedCounted, maxPendingCounted } from './counted.ts';
-import { count, countUpTo, id, type Operation, time } from './operation.ts';
+import { count, countUpTo, described, id, type Operation, time } from './operation.ts';
 
 /* How the service and its homes are doing. */
 
@@ -39,7 +39,7 @@ export const WaitQuantiles = v.object({ p50: seconds, p95: seconds, p99: seconds
 /** How long deliveries of a kind waited. */
 export const ServiceLevel = v.object({
   count,
-  inTime: v.nullable(v.number()),
+  inTime: described(v.nullable(v.number()), 'The share first attempted within 5 s, from 0 to 1.'),
   firstAttempt: WaitQuantiles,
   delivered: WaitQuantiles,
 });
@@ -52,11 +52,11 @@ const account = { accountId: id, account: v.string() };
 export const FailingWebhook = v.object({
   webhookId: id,
   ...account,
-  failed: countUpTo(maxFailedCounted),
-  failures: count,
-  openUntil: v.nullable(time),
-  failedAttempts: count,
-  retrying: countUpTo(maxFailedCounted),
+  failed: described(countUpTo(maxFailedCounted), 'Deliveries that failed permanently within a day.'),
+  failures: described(count, 'How many attempts in a row have failed.'),
+  openUntil: described(v.nullable(time), 'Until when nothing is sent to it.'),
+  failedAttempts: described(count, 'How many attempts have failed in the last 24 hours.'),
+  retrying: described(countUpTo(maxFailedCounted), 'How many deliveries will be attempted again.'),
   lastFailure: v.nullable(v.object({ kind: v.string(), status: v.nullable(count) })),
   nextAttemptAt: v.nullable(time),
 });
@@ -86,8 +86,8 @@ export const WaitingAccident = v.object({
 /** What a key of HEADER_KEYS has encrypted, even one that is no longer configured. */
 export const HeaderKey = v.object({
   key: v.string(),
-  encrypts: count,
-  known: v.boolean(),
+  encrypts: described(count, 'How much it has encrypted. An older key that has encrypted nothing can go.'),
+  known: described(v.boolean(), 'Whether HEADER_KEYS has it. If not, what it has encrypted cannot be used.'),
   newest: v.boolean(),
 });
 
@@ -99,7 +99,7 @@ const deliveryStatus = {
   later: countUpTo(maxPendingCounted),
   oldestPendingAt: v.nullable(time),
   serviceLevels: v.object({ day: ServiceLevels, month: ServiceLevels }),
-  accidents: v.array(WaitingAccident),
+  accidents: described(v.array(WaitingAccident), 'Those that have waited for over 30 s, the oldest first.'),
   failing: v.array(FailingWebhook),
   paused: v.array(PausedWebhook),
   connections: v.array(AilingConnection),
@@ -164,7 +164,6 @@ export const serviceOperations = {
     summary: 'Show the state of the service, and which webhooks fail',
     description:
       'Counts stop at 10,000, and failed deliveries of a webhook at 100. These values mean that many or more.',
-    message: 'Status',
     reply: StatusReport,
   },
   listHomes: {
@@ -173,7 +172,6 @@ export const serviceOperations = {
     description:
       'Counts of accounts stop at 10,000. `eventsPerDay` is the safety events of yesterday, UTC, and `fullOn` the day ' +
       'when the database is full at the rate of the last two weeks. A home that does not respond has nulls.',
-    message: 'Homes',
     reply: v.array(Home),
   },
   checkService: {
@@ -183,7 +181,6 @@ export const serviceOperations = {
       'What `npm run deploy -- --check` calls. It writes and reads a key of KV, an object of R2 and a few rows, and ' +
       'sends two messages through the queue of each home. It takes some 4 s, and at most two minutes.',
     body: ServiceCheck,
-    message: 'Checked',
     reply: v.array(Check),
   },
 } satisfies Record<string, Operation>;

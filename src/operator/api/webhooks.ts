@@ -4,12 +4,21 @@ import {
   maxCallsPerSecond,
   maxReplayCounted,
   statuses,
-  webhookIsPaused,
   widestWindow,
 } from '../../webhooks/deliveries/policy.ts';
 import { Filters } from '../../webhooks/filters.ts';
 import { accidentLevels, EVENT_LEVEL, notificationTypes } from '../../webhooks/notifications/types.ts';
-import { count, countUpTo, DeliveryId, id, Limit, type Operation, time, Uuid } from './operation.ts';
+import {
+  count,
+  countUpTo,
+  DeliveryId,
+  described,
+  id,
+  Limit,
+  type Operation,
+  time,
+  Uuid,
+} from './operation.ts';
 
 /* Webhooks with their receivers, deliveries, and replays. */
 
@@ -23,7 +32,10 @@ export const WebhookHealth = v.object({
   pausedAt: v.optional(v.nullable(time)),
   maxInFlight: callLimit,
   maxPerSecond: callLimit,
-  window: v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 0 })),
+  window: described(
+    v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 0 })),
+    'How many calls it may have in flight now; 0 while nothing is sent to it.',
+  ),
   filters: v.optional(Filters),
 });
 export type WebhookHealth = v.InferOutput<typeof WebhookHealth>;
@@ -46,7 +58,7 @@ export const AttemptEntry = v.object({
   result: v.string(),
   status: v.optional(count),
   answer: v.optional(v.string()),
-  retryAfter: v.optional(v.number()),
+  retryAfter: v.optional(described(v.number(), 'In milliseconds.')),
 });
 
 export const Delivery = v.object({
@@ -60,7 +72,7 @@ export const Delivery = v.object({
   nextAttemptAt: v.nullable(time),
   finishedAt: v.nullable(time),
   requestId: v.nullable(id),
-  log: v.array(AttemptEntry),
+  log: described(v.array(AttemptEntry), 'The first attempt and the latest 20, oldest first.'),
   attemptsOmitted: count,
 });
 export type Delivery = v.InferOutput<typeof Delivery>;
@@ -91,37 +103,28 @@ export type ReplayCount = v.InferOutput<typeof ReplayCount>;
 export const Replayed = v.object({ replayed: count, more: v.boolean(), next: v.optional(id) });
 export type Replayed = v.InferOutput<typeof Replayed>;
 
-const emptySpan = { field: 'since', must: 'must be before until' };
-
 export const webhookOperations = {
   listWebhookHealth: {
     call: 'GET /accounts/:id/webhooks',
     summary: "List an account's webhooks with the health of their receivers",
-    message: 'Webhooks',
     reply: v.array(WebhookHealth),
   },
   limitReceiver: {
     call: 'PATCH /webhooks/:id/limits',
     summary: 'Limit the calls to a webhook',
     body: ReceiverLimits,
-    message: 'Limits changed',
     reply: WebhookHealth,
-    refusals: ['Unknown webhook'],
   },
   pauseWebhook: {
     call: 'POST /webhooks/:id/pause',
     summary: 'Pause a webhook, as its account can',
     description: 'Deliveries wait for up to five days.',
-    message: 'Webhook paused',
     reply: WebhookHealth,
-    refusals: ['Unknown webhook'],
   },
   resumeWebhook: {
     call: 'POST /webhooks/:id/resume',
     summary: 'Resume a webhook that its account or an operator has paused',
-    message: 'Webhook resumed',
     reply: WebhookHealth,
-    refusals: ['Unknown webhook'],
   },
   listDeliveries: {
     call: 'GET /deliveries',
@@ -134,9 +137,7 @@ export const webhookOperations = {
       before: v.optional(Uuid),
       limit: Limit(500, 50),
     }),
-    message: 'Deliveries',
     reply: v.array(Delivery),
-    refusals: ['Unknown webhook'],
   },
   findDeliveries: {
     call: 'GET /deliveries/find',
@@ -144,36 +145,23 @@ export const webhookOperations = {
     description:
       'Give one of the two. By a VIN, the deliveries of its 20 latest events and accidents of the last 30 days. Newest first.',
     query: v.object({ eventId: v.optional(Uuid), vin: v.optional(v.string()) }),
-    message: 'Deliveries',
     reply: v.array(FoundDelivery),
-    refusals: ['Give an eventId or a vin'],
   },
   getDelivery: {
     call: 'GET /deliveries/:id',
     summary: 'Show a delivery with all its attempts',
-    message: 'Delivery',
     reply: Delivery,
-    refusals: ['Unknown delivery'],
   },
   replayDelivery: {
     call: 'POST /deliveries/:id/replay',
     summary: 'Replay a finished delivery',
-    message: 'Replayed',
     reply: Replayed,
-    refusals: [
-      'Unknown delivery',
-      'This delivery is pending, send it now instead',
-      'This delivery is too old to be replayed',
-      'The webhook does not subscribe to this notification any more',
-    ],
   },
   sendDelivery: {
     call: 'POST /deliveries/:id/send',
     summary: 'Send a pending delivery now, ignoring any wait',
     description: 'A level of an accident still waits for the one before it.',
-    message: 'Delivery is due',
     reply: Delivery,
-    refusals: ['Unknown delivery', 'This delivery has ended, replay it instead', webhookIsPaused],
   },
   countReplay: {
     call: 'GET /webhooks/:id/replay',
@@ -190,9 +178,7 @@ export const webhookOperations = {
       ),
       after: v.optional(DeliveryId),
     }),
-    message: 'Counted',
     reply: ReplayCount,
-    refusals: ['Unknown webhook', emptySpan],
   },
   replayWebhook: {
     call: 'POST /webhooks/:id/replay',
@@ -202,8 +188,6 @@ export const webhookOperations = {
       'webhook does not subscribe to. Receivers get each under its Delivery-Id, also those that they have received ' +
       'before.',
     body: ReplayRange,
-    message: 'Replayed',
     reply: Replayed,
-    refusals: ['Unknown webhook', emptySpan],
   },
 } satisfies Record<string, Operation>;

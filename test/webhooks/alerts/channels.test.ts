@@ -210,7 +210,6 @@ describe('a channel', () => {
     expect((await operator.get(channels)).data).toEqual([channel]);
     expect(await rows('select levels, risk from mail_rules')).toEqual([{ levels: 1, risk: 4 }]);
     expect(await operator.post(`/operator/channels/${channel.id}/test`, {})).toMatchObject({
-      message: 'Channel tested',
       data: channel,
     });
     expect(got()).toMatchObject([{ kind: 'test', account: { name: 'Acme Insurance' } }]);

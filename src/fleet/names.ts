@@ -86,44 +86,27 @@ export async function matchFleet(
   { vehicle, vin, driver }: Typed,
 ): Promise<Matched> {
   if (!vehicle && !vin && !driver) return {};
+  const meant = vehicle && sql`${vehiclesMeantBy(caller, vehicle, maxMatches)} union select ${vehicle}`;
+  const named = driver && sql`${startingWith(caller, 'driver', driver, maxMatches)} union select ${driver}`;
   const [vehicles, drivers] = await asCaller(env, caller, (db) => [
-    matchVehicles(db, caller, vehicle, vin),
-    matchDrivers(db, caller, driver),
+    selectMatches(db, caller, 'vehicles', [meant, vin && withVin(caller, vin)]),
+    selectMatches(db, caller, 'drivers', [named]),
   ]);
   return { ...((vehicle || vin) && { vehicles }), ...(driver && { drivers }) };
 }
 
-function matchVehicles(db: Database, caller: Caller, text: string | undefined, vin: string | undefined) {
-  if (vin) return selectMatches(db, caller, 'vehicles', withVin(caller, vin), text && isMeantBy(text));
-  if (!text) return nothing(db);
-  const ids = sql`${vehiclesMeantBy(caller, text, maxMatches)} union select ${text}`;
-  return selectMatches(db, caller, 'vehicles', ids);
-}
-
-function matchDrivers(db: Database, caller: Caller, text: string | undefined) {
-  if (!text) return nothing(db);
-  const ids = sql`${startingWith(caller, 'driver', text, maxMatches)} union select ${text}`;
-  return selectMatches(db, caller, 'drivers', ids);
-}
-
-const nothing = (db: Database) => statement<Match>(db)`select null as id, null as name where 0`;
-
-const selectMatches = (
+/** The items that are among all of these ids; none without a condition. */
+function selectMatches(
   db: Database,
   { accountId }: Caller,
   table: 'vehicles' | 'drivers',
-  ids: SQL,
-  condition?: SQL | '' | undefined,
-) =>
-  statement<Match>(db)`
-    select id, name from ${sql.raw(table)} where id in (${ids}) and +account_id = ${accountId}
-      ${condition ? sql`and ${condition}` : sql.empty()} order by name, id limit ${maxMatches}`;
-
-/** Whether a text names a vehicle. `like` has no other special characters than these. */
-function isMeantBy(text: string): SQL {
-  const beginning = `${text.replace(/[\\%_]/g, '\\$&')}%`;
-  return sql`(id = ${text} or vin = ${text.toUpperCase()} or license_plate like ${beginning} escape '\\'
-    or name like ${beginning} escape '\\')`;
+  wanted: (SQL | '' | undefined)[],
+) {
+  const among = wanted.flatMap((ids) => (ids ? [sql`id in (${ids})`] : []));
+  const condition = among.length > 0 ? sql.join(among, sql` and `) : sql`false`;
+  return statement<Match>(db)`
+    select id, name from ${sql.raw(table)} where ${condition} and +account_id = ${accountId}
+    order by name, id limit ${maxMatches}`;
 }
 
 /** The ids of vehicles whose name or plate begins with a text, or whose VIN it is. */

@@ -3,13 +3,12 @@ import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
 import { asCaller, type ReplicaReads } from '../../platform/db/guard.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { fairQueue } from '../../platform/fair-queue.ts';
 import { inTime } from '../../platform/homes/each.ts';
 import { homesOf } from '../../platform/homes/homes.ts';
 import { noteMoved } from '../../platform/homes/moved.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { enterHome } from '../../platform/http/home.ts';
-import { addressOf, limit, limitByAddress, rateLimited } from '../../platform/http/limits.ts';
+import { limit, limitByAddress } from '../../platform/http/limits.ts';
 import { rateLimits } from '../../platform/rate-limits.ts';
 import { hashToken, homeInToken, isRecognised, isWellFormed, type Scope } from './format.ts';
 import { findToken, isUseDue, KnownToken, recordUse, type TokenCaller } from './service.ts';
@@ -79,27 +78,12 @@ async function findOurs(c: Context, value: string, hash: string): Promise<KnownT
   return atTheEdge ?? (await findAtHome(c, value, hash)) ?? (await findElsewhere(c, value, hash));
 }
 
-/**
- * Looks up unrecognised credentials one at a time per address, a quarter of the time, so that a flood costs others
- * little.
- */
-const unknowns = fairQueue({
-  atOnce: 1,
-  timeoutMs: 10_000,
-  stepMs: 10,
-  pauseMs: (_, ms) => Math.min(3 * ms, 250),
-});
-
 /** A credential without a checksum, or made with a key that has been rotated out; nearly always junk. */
 async function findUnknown(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
   await limitByAddress(c, 'UNKNOWN_LIMIT');
-  const looked = await unknowns.run(
-    addressOf(c),
-    async () => (await knownAtTheEdge(c.env.TOKENS, hash)) ?? (await findAtHome(c, value, hash)),
-  );
-  if (!looked) throw rateLimited('UNKNOWN_LIMIT');
-  if (looked.result) await limit(c.env, 'TOKEN_LIMIT', hash);
-  return looked.result;
+  const token = (await knownAtTheEdge(c.env.TOKENS, hash)) ?? (await findAtHome(c, value, hash));
+  if (token) await limit(c.env, 'TOKEN_LIMIT', hash);
+  return token;
 }
 
 async function findAtHome(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {

@@ -104,38 +104,29 @@ function refuseIfFull(db: Database, { accountId }: Caller, connectionId: string 
   );
 }
 
-/** A slice of the account's credentials that are not revoked, newest first. */
-export async function listTokens(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<Token>> {
+/** A credential, and who created it if the audit log knows. */
+export type CreatedToken = Token & { createdBy: string | null };
+
+/** A slice of the account's credentials that are not revoked, newest first; of all scopes, or of one. */
+export async function listTokens(
+  env: Env,
+  caller: Caller,
+  slice: SliceQuery,
+  scope?: Scope,
+): Promise<Slice<CreatedToken>> {
+  const createdBy = creatorOfToken(sql`tokens.id`, sql`tokens.account_id`).as('created_by');
+  const { hash: _hash, accountId: _accountId, ...columns } = getTableColumns(tokens);
   const [rows] = await asCaller(env, caller, (db) => [
     db
-      .select()
+      .select({ ...columns, createdBy })
       .from(tokens)
-      .where(and(activeOf(caller), following(tokens, slice, 'newest first')))
+      .where(
+        and(activeOf(caller), scope && eq(tokens.scope, scope), following(tokens, slice, 'newest first')),
+      )
       .orderBy(desc(tokens.createdAt), desc(tokens.id))
       .limit(slice.limit + 1),
   ]);
-  const { items, ...rest } = sliceOf(rows, slice);
-  return { items: items.map(visible), ...rest };
-}
-
-/** An API token, and who created it if the audit log knows. */
-export type ApiToken = Token & { createdBy: string | null };
-
-/** A slice of the account's API tokens that are not revoked, newest first. */
-export async function listApiTokens(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<ApiToken>> {
-  const [rows] = await asCaller(env, caller, (db) => [
-    db
-      .select({
-        ...getTableColumns(tokens),
-        createdBy: creatorOfToken(sql`tokens.id`, sql`tokens.account_id`).as('created_by'),
-      })
-      .from(tokens)
-      .where(and(activeOf(caller), eq(tokens.scope, 'api'), following(tokens, slice, 'newest first')))
-      .orderBy(desc(tokens.createdAt), desc(tokens.id))
-      .limit(slice.limit + 1),
-  ]);
-  const { items, ...rest } = sliceOf(rows, slice);
-  return { items: items.map(({ createdBy, ...row }) => ({ ...visible(row), createdBy })), ...rest };
+  return sliceOf(rows, slice);
 }
 
 /** A credential of the account; undefined if it does not exist or was revoked. */

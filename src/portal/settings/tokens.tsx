@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import {
-  type ApiToken,
+  type CreatedToken,
   findTokenById,
   issueToken,
-  listApiTokens,
+  listTokens,
   revokeToken,
 } from '../../accounts/tokens/service.ts';
 import { dayMs } from '../../platform/durations.ts';
@@ -41,7 +41,7 @@ const expiries: Offered[] = [
 /** Settings, API Tokens; `issued` is a new one, whose value is shown only once. */
 export async function list(c: Context, issued?: { name: string; value: string }) {
   const slice = requestedSlice(c, pageSize);
-  const { items: tokens, next } = await listApiTokens(c.env, c.get('caller'), slice);
+  const { items: tokens, next } = await listTokens(c.env, c.get('caller'), slice, 'api');
   return page(
     c,
     { title: 'API Tokens', tab: true },
@@ -159,7 +159,7 @@ const NewTokenNote = (props: { name: string; value: string; origin: string }) =>
   </ShownOnce>
 );
 
-const columns: Column<ApiToken>[] = [
+const columns: Column<CreatedToken>[] = [
   {
     head: 'Name',
     look: 'card-title',
@@ -188,7 +188,7 @@ const columns: Column<ApiToken>[] = [
   },
 ];
 
-const LastUsed = ({ token: { lastUsedAt, createdAt } }: { token: ApiToken }) => {
+const LastUsed = ({ token: { lastUsedAt, createdAt } }: { token: CreatedToken }) => {
   const unusedDays = Math.floor((Date.now() - (lastUsedAt ?? createdAt)) / dayMs);
   return (
     <>

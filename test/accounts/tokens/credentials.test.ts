@@ -228,22 +228,6 @@ describe('without a good credential', () => {
     expect((await guess('2001:db8:5:7::1')).status).toBe(401);
   });
 
-  it('unknown ones of an address are looked up one at a time, a quarter of the time', async () => {
-    const began: number[] = [];
-    let [now, most] = [0, 0];
-    vi.spyOn(env.TOKENS, 'get').mockImplementation(async () => {
-      began.push(Date.now());
-      most = Math.max(most, ++now);
-      await scheduler.wait(20);
-      now--;
-      return null as never;
-    });
-    const replies = await Promise.all(Array.from({ length: 10 }, () => guess('203.0.113.9')));
-    expect(replies.every(({ status }) => status === 401)).toBe(true);
-    expect(most).toBe(1);
-    expect((began.at(-1) ?? 0) - (began[0] ?? 0)).toBeGreaterThan(9 * 4 * 19);
-  });
-
   it('the operators’ routes are closed', async () => {
     for (const authorization of ['', 'Bearer', 'Bearer wrong', `Basic ${env.OPERATOR_KEY}`])
       expect(await call('GET', '/operator/accounts', { headers: { authorization } })).toMatchObject({

@@ -35,9 +35,7 @@ import * as signIn from './sign-in/sign-in.tsx';
 import { nothingHere, renderFailurePage } from './ui/failures.tsx';
 import * as webhookActions from './webhooks/actions.tsx';
 import * as delivery from './webhooks/delivery.tsx';
-import * as filters from './webhooks/filters.tsx';
 import * as webhookForm from './webhooks/form.tsx';
-import * as oauth from './webhooks/oauth.tsx';
 import * as replay from './webhooks/replay.tsx';
 import * as signing from './webhooks/signing.tsx';
 import * as webhook from './webhooks/webhook.tsx';
@@ -146,10 +144,10 @@ export const portalRoutes = new Hono<App>()
 
   .get('/webhooks', needs('viewer'), webhooks.list)
   .get('/webhooks/new', needs('member'), webhookForm.add)
-  .post('/webhooks/new', needs('member'), webhookForm.saveNew)
+  .post('/webhooks/new', needs('member'), limitActions, webhookForm.saveNew)
   .get('/webhooks/:id', needs('viewer'), webhook.detail)
   .get('/webhooks/:id/edit', needs('member'), webhookForm.edit)
-  .post('/webhooks/:id/edit', needs('member'), webhookForm.saveEdited)
+  .post('/webhooks/:id/edit', needs('member'), limitActions, webhookForm.saveEdited)
   .on(asked, '/webhooks/:id/delete', needs('member'), webhookActions.remove)
   .post('/webhooks/:id/pause', needs('member'), webhookActions.pause)
   .post('/webhooks/:id/resume', needs('member'), webhookActions.resume)
@@ -158,12 +156,8 @@ export const portalRoutes = new Hono<App>()
   .post('/webhooks/:id/replay-selected', needs('member'), limitActions, webhookActions.replaySelected)
   .get('/webhooks/:id/replay', needs('member'), limitActions, replay.countFirst)
   .post('/webhooks/:id/replay', needs('member'), limitActions, replay.replayPart)
-  .get('/webhooks/:id/filters', needs('member'), filters.show)
-  .post('/webhooks/:id/filters', needs('member'), limitActions, filters.change)
   .get('/webhooks/:id/signing', needs('member'), (c) => signing.show(c))
   .post('/webhooks/:id/signing', needs('member'), limitActions, signing.change)
-  .get('/webhooks/:id/oauth', needs('member'), (c) => oauth.show(c))
-  .post('/webhooks/:id/oauth', needs('member'), limitActions, oauth.change)
   .get('/webhooks/:id/deliveries/:deliveryId', needs('viewer'), delivery.detail)
   .post('/webhooks/:id/deliveries/:deliveryId/replay', needs('member'), limitActions, delivery.replayDelivery)
   .post('/webhooks/:id/deliveries/:deliveryId/send', needs('member'), limitActions, delivery.sendDelivery)

@@ -20,8 +20,6 @@ export type WebhookField = {
    * input of the portal's form. `service.ts` handles the others.
    */
   plain: boolean;
-  /** Its value in the form of a new webhook. */
-  initial?: string;
 };
 
 const unique = <T>(values: T[]): T[] => [...new Set(values)];
@@ -93,7 +91,6 @@ export const webhookFields = {
     input: v.picklist(['POST', 'PUT'], 'must be POST or PUT'),
     output: v.picklist(['POST', 'PUT']),
     plain: true,
-    initial: 'POST',
   },
   headers: {
     description:

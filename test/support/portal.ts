@@ -106,9 +106,9 @@ export async function formOn(page: Response) {
       },
     })
     .on('main form option[selected]', {
-      text({ text }) {
+      element(option) {
         const control = controls.find(({ name }) => name === select);
-        if (control) control.value += text;
+        if (control) control.value = attribute(option, 'value');
       },
     });
   await rewriter.transform(page).text();

@@ -96,7 +96,7 @@ describe('a webhook', () => {
       { revision },
     );
     await expect(late).rejects.toMatchObject({
-      failure: { message: expect.stringContaining('at the same moment') },
+      failure: { message: expect.stringContaining('has been changed since') },
     });
   });
 

@@ -82,7 +82,8 @@ const messages = {
   'unknown connections': 'Invalid connection ids',
   'unknown connection': 'Invalid connection id',
   'unknown webhook': 'Invalid webhook id',
-  'changed webhook': 'This webhook was changed at the same moment. Save again to apply your changes.',
+  'changed webhook':
+    'This webhook has been changed since you opened it. Open it again, then make your changes.',
   'account being deleted': 'This account is being deleted',
   'deletion under way':
     'Something of this account is being deleted. Move it once that is done: see fleet deletion list',

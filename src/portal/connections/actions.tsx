@@ -133,7 +133,7 @@ export async function saveCredential(c: Context) {
           );
     },
     () => showCredential(c),
-    (field) => (field.startsWith('credential.') ? field : mainInput(connector)),
+    (error) => (error.field.startsWith('credential.') ? error : { ...error, field: mainInput(connector) }),
   );
 }
 

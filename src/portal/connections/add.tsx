@@ -188,9 +188,9 @@ export async function take(c: Context, adding = inPortal(c)) {
       return done(c, adding.next(connection), `“${nameOf(connection)}” is connected. ${loads}`);
     },
     () => show(c, adding),
-    (field) => {
-      if (field === 'baseUrl') return 'region';
-      return field === '' || field === 'credential' ? mainInput(connector) : field;
+    ({ field, message }) => {
+      if (field === 'baseUrl') return { field: 'region', message };
+      return { field: field === '' || field === 'credential' ? mainInput(connector) : field, message };
     },
   );
 }

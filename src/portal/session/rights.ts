@@ -50,16 +50,11 @@ export const withinRights = createMiddleware<App>(async (c, next) => {
  * @throws Refusal: rate limited
  */
 export const limitActions = createMiddleware<App>(async (c, next) => {
-  await limitAction(c);
-  await next();
-});
-
-/** The same where only one of a form's buttons is such an action. @throws Refusal: rate limited */
-export async function limitAction(c: Context): Promise<void> {
   const { hash, user } = c.get('session');
   await limit(c.env, 'ACTION_LIMIT', hash);
   await limit(c.env, 'ACCOUNT_ACTION_LIMIT', user.accountId);
-}
+  await next();
+});
 
 const base = '/portal';
 

@@ -28,30 +28,34 @@ export const FilledForm = createContext<Filled | undefined>(undefined);
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** Set when a form was invalid. */
+    /** The form that was sent to this path, to be shown again. */
     shownAgain?: Filled & { path: string };
   }
 }
 
+/** Makes the next page show the form as it was sent. */
+export const showAgain = (c: Context, form: SentForm, errors: FieldError[] = []) =>
+  c.set('shownAgain', { ...form, errors, path: c.req.path });
+
 /**
  * Handles the form in the request's body. If it is invalid, `show` returns the page, with the input and its errors.
- * `place` is the field for errors without a field, or maps the fields of a refusal.
+ * `place` is the field for errors without a field, or maps each error; those without a field stand above the form.
  */
 export async function submit(
   c: Context,
   work: (form: SentForm) => Promise<Response>,
   show: (problem: FormProblem, form: SentForm) => Promise<Response> | Response,
-  place: string | ((field: string, form: SentForm) => string) = '',
+  place: string | ((error: FieldError, form: SentForm) => FieldError) = '',
 ): Promise<Response> {
   const form = await readForm(c);
   const outcome = await orProblem(() => work(form));
   if (outcome instanceof Response) return outcome;
   const { message, errors } = outcome;
-  const placed = (errors.length > 0 ? errors : [{ field: '', message }]).map((error) => ({
-    ...error,
-    field: typeof place === 'string' ? error.field || place : place(error.field, form),
-  }));
-  c.set('shownAgain', { ...form, errors: placed, path: c.req.path });
+  const found = errors.length > 0 ? errors : [{ field: '', message }];
+  const placed = found.map((error) =>
+    typeof place === 'string' ? { ...error, field: error.field || place } : place(error, form),
+  );
+  showAgain(c, form, placed);
   return show(outcome, form);
 }
 

@@ -45,9 +45,11 @@ export const Form = (props: { to?: string; look?: string; children: Child }) => 
   const { to, look, children } = props;
   const sent = reader().shownAgain;
   const isSent = to === undefined || to.split(/[?#]/)[0] === sent?.path;
+  const filled = isSent ? sent : undefined;
   const form = (
     <form method="post" action={to} class={look} novalidate>
-      <FilledForm.Provider value={isSent ? sent : undefined}>{children}</FilledForm.Provider>
+      <Problem message={filled?.errors.find(({ field }) => field === '')?.message} />
+      <FilledForm.Provider value={filled}>{children}</FilledForm.Provider>
     </form>
   );
   return to === undefined ? form : <Allowed to={to}>{form}</Allowed>;

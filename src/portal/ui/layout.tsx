@@ -55,7 +55,7 @@ export async function page(
 ): Promise<Response> {
   const session = c.get('session');
   const shownAgain = c.get('shownAgain');
-  const failure = failed ?? (shownAgain && 'invalid');
+  const failure = failed ?? (shownAgain?.errors.length ? 'invalid' : undefined);
   const watches = session && !failure ? await watchesOn(c, session, head.watches ?? []) : undefined;
   const flash = takeFlash(c);
   const reader: Reader = {

@@ -1,106 +1,76 @@
 import type { Child } from 'hono/jsx';
-import { type Connection, listConnections } from '../../fleet/connections.ts';
+import { listConnections } from '../../fleet/connections.ts';
 import { config } from '../../platform/config.ts';
+import { base64url } from '../../platform/crypto.ts';
+import { asCaller } from '../../platform/db/guard.ts';
+import { type FieldError, invalid } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
+import { selectGroups } from '../../webhooks/alerts/rules.ts';
 import { retries } from '../../webhooks/deliveries/policy.ts';
-import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
+import { plainFields } from '../../webhooks/fields.ts';
 import { parseWebhook, WebhookLabels } from '../../webhooks/schema.ts';
 import { createWebhook, updateWebhook } from '../../webhooks/service.ts';
 import { tryReceiver } from '../../webhooks/simulate.ts';
 import type { StoredWebhook } from '../../webhooks/stored.ts';
-import { limitAction } from '../session/rights.ts';
-import { done, type FormProblem, submit } from '../ui/form.ts';
+import { done, showAgain, submit } from '../ui/form.ts';
 import type { IconName } from '../ui/icon-names.ts';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import type { SentForm } from '../ui/reader.ts';
-import { Form } from './fields.tsx';
-import {
-  changedBy,
-  eachText,
-  type FormState,
-  initialOf,
-  mergeWebhook,
-  parseShown,
-  sentFields,
-  type WebhookFields,
-  wantedOf,
-} from './sent.ts';
+import { WebhookForm, type WebhookFormProps } from './fields.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, pathOf, titleOf } from './words.ts';
 
-/** The form of a new webhook, before any input. */
-const nothing: WebhookFields = {
-  ...eachText(initialOf),
-  notificationTypes: [],
-  connectionIds: [],
-  headers: [],
-};
-
 /** Adding and editing a webhook, validated as in the API. */
-export async function add(c: Context) {
-  const connections = await listConnections(c.env, c.get('caller'));
-  const connectionIds = connections.map(({ id }) => id);
-  const fields = { ...nothing, notificationTypes: [ACCIDENT, EVENT], connectionIds };
-  return formPage(c, undefined, connections, { shown: nothing, fields });
-}
-
-export async function edit(c: Context) {
-  const [webhook, connections] = await Promise.all([
-    requireWebhook(c),
-    listConnections(c.env, c.get('caller')),
-  ]);
-  const shown = shownOf(webhook, connections, isRevealed(c));
-  return formPage(c, webhook, connections, { shown, fields: shown });
-}
-
-export const saveNew = (c: Context) => take(c, undefined);
+export const add = (c: Context) => show(c);
+export const edit = (c: Context) => show(c, requireWebhook(c));
+export const saveNew = (c: Context) => take(c);
 export const saveEdited = async (c: Context) => take(c, await requireWebhook(c));
 
-/** Handles the form's buttons: save, test, or show it again with a change. */
-function take(c: Context, webhook: StoredWebhook | undefined) {
-  const again = async (form: SentForm, state: Partial<FormState> = {}) =>
-    formPage(c, webhook, await listConnections(c.env, c.get('caller')), {
-      shown: shownIn(form, webhook),
-      fields: sentFields(form),
-      ...state,
-    });
-  return submit(
+/** Handles the form's buttons: to save, to send a test, or to generate a secret. The Enter key saves. */
+const take = (c: Context, webhook?: StoredWebhook) =>
+  submit(
     c,
     async (form) => {
-      const shown = shownIn(form, webhook);
-      const fields = sentFields(form);
-      const wanted = wantedOf(form);
-      if (wanted !== 'test' && wanted !== 'save') return again(form, changedBy(wanted, fields, shown));
-      if (wanted === 'test') await limitAction(c);
-      const merged = mergeWebhook(webhook, shown, fields);
-      const input = parseWebhook(merged, {
+      const pressed = form.value('do');
+      if (pressed === 'secret') {
+        showAgain(c, form);
+        return show(c, webhook, { secret: base64url(crypto.getRandomValues(new Uint8Array(24))) });
+      }
+      const body = bodyOf(form, webhook);
+      const input = parseWebhook(body, {
         ownHost: new URL(c.req.url).hostname,
         allowLoopback: config(c.env).allowLoopbackReceivers,
       });
-      if (wanted === 'test') return again(form, { tried: await tryReceiver(c.env, c.get('caller'), input) });
-      const labels = parse(WebhookLabels, merged);
+      if (pressed === 'test') {
+        const tried = await tryReceiver(c.env, c.get('caller'), input);
+        showAgain(c, form);
+        return show(c, webhook, { tried });
+      }
+      const labels = parse(WebhookLabels, body);
+      const revision = form.value('revision');
       const saved = webhook
-        ? await updateWebhook(c.env, c.get('caller'), webhook.id, input, {
-            revision: webhook.revision,
-            labels,
-          })
+        ? await updateWebhook(c.env, c.get('caller'), webhook.id, input, { revision, labels })
         : await createWebhook(c.env, c.get('caller'), input, labels);
       const name = titleOf({ ...labels, url: saved.url });
       return done(c, pathOf(saved), `Webhook "${name}" was ${webhook ? 'saved' : 'added'}.`);
     },
-    (problem, form) => again(form, { problem: inFormWords(problem) }),
+    () => show(c, webhook),
+    inFormWords,
   );
-}
 
-function formPage(
+async function show(
   c: Context,
-  webhook: StoredWebhook | undefined,
-  connections: Connection[],
-  state: FormState,
+  given?: StoredWebhook | Promise<StoredWebhook>,
+  result: Pick<WebhookFormProps, 'secret' | 'tried'> = {},
 ) {
-  const revealed = isRevealed(c);
+  const caller = c.get('caller');
+  const [webhook, connections, [groups]] = await Promise.all([
+    given,
+    listConnections(c.env, caller),
+    asCaller(c.env, caller, (db) => [selectGroups(db, caller)]),
+  ]);
   return page(
     c,
     {
@@ -112,65 +82,85 @@ function formPage(
       narrow: true,
     },
     <div class="cols cols-aside">
-      <Form
-        path={c.req.path}
-        cancel={webhook ? pathOf(webhook) : '/portal/webhooks'}
-        save={webhook ? 'Save changes' : 'Add webhook'}
+      <WebhookForm
+        webhook={webhook}
+        sent={c.get('shownAgain')}
         connections={connections}
-        revealed={revealed}
-        state={state}
+        groups={groups.map(({ name }) => name)}
+        revealed={c.req.query('reveal') === 'yes'}
+        {...result}
       />
       <Duties />
     </div>,
   );
 }
 
-const isRevealed = (c: Context): boolean => c.req.query('reveal') === 'yes';
-
-/** What the submitted form has shown. @throws Refusal: invalid */
-const shownIn = (form: SentForm, webhook: StoredWebhook | undefined): WebhookFields =>
-  webhook ? parseShown(form.value('shown')) : nothing;
-
-/** A webhook as its form shows it: with the listed connections, and with header values if revealed. */
-function shownOf(webhook: StoredWebhook, connections: Connection[], revealed: boolean): WebhookFields {
-  const { notificationTypes, connectionIds, headers } = webhook;
-  const listed = new Set(connections.map(({ id }) => id));
+/** What the API would take as body, and the labels. A header without a value keeps the one that it has. */
+function bodyOf({ value, values }: SentForm, webhook?: StoredWebhook) {
+  const text = (name: string) => value(name).trim();
+  const filters = filled({
+    minEventRisk: value('filters.minEventRisk') && Number(value('filters.minEventRisk')),
+    incidentTypes: values('filters.incidentTypes'),
+    vehicleGroups: values('filters.vehicleGroups'),
+    accidentLevels: values('filters.accidentLevels').map(Number),
+  });
+  const oauth = filled({
+    tokenUrl: text('oauth.tokenUrl'),
+    clientId: text('oauth.clientId'),
+    clientSecret: text('oauth.clientSecret'),
+    scope: text('oauth.scope'),
+  });
   return {
-    ...eachText((field) => String(webhook[field] ?? '')),
-    notificationTypes,
-    connectionIds: connectionIds.filter((id) => listed.has(id)),
-    headers: Object.entries(headers).map(([name, value]) => (revealed ? { name, value } : { name })),
+    name: value('name'),
+    description: value('description'),
+    ...Object.fromEntries(plainFields.map((field) => [field, text(field)])),
+    notificationTypes: values('notificationTypes').map(Number),
+    connectionIds: values('connectionIds'),
+    headers: headersIn(values('headerName'), values('headerValue'), webhook),
+    filters,
+    oauth: Object.keys(oauth).length > 0 ? oauth : null,
   };
 }
 
-/** The API's errors in the form's words, once, under the field. */
-function inFormWords({ message, errors }: FormProblem): FormProblem {
-  const field = fieldOf[message];
-  const named = field ? [{ field, message }] : errors;
-  return {
-    message: named.length > 0 ? '' : message,
-    errors: named.map((error) => ({ ...error, message: words[error.message] ?? error.message })),
-  };
+/** The fields that are not empty. */
+const filled = (fields: { [name: string]: unknown }) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => String(value) !== ''));
+
+/** The headers of the form's rows. @throws Refusal: invalid, if a new one has no value */
+function headersIn(names: string[], values: string[], webhook?: StoredWebhook): Record<string, string> {
+  const kept = new Map(Object.entries(webhook?.headers ?? {}));
+  const rows = names.map((name, row) => [name.trim(), values[row] || kept.get(name.trim())] as const);
+  return Object.fromEntries(
+    rows
+      .filter(([name]) => name !== '')
+      .map(([name, value]) => {
+        if (value !== undefined) return [name, value];
+        throw invalid('A header has no value', [
+          { field: 'headers', message: 'need a value, if they are new' },
+        ]);
+      }),
+  );
 }
 
-/** Refusals without a field. */
-const fieldOf: { [message: string]: string } = {
-  'Webhook with this URL already exist': 'url',
-  'Invalid connection ids': 'connectionIds',
-};
+/** An error of the API in the form's words, at its field. */
+function inFormWords({ field, message }: FieldError): FieldError {
+  const known = words[message] ?? { field, message };
+  return { ...known, field: field || known.field };
+}
 
-const words: { [message: string]: string } = {
-  'Webhook with this URL already exist': 'Another webhook of your account has this URL.',
-  'Invalid connection ids': 'Some of these connections no longer exist. Open the form again.',
-  'must be an absolute https URL':
-    'Must start with https://. Deliveries contain personal data and are only sent encrypted.',
-  'must not be a private, local or reserved name, nor this service itself':
-    'Must be a public address. Private, local and reserved ones cannot be reached from here.',
-  'must use a host name instead of an IP address': 'Must use a host name instead of an IP address.',
-  'must not contain a user name or password':
-    'Must not contain a user name or password. Use a header for secrets.',
-  'must use port 443 or one from 1024 up': 'Must use port 443 or one from 1024 up.',
-  'must have at least one value': 'Choose at least one.',
+const words: { [message: string]: FieldError } = {
+  'Webhook with this URL already exist': {
+    field: 'url',
+    message: 'Another webhook of your account has this URL.',
+  },
+  'Invalid connection ids': {
+    field: 'connectionIds',
+    message: 'Some of these connections no longer exist. Open the form again.',
+  },
+  'must be an absolute https URL': {
+    field: 'url',
+    message: 'Must start with https://. Deliveries contain personal data and are only sent encrypted.',
+  },
 };
 
 /** What a receiver must do, beside the form. */

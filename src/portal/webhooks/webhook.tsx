@@ -204,7 +204,7 @@ const Configuration = (props: {
                 ? filtersInWords(webhook.filters).map((words) => <div>{capital(words)}</div>)
                 : 'None '}
               {passed && <div class="sub">{passedInWords(passed)}</div>}
-              <Change webhook={webhook} page="filters" />
+              <Change webhook={webhook} page="edit#filters" />
             </>,
           ],
           [
@@ -217,7 +217,7 @@ const Configuration = (props: {
             'OAuth 2',
             <>
               {webhook.oauth ? new URL(webhook.oauth.tokenUrl).host : 'None'}{' '}
-              <Change webhook={webhook} page="oauth" />
+              <Change webhook={webhook} page="edit#oauth" />
             </>,
           ],
           ['Calls', activity.receiver && callLimits(activity.receiver)],

@@ -102,7 +102,7 @@ it('a simulated accident arrives by its three levels, and the page shows it with
   expect(got.map(({ body }) => body.data.notificationLevel).sort()).toEqual([1, 2, 3]);
   expect(got[0]).toMatchObject({ method: 'PUT', headers: { 'x-secret': 's3cret' } });
   expect(got[0]?.body.data).toMatchObject({ tSP: 'TEST', vin: expect.stringContaining('TEST') });
-  await page.locator('form tbody tr .state.ok').nth(2).waitFor();
+  await page.locator('section[aria-labelledby=deliveries] tbody tr .state.ok').nth(2).waitFor();
 });
 
 it('the list of webhooks shows without a reload that more was delivered', async () => {

@@ -19,18 +19,6 @@ export const WebhookUrl = ({ url }: { url: string }) => (
   <>{may(reader().role, 'member') ? url : url.replace(/([?&](?:[^=&#]*=)?)[^&#]*/g, '$1…')}</>
 );
 
-/** A form for people who may send it; others see its content, without the controls in `Allowed`. */
-export const AllowedForm = (props: { to: string; look: string; children: Child }) => {
-  const { to, look, children } = props;
-  return may(reader().role, roleForAddress('POST', to)) ? (
-    <form method="post" action={to} class={look}>
-      {children}
-    </form>
-  ) : (
-    <div class={look}>{children}</div>
-  );
-};
-
 /** Tells people without the right whom to ask: "Ask an admin to invite people." */
 export const AskInstead = (props: { to: string; what: string }) => {
   const needed = roleForAddress('POST', props.to);

@@ -14,65 +14,56 @@ const weights: { [weight in Weight]: string } = {
   'ghost danger': 'btn btn-ghost btn-danger',
 };
 
+type ButtonProps = {
+  name: string;
+  icon?: IconName;
+  weight?: Weight;
+  small?: boolean;
+  /** Names its object for screen readers. */
+  about?: string;
+};
+
+const classOf = ({ weight = 'plain', small }: ButtonProps): string =>
+  weights[weight] + (small ? ' btn-sm' : '');
+
+const Words = ({ name, icon, about }: ButtonProps) => (
+  <>
+    {icon && <Icon name={icon} />}
+    {name}
+    {about && <span class="sr-only"> {about}</span>}
+  </>
+);
+
 /** A button in a form of its own, for people with the right. */
-export const PostButton = (props: { to: string; name: string; icon?: IconName; weight?: Weight }) => (
+export const PostButton = (props: ButtonProps & { to: string }) => (
   <Allowed to={props.to}>
     <form method="post" action={props.to}>
-      <button type="submit" class={weights[props.weight ?? 'plain']}>
-        {props.icon && <Icon name={props.icon} />}
-        {props.name}
+      <button type="submit" class={classOf(props)}>
+        <Words {...props} />
       </button>
     </form>
   </Allowed>
 );
 
-/** A link that looks like a button, for people with the right. `about` names its object for screen readers. */
-export const LinkButton = (props: {
-  href: string;
-  name: string;
-  icon?: IconName;
-  weight?: Weight;
-  small?: boolean;
-  about?: string;
-}) => (
+/** A link that looks like a button, for people with the right. */
+export const LinkButton = (props: ButtonProps & { href: string }) => (
   <Allowed to={props.href} method="GET">
-    <a class={weights[props.weight ?? 'plain'] + (props.small ? ' btn-sm' : '')} href={props.href}>
-      {props.icon && <Icon name={props.icon} />}
-      {props.name}
-      {props.about && <span class="sr-only"> {props.about}</span>}
+    <a class={classOf(props)} href={props.href}>
+      <Words {...props} />
     </a>
   </Allowed>
 );
 
-/** The button that sends a form; of several, `does` identifies the one pressed. */
-export const Submit = (props: { name: string; weight?: Weight; does?: string }) => (
+/** The button that sends a form; of several, `does` identifies the one pressed, and `to` leads back to its place. */
+export const Submit = (props: ButtonProps & { does?: string | undefined; to?: string }) => (
   <button
     type="submit"
-    class={weights[props.weight ?? 'primary']}
+    class={classOf({ weight: 'primary', ...props })}
     name={props.does && 'do'}
-    value={props.does}
-  >
-    {props.name}
-  </button>
-);
-
-/** A button of a form that has several: `does` identifies it, and `to` leads back to its place. */
-export const FormButton = (props: {
-  to: string;
-  does: string;
-  icon?: IconName;
-  ghost?: boolean;
-  children: Child;
-}) => (
-  <button
-    class={`btn btn-sm${props.ghost ? ' btn-ghost' : ''}`}
-    type="submit"
-    name="do"
     value={props.does}
     formaction={props.to}
   >
-    {props.icon && <Icon name={props.icon} />}
-    {props.children}
+    <Words {...props} />
   </button>
 );
 

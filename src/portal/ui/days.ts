@@ -55,7 +55,8 @@ let clock: { zone: string; format: Intl.DateTimeFormat } | undefined;
 
 /** Times as in `<input type="datetime-local">`, in a reader's zone: "2026-11-20T14:30". */
 
-export const isLocalTime = (text: string): boolean => /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:[\d.]+)?$/.test(text);
+export const isLocalTime = (text: string): boolean =>
+  isDay(text.slice(0, 10)) && /^.{10}T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?$/.test(text);
 
 /**
  * The moment at which a zone's clocks show `text`, in milliseconds since 1970: the first of two. A skipped time is as
@@ -67,10 +68,6 @@ export function momentOf(zone: string, text: string): number {
   const found = [shown - before, shown - after].filter((at) => at + offsetAt(zone, at) === shown);
   return found.length > 0 ? Math.min(...found) : shown - before;
 }
-
-/** What a zone's clocks show at a moment, to the minute. */
-export const localTime = (zone: string, at: number): string =>
-  new Date(at + offsetAt(zone, at)).toISOString().slice(0, 16);
 
 /** The errors of a range's first and last day, in the fields `from` and `to`. */
 export function problemsOfDays(from: string, to: string): FieldError[] {

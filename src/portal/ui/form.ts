@@ -70,13 +70,9 @@ export async function orProblem<T>(work: () => Promise<T>): Promise<T | FormProb
   }
 }
 
-/** The fields of a form in the page's address: their values as `text` shows them, and their errors. */
-export const filledIn = (
-  fields: { [name: string]: string },
-  errors: FieldError[],
-  shown = (text: string) => text,
-): Filled => {
-  const value = (name: string) => shown(fields[name] ?? '');
+/** The fields of a form in the page's address, and their errors. */
+export const filledIn = (fields: { [name: string]: string }, errors: FieldError[]): Filled => {
+  const value = (name: string) => fields[name] ?? '';
   return { value, values: (name) => [value(name)], errors };
 };
 

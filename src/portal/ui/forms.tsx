@@ -66,7 +66,7 @@ export const Buttons = (props: {
   const { send, weight = 'primary', back, cancel = 'Cancel', does } = props;
   return (
     <div class="actions">
-      <Submit name={send} weight={weight} {...(does && { does })} />
+      <Submit name={send} weight={weight} does={does} />
       {back && <LinkButton href={back} name={cancel} weight="ghost" />}
     </div>
   );

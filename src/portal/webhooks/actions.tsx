@@ -1,18 +1,15 @@
-import { validate as isUuid } from 'uuid';
-import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
-import { replay, replayableMs } from '../../webhooks/deliveries/replay.ts';
 import type { NewNotification } from '../../webhooks/notifications/insert.ts';
 import { pauseWebhook, resumeWebhook } from '../../webhooks/pause.ts';
 import { deleteWebhook } from '../../webhooks/service.ts';
 import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';
 import type { StoredWebhook } from '../../webhooks/stored.ts';
-import { done, readForm, submit } from '../ui/form.ts';
+import { done, submit } from '../ui/form.ts';
 import { confirmed } from '../ui/forms.tsx';
 import { firstOutcome } from './delivery.tsx';
 import { requireWebhook } from './webhook.tsx';
-import { aboveOf, deliveries, pathOf, titleOf, typesOf } from './words.ts';
+import { aboveOf, pathOf, titleOf, typesOf } from './words.ts';
 
 /** A webhook's actions besides editing. Each reports its result. */
 export const remove = confirmed(async (c) => {
@@ -74,27 +71,4 @@ async function sendAndWait(
     },
     ({ message }) => done(c, pathOf(webhook), `${message}.`, 'quiet'),
   );
-}
-
-/** A page of deliveries has 20, a search 60. */
-const maxSelected = 100;
-
-export async function replaySelected(c: Context) {
-  const webhook = await requireWebhook(c);
-  const form = await readForm(c);
-  const ids = form
-    .values('delivery')
-    .filter((id) => isUuid(id))
-    .slice(0, maxSelected);
-  const path = pathOf(webhook);
-  if (ids.length === 0) return done(c, path, 'Nothing to replay: select deliveries first.', 'quiet');
-  const { replayed } = await replay(c.env, c.get('caller'), webhook.id, { ids, includeDelivered: true });
-  return replayed > 0
-    ? done(c, path, `${deliveries(replayed)} queued again.`)
-    : done(
-        c,
-        path,
-        `Nothing to replay: a delivery must have ended within the last ${replayableMs(c.env) / dayMs} days, and the webhook must still subscribe to it.`,
-        'quiet',
-      );
 }

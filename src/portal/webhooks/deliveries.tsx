@@ -3,11 +3,9 @@ import { maxCounted, type StateCounts, type WebhookActivity } from '../../webhoo
 import type { ListedDelivery, View } from '../../webhooks/deliveries/browse.ts';
 import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
-import { Allowed, AllowedForm } from '../ui/allowed.tsx';
-import { FormButton, LinkButton } from '../ui/buttons.tsx';
+import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { cappedCount } from '../ui/format.ts';
 import { Find } from '../ui/forms.tsx';
-import { Icon } from '../ui/icons.tsx';
 import { Empty, Panel, Segment } from '../ui/parts.tsx';
 import { type PausedUntil, pausedUntil, Risk, Status } from '../ui/states.tsx';
 import { type Column, Pager, Table } from '../ui/table.tsx';
@@ -61,7 +59,13 @@ export const Browser = (props: { path: string; selection: Shown; activity: Webho
       {part.deliveries.length === 0 ? (
         <Nothing selection={selection} counts={counts} path={path} more={part.next !== undefined} />
       ) : (
-        <Deliveries path={path} deliveries={part.deliveries} paused={pausedUntil(receiver)} />
+        <div class="border-t border-line">
+          <Table
+            caption="Deliveries"
+            columns={columnsOf(path, pausedUntil(receiver))}
+            items={part.deliveries}
+          />
+        </div>
       )}
       {(part.next || before) && (
         <Pager
@@ -143,48 +147,7 @@ const Nothing = (props: { selection: Shown; counts: StateCounts; path: string; m
   );
 };
 
-/** The deliveries as a form: several can be selected and replayed, or each alone. */
-const Deliveries = (props: { path: string; deliveries: ListedDelivery[]; paused: PausedUntil }) => {
-  const { path, deliveries, paused } = props;
-  const some = deliveries.some(({ status }) => status !== 'pending');
-  return (
-    <AllowedForm to={replayPath(path)} look="border-t border-line">
-      <Table caption="Deliveries" columns={columnsOf(path, paused)} items={deliveries} />
-      {some && (
-        <Allowed to={replayPath(path)}>
-          <div class="pager">
-            <span>Selected deliveries keep their Delivery-Id when they are replayed.</span>
-            <button class="btn btn-sm" type="submit">
-              <Icon name="rotate-ccw" />
-              Replay selected
-            </button>
-          </div>
-        </Allowed>
-      )}
-    </AllowedForm>
-  );
-};
-
-const replayPath = (path: string) => `${path}/replay-selected`;
-
 const columnsOf = (path: string, paused: PausedUntil): Column<ListedDelivery>[] => [
-  {
-    head: 'Select',
-    hideHead: true,
-    look: 'card-check',
-    cell: (delivery) =>
-      delivery.status !== 'pending' && (
-        <Allowed to={replayPath(path)}>
-          <input
-            class="checkbox checkbox-primary checkbox-sm"
-            type="checkbox"
-            name="delivery"
-            value={delivery.id}
-            aria-label={`Select ${nameOf(delivery)}`}
-          />
-        </Allowed>
-      ),
-  },
   {
     head: 'Notification',
     look: 'card-title w-1/3',
@@ -227,11 +190,13 @@ const columnsOf = (path: string, paused: PausedUntil): Column<ListedDelivery>[] 
     look: 'end',
     cell: (delivery) =>
       (delivery.status === 'failed' || delivery.status === 'cancelled') && (
-        <Allowed to={`${path}/deliveries/${delivery.id}/replay`}>
-          <FormButton to={`${path}/deliveries/${delivery.id}/replay`} does="list" icon="rotate-ccw">
-            Replay<span class="sr-only"> {nameOf(delivery)}</span>
-          </FormButton>
-        </Allowed>
+        <PostButton
+          to={`${path}/deliveries/${delivery.id}/replay`}
+          name="Replay"
+          icon="rotate-ccw"
+          about={nameOf(delivery)}
+          small
+        />
       ),
   },
 ];

@@ -16,12 +16,11 @@ import { PostButton } from '../ui/buttons.tsx';
 import { done, submit } from '../ui/form.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Note, Panel } from '../ui/parts.tsx';
-import type { SentForm } from '../ui/reader.ts';
 import { found } from '../ui/records.tsx';
 import { Level, pausedUntil, Risk, State, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { nameOf } from './deliveries.tsx';
-import { aboveOf, pathOf as webhookPath } from './words.ts';
+import { aboveOf } from './words.ts';
 
 export async function detail(c: Context) {
   const delivery = await requireDelivery(c);
@@ -68,27 +67,22 @@ export const replayDelivery = (c: Context) =>
 
 export const sendDelivery = (c: Context) => act(c, sendNow, () => '');
 
-/**
- * Acts on a delivery, and reports the receiver's response, or why it was refused: on its page, or on its webhook's if
- * asked from there.
- */
+/** Acts on a delivery, and reports the receiver's response, or why it was refused. */
 async function act(
   c: Context,
   does: (env: Env, caller: Caller, key: DeliveryKey) => Promise<unknown>,
   said: (delivery: DeliveryDetail) => string,
 ) {
   const delivery = await requireDelivery(c);
-  const path = (form: SentForm) =>
-    form.value('do') === 'list' ? webhookPath({ id: delivery.webhookId }) : pathOf(delivery);
   const since = Date.now();
   return submit(
     c,
-    async (form) => {
+    async () => {
       await does(c.env, c.get('caller'), delivery);
       const { text, mood } = await firstOutcome(c, delivery, since);
-      return done(c, path(form), said(delivery) + text, mood);
+      return done(c, pathOf(delivery), said(delivery) + text, mood);
     },
-    ({ message }, form) => done(c, path(form), `${message}.`, 'quiet'),
+    ({ message }) => done(c, pathOf(delivery), `${message}.`, 'quiet'),
   );
 }
 

@@ -11,7 +11,7 @@ import { testAccident, testEvent } from '../../webhooks/simulate.ts';
 import type { StoredWebhook } from '../../webhooks/stored.ts';
 import { nameOf } from '../connections/connections.tsx';
 import { levelOptions } from '../ui/accidents.tsx';
-import { FormButton } from '../ui/buttons.tsx';
+import { Submit } from '../ui/buttons.tsx';
 import { Buttons, Choices, Field, FieldProblem, Form, type Offered, Select } from '../ui/forms.tsx';
 import { Note } from '../ui/parts.tsx';
 import type { Filled } from '../ui/reader.ts';
@@ -95,8 +95,8 @@ export const WebhookForm = (props: WebhookFormProps) => {
       <Headers {...props} />
       <details class="form-section" id="filters" open={sent !== undefined || filters !== undefined}>
         <summary class="legend">Filters</summary>
-        <p class="hint">For new notifications. Without any, the webhook receives everything.</p>
-        <div class="grid gap-4">
+        <div class="mt-2 grid gap-4">
+          <p class="hint">For new notifications. Without any, the webhook receives everything.</p>
           <Select
             name="filters.minEventRisk"
             label="Safety events"
@@ -132,12 +132,12 @@ export const WebhookForm = (props: WebhookFormProps) => {
       </details>
       <details class="form-section" id="oauth" open={sent !== undefined || oauth !== undefined}>
         <summary class="legend">OAuth 2</summary>
-        <p class="hint">
-          The service gets an access token with these client credentials, and sends it in the header{' '}
-          <code>Authorization</code>. Leave all empty to send none.{' '}
-          <a href="/docs/webhooks#oauth-2">How it works</a>
-        </p>
-        <div class="grid gap-4">
+        <div class="mt-2 grid gap-4">
+          <p class="hint">
+            The service gets an access token with these client credentials, and sends it in the header{' '}
+            <code>Authorization</code>. Leave all empty to send none.{' '}
+            <a href="/docs/webhooks#oauth-2">How it works</a>
+          </p>
           <Field
             name="oauth.tokenUrl"
             label="Token URL"
@@ -179,9 +179,7 @@ export const WebhookForm = (props: WebhookFormProps) => {
           </Note>
         )}
         <div class="actions">
-          <FormButton to="#test" does="test" icon="send">
-            Send a test
-          </FormButton>
+          <Submit to="#test" does="test" name="Send a test" icon="send" weight="plain" small />
         </div>
       </section>
       <Buttons
@@ -246,9 +244,7 @@ const Headers = ({ webhook, sent, revealed, secret }: WebhookFormProps) => {
       </div>
       <FieldProblem name="headers" />
       <div class="actions">
-        <FormButton to="#headers" does="secret" icon="key-round">
-          Generate a secret
-        </FormButton>
+        <Submit to="#headers" does="secret" name="Generate a secret" icon="key-round" weight="plain" small />
         {stored.length > 0 && !revealed && (
           <a class="btn btn-sm btn-ghost" href="?reveal=yes#headers">
             Show header values

@@ -105,8 +105,7 @@ create table record_mails (
   recipient_id text not null,
   event_id     text not null,
   level        integer not null check (level between 0 and 4), -- 0: a safety event, 4: that an accident was a false alarm
-  due_at       integer,                                        -- null: sent, or given up
-  attempts     integer not null default 0,
+  due_at       integer,                                        -- null: queued in `alert_messages`, or dropped
   created_at   integer not null,
   primary key (account_id, recipient_id, event_id, level)
 ) strict, without rowid;

@@ -176,18 +176,17 @@ create table alert_channels (
 ) strict, without rowid;
 create index alert_channels_by_account on alert_channels (account_id, created_at, id);
 
--- Messages for channels: a row is deleted when its message was sent or has failed for good.
-create table channel_messages (
-  account_id text not null,
-  channel_id text not null references alert_channels (id) on delete cascade,
-  id         text not null,
-  message    text not null check (json_valid(message)),
-  due_at     integer not null,
-  attempts   integer not null default 0,
-  primary key (account_id, channel_id, id)
+-- Emails for users and messages for channels: a row is deleted when its message was sent, or after three days.
+create table alert_messages (
+  account_id   text not null,
+  recipient_id text not null, -- the user or the channel
+  id           text not null,
+  message      text not null check (json_valid(message)),
+  due_at       integer not null,
+  attempts     integer not null default 0,
+  primary key (account_id, recipient_id, id)
 ) strict, without rowid;
-create index channel_messages_due on channel_messages (due_at);
-create index channel_messages_by_channel on channel_messages (channel_id);
+create index alert_messages_due on alert_messages (due_at);
 
 -- How many emails and messages of channels an account has got on a day: their number is limited.
 create table alert_emails (

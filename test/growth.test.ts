@@ -39,7 +39,7 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   alerts: { cascades: 'webhooks' },
   alert_emails: { kept: 'at most one row an account, of the last day on which alerts were sent' },
   alert_channels: { kept: 'at most 10 an account (the guide Limits)' },
-  channel_messages: { cascades: 'alert_channels' },
+  alert_messages: { kept: 'at most 200 a day of an account, for three days (the guide Limits)' },
   mail_rules: { kept: 'at most one row for each person and channel' },
   mail_feeds: { kept: 'at most one row an account' },
   record_mails: { pruned: pruneRecordMails.statements(0) },

@@ -1,12 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
+import { config } from '../platform/config.ts';
+import { type Change, change, type Database, openDatabase, statement } from '../platform/db/database.ts';
 import { andNotMoving } from '../platform/db/moving.ts';
 import { hourMs } from '../platform/durations.ts';
-import { isLeft, newBudget } from '../platform/jobs/budget.ts';
+import { inSteps, newBudget } from '../platform/jobs/budget.ts';
+import { findRecipients, queueMessages } from '../webhooks/alerts/messages.ts';
 import { isWithdrawn } from './connect.ts';
 import { feedNames } from './connector.ts';
 import type { HealthStatus } from './health.ts';
-import { mailStories, type Story } from './mail.ts';
 import type { Feeds } from './plan.ts';
 import { adviceFor } from './problem.ts';
 import { connectorOf } from './registry.ts';
@@ -14,11 +15,11 @@ import { connectorOf } from './registry.ts';
 /** How long a connection must be late or degraded before people are notified. */
 export const notifyAfterMs = 15 * 60_000;
 
-/** How long after an email about a connection the next one is sent. */
+/** How long after an alert about a connection the next one is sent. */
 export const quietMs = hourMs;
 
-/** How many connections a round of emails covers: some 20 s at most. */
-const perRound = 10;
+/** How many connections a step covers. */
+export const connectionsPerStep = 50;
 
 /** A connection whose health differs from the last notification. */
 type Changed = {
@@ -32,28 +33,27 @@ type Changed = {
 };
 
 /**
- * Emails people which of their connections cannot be pulled, what to do about it, and which work again. An email is
- * recorded before it is sent, so that nobody gets it twice. Returns how many it sent.
+ * Notifies people and channels which of their connections cannot be pulled, what to do about it, and which work again.
+ * Returns how many messages it queued.
  */
 export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
-  let sent = 0;
-  for (let more = true; more && isLeft(budget); ) {
+  let queued = 0;
+  await inSteps(budget, async () => {
     const changed = await statement<Changed>(db)`${changedBy(env, now)}`;
-    more = changed.length === perRound;
-    sent += await notify(env, db, changed, now);
-  }
-  return sent;
+    if (changed.length === 0) return false;
+    const notified = JSON.stringify(changed.map(({ id, health }) => ({ id, health })));
+    queued += await queueStories(env, db, changed.map(storyOf), now, [
+      change(db)`
+        update pulls set notified_health = r.value->>'health', notified_at = ${now}
+        from json_each(${notified}) r where connection_id = r.value->>'id'`,
+    ]);
+    return changed.length === connectionsPerStep;
+  });
+  return queued;
 }
 
-async function notify(env: Env, db: Database, changed: Changed[], now: number): Promise<number> {
-  const [first, ...others] = changed.map((one) => noteNotified(db, one, now));
-  if (!first) return 0;
-  await transaction(db, [first, ...others], { repeatable: true });
-  return mailStories(env, db, changed.map(storyOf));
-}
-
-/** SQL for whether there is something to email; a partial index holds nothing else. */
+/** SQL for whether there is something to notify of; a partial index holds nothing else. */
 export const healthAlertsAreDue = (env: Env, now: number): SQL => sql`exists (${changedBy(env, now)})`;
 
 /** A refused credential is notified at once, and so is a recovery; what may pass by itself, a little later. */
@@ -64,15 +64,41 @@ const changedBy = (env: Env, now: number): SQL => sql`
   where p.health <> p.notified_health and p.health_at <= iif(p.health in (2, 4), ${now - notifyAfterMs}, ${now})
     and p.notified_at <= ${now - quietMs}
     ${andNotMoving(env, sql`p.account_id`)}
-  order by p.health_at limit ${perRound}`;
+  order by p.health_at limit ${connectionsPerStep}`;
 
-const noteNotified = (db: Database, { id, health }: Changed, now: number) =>
-  change(db)`update pulls set notified_health = ${health}, notified_at = ${now} where connection_id = ${id}`;
+/** An alert about a connection: what follows its name in the subject, and in the text. */
+export type Story = { id: string; accountId: string; name: string; subject: string; text: string };
+
+/**
+ * Queues an alert per connection for the accounts' people and channels, in one transaction with `noted`. Returns how
+ * many messages were queued.
+ */
+export async function queueStories(
+  env: Env,
+  db: Database,
+  stories: Story[],
+  now: number,
+  noted: Change[],
+): Promise<number> {
+  const { origin } = config(env);
+  const recipients = await findRecipients(
+    env,
+    db,
+    stories.map(({ accountId }) => accountId),
+  );
+  const notices = stories.flatMap(({ accountId, id, name, subject, text }) => {
+    const to = recipients.get(accountId);
+    if (!to || !origin) return [];
+    const link = { url: `${origin}/portal/connections/${id}`, label: 'Open the connection' };
+    return [{ ...to, kind: 'connection', subject: `${name} ${subject}`, parts: [{ name, text, link }] }];
+  });
+  return queueMessages(env, notices, now, () => noted);
+}
 
 function storyOf({ id, accountId, name, health, ...rest }: Changed): Story {
   const { subject, lead } = words[health];
   const text = health === 1 ? lead : [lead, adviceOn(rest)].filter(Boolean).join(' ');
-  return { id, accountId, name, subject: `${name} ${subject}`, text };
+  return { id, accountId, name, subject, text };
 }
 
 const words: { [status in HealthStatus]: { subject: string; lead: string } } = {

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { noteHealthStatus, noteSilentSince } from '../fleet/connections.ts';
-import { type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
+import { type Change, type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { andNotMoving } from '../platform/db/moving.ts';
 import { hourMs } from '../platform/durations.ts';
 import { isLeft, newBudget } from '../platform/jobs/budget.ts';
 import { silentMs } from './health.ts';
-import { mailStories, type Story } from './mail.ts';
+import { connectionsPerStep, queueStories, type Story } from './health-alerts.ts';
 
 /** Uses of an ingest key are recorded once an hour, so the last one may be an hour later. */
 const noteMs = hourMs;
@@ -13,13 +13,10 @@ const noteMs = hourMs;
 /** How many connections one statement checks. */
 const perChunk = 2000;
 
-/** How many connections a round of emails covers: some 20 s at most. */
-const perRound = 10;
-
 type Changed = { id: string; accountId: string; name: string; silent: number };
 
 /**
- * Finds connections of connectors that have sent nothing for a day, and those that send again, and emails their
+ * Finds connections of connectors that have sent nothing for a day, and those that send again, and notifies their
  * accounts' people. Those that have never sent anything are ignored. Returns how many have changed.
  */
 export async function noteSilences(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
@@ -31,10 +28,10 @@ export async function noteSilences(env: Env, now = Date.now(), budget = newBudge
       [selectChanged(env, db, after, now), lastOfChunk(db, after)],
       { repeatable: true },
     );
-    for (const one of changed) await note(db, one, now);
-    await mailStories(env, db, changed.map(storyOf));
+    const noted = changed.flatMap((one) => note(db, one, now));
+    await queueStories(env, db, changed.map(storyOf), now, noted);
     count += changed.length;
-    if (changed.length < perRound) after = last?.id ?? undefined;
+    if (changed.length < connectionsPerStep) after = last?.id ?? undefined;
   }
   return count;
 }
@@ -55,18 +52,17 @@ const selectChanged = (env: Env, db: Database, after: string, now: number) =>
       from ${chunk(after)} c
       where not exists (select 1 from pulls p where p.connection_id = c.id)
         ${andNotMoving(env, sql`c.account_id`)})
-    where silent <> known limit ${perRound}`;
+    where silent <> known limit ${connectionsPerStep}`;
 
-async function note(db: Database, { id, accountId, silent }: Changed, now: number): Promise<void> {
-  const since = noteSilentSince(db, id, silent ? now : null);
-  const status = noteHealthStatus(db, { id, accountId, now }, silent ? 3 : 1);
-  await transaction(db, [since, ...status], { repeatable: true });
-}
+const note = (db: Database, { id, accountId, silent }: Changed, now: number): Change[] => [
+  noteSilentSince(db, id, silent ? now : null),
+  ...noteHealthStatus(db, { id, accountId, now }, silent ? 3 : 1),
+];
 
 const silence =
   'has sent nothing for a day, so you are not notified of crashes. Ask the team that runs its connector to check it.';
 
 const storyOf = ({ silent, ...one }: Changed): Story =>
   silent
-    ? { ...one, subject: `${one.name} is silent`, text: silence }
-    : { ...one, subject: `${one.name} is sending again`, text: 'is sending again.' };
+    ? { ...one, subject: 'is silent', text: silence }
+    : { ...one, subject: 'is sending again', text: 'is sending again.' };

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { status } from '../../src/operator/homes/status.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { reEncrypt } from '../../src/platform/jobs/re-encrypt.ts';
-import { sendAlerts } from '../../src/webhooks/alerts/send.ts';
+import { sendAlerts } from '../../src/webhooks/alerts/alerts.ts';
 import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
 import { attempted, settled, unattempted } from '../support/deliveries.ts';
 import { accident } from '../support/records.ts';

@@ -6,6 +6,7 @@ import type { Feed } from '../../src/providers/connector.ts';
 import { notifyAfterMs, quietMs, sendHealthAlerts } from '../../src/providers/health-alerts.ts';
 import { pull, startPulls } from '../../src/providers/pull.ts';
 import { samsara as connector } from '../../src/providers/samsara/connector.ts';
+import { sendMessages } from '../../src/webhooks/alerts/sending.ts';
 import { keepEmails } from '../support/emails.ts';
 import { providerStory, pullAll, pullColumn, pullRun, pullStatus } from '../support/provider.ts';
 import { rows } from '../support/rows.ts';
@@ -19,6 +20,10 @@ const tale = providerStory('samsara', () => provider.data.token);
 const { connected, connectWith, arrived, events } = tale;
 const connect = (more?: object) => connectWith(provider.data.token, [], more);
 let emails: ReturnType<typeof keepEmails>;
+async function sent() {
+  await sendMessages(env, Date.now() + 2 * quietMs);
+  return emails.sent();
+}
 
 beforeEach(async () => {
   await rows('delete from pulls');
@@ -107,7 +112,7 @@ it('stops when Samsara refuses the credential, tells people what to do, and goes
   expect(provider.calls).toEqual([]);
   expect(await sendHealthAlerts(env)).toBe(1);
   expect(await sendHealthAlerts(env)).toBe(0);
-  const [mail] = emails.sent();
+  const [mail] = await sent();
   expect(mail?.subject).toBe('Acme Trucking is unavailable');
   expect(mail?.text).toContain(
     'Samsara refuses the API token. Create a new one with these permissions: Read Vehicles',
@@ -122,7 +127,7 @@ it('stops when Samsara refuses the credential, tells people what to do, and goes
   const drivers = provider.calls.findLast(({ pathname }) => pathname === '/fleet/drivers');
   expect(drivers?.searchParams.has('updatedAfterTime')).toBe(true); // its cursors are kept
   expect(await sendHealthAlerts(env, Date.now() + quietMs)).toBe(1);
-  expect(emails.sent()[1]?.subject).toBe('Acme Trucking works again');
+  expect((await sent())[1]?.subject).toBe('Acme Trucking works again');
 });
 
 it('tells of what may pass by itself only after a while, and of what has passed not at all', async () => {
@@ -132,7 +137,7 @@ it('tells of what may pass by itself only after a while, and of what has passed 
   expect((await listed(id))?.healthStatus).toBe(4);
   expect(await sendHealthAlerts(env)).toBe(0);
   expect(await sendHealthAlerts(env, Date.now() + notifyAfterMs)).toBe(1);
-  expect(emails.sent()).toMatchObject([
+  expect(await sent()).toMatchObject([
     {
       subject: 'Acme Trucking is incomplete',
       text: expect.stringContaining(

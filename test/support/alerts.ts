@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach } from 'vitest';
 import { minuteMs } from '../../src/platform/durations.ts';
-import { sendAlerts } from '../../src/webhooks/alerts/send.ts';
+import { sendAlerts } from '../../src/webhooks/alerts/alerts.ts';
+import { sendMessages } from '../../src/webhooks/alerts/sending.ts';
 import { keepEmails } from './emails.ts';
 import { signIn } from './portal.ts';
 import { rows } from './rows.ts';
@@ -12,19 +13,22 @@ export function alertStory() {
   const shared = {} as { ann: string; now: number; emails: ReturnType<typeof keepEmails> }; // filled in before each test
   const tale = story();
   beforeEach(async () => {
-    for (const table of ['alerts', 'webhook_health', 'webhook_hours', 'deliveries'])
+    for (const table of ['alerts', 'alert_messages', 'webhook_health', 'webhook_hours', 'deliveries'])
       await rows(`delete from ${table}`);
     shared.now = Date.now();
     shared.ann = (await signIn(tale.us)).email;
     shared.emails = keepEmails();
   });
-  const run = (bindings: Env = env) => sendAlerts(bindings, shared.now);
+  const run = async (bindings: Env = env) => {
+    await sendAlerts(bindings, shared.now);
+    await sendMessages(bindings, shared.now);
+  };
   const mails = () => shared.emails.sent();
   return Object.assign(shared, {
     tale,
-    /** Runs the job, in this minute. */
+    /** Runs the jobs, in this minute. */
     run,
-    /** Lets so many minutes pass, and runs the job in each of the first and the last, and each tenth in between. */
+    /** Lets so many minutes pass, and runs the jobs in each of the first and the last, and each tenth in between. */
     async pass(minutes: number, bindings: Env = env) {
       for (let i = 1; i <= minutes; i++) {
         shared.now += minuteMs;
@@ -40,15 +44,11 @@ export function alertStory() {
   });
 }
 
-/** So many attempts of webhooks have failed in a row, as a worker records it. */
-export const fail = (webhookIds: string[], failures = 5) =>
+/** Five attempts of webhooks have failed in a row, as a worker records it. */
+export const fail = (webhookIds: string[]) =>
   rows(
     `insert into webhook_health (webhook_id, failures, openings, open_until)
-     select value, ?2, 1, 0 from json_each(?1) where true
+     select value, 5, 1, 0 from json_each(?1) where true
      on conflict (webhook_id) do update set failures = excluded.failures`,
     JSON.stringify(webhookIds),
-    failures,
   );
-
-/** An attempt of each has been delivered. */
-export const work = (webhookIds: string[]) => fail(webhookIds, 0);

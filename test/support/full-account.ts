@@ -74,7 +74,7 @@ const contents = ({ accountId }: World): Record<string, Record<string, unknown>>
   sign_in_links: { hash: `link-${accountId}`, expires_at: later },
   record_mails: { created_at: later },
   alert_channels: { id: `h-${accountId}`, kind: 'https', address: '{}' },
-  channel_messages: { channel_id: `h-${accountId}`, message: '{}', due_at: later },
+  alert_messages: { message: '{}', due_at: later },
   connect_links: { hash: `connect-${accountId}`, expires_at: later },
   fan_outs: { type: 2, id: `ffffffff-${accountId}`, expanded_to: '~', created_at: later },
   archived_days: { kind: 'trips', day: 20_000 },

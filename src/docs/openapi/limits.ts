@@ -23,13 +23,12 @@ import { maxClockLeadMs, maxName } from '../../platform/fields.ts';
 import { rateLimits } from '../../platform/rate-limits.ts';
 import { maxUrlLength } from '../../webhooks/address.ts';
 import {
-  busyUntilAgeMs,
   channelTimeoutMs,
   longestBusyMs,
-  maxAttempts,
   maxChannels,
-} from '../../webhooks/alerts/channel-queue.ts';
-import { maxPerAccountAndDay } from '../../webhooks/alerts/mails.ts';
+  maxPerAccountAndDay,
+  retriedForMs,
+} from '../../webhooks/alerts/messages.ts';
 import { startWindowMs } from '../../webhooks/deliveries/claim.ts';
 import * as policy from '../../webhooks/deliveries/policy.ts';
 import { maxReplayedPerCall } from '../../webhooks/deliveries/replay.ts';
@@ -150,12 +149,9 @@ export const limits: { [section: string]: Limit[] } = {
       'see [Emails](/docs/portal#emails)',
     ],
     ['channels of an account', n(maxChannels), 'the form says so'],
-    ['attempts of a message to a channel', `${maxAttempts}, of ${time(channelTimeoutMs)}`, 'dropped'],
-    [
-      'wait for a channel that is busy (429, or 503 with `Retry-After`)',
-      `${time(longestBusyMs)} at a time, until the message is ${time(busyUntilAgeMs)} old`,
-      'uses up an attempt',
-    ],
+    ['a channel accepts a message', `within ${time(channelTimeoutMs)}`, 'retried'],
+    ['wait for a busy channel (429, or 503 with `Retry-After`)', time(longestBusyMs), 'retried'],
+    ['an email or channel message that fails is retried for', time(retriedForMs), 'dropped'],
     [
       '[exports](/docs/portal#exports) of an account',
       `1 at a time, ${maxExportsPerDay} a day, ${n(maxExportRecords)} records each`,

@@ -37,7 +37,7 @@ export const movedNames: string[] = [
   'alerts',
   'alert_emails',
   'alert_channels',
-  'channel_messages',
+  'alert_messages',
   'pull_refusals',
   ...recordKinds.map(({ table }) => getTableName(table)),
   'erased_drivers',

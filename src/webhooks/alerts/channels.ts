@@ -6,9 +6,9 @@ import { change, type Database, refuseUnless, statement } from '../../platform/d
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import type { ChannelInput, ChannelKind } from './channel-input.ts';
-import { post, type Target } from './channel-messages.ts';
-import { maxChannels } from './channel-queue.ts';
+import { maxChannels } from './messages.ts';
 import { deleteMailRule, type MailRule, saveMailRule } from './rules.ts';
+import { post, type Target } from './sending.ts';
 
 /**
  * A channel as people see it: only the host and the last four characters of its URL. Times are milliseconds since 1970.
@@ -99,7 +99,7 @@ export async function changeChannel(
   ]);
 }
 
-/** Removes a channel and its queued messages. @throws Refusal: not found */
+/** Removes a channel. Its queued messages are dropped. @throws Refusal: not found */
 export async function removeChannel(env: Env, caller: Caller, id: string): Promise<void> {
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
@@ -115,7 +115,7 @@ export async function testChannel(env: Env, caller: Caller, id: string): Promise
   const [, [target]] = await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
     statement<Target & { account: string }>(db)`
-      select h.id as channelId, h.kind, h.address, a.name as account
+      select h.id, h.kind, h.address, a.name as account
       from alert_channels h join accounts a on a.id = h.account_id where h.id = ${id}`,
   ]);
   if (!target) return null;

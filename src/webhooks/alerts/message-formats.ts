@@ -1,21 +1,13 @@
 import { timestamp } from '../../platform/fields.ts';
 import type { MailPart } from '../../platform/mail.ts';
 import type { ChannelKind } from './channel-input.ts';
-
-/** A message to a channel: the account, what it is about, and the subject and parts of an email. */
-export type ChannelMessage = {
-  accountId: string;
-  account: string;
-  kind: string;
-  subject: string;
-  parts: MailPart[];
-};
+import type { AlertMessage } from './messages.ts';
 
 /** The body of a message for a kind of channel, at a time in milliseconds since 1970. */
-export const bodyOf = (kind: ChannelKind, message: ChannelMessage, at: number): string =>
+export const bodyOf = (kind: ChannelKind, message: AlertMessage, at: number): string =>
   JSON.stringify(formats[kind](message, at));
 
-const formats: { [kind in ChannelKind]: (message: ChannelMessage, at: number) => object } = {
+const formats: { [kind in ChannelKind]: (message: AlertMessage, at: number) => object } = {
   slack: ({ account, subject, parts }) => ({
     text: escaped(`${subject} (${account})`),
     blocks: [

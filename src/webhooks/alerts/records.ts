@@ -2,14 +2,14 @@ import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
-import { dayMs, hourMs } from '../../platform/durations.ts';
+import { dayMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { deleteUpTo, pruning } from '../../platform/jobs/chunks.ts';
-import { type MailPart, renderMail } from '../../platform/mail.ts';
+import type { MailPart } from '../../platform/mail.ts';
 import { minuteOf } from '../../platform/times.ts';
 import { overlap } from '../notifications/pass.ts';
 import { levelNames } from '../notifications/types.ts';
-import { maxPerAccountAndDay, sendMails, sentOn } from './mails.ts';
+import { maxPerAccountAndDay, type Notice, queueMessages, sentOn } from './messages.ts';
 import { counted } from './words.ts';
 
 /** How many changes of an account, how many accounts, and how many due records a step handles. */
@@ -17,26 +17,22 @@ const maxChanges = 100;
 const maxAccounts = 20;
 const maxDue = 200;
 
-/** From this number of emails a day on, an account's records of a minute are combined: half of its limit. */
+/** From this number of messages a day on, an account's records of a minute are combined: half of its limit. */
 const groupedFrom = maxPerAccountAndDay / 2;
 
-/** How many records one email names. */
+/** How many records one message names. */
 const maxNamed = 20;
-
-/** The wait before a failed email is retried; each further wait is four times as long. */
-const retryMs = 5 * 60_000;
-const longestRetryMs = 6 * hourMs;
 
 const falseAlarm = 4;
 
 /**
- * Emails people about the accidents and safety events that their rules ask for, and notifies channels by theirs. What
- * is due is written in the transaction that advances in the account's changes, and stays due until it was sent: a
- * killed run loses nothing, and repeats one email at most. Returns how many emails it sent.
+ * Notifies people and channels of the accidents and safety events that their rules ask for. What is due is written in
+ * the transaction that advances in the account's changes, and stays due until the transaction that queues a message of
+ * it: a killed run loses and repeats nothing. Returns how many messages it queued.
  */
 export async function sendRecordMails(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
-  let sent = 0;
+  let queued = 0;
   await inSteps(budget, async () => {
     const [, , { meta }, due] = await transaction(db, [
       noteDue(env, db, now),
@@ -44,10 +40,10 @@ export async function sendRecordMails(env: Env, now = Date.now(), budget = newBu
       moveOn(env, db),
       selectDue(env, db, now),
     ]);
-    if (due.length > 0) sent += await send(env, db, await claim(db, due, now), now);
+    if (due.length > 0) queued += await queue(env, db, due, now);
     return meta.changes > 0 || due.length === maxDue;
   });
-  return sent;
+  return queued;
 }
 
 /** SQL for whether `sendRecordMails` has work. */
@@ -129,15 +125,14 @@ type Due = {
   recipientId: string;
   eventId: string;
   level: number;
-  dueAt: number;
-  email: string | null;
-  channelId: string | null;
   timeZone: string | null;
   account: string;
   vehicle: string;
   at: number;
   risk: number | null;
   types: string | null;
+  /** Whether the recipient, the account and the record are still there. */
+  isKnown: number;
 };
 
 const dueMails = (env: Env, now: number): SQL => sql`
@@ -146,12 +141,13 @@ const dueMails = (env: Env, now: number): SQL => sql`
     on m.account_id = f.account_id and m.due_at <= ${now} ${ofOthers(env)}
   order by min(m.level, 1) desc, m.due_at limit ${maxDue}`;
 
-/** What is due, accidents first. Deleted and archived records are skipped. */
+/** What is due, accidents first. */
 const selectDue = (env: Env, db: Database, now: number) =>
   statement<Due>(db)`
-    select m.account_id as accountId, m.recipient_id as recipientId, m.event_id as eventId, m.level, m.due_at as dueAt, u.email,
-      h.id as channelId, u.time_zone as timeZone, c.name as account, coalesce(e.vehicle_name, v.name, 'VIN ' || a.vin) as vehicle,
-      coalesce(e.started_at, a.event_time) as at, e.event_risk as risk, e.translated_incident_types as types
+    select m.account_id as accountId, m.recipient_id as recipientId, m.event_id as eventId, m.level,
+      u.time_zone as timeZone, c.name as account, coalesce(e.vehicle_name, v.name, 'VIN ' || a.vin) as vehicle,
+      coalesce(e.started_at, a.event_time) as at, e.event_risk as risk, e.translated_incident_types as types,
+      coalesce(u.id, h.id) is not null and c.id is not null and coalesce(e.id, a.id) is not null as isKnown
     from (${dueMails(env, now)}) m
     left join portal_users u on u.id = m.recipient_id and u.confirmed_at is not null and ${sendsEmail(env)}
     left join alert_channels h on h.id = m.recipient_id
@@ -159,60 +155,45 @@ const selectDue = (env: Env, db: Database, now: number) =>
     left join accidents a on a.id = m.event_id and m.level > 0 left join vehicles v on v.id = a.vehicle_id
     left join safety_events e on e.id = m.event_id and m.level = 0`;
 
-/** Claims what is due for this run; what is not sent becomes due again later, and is given up in the end. */
-async function claim(db: Database, due: Due[], now: number): Promise<Due[]> {
-  const rows = due.map(({ email, channelId, account, at, ...row }) => ({
-    ...row,
-    lost: !(email || channelId) || !account || !at,
-  }));
-  const claimed = await statement<Pick<Due, 'recipientId' | 'eventId' | 'level'>>(db)`
-    update record_mails set attempts = attempts + 1,
-      due_at = iif(r.value->>'lost' or created_at < ${now - 3 * dayMs}, null,
-        ${now} + min(${retryMs} << (2 * min(attempts, 5)), ${longestRetryMs}))
-    from json_each(${JSON.stringify(rows)}) r
-    where ${isRow} and due_at = r.value->>'dueAt' and r.value->>'lost' = 0
-    returning recipient_id as recipientId, event_id as eventId, level`;
-  await change(db)`
-    update record_mails set due_at = null
-    from json_each(${JSON.stringify(rows.filter(({ lost }) => lost))}) r where ${isRow}`;
-  const ours = new Set(claimed.map(keyOf));
-  return due.filter((row) => ours.has(keyOf(row)));
-}
-
-const isRow = sql`account_id = r.value->>'accountId' and recipient_id = r.value->>'recipientId'
-  and event_id = r.value->>'eventId' and level = r.value->>'level'`;
-
-const keyOf = ({ recipientId, eventId, level }: Pick<Due, 'recipientId' | 'eventId' | 'level'>): string =>
-  `${recipientId} ${eventId} ${level}`;
-
-/** Sends a message per record and recipient, or one per recipient if the account nears its daily limit. */
-async function send(env: Env, db: Database, due: Due[], now: number): Promise<number> {
+/**
+ * Queues a message per record and recipient, or one per recipient if the account nears its daily limit. Beyond it they
+ * stay due until the next day. Deleted and archived records are skipped.
+ */
+async function queue(env: Env, db: Database, due: Due[], now: number): Promise<number> {
   const { origin } = config(env);
   if (!origin) throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');
-  const sent = await sentOn(db, Math.floor(now / dayMs));
-  const groups = [...Map.groupBy(due, ({ accountId }) => accountId)].flatMap(([accountId, rows]) => {
+  const today = Math.floor(now / dayMs);
+  const sent = await sentOn(db, today);
+  const known = Map.groupBy(
+    due.filter(({ isKnown }) => isKnown),
+    ({ accountId }) => accountId,
+  );
+  const groups = [...known].flatMap(([accountId, rows]) => {
     const many = (sent.get(accountId) ?? 0) + rows.length > groupedFrom;
+    const keyOf = ({ recipientId, eventId }: Due) => (many ? recipientId : `${recipientId} ${eventId}`);
+    return [...Map.groupBy(rows, keyOf).values()];
+  });
+  const notices = groups.flatMap((records) => {
+    const [first] = records;
+    return first ? [noticeOf(first, records, `${origin}/portal`)] : [];
+  });
+  return queueMessages(env, notices, now, (left) => {
+    const waiting = new Set([...left].flatMap(({ records }) => records));
+    const rows = due.map((record) => {
+      const { accountId, recipientId, eventId, level } = record;
+      const dueAt = waiting.has(record) ? (today + 1) * dayMs : null;
+      return { accountId, recipientId, eventId, level, dueAt };
+    });
     return [
-      ...Map.groupBy(rows, ({ recipientId, eventId }) =>
-        many ? recipientId : `${recipientId} ${eventId}`,
-      ).values(),
+      change(db)`
+        update record_mails set due_at = r.value->>'dueAt' from json_each(${JSON.stringify(rows)}) r
+        where account_id = r.value->>'accountId' and recipient_id = r.value->>'recipientId'
+          and event_id = r.value->>'eventId' and level = r.value->>'level'`,
     ];
   });
-  const mails = groups.flatMap((records) => {
-    const [first] = records;
-    return first ? [mailOf(first, records, origin)] : [];
-  });
-  return sendMails(
-    env,
-    await Promise.all(mails),
-    now,
-    ({ records }) => change(db)`
-      update record_mails set due_at = null from json_each(${JSON.stringify(records)}) r where ${isRow}`,
-  );
 }
 
-async function mailOf(first: Due, records: Due[], origin: string) {
-  const portal = `${origin}/portal`;
+function noticeOf(first: Due, records: Due[], portal: string): Notice & { records: Due[] } {
   const others = records.length - maxNamed;
   const parts: MailPart[] = records.slice(0, maxNamed).map((record) => ({
     name: record.vehicle,
@@ -224,18 +205,10 @@ async function mailOf(first: Due, records: Due[], origin: string) {
   }));
   if (others > 0)
     parts.push({ text: `And ${others} more:`, link: { url: portal, label: 'Open the portal' } });
-  const mail = await renderMail(subjectOf(first, records), parts, {
-    text: `You get this email because you asked for it in ${first.account}. To change that:`,
-    link: { url: `${portal}/settings/notifications`, label: 'Notifications' },
-  });
-  const { accountId, account } = first;
-  return { ...mail, accountId, account, kind: 'record', ...toRecipient(first), records };
+  const { accountId, account, recipientId } = first;
+  const subject = subjectOf(first, records);
+  return { accountId, account, kind: 'record', subject, parts, recipients: [recipientId], records };
 }
-
-const toRecipient = ({ email, channelId }: Due) => ({
-  emails: email ? [email] : [],
-  channels: channelId ? [channelId] : [],
-});
 
 function subjectOf(first: Due, records: Due[]): string {
   const newest = records.findLast(({ eventId }) => eventId === first.eventId) ?? first;

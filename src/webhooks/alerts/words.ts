@@ -1,5 +1,8 @@
 import { retries } from '../deliveries/policy.ts';
-import type { Happened } from './report.ts';
+import type { Attempt } from '../deliveries/record.ts';
+
+/** The result of an attempt. */
+export type Happened = Pick<Attempt, 'result' | 'status'>;
 
 /** The failures without a response: in a word or two, and to follow "Your receiver". */
 const failures = {

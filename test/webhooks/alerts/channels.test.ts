@@ -1,20 +1,12 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { newId } from '../../../src/platform/db/ids.ts';
-import { sendChannelMessages } from '../../../src/webhooks/alerts/channel-messages.ts';
-import {
-  busyUntilAgeMs,
-  maxAttempts,
-  maxChannels,
-  retryMs,
-} from '../../../src/webhooks/alerts/channel-queue.ts';
-import { maxPerAccountAndDay } from '../../../src/webhooks/alerts/mails.ts';
-import { bodyOf, type ChannelMessage } from '../../../src/webhooks/alerts/message-formats.ts';
+import { bodyOf } from '../../../src/webhooks/alerts/message-formats.ts';
+import { type AlertMessage, maxChannels } from '../../../src/webhooks/alerts/messages.ts';
 import { sendRecordMails } from '../../../src/webhooks/alerts/records.ts';
 import { alertStory, fail } from '../../support/alerts.ts';
 import { ask, follow, signIn, textOf } from '../../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
-import { addRows, rows } from '../../support/rows.ts';
+import { rows } from '../../support/rows.ts';
 import { as, operator, world } from '../../support/world.ts';
 
 const story = alertStory();
@@ -40,17 +32,16 @@ async function add(more?: Record<string, string>): Promise<string> {
   expect(reply.status).toBe(303);
   return reply.headers.get('location') ?? '';
 }
-const later = (minutes = 0) => sendChannelMessages(env, Date.now() + minutes * 60_000);
 /** The queue brings the job. */
 const allSent = () =>
   expect
-    .poll(() => rows('select 1 from channel_messages union select 1 from jobs'), { timeout: 10_000 })
+    .poll(() => rows('select 1 from alert_messages union select 1 from jobs'), { timeout: 10_000 })
     .toEqual([]);
 /** What channels got, but for deliveries of webhooks. */
 const got = () => tale.heard.got.filter((call) => call.url === url).map(({ body }) => body as object);
 
 describe('a message', () => {
-  const message: ChannelMessage = {
+  const message: AlertMessage = {
     accountId: 'a-1',
     account: 'Acme & Sons',
     kind: 'paused',
@@ -167,7 +158,7 @@ describe('a channel', () => {
     expect(tale.heard.got.at(-1)?.url).toBe(changed);
     expect(await textOf(await ask('GET', `${channel}/remove`, { cookie }))).toContain('Remove “Ops”?');
     expect((await post(`${channel}/remove`)).status).toBe(303);
-    for (const table of ['alert_channels', 'channel_messages', 'mail_rules'])
+    for (const table of ['alert_channels', 'mail_rules'])
       expect(await rows(`select 1 from ${table}`)).toEqual([]);
     expect((await ask('GET', channel, { cookie })).status).toBe(404);
   });
@@ -279,7 +270,7 @@ describe('a channel is notified', () => {
     await allSent();
     expect(
       got()
-        .map((body) => (body as ChannelMessage).subject)
+        .map((body) => (body as AlertMessage).subject)
         .sort(),
     ).toEqual(['Truck 1: Accident, level 1, first detection', 'Truck 1: Harsh Braking, risk 4']);
   });
@@ -293,104 +284,5 @@ describe('a channel is notified', () => {
     await allSent();
     expect(got()).toHaveLength(1);
     expect(story.mails()).toEqual([]);
-  });
-
-  it('within the limit of the day, which emails count for too', async () => {
-    await add();
-    await rows(
-      'insert into alert_emails values (?1, ?2, ?3)',
-      tale.us.accountId,
-      Math.floor((story.now + 15 * 60_000) / 86_400_000),
-      maxPerAccountAndDay,
-    );
-    await fail([(await tale.register()).id]);
-    await run();
-    await pass(15);
-    await allSent();
-    expect([got(), story.mails()]).toEqual([[], []]);
-  });
-});
-
-describe('a message that does not arrive', () => {
-  /** Two messages wait for a channel, and one for another. */
-  async function queued(idOfMessage = (i: number) => `m${i}`) {
-    const [dead, other] = [await add(), await add({ url: 'https://other.example.com/x' })];
-    const idOf = (channel: string) => channel.split('/').at(-1);
-    await addRows('channel_messages', 3, (i) => ({
-      ...{ account_id: tale.us.accountId, channel_id: idOf(i < 2 ? dead : other), id: idOfMessage(i) },
-      ...{ message: JSON.stringify({ kind: 'paused', subject: `${i}`, account: 'A', parts: [] }), due_at: 1 },
-    }));
-    tale.heard.responds((call) => new Response('', { status: call.url === url ? 500 : 200 }));
-  }
-  const subjects = () => got().map((body) => (body as ChannelMessage).subject);
-
-  it('is tried four times within 21 minutes, while those behind it wait and other channels go on', async () => {
-    await queued();
-    await later();
-    expect(subjects()).toEqual(['0']);
-    expect(await rows('select id from channel_messages order by id')).toEqual([{ id: 'm0' }, { id: 'm1' }]);
-    await later();
-    expect(subjects()).toHaveLength(1);
-    for (let minute = 1; minute <= 60; minute++) await later(minute);
-    expect(subjects().filter((subject) => subject === '0')).toHaveLength(maxAttempts);
-    expect(await rows('select 1 from channel_messages')).toEqual([]);
-    expect(await rows('select problem from alert_channels where problem is not null')).toEqual([
-      { problem: 'returned 500 Internal Server Error' },
-    ]);
-  });
-
-  it('waits without using up attempts for as long as the channel asks, and so do those behind it', async () => {
-    const start = Date.now();
-    await queued((i) => newId(start + i));
-    let accepts = false;
-    const busy = { status: 429, headers: { 'Retry-After': '90' } };
-    tale.heard.responds((call) =>
-      call.url !== url || accepts ? new Response('ok') : new Response('', busy),
-    );
-    const at = (seconds: number) => sendChannelMessages(env, start + 1000 * seconds);
-    for (let seconds = 1; seconds < 900; seconds += 60) await at(seconds);
-    expect(subjects()).toEqual(Array(8).fill('0'));
-    expect(await rows('select attempts from channel_messages')).toEqual([{ attempts: 0 }, { attempts: 0 }]);
-    accepts = true;
-    await at(1000);
-    expect(subjects().slice(8)).toEqual(['0', '1']);
-    expect(await rows('select 1 from channel_messages')).toEqual([]);
-  });
-
-  it.each([
-    ['for no time', { 'Retry-After': '0' }, 429, 1],
-    ['for a year', { 'Retry-After': '31536000' }, 429, 3600],
-    ['without saying how long', {}, 429, 60],
-    ['as unavailable, for some time', { 'Retry-After': '20' }, 503, 20],
-  ])('that is too busy %s is tried again within bounds', async (_, headers: HeadersInit, status, seconds) => {
-    const start = Date.now();
-    await queued((i) => newId(start + i));
-    tale.heard.responds(() => new Response('', { status, headers }));
-    await sendChannelMessages(env, start);
-    expect(await rows('select distinct due_at from channel_messages')).toEqual([
-      { due_at: start + seconds * 1000 },
-    ]);
-  });
-
-  it('is tried four times more once it is six hours old, however busy the channel is', async () => {
-    const start = Date.now() - busyUntilAgeMs;
-    await queued((i) => newId(start - i));
-    tale.heard.responds(() => new Response('', { status: 429 }));
-    for (let minute = 0; minute <= 60; minute++) await later(minute);
-    expect(subjects().filter((subject) => subject === '0')).toHaveLength(maxAttempts);
-    expect(await rows('select 1 from channel_messages')).toEqual([]);
-  });
-
-  it('is sent again if the run is killed before that is recorded', async () => {
-    await queued();
-    tale.heard.responds(() => new Promise(() => {})); // the invocation ends here
-    void later();
-    await expect.poll(subjects, { timeout: 10_000 }).toEqual(['0']);
-    tale.heard.responds(() => new Response('ok'));
-    await later();
-    expect(subjects()).toEqual(['0', '1']);
-    await sendChannelMessages(env, Date.now() + retryMs + 5_000);
-    expect(subjects()).toEqual(['0', '1', '0']);
-    expect(await rows('select 1 from channel_messages')).toEqual([]);
   });
 });

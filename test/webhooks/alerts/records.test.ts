@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { maxPerAccountAndDay } from '../../../src/webhooks/alerts/mails.ts';
+import { maxPerAccountAndDay } from '../../../src/webhooks/alerts/messages.ts';
 import { sendRecordMails } from '../../../src/webhooks/alerts/records.ts';
+import { sendMessages } from '../../../src/webhooks/alerts/sending.ts';
 import { keepEmails } from '../../support/emails.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
@@ -25,7 +26,10 @@ const crash = (level = 1, more = {}) => accident({ eventTime, notificationLevel:
 const event = (more = {}) => safetyEvent({ startedAt: eventTime, eventRisk: 5, driver: 'driver-1', ...more });
 const choose = (fields: [string, string][], who = ann) =>
   ask('POST', '/portal/settings/notifications', { cookie: who.cookie, fields });
-const run = (now?: number) => sendRecordMails(env, now);
+async function run(now?: number) {
+  await sendRecordMails(env, now);
+  await sendMessages(env, now);
+}
 const subjects = () => emails.sent().map(({ subject }) => subject);
 const all: [string, string][] = ['1', '2', '3'].map((level) => ['levels', level]);
 
@@ -95,19 +99,6 @@ describe('an email is sent', () => {
       'Truck 1: The accident was a false alarm',
     ]);
   });
-});
-
-it('is not lost when the run is killed before it is sent, and not repeated once it was', async () => {
-  await choose(all);
-  await send(crash());
-  emails.send.mockImplementationOnce(() => new Promise(() => {})); // the invocation ends here
-  void run();
-  await expect.poll(() => emails.sent(), { timeout: 10_000 }).toHaveLength(1);
-  await run();
-  expect(emails.sent()).toHaveLength(1);
-  await run(Date.now() + 6 * 60_000);
-  await run(Date.now() + 60 * 60_000);
-  expect(emails.sent()).toHaveLength(2);
 });
 
 it('those of a minute are one when the limit of the day is near, and wait when it is reached', async () => {

@@ -1,0 +1,133 @@
+import { config } from '../../platform/config.ts';
+import {
+  type Change,
+  change,
+  type Database,
+  jsonList,
+  openDatabase,
+  statement,
+  transaction,
+} from '../../platform/db/database.ts';
+import { newId } from '../../platform/db/ids.ts';
+import { dayMs, hourMs } from '../../platform/durations.ts';
+import { fault } from '../../platform/log.ts';
+import type { MailPart } from '../../platform/mail.ts';
+import { send } from '../../platform/queue.ts';
+
+/** The job that sends what `queueMessages` has queued. */
+export const messageJob = 'alert messages';
+
+/**
+ * How many messages a home queues in a day (UTC), and how many the people and channels of one account get. Cloudflare
+ * limits emails per day, and sign-in links need room.
+ */
+export const maxPerDay = 1_000;
+export const maxPerAccountAndDay = 200;
+
+export const maxChannels = 10;
+
+/** How long a message is retried. */
+export const retriedForMs = 3 * dayMs;
+
+/** A busy channel is called again when it asks, within an hour. */
+export const longestBusyMs = hourMs;
+
+export const channelTimeoutMs = 5_000;
+
+/** How many people of an account are emailed, those added first. */
+export const maxPeople = 20;
+
+/** A message about an account: its kind, and the subject and parts of an email. */
+export type AlertMessage = {
+  accountId: string;
+  account: string;
+  kind: string;
+  subject: string;
+  parts: MailPart[];
+};
+
+/** A message with its recipients: the ids of users and channels. */
+export type Notice = AlertMessage & { recipients: string[] };
+
+/** An account and the recipients of alerts about its webhooks and connections. */
+export type Recipients = { accountId: string; account: string; recipients: string[] };
+
+/**
+ * Queues messages for `messageJob`, in one transaction with the statements of `alongside`, which gets the notices that
+ * are beyond the limits of the day: these are logged, not queued. Returns how many messages were queued.
+ */
+export async function queueMessages<N extends Notice>(
+  env: Env,
+  notices: N[],
+  now: number,
+  alongside: (left: ReadonlySet<N>) => Change[] = () => [],
+): Promise<number> {
+  const db = openDatabase(env);
+  const day = Math.floor(now / dayMs);
+  const sent = await sentOn(db, day);
+  let total = [...sent.values()].reduce((sum, count) => sum + count, 0);
+  const queued: object[] = [];
+  const left = new Set<N>();
+  for (const notice of notices) {
+    const { accountId, account, kind, subject, parts } = notice;
+    for (const recipientId of notice.recipients) {
+      const before = sent.get(accountId) ?? 0;
+      if (total >= maxPerDay || before >= maxPerAccountAndDay) {
+        left.add(notice);
+        continue;
+      }
+      sent.set(accountId, before + 1);
+      total++;
+      const message: AlertMessage = { accountId, account, kind, subject, parts };
+      queued.push({ accountId, recipientId, id: newId(), message });
+    }
+  }
+  if (left.size > 0) fault('error', { message: 'Alerts are over the limit of the day', left: left.size });
+  await transaction(
+    db,
+    [
+      change(db)`delete from alert_emails where day < ${day}`,
+      change(db)`insert into alert_emails (account_id, day, sent)
+          select key, ${day}, value from json_each(${JSON.stringify(Object.fromEntries(sent))}) where true
+          on conflict do update set sent = max(sent, excluded.sent)`,
+      change(db)`
+        insert into alert_messages (account_id, recipient_id, id, message, due_at)
+        select value->>'accountId', value->>'recipientId', value->>'id', value->'message', ${now}
+        from json_each(${JSON.stringify(queued)}) where true on conflict do nothing`,
+      ...alongside(left),
+    ],
+    { repeatable: true },
+  );
+  if (queued.length > 0) await send(env.DELIVERIES, [{ job: messageJob }]);
+  return queued.length;
+}
+
+/** How many messages were queued for accounts on a day. */
+export async function sentOn(db: Database, day: number): Promise<Map<string, number>> {
+  const counts = await statement<{ accountId: string; sent: number }>(db)`
+    select account_id as accountId, sent from alert_emails where day = ${day}`;
+  return new Map(counts.map(({ accountId, sent }) => [accountId, sent]));
+}
+
+/**
+ * The people of active accounts who can sign in and have these emails on, if the deployment sends email, and the
+ * channels.
+ */
+export async function findRecipients(
+  env: Env,
+  db: Database,
+  accountIds: string[],
+): Promise<Map<string, Recipients>> {
+  const rows = await statement<Omit<Recipients, 'recipients'> & { recipients: string }>(db)`
+    select a.id as accountId, a.name as account, (
+      select json_group_array(id) from (
+        select * from (
+          select id from portal_users indexed by portal_users_alerted
+          where account_id = a.id and confirmed_at is not null and gets_alerts = 1
+          order by created_at, id limit ${config(env).emailFrom ? maxPeople : 0})
+        union all select id from alert_channels where account_id = a.id and gets_alerts = 1)) as recipients
+    from accounts a where a.id in ${jsonList([...new Set(accountIds)])} and a.status = 'active'`;
+  return new Map(
+    rows.map(({ recipients, ...row }) => [row.accountId, { ...row, recipients: JSON.parse(recipients) }]),
+  );
+}

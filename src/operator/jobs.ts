@@ -18,7 +18,7 @@ import { noteSilences } from '../providers/silence.ts';
 import { alertsAreDue, sendAlerts } from '../webhooks/alerts/alerts.ts';
 import { messageJob } from '../webhooks/alerts/messages.ts';
 import { pruneRecordMails, recordMailsAreDue, sendRecordMails } from '../webhooks/alerts/records.ts';
-import { messagesAreDue, sendMessages } from '../webhooks/alerts/sending.ts';
+import { sendMessages } from '../webhooks/alerts/sending.ts';
 import { giveUp, prune as pruneDeliveries, sweep } from '../webhooks/deliveries/sweep.ts';
 import { pruneNotifications } from '../webhooks/notifications/prune.ts';
 import { addUpWaits } from '../webhooks/service-levels.ts';
@@ -43,8 +43,8 @@ export const jobs: Jobs = {
   alerts: whenDue(alertsAreDue, sendAlerts),
   'emails of accidents and events': whenDue(recordMailsAreDue, sendRecordMails),
   'health alerts': whenDue(healthAlertsAreDue, sendHealthAlerts),
-  [messageJob]: whenDue(messagesAreDue, sendMessages),
   [exportJob]: hourly(prepareExports),
+  [messageJob]: hourly(sendMessages),
   archive: hourly((env, now, budget) => archive(env, archiveKinds, noteMerged, now, budget)),
   'give up old deliveries': hourly(giveUp),
   'service levels': hourly(addUpWaits),

@@ -3,16 +3,18 @@ import type { Feed, Json, Page } from './connector.ts';
 
 /**
  * A reading of a whole list, page by page: of changes since `from` (milliseconds since 1970), or of everything if it
- * `isWhole`. `place` is its progress, null at the beginning.
+ * `isWhole`. `place` is its progress, null at the beginning; `since` is when the connection was made.
  */
-export type Pass = { from: number; beganAt: number; isWhole: boolean; place: Json };
+export type Pass = { from: number; since: number; beganAt: number; isWhole: boolean; place: Json };
 
 /** The progress of a list's passes, and what its feed keeps. */
-type Passes<Kept> = { from: number; wholeAt: number; pass: Omit<Pass, 'from'> | null; kept?: Kept };
+type Passes<Kept> = { from: number; wholeAt: number; pass: Omit<Pass, 'from' | 'since'> | null; kept?: Kept };
 
 type ListFeed<Api, Kept> = Pick<Feed<Api>, 'everyMinutes' | 'history'> & {
   /** How much passes overlap, because clocks differ and writes take time. */
   overlapMs: number;
+  /** How often everything is read; once a day by default. */
+  wholeMs?: number;
   /** A page of a pass. `kept` is what the previous page has kept. */
   read(api: Api, pass: Pass, kept: Kept | undefined): Promise<Page & { kept?: Kept }>;
 };
@@ -27,6 +29,7 @@ const stepMs = 10 * 60_000;
 export const inPasses = <Api, Kept = never>({
   everyMinutes,
   overlapMs,
+  wholeMs = dayMs,
   read,
   history,
 }: ListFeed<Api, Kept>): Feed<Api> => ({
@@ -35,9 +38,9 @@ export const inPasses = <Api, Kept = never>({
     const begin: Passes<Kept> = { from: history ? since - overlapMs : 0, wholeAt: since, pass: null };
     const { from, wholeAt, ...standing } = (cursor as Passes<Kept> | null) ?? begin;
     const now = Date.now();
-    const isWhole = from === 0 || now - wholeAt >= dayMs;
+    const isWhole = from === 0 || now - wholeAt >= wholeMs;
     const pass = standing.pass ?? { beganAt: now, isWhole, place: null };
-    const { next, kept, ...found } = await read(api, { from, ...pass }, standing.kept);
+    const { next, kept, ...found } = await read(api, { from, since, ...pass }, standing.kept);
     const isLate = pass.beganAt - from > stepMs;
     const after =
       next === undefined

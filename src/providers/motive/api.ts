@@ -67,25 +67,22 @@ export const beganIn =
     return Number.isNaN(ms) || (ms >= from && ms < to);
   };
 
-/** The progress of reading a list over many days: the stretch of days, from the newest, and its page. */
-export type PagePosition = { stretch: number; page: number };
-export const firstPage: PagePosition = { stretch: 0, page: 1 };
-
 /** The days of one call: many take Motive long, and it refuses more than 30 for driving periods. */
-const daysPerStretch = 14;
+const daysPerCall = 14;
 
-/** The days of a stretch, and whether older ones are left before `first`, the last day to read. */
-export function stretchOf({ stretch }: PagePosition, { first, last }: { first: number; last: number }) {
-  const end = last - stretch * daysPerStretch * dayMs;
-  const begin = Math.max(first, end - (daysPerStretch - 1) * dayMs);
-  return { query: days(begin, end), isLast: begin <= first };
+/**
+ * A page of a list over many days, some at a time, from the newest. `next` is the place after it; undefined at the end.
+ */
+export async function daysPage(
+  api: Api,
+  list: List,
+  query: Query,
+  { first, last }: { first: number; last: number },
+  place: Json,
+) {
+  const { end, no } = (place as { end: number; no: number } | null) ?? { end: last, no: 1 };
+  const begin = Math.max(first, end - (daysPerCall - 1) * dayMs);
+  const { items, next } = await page(api, list, { ...query, ...days(begin, end) }, no);
+  const rest = begin > first ? { end: begin - dayMs, no: 1 } : undefined;
+  return { items, next: next === undefined ? rest : { end, no: next } };
 }
-
-/** The position after a page; undefined at the end. */
-export const nextPlace = (
-  { stretch }: PagePosition,
-  { next, isLast }: { next: number | undefined; isLast: boolean },
-): PagePosition | undefined => {
-  if (next !== undefined) return { stretch, page: next };
-  return isLast ? undefined : { stretch: stretch + 1, page: 1 };
-};

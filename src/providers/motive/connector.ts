@@ -2,8 +2,7 @@ import type { Connector } from '../connector.ts';
 import { asOneWord, at, idFrom } from '../read.ts';
 import { fromHex, isHmac } from '../signature.ts';
 import { type Api, companies, page } from './api.ts';
-import { drivers, trips, vehicles } from './fleet.ts';
-import { events } from './safety.ts';
+import { drivers, events, trips, vehicles } from './feeds.ts';
 
 /** Motive. Comments say how certain its API's behaviour is. */
 export const motive: Connector<Api> = {

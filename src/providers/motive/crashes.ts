@@ -1,8 +1,14 @@
-import { dayMs } from '../../platform/durations.ts';
-import { type Assessment, dismissed, type OpenCrash, type OpenCrashes, openDays } from '../crash.ts';
-import { at, field, numeric } from '../read.ts';
-import { dayOf, startOf } from './api.ts';
-import { eventRecord, typeOf } from './events.ts';
+import { dayMs, hourMs } from '../../platform/durations.ts';
+import { type Assessment, dismissed, follow, type OpenCrash, type OpenCrashes, openDays } from '../crash.ts';
+import { at, field, idAt, numeric } from '../read.ts';
+import { type Api, dayOf, days, type List, page, type Query, startOf } from './api.ts';
+import { eventRecord, typeOf, vehicleOf } from './records.ts';
+
+export const performance: List = {
+  path: '/v2/driver_performance_events',
+  many: 'driver_performance_events',
+  one: 'driver_performance_event',
+};
 
 /** A review takes minutes: a crash that is still listed after these is confirmed. */
 const reviewMs = 10 * 60_000;
@@ -53,7 +59,7 @@ export function assess(
  * are requested but not judged, because some may be listed elsewhere. A crash that no look-up has ever found gets time
  * to appear.
  */
-export function missing(
+function missing(
   open: OpenCrash[],
   { ids, from, now }: { ids: ReadonlySet<unknown>; from: number; now: number },
 ) {
@@ -73,4 +79,48 @@ function videoOf(item: unknown): string | null {
   const isUrl = (url: unknown): url is string =>
     typeof url === 'string' && url.length <= 2000 && URL.parse(url)?.protocol === 'https:';
   return Object.values(videos).find(isUrl) ?? null;
+}
+
+/** With more pages of crashes than this, none is dismissed for being absent. */
+const mostPages = 5;
+
+/** How often all open crashes are looked up; those of today and yesterday are each minute. */
+const allMs = hourMs;
+
+/** The open crashes, and when all of them were last looked up: 0 for never. */
+export type Crashes = { open: OpenCrash[]; lookedAt: number };
+
+/**
+ * Looks up which crashes Motive still lists, including slight ones that its users do not see. A missing one is judged
+ * only if the whole list was read and its length did not change.
+ */
+export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number) {
+  const isAll = now - lookedAt > allMs;
+  const oldest = lookedAt === 0 ? [now - openDays * dayMs] : open.map((crash) => Date.parse(crash.startedAt));
+  const from = Math.min(dayOf(now) - 2 * dayMs, ...(isAll ? oldest : []).map((ms) => dayOf(ms) - dayMs));
+  const query = { ...days(from, dayOf(now) + dayMs), event_types: 'crash', ignore_thresholds: true };
+  const found = await readAll(api, query);
+  const ids = new Set(found.items.map((item) => idAt(item, 'id')));
+  const isWhole = found.isWhole && (found.total === undefined || found.total === ids.size);
+  const left = isWhole ? missing(open, { ids, from, now }) : { records: [], open };
+  const seen = follow(found.items, left.open, now, (item, known) =>
+    assess(item, known, { now, isListed: true }),
+  );
+  return {
+    records: [...left.records, ...seen.records],
+    vehicles: found.items.map(vehicleOf),
+    crashes: { open: seen.open, lookedAt: isAll && isWhole ? now : lookedAt },
+  };
+}
+
+async function readAll(api: Api, query: Query) {
+  const items: unknown[] = [];
+  const totals = new Set<number | undefined>();
+  for (let no = 1; no <= mostPages; no++) {
+    const found = await page(api, performance, query, no);
+    items.push(...found.items);
+    totals.add(found.total);
+    if (found.next === undefined) return { items, isWhole: totals.size === 1, total: found.total };
+  }
+  return { items, isWhole: false, total: undefined };
 }

@@ -10,6 +10,7 @@ import {
 } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
+import { markWaiting } from '../../platform/jobs/jobs.ts';
 import { fault } from '../../platform/log.ts';
 import type { MailPart } from '../../platform/mail.ts';
 import { send } from '../../platform/queue.ts';
@@ -94,6 +95,7 @@ export async function queueMessages<N extends Notice>(
         insert into alert_messages (account_id, recipient_id, id, message, due_at)
         select value->>'accountId', value->>'recipientId', value->>'id', value->'message', ${now}
         from json_each(${JSON.stringify(queued)}) where true on conflict do nothing`,
+      markWaiting(db, queued.length > 0 ? [messageJob] : []),
       ...alongside(left),
     ],
     { repeatable: true },

@@ -59,17 +59,13 @@ export async function sendMessages(env: Env, now = Date.now(), budget = newBudge
   return sent;
 }
 
-/** SQL for whether `sendMessages` has work. */
-export const messagesAreDue = (env: Env, now: number): SQL =>
-  sql`exists (select 1 from alert_messages indexed by alert_messages_due where due_at <= ${now} ${notMoving(env)})`;
-
 const notMoving = (env: Env): SQL => andNotMoving(env, sql`alert_messages.account_id`);
 
 async function wakeForNext(env: Env, db: Database, now: number): Promise<void> {
   const [next] = await statement<{ at: number | null }>(db)`select min(due_at) as at from alert_messages`;
   if (!next?.at) return;
   const delaySeconds = Math.ceil(Math.min(Math.max(next.at - now, 1000), longestRetryMs) / 1000);
-  await env.DELIVERIES.send({ job: messageJob }, { delaySeconds }).catch(() => {}); // the cron finds them
+  await env.DELIVERIES.send({ job: messageJob }, { delaySeconds }).catch(() => {}); // the hourly run finds them
 }
 
 /** A channel to call. */

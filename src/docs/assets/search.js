@@ -1,4 +1,4 @@
-// One search over guides and reference. Until a script runs, a link to the list of all topics stands in its place.
+// One search over guides and reference.
 const box = document.querySelector('.docs-search');
 const most = 12;
 
@@ -25,8 +25,8 @@ let loading;
 /** Loads the program and the index, once. After a failure the next key tries again. */
 function load() {
   loading ??= Promise.all([
-    import(box.dataset.program),
-    fetch(box.dataset.index).then((reply) => reply.json()),
+    import('/docs/minisearch.js'),
+    fetch('/docs/search.json').then((reply) => reply.json()),
   ])
     .then(([{ default: MiniSearch }, { options, index }]) => MiniSearch.loadJS(index, options))
     .catch((error) => {
@@ -39,7 +39,7 @@ function load() {
 const how = {
   prefix: true,
   fuzzy: (word) => (word.length > 4 ? 0.2 : false),
-  boost: { title: 4, detail: 2, page: 2 },
+  boost: { title: 4, page: 2 },
 };
 
 /** What fits all words, or if nothing does, some of them. */
@@ -55,7 +55,7 @@ async function update() {
   try {
     results = search(await load(), words);
   } catch {
-    show('Search could not be loaded. All topics are listed on their own page.', []);
+    show('Search could not be loaded. Try again.', []);
     return;
   }
   if (words === input.value.trim()) show(summaryOf(results.length), results.slice(0, most));
@@ -74,12 +74,11 @@ function show(summary, results) {
   found.hidden = false;
 }
 
-function item({ href, title, page, detail, excerpt }) {
+function item({ href, title, page, excerpt }) {
   const link = Object.assign(document.createElement('a'), { href });
-  const where = [detail, page === title ? '' : page].filter(Boolean).join(' · ');
   link.append(
     Object.assign(document.createElement('strong'), { textContent: title }),
-    Object.assign(document.createElement('small'), { textContent: where }),
+    Object.assign(document.createElement('small'), { textContent: page === title ? '' : page }),
     Object.assign(document.createElement('small'), { textContent: excerpt }),
   );
   link.addEventListener('click', close);

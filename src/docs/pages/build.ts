@@ -1,18 +1,17 @@
-import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Guide, readGuides } from './guides.ts';
 import { assetHeaders } from './headers.ts';
-import { guidePage, topicsPage, type Versions } from './layout.ts';
+import { guidePage } from './layout.ts';
 import { guideRenderer, type Rendered } from './markdown.ts';
 import type { ApiDocument } from './reference/document.ts';
-import { detailsOf, referenceMarkdown } from './reference/markdown.ts';
+import { referenceMarkdown } from './reference/markdown.ts';
 import { searchIndex, topicsOf } from './topics.ts';
 
 /** They are almost half of MiniSearch's module. */
 const docComments = /^ *\/\*\*[\s\S]*?\*\/\n/gm;
 
-const packages = join(import.meta.dirname, '../../../node_modules');
+const searchProgram = join(import.meta.dirname, '../../../node_modules/minisearch/dist/es/index.js');
 
 /**
  * Writes the pages of `/docs` and the headers of all assets into `dist`, where `openapi.json` is.
@@ -23,7 +22,7 @@ export async function buildDocs(dist: string): Promise<void> {
   const folder = join(dist, 'docs');
   for (const part of ['providers', 'operating']) mkdirSync(join(folder, part), { recursive: true });
   cpSync(join(import.meta.dirname, '../assets'), folder, { recursive: true });
-  const minisearch = readFileSync(join(packages, 'minisearch/dist/es/index.js'), 'utf8');
+  const minisearch = readFileSync(searchProgram, 'utf8');
   writeFileSync(join(folder, 'minisearch.js'), minisearch.replace(docComments, ''));
   writeFileSync(join(dist, '_headers'), assetHeaders());
 
@@ -32,24 +31,14 @@ export async function buildDocs(dist: string): Promise<void> {
   const guides = [...readGuides(), reference];
   const render = await guideRenderer();
   const rendered = guides.map((guide) => ({ guide, content: render(guide.markdown) }));
-  const details = detailsOf(api);
-  const topics = rendered.flatMap(({ guide, content }) =>
-    topicsOf(guide, content, guide === reference ? details : undefined),
-  );
-  const index = searchIndex(topics);
-  writeFileSync(join(folder, 'search.json'), index);
-
-  const versions: Versions = {
-    minisearch: versionOf('minisearch'),
-    index: createHash('sha256').update(index).digest('hex').slice(0, 16),
-  };
+  const topics = rendered.flatMap(({ guide, content }) => topicsOf(guide, content));
+  writeFileSync(join(folder, 'search.json'), searchIndex(topics));
   for (const { guide, content } of rendered) {
-    writeFileSync(join(dist, fileOf(guide, 'html')), guidePage(guides, guide, content, versions));
+    writeFileSync(join(dist, fileOf(guide, 'html')), guidePage(guides, guide, content));
     writeFileSync(join(dist, fileOf(guide, 'md')), guide.markdown);
   }
   writeFileSync(join(dist, 'llms.txt'), programsIndex(rendered));
   cpSync(join(dist, 'openapi.json'), join(folder, 'fleet-data-service.openapi.json'));
-  writeFileSync(join(folder, 'topics.html'), topicsPage(guides, topics, versions));
 }
 
 const fileOf = ({ path }: Guide, type: 'html' | 'md'): string => `docs${path && `/${path}`}.${type}`;
@@ -71,9 +60,4 @@ ${guides.join('\n')}
 
 - [OpenAPI document](/openapi.json): every operation, payload and message
 `;
-}
-
-function versionOf(name: string): string {
-  const manifest = readFileSync(join(packages, name, 'package.json'), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version; // npm's own file
 }

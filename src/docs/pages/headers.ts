@@ -10,8 +10,6 @@ const ownPagesOnly = [
   "frame-ancestors 'none'",
 ];
 
-const year = 'public, max-age=31536000, immutable';
-
 /** The `_headers` file of Cloudflare's static assets. */
 export const assetHeaders = (): string => `/*
   X-Content-Type-Options: nosniff
@@ -22,15 +20,6 @@ export const assetHeaders = (): string => `/*
 
 /docs/*
   Content-Security-Policy: ${ownPagesOnly.join('; ')}
-
-# Pages ask for these by version.
-/docs/minisearch.js
-  ! Cache-Control
-  Cache-Control: ${year}
-
-/docs/search.json
-  ! Cache-Control
-  Cache-Control: ${year}
 
 # After a deploy, a page can have the stylesheet of before for five minutes.
 /design/*

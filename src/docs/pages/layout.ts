@@ -2,53 +2,19 @@ import menuIcon from 'lucide-static/dist/esm/icons/menu.mjs';
 import searchIcon from 'lucide-static/dist/esm/icons/search.mjs';
 import { type Guide, guideGroups, hrefOf } from './guides.ts';
 import type { Heading, Rendered } from './markdown.ts';
-import type { Topic } from './topics.ts';
-
-/** The versions of files that browsers cache for a year. */
-export type Versions = { minisearch: string; index: string };
-
-/** A page's frame: its path among the `guides` or beside them. */
-type Frame = { guides: Guide[]; path: string; title: string; versions: Versions };
 
 /** A guide's whole page. `guides` are all of them, for the menu. */
-export const guidePage = (guides: Guide[], guide: Guide, rendered: Rendered, versions: Versions): string => {
-  const { html, headings } = rendered;
-  return page(
-    { guides, path: guide.path, title: guide.title, versions },
-    `${onThisPage(headings)}<main class="docs-page" id="content">
-<article class="prose">
-${html}</article>
-${following(guides, guide)}
-</main>`,
-    `<script src="/docs/docs.js" type="module"></script>${guide.path === 'reference' ? tryOut : ''}`,
-  );
-};
-
-/** In the API reference, readers can try operations out. */
-const tryOut = '\n<script src="/docs/try.js" type="module"></script>';
-
-/** The page that lists everything, for those who search without scripts. */
-export const topicsPage = (guides: Guide[], topics: Topic[], versions: Versions): string => {
-  const parts = [...Map.groupBy(topics, ({ page }) => page)];
-  return page(
-    { guides, path: 'topics', title: 'All topics', versions },
-    `<main class="docs-page" id="content">
-<article class="prose topics">
-<h1>All topics</h1>
-${parts.map(([name, [first, ...inside]]) => topicList(name, first, inside)).join('\n')}
-</article>
-</main>`,
-    '',
-  );
-};
-
-const page = (frame: Frame, body: string, scripts: string): string => `<!doctype html>
+export const guidePage = (
+  guides: Guide[],
+  guide: Guide,
+  { html, headings }: Rendered,
+): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(frame.title)} · Fleet Data Service</title>
+<title>${escaped(guide.title)} · Fleet Data Service</title>
 <link rel="icon" href="/design/mark.svg">
 <link rel="preload" href="/design/geist.woff2" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="/design/docs.css">
@@ -56,21 +22,27 @@ const page = (frame: Frame, body: string, scripts: string): string => `<!doctype
 </head>
 <body class="docs">
 <a class="skip" href="#content">Skip to content</a>
-${header(frame)}
+${header(guide)}
 <div class="docs-body">
-${menu(frame)}
-${body}
+${menu(guides, guide)}
+${onThisPage(headings)}<main class="docs-page" id="content">
+<article class="prose">
+${html}</article>
+${following(guides, guide)}
+</main>
 </div>
-${scripts}
+<script src="/docs/docs.js" type="module"></script>${guide.path === 'reference' ? tryOut : ''}
 </body>
 </html>
 `;
 
-/** At first a plain link to the search, for browsers without scripts. */
-const header = ({ path, versions }: Frame): string => `<header class="docs-head">
+/** In the API reference, readers can try operations out. */
+const tryOut = '\n<script src="/docs/try.js" type="module"></script>';
+
+const header = ({ path }: Guide): string => `<header class="docs-head">
 <a class="brand" href="/docs">${mark}<span>Fleet Data Service<small>Documentation</small></span></a>
-<search class="docs-search" data-index="/docs/search.json?v=${versions.index}" data-program="/docs/minisearch.js?v=${versions.minisearch}">
-<a class="docs-field" href="/docs/topics">${icon('search')}All topics</a>
+<search class="docs-search">
+<div class="docs-field">${icon('search')}<noscript>Search needs JavaScript</noscript></div>
 </search>
 <nav class="docs-links" aria-label="Main">
 <ul>
@@ -83,22 +55,23 @@ const header = ({ path, versions }: Frame): string => `<header class="docs-head"
 </header>`;
 
 /** The menu: beside the page, or on a phone a drawer, which needs no script and closes with Esc. */
-const menu = (frame: Frame): string => `<nav class="nav" id="nav" popover="auto" aria-label="Documentation">
-${guideGroups.map(({ heading, paths }) => menuGroup(heading, paths, frame)).join('\n')}
+const menu = (
+  guides: Guide[],
+  guide: Guide,
+): string => `<nav class="nav" id="nav" popover="auto" aria-label="Documentation">
+${guideGroups.map(({ heading, paths }) => menuGroup(heading, paths, guides, guide)).join('\n')}
 <div><h2>API</h2>
 <ul>
-<li><a href="/docs/reference"${current(frame.path === 'reference')}>API reference</a></li>
-<li><a href="/docs/topics"${current(frame.path === 'topics')}>All topics</a></li>
+<li><a href="/docs/reference"${current(guide.path === 'reference')}>API reference</a></li>
 <li class="docs-portal"><a href="/portal">Portal</a></li>
 </ul></div>
 </nav>`;
 
-function menuGroup(heading: string, paths: string[], { guides, path }: Frame): string {
+function menuGroup(heading: string, paths: string[], guides: Guide[], shown: Guide): string {
   const links = guides
     .filter((guide) => paths.includes(guide.path))
     .map(
-      (guide) =>
-        `<li><a href="${hrefOf(guide)}"${current(guide.path === path)}>${escaped(guide.title)}</a></li>`,
+      (guide) => `<li><a href="${hrefOf(guide)}"${current(guide === shown)}>${escaped(guide.title)}</a></li>`,
     );
   return `<div><h2>${heading}</h2>\n<ul>\n${links.join('\n')}\n</ul></div>`;
 }
@@ -119,15 +92,6 @@ ${links.join('\n')}
 </details>
 </nav>
 `;
-}
-
-function topicList(name: string, first: Topic | undefined, inside: Topic[]): string {
-  const links = inside.map(
-    ({ href, title, detail }) =>
-      `<li><a href="${href}">${escaped(title)}</a>${detail ? ` <code>${escaped(detail)}</code>` : ''}</li>`,
-  );
-  const list = links.length > 0 ? `\n<ul>\n${links.join('\n')}\n</ul>` : '';
-  return `<h2 id="${name.toLowerCase().replaceAll(' ', '-')}"><a href="${first?.href}">${escaped(name)}</a></h2>${list}`;
 }
 
 function following(guides: Guide[], guide: Guide): string {

@@ -70,6 +70,7 @@ export function headingsOf(tokens: Token[]): Heading[] {
       headings.push({ tag: token.tag, id: idOf(title), title, lead: '', text: '' });
     }
     const heading = headings.at(-1);
+    if (heading && token.type === 'fence') heading.text += `${token.info} `; // with an operation's method and path
     if (!heading || token.type !== 'inline' || tokens[at - 1]?.type === 'heading_open') continue;
     if (tokens[at - 1]?.type === 'paragraph_open') heading.lead ||= textOf(token);
     heading.text += `${textOf(token)} `;

@@ -7,23 +7,23 @@ export type Topic = {
   page: string;
   title: string;
   href: string;
-  /** An operation's method and path. */
-  detail?: string;
   lead: string;
   text: string;
 };
 
-/** The sections of a guide; the first is the guide itself. `details` are the methods and paths of those that have one. */
-export const topicsOf = (guide: Guide, { headings }: Rendered, details?: Map<string, string>): Topic[] =>
-  headings.map(({ tag, id, title, lead, text }) => {
-    const detail = details?.get(title);
-    const href = tag === 'h1' ? hrefOf(guide) : `${hrefOf(guide)}#${id}`;
-    return { page: guide.title, title, href, ...(detail && { detail }), lead, text };
-  });
+/** The sections of a guide; the first is the guide itself. */
+export const topicsOf = (guide: Guide, { headings }: Rendered): Topic[] =>
+  headings.map(({ tag, id, title, lead, text }) => ({
+    page: guide.title,
+    title,
+    href: tag === 'h1' ? hrefOf(guide) : `${hrefOf(guide)}#${id}`,
+    lead,
+    text,
+  }));
 
 const options = {
-  fields: ['title', 'page', 'detail', 'text'],
-  storeFields: ['title', 'page', 'href', 'detail', 'excerpt'],
+  fields: ['title', 'page', 'text'],
+  storeFields: ['title', 'page', 'href', 'excerpt'],
 };
 
 /** The index of all topics for `src/docs/assets/search.js`: MiniSearch's options, and its index. */

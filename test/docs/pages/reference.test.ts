@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type ApiDocument, resolved } from '../../../src/docs/pages/reference/document.ts';
+import { type ApiDocument, parametersOf } from '../../../src/docs/pages/reference/document.ts';
 import { referenceMarkdown } from '../../../src/docs/pages/reference/markdown.ts';
 
 const published = new URL('../../../src/docs/openapi/published/openapi.json', import.meta.url);
@@ -12,13 +12,12 @@ const part = (title: string) =>
 
 test('the reference has every operation with its parameters, and what it refuses', () => {
   for (const [path, methods] of Object.entries(document.paths))
-    for (const [method, { summary, parameters = [], responses }] of Object.entries(methods)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const { summary, responses } = operation;
       const shown = part(summary);
       expect(shown).toContain(`bash ${method.toUpperCase()} ${path}\n`);
-      for (const parameter of parameters)
-        expect(shown, summary).toContain(
-          `| \`${resolved(parameter, document.components.parameters).name}\` |`,
-        );
+      for (const { name } of parametersOf(document, operation))
+        expect(shown, summary).toContain(`| \`${name}\` |`);
       const refused = responses[400] && 'content' in responses[400] ? responses[400].content : undefined;
       for (const message of Object.keys(refused?.['application/json'].examples ?? {}))
         expect(shown, summary).toContain(`| 400 | \`${message}\` |`);
@@ -40,7 +39,9 @@ test('every object that is linked to is there, with all of its fields', () => {
 test('types say what a value may be', () => {
   expect(part('SafetyEvent')).toContain('| `eventRisk` | integer, 1 to 5 |');
   expect(part('SafetyEvent')).toContain('| `location` | [Location](#location) or `null` |');
-  expect(part('WebhookInput')).toContain('| `httpVerb` | `POST` or `PUT` |');
+  expect(part('WebhookInput')).toContain(
+    '| `httpVerb` | string | The HTTP method of its deliveries. One of `POST`, `PUT`. |',
+  );
   expect(part('WebhookInput')).toContain('| `connectionIds` | list of UUIDs |');
   expect(part('Failure')).toContain('| `retryAfter` | integer, optional |');
   expect(part('AccidentNotification')).toContain('| `location.latitude` | number | Degrees north');

@@ -2,13 +2,11 @@
 export type ApiDocument = {
   info: { description: string };
   tags: { name: string; description: string }[];
-  paths: { [path: string]: { [method: string]: Operation & Offered } };
+  paths: { [path: string]: { [method: string]: Operation } };
   webhooks: { [name: string]: { post: Operation } };
   components: {
-    securitySchemes: { ApiToken: { name: string; description: string } };
+    securitySchemes: { ApiToken: { name: string } };
     parameters: { [name: string]: Parameter };
-    headers: { [name: string]: { description: string; schema: Schema } };
-    responses: { [name: string]: Reply };
     schemas: { [name: string]: Schema };
   };
 };
@@ -19,12 +17,9 @@ export type Operation = {
   tags: string[];
   security: unknown[];
   parameters?: (Parameter | Ref)[];
-  requestBody?: { content: { 'application/json': { schema: Schema; example: unknown } } };
+  requestBody?: { content: Content };
   responses: { [status: string]: Reply | Ref };
 };
-
-/** Clients' operations have a response for success. */
-type Offered = { responses: { 200: Reply } };
 
 export type Parameter = {
   name: string;
@@ -35,21 +30,14 @@ export type Parameter = {
   example?: unknown;
 };
 
-export type Reply = {
-  description: string;
-  headers?: { [name: string]: Ref };
-  content?: {
-    'application/json': {
-      schema: Schema;
-      example?: unknown;
-      examples?: { [name: string]: { value: Failed } };
-    };
-  };
+export type Reply = { description: string; content?: Content };
+
+export type Content = {
+  'application/json': { schema: Schema; example?: unknown; examples?: { [name: string]: { value: Failed } } };
 };
 
 /** The body of a failure. */
-export type Failed = { status: number; message: string; errors?: FieldError[] };
-export type FieldError = { field: string; message: string };
+type Failed = { message: string; errors?: { field: string }[] };
 
 export type Schema = {
   $ref?: string;
@@ -74,33 +62,6 @@ export type Ref = { $ref: string };
 
 export const nameIn = ({ $ref }: Ref): string => $ref.slice($ref.lastIndexOf('/') + 1);
 
-/** A component or reference, resolved. @throws Error, when the component does not exist */
-export function resolved<T extends object>(value: T | Ref, components: { [name: string]: T }): T {
-  if (!('$ref' in value)) return value;
-  const found = components[nameIn(value)];
-  if (!found) throw new Error(`The document has no ${value.$ref}`);
-  return found;
-}
-
-/** All operations of clients, with the method in capitals. */
-export const offeredBy = ({ paths }: ApiDocument) =>
-  Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
-  );
-
-/** The calls of receivers. */
-export const deliveredBy = ({ webhooks }: ApiDocument): Operation[] =>
-  Object.values(webhooks).map(({ post }) => post);
-
-/** The parts of a successful response's envelope. */
-export function envelopeOf(
-  { content }: Reply,
-  { schemas }: ApiDocument['components'],
-): { data: Schema; next?: Schema; resume?: Schema } {
-  const schema: Schema | Ref = content?.['application/json'].schema ?? {};
-  return { data: {}, ...resolved<Schema>(schema, schemas).properties };
-}
-
-/** The possible bodies of a failure. */
-export const failuresOf = ({ content }: Reply): Failed[] =>
-  Object.values(content?.['application/json'].examples ?? {}).map(({ value }) => value);
+/** An operation's parameters, those of the components included. */
+export const parametersOf = ({ components }: ApiDocument, { parameters = [] }: Operation): Parameter[] =>
+  parameters.flatMap((one) => ('$ref' in one ? (components.parameters[nameIn(one)] ?? []) : one));

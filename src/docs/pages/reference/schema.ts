@@ -2,16 +2,31 @@ import { code } from '../blocks.ts';
 import { nameIn, type Schema } from './document.ts';
 
 /** A value's type in Markdown, with links to components. */
-export function typeOf(schema: Schema): string {
-  const { $ref, type, format, anyOf, items, additionalProperties } = schema;
+export function typeOf({
+  $ref,
+  type,
+  format,
+  anyOf,
+  items,
+  additionalProperties,
+  ...schema
+}: Schema): string {
   if ($ref) return linkTo(nameIn({ $ref }));
-  if (anyOf) return alternatives(anyOf);
-  if (schema.enum && !isLong(schema)) return either(schema.enum.map(code));
+  if (anyOf) return anyOf.map((one) => (one.type === 'null' ? code(null) : typeOf(one))).join(' or ');
   if ('const' in schema) return code(schema.const);
   if (items) return `list of ${typeOf(items).replace(/^\w+$/, '$&s')}`;
   if (typeof additionalProperties === 'object') return `map of name to ${typeOf(additionalProperties)}`;
   return (format && formats[format]) ?? type ?? 'any';
 }
+
+const linkTo = (component: string): string => `[${component}](#${component.toLowerCase()})`;
+
+const formats: { [format: string]: string } = {
+  uuid: 'UUID',
+  'date-time': 'time',
+  date: 'date',
+  uri: 'URL',
+};
 
 /** A row per field of an object, including those of nested objects: name, type, and description. */
 export function fieldRows({ properties = {}, required = [] }: Schema, inside = ''): string[][] {
@@ -25,48 +40,21 @@ export function fieldRows({ properties = {}, required = [] }: Schema, inside = '
   });
 }
 
-export function refsIn(schema: Schema): string[] {
-  const { $ref, anyOf = [], items, properties = {}, additionalProperties } = schema;
-  const named = typeof additionalProperties === 'object' ? [additionalProperties] : [];
-  const inside = [...anyOf, items, ...named, ...Object.values(properties)];
-  return [
-    ...($ref ? [nameIn({ $ref })] : []),
-    ...inside.flatMap((part) => (part === undefined ? [] : refsIn(part))),
-  ];
-}
-
-/** A value's constraints: its range, its length, and its default. */
-export function bounds(schema: Schema): string {
-  const { minimum, maximum, maxLength, maxItems } = schema;
-  const least = minimum !== undefined && maximum === undefined ? `, at least ${minimum}` : '';
-  const range = minimum !== undefined && maximum !== undefined ? `, ${minimum} to ${maximum}` : '';
-  const length = maxLength === undefined ? '' : `, at most ${maxLength.toLocaleString('en')} characters`;
-  const count = maxItems === undefined ? '' : `, at most ${maxItems}`;
-  const fallback = schema.default === undefined ? '' : `, ${code(JSON.stringify(schema.default))} by default`;
-  return least + range + length + count + fallback;
-}
-
-const linkTo = (component: string): string => `[${component}](#${component.toLowerCase()})`;
-
-const formats: { [format: string]: string } = {
-  uuid: 'UUID',
-  'date-time': 'time',
-  date: 'date',
-  uri: 'URL',
-};
-
-/** The possible values, if they are too many for a type. */
-export function choices({ items, ...schema }: Schema): string {
-  if (items) return choices(items);
-  return isLong(schema) ? ` One of ${schema.enum?.map(code).join(', ')}.` : '';
-}
-
-const isLong = ({ enum: values = [] }: Schema): boolean => values.length > 6;
-
-const alternatives = (schemas: Schema[]): string =>
-  either(schemas.map((schema) => (schema.type === 'null' ? code(null) : typeOf(schema))));
-
-const either = (options: string[]): string => options.join(options.length === 2 ? ' or ' : ', ');
-
 const spelledOut = (schema: Schema): Schema[] =>
   schema.properties ? [schema] : (schema.anyOf ?? []).flatMap(spelledOut);
+
+/** A value's constraints: its range, its length, and its default. */
+export function bounds({ minimum, maximum, maxLength, maxItems, default: usual }: Schema): string {
+  const range = maximum === undefined ? `at least ${minimum}` : `${minimum} to ${maximum}`;
+  const all = [
+    minimum !== undefined && range,
+    maxLength !== undefined && `at most ${maxLength.toLocaleString('en')} characters`,
+    maxItems !== undefined && `at most ${maxItems}`,
+    usual !== undefined && `${code(JSON.stringify(usual))} by default`,
+  ];
+  return all.flatMap((one) => (one ? [`, ${one}`] : [])).join('');
+}
+
+/** The possible values. */
+export const choices = ({ items, enum: values }: Schema): string =>
+  items ? choices(items) : values ? ` One of ${values.map(code).join(', ')}.` : '';

@@ -97,48 +97,43 @@ function credentialCheck(db: Database, caller: Caller, connectionId: string | un
     connectionId === undefined
       ? sql.empty()
       : sql`when not ${ownsConnection(caller, connectionId)} then ${refuse('unknown connection')}`;
-  if ('operator' in caller)
-    return statement<{ lastUsedAt: number }>(db)`
-      select case when 0 then 0 ${refused} ${wrongConnection} else 0 end as lastUsedAt
-        from (select 1) left join accounts a on a.id = ${caller.accountId}`;
-  if ('pull' in caller)
-    return statement<{ lastUsedAt: number }>(db)`
-      select case
-        ${refused}
-        when p.connection_id is null then ${refuse('lost lease')}
-        when a.status <> 'active' then ${refuse('suspended account')}
-        else 0 end as lastUsedAt
-      from (select 1)
-      left join pulls p on p.connection_id = ${caller.pull.connectionId} and p.claim = ${caller.pull.claim}
-      left join accounts a on a.id = ${caller.accountId}`;
-  if ('link' in caller)
-    return statement<{ lastUsedAt: number }>(db)`
-      select case
-        ${refused}
-        when l.id is null then ${refuse('unknown link')}
-        when a.status <> 'active' then ${refuse('suspended account')}
-        else 0 end as lastUsedAt
-      from (select 1)
-      left join connect_links l on l.hash = ${caller.link} and l.account_id = ${caller.accountId}
-        and (l.connection_id is not null or l.expires_at > ${Date.now()})
-      left join accounts a on a.id = ${caller.accountId}`;
-  const credential =
-    'tokenId' in caller
-      ? sql`select account_id, revoked_at, expires_at, last_used_at, null as role from tokens where id = ${caller.tokenId}`
-      : sql`select u.account_id, null as revoked_at, s.expires_at, null as last_used_at, u.role
-          from sessions s join portal_users u on u.id = s.user_id where s.hash = ${caller.sessionHash}`;
+  const inactive =
+    'operator' in caller
+      ? sql`when false then 0`
+      : sql`when c.account_id is null then ${refuse(refusalOf(caller))}
+          when a.status <> 'active' then ${refuse('suspended account')}`;
   return statement<{ lastUsedAt: number }>(db)`
     select case
       ${refused}
-      when c.account_id is null or c.revoked_at is not null or c.expires_at <= ${Date.now()}
-        then ${refuse('inactive token')}
-      when a.status <> 'active' then ${refuse('suspended account')}
+      ${inactive}
       ${missingRole(caller)}
       ${wrongConnection}
       else coalesce(c.last_used_at, 0) end as lastUsedAt
     from (select 1)
-    left join (${credential}) c on c.account_id = ${caller.accountId}
+    left join (${credentialOf(caller)}) c on c.account_id = ${caller.accountId}
     left join accounts a on a.id = ${caller.accountId}`;
+}
+
+const refusalOf = (caller: Caller) =>
+  'pull' in caller ? 'lost lease' : 'link' in caller ? 'unknown link' : 'inactive token';
+
+/** A caller's credential, if it is active. */
+function credentialOf(caller: Caller): SQL {
+  const now = Date.now();
+  if ('tokenId' in caller)
+    return sql`select account_id, last_used_at, null as role from tokens
+      where id = ${caller.tokenId} and revoked_at is null and coalesce(expires_at > ${now}, true)`;
+  if ('sessionHash' in caller)
+    return sql`select u.account_id, null as last_used_at, u.role
+      from sessions s join portal_users u on u.id = s.user_id
+      where s.hash = ${caller.sessionHash} and s.expires_at > ${now}`;
+  if ('link' in caller)
+    return sql`select account_id, null as last_used_at, null as role from connect_links
+      where hash = ${caller.link} and (connection_id is not null or expires_at > ${now})`;
+  if ('pull' in caller)
+    return sql`select account_id, null as last_used_at, null as role from pulls
+      where connection_id = ${caller.pull.connectionId} and claim = ${caller.pull.claim}`;
+  return sql`select null as account_id, null as last_used_at, null as role`;
 }
 
 /** Checked again here, because a role may have changed since the request was authenticated. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, jsonList, statement } from '../platform/db/database.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../platform/db/guard.ts';
-import { selected } from '../platform/db/pages.ts';
+import { selected, sizeOf } from '../platform/db/pages.ts';
 import { bucketOf } from './archive/bucket.ts';
 import { findArchived } from './archive/lately.ts';
 import { connections } from './lists/connections.ts';
@@ -71,7 +71,7 @@ export async function findReferences(env: Env, caller: Caller, ids: References) 
 /** An item as its list shows it, and its size as JSON. */
 export type SizedItem = { id: string; item: unknown; size: number };
 
-type SizedRow = { recordId: string; size: number; [key: string]: unknown };
+type FoundRow = { recordId: string; [key: string]: unknown };
 
 /** The items of a list with these ids. Reads a row for each. */
 export const selectByIds = (
@@ -79,17 +79,15 @@ export const selectByIds = (
   { accountId }: Caller,
   { table, columns, connection }: List,
   ids: string[],
-) => {
-  const row = selected(columns);
-  return statement<SizedRow>(db)`select ${table.id} as "recordId", ${row.size} as size, ${row.columns}
-        from ${table} where ${table.id} in ${jsonList(ids)} and +${table.accountId} = ${accountId}
-          and ${notBeingDeleted(connection)}`;
-};
+) =>
+  statement<FoundRow>(db)`select ${table.id} as "recordId", ${selected(columns)}
+      from ${table} where ${table.id} in ${jsonList(ids)} and +${table.accountId} = ${accountId}
+        and ${notBeingDeleted(connection)}`;
 
-export const presentSized = (list: List, { recordId, size, ...row }: SizedRow): SizedItem => ({
+export const presentSized = (list: List, { recordId, ...row }: FoundRow): SizedItem => ({
   id: recordId,
   item: list.present(row),
-  size,
+  size: sizeOf(row),
 });
 
 const tables = {

@@ -55,7 +55,7 @@ export async function findByName(env: Env, caller: Caller, text: string, limit: 
 
 /** The items with these ids, in alphabetical order. */
 const selectItems = (db: Database, { accountId }: Caller, { table, columns, connection }: List, ids: SQL) =>
-  statement<{ [key: string]: unknown }>(db)`select ${selected(columns).columns},
+  statement<{ [key: string]: unknown }>(db)`select ${selected(columns)},
         (select coalesce(name, tsp) from connections where id = connection_id) as "connectionName"
       from ${table} where id in (${ids}) and +account_id = ${accountId} and ${notBeingDeleted(connection)}
       order by name collate nocase, id`;

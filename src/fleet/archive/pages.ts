@@ -247,7 +247,5 @@ const shownOnly =
   (query: PageQuery) =>
   ({ rows, ...rest }: Stream): Stream => ({
     ...rest,
-    rows: rows.map(
-      ({ hit, nth, size, total, ...row }): StreamRow => ({ ...shownOf(query, row), hit, nth, size, total }),
-    ),
+    rows: rows.map(({ hit, nth, ...row }): StreamRow => ({ ...shownOf(query, row), hit, nth })),
   });

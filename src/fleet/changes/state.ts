@@ -1,7 +1,6 @@
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { fitting } from '../../platform/db/pages.ts';
 import { findArchived } from '../archive/lately.ts';
-import { sizeOfRow } from '../archive/stream.ts';
 import { presentSized, type SizedItem, selectByIds } from '../find.ts';
 import { type List, shownOf } from '../lists/list.ts';
 import { lists } from '../lists/registry.ts';
@@ -63,8 +62,5 @@ async function readCurrent(env: Env, caller: Caller, records: Collapsed[]): Prom
 async function archivedItems(env: Env, caller: Caller, list: List, ids: string[]): Promise<SizedItem[]> {
   if (!list.archive) return [];
   const rows = await findArchived(env, caller, list.archive, ids);
-  return rows.map((row) => {
-    const shown = shownOf(list, row);
-    return presentSized(list, { ...shown, recordId: String(row[list.id]), size: sizeOfRow(shown) });
-  });
+  return rows.map((row) => presentSized(list, { ...shownOf(list, row), recordId: String(row[list.id]) }));
 }

@@ -21,7 +21,7 @@ export type Merge = {
  * SQL for the `from` of a query that reads the first rows of several ranges together. The recursion's queue is in the
  * rows' order: it begins with the first row of each range, and whenever a row leaves it, the next one of the same
  * range enters. So about six rows are read for each row that is merged and two for each range, however long the ranges
- * are; D1 bills eight more for each row whose bytes are added up.
+ * are.
  */
 export function merged(ranges: Merge): SQL {
   const { table, lead, values, sort, id, descending, begin, end, most } = ranges;

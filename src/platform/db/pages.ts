@@ -48,9 +48,6 @@ export const maxScanned = 1000;
 /** The most bytes of a page as JSON. A larger one is cut short and has a next one. */
 export const maxPageBytes = 1024 * 1024;
 
-/** How many rows may be read without adding up their bytes, which D1 bills as two more rows for each. */
-const maxUnweighed = 110;
-
 /** Reads rows in order until a page of them has passed the filters. */
 export type Scan = {
   columns: SQL;
@@ -58,8 +55,6 @@ export type Scan = {
   source: SQL;
   order: SQL;
   passes?: SQL | undefined;
-  /** An additional condition to read a row, by the names of the columns, such as a running total. */
-  fits?: SQL | undefined;
   limit: number;
   /** How many rows are scanned at most: `maxScanned` by default. */
   most?: number;
@@ -71,19 +66,13 @@ export type Scanned = { hit: number; nth: number };
 /**
  * SQL for the rows of a scan that pass: one more than a page, or as far as may be scanned, and the last one scanned.
  */
-export function scan({ columns, source, order, passes, fits, limit, most = maxScanned }: Scan): SQL {
-  if (!passes && !fits)
-    return sql`select ${columns}, 1 as hit, 0 as nth from ${source} ${order} limit ${limit + 1}`;
+export function scan({ columns, source, order, passes, limit, most = maxScanned }: Scan): SQL {
+  if (!passes) return sql`select ${columns}, 1 as hit, 0 as nth from ${source} ${order} limit ${limit + 1}`;
   return sql`select * from (
-      select ${columns}, ${hitOf(passes)} as hit, row_number() ${soFar(order)} as nth
-      from ${source} ${order} limit ${passes ? most : limit + 1})
-    where (hit or nth = ${most}) and ${fits ?? sql`true`} limit ${limit + 1}`;
+      select ${columns}, coalesce(${passes}, 0) as hit, row_number() over (${order} rows unbounded preceding) as nth
+      from ${source} ${order} limit ${most})
+    where hit or nth = ${most} limit ${limit + 1}`;
 }
-
-/** A comparison with a missing value is null: such a row does not pass. */
-const hitOf = (passes: SQL | undefined): SQL => (passes ? sql`coalesce(${passes}, 0)` : sql`1`);
-
-const soFar = (order: SQL): SQL => sql`over (${order} rows unbounded preceding)`;
 
 /** The page among a scan's rows, and the row after which the next page begins, if there may be more. */
 export function cutScan<T extends Scanned>(
@@ -123,20 +112,22 @@ export function withoutConnections(rows: StreamRow[], connections: { id: string 
   return rows.map((row) => (gone.has(row.connectionId) ? { ...row, hit: 0 } : row));
 }
 
-/** A row as read: its columns, the scan's result, its bytes as JSON, and the running total of its stream. */
-export type StreamRow = Scanned & { [key: string]: unknown; size: number; total: number };
+/** A row as read: its columns, and the scan's result. */
+export type StreamRow = Scanned & { [key: string]: unknown };
 
 /** What to select to read rows with these columns. */
-export function selected(columns: PageQuery['columns']): { columns: SQL; size: SQL } {
-  const entries = Object.entries(columns);
-  // No text is shorter quoted as JSON than in the page. Times become longer there, and each value has its key.
-  const fixed = entries.reduce((sum, [key]) => sum + key.length + 16, 0);
-  const sizes = entries.map(([, { name }]) => `octet_length(json_quote(${name}))`);
-  return {
-    columns: sql.raw(entries.map(([key, { name }]) => `${name} as "${key}"`).join(', ')),
-    size: sql.raw(`${fixed} + ${sizes.join(' + ')}`),
-  };
-}
+export const selected = (columns: PageQuery['columns']): SQL =>
+  sql.raw(
+    Object.entries(columns)
+      .map(([key, { name }]) => `${name} as "${key}"`)
+      .join(', '),
+  );
+
+const encoder = new TextEncoder();
+
+/** The most bytes of a row as JSON: times become longer in a page. */
+export const sizeOf = (row: object): number =>
+  encoder.encode(JSON.stringify(row)).length + 16 * Object.keys(row).length;
 
 function oneRange(query: PageQuery, value: string): SQL {
   const { begin, end } = boundsOf(query);
@@ -171,35 +162,20 @@ function orderOf({ columns, order, id }: Pick<PageQuery, 'columns' | 'order' | '
   return [first, second] as const;
 }
 
-/**
- * The statement that reads a page's rows of D1 in order: one more than a page, or as far as may be scanned. The last
- * one may exceed the page's bytes.
- */
+/** The statement that reads a page's rows of D1 in order: one more than a page, or as far as may be scanned. */
 export function selectRows(db: Database, query: PageQuery) {
   const { lead, limit, filters, descending, also } = query;
-  const row = selected(query.columns);
   const source = 'value' in lead ? oneRange(query, lead.value) : allRanges(query, lead.values);
   const [sort, id] = orderOf(query);
   const direction = sql.raw(descending ? 'desc' : 'asc');
   const order = sql`order by ${sort} ${direction}, ${id} ${direction}`;
-  const passes = and(...filters);
-  const isWeighed = passes !== undefined || limit + 1 > maxUnweighed;
-  const size = passes ? sql`iif(${hitOf(passes)}, ${row.size}, 0)` : row.size;
-  const total = isWeighed ? sql`sum(${size}) ${soFar(order)}` : sql`0`;
-  const rows = scan({
-    columns: sql`${row.columns}, ${size} as size, ${total} as total`,
-    source,
-    order,
-    passes,
-    limit,
-    fits: isWeighed ? sql`total - size <= ${maxPageBytes}` : undefined,
-  });
+  const rows = scan({ columns: selected(query.columns), source, order, passes: and(...filters), limit });
   return statement<StreamRow>(db)`${also ? sql`select *, ${also} from (${rows})` : rows}`;
 }
 
 export function streamOf({ order, id, limit }: PageQuery, rows: StreamRow[]): Stream {
   const last = rows.at(-1);
-  const cut = last && (rows.length > limit || last.nth === maxScanned || last.total > maxPageBytes);
+  const cut = last && (rows.length > limit || last.nth === maxScanned);
   return { rows, ...(cut && { end: positionOf({ order, id }, last) }) };
 }
 
@@ -220,11 +196,12 @@ export function pageOf(
     .flatMap(({ rows }) => rows)
     .filter((row) => row.hit !== 0 && (!horizon || inOrder(position(row), horizon) <= 0))
     .sort((a, b) => inOrder(position(a), position(b)));
-  const page = hits.slice(0, Math.min(limit, fitting(hits, room)));
+  const sized = hits.slice(0, limit).map((row) => ({ row, size: sizeOf(row) }));
+  const page = sized.slice(0, fitting(sized, room));
   const last = hits.length > page.length ? page.at(-1) : undefined;
-  const next = last ? position(last) : horizon;
+  const next = last ? position(last.row) : horizon;
   return {
-    rows: page.map(withoutScan),
+    rows: page.map(({ row: { hit, nth, ...row } }) => row),
     ...(next && { next }),
     bytes: page.reduce((sum, { size }) => sum + size, 0),
   };
@@ -243,5 +220,3 @@ export function fitting(rows: { size: number }[], room = maxPageBytes): number {
 /** Compares two positions in a list: negative if `a` comes first. */
 export const comparePositions = (a: Position, b: Position, descending = false): number =>
   (descending ? -1 : 1) * (a.sort - b.sort || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-
-const withoutScan = ({ hit, nth, size, total, ...row }: StreamRow) => row;

@@ -19,7 +19,7 @@ import * as profile from './fleet/profile.tsx';
 import { search } from './fleet/search.tsx';
 import * as trip from './fleet/trip.tsx';
 import * as trips from './fleet/trips.tsx';
-import { hideSetup, overview } from './overview/overview.tsx';
+import { overview } from './overview/overview.tsx';
 import { limitActions, linkTo, needs, withinRights } from './session/rights.ts';
 import { sameOriginOnly } from './session/same-origin.ts';
 import { signedIn } from './session/session.ts';
@@ -108,7 +108,6 @@ export const portalRoutes = new Hono<App>()
   .post('/sign-out', needs('viewer'), (c) => signIn.endSession(c, false))
   .post('/sign-out-everywhere', needs('viewer'), (c) => signIn.endSession(c, true))
   .get('/', needs('viewer'), overview)
-  .post('/setup/hide', needs('viewer'), hideSetup)
 
   .get('/connections', needs('viewer'), connections.list)
   .get('/connections/links', needs('admin'), (c) => links.list(c))

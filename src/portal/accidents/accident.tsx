@@ -8,17 +8,16 @@ import { AtMost } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { deliveriesOf } from '../../webhooks/of-event.ts';
 import { Around, eventsAround, WhoWasNotified } from '../events/around.tsx';
-import { endsOf, placesOf, routeLine, tripAt } from '../fleet/trip.tsx';
+import { tripAt } from '../fleet/trip.tsx';
 import { TripLink } from '../fleet/trips.tsx';
 import { type Accident, AccidentState } from '../ui/accidents.tsx';
-import { Allowed } from '../ui/allowed.tsx';
 import { Submit } from '../ui/buttons.tsx';
 import { done, parseForm, submit } from '../ui/form.ts';
 import { capital } from '../ui/format.ts';
 import { Field, Form } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
-import { FullPlace, type MapPlace } from '../ui/map.tsx';
+import { FullPlace } from '../ui/map.tsx';
 import { Facts, Panel } from '../ui/parts.tsx';
 import {
   accidentPath,
@@ -83,6 +82,10 @@ export async function detail(c: Context) {
     tripAt(c, ids, at),
   ]);
   const name = vehicle?.name ?? accident.vin;
+  const before = events.filter(
+    ({ startedAt }) => trip && startedAt >= trip.startedAt && startedAt <= accident.eventTime,
+  );
+  const way = trip && [trip.startLocation, ...before.map(({ location }) => location), accident.location];
   return page(
     c,
     {
@@ -113,16 +116,14 @@ export async function detail(c: Context) {
         </div>
         <div class="stack">
           <Report accident={accident} />
-          <WhoHandles accident={accident} />
-          <HandleForm accident={accident} />
+          <HandlingPanel accident={accident} />
           <MapAndFacts
-            label="Map of the accident, its trip and the vehicle's events around it"
+            label="Map of the accident and of the vehicle's events around it"
             points={[
-              ...(trip ? endsOf(trip) : []),
               ...pointsOf(events),
               { at: accident.location, name: 'The accident', look: 'accident', here: true },
             ]}
-            line={trip && routeThrough(accident, trip, events)}
+            line={way?.filter((place) => place !== null)}
             facts={[
               ['Place', <FullPlace place={accident.location} />],
               [
@@ -163,18 +164,29 @@ export async function detail(c: Context) {
   );
 }
 
-/** Who acknowledged and closed an accident, with their notes. */
-const WhoHandles = ({ accident: { acknowledged, closed } }: { accident: Accident }) => (
-  <Panel id="handled" title="Handling" body live>
-    {!acknowledged && !closed && <p class="sub">Nobody has acknowledged it yet.</p>}
-    <Facts
-      facts={[
-        ['Acknowledged', acknowledged && <By handled={acknowledged} />],
-        ['Closed', closed && <By handled={closed} />],
-      ]}
-    />
-  </Panel>
-);
+/** Who acknowledged and closed an accident, and the form for it. Not live: it would be replaced while somebody types. */
+const HandlingPanel = ({ accident }: { accident: Accident }) => {
+  const { acknowledged, closed } = accident;
+  return (
+    <Panel id="handled" title="Handling" body="grid gap-3">
+      {!acknowledged && !closed && <p class="sub">Nobody has acknowledged it yet.</p>}
+      <Facts
+        facts={[
+          ['Acknowledged', acknowledged && <By handled={acknowledged} />],
+          ['Closed', closed && <By handled={closed} />],
+        ]}
+      />
+      <Form to={accidentPath(accident)} look="grid gap-3">
+        {!closed && <Field name="note" label="Note (optional)" />}
+        <div class="actions">
+          {closed && <Submit name="Reopen" does="reopen" weight="plain" />}
+          {!closed && !acknowledged && <Submit name="Acknowledge" does="acknowledge" weight="plain" />}
+          {!closed && <Submit name="Close" does="close" weight="plain" />}
+        </div>
+      </Form>
+    </Panel>
+  );
+};
 
 const By = ({ handled: { at, by, note } }: { handled: NonNullable<Accident['closed']> }) => (
   <>
@@ -182,36 +194,6 @@ const By = ({ handled: { at, by, note } }: { handled: NonNullable<Accident['clos
     {note && <p class="break-words">{note}</p>}
   </>
 );
-
-/** The form for handling an accident, which is not replaced while somebody types. */
-const HandleForm = ({ accident }: { accident: Accident }) => (
-  <Allowed to={accidentPath(accident)}>
-    <section class="panel" aria-label="Acknowledge or close">
-      <Form to={accidentPath(accident)} look="panel-body grid gap-3">
-        {!accident.closed && <Field name="note" label="Note (optional)" />}
-        <div class="actions">
-          {accident.closed && <Submit name="Reopen" does="reopen" weight="plain" />}
-          {!accident.closed && !accident.acknowledged && (
-            <Submit name="Acknowledge" does="acknowledge" weight="plain" />
-          )}
-          {!accident.closed && <Submit name="Close" does="close" weight="plain" />}
-        </div>
-      </Form>
-    </section>
-  </Allowed>
-);
-
-/** The route of the accident's trip: its start, its events and the accident, in order. */
-function routeThrough(accident: Accident, trip: NamedTrip, events: NamedEvent[]): MapPlace[] {
-  const onTrip = events.filter(
-    ({ startedAt, tripId }) =>
-      startedAt >= trip.startedAt &&
-      (trip.endedAt === null || startedAt <= trip.endedAt) &&
-      [null, trip.id].includes(tripId),
-  );
-  const before = onTrip.filter(({ startedAt }) => startedAt <= accident.eventTime);
-  return routeLine(trip, [...placesOf(before), accident.location, ...placesOf(onTrip.slice(before.length))]);
-}
 
 /** The driver of the trip, otherwise of the event closest to the accident. */
 const Driver = (props: { trip: NamedTrip | undefined; events: NamedEvent[]; at: number }) => {
@@ -229,42 +211,28 @@ const Driver = (props: { trip: NamedTrip | undefined; events: NamedEvent[]; at: 
 };
 
 /** Where an accident's report is, or why there is none. */
-const Report = ({ accident: { reportUrl, reportReady, dismissed, tSP } }: { accident: Accident }) => (
-  <Panel
-    id="report"
-    title="Report"
-    live
-    side={
-      reportUrl || reportReady ? (
-        <State mood="ok">Ready</State>
+const Report = ({ accident: { reportUrl, reportReady, dismissed, tSP } }: { accident: Accident }) => {
+  const missing = dismissed
+    ? 'False alarms have no report.'
+    : `${tSP} has not sent a report yet. It arrives with level 3.`;
+  return (
+    <Panel
+      id="report"
+      title="Report"
+      body
+      live
+      side={reportReady ? <State mood="ok">Ready</State> : <State mood="quiet">Not yet</State>}
+    >
+      {reportUrl ? (
+        <>
+          <a href={reportUrl} rel="noreferrer">
+            Accident report
+          </a>{' '}
+          <span class="sub">Opens at {new URL(reportUrl).host}</span>
+        </>
       ) : (
-        <State mood="quiet" icon="clock">
-          {dismissed ? 'None' : 'Not yet'}
-        </State>
-      )
-    }
-  >
-    {reportUrl ? (
-      <ul class="rows mt-1">
-        <li>
-          <Icon name="file-text" />
-          <div>
-            <a class="cover" href={reportUrl} rel="noreferrer">
-              Accident report
-            </a>
-            <p class="sub">Opens at {new URL(reportUrl).host}</p>
-          </div>
-          <Icon name="external-link" small />
-        </li>
-      </ul>
-    ) : (
-      <p class="panel-body sub">
-        {reportReady
-          ? `${tSP} has the report, but provides no link.`
-          : dismissed
-            ? 'False alarms have no report.'
-            : `${tSP} has not sent a report yet. It arrives with level 3.`}
-      </p>
-    )}
-  </Panel>
-);
+        <p class="sub">{reportReady ? `${tSP} has the report, but provides no link.` : missing}</p>
+      )}
+    </Panel>
+  );
+};

@@ -59,7 +59,9 @@ export async function detail(c: Context) {
       <MapAndFacts
         label={`Trip of ${name}: where it began and ended, and its safety events`}
         points={[...endsOf(trip), ...pointsOf(events)]}
-        line={routeLine(trip, placesOf(events))}
+        line={[trip.startLocation, ...events.map(({ location }) => location), trip.endLocation].filter(
+          (place) => place !== null,
+        )}
         facts={[
           ['Vehicle', vehicle && <a href={vehiclePath(vehicle)}>{vehicle.name}</a>],
           ['Driver', <DriverLink driverId={trip.driverId} driverName={driver?.name} />],
@@ -115,18 +117,8 @@ export async function tripAt(c: Context, ids: string[], at: number): Promise<Nam
 const longestTripMs = dayMs;
 const justEndedMs = 15 * 60_000;
 
-type Ends = { startLocation: MapPlace | null; endLocation: MapPlace | null };
-
 /** The beginning and end of a trip, as points of a map. */
-export const endsOf = ({ startLocation, endLocation }: Ends): MapPoint[] => [
+const endsOf = ({ startLocation, endLocation }: NamedTrip): MapPoint[] => [
   ...(startLocation ? [{ at: startLocation, name: 'Start', look: 'start' as const }] : []),
   ...(endLocation ? [{ at: endLocation, name: 'End', look: 'end' as const }] : []),
 ];
-
-/** The known places of these events. */
-export const placesOf = (events: Pick<NamedEvent, 'location'>[]): (MapPlace | null)[] =>
-  events.map(({ location }) => location);
-
-/** The known places of a trip in order. `between` are in order. */
-export const routeLine = ({ startLocation, endLocation }: Ends, between: (MapPlace | null)[]): MapPlace[] =>
-  [startLocation, ...between, endLocation].filter((place) => place !== null);

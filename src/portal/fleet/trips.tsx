@@ -4,7 +4,7 @@ import type { Context } from '../../platform/http/context.ts';
 import { browse } from '../ui/browse.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
 import { Chip, Empty } from '../ui/parts.tsx';
-import { DriverName, driverPath, tripPath, vehiclePath } from '../ui/records.tsx';
+import { DriverName, tripPath } from '../ui/records.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { spanInWords, Time } from '../ui/time.tsx';
 import { Distance } from '../ui/units.tsx';
@@ -33,12 +33,8 @@ export async function list(c: Context) {
     chips: ([first]) =>
       search.set > 0 && (
         <ul class="actions chips py-3" aria-label="Filters that are set">
-          {asked.vehicle && (
-            <About text={first?.vehicleName ?? 'One vehicle'} page={vehiclePath({ id: asked.vehicle })} />
-          )}
-          {asked.driver && (
-            <About text={first?.driverName ?? 'One driver'} page={driverPath({ id: asked.driver })} />
-          )}
+          {asked.vehicle && <Chip text={first?.vehicleName ?? 'One vehicle'} href={path} />}
+          {asked.driver && <Chip text={first?.driverName ?? 'One driver'} href={path} />}
         </ul>
       ),
     table: (trips) => <TripTable trips={trips} />,
@@ -49,19 +45,6 @@ export async function list(c: Context) {
     ),
   });
 }
-
-/** The list's filter, with a link that removes it. */
-const About = ({ text, page }: { text: string; page: string }) => (
-  <>
-    <Chip text={text} href={path} />
-    <li>
-      <a class="sub underline" href={page}>
-        Its page
-        <span class="sr-only">: {text}</span>
-      </a>
-    </li>
-  </>
-);
 
 /** Trips as rows, without the vehicle or driver of the page; or `none`. */
 export const TripTable = (props: { trips: NamedTrip[]; without?: 'vehicle' | 'driver'; none?: string }) => (

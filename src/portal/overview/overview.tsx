@@ -1,4 +1,3 @@
-import { getCookie, setCookie } from 'hono/cookie';
 import { selectLatest } from '../../fleet/changes/feed.ts';
 import {
   asDay,
@@ -11,7 +10,7 @@ import {
 import { recountLive } from '../../fleet/trends/recount.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { hourMs } from '../../platform/durations.ts';
-import { type Context, seeOther } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { waitInWords } from '../../webhooks/latency.ts';
 import { levelsOf, type ServiceLevel, selectWaits, waitsIn } from '../../webhooks/service-levels.ts';
 import { addDays, startOfDay } from '../ui/days.ts';
@@ -29,7 +28,7 @@ import {
   selectOpenAccidents,
 } from './latest.tsx';
 import { Problems, selectConnectionProblems, selectWebhookProblems } from './problems.tsx';
-import { isDone, SetupList, selectSetup } from './setup.tsx';
+import { isSetUp, SetupList, selectSetup } from './setup.tsx';
 import { Affected, IncidentTypes, Trend } from './trends.tsx';
 
 /** Spans to compare with the same time before. */
@@ -48,7 +47,7 @@ export function spanOf(zone: string, today: string, days: number): Span {
 
 /** What needs attention, trends, and the latest events; for a new account, what to do next. */
 export async function overview(c: Context) {
-  const { user, account } = c.get('session');
+  const { account } = c.get('session');
   const now = Date.now();
   const zone = timeZoneOf(c);
   const days = Number(c.req.query('days'));
@@ -59,14 +58,13 @@ export async function overview(c: Context) {
     since: startOfDay(zone, today),
   });
   const isNew = !found.setup.sent;
-  const showsSetup = !isDone(found.setup) && (isNew || getCookie(c, hidden) !== user.accountId);
   return page(
     c,
     {
       title: isNew ? `Set up ${account}` : 'Overview',
       narrow: isNew,
       lead: isNew ? (
-        'Steps are checked off automatically, and the list disappears once all are done.'
+        'Steps are checked off automatically.'
       ) : (
         <>
           {longDay(zone, now)}.{' '}
@@ -82,9 +80,9 @@ export async function overview(c: Context) {
       <Live id="problems-now">
         <Problems {...found.problems} />
       </Live>
-      {showsSetup && (
+      {!isSetUp(found.setup) && (
         <Live id="setup-now">
-          <SetupList setup={found.setup} canHide={!isNew} />
+          <SetupList setup={found.setup} />
         </Live>
       )}
       {isNew ? <NothingYet found={found} /> : <Everything found={found} span={span} zone={zone} />}
@@ -221,13 +219,4 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
     changedAt: changed?.seq ?? 0,
     levels: levelsOf(waitsIn(counted, waiting, now)),
   };
-}
-
-/** The cookie of people who have hidden the setup list. */
-const hidden = 'setup-hidden';
-
-export function hideSetup(c: Context) {
-  const { accountId } = c.get('session').user;
-  setCookie(c, hidden, accountId, { path: '/portal', httpOnly: true, sameSite: 'Lax', maxAge: 31_536_000 });
-  return seeOther(c, '/portal');
 }

@@ -1,29 +1,23 @@
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
-import { Allowed, AskInstead } from '../ui/allowed.tsx';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icons.tsx';
 
-export const isDone = ({ sent, webhook, token }: Setup): boolean => Boolean(sent && webhook && token);
+/** Whether data comes in, and something receives it. */
+export const isSetUp = ({ sent, webhook, token }: Setup): boolean => Boolean(sent && (webhook || token));
 
-/** A step of the list and its page; people without the right see whom to ask for `what`. */
-type Step = {
-  name: string;
-  done: boolean;
-  text: string;
-  action: { href: string; name: string; what?: string };
-};
+/** A step of the list, and the button that leads to its page. */
+type Step = { name: string; done: boolean; text: string; href: string; button: string };
 
 const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] => [
   {
     name: 'Connect a data source',
     done: Boolean(sent),
     text: connectionText(connection, Boolean(sent), vehicles),
-    action:
-      connection === null
-        ? { href: '/portal/connections/new', name: 'Add a connection' }
-        : { href: '/portal/connections', name: 'See the connection' },
+    ...(connection === null
+      ? { href: '/portal/connections/new', button: 'Add a connection' }
+      : { href: '/portal/connections', button: 'See the connection' }),
   },
   {
     name: 'Choose where notifications go',
@@ -31,7 +25,7 @@ const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] 
     text: webhook
       ? 'A webhook receives accidents and safety events as they happen.'
       : 'Accidents and safety events are sent to your HTTPS endpoint as they happen.',
-    action: { href: '/portal/webhooks/new', name: 'Add a webhook', what: 'add one' },
+    ...{ href: '/portal/webhooks/new', button: 'Add a webhook' },
   },
   {
     name: 'Create an API token',
@@ -39,7 +33,7 @@ const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] 
     text: token
       ? 'Your programs can read the account’s data.'
       : 'Your programs need one to read connections, vehicles, drivers, trips and safety events.',
-    action: { href: '/portal/settings/tokens', name: 'Create a token', what: 'create one' },
+    ...{ href: '/portal/settings/tokens', button: 'Create a token' },
   },
 ];
 
@@ -53,25 +47,16 @@ function connectionText(name: string | null, sent: boolean, vehicles: number): s
 }
 
 /** The steps to set an account up, with the finished ones ticked. */
-export const SetupList = ({ setup, canHide }: { setup: Setup; canHide: boolean }) => {
+export const SetupList = ({ setup }: { setup: Setup }) => {
   const steps = stepsOf(setup);
   const done = steps.filter((step) => step.done).length;
   const current = steps.find((step) => !step.done);
   return (
     <section class="panel" aria-labelledby="steps">
       <div class="panel-body">
-        <div class="flex justify-between gap-4">
-          <h2 id="steps">
-            {done} of {steps.length} done
-          </h2>
-          {canHide && (
-            <form method="post" action="/portal/setup/hide">
-              <button type="submit" class="link text-sm">
-                Hide this list
-              </button>
-            </form>
-          )}
-        </div>
+        <h2 id="steps">
+          {done} of {steps.length} done
+        </h2>
         <svg class="progress-line mt-2" aria-hidden="true">
           <rect class="fill-rest" width="100%" height="6" rx="3" />
           <rect class="fill-main" width={`${Math.round((100 * done) / steps.length)}%`} height="6" rx="3" />
@@ -87,13 +72,7 @@ export const SetupList = ({ setup, canHide }: { setup: Setup; canHide: boolean }
 };
 
 const StepRow = ({ step, current }: { step: Step; current: boolean }) => {
-  const { name, done, text, action } = step;
-  const form = action.what ? action.href : '';
-  const button = (
-    <Allowed to={form}>
-      <LinkButton href={action.href} name={action.name} weight={current ? 'primary' : 'plain'} small />
-    </Allowed>
-  );
+  const { name, done, text, href, button } = step;
   return (
     <li class={current ? 'current' : undefined}>
       <span class={done ? 'ok' : current ? undefined : 'quiet'}>
@@ -103,9 +82,12 @@ const StepRow = ({ step, current }: { step: Step; current: boolean }) => {
         <strong>{name}</strong>
         <span class="sr-only">{done ? ' (done)' : ' (to do)'}</span>
         <p class="sub break-words">{text}</p>
-        {!done && action.what && <AskInstead to={form} what={action.what} />}
       </div>
-      {done ? <span /> : button}
+      {done ? (
+        <span />
+      ) : (
+        <LinkButton href={href} name={button} weight={current ? 'primary' : 'plain'} small />
+      )}
     </li>
   );
 };

@@ -57,7 +57,6 @@ describe('each route of the portal', () => {
     expect(changes.filter((route) => roleOf(route) === 'viewer').toSorted()).toEqual([
       'POST /settings/account',
       'POST /settings/notifications',
-      'POST /setup/hide',
       'POST /sign-out',
       'POST /sign-out-everywhere',
     ]);

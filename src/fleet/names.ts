@@ -40,7 +40,12 @@ export async function listByName<K extends keyof Kinds>(
  *
  * @throws Refusal: unauthenticated, forbidden
  */
-export async function findByName(env: Env, caller: Caller, text: string, limit: number) {
+export async function findByName(
+  env: Env,
+  caller: Caller,
+  text: string,
+  limit: number,
+): Promise<{ [K in keyof Kinds]: NamedItem<K>[] }> {
   const most = limit + 1;
   const ids = vehiclesMeantBy(caller, text, most);
   const [vehicleRows, driverRows] = await asCaller(env, caller, (db) => [
@@ -48,8 +53,8 @@ export async function findByName(env: Env, caller: Caller, text: string, limit: 
     selectItems(db, caller, kinds.driver, startingWith(caller, 'driver', text, most)),
   ]);
   return {
-    vehicles: present<'vehicle'>(kinds.vehicle, vehicleRows).slice(0, most),
-    drivers: present<'driver'>(kinds.driver, driverRows),
+    vehicle: present<'vehicle'>(kinds.vehicle, vehicleRows).slice(0, most),
+    driver: present<'driver'>(kinds.driver, driverRows),
   };
 }
 

@@ -1,4 +1,3 @@
-import type { Child } from 'hono/jsx';
 import { validate as isUuid } from 'uuid';
 import { findByName, listByName, type NamedItem } from '../../fleet/names.ts';
 import type { Context } from '../../platform/http/context.ts';
@@ -19,56 +18,41 @@ import { Ago } from '../ui/time.tsx';
 const perPage = 50;
 
 type Kind = 'vehicle' | 'driver';
+type Vehicle = NamedItem<'vehicle'>;
+type Driver = NamedItem<'driver'>;
+
+export const listVehicles = (c: Context) => pageByName(c, 'vehicle');
+export const listDrivers = (c: Context) => pageByName(c, 'driver');
 
 /** An alphabetical list with a search by prefix. */
-type ListByName<K extends Kind> = {
-  kind: K;
-  icon: IconName;
-  hint: string;
-  found: (found: Awaited<ReturnType<typeof findByName>>) => NamedItem<K>[];
-  table: (props: { items: NamedItem<K>[] }) => Child;
-};
-
-export const listVehicles = (c: Context) =>
-  pageByName(c, {
-    kind: 'vehicle',
-    icon: 'truck',
-    hint: 'Name, plate or VIN',
-    found: ({ vehicles }) => vehicles,
-    table: VehicleTable,
-  });
-
-export const listDrivers = (c: Context) =>
-  pageByName(c, {
-    kind: 'driver',
-    icon: 'id-card',
-    hint: 'Name',
-    found: ({ drivers }) => drivers,
-    table: DriverTable,
-  });
-
-async function pageByName<K extends Kind>(c: Context, { kind, icon, hint, found, table }: ListByName<K>) {
-  const title = `${capital(kind)}s`;
-  const path = `/portal/${kind}s`;
+async function pageByName<K extends Kind>(c: Context, kind: K) {
+  const { icon, hint } = kinds[kind];
+  const many = `${kind}s`;
+  const title = capital(many);
+  const path = `/portal/${many}`;
   const q = typedIn(c, 'q');
   const after = c.req.query('after')?.toLowerCase();
   const { items, next }: { items: NamedItem<K>[]; next?: string } = q
-    ? { items: found(await findByName(c.env, c.get('caller'), q, perPage)) }
+    ? { items: (await findByName(c.env, c.get('caller'), q, perPage))[kind] }
     : await listByName(c.env, c.get('caller'), kind, {
         after: after !== undefined && isUuid(after) ? after : undefined,
         limit: perPage,
       });
   const shown = items.slice(0, perPage);
-  const many = title.toLowerCase();
   const isPart = q !== '' || Boolean(after);
+  const all = isPart && <LinkButton href={path} name={`All ${many}`} />;
   return page(
     c,
     { title, lead: q ? `${title} that match “${q}”.` : `${title} of all connections, by name.` },
     <section class="panel" aria-label={title}>
       <Find path={path} q={q} hint={hint} button="Find" look="panel-head find" />
-      {items.length > 0 ? (
+      {items.length === 0 ? (
+        <Empty icon={icon} title={isPart ? `No ${many} found` : `No ${many} yet`} action={all}>
+          {isPart ? 'Names match from the start.' : 'They appear here once a connection has sent them.'}
+        </Empty>
+      ) : (
         <>
-          {table({ items: shown })}
+          <NamedTable kind={kind} items={shown} />
           <Pager
             count={
               items.length > perPage
@@ -77,31 +61,17 @@ async function pageByName<K extends Kind>(c: Context, { kind, icon, hint, found,
             }
             newest={isPart ? path : undefined}
             older={next && `${path}?after=${next}`}
-            names={[q ? `All ${many}` : 'First', 'Next']}
+            names={['First', 'Next']}
           />
         </>
-      ) : isPart ? (
-        <Empty
-          icon={icon}
-          title={q ? `No ${kind} matches “${q}”` : `No more ${many}`}
-          action={<LinkButton href={path} name={`All ${many}`} />}
-        >
-          {q && 'Names match from the start.'}
-        </Empty>
-      ) : (
-        <Empty icon={icon} title={`No ${many} yet`}>
-          They appear here once a connection has sent them.
-        </Empty>
       )}
     </section>,
   );
 }
 
-type Vehicle = NamedItem<'vehicle'>;
-type Driver = NamedItem<'driver'>;
-
-export const VehicleTable = ({ items }: { items: Vehicle[] }) => (
-  <Table caption="Vehicles" stacked columns={vehicleColumns} items={items} />
+/** Vehicles or drivers as rows. */
+export const NamedTable = <K extends Kind>({ kind, items }: { kind: K; items: NamedItem<K>[] }) => (
+  <Table caption={capital(`${kind}s`)} stacked columns={kinds[kind].columns} items={items} />
 );
 
 const vehicleColumns: Column<Vehicle>[] = [
@@ -122,15 +92,6 @@ const vehicleColumns: Column<Vehicle>[] = [
   { head: 'Last seen', cell: ({ lastLocation: seen }) => seen && <Ago at={seen.timestamp} /> },
 ];
 
-/** "Freightliner Cascadia, 2024", as far as known. */
-export function modelOf({ make, model, year }: Pick<Vehicle, 'make' | 'model' | 'year'>): string {
-  return [[make, model].filter(Boolean).join(' '), year].filter(Boolean).join(', ');
-}
-
-export const DriverTable = ({ items }: { items: Driver[] }) => (
-  <Table caption="Drivers" stacked columns={driverColumns} items={items} />
-);
-
 const driverColumns: Column<Driver>[] = [
   {
     head: 'Driver',
@@ -143,6 +104,16 @@ const driverColumns: Column<Driver>[] = [
   { head: 'License', cell: licenseOf },
   { head: 'Connection', cell: ({ connectionName }) => connectionName },
 ];
+
+const kinds: { [K in Kind]: { icon: IconName; hint: string; columns: Column<NamedItem<K>>[] } } = {
+  vehicle: { icon: 'truck', hint: 'Name, plate or VIN', columns: vehicleColumns },
+  driver: { icon: 'id-card', hint: 'Name', columns: driverColumns },
+};
+
+/** "Freightliner Cascadia, 2024", as far as known. */
+export function modelOf({ make, model, year }: Pick<Vehicle, 'make' | 'model' | 'year'>): string {
+  return [[make, model].filter(Boolean).join(' '), year].filter(Boolean).join(', ');
+}
 
 /** "PA 99-123-4567", as far as known. */
 export function licenseOf(driver: Pick<Driver, 'licenseState' | 'licenseNumber'>): string {

@@ -1,14 +1,15 @@
 import { validate as isUuid } from 'uuid';
 import { findAny } from '../../fleet/find.ts';
-import { findByName } from '../../fleet/names.ts';
+import { findByName, type NamedItem } from '../../fleet/names.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { webhookOfDelivery } from '../../webhooks/deliveries/queries.ts';
 import { typedIn } from '../ui/browse.tsx';
+import { capital } from '../ui/format.ts';
 import { Find } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Panel } from '../ui/parts.tsx';
 import { driverPath, vehiclePath } from '../ui/records.tsx';
-import { DriverTable, VehicleTable } from './lists.tsx';
+import { NamedTable } from './lists.tsx';
 
 /** How many vehicles and drivers a search lists at most. */
 export const maxFound = 20;
@@ -20,25 +21,17 @@ export async function search(c: Context) {
     const found = await pathOfId(c, q.toLowerCase());
     if (found) return seeOther(c, found);
   }
-  const { vehicles, drivers } =
-    q && !isUuid(q) ? await findByName(c.env, c.get('caller'), q, maxFound) : { vehicles: [], drivers: [] };
-  const [only, another] = [...vehicles.map(vehiclePath), ...drivers.map(driverPath)];
+  const found =
+    q && !isUuid(q) ? await findByName(c.env, c.get('caller'), q, maxFound) : { vehicle: [], driver: [] };
+  const [only, another] = [...found.vehicle.map(vehiclePath), ...found.driver.map(driverPath)];
   if (only && !another) return seeOther(c, only);
   return page(
     c,
     { title: 'Search', lead: q ? `Results for “${q}”.` : undefined },
     <>
       <Find path="/portal/search" q={q} hint={hint} button="Search" look="find" />
-      {vehicles.length > 0 && (
-        <Panel id="vehicles" title="Vehicles" side={<Cut items={vehicles} path="/portal/vehicles" q={q} />}>
-          <VehicleTable items={vehicles.slice(0, maxFound)} />
-        </Panel>
-      )}
-      {drivers.length > 0 && (
-        <Panel id="drivers" title="Drivers" side={<Cut items={drivers} path="/portal/drivers" q={q} />}>
-          <DriverTable items={drivers.slice(0, maxFound)} />
-        </Panel>
-      )}
+      <Results kind="vehicle" items={found.vehicle} q={q} />
+      <Results kind="driver" items={found.driver} q={q} />
       {q && !only && (
         <section class="panel" aria-label="Result">
           <Empty icon="search" title={`Nothing matches “${q}”`}>
@@ -63,10 +56,19 @@ async function pathOfId(c: Context, id: string): Promise<string | undefined> {
   return webhook && `/portal/webhooks/${webhook}/deliveries/${id}`;
 }
 
-/** Says that there are more, and where. */
-const Cut = ({ items, path, q }: { items: unknown[]; path: string; q: string }) =>
-  items.length > maxFound ? (
-    <p>
-      The first {maxFound}. <a href={`${path}?${new URLSearchParams({ q })}`}>Show more</a>
-    </p>
-  ) : null;
+function Results<K extends 'vehicle' | 'driver'>(props: { kind: K; items: NamedItem<K>[]; q: string }) {
+  const { kind, items, q } = props;
+  const many = `${kind}s`;
+  if (items.length === 0) return null;
+  return (
+    <Panel
+      id={many}
+      title={capital(many)}
+      side={
+        items.length > maxFound && <a href={`/portal/${many}?${new URLSearchParams({ q })}`}>Show more</a>
+      }
+    >
+      <NamedTable kind={kind} items={items.slice(0, maxFound)} />
+    </Panel>
+  );
+}

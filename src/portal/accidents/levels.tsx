@@ -1,8 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { levelNames } from '../../webhooks/notifications/types.ts';
 import type { Accident } from '../ui/accidents.tsx';
-import { reader } from '../ui/reader.ts';
-import { Clock, dayIn, spanInWords, Time } from '../ui/time.tsx';
+import { spanInWords, Time } from '../ui/time.tsx';
 
 /** The three levels of an accident as steps, each with when it was received and how long after the previous one. */
 export const Levels = ({ accident }: { accident: Accident }) => {
@@ -39,21 +38,14 @@ const timesOf = ({ eventTime, levels }: Accident): (number | undefined)[] => [
 ];
 
 const When = ({ times, level }: { times: (number | undefined)[]; level: number }): Child => {
-  const { zone } = reader();
   const at = times[level];
   if (at === undefined) return <>Not reported on its own</>;
-  const before = times.slice(0, level).findLast((time) => time !== undefined) ?? at;
-  const first = times.slice(1, level).every((time) => time === undefined);
+  const before = times.slice(0, level).findLastIndex((time) => time !== undefined);
+  const span = spanInWords(at - (times[before] ?? at));
   return (
     <>
-      {dayIn(zone, at) === dayIn(zone, times[0] ?? at) ? <Clock at={at} seconds /> : <Time at={at} seconds />}{' '}
-      <span class="sub">
-        {first
-          ? `${spanInWords(at - before)} after the accident`
-          : at - before < 1000
-            ? 'at the same time'
-            : `+${spanInWords(at - before)}`}
-      </span>
+      <Time at={at} seconds />{' '}
+      <span class="sub">{before === 0 ? `${span} after the accident` : `+${span}`}</span>
     </>
   );
 };

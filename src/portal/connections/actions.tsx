@@ -1,14 +1,13 @@
 import { type Connection, findConnection, updateConnection } from '../../fleet/connections.ts';
-import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { replaceCredential } from '../../providers/connect.ts';
 import type { Connector } from '../../providers/connector.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/manage.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { type PullSummary, pullSummary } from '../../providers/status.ts';
+import { saveExternalId } from '../ui/external-id.tsx';
 import { done, submit } from '../ui/form.ts';
 import { Buttons, confirmed, Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
@@ -69,18 +68,17 @@ export async function saveSecret(c: Context) {
 }
 
 /** Sets or removes the account's own identifier, also of connections that do not pull. */
-export async function saveExternalId(c: Context) {
+export async function setExternalId(c: Context) {
   const id = c.req.param('id') ?? '';
-  const connection = found(await findConnection(c.env, c.get('caller'), id));
-  return submit(
+  const caller = c.get('caller');
+  found(await findConnection(c.env, caller, id));
+  return saveExternalId(
     c,
-    async (form) => {
-      const { externalId } = parse(ExternalIdInput, { externalId: form.value('externalId').trim() || null });
-      await updateConnection(c.env, c.get('caller'), id, { externalId });
-      return done(c, `${connectionsPath}/${id}`, `The external ID of “${nameOf(connection)}” was saved.`);
+    async (externalId) => {
+      const connection = await updateConnection(c.env, caller, id, { externalId });
+      return { path: `${connectionsPath}/${id}`, name: nameOf(connection) };
     },
-    () => showConnection(c),
-    'externalId',
+    showConnection,
   );
 }
 

@@ -78,19 +78,14 @@ export const AddConnection = () => (
   <LinkButton href={`${connectionsPath}/new`} name="Add a connection" icon="plus" weight="primary" />
 );
 
+/** "6 data sources, 302 vehicles. One needs attention." */
 function summaryOf(connections: Listed[]): string {
-  const counts = connections.map(({ activity }) => activity?.vehicles ?? 0);
-  const vehicles = counts.reduce((sum, count) => sum + Math.min(count, maxCountedInList), 0);
-  const more = counts.some((count) => count >= maxCountedInList) ? 'at least ' : '';
+  const vehicles = connections.reduce((sum, { activity }) => sum + (activity?.vehicles ?? 0), 0);
+  const isCapped = connections.some(({ activity }) => (activity?.vehicles ?? 0) >= maxCountedInList);
+  const found = counted(vehicles, 'vehicle', 'vehicles', isCapped ? vehicles : undefined);
   const ill = connections.filter(({ health }) => health.urgency > 0).length;
-  const paused = connections.filter(({ pull }) => pull?.state === 'paused').length;
-  const attention =
-    ill > 0
-      ? `${ill === 1 ? 'One needs' : `${ill} need`} attention.`
-      : paused > 0
-        ? `${paused === 1 ? 'One is' : `${paused} are`} paused.`
-        : 'All are healthy.';
-  return `${counted(connections.length, 'data source', 'data sources')}, ${more}${counted(vehicles, 'vehicle', 'vehicles')}. ${attention}`;
+  const attention = ill === 0 ? '' : ill === 1 ? ' One needs attention.' : ` ${ill} need attention.`;
+  return `${counted(connections.length, 'data source', 'data sources')}, ${found}.${attention}`;
 }
 
 const pathOf = ({ connection }: Listed): string => `${connectionsPath}/${connection.id}`;

@@ -3,12 +3,9 @@ import { setVehicleExternalId } from '../../fleet/external-ids.ts';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { drivers } from '../../fleet/lists/drivers.ts';
 import type { List } from '../../fleet/lists/list.ts';
-import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { vehicles } from '../../fleet/lists/vehicles.ts';
-import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { ExternalIdPanel } from '../ui/external-id.tsx';
-import { done, submit } from '../ui/form.ts';
+import { ExternalIdPanel, saveExternalId } from '../ui/external-id.tsx';
 import { capital } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
 import { FullPlace, type MapPoint } from '../ui/map.tsx';
@@ -34,19 +31,15 @@ export const ofVehicle = (c: Context) => profile(c, 'vehicle', vehicles.list, ab
 export const ofDriver = (c: Context) => profile(c, 'driver', drivers.list, aboutDriver);
 
 /** Gives a vehicle the account's own identifier, or takes that away. */
-export async function saveExternalId(c: Context) {
-  const id = idIn(c);
-  return submit(
+export const setExternalId = (c: Context) =>
+  saveExternalId(
     c,
-    async (form) => {
-      const { externalId } = parse(ExternalIdInput, { externalId: form.value('externalId').trim() || null });
-      const vehicle = found(await setVehicleExternalId(c.env, c.get('caller'), id, externalId));
-      return done(c, vehiclePath(vehicle), `The external ID of “${vehicle.name}” was saved.`);
+    async (externalId) => {
+      const vehicle = found(await setVehicleExternalId(c.env, c.get('caller'), idIn(c), externalId));
+      return { path: vehiclePath(vehicle), name: vehicle.name };
     },
-    () => ofVehicle(c),
-    'externalId',
+    ofVehicle,
   );
-}
 
 /** What the page says of a vehicle or driver besides what it says of both. */
 type About = {

@@ -5,18 +5,19 @@ import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
+import { maxCounted } from '../session/attention.ts';
 import { Empty, Panel } from '../ui/parts.tsx';
 import { accidentPath, eventPath } from '../ui/records.tsx';
 import { Level, Risk } from '../ui/states.tsx';
 import { dayIn, Time } from '../ui/time.tsx';
 import { eventsPath } from './trends.tsx';
 
-/** The newest accidents without a report. */
-export const OpenAccidents = ({ accidents }: { accidents: OpenAccident[] }) => (
+/** The newest accidents without a report; `count` is how many there are. */
+export const OpenAccidents = ({ accidents, count }: { accidents: OpenAccident[]; count: number }) => (
   <Panel
     id="open"
     live
-    title={titleOf(accidents.length)}
+    title={count === 0 ? 'Open accidents' : counted(count, 'open accident', 'open accidents', maxCounted)}
     side={
       <a href={accidents.length > 0 ? '/portal/accidents?state=open' : '/portal/accidents'}>All accidents</a>
     }
@@ -43,14 +44,6 @@ export const OpenAccidents = ({ accidents }: { accidents: OpenAccident[] }) => (
   </Panel>
 );
 
-/** There may be more than are shown. */
-const titleOf = (shown: number): string =>
-  shown === latestShown.accidents
-    ? 'Latest open accidents'
-    : shown === 0
-      ? 'Open accidents'
-      : counted(shown, 'open accident', 'open accidents');
-
 /** Today's events of risk 4 and 5, how many a typical day has by now, and the latest of them. */
 type Today = { risk4: number; risk5: number; typical: number; latest: LatestEvent[] };
 
@@ -63,11 +56,7 @@ export const RiskToday = ({ today, zone }: { today: Today; zone: string }) => {
       id="today"
       live
       title="Risk 4 and 5 today"
-      side={
-        <a href={eventsPath({ from: day, to: day, risk: '4' })}>
-          See {total === 1 ? 'it' : total === 0 ? 'all' : `all ${number(total)}`}
-        </a>
-      }
+      side={<a href={eventsPath({ from: day, to: day, risk: '4' })}>See all {number(total)}</a>}
     >
       <div class="panel-body pb-2">
         <p class="big">{number(total)}</p>

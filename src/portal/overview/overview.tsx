@@ -47,7 +47,7 @@ export function spanOf(zone: string, today: string, days: number): Span {
 
 /** What needs attention, trends, and the latest events; for a new account, what to do next. */
 export async function overview(c: Context) {
-  const { account } = c.get('session');
+  const { account, attention } = c.get('session');
   const now = Date.now();
   const zone = timeZoneOf(c);
   const days = Number(c.req.query('days'));
@@ -85,29 +85,38 @@ export async function overview(c: Context) {
           <SetupList setup={found.setup} />
         </Live>
       )}
-      {isNew ? <NothingYet found={found} /> : <Everything found={found} span={span} zone={zone} />}
+      {isNew && (
+        <p class="sub">
+          Building against the API? <a href="/portal/settings/tokens">Create an API token</a> or{' '}
+          <a href="/docs">read the documentation</a>.
+        </p>
+      )}
+      {!isNew && <Everything {...{ found, span, zone }} open={attention.accidents} />}
     </>,
   );
 }
 
-const Everything = ({ found, span, zone }: { found: Overview; span: Span; zone: string }) => (
-  <>
-    <div class="cols cols-3-2 cols-stretch">
-      <OpenAccidents accidents={found.accidents} />
-      <RiskToday today={found.today} zone={zone} />
-    </div>
-    <Trend span={span} spans={spans} days={found.days} />
-    <div class="cols cols-2 cols-stretch">
-      <IncidentTypes span={span} types={found.types} />
-      <Affected which="vehicle" span={span} affected={found.vehicles} />
-      <Affected which="driver" span={span} affected={found.drivers} />
-      <LatestArrivals events={found.arrivals} />
-    </div>
-    <Live id="delivery-times-now">
-      <DeliveryTimes levels={found.levels} />
-    </Live>
-  </>
-);
+const Everything = (props: { found: Overview; span: Span; zone: string; open: number }) => {
+  const { found, span, zone, open } = props;
+  return (
+    <>
+      <div class="cols cols-3-2 cols-stretch">
+        <OpenAccidents accidents={found.accidents} count={open} />
+        <RiskToday today={found.today} zone={zone} />
+      </div>
+      <Trend span={span} spans={spans} days={found.days} />
+      <div class="cols cols-2 cols-stretch">
+        <IncidentTypes span={span} types={found.types} />
+        <Affected which="vehicle" span={span} affected={found.vehicles} />
+        <Affected which="driver" span={span} affected={found.drivers} />
+        <LatestArrivals events={found.arrivals} />
+      </div>
+      <Live id="delivery-times-now">
+        <DeliveryTimes levels={found.levels} />
+      </Live>
+    </>
+  );
+};
 
 /** How long notifications took from receipt to the first attempt and to delivery. */
 const DeliveryTimes = ({ levels: { day, month } }: { levels: ReturnType<typeof levelsOf> }) => {
@@ -144,17 +153,6 @@ const times = ({ p50, p95, p99 }: ServiceLevel['delivered']): string =>
   [p50, p95, p99]
     .map((seconds) => waitInWords(seconds === Number.POSITIVE_INFINITY ? null : seconds))
     .join(' · ');
-
-/** The placeholder until something is received. */
-const NothingYet = ({ found }: { found: Overview }) => (
-  <>
-    <OpenAccidents accidents={found.accidents} />
-    <p class="sub">
-      Building against the API? <a href="/portal/settings/tokens">Create an API token</a> or{' '}
-      <a href="/docs">read the documentation</a>.
-    </p>
-  </>
-);
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>;
 

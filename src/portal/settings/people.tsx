@@ -7,7 +7,6 @@ import {
   removePortalUser,
   setRole,
 } from '../../accounts/people.ts';
-import { Refusal } from '../../platform/errors.ts';
 import { Email } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
@@ -93,9 +92,7 @@ const columnsFor = (you: string): Column<PortalUser>[] => [
     cell: ({ id, email }) => (
       <span class="actions justify-end">
         <LinkButton href={`${peoplePath}/${id}/role`} name="Change role" about={`of ${email}`} small />
-        {id !== you && (
-          <LinkButton href={`${peoplePath}/${id}/remove`} name="Remove" about={email} weight="danger" small />
-        )}
+        <LinkButton href={`${peoplePath}/${id}/remove`} name="Remove" about={email} weight="danger" small />
       </span>
     ),
   },
@@ -137,7 +134,7 @@ export const sendInvitation = (c: Context) =>
   );
 
 export const remove = confirmed(async (c) => {
-  const { id, email } = await requireOther(c);
+  const { id, email } = await requirePerson(c);
   return {
     title: `Remove ${email}?`,
     text: 'They will be signed out everywhere and can no longer sign in. Tokens that they generated keep working.',
@@ -150,13 +147,6 @@ export const remove = confirmed(async (c) => {
 /** The person in the path. @throws Refusal: not found, also for another account's */
 async function requirePerson(c: Context) {
   return found(await findPortalUser(c.env, c.get('caller'), c.req.param('id') ?? ''));
-}
-
-/** The same, @throws Refusal: not found, also for oneself */
-async function requireOther(c: Context): Promise<PortalUser> {
-  const person = await requirePerson(c);
-  if (person.id === c.get('session').user.id) throw new Refusal({ kind: 'not found' });
-  return person;
 }
 
 /** The form for a person's role. */

@@ -10,7 +10,6 @@ import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
-import { counted } from '../../webhooks/alerts/words.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
 import { LinkButton, Submit } from '../ui/buttons.tsx';
 import { parseForm, submit } from '../ui/form.ts';
@@ -51,12 +50,7 @@ export async function list(c: Context, issued?: { name: string; value: string })
       <Panel
         id="in-use"
         title="Tokens in use"
-        side={
-          <div class="flex flex-wrap gap-x-4">
-            <AskInstead to={path} what="generate or revoke tokens" />
-            {!next && !slice.after && tokens.length > 0 && <p>{countOf(tokens)}</p>}
-          </div>
-        }
+        side={<AskInstead to={path} what="generate or revoke tokens" />}
       >
         <Table caption="Tokens in use" stacked columns={columns} items={tokens} empty={noTokens} />
         <SlicePager c={c} count={`${tokens.length} tokens on this page`} slice={slice} next={next} />
@@ -70,12 +64,6 @@ const noTokens = (
     A program needs a token to read your data and to manage webhooks.
   </Empty>
 );
-
-function countOf(tokens: { expiresAt: number | null }[]): string {
-  const soon = tokens.filter(expiresSoon).length;
-  const all = counted(tokens.length, 'token', 'tokens');
-  return soon === 0 ? all : `${all}, ${soon === 1 ? 'one expires' : `${soon} expire`} soon`;
-}
 
 const Generate = () => (
   <Allowed to={path}>
@@ -139,9 +127,6 @@ async function requireToken(c: Context) {
 const soonDays = 14;
 const staleDays = 60;
 
-const expiresSoon = ({ expiresAt }: { expiresAt: number | null }): boolean =>
-  expiresAt !== null && expiresAt > Date.now() && expiresAt <= Date.now() + soonDays * dayMs;
-
 /** A new token's value, and how to try it. */
 const NewTokenNote = (props: { name: string; value: string; origin: string }) => (
   <ShownOnce
@@ -201,7 +186,7 @@ const LastUsed = ({ token: { lastUsedAt, createdAt } }: { token: CreatedToken })
 const Expiry = ({ at }: { at: number | null }) => {
   if (at === null) return <>Never</>;
   if (at <= Date.now()) return <State mood="quiet">Expired</State>;
-  if (!expiresSoon({ expiresAt: at })) return <Day at={at} />;
   const days = Math.ceil((at - Date.now()) / dayMs);
+  if (days > soonDays) return <Day at={at} />;
   return <State mood="warn">{days === 1 ? 'Within a day' : `In ${days} days`}</State>;
 };

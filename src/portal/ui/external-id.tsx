@@ -1,6 +1,9 @@
-import { maxExternalId } from '../../fleet/lists/resource.ts';
+import { ExternalIdInput, maxExternalId } from '../../fleet/lists/resource.ts';
+import { parse } from '../../platform/fields.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { Allowed } from './allowed.tsx';
 import { Submit } from './buttons.tsx';
+import { done, submit } from './form.ts';
 import { Field, Form } from './forms.tsx';
 import { Panel } from './parts.tsx';
 
@@ -24,3 +27,20 @@ export const ExternalIdPanel = (props: { to: string; value: string | null; hint:
     </Panel>
   </Allowed>
 );
+
+/** Handles that form; `save` returns the path and the name of what has the identifier, which `show` shows again. */
+export const saveExternalId = (
+  c: Context,
+  save: (externalId: string | null) => Promise<{ path: string; name: string }>,
+  show: (c: Context) => Response | Promise<Response>,
+) =>
+  submit(
+    c,
+    async (form) => {
+      const { externalId } = parse(ExternalIdInput, { externalId: form.value('externalId').trim() || null });
+      const { path, name } = await save(externalId);
+      return done(c, path, `The external ID of “${name}” was saved.`);
+    },
+    () => show(c),
+    'externalId',
+  );

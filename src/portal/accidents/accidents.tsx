@@ -101,20 +101,13 @@ export async function list(c: Context) {
       </>
     ),
     table: (items) => <Accidents accidents={items} />,
-    empty: <None state={shown} />,
+    empty: (
+      <Empty icon="shield-check" title="No such accidents">
+        {states[shown]?.means}
+      </Empty>
+    ),
   });
 }
 
 /** The same accidents as a CSV file. */
 export const file = async (c: Context) => browsedFile(c, listed, await requested(c));
-
-const None = ({ state }: { state: string }) =>
-  state === 'all' ? (
-    <Empty icon="shield-check" title="No accidents">
-      A detected accident appears here within seconds, first as level 1.
-    </Empty>
-  ) : (
-    <Empty icon="shield-check" title={state === 'open' ? 'No open accidents' : 'No such accidents'}>
-      {states[state]?.means}
-    </Empty>
-  );

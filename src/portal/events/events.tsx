@@ -4,7 +4,7 @@ import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import { eventsWithDrivers, type NamedEvent } from '../../fleet/named.ts';
 import { type Match, matchFleet, maxMatches } from '../../fleet/names.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { AddConnection, nameOf } from '../connections/connections.tsx';
+import { nameOf } from '../connections/connections.tsx';
 import {
   addressOf,
   browse,
@@ -17,7 +17,7 @@ import {
 } from '../ui/browse.tsx';
 import { addDays, dayName, daysInWords, isDay, problemsOfDays, rangeOfDays } from '../ui/days.ts';
 import { Field, type Offered, Select } from '../ui/forms.tsx';
-import { page, timeZoneOf } from '../ui/layout.tsx';
+import { timeZoneOf } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
 import { Chip, Empty } from '../ui/parts.tsx';
 import { DriverName, eventPath } from '../ui/records.tsx';
@@ -101,7 +101,6 @@ const listed = {
 export async function list(c: Context) {
   const search = await requested(c);
   const { zone, connections, asked, problems } = search;
-  if (connections.length === 0) return page(c, { title: 'Safety events' }, <NoConnections />);
   return browse(c, listed, search, {
     title: 'Safety events',
     // "Risk 4 and 5, November 16 to 22", "Speeding, November 20".
@@ -150,14 +149,6 @@ const riskChoices: Offered[] = [
   ['4', '4 and 5'],
   ['5', 'Only 5'],
 ];
-
-const NoConnections = () => (
-  <section class="panel">
-    <Empty icon="plug" title="No connections yet" action={<AddConnection />}>
-      Safety events appear here once a connection has received them.
-    </Empty>
-  </section>
-);
 
 /** The filters that are set, each with a link that removes it; the days are one. */
 const Chips = (props: Search & { chosen: Search['kept']; connections: Connection[]; zone: string }) => {

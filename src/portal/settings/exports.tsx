@@ -20,17 +20,16 @@ import type { Context } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { Allowed, AskInstead } from '../ui/allowed.tsx';
 import { LinkButton, Submit } from '../ui/buttons.tsx';
-import { addDays, daysInWords, problemsOfDays, rangeOfDays } from '../ui/days.ts';
+import { problemsOfDays, rangeOfDays } from '../ui/days.ts';
 import { done, submit } from '../ui/form.ts';
 import { capital, listed } from '../ui/format.ts';
 import { Choices, Field, Form, type Offered } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Empty, Panel } from '../ui/parts.tsx';
-import { reader } from '../ui/reader.ts';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
-import { dayIn, Time } from '../ui/time.tsx';
+import { Day, dayIn, Time } from '../ui/time.tsx';
 
 const path = '/portal/settings/exports';
 const keptDays = exportKeptMs / dayMs;
@@ -200,17 +199,14 @@ const columns: Column<Export>[] = [
   },
 ];
 
-/** "All days", "November 1 to 30", "Since November 1". */
-const Days = ({ from, to }: Wanted) => {
-  const { zone } = reader();
-  const [first, last] = [
-    from && dayIn(zone, Date.parse(from)),
-    to && addDays(dayIn(zone, Date.parse(to)), -1),
-  ];
-  if (first && last) return <>{daysInWords(zone, first, last)}</>;
-  if (first) return <>Since {daysInWords(zone, first, first)}</>;
-  return <>{last ? `Until ${daysInWords(zone, last, last)}` : 'All days'}</>;
-};
+/** "All days", "From Nov 1", "From Nov 1 to Nov 30", in the reader's zone. */
+const Days = ({ from, to }: Wanted) => (
+  <>
+    {!from && !to && 'All days'}
+    {from && ['From ', <Day at={Date.parse(from)} />]}
+    {to && [' to ', <Day at={Date.parse(to) - 1} />]}
+  </>
+);
 
 const Progress = ({ state, records, expiresAt }: Export) => {
   if (state === 'failed') return <State mood="bad">Failed. Request it again.</State>;
@@ -220,12 +216,11 @@ const Progress = ({ state, records, expiresAt }: Export) => {
         Preparing, {counted(records, 'record', 'records')} so far
       </State>
     );
+  const isWhole = records < maxExportRecords;
   return (
     <>
-      <State mood={records < maxExportRecords ? 'ok' : 'warn'}>
-        {records < maxExportRecords
-          ? 'Ready'
-          : `The first ${counted(records, 'record', 'records')}: choose fewer days`}
+      <State mood={isWhole ? 'ok' : 'warn'}>
+        {isWhole ? 'Ready' : `The first ${counted(records, 'record', 'records')}: choose fewer days`}
       </State>
       <span class="sub block">
         Until <Time at={expiresAt} />

@@ -3,7 +3,7 @@ import { operatorIn } from '../accounts/owner.ts';
 import { openDatabase } from '../platform/db/database.ts';
 import { dayMs } from '../platform/durations.ts';
 import { askHomes } from '../platform/homes/each.ts';
-import { type DeliveryOfEvent, deliveriesOf } from '../webhooks/of-event.ts';
+import { type DeliveryOfEvent, deliveriesOf } from '../webhooks/deliveries/queries.ts';
 
 /** How many events and accidents of a VIN are followed, and how far back. */
 const maxEvents = 20;

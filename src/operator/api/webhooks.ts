@@ -129,12 +129,11 @@ export const webhookOperations = {
   listDeliveries: {
     call: 'GET /deliveries',
     summary: "List a webhook's deliveries",
-    description: 'Newest first, at most 500.',
+    description: 'Newest first, pending ones as due; at most 500, among the newest 1,000.',
     query: v.object({
       webhookId: Uuid,
       status: v.optional(v.picklist(statuses, `must be one of ${statuses.join(', ')}`)),
       since: v.optional(Timestamp),
-      before: v.optional(Uuid),
       limit: Limit(500, 50),
     }),
     reply: v.array(Delivery),

@@ -1,13 +1,7 @@
 import { operatorIn, operatorInOwnerOf } from '../../accounts/owner.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { invalid } from '../../platform/errors.ts';
-import {
-  type Delivery,
-  findDelivery,
-  listDeliveries,
-  locateDelivery,
-} from '../../webhooks/deliveries/queries.ts';
-import type { DeliveryKey } from '../../webhooks/deliveries/queue.ts';
+import { findDelivery, listDeliveries, locateDelivery } from '../../webhooks/deliveries/queries.ts';
 import { listReceivers } from '../../webhooks/deliveries/receivers.ts';
 import { countReplayable, replay, replayOne, sendNow } from '../../webhooks/deliveries/replay.ts';
 import { setReceiverLimits } from '../../webhooks/limits.ts';
@@ -36,27 +30,27 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
 
   async listDeliveries({ env, query }) {
     const caller = await operatorInOwnerOf(env, 'webhook', query.webhookId);
-    return (await listDeliveries(env, caller, query)).map(withNextAttempt);
+    return listDeliveries(env, caller, query);
   },
 
   async findDeliveries({ env, query: { eventId, vin } }) {
     if (!eventId && !vin) throw invalid('Give an eventId or a vin');
-    return (await findDeliveries(env, eventId ? { eventId } : { vin: String(vin) })).map(withNextAttempt);
+    return findDeliveries(env, eventId ? { eventId } : { vin: String(vin) });
   },
 
   async getDelivery({ env, id }) {
-    return show(env, await locateDelivery(env, id));
+    return show(env, await located(env, id));
   },
 
   async replayDelivery({ env, id }) {
-    const { accountId, ...key } = await locateDelivery(env, id);
+    const { accountId, ...key } = await located(env, id);
     return replayOne(env, operatorIn(accountId), key);
   },
 
   async sendDelivery({ env, id }) {
-    const located = await locateDelivery(env, id);
-    await sendNow(env, operatorIn(located.accountId), located);
-    return show(env, located);
+    const key = await located(env, id);
+    await sendNow(env, operatorIn(key.accountId), key);
+    return show(env, key);
   },
 
   countReplay: ({ env, caller, id, query }) => countReplayable(env, caller, id, query),
@@ -69,14 +63,16 @@ async function receiverOf(env: Env, caller: Caller, id: string) {
   return receiver;
 }
 
-async function show(env: Env, { accountId, ...key }: DeliveryKey & { accountId: string }) {
-  const found = await findDelivery(env, operatorIn(accountId), key);
-  if (!found) throw invalid('Unknown delivery');
-  return withNextAttempt(found);
+type Located = NonNullable<Awaited<ReturnType<typeof locateDelivery>>>;
+
+async function located(env: Env, id: string): Promise<Located> {
+  const key = await locateDelivery(env, id);
+  if (!key) throw invalid('Unknown delivery');
+  return key;
 }
 
-/** A finished delivery has no next attempt. */
-const withNextAttempt = <D extends Pick<Delivery, 'status' | 'nextAttemptAt'>>(delivery: D) => ({
-  ...delivery,
-  nextAttemptAt: delivery.status === 'pending' ? delivery.nextAttemptAt : null,
-});
+async function show(env: Env, { accountId, ...key }: Located) {
+  const found = await findDelivery(env, operatorIn(accountId), key);
+  if (!found) throw invalid('Unknown delivery');
+  return found;
+}

@@ -5,7 +5,7 @@ import { askHomes } from '../../platform/homes/each.ts';
 import { hasHomes, homesOf, nameOf } from '../../platform/homes/homes.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { enterHome } from '../../platform/http/home.ts';
-import { hasDelivery } from '../../webhooks/deliveries/queries.ts';
+import { locateDelivery } from '../../webhooks/deliveries/queries.ts';
 
 /** What an id in a path below `/operator` identifies, by the list before it: accounts, and what belongs to one. */
 export const owned = {
@@ -49,7 +49,7 @@ async function homeWith(env: Env, isThere: (home: Env) => Promise<boolean>): Pro
 function look(c: Context): ((home: Env) => Promise<boolean>) | undefined {
   const [, , list = '', id] = c.req.path.split('/');
   const webhookId = c.req.query('webhookId');
-  if (list === 'deliveries' && id) return (home) => hasDelivery(home, id);
+  if (list === 'deliveries' && id) return async (home) => (await locateDelivery(home, id)) !== undefined;
   if (list === 'deliveries' && webhookId) return (home) => livesHere(home, 'webhook', webhookId);
   const kind = list === 'deletions' ? 'deletion' : ownedIn(`/${list}`);
   return kind && id ? (home) => livesHere(home, kind, id) : undefined;

@@ -6,7 +6,7 @@ import { matchFleet } from '../../fleet/names.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { AtMost } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { deliveriesOf } from '../../webhooks/of-event.ts';
+import { deliveriesOf } from '../../webhooks/deliveries/queries.ts';
 import { Around, eventsAround, WhoWasNotified } from '../events/around.tsx';
 import { tripAt } from '../fleet/trip.tsx';
 import { TripLink } from '../fleet/trips.tsx';

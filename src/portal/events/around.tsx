@@ -3,8 +3,8 @@ import { eventsWithDrivers, type NamedEvent, readWithin } from '../../fleet/name
 import { hourMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { briefly, duration } from '../../webhooks/alerts/words.ts';
+import { type DeliveryOfEvent, maxOfEvent } from '../../webhooks/deliveries/queries.ts';
 import { EVENT_LEVEL, levelNames } from '../../webhooks/notifications/types.ts';
-import { type DeliveryOfEvent, maxOfEvent } from '../../webhooks/of-event.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Panel } from '../ui/parts.tsx';
 import { eventPath } from '../ui/records.tsx';

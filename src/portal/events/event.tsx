@@ -2,7 +2,7 @@ import { findItem, findReferences } from '../../fleet/find.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { may } from '../../platform/roles.ts';
-import { deliveriesOf } from '../../webhooks/of-event.ts';
+import { deliveriesOf } from '../../webhooks/deliveries/queries.ts';
 import { TripLink } from '../fleet/trips.tsx';
 import { page } from '../ui/layout.tsx';
 import { FullPlace } from '../ui/map.tsx';

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import type { Delivery } from '../../webhooks/deliveries/queries.ts';
+import type { ListedDelivery } from '../../webhooks/deliveries/read.ts';
 import type { IconName } from './icon-names.ts';
 import { Icon, Shape } from './icons.tsx';
 import { Time } from './time.tsx';
@@ -43,7 +43,7 @@ export const Level = ({ level }: { level: number }) => (
   </span>
 );
 
-type Shown = Pick<Delivery, 'status' | 'attempts' | 'nextAttemptAt'>;
+type Shown = Pick<ListedDelivery, 'status' | 'attempts' | 'nextAttemptAt'>;
 
 /** Until when a webhook is paused: a time, or until its account resumes it; null if it is not. */
 export type PausedUntil = number | 'resumed' | null;
@@ -72,7 +72,7 @@ const Pending = ({ delivery, paused }: { delivery: Shown; paused: PausedUntil })
         Waiting, webhook paused
       </State>
     );
-  const at = Math.max(delivery.nextAttemptAt, paused ?? 0);
+  const at = Math.max(delivery.nextAttemptAt ?? 0, paused ?? 0);
   const isRetry = delivery.attempts > 0;
   const [now, later] = isRetry ? ['Retrying now', 'Retry at'] : ['Sending', 'Waiting until'];
   return (

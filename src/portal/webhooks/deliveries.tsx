@@ -1,7 +1,12 @@
 import { briefly, duration } from '../../webhooks/alerts/words.ts';
-import { maxCounted, type StateCounts, type WebhookActivity } from '../../webhooks/deliveries/activity.ts';
-import type { ListedDelivery, View } from '../../webhooks/deliveries/browse.ts';
+import {
+  type BrowsedDelivery,
+  maxCounted,
+  type StateCounts,
+  type WebhookActivity,
+} from '../../webhooks/deliveries/activity.ts';
 import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
+import type { ListedState } from '../../webhooks/deliveries/read.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { cappedCount } from '../ui/format.ts';
@@ -14,7 +19,7 @@ import { deliveries as countOf } from './words.ts';
 
 /** The filters of a webhook's deliveries. */
 export type Shown = {
-  view: View | undefined;
+  state: ListedState | undefined;
   type: NotificationType | undefined;
   before: string | undefined;
   search: string | undefined;
@@ -45,8 +50,8 @@ export const Browser = (props: { path: string; selection: Shown; activity: Webho
         <Segment
           label="State"
           choices={choices(counts)}
-          current={search ? null : selection.view}
-          to={(view) => to({ view, search: undefined })}
+          current={search ? null : selection.state}
+          to={(state) => to({ state, search: undefined })}
         />
         <Segment
           label="Type"
@@ -76,7 +81,7 @@ export const Browser = (props: { path: string; selection: Shown; activity: Webho
           }
           newest={before && to({})}
           older={part.next && to({ before: part.next })}
-          names={selection.view === 'waiting' ? ['First', 'Later'] : ['Newest', 'Older']}
+          names={selection.state === 'pending' ? ['First', 'Later'] : ['Newest', 'Older']}
         />
       )}
     </Panel>
@@ -88,7 +93,7 @@ const choices = (counts: StateCounts) =>
     [undefined, 'All'],
     ['retrying', <Counted name="Retrying" count={counts.retrying} />],
     ['failed', <Counted name="Failed" count={counts.failed} />],
-    ['waiting', <Counted name="Waiting" count={counts.waiting} />],
+    ['pending', <Counted name="Waiting" count={counts.waiting} />],
     ['delivered', 'Delivered'],
     ['cancelled', 'Cancelled'],
   ] as const;
@@ -105,8 +110,8 @@ const Counted = ({ name, count }: { name: string; count: number }) => (
   </>
 );
 
-function addressOf(path: string, { view, type, before, search }: Partial<Shown>): string {
-  const query = Object.entries({ state: view, type, before, q: search }).flatMap(([name, value]) =>
+function addressOf(path: string, { state, type, before, search }: Partial<Shown>): string {
+  const query = Object.entries({ state, type, before, q: search }).flatMap(([name, value]) =>
     value ? [[name, String(value)]] : [],
   );
   return query.length > 0 ? `${path}?${new URLSearchParams(query)}#deliveries` : `${path}#deliveries`;
@@ -115,16 +120,16 @@ function addressOf(path: string, { view, type, before, search }: Partial<Shown>)
 /** Why nothing is shown, and where there may be something. */
 const Nothing = (props: { selection: Shown; counts: StateCounts; path: string; more: boolean }) => {
   const { selection, counts, path, more } = props;
-  const { view, search, type, before } = selection;
+  const { state, search, type, before } = selection;
   if (more) return <Empty icon="clock" title="None among the last 1,000 deliveries" />;
-  if (view === undefined && !search && !type && !before)
+  if (state === undefined && !search && !type && !before)
     return (
       <Empty icon="webhook" title="No deliveries yet">
         Accidents and safety events appear here as they are sent. A test event shows at once whether your
         receiver works.
       </Empty>
     );
-  const retrying = counts.retrying > 0 && view !== 'retrying';
+  const retrying = counts.retrying > 0 && state !== 'retrying';
   return (
     <Empty
       icon="search"
@@ -132,7 +137,7 @@ const Nothing = (props: { selection: Shown; counts: StateCounts; path: string; m
       action={
         retrying ? (
           <LinkButton
-            href={addressOf(path, { view: 'retrying' })}
+            href={addressOf(path, { state: 'retrying' })}
             name={`Show ${cappedCount(counts.retrying, maxCounted)} retrying`}
           />
         ) : (
@@ -140,14 +145,14 @@ const Nothing = (props: { selection: Shown; counts: StateCounts; path: string; m
         )
       }
     >
-      {view === 'failed' && retrying
+      {state === 'failed' && retrying
         ? `No delivery has been given up. ${countOf(counts.retrying, maxCounted)} failed and will be attempted again.`
         : search && 'Old deliveries are deleted. A VIN finds those of its newest events.'}
     </Empty>
   );
 };
 
-const columnsOf = (path: string, paused: PausedUntil): Column<ListedDelivery>[] => [
+const columnsOf = (path: string, paused: PausedUntil): Column<BrowsedDelivery>[] => [
   {
     head: 'Notification',
     look: 'card-title w-1/3',
@@ -202,13 +207,13 @@ const columnsOf = (path: string, paused: PausedUntil): Column<ListedDelivery>[] 
 ];
 
 /** A delivery's subject: "Accident, level 2", or the types of an event. */
-export function nameOf({ type, level, about }: Pick<ListedDelivery, 'type' | 'level' | 'about'>): string {
+export function nameOf({ type, level, about }: Pick<BrowsedDelivery, 'type' | 'level' | 'about'>): string {
   if (type === ACCIDENT) return `Accident, level ${level}`;
   return about && about.types.length > 0 ? about.types.join(', ') : 'Safety event';
 }
 
 /** The risk of an event, and the vehicle, otherwise its VIN. */
-const Subject = ({ delivery: { about } }: { delivery: ListedDelivery }) =>
+const Subject = ({ delivery: { about } }: { delivery: BrowsedDelivery }) =>
   about && (
     <>
       {about.risk !== null && <Risk risk={about.risk} />}

@@ -112,7 +112,7 @@ const pathOf = ({ webhookId, id }: Delivery): string => `/portal/webhooks/${webh
 const Next = ({ delivery }: { delivery: DeliveryDetail }) => {
   const { type, attempts, log, nextAttemptAt, webhook } = delivery;
   const last = log.at(-1);
-  const at = Math.max(nextAttemptAt, webhook?.openUntil ?? 0);
+  const at = Math.max(nextAttemptAt ?? 0, webhook?.openUntil ?? 0);
   if (attempts === 0 || !last) return null;
   return (
     <Note mood="warn">

@@ -7,9 +7,8 @@ import {
   type WebhookActivity,
   webhookActivity,
 } from '../../webhooks/deliveries/activity.ts';
-import { views } from '../../webhooks/deliveries/browse.ts';
 import { addTallies, shownHours } from '../../webhooks/deliveries/counts.ts';
-import { circuitAfter, circuitLongestMs, retries } from '../../webhooks/deliveries/policy.ts';
+import { circuitAfter, circuitLongestMs, retries, statuses } from '../../webhooks/deliveries/policy.ts';
 import { percentile } from '../../webhooks/latency.ts';
 import { EVENT, EVENT_LEVEL, notificationTypes } from '../../webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
@@ -83,7 +82,7 @@ export async function detail(c: Context) {
 function selectionOf(c: Context): Shown {
   const { state, type, before, q } = c.req.query();
   return {
-    view: views.find((known) => known === state),
+    state: ([...statuses, 'retrying'] as const).find((known) => known === state),
     type: notificationTypes.find((known) => String(known) === type),
     before: before || undefined,
     search: q?.trim().slice(0, 100) || undefined,

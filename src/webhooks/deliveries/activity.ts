@@ -1,12 +1,26 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { validate as isUuid } from 'uuid';
+import { decodeCursor, encodeCursor } from '../../platform/db/cursor.ts';
 import { type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { cutScan, maxScanned } from '../../platform/db/pages.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/slices.ts';
 import { webhooks } from '../../platform/db/tables.ts';
 import { lets } from '../notifications/pass.ts';
-import { ACCIDENT, EVENT } from '../notifications/types.ts';
-import { asListed, type BrowseQuery, type Part, partOf, selectFound, selectPart } from './browse.ts';
+import { ACCIDENT, EVENT, type NotificationType } from '../notifications/types.ts';
 import { countedHours, type HourTally, inHours, selectHours, selectLastDay, shownHours } from './counts.ts';
+import {
+  type About,
+  aboutOf,
+  asListed,
+  inState,
+  type ListedDelivery,
+  type ListedState,
+  type ListQuery,
+  ofEvents,
+  type ReadOrder,
+  selectDeliveries,
+} from './read.ts';
 import { type AilingReceiver, asReceiver, selectReceivers } from './receivers.ts';
 import { ownWebhook } from './replay.ts';
 
@@ -26,27 +40,58 @@ export type WebhookActivity = {
   hours: HourTally[];
   receiver: AilingReceiver | undefined;
   counts: StateCounts;
-  part: Part;
+  /** A part of them; `next` is where the next one begins. It can be short and still have a next one. */
+  part: { deliveries: BrowsedDelivery[]; next?: string };
   /** The names of its first connections; more than five means that there are more. */
   connections: string[];
 };
 
+/** A delivery of its page; `about` is null past retention, or while its connection is being deleted. */
+export type BrowsedDelivery = ListedDelivery & { about: About | null };
+
+/** Which of them: in a state, of a type, from a place on, or those found by a text. */
+export type BrowseQuery = {
+  state?: ListedState | undefined;
+  type?: NotificationType | undefined;
+  before?: string | undefined;
+  search?: string | undefined;
+  limit: number;
+};
+
 const namedConnections = 6;
+
+/** How many deliveries a search finds, and among how many. */
+export const maxFound = 60;
+const maxLookedAt = 5000;
+
+/** How many of the newest events and accidents of a VIN a search looks for. */
+const maxOfVin = 20;
+const maxVehicles = 50;
 
 /**
  * The activity of one of the account's webhooks, in one round trip: at most 720 counters, 500 index entries for each of
- * three states, and a part of its deliveries, or those that `search` finds.
+ * three states, and a part of its deliveries, newest first and pending ones as due, or those that `search` finds.
  */
 export async function webhookActivity(
   env: Env,
   caller: Caller,
   webhookId: string,
-  { search, ...query }: BrowseQuery & { search?: string | undefined },
+  { search, state, before, type, limit }: BrowseQuery,
 ): Promise<WebhookActivity> {
   const now = Date.now();
   const own = ownWebhook(caller, webhookId);
+  const order = inState(state, true);
+  const identity = JSON.stringify([webhookId, state, type]);
+  const read: ListQuery = search
+    ? { order: foundBy(caller, webhookId, search.trim()), limit: maxFound, most: maxLookedAt }
+    : { order, after: order.after(decodeCursor(before ?? '', identity) ?? []), type, limit };
   const [rows, hours, [receiver], [counts], connections] = await asCaller(env, caller, (db) => [
-    search ? selectFound(db, caller, own, search) : selectPart(db, own, query),
+    selectDeliveries<{ about: string | null }>(
+      db,
+      caller,
+      { webhookId, ...read },
+      (shown) => sql`, iif(${shown}, ${aboutOf}, null) as about`,
+    ),
     selectHours(db, own, now),
     selectReceivers(db, sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`, now),
     selectCounts(db, own),
@@ -54,13 +99,37 @@ export async function webhookActivity(
             cross join connections c on c.id = wc.connection_id
             where wc.webhook_id = ${own} and c.account_id = ${caller.accountId} limit ${namedConnections}`,
   ]);
+  const { page, end } = cutScan(rows, read.limit, read.most);
   return {
     hours: inHours(hours, countedHours, now),
     receiver: receiver && asReceiver(receiver),
     connections: connections.map(({ name }) => name),
     counts: counts ?? { retrying: 0, failed: 0, waiting: 0, nextAt: null },
-    part: search ? { deliveries: rows.map(asListed) } : partOf(rows, query.limit),
+    part: {
+      deliveries: page.map((row) => ({ ...asListed(row), about: JSON.parse(row.about ?? 'null') })),
+      ...(end && !search && { next: encodeCursor(JSON.parse(end.at), identity) }),
+    },
   };
+}
+
+/**
+ * A webhook's deliveries by Delivery-Id, event id or VIN, newest first: those of the same event. By VIN, those of the
+ * newest events of each of the account's vehicles with it, and of its accidents among the account's newest 1,000.
+ */
+function foundBy({ accountId }: Caller, webhookId: string, text: string): ReadOrder {
+  const id = text.toLowerCase();
+  const ids = isUuid(id)
+    ? sql`select ${id} union select event_id from deliveries where webhook_id = ${webhookId} and id = ${id}`
+    : sql`
+      select e.value from (
+        select id from vehicles where account_id = ${accountId} and vin = ${text} limit ${maxVehicles}) v
+      cross join json_each((select json_group_array(id) from (
+        select id from safety_events where vehicle_id = v.id order by started_at desc limit ${maxOfVin}))) e
+      union all
+      select * from (select id from (
+        select id, vin from accidents where account_id = ${accountId} order by event_time desc limit ${maxScanned})
+      where vin = ${text} limit ${maxOfVin})`;
+  return { ...ofEvents(accountId, ids), keys: sql`d.id`, descending: true };
 }
 
 /** How many safety events, or levels of accidents, the filters let through. */

@@ -42,7 +42,7 @@ async function deliveryKey(c: Context): Promise<DeliveryKey> {
 async function show(c: Context, message: string, key: DeliveryKey) {
   const found = await findDelivery(c.env, c.get('caller'), key);
   if (!found) throw new Refusal({ kind: 'not found' });
-  return ok(c, message, summaryOf(found, found.log.at(-1)));
+  return ok(c, message, summaryOf(found));
 }
 
 async function list(c: Context) {

@@ -3,8 +3,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { openDatabase, statement, transaction } from '../../../src/platform/db/database.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
-import { listActivity, webhookActivity } from '../../../src/webhooks/deliveries/activity.ts';
-import type { BrowseQuery, View } from '../../../src/webhooks/deliveries/browse.ts';
+import {
+  type BrowseQuery,
+  listActivity,
+  webhookActivity,
+} from '../../../src/webhooks/deliveries/activity.ts';
 import { addTallies, countOutcomes, noTally } from '../../../src/webhooks/deliveries/counts.ts';
 import { attempted, makeDue, settled } from '../../support/deliveries.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
@@ -17,11 +20,8 @@ const tale = story();
 const caller = () => ({ accountId: tale.us.accountId, operator: true }) as const;
 
 /** What the page of a webhook shows. */
-const shown = (
-  webhookId: string,
-  query: Partial<BrowseQuery> & { search?: string } = {},
-  bindings: Env = env,
-) => webhookActivity(bindings, caller(), webhookId, { limit: 20, ...query });
+const shown = (webhookId: string, query: Partial<BrowseQuery> = {}, bindings: Env = env) =>
+  webhookActivity(bindings, caller(), webhookId, { limit: 20, ...query });
 
 describe("the counters of a webhook's hours", () => {
   const now = async (webhookId: string) => (await shown(webhookId)).hours.at(-1);
@@ -132,15 +132,15 @@ describe("the counters of a webhook's hours", () => {
 });
 
 describe("a webhook's deliveries", () => {
-  const ids = async (webhookId: string, view?: View) =>
-    (await shown(webhookId, { view })).part.deliveries.map(({ status, attempts }) => [status, attempts]);
+  const ids = async (webhookId: string, state: BrowseQuery['state']) =>
+    (await shown(webhookId, { state })).part.deliveries.map(({ status, attempts }) => [status, attempts]);
 
   it('that fail are among those that are retried, with the last error, and among those that wait', async () => {
     tale.heard.responds(() => new Response('no', { status: 503 }));
     const hook = await tale.register();
     await tale.happen(6);
     await vi.waitFor(async () => expect((await shown(hook.id)).counts.retrying).toBeGreaterThanOrEqual(5));
-    const { counts, receiver, part } = await shown(hook.id, { view: 'retrying' });
+    const { counts, receiver, part } = await shown(hook.id, { state: 'retrying' });
     expect(counts).toMatchObject({ waiting: 6, failed: 0, nextAt: expect.any(Number) });
     expect(part.deliveries.length).toBe(counts.retrying);
     expect(part.deliveries[0]).toMatchObject({
@@ -151,7 +151,7 @@ describe("a webhook's deliveries", () => {
     });
     expect(part.deliveries[0]?.last).not.toHaveProperty('answer');
     expect(receiver).toMatchObject({ lastFailure: { result: 'status', status: 503 } });
-    expect(await ids(hook.id, 'waiting')).toHaveLength(6);
+    expect(await ids(hook.id, 'pending')).toHaveLength(6);
     expect(await ids(hook.id, 'failed')).toEqual([]);
     expect(await ids(hook.id, 'delivered')).toEqual([]);
   });
@@ -189,9 +189,9 @@ describe("a webhook's deliveries", () => {
       newId(),
       tale.us.accountId,
     );
-    for (const [view, count] of [
+    for (const [state, count] of [
       [undefined, 100],
-      ['waiting', 60],
+      ['pending', 60],
       ['failed', 20],
       ['delivered', 20],
       ['retrying', 40],
@@ -200,14 +200,14 @@ describe("a webhook's deliveries", () => {
       const seen: string[] = [];
       let before: string | undefined;
       do {
-        const { part } = await shown(hook.id, { view, before, limit: 7 });
+        const { part } = await shown(hook.id, { state, before, limit: 7 });
         seen.push(...part.deliveries.map(({ id }) => id));
         before = part.next;
       } while (before);
-      expect(new Set(seen).size, view).toBe(seen.length);
-      expect(seen.length, view).toBe(count);
+      expect(new Set(seen).size, state).toBe(seen.length);
+      expect(seen.length, state).toBe(count);
     }
-    expect((await shown(hook.id, { view: 'waiting', before: 'nonsense' })).part.deliveries).toHaveLength(20);
+    expect((await shown(hook.id, { state: 'pending', before: 'nonsense' })).part.deliveries).toHaveLength(20);
   });
 
   it('of many are not all read, whatever is looked for', async () => {
@@ -226,16 +226,16 @@ describe("a webhook's deliveries", () => {
       hook.id,
       Math.floor(Date.now() / hourMs),
     );
-    const read = async (query: Partial<BrowseQuery> & { search?: string }) => {
+    const read = async (query: Partial<BrowseQuery>) => {
       const { env: bindings, cost } = metered();
       await shown(hook.id, query, bindings);
       expect(cost).toMatchObject({ trips: 1, written: 0 });
       return cost.read;
     };
     const always = 720 + 3 * 500 + 60;
-    for (const query of [{}, { view: 'retrying' }, { view: 'failed' }, { view: 'waiting' }] as const)
+    for (const query of [{}, { state: 'retrying' }, { state: 'failed' }, { state: 'pending' }] as const)
       expect(await read(query), JSON.stringify(query)).toBeLessThanOrEqual(always + 100);
-    for (const query of [{ view: 'delivered' }, { type: 1 }, { view: 'waiting', type: 1 }] as const)
+    for (const query of [{ state: 'delivered' }, { type: 1 }, { state: 'pending', type: 1 }] as const)
       expect(await read(query), JSON.stringify(query)).toBeLessThanOrEqual(always + 3 * 1000);
     expect(await read({ search: newId() })).toBeLessThanOrEqual(always + 10);
     expect(await read({ search: 'VIN1' })).toBeLessThanOrEqual(always + 1000);

@@ -134,6 +134,7 @@ export const webhookOperations = {
       webhookId: Uuid,
       status: v.optional(v.picklist(statuses, `must be one of ${statuses.join(', ')}`)),
       since: v.optional(Timestamp),
+      before: v.optional(Uuid),
       limit: Limit(500, 50),
     }),
     reply: v.array(Delivery),

@@ -38,11 +38,12 @@ const asDelivery = <T extends Omit<ListedRow, 'hit' | 'nth' | 'at'> & Details>({
   log: JSON.parse(log) as Attempt[], // as it was recorded
 });
 
-/** Which deliveries of a webhook. */
+/** Which deliveries of a webhook; `before` is the last id of the previous page. */
 export type DeliveryFilter = {
   webhookId: string;
   status?: Delivery['status'] | undefined;
   since?: number | undefined;
+  before?: string | undefined;
   limit: number;
 };
 
@@ -50,11 +51,17 @@ export type DeliveryFilter = {
 export async function listDeliveries(
   env: Env,
   caller: Caller,
-  { webhookId, status, since, limit }: DeliveryFilter,
+  { webhookId, status, since, before, limit }: DeliveryFilter,
 ): Promise<Delivery[]> {
   const order = inState(status, true);
+  const after = before === undefined ? undefined : order.after([webhookId, before]);
   const [rows] = await asCaller(env, caller, (db) => [
-    selectDeliveries<Details>(db, caller, { order, webhookId, from: since, limit }, () => sql`, ${details}`),
+    selectDeliveries<Details>(
+      db,
+      caller,
+      { order, after, webhookId, from: since, limit },
+      () => sql`, ${details}`,
+    ),
   ]);
   return cutScan(rows, limit).page.map(asDelivery);
 }

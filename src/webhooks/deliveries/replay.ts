@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { note } from '../../accounts/audit/note.ts';
 import { config } from '../../platform/config.ts';
-import { change, type Database, jsonList, statement } from '../../platform/db/database.ts';
+import { change, type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { invalid } from '../../platform/errors.ts';
@@ -14,15 +14,15 @@ import { type DeliveryKey, wakeOf } from './queue.ts';
 
 /**
  * Which finished deliveries of a webhook to replay: missed ones, which failed or were cancelled, or delivered ones as
- * well; created in a time span (milliseconds since 1970), and after the delivery `after`; or only those with these
- * `ids`.
+ * well; created in a time span (milliseconds since 1970), and after the delivery `after`; or only the one with this
+ * `id`.
  */
 export type ReplaySelection = {
   since?: number | undefined;
   until?: number | undefined;
   includeDelivered?: boolean | undefined;
   after?: string | undefined;
-  ids?: string[];
+  id?: string;
 };
 
 /** What a call has replayed; if there are more, `next` is the delivery to continue `after`. */
@@ -117,7 +117,7 @@ export async function replay(
  * @throws Refusal: invalid, when it cannot be replayed; unauthenticated, forbidden, unavailable
  */
 export async function replayOne(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<Replayed> {
-  const done = await replay(env, caller, webhookId, { ids: [id], includeDelivered: true });
+  const done = await replay(env, caller, webhookId, { id, includeDelivered: true });
   if (done.replayed > 0) return done;
   const found = await findDelivery(env, caller, { webhookId, id });
   if (found?.status === 'pending') throw invalid('This delivery is pending, send it now instead');
@@ -163,7 +163,7 @@ type IdRange = {
   from: string;
   to: string;
   includeDelivered: boolean;
-  only: string[] | undefined;
+  only: string | undefined;
 };
 
 /** No delivery has the first id of a time, so ranges can exclude their ends. */
@@ -174,7 +174,7 @@ function idRanges(
   env: Env,
   caller: Caller,
   webhookId: string,
-  { since = 0, until, includeDelivered = false, after = '', ids: only }: ReplaySelection,
+  { since = 0, until, includeDelivered = false, after = '', id: only }: ReplaySelection,
 ): { ids: IdRange; tooOld: IdRange } {
   if (until !== undefined && since >= until)
     throw invalid('since must be before until', [{ field: 'since', message: 'must be before until' }]);
@@ -221,7 +221,7 @@ async function inChunks(
 function candidates({ webhook, from, to, includeDelivered, only }: IdRange, limit: number): SQL {
   const columns = sql`select webhook_id, id, event_id, level, status, connection_id`;
   const inRange = sql`webhook_id = ${webhook} and id > ${from} and id < ${to}
-    ${only ? sql`and id in ${jsonList(only)}` : sql.empty()}`;
+    ${only ? sql`and id = ${only}` : sql.empty()}`;
   const first = sql`order by id limit ${limit}`;
   if (includeDelivered) return sql`${columns} from deliveries where ${inRange} ${first}`;
   return sql`

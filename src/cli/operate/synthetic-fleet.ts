@@ -10,33 +10,25 @@ export type FleetOptions = { vehicles: number; days: number; start: string; seed
 
 type Place = { latitude: number; longitude: number };
 
-const towns: [name: string, latitude: number, longitude: number][] = [
+const depots: [town: string, latitude: number, longitude: number][] = [
   ['Denver', 39.7392, -104.9903],
-  ['Boulder', 40.015, -105.2705],
   ['Colorado Springs', 38.8339, -104.8214],
   ['Fort Collins', 40.5853, -105.0844],
   ['Pueblo', 38.2544, -104.6091],
-  ['Greeley', 40.4233, -104.7091],
 ];
-const models: [make: string, model: string, fuel: string][] = [
+const models: [make: string, model: string, fuelType: string][] = [
   ['Freightliner', 'Cascadia', 'diesel'],
-  ['Volvo', 'VNL 760', 'diesel'],
   ['Ford', 'E-Transit', 'electric'],
   ['Mercedes-Benz', 'Sprinter', 'diesel'],
-  ['Isuzu', 'NPR', 'petrol'],
 ];
 /** Incidents per 100,000 km. */
 const incidents = Object.entries({
   Speeding: 140,
   'Harsh Braking': 90,
-  'Harsh Acceleration': 50,
   'Hard Cornering': 50,
   Tailgating: 40,
-  'Rolling Stop': 30,
   'Phone Usage': 20,
-  Distraction: 20,
   'Seat Belt Violation': 10,
-  Drowsiness: 4,
   'Near Crash': 3,
   Crash: 1,
 }).flatMap(([type, count]) => Array<string>(count).fill(type));
@@ -69,43 +61,22 @@ export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): G
   const first = Date.parse(`${start}T00:00:00Z`);
 
   const fleet = Array.from({ length: vehicles }, (_, index) => {
-    const [town, latitude, longitude] = pick(towns);
-    const [make, model, fuelType] = pick(models);
+    const [town, latitude, longitude] = pick(depots);
     const number = String(index + 1).padStart(4, '0');
-    return {
-      number,
-      town,
-      depot: { latitude, longitude },
-      make,
-      model,
-      fuelType,
-      odometerKm: between(5_000, 400_000),
-      shiftStart: between(5, 9), // hour of the day, local
-    };
+    return { number, town, depot: { latitude, longitude }, shiftStart: between(12, 16) };
   });
-  for (const { number, town } of fleet) {
+  for (const { number } of fleet)
     yield {
-      kind: 'driver',
-      sourceId: `driver-${number}`,
-      name: `Driver ${number}`,
-      email: `driver-${number}@fleet.example`,
-      licenseState: 'CO',
-      licenseNumber: `${number}-${town.slice(0, 3).toUpperCase()}`,
+      ...{ kind: 'driver', sourceId: `driver-${number}`, name: `Driver ${number}` },
+      ...{ email: `driver-${number}@fleet.example`, licenseState: 'CO', licenseNumber: number },
     };
-  }
-  for (const { number, town, make, model, fuelType, odometerKm } of fleet) {
+  for (const { number, town } of fleet) {
+    const [make, model, fuelType] = pick(models);
     yield {
-      kind: 'vehicle',
-      sourceId: `vehicle-${number}`,
-      name: `${town} ${number}`,
-      vin: `1FD${number.padStart(14, '0')}`,
-      groups: [town],
-      make,
-      model,
+      ...{ kind: 'vehicle', sourceId: `vehicle-${number}`, name: `${town} ${number}`, groups: [town] },
+      ...{ vin: `1FD${number.padStart(14, '0')}`, licensePlate: `FL-${number}`, make, model, fuelType },
       year: 2018 + Math.floor(random() * 8),
-      fuelType,
-      licensePlate: `${town.slice(0, 2).toUpperCase()}-${number}`,
-      odometerKm: round(odometerKm, 1),
+      odometerKm: round(between(5_000, 400_000), 1),
     };
   }
 
@@ -114,24 +85,19 @@ export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): G
     const weekend = [0, 6].includes(new Date(midnight).getUTCDay());
     for (const { number, depot, shiftStart } of fleet) {
       if (random() < (weekend ? 0.75 : 0.08)) continue; // off the road
-      let at = midnight + (shiftStart + 7) * hourMs + between(-20, 20) * minuteMs;
+      const driven = { vehicle: `vehicle-${number}`, driver: `driver-${number}` };
+      let at = midnight + shiftStart * hourMs + between(-20, 20) * minuteMs;
       let here: Place = depot;
       const trips = Math.round(between(3, 7));
-      for (let trip = 0; trip < trips; trip++) {
-        const last = trip === trips - 1;
-        const there = last ? depot : away(depot, between(2, 60), random() * 2 * Math.PI);
+      for (let trip = 1; trip <= trips; trip++) {
+        const there = trip === trips ? depot : away(depot, between(2, 60), random() * 2 * Math.PI);
         const distanceKm = straightKm(here, there) * between(1.15, 1.45) + 0.5;
         const minutes = (distanceKm / between(35, 75)) * 60 + between(2, 8);
         const tripId = `trip-${number}-${date}-${trip}`;
         yield {
-          kind: 'trip',
-          sourceId: tripId,
-          vehicle: `vehicle-${number}`,
-          driver: `driver-${number}`,
+          ...{ kind: 'trip', sourceId: tripId, ...driven, startLocation: here, endLocation: there },
           startedAt: time(at),
           endedAt: time(at + minutes * minuteMs),
-          startLocation: here,
-          endLocation: there,
           distanceKm: round(distanceKm, 2),
           durationSeconds: Math.round(minutes * 60),
         };
@@ -139,16 +105,10 @@ export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): G
         for (let incident = 0; random() < expected / (incident + 1); incident++) {
           const share = random();
           const speedLimitKph = pick([50, 70, 90, 110]);
-          const happened = time(at + share * minutes * minuteMs);
           yield {
-            kind: 'safetyEvent',
-            sourceId: `event-${number}-${date}-${trip}-${incident}`,
-            vehicle: `vehicle-${number}`,
-            driver: `driver-${number}`,
-            trip: tripId,
+            ...{ kind: 'safetyEvent', sourceId: `event-${tripId}-${incident}`, ...driven, trip: tripId },
             incidentTypes: [pick(incidents)],
-            startedAt: happened,
-            issuedOn: happened,
+            startedAt: time(at + share * minutes * minuteMs),
             location: {
               latitude: round(here.latitude + (there.latitude - here.latitude) * share, 5),
               longitude: round(here.longitude + (there.longitude - here.longitude) * share, 5),

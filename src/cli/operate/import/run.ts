@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { insist, request } from '../client.ts';
 import type { Line } from './read.ts';
 
@@ -25,8 +24,8 @@ const bytesPerCall = 900_000;
 
 /**
  * Sends lines in calls of up to 500 records, `atOnce` calls at a time, in constant memory. After a call with vehicles
- * it waits for the response, because later records may refer to them. Rejected records go to `rejectedFile` with their
- * reasons, as one JSON line each; if there are none, neither is the file.
+ * it waits for the response, because later records may refer to them. Rejected records are added to `rejectedFile`
+ * with their reasons, as one JSON line each.
  */
 export async function importLines(
   lines: AsyncIterable<Line>,
@@ -38,65 +37,57 @@ export async function importLines(
   },
 ): Promise<Summary> {
   const summary: Summary = { accepted: 0, unchanged: 0, rejected: 0, firstRejected: [] };
-  const underWay = new Set<Promise<void>>();
-  let failed: { error: unknown } | undefined;
-  let rejectedLines: WriteStream | undefined;
-  let call: Line[] = [];
-  let callBytes = 0;
-
-  const reject = async ({ line, record }: Line, message: string) => {
+  const reject = ({ line, record }: Line, message: string) => {
     summary.rejected++;
     if (summary.firstRejected.length < maxFirstRejected) summary.firstRejected.push({ line, message });
-    rejectedLines ??= createWriteStream(options.rejectedFile);
-    const text = `${JSON.stringify({ line, message, record })}\n`;
-    if (!rejectedLines.write(text)) await once(rejectedLines, 'drain');
+    appendFileSync(options.rejectedFile, `${JSON.stringify({ line, message, record })}\n`);
   };
-  const sendCall = async (lines: Line[]) => {
-    const result = await send(lines.map(({ record }) => record));
+  const sendCall = async (call: Line[]) => {
+    const result = await send(call.map(({ record }) => record));
     summary.accepted += result.accepted;
     summary.unchanged += result.unchanged;
     for (const { index, message } of result.rejected) {
-      const line = lines[index];
-      if (line) await reject(line, message);
+      const line = call[index];
+      if (line) reject(line, message);
     }
-    options.onProgress(summary, lines.at(-1)?.bytesRead ?? 0);
+    options.onProgress(summary, call.at(-1)?.bytesRead ?? 0);
   };
-  const flush = async () => {
-    if (call.length === 0) return;
-    const lines = call;
-    call = [];
-    callBytes = 0;
-    const hasVehicles = lines.some(({ record }) => (record as { kind?: unknown } | null)?.kind === 'vehicle');
-    if (hasVehicles || underWay.size >= options.atOnce)
-      await (hasVehicles ? Promise.all(underWay) : Promise.race(underWay));
-    const sending = sendCall(lines)
-      .catch((error) => {
-        failed ??= { error };
-      })
-      .finally(() => underWay.delete(sending));
+  const underWay = new Set<Promise<void>>();
+  for await (const call of callsOf(lines, reject)) {
+    const hasVehicles = call.some(({ record }) => (record as { kind?: unknown } | null)?.kind === 'vehicle');
+    while (underWay.size >= (hasVehicles ? 1 : options.atOnce)) await Promise.race(underWay);
+    // One that fails stays, and ends this.
+    const sending: Promise<void> = sendCall(call).then(() => void underWay.delete(sending));
+    sending.catch(() => {});
     underWay.add(sending);
     if (hasVehicles) await sending;
-    if (failed) throw failed.error;
-  };
-
-  try {
-    for await (const line of lines) {
-      if (line.problem) {
-        await reject(line, line.problem);
-        continue;
-      }
-      const bytes = Buffer.byteLength(JSON.stringify(line.record));
-      if (call.length === perCall || callBytes + bytes > bytesPerCall) await flush();
-      call.push(line);
-      callBytes += bytes;
-    }
-    await flush();
-  } finally {
-    await Promise.all(underWay);
-    if (rejectedLines) await once(rejectedLines.end(), 'finish');
   }
-  if (failed) throw failed.error;
+  await Promise.all(underWay);
   return summary;
+}
+
+/** The lines of each call; those without a record are rejected. */
+async function* callsOf(
+  lines: AsyncIterable<Line>,
+  reject: (line: Line, message: string) => void,
+): AsyncGenerator<Line[]> {
+  let call: Line[] = [];
+  let callBytes = 0;
+  for await (const line of lines) {
+    if (line.problem) {
+      reject(line, line.problem);
+      continue;
+    }
+    const bytes = Buffer.byteLength(JSON.stringify(line.record));
+    if (call.length === perCall || callBytes + bytes > bytesPerCall) {
+      if (call.length > 0) yield call;
+      call = [];
+      callBytes = 0;
+    }
+    call.push(line);
+    callBytes += bytes;
+  }
+  if (call.length > 0) yield call;
 }
 
 /**

@@ -11,7 +11,7 @@ export type BenchAccount = {
   token: string;
   ingestKey: string;
   post: <T>(path: string, body: object, key?: string) => Promise<T>;
-  ingest: (records: object[]) => Promise<{ rejected: unknown[] }>;
+  ingest: (records: object[]) => Promise<{ accepted: number }>;
   /** Creates a webhook for each URL. Returns their ids. */
   webhooks: (
     urls: string[],
@@ -34,7 +34,7 @@ export async function newAccount(stack: Stack): Promise<BenchAccount> {
       headers: { 'x-api-key': credential, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-  const ingest = (records: object[]) => post<{ rejected: unknown[] }>('/ingest', { records }, ingestKey);
+  const ingest = (records: object[]) => post<{ accepted: number }>('/ingest', { records }, ingestKey);
   await ingest(
     Array.from({ length: vehicles }, (_, i) => ({
       ...vehicle(`v${i}`, ['North', 'Reefers']),

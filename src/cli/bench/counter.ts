@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Certificates } from '../local/certificates.ts';
 import { type Listening, listen } from '../local/receiver.ts';
-import type { Stack } from '../local/stack.ts';
 
 /** A slow receiver that counts its calls. */
 export type Counter = Listening & {
@@ -14,7 +14,7 @@ export type Counter = Listening & {
   reset: () => void;
 };
 
-export async function startCounter({ certificates }: Stack, ms = 0): Promise<Counter> {
+export async function startCounter(certificates: Certificates, ms: number): Promise<Counter> {
   const seen = new Set<string>();
   const inFlight = new Map<string, number>();
   const nothing = { got: 0, repeats: 0, most: 0, firstAt: undefined, lastAt: 0 };

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type BenchAccount, deliveryBody as body, forget, newAccount, newEvents, pileUp } from './account.ts';
-import { arrivalsPerSecond, startCounter } from './counter.ts';
+import { arrivalsPerSecond } from './counter.ts';
 import type { Benchmark } from './harness.ts';
 import { compare, comparedWithBare, median, percentile } from './table.ts';
 
@@ -12,7 +12,7 @@ export const deliveries: Benchmark = {
       : { rounds: 5, waiting: 5000, samples: 20 };
     const stack = await start();
     const us = await newAccount(stack);
-    const receiver = await startCounter(stack);
+    const receiver = await stack.receiver();
     const signed = await newAccount(stack);
     const urls = [1, 2, 3, 4].map((n) => `${receiver.url}/${n}`);
     const webhooks = [...(await us.webhooks(urls)), ...(await signed.webhooks(urls, { signing: true }))];
@@ -78,7 +78,6 @@ export const deliveries: Benchmark = {
       met: true,
     };
     await forget(stack, one);
-    receiver.stop();
     return [comparedWithBare([...rates, p50, p99])];
   },
 };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Stack, startStack } from '../local/stack.ts';
 import { request } from '../operate/client.ts';
 import { localDirectory } from '../project/paths.ts';
+import { type Counter, startCounter } from './counter.ts';
 import { allMet, print, type Table } from './table.ts';
 
 /** A benchmark: a description and its measurement. */
@@ -22,6 +23,9 @@ type StackOptions = { rateLimits?: boolean };
 export type BenchStack = Stack & {
   directory: string;
   call: <T>(path: string, body?: object) => Promise<T>;
+  /** Starts a receiver that responds after `ms`. It stops with the stack, as do all in `closing`. */
+  receiver: (ms?: number) => Promise<Counter>;
+  closing: { stop: () => void }[];
   /** Measures without the log, whose local cost says nothing about Cloudflare's network. */
   quietly: <T>(measure: () => Promise<T>) => Promise<T>;
 };
@@ -64,14 +68,21 @@ async function startBenchStack(rateLimits: boolean): Promise<BenchStack> {
     await call('/bench/log');
     return measured;
   };
+  const closing: { stop: () => void }[] = [];
+  const receiver = async (ms = 0) => {
+    const counter = await startCounter(stack.certificates, ms);
+    closing.push(counter);
+    return counter;
+  };
   const stop = async () => {
+    for (const one of closing) one.stop();
     await stack.stop();
     const exceeded = /Limit of production exceeded: .*/.exec(
       readFileSync(join(directory, 'wrangler.log'), 'utf8'),
     );
     if (exceeded) throw new Error(exceeded[0]);
   };
-  return { ...stack, stop, directory, call, quietly };
+  return { ...stack, stop, directory, call, receiver, closing, quietly };
 }
 
 const withoutRateLimits = (toml: string) => toml.replaceAll(/limit = \d+/g, 'limit = 1000000000');

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type BenchAccount, forget, newAccount, newEvents } from './account.ts';
-import { startCounter } from './counter.ts';
 import type { Benchmark } from './harness.ts';
 import { compare, comparedWithBare } from './table.ts';
 
@@ -12,7 +11,7 @@ export const ingest: Benchmark = {
     const { rounds, calls } = small ? { rounds: 0, calls: 1 } : { rounds: 5, calls: 6 };
     const stack = await start();
     const us = await newAccount(stack);
-    const { url, stop } = await startCounter(stack);
+    const { url } = await stack.receiver();
     const webhooks = await us.webhooks([1, 2, 3, 4].map((n) => `${url}/${n}`));
     const recordsPerSecond = async (path: string, body: () => object) => {
       const bodies = Array.from({ length: calls }, () => JSON.stringify(body())); // built before the clock starts
@@ -32,7 +31,6 @@ export const ingest: Benchmark = {
       service: () => recordsPerSecond('/ingest', () => ({ records: newEvents(perCall) })),
     });
     await forget(stack, webhooks);
-    stop();
     return [comparedWithBare([row])];
   },
 };

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type BenchAccount, deliveryBody, forget, newAccount, pileUp, type Used } from './account.ts';
-import { arrivalsPerSecond, type Counter, startCounter } from './counter.ts';
+import { arrivalsPerSecond, type Counter } from './counter.ts';
 import type { Benchmark, BenchStack } from './harness.ts';
 
 /** How many deliveries a second so many webhooks, whose receivers take so long, should get. */
@@ -31,7 +31,7 @@ export const receivers: Benchmark = {
     const us = await newAccount(stack);
     const rows = [];
     for (const { webhooks, ms, deliveries, required } of small ? smallCases : cases) {
-      const receiver = await startCounter(stack, ms);
+      const receiver = await stack.receiver(ms);
       const urls = Array.from({ length: webhooks }, (_, i) => `${receiver.url}/${i}`);
       const sent = { urls, body: deliveryBody, count: deliveries };
       const bare = await arrivalsPerSecond(receiver, deliveries, () => stack.call('/bare/send?slow', sent));
@@ -39,7 +39,6 @@ export const receivers: Benchmark = {
       const { perSecond, used } = await deliver(stack, us, receiver, webhooks, deliveries);
       const { repeats, most } = receiver;
       await forget(stack, ids);
-      receiver.stop();
       const written = used.written / deliveries;
       const operations = (3 * used.queued) / deliveries;
       rows.push({

@@ -1,15 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { D1Database, R2Bucket } from '@cloudflare/workers-types';
+import { DatabaseSync } from 'node:sqlite';
 import { parquetMetadata } from 'hyparquet';
-import { getPlatformProxy } from 'wrangler';
 import { dayMs } from '../platform/durations.ts';
-import { root } from './project/paths.ts';
-import { runWrangler } from './project/wrangler.ts';
 
-// npm run rehearse -- FOLDER: restores a backup into local stand-ins of D1 and R2, in FOLDER/restored, and checks that
-// nothing is missing. The backup is FOLDER/fleet.sql, written by `wrangler d1 export`, and the bucket in
-// FOLDER/archive.
+// npm run rehearse -- FOLDER: restores a backup's database into SQLite, on which D1 stands, in FOLDER/restored, and
+// checks that the archive has everything that it catalogues. The backup is FOLDER/fleet.sql, written by
+// `wrangler d1 export`, and the bucket in FOLDER/archive.
 
 const [folder = ''] = process.argv.slice(2).map((path) => resolve(path));
 const dump = join(folder, 'fleet.sql');
@@ -20,73 +17,40 @@ if (!folder || !existsSync(dump)) {
 const restored = join(folder, 'restored');
 rmSync(restored, { recursive: true, force: true });
 mkdirSync(restored, { mode: 0o700 });
-const config = join(restored, 'wrangler.toml');
-const toml = readFileSync(join(root, 'wrangler.toml'), 'utf8');
-const bindings = toml.match(/^\[\[(?:d1_databases|r2_buckets)\]\]\n(?:.+\n)+/gm) ?? [];
-writeFileSync(
-  config,
-  `name = "rehearsal"\n${/^compatibility_date = .+\n/m.exec(toml)?.[0]}\n${bindings.join('\n')}`,
-);
+// As D1 does, for the rows of a dump may come before those that they refer to.
+const database = new DatabaseSync(join(restored, 'fleet.sqlite'), { enableForeignKeyConstraints: false });
+const text = readFileSync(dump, 'utf8');
+database.exec(text);
 
-const executed = await runWrangler([
-  ...['d1', 'execute', 'fleet', '--config', config, '--local', '--persist-to', restored],
-  ...['--yes', '--file', dump],
-]);
-if (!executed.ok) {
-  console.error(`The database cannot be restored:\n${executed.text}`);
-  process.exit(1);
-}
-const { env, dispose } = await getPlatformProxy<{ DB: D1Database; ARCHIVE: R2Bucket }>({
-  configPath: config,
-  persist: { path: join(restored, 'v3') },
-});
 const problems: string[] = [];
-const tables = await checkTables();
-const files = await restoreArchive();
-await dispose();
+const tables = [...Map.groupBy(text.matchAll(/^INSERT INTO "?(\w+)"?/gm), ([, table]) => table ?? '')].map(
+  ([table, { length }]) => {
+    const rows = Number(database.prepare(`select count(*) as n from "${table}"`).get()?.n);
+    if (rows !== length) problems.push(`${table} has ${rows} rows, and ${length} in the backup`);
+    return rows;
+  },
+);
+const files = database
+  .prepare(
+    `select kind, account_id as account, connection_id as connection, day, part.value ->> 'file' as file,
+       part.value ->> 'rows' as rows, part.value ->> 'bytes' as bytes
+     from archived_days, json_each(parts) as part`,
+  )
+  .all()
+  .flatMap(({ kind, account, connection, day, file, rows, bytes }) => {
+    const date = new Date(Number(day) * dayMs).toISOString().slice(0, 10);
+    const key = `kind=${kind}/account=${account}/connection=${connection}/date=${date}/${file}`;
+    const path = join(folder, 'archive', key);
+    const content = existsSync(path) ? readFileSync(path) : undefined;
+    if (content && content.length === bytes && rowsOf(content) === rows) return [Number(rows)];
+    problems.push(`${key} is ${content ? 'damaged' : 'missing'}`);
+    return [];
+  });
 console.log(
   `database: ${tables.length} tables, ${sum(tables)} rows\narchive: ${files.length} files, ${sum(files)} rows`,
 );
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
-
-/** Compares the rows of each table with those of the dump. Returns the counts. */
-async function checkTables(): Promise<number[]> {
-  const dumped = Map.groupBy(
-    readFileSync(dump, 'utf8').matchAll(/^INSERT INTO "?(\w+)"?/gm),
-    ([, table]) => table ?? '',
-  );
-  const counts: number[] = [];
-  for (const [table, { length }] of dumped) {
-    const rows = Number(await env.DB.prepare(`select count(*) as n from "${table}"`).first('n'));
-    if (rows !== length) problems.push(`${table} has ${rows} rows, and ${length} in the backup`);
-    counts.push(rows);
-  }
-  return counts;
-}
-
-type Day = { kind: string; account_id: string; connection_id: string; day: number; parts: string };
-type Part = { file: string; rows: number; bytes: number };
-
-/** Restores the catalogued files with their metadata. Returns the rows of each. */
-async function restoreArchive(): Promise<number[]> {
-  const { results } = await env.DB.prepare('select * from archived_days').all<Day>();
-  const counts: number[] = [];
-  for (const { kind, account_id, connection_id, day, parts } of results)
-    for (const { file, bytes, ...label } of JSON.parse(parts) as Part[]) {
-      const date = new Date(day * dayMs).toISOString().slice(0, 10);
-      const key = `kind=${kind}/account=${account_id}/connection=${connection_id}/date=${date}/${file}`;
-      const path = join(folder, 'archive', key);
-      const content = existsSync(path) ? readFileSync(path) : undefined;
-      if (!content || content.length !== bytes || rowsOf(content) !== label.rows) {
-        problems.push(`${key} is ${content ? 'damaged' : 'missing'}`);
-        continue;
-      }
-      await env.ARCHIVE.put(key, content, { customMetadata: { label: JSON.stringify(label) } });
-      counts.push(label.rows);
-    }
-  return counts;
-}
 
 /** How many rows a Parquet file has, by its metadata; undefined if it is invalid. */
 function rowsOf({ buffer, byteOffset, byteLength }: Buffer): number | undefined {

@@ -134,7 +134,7 @@ it('a backup of database and bucket can be restored, and a rehearsal says what i
   rmSync(join(backup, 'archive', missing));
   const rehearsal = promisify(execFile)(process.execPath, [join(root, 'src/cli/rehearse.ts'), backup]);
   const { code, stdout, stderr } = await rehearsal.catch((error) => error);
-  expect([code, stdout]).toEqual([
+  expect([code, stdout], stderr).toEqual([
     1,
     expect.stringMatching(/^database: \d+ tables, \d{2,} rows\narchive: 3 files, \d+ rows\n$/),
   ]);

@@ -3,31 +3,19 @@ import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { dayMs } from '../../platform/durations.ts';
 
-/** Files with the certificate and key of this machine, and with the local authority that signed it. */
+/** Files with the certificate and key of this machine, and with the authority that signed it: itself. */
 export type Certificates = { certFile: string; keyFile: string; caFile: string };
 
-/** Returns a certificate for localhost and 127.0.0.1, and its authority. Creates both in `directory` if needed. */
+/** Returns a certificate for localhost and 127.0.0.1. Creates it in `directory` if needed. */
 export async function certificates(directory: string): Promise<Certificates> {
-  const files = {
-    certFile: join(directory, 'localhost.pem'),
-    keyFile: join(directory, 'localhost.key'),
-    caFile: join(directory, 'ca.pem'),
-  };
-  if (Object.values(files).every((file) => existsSync(file))) return files;
-  const notAfterDate = new Date(Date.now() + 5 * 365 * dayMs);
-  const authority = await generate([{ name: 'commonName', value: 'Fleet Data Service, local' }], {
-    notAfterDate,
+  const certFile = join(directory, 'localhost.pem');
+  const files = { certFile, keyFile: join(directory, 'localhost.key'), caFile: certFile };
+  if (existsSync(certFile) && existsSync(files.keyFile)) return files;
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    notAfterDate: new Date(Date.now() + 5 * 365 * dayMs),
     extensions: [
       { name: 'basicConstraints', cA: true, critical: true },
-      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
-    ],
-  });
-  const leaf = await generate([{ name: 'commonName', value: 'localhost' }], {
-    notAfterDate,
-    ca: { key: authority.private, cert: authority.cert },
-    extensions: [
-      { name: 'basicConstraints', cA: false, critical: true },
-      { name: 'keyUsage', digitalSignature: true, keyEncipherment: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, digitalSignature: true, keyEncipherment: true, critical: true },
       { name: 'extKeyUsage', serverAuth: true },
       {
         name: 'subjectAltName',
@@ -39,8 +27,7 @@ export async function certificates(directory: string): Promise<Certificates> {
       },
     ],
   });
-  writeFileSync(files.certFile, leaf.cert);
-  writeFileSync(files.keyFile, leaf.private, { mode: 0o600 });
-  writeFileSync(files.caFile, authority.cert);
+  writeFileSync(certFile, cert);
+  writeFileSync(files.keyFile, key, { mode: 0o600 });
   return files;
 }

@@ -21,21 +21,13 @@ const partOf = (home: string, part: string): string =>
 export const bindingOf = (main: string, home: string): string =>
   home === mainHome ? main : `${main}_${home.toUpperCase()}`;
 
-/**
- * The homes besides main in a list such as `main,eu,us2`.
- *
- * @throws Error, when a name is invalid or repeated, or main is missing
- */
+/** The homes besides main in a list such as `main,eu,us2`. @throws Error, when a name is invalid */
 export function furtherHomes(list: string): string[] {
-  const names = list.split(',').map((name) => name.trim());
-  const others = names.filter((name) => name !== mainHome);
-  const problem = others.map(problemOfHome).find(Boolean);
+  const others = new Set(list.split(','));
+  others.delete(mainHome);
+  const problem = [...others].map(problemOfHome).find(Boolean);
   if (problem) throw new Error(problem);
-  const twice = names.find((name, at) => names.indexOf(name) < at);
-  if (twice) throw new Error(`The home ${twice} is named twice.`);
-  if (!names.includes(mainHome))
-    throw new Error(`main must be among them: ${[mainHome, ...names].join(',')}.`);
-  return others;
+  return [...others];
 }
 
 /** What is wrong with a name for a further home; undefined if nothing is. */

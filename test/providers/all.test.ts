@@ -9,7 +9,15 @@ import { geotabFleet } from '../support/fleets/geotab.ts';
 import { motiveFleet } from '../support/fleets/motive.ts';
 import { samsaraFleet } from '../support/fleets/samsara.ts';
 import { terminalFleet } from '../support/fleets/terminal.ts';
-import { makePullDue, providerStory, pullAll, pullColumn, pullRun, pullStatus } from '../support/provider.ts';
+import {
+  makePullDue,
+  providerStory,
+  pullAll,
+  pullColumn,
+  pullRun,
+  pullStatus,
+  refusalsOf,
+} from '../support/provider.ts';
 import { rows } from '../support/rows.ts';
 
 const fleets = [
@@ -62,6 +70,22 @@ describe.each(fleets)('%s', (provider, make) => {
     expect(wait).toBeGreaterThanOrEqual(57_600);
     expect(wait).toBeLessThan(67_600);
     expect(limited).toHaveBeenCalledOnce();
+  });
+
+  it('has records of the wrong shape refused, with the reason, and all others accepted', async () => {
+    const fleet = served();
+    const { vehicles } = fleet.known();
+    fleet.addBroken();
+    const id = await tale.connectWith(fleet.credential);
+    await pullAll(id);
+    expect(await sourceIds('vehicles', id)).toEqual(vehicles?.toSorted());
+    expect((await refusalsOf(id)).map((refusal) => refusal.split(';')[0])).toEqual(
+      expect.arrayContaining([
+        'vehicle: name can be at most 200 characters',
+        'vehicle: make must be a string',
+        'safetyEvent: maxSpeedKph must be from 0 to 1000',
+      ]),
+    );
   });
 
   it('has events notified at once whose vehicle is not known yet', async () => {

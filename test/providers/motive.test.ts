@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { pull } from '../../src/providers/pull.ts';
-import { providerStory, pullAll, pullColumn, pullRun, pullStatus, refusalsOf } from '../support/provider.ts';
+import { later, providerStory, pullAll, pullColumn, pullRun, pullStatus } from '../support/provider.ts';
 import {
   fakeMotive,
   type MotiveData,
@@ -13,7 +13,6 @@ import {
 } from '../support/providers/motive.ts';
 import { rows } from '../support/rows.ts';
 
-const minute = 60_000;
 const day = 86_400_000;
 /** Motive's times are whole seconds. */
 const iso = (ms: number) => new Date(Math.floor(ms / 1000) * 1000).toISOString();
@@ -50,10 +49,6 @@ function serve(more: { perPage?: number; saysTotal?: boolean } = { perPage: 2 })
     return fault(url) ?? motive(request);
   });
 }
-
-/** From now on it is so many minutes later than it is. */
-const real = Date.now.bind(Date);
-const later = (minutes: number) => vi.spyOn(Date, 'now').mockImplementation(() => real() + minutes * minute);
 
 const [truck, other] = [motiveVehicle(1), motiveVehicle(2)];
 /** Three events of a sort in the seconds after a time. */
@@ -362,36 +357,6 @@ it('catches up after a long pause, in stretches of days', async () => {
   await pullAll(id);
   const until = { to: iso(start + 60 * day), from: iso(start) };
   expect([(await events(id, until)).length, (await trips(id, until)).length]).toEqual([6, 3]);
-});
-
-it('goes on with the other records when one is not as it should be, and says which and why', async () => {
-  data.vehicles = [
-    motiveVehicle(1, { number: 'n'.repeat(1_000_000) }),
-    motiveVehicle(2, { make: 7, group_ids: 'none' }),
-    null as never,
-    motiveVehicle(3),
-  ];
-  const third = motiveVehicle(3);
-  const readable = { max_speed: '80.5', lat: '36.2', lon: '-86.1' };
-  data.performance.push(
-    motiveEvent(third, 'hard_brake', soon(), { max_speed: -3 }),
-    motiveEvent(third, 'hard_brake', soon() + 1000, readable),
-    motiveEvent(third, 'crash', soon() + 2000, { start_time: 'yesterday', vehicle: null }),
-    { id: 7 },
-    null as never,
-  );
-  const id = await connected();
-  expect(await tale.names(id)).toEqual(['Truck 3']);
-  expect(await events(id)).toMatchObject([
-    { maxSpeedKph: 80.5, location: { latitude: 36.2, longitude: -86.1 } },
-  ]);
-  expect((await refusalsOf(id)).map((refusal) => refusal.split(';')[0])).toEqual(
-    expect.arrayContaining([
-      'vehicle: make must be a string',
-      'vehicle: name can be at most 200 characters',
-      'safetyEvent: maxSpeedKph must be from 0 to 1000',
-    ]),
-  );
 });
 
 it('needs no more calls in a minute in which nothing happens than there are lists', async () => {

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { pull } from '../../src/providers/pull.ts';
-import { providerStory, pullAll, pullColumn, pullStatus, refusalsOf } from '../support/provider.ts';
+import { providerStory, pullAll, pullColumn, pullStatus } from '../support/provider.ts';
 import {
   fakeTerminal,
   type TerminalData,
@@ -272,32 +272,6 @@ it('says that Terminal has lost the customer, keeps what there is, and goes on w
   changed(data.vehicles[0] ?? {}, { name: 'Truck one' });
   await pullAll(id);
   expect(await names(id)).toContain('Truck one');
-});
-
-it('goes on with the other records when one is not as it should be, and says which and why', async () => {
-  const id = await connectWith(credential());
-  data.vehicles = [
-    terminalVehicle(1, { name: 'n'.repeat(1_000_000) }),
-    terminalVehicle(2, { year: '2022', groups: 'none', licensePlate: 7 }),
-    terminalVehicle(3, { vin: null, licensePlate: null }),
-  ];
-  data.drivers = [terminalDriver(1, { firstName: {}, email: 'nobody' })];
-  const placeless = { provider: null, startLocation: null, endLocation: 4 };
-  data.events = [
-    terminalEvent(terminalVehicle(3), 'harsh_brake', 1, soon(), { stats: { maximumSpeed: -1 } }),
-    terminalEvent(terminalVehicle(3), 'crash', 2, soon(), placeless),
-    terminalEvent(terminalVehicle(3), 'harsh_brake', 3, soon(), { type: null, vehicle: null, startedAt: 7 }),
-  ];
-  await pullAll(id);
-  expect(await names(id)).toEqual(['Truck 3']);
-  expect(await events(id)).toHaveLength(1);
-  expect((await refusalsOf(id)).map((refusal) => refusal.split(';')[0])).toEqual([
-    'driver: name must be a string',
-    'safetyEvent: maxSpeedKph must be from 0 to 1000',
-    'safetyEvent: vehicle must be a string',
-    'vehicle: name can be at most 200 characters',
-    'vehicle: year must be a number',
-  ]);
 });
 
 it('refuses a connection that Terminal has lost', async () => {

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, vi } from 'vitest';
-import { dayMs } from '../../src/platform/durations.ts';
+import { dayMs, minuteMs } from '../../src/platform/durations.ts';
 import { pull } from '../../src/providers/pull.ts';
 import { receiver } from './receiver.ts';
 import { rows, value } from './rows.ts';
@@ -46,6 +46,12 @@ export async function pullAll(id: string): Promise<void> {
   for (let turns = 0; await pullRun(id); turns++)
     if (turns === 50) throw new Error('still due after 50 turns');
 }
+
+const realNow = Date.now.bind(Date);
+
+/** From now on it is so many minutes later than it is. */
+export const later = (minutes: number) =>
+  vi.spyOn(Date, 'now').mockImplementation(() => realNow() + minutes * minuteMs);
 
 /** What customers read of a connection at a path. */
 export const read = async <T = { [key: string]: unknown }>(us: World, connection: string, path: string) =>

@@ -3,11 +3,11 @@ import type { Caller } from '../../platform/db/guard.ts';
 import { invalid } from '../../platform/errors.ts';
 import { parseChannel } from '../../webhooks/alerts/channel-input.ts';
 import {
-  addChannel,
   type Channel,
   findChannel,
   listChannels,
   removeChannel,
+  saveChannel,
   testChannel,
 } from '../../webhooks/alerts/channels.ts';
 import type { channelOperations } from '../api/channels.ts';
@@ -22,7 +22,7 @@ export const channelHandlers: Handlers<typeof channelOperations> = {
     const ownHost = origin ? new URL(origin).hostname : '';
     const input = parseChannel(given, { isNew: true, ownHost, allowLoopback });
     const rule = { levels: accidentLevels ?? [], risk: minEventRisk ?? null, groups: vehicleGroups ?? null };
-    return required(env, caller, await addChannel(env, caller, input, rule));
+    return required(env, caller, await saveChannel(env, caller, input, rule));
   },
 
   async testChannel({ env, caller, id }) {

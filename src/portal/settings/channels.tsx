@@ -2,11 +2,10 @@ import { config } from '../../platform/config.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { channelKinds, parseChannel } from '../../webhooks/alerts/channel-input.ts';
 import {
-  addChannel,
   type Channel,
-  changeChannel,
   findChannel,
   removeChannel,
+  saveChannel,
   testChannel,
 } from '../../webhooks/alerts/channels.ts';
 import { findMailRule } from '../../webhooks/alerts/rules.ts';
@@ -81,12 +80,9 @@ export async function save(c: Context) {
         },
       );
       const [caller, rule] = [c.get('caller'), ruleIn(form)];
-      if (channel) {
-        await changeChannel(c.env, caller, channel.id, input, rule);
-        return done(c, pathOf(channel), 'Saved.');
-      }
-      const id = await addChannel(c.env, caller, input, rule);
-      return done(c, pathOf({ id }), `Added ${input.name}. Send a test message to see whether it arrives.`);
+      const id = await saveChannel(c.env, caller, input, rule, channel?.id);
+      const added = `Added ${input.name}. Send a test message to see whether it arrives.`;
+      return done(c, pathOf({ id }), channel ? 'Saved.' : added);
     },
     () => show(c),
     'url',

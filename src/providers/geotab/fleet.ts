@@ -1,5 +1,5 @@
-import { dayMs } from '../../platform/durations.ts';
 import type { Feed, ProviderRecord } from '../connector.ts';
+import { inPasses } from '../passes.ts';
 import { at, field, iso } from '../read.ts';
 import { feed, get, versionNow, walk } from './lists.ts';
 import { driverRecord, isVehicle, tripRecord, vehicleRecord } from './records.ts';
@@ -10,44 +10,34 @@ const perPage = 250;
 const tripsPerPage = 500;
 
 /**
- * The progress of a list: the version up to which changes are known, and the next id while all of it is read.
- * `walkedAt` is when that last began.
- */
-type Walk = { version: string; walkedAt: number; after?: string | null };
-
-/**
  * A feed of a short list. At first and once a day it reads all of it, because Geotab does not always report deletions
- * and expiries; otherwise it reads changes.
+ * and expiries; otherwise it reads changes, by their version.
  */
-const walks = (
+const listFeed = (
   typeName: string,
   search: object | undefined,
   records: (api: Api, items: unknown[]) => Promise<ProviderRecord[]>,
-): Feed<Api> => ({
-  everyMinutes: 15,
-  async changes(api, cursor) {
-    const at = await placeOf(api, typeName, cursor as Walk | null);
-    const { version, walkedAt, after } = at;
-    if (after !== undefined) {
-      const found = await walk(api, typeName, { after, limit: perPage, ...(search && { search }) });
-      const next = found.next === undefined ? { version, walkedAt } : { ...at, after: found.next };
-      return { records: await records(api, found.items), cursor: next, more: true };
-    }
-    const found = await feed(api, typeName, { version }, perPage);
-    const next = { version: found.version, walkedAt };
-    return { records: await records(api, found.items), cursor: next, more: found.more };
-  },
-});
+): Feed<Api> =>
+  inPasses<Api, string>({
+    everyMinutes: 15,
+    overlapMs: 0,
+    async read(api, { isWhole, place }, version) {
+      if (!isWhole && version !== undefined) {
+        const { items, version: kept, more } = await feed(api, typeName, { version }, perPage);
+        return { records: await records(api, items), next: more ? kept : undefined, kept };
+      }
+      // Read before the list, so that changes meanwhile are read again.
+      const kept = place === null ? await versionNow(api, typeName) : (version ?? '');
+      const { items, next } = await walk(api, typeName, {
+        after: place,
+        limit: perPage,
+        ...(search && { search }),
+      });
+      return { records: await records(api, items), next, kept };
+    },
+  });
 
-/** The version is read before the list, so that changes meanwhile are read again. */
-async function placeOf(api: Api, typeName: string, cursor: Walk | null): Promise<Walk> {
-  const now = Date.now();
-  if (!cursor) return { version: await versionNow(api, typeName), walkedAt: now, after: null };
-  const isDue = cursor.after === undefined && now - cursor.walkedAt > dayMs;
-  return isDue ? { ...cursor, walkedAt: now, after: null } : cursor;
-}
-
-export const vehicles = walks('Device', undefined, async (api, items) => {
+export const vehicles = listFeed('Device', undefined, async (api, items) => {
   const own = items.filter(isVehicle);
   const names = own.length > 0 ? await groupNames(api) : new Map<string, string>();
   return own.map((item) => vehicleRecord(item, names));
@@ -66,7 +56,7 @@ async function groupNames(api: Api): Promise<Map<string, string>> {
 }
 
 /** The feed has all users, including those who do not drive. */
-export const drivers = walks('User', { isDriver: true }, async (_, items) =>
+export const drivers = listFeed('User', { isDriver: true }, async (_, items) =>
   items.filter((item) => at(item, 'isDriver') === true).map(driverRecord),
 );
 

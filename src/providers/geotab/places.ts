@@ -1,7 +1,6 @@
 import type { Json } from '../connector.ts';
 import { at, iso, place } from '../read.ts';
-import { beganAt, isCollision } from './events.ts';
-import { reference } from './records.ts';
+import { beganAt, isCollision, reference } from './records.ts';
 import { type Api, GeotabError, rpcAll } from './rpc.ts';
 
 /** An exception to find the place of; `wide` if an imprecise one will do. */

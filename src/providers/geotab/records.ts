@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { groupLimits } from '../../fleet/lists/vehicles.ts';
 import type { ProviderRecord } from '../connector.ts';
+import { crashRecords } from '../crash.ts';
 import { at, field, itemsAt, msOf, place, secondsBetween, yearIn } from '../read.ts';
 
 /*
@@ -106,3 +107,88 @@ export const textAt = (value: unknown, name: string): string | null => {
   const found = field(value, name);
   return typeof found === 'string' ? found : null;
 };
+
+/** Collision rules, and whether Geotab's own analysis confirms or dismisses their events. */
+const collisions: { [rule: string]: { isAnalysed: boolean; severity?: string } } = {
+  RuleEnhancedMajorCollisionId: { isAnalysed: true, severity: 'high' },
+  RuleEnhancedMinorCollisionId: { isAnalysed: true, severity: 'low' },
+  RuleAccidentId: { isAnalysed: false },
+};
+
+export const ruleOf = (item: unknown): unknown => reference(item, 'rule');
+
+const collisionOf = (item: unknown) => {
+  const rule = ruleOf(item);
+  return typeof rule === 'string' && Object.hasOwn(collisions, rule) ? collisions[rule] : undefined;
+};
+
+export const isCollision = (item: unknown): boolean => collisionOf(item) !== undefined;
+
+/**
+ * Whether an exception is valid. A dismissed one has another state; how one reads that Geotab found invalid is unknown,
+ * so any other state counts as invalid. Old servers have no states.
+ */
+export const isValid = (item: unknown): boolean => {
+  const state = reference(item, 'state');
+  return state === null || state === 'ExceptionEventStateValidId';
+};
+
+/** A safety event from an ExceptionEvent. Its place comes from the vehicle's positions. */
+export const eventRecord = (item: unknown, word: string, location: unknown): ProviderRecord => ({
+  kind: 'safetyEvent',
+  sourceId: field(item, 'id'),
+  sourceUpdatedAt: timeAt(item, 'lastModifiedDateTime'),
+  vehicle: reference(item, 'device'),
+  driver: reference(item, 'driver'),
+  incidentTypes: [word],
+  startedAt: timeAt(item, 'activeFrom'),
+  endedAt: timeAt(item, 'activeTo'),
+  issuedOn: timeAt(item, 'createdDateTime'),
+  location,
+  maxSpeedKph: field(item, 'details', 'maxSpeed'),
+  speedLimitKph: field(item, 'details', 'speedLimit'),
+});
+
+/**
+ * The records of a collision: level 1, level 2 once it was valid for an hour if Geotab analyses it, or its dismissal;
+ * none while its place or VIN is unknown.
+ */
+export function accidentRecords(
+  item: unknown,
+  { vin, location, isOld }: { vin: unknown; location: unknown; isOld: boolean },
+): ProviderRecord[] {
+  const { isAnalysed, severity } = collisionOf(item) ?? {};
+  return crashRecords(eventRecord(item, '', location), {
+    vin,
+    level: isOld && isAnalysed ? 2 : 1,
+    dismissed: !isValid(item),
+    reportUrl: null,
+    severity,
+  });
+}
+
+/** Whether Geotab's analysis may still confirm or dismiss an exception. */
+export const mayBeConfirmed = (item: unknown): boolean => collisionOf(item)?.isAnalysed === true;
+
+const kept = [
+  'id',
+  'rule',
+  'device',
+  'driver',
+  'state',
+  'activeFrom',
+  'activeTo',
+  'createdDateTime',
+  'lastModifiedDateTime',
+];
+
+/** The fields of an exception that must be kept until it is complete. */
+export const briefly = (item: unknown): { [name: string]: unknown } => ({
+  ...Object.fromEntries(kept.map((name) => [name, reference(item, name)])),
+  details: {
+    maxSpeed: field(item, 'details', 'maxSpeed'),
+    speedLimit: field(item, 'details', 'speedLimit'),
+  },
+});
+
+export const beganAt = (item: unknown): number => msOf(at(item, 'activeFrom'));

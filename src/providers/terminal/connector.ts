@@ -4,8 +4,7 @@ import { at, parsedJson, wordOf } from '../read.ts';
 import { fromBase64, isHmac, isRecent } from '../signature.ts';
 import type { Api, Keys } from './api.ts';
 import { organisationOf } from './api.ts';
-import { drivers, trips, vehicles } from './fleet.ts';
-import { events } from './safety.ts';
+import { drivers, events, trips, vehicles } from './feeds.ts';
 
 /** Terminal, which reads many telematics providers. */
 export const terminal: Connector<Api> = {

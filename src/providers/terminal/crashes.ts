@@ -1,5 +1,5 @@
 import type { Crash } from '../crash.ts';
-import { isValid } from '../geotab/events.ts';
+import { isValid } from '../geotab/records.ts';
 import { reviewOf } from '../motive/crashes.ts';
 import { at, field, itemsAt } from '../read.ts';
 import { crashOf as crashOfSamsara } from '../samsara/events.ts';

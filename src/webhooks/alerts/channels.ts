@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { note } from '../../accounts/audit/note.ts';
 import { config } from '../../platform/config.ts';
 import { seal } from '../../platform/crypto.ts';
@@ -27,76 +27,60 @@ export type Channel = {
 };
 
 /** The channels of the account, oldest first. */
-export const listChannels = (env: Env, caller: Caller): Promise<Channel[]> =>
-  select(env, caller, sql`true order by created_at, id`);
-
-export async function findChannel(env: Env, caller: Caller, id: string): Promise<Channel | undefined> {
-  const [found] = await select(env, caller, sql`id = ${id}`);
-  return found;
-}
-
-async function select(env: Env, caller: Caller, which: SQL): Promise<Channel[]> {
+export async function listChannels(env: Env, caller: Caller): Promise<Channel[]> {
   type StoredChannel = Omit<Channel, 'getsAlerts'> & { getsAlerts: number };
   const [rows] = await asCaller(env, caller, (db) => [
     statement<StoredChannel>(db)`
       select id, kind, name, host, last_four as lastFour, gets_alerts as getsAlerts, problem, problem_at as problemAt
-      from alert_channels where account_id = ${caller.accountId} and ${which}`,
+      from alert_channels where account_id = ${caller.accountId} order by created_at, id`,
   ]);
   return rows.map((row) => ({ ...row, getsAlerts: row.getsAlerts === 1 }));
 }
 
-/** Adds a channel with its rules, and returns its id. @throws Refusal: invalid, for more than 10 */
-export async function addChannel(
+export const findChannel = async (env: Env, caller: Caller, id: string): Promise<Channel | undefined> =>
+  (await listChannels(env, caller)).find((channel) => channel.id === id);
+
+/**
+ * Adds a channel with its rules, or changes the `known` one, whose URL stays if none is given. Returns its id.
+ *
+ * @throws Refusal: invalid, for more than 10; not found
+ */
+export async function saveChannel(
   env: Env,
   caller: Caller,
-  input: ChannelInput,
+  { url, ...input }: ChannelInput,
   rule: MailRule,
+  known?: string,
 ): Promise<string> {
-  const id = newId();
+  const id = known ?? newId();
   const { accountId } = caller;
-  const { address, host, lastFour } = await sealedUrl(env, id, input.url);
+  const address = url === '' ? null : JSON.stringify(await seal(config(env).headerKeys, id, { url }));
+  const [host, lastFour] = url === '' ? [null, null] : [new URL(url).host, url.slice(-4)];
+  const before = (column: string) =>
+    sql`(select ${sql.identifier(column)} from alert_channels where id = ${id})`;
   await asCaller(env, caller, (db) => [
-    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
-    refuseUnless(
-      db,
-      sql`(select count(*) from alert_channels where account_id = ${accountId}) < ${maxChannels}`,
-      'too many channels',
-    ),
+    ...(known
+      ? [mustBeOurs(db, caller, id)]
+      : [
+          refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
+          refuseUnless(
+            db,
+            sql`(select count(*) from alert_channels where account_id = ${accountId}) < ${maxChannels}`,
+            'too many channels',
+          ),
+        ]),
     change(db)`
       insert into alert_channels (id, account_id, kind, name, address, host, last_four, gets_alerts, created_at)
-      values (${id}, ${accountId}, ${input.kind}, ${input.name}, ${address}, ${host}, ${lastFour},
-        ${input.getsAlerts ? 1 : 0}, ${Date.now()})`,
+      values (${id}, ${accountId}, ${input.kind}, ${input.name}, coalesce(${address}, ${before('address')}),
+        coalesce(${host}, ${before('host')}), coalesce(${lastFour}, ${before('last_four')}),
+        ${input.getsAlerts ? 1 : 0}, ${Date.now()})
+      on conflict do update set kind = excluded.kind, name = excluded.name, address = excluded.address,
+        host = excluded.host, last_four = excluded.last_four, gets_alerts = excluded.gets_alerts,
+        problem = iif(${address} is null, problem, null), problem_at = iif(${address} is null, problem_at, null)`,
     ...saveMailRule(db, caller, id, rule),
-    noted(db, caller, id, 'created'),
+    noted(db, caller, id, known ? 'changed' : 'created'),
   ]);
   return id;
-}
-
-/** Changes a channel and its rules. @throws Refusal: not found */
-export async function changeChannel(
-  env: Env,
-  caller: Caller,
-  id: string,
-  input: ChannelInput,
-  rule: MailRule,
-): Promise<void> {
-  const url = input.url === '' ? undefined : await sealedUrl(env, id, input.url);
-  await asCaller(env, caller, (db) => [
-    mustBeOurs(db, caller, id),
-    change(db)`
-      update alert_channels set kind = ${input.kind}, name = ${input.name}, gets_alerts = ${input.getsAlerts ? 1 : 0}
-      where id = ${id}`,
-    ...(url
-      ? [
-          change(db)`
-            update alert_channels set address = ${url.address}, host = ${url.host}, last_four = ${url.lastFour},
-              problem = null, problem_at = null
-            where id = ${id}`,
-        ]
-      : []),
-    ...saveMailRule(db, caller, id, rule),
-    noted(db, caller, id, 'changed'),
-  ]);
 }
 
 /** Removes a channel. Its queued messages are dropped. @throws Refusal: not found */
@@ -146,9 +130,3 @@ const noted = (db: Database, caller: Caller, id: string, action: 'created' | 'ch
     subject: 'team channel',
     of: sql`select id, name from alert_channels where id = ${id}`,
   });
-
-async function sealedUrl(env: Env, id: string, url: string) {
-  const { host } = new URL(url);
-  const address = JSON.stringify(await seal(config(env).headerKeys, id, { url }));
-  return { address, host, lastFour: url.slice(-4) };
-}

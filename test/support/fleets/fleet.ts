@@ -10,6 +10,8 @@ export type Fleet = {
   /** The provider no longer takes the credential. */
   lock(): void;
   addVehicle(n: number): void;
+  /** A vehicle with a name of a million characters, one of the wrong shape, and an event at a negative speed. */
+  addBroken(): void;
   /** The n-th event since, of one vehicle after the other. */
   addEvent(n: number, isCrash: boolean): FleetEvent;
   /** The sourceIds of what there is, by table. */
@@ -22,3 +24,6 @@ export type FleetEvent = { sourceId: string; confirm(): void };
 /** Soon enough to be after the connection was made, also in whole seconds. */
 export const soon = (n = 0) => Date.now() + 2_000 + n;
 export const idsOf = (items: { [field: string]: unknown }[]) => items.map(({ id }) => String(id));
+
+/** A name that is too long for any record. */
+export const longName = 'n'.repeat(1_000_000);

@@ -8,7 +8,7 @@ import {
   geotabTrip,
   geotabUser,
 } from '../providers/geotab-items.ts';
-import { type Fleet, idsOf, soon } from './fleet.ts';
+import { type Fleet, idsOf, longName, soon } from './fleet.ts';
 
 let made = 0;
 const iso = (ms: number) => new Date(ms).toISOString();
@@ -40,6 +40,14 @@ export function geotabFleet(): Fleet {
       data.sessions.clear();
     },
     addVehicle: (n) => void data.devices.push(geotabDevice(n)),
+    addBroken() {
+      const broken = { vinInfoMake: 7, groups: 'none' };
+      data.devices.push(geotabDevice(8, { name: longName }), geotabDevice(9, broken), null as never);
+      data.exceptions.push(
+        geotabException(device(0), 'RuleHarshBrakingId', soon(), { details: { maxSpeed: -3 } }),
+      );
+      data.positions.push(null as never, geotabPosition(device(0), soon(), { latitude: 'north' }));
+    },
     addEvent(n, isCrash) {
       const event = happens(n, isCrash, soon(n));
       if (n % 2 === 1) data.sessions.clear();

@@ -8,7 +8,7 @@ import {
   motiveSpeeding,
   motiveVehicle,
 } from '../providers/motive.ts';
-import { type Fleet, idsOf, soon } from './fleet.ts';
+import { type Fleet, idsOf, longName, soon } from './fleet.ts';
 
 let made = 0;
 
@@ -39,6 +39,14 @@ export function motiveFleet(): Fleet {
     serve: fakeMotive(data, made % 2 === 0 ? { perPage: 2 } : { saysTotal: false }),
     lock: () => Object.assign(data, { key: 'motive-key-new' }),
     addVehicle: (n) => void vehicles.push(motiveVehicle(n, { updated_at: changedAt() })),
+    addBroken() {
+      vehicles.push(
+        motiveVehicle(8, { number: longName }),
+        motiveVehicle(9, { make: 7, group_ids: 'none' }),
+        null as never,
+      );
+      data.performance.push(motiveEvent(vehicle(0), 'hard_brake', soon(), { max_speed: -3 }), null as never);
+    },
     addEvent(n, isCrash) {
       if (n % 3 === 2) {
         const event = motiveSpeeding(vehicle(n), soon(n));

@@ -7,7 +7,7 @@ import {
   samsaraVehicle,
 } from '../../../src/dev/fakes/samsara.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
-import { type Fleet, idsOf, soon } from './fleet.ts';
+import { type Fleet, idsOf, longName, soon } from './fleet.ts';
 
 let made = 0;
 
@@ -35,6 +35,15 @@ export function samsaraFleet(): Fleet {
     serve: fakeSamsara(data, { perPage: 2 }),
     lock: () => Object.assign(data, { token: 'samsara_api_new' }),
     addVehicle: (n) => void vehicles.push(samsaraVehicle(n, change())),
+    addBroken() {
+      vehicles.push(
+        samsaraVehicle(8, { name: longName }),
+        samsaraVehicle(9, { make: 7, tags: 'none' }),
+        null as never,
+      );
+      const speedingMetadata = { maxSpeedKilometersPerHour: -3 };
+      data.events.push(samsaraEvent(vehicle(0), 'Speeding', soon(), { ...change(), speedingMetadata }));
+    },
     addEvent(n, isCrash) {
       const event = samsaraEvent(vehicle(n), isCrash ? 'Crash' : 'Speeding', soon(n), change());
       data.events.push(event);

@@ -9,7 +9,7 @@ import {
   terminalTrip,
   terminalVehicle,
 } from '../providers/terminal.ts';
-import { type Fleet, idsOf, soon } from './fleet.ts';
+import { type Fleet, idsOf, longName, soon } from './fleet.ts';
 
 let made = 0;
 
@@ -51,6 +51,12 @@ export function terminalFleet(): Fleet {
     serve: fakeTerminal(data, { perPage: 2 }),
     lock: () => Object.assign(data, { secretKey: 'sk_prod_2' }),
     addVehicle: (n) => void vehicles.push(terminalVehicle(n, taken())),
+    addBroken() {
+      const broken = { make: 7, groups: 'none', licensePlate: 7 };
+      vehicles.push(terminalVehicle(8, { name: longName }), terminalVehicle(9, broken));
+      const stats = { maximumSpeed: -3 };
+      data.events.push(terminalEvent(vehicle(0), 'speeding', 30, soon(), { ...taken(), stats, raw: 7 }));
+    },
     addEvent(n, isCrash) {
       const more = { ...taken(), raw: review('needsReview') };
       const event = terminalEvent(vehicle(n), isCrash ? 'crash' : 'speeding', 10 + n, soon(n), more);

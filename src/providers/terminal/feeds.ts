@@ -1,12 +1,14 @@
-import type { Window } from '../connector.ts';
+import type { Json, Window } from '../connector.ts';
+import { follow, type OpenCrash } from '../crash.ts';
 import { changedSince, inPasses } from '../passes.ts';
 import { Problem } from '../problem.ts';
 import { at, iso, itemsAt, namesOf } from '../read.ts';
-import { type Api, page, problemOf } from './api.ts';
-import { driverRecord, idOf, tripRecord, vehicleRecord } from './records.ts';
+import { type Api, page, problemOf, type Query } from './api.ts';
+import { crashOf } from './crashes.ts';
+import { driverRecord, eventRecord, idOf, tripRecord, vehicleOf, vehicleRecord } from './records.ts';
 
 /** Passes overlap by this. Terminal filters only by when it received something. */
-export const overlapMs = 60_000;
+const overlapMs = 60_000;
 
 /** Each pass first asks whether Terminal is still connected, because nothing new arrives otherwise. */
 export const vehicles = inPasses<Api>({
@@ -49,7 +51,7 @@ export const trips = inPasses<Api>({
 });
 
 /** What began in a window; whether its end is inclusive is unknown. */
-export const startedIn = ({ from, to }: Window) => ({
+const startedIn = ({ from, to }: Window) => ({
   startedAfter: iso(from - 1),
   startedBefore: iso(to),
 });
@@ -61,4 +63,32 @@ function groupNames(api: Api, items: unknown[]): Promise<Map<unknown, unknown>> 
     (place) => page(api, '/groups', {}, place),
     (group) => at(group, 'name') ?? [],
   );
+}
+
+/** Safety events, which Terminal often receives hours late. */
+export const events = inPasses<Api, OpenCrash[]>({
+  everyMinutes: 1,
+  overlapMs,
+  /** Crashes that may still become something else are kept. */
+  read: (api, { from, place }, kept = []) => eventPage(api, { modifiedAfter: iso(from) }, place, kept),
+  history: {
+    windowDays: 7,
+    isExact: true,
+    page: (api, window, place) => eventPage(api, startedIn(window), place, []),
+  },
+});
+
+/**
+ * Events come with their vehicles, whose VINs accidents need, and with the records of the provider behind Terminal,
+ * which say what came of a crash. These can be long, so pages are small: each may have 100 KiB before a page is too large.
+ */
+const asked = { expand: 'vehicle', raw: true, limit: 20 };
+
+async function eventPage(api: Api, query: Query, place: Json, known: OpenCrash[]) {
+  const { items, next } = await page(api, '/safety/events', { ...query, ...asked }, place);
+  const { records, open } = follow(items, known, Date.now(), (item) => ({
+    event: eventRecord(item, api.access.incidentTypeMap),
+    crash: crashOf(item),
+  }));
+  return { records, vehicles: items.flatMap(vehicleOf), next, kept: open };
 }

@@ -1,18 +1,18 @@
 import { hourMs } from '../../platform/durations.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
-import { addTallies, type HourTally, shownHours, type Tally } from '../../webhooks/deliveries/counts.ts';
+import { addTallies, type HourTally, shownHours } from '../../webhooks/deliveries/counts.ts';
 import { percentile } from '../../webhooks/latency.ts';
-import { Columns, Legend, type Line, Lines, type Series } from '../ui/chart.tsx';
+import { Chart, Legend, type Series } from '../ui/chart.tsx';
 import { Panel, Segment } from '../ui/parts.tsx';
 import { clockTime, dayIn, shortDate } from '../ui/time.tsx';
 
-export const shownDays = 30;
+const shownDays = 30;
 
-const series: Series[] = [
+const rates: Series[] = [
   { name: 'Failed attempts', look: 'fill-bad' },
   { name: 'Delivered', look: 'fill-main' },
 ];
-const lines: Pick<Line, 'name' | 'look'>[] = [
+const times: Series[] = [
   { name: 'Median', look: 'trace-main' },
   { name: 'Slowest 5%', look: 'trace-soft' },
 ];
@@ -26,11 +26,10 @@ export const Charts = (props: {
   zone: string;
 }) => {
   const { path, search, hours, byDay, zone } = props;
-  const columns = byDay ? inDays(hours, zone) : inClockHours(hours.slice(-shownHours), zone);
-  const all = addTallies(columns.map(({ tally }) => tally));
+  const columns = byDay ? inDays(hours, zone) : inHours(hours.slice(-shownHours), zone);
+  const { delivered, failed, retried } = addTallies(columns.map(({ tally }) => tally));
+  const per = byDay ? 'day' : 'hour';
   const time = byDay ? 'the last 30 days' : 'the last 24 hours';
-  const name = byDay ? 'day' : 'hour';
-  const failed = all.failed + all.retried;
   return (
     <>
       <Segment
@@ -43,31 +42,25 @@ export const Charts = (props: {
         to={(days) => withRange(path, search, days)}
       />
       <div class="cols cols-2">
-        <Panel
-          id="rate"
-          title={`Deliveries per ${name}`}
-          side={<Legend entries={series.toReversed()} />}
-          body
-        >
-          <Columns
+        <Panel id="rate" title={`Deliveries per ${per}`} side={<Legend entries={rates.toReversed()} />} body>
+          <Chart
             id="rate-chart"
-            summary={`Deliveries per ${name} over ${time}: ${all.delivered.toLocaleString('en')} delivered, ${counted(failed, 'failed attempt', 'failed attempts')}`}
-            series={series}
+            summary={`Deliveries per ${per} over ${time}: ${delivered.toLocaleString('en')} delivered, ${counted(failed + retried, 'failed attempt', 'failed attempts')}`}
+            series={rates}
             columns={columns.map(({ name, tally }) => ({
               name,
               values: [tally.failed + tally.retried, tally.delivered],
             }))}
           />
         </Panel>
-        <Panel id="speed" title="Response time, ms" side={<Legend entries={lines} />} body>
-          <Lines
+        <Panel id="speed" title="Response time, ms" side={<Legend entries={times} />} body>
+          <Chart
             id="speed-chart"
-            summary={speedIn(all, time)}
-            unit="ms"
-            points={columns.map(({ name }) => name)}
-            lines={lines.map((line, i) => ({
-              ...line,
-              values: columns.map(({ tally }) => percentile(tally.responseTimes, i === 0 ? 0.5 : 0.95)),
+            summary={`Response time per ${per} over ${time}, in ms`}
+            series={times}
+            columns={columns.map(({ name, tally: { responseTimes } }) => ({
+              name,
+              values: [percentile(responseTimes, 0.5), percentile(responseTimes, 0.95)],
             }))}
           />
         </Panel>
@@ -76,28 +69,17 @@ export const Charts = (props: {
   );
 };
 
-type NamedTally = { name: string; tally: Tally };
-
-const inClockHours = (hours: HourTally[], zone: string): NamedTally[] =>
+const inHours = (hours: HourTally[], zone: string) =>
   hours.map((tally, i) => ({
     name: i === hours.length - 1 ? 'Now' : clockTime(zone, tally.hour * hourMs),
     tally,
   }));
 
 /** The last 30 days in the reader's zone. */
-function inDays(hours: HourTally[], timeZone: string): NamedTally[] {
-  const days = Map.groupBy(hours, ({ hour }) => dayIn(timeZone, hour * hourMs));
-  return [...days.values()]
+const inDays = (hours: HourTally[], timeZone: string) =>
+  [...Map.groupBy(hours, ({ hour }) => dayIn(timeZone, hour * hourMs)).values()]
     .slice(-shownDays)
     .map((day) => ({ name: shortDate(timeZone, (day[0]?.hour ?? 0) * hourMs), tally: addTallies(day) }));
-}
-
-function speedIn({ responseTimes }: Tally, time: string): string {
-  const [median, slow] = [percentile(responseTimes, 0.5), percentile(responseTimes, 0.95)];
-  if (median === null || slow === null) return `Response time over ${time}: the receiver has not responded`;
-  const ms = (value: number) => value.toLocaleString('en');
-  return `Response time over ${time}: half of the responses within ${ms(median)} ms, 95% within ${ms(slow)} ms`;
-}
 
 function withRange(path: string, search: URLSearchParams, byDay: boolean): string {
   const query = new URLSearchParams(search);

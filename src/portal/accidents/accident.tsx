@@ -31,7 +31,7 @@ import {
   vehiclePath,
 } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
-import { FullTimeAgo, Time } from '../ui/time.tsx';
+import { FullTime, Time } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
 import { Levels } from './levels.tsx';
 
@@ -91,7 +91,7 @@ export async function detail(c: Context) {
     {
       title: accident.location.address ? `${name}, ${accident.location.address}` : `Accident, ${name}`,
       state: <AccidentState accident={accident} />,
-      lead: <FullTimeAgo at={at} />,
+      lead: <FullTime at={at} />,
       above: [{ href: '/portal/accidents', name: 'Accidents' }],
       actions: accident.reportUrl && (
         <a class="btn btn-primary" href={accident.reportUrl} rel="noreferrer">

@@ -17,7 +17,7 @@ import {
   timeIn,
 } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
-import { FullTimeAgo, spanInWords, Time } from '../ui/time.tsx';
+import { FullTime, spanInWords, Time } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
 import { Around, eventsAround, WhoWasNotified } from './around.tsx';
 
@@ -41,7 +41,7 @@ export async function detail(c: Context) {
     {
       title: `${types}, ${event.vehicleName}`,
       state: <Risk risk={event.eventRisk} named />,
-      lead: <FullTimeAgo at={at} />,
+      lead: <FullTime at={at} />,
       above: [{ href: '/portal/events', name: 'Safety events' }],
     },
     <div class="cols cols-3-2">

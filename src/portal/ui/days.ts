@@ -1,7 +1,7 @@
 import { listTime } from '../../fleet/named.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { FieldError } from '../../platform/errors.ts';
-import { dayIn } from './time.tsx';
+import { dayIn, longDay } from './time.tsx';
 
 /** Days in a reader's time zone, written as `2026-11-20`. */
 
@@ -13,30 +13,21 @@ export const addDays = (day: string, count: number): string => isoDay(Date.parse
 /** When a day begins in a zone, in milliseconds since 1970: at midnight, or when skipped midnight is over. */
 export const startOfDay = (zone: string, day: string): number => momentOf(zone, `${day}T00:00`);
 
-/** "Today, November 20", "Yesterday, November 19", "Wednesday, November 18"; with the year, if it is another one. */
-export function dayName(zone: string, day: string, now = Date.now()): string {
-  const today = dayIn(zone, now);
-  const date = monthAndDay(day, day.slice(0, 4) !== today.slice(0, 4));
-  if (day === today) return `Today, ${date}`;
-  if (day === addDays(today, -1)) return `Yesterday, ${date}`;
-  return `${format(day, { weekday: 'long' })}, ${date}`;
+/** "Wednesday, November 18", "Today, Friday, November 20"; with the year, if it is another one. */
+export function dayName(zone: string, day: string): string {
+  const name = longDay('UTC', Date.parse(day));
+  return day === dayIn(zone, Date.now()) ? `Today, ${name}` : name;
 }
 
-/** "November 16 to 22", "November 16", "October 30 to November 2": both days included. */
-export function daysInWords(zone: string, from: string, to: string, now = Date.now()): string {
-  const thisYear = dayIn(zone, now).slice(0, 4);
-  const otherYear = from.slice(0, 4) !== thisYear || to.slice(0, 4) !== thisYear;
-  if (from === to) return monthAndDay(from, otherYear);
-  if (from.slice(0, 7) === to.slice(0, 7) && !otherYear)
-    return `${monthAndDay(from, false)} to ${format(to, { day: 'numeric' })}`;
-  return `${monthAndDay(from, otherYear)} to ${monthAndDay(to, otherYear)}`;
+/** "November 16 – 22", "November 16", "October 30 – November 2", both days included; with the year, if it is another. */
+export function daysInWords(zone: string, from: string, to: string): string {
+  const thisYear = dayIn(zone, Date.now()).slice(0, 4);
+  const isThisYear = from.startsWith(thisYear) && to.startsWith(thisYear);
+  return new Intl.DateTimeFormat('en-US', {
+    ...({ timeZone: 'UTC', month: 'long', day: 'numeric' } as const),
+    ...(!isThisYear && { year: 'numeric' }),
+  }).formatRange(Date.parse(from), Date.parse(to));
 }
-
-const monthAndDay = (day: string, year: boolean): string =>
-  format(day, { month: 'long', day: 'numeric', ...(year && { year: 'numeric' }) });
-
-const format = (day: string, options: Intl.DateTimeFormatOptions): string =>
-  new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', ...options }).format(Date.parse(day));
 
 const isoDay = (ms: number): string =>
   Number.isNaN(ms) || Math.abs(ms) > 8e15 ? '' : new Date(ms).toISOString().slice(0, 10);

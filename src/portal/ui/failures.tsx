@@ -51,32 +51,26 @@ export const nothingHere = (c: Context) =>
   );
 
 function explain(failure: ReportedFailure, c: Context): [title: string, text: string] {
-  switch (failure.kind) {
-    case 'invalid':
-      return ['That did not work', failure.message];
-    case 'not allowed':
-      return [askWho(roleFor(c) ?? 'admin'), 'Your role does not include this. Nothing has been changed.'];
-    case 'forbidden':
-      return [
-        'This account is suspended',
-        'Nobody can work in it at present. Ask the team that runs the service.',
-      ];
-    case 'cross-site':
-      return ['Form refused', 'This form was not sent from the portal. Open the page again and retry.'];
-    case 'not found':
-      return ['Not found', 'This page does not exist, or you do not have access to it.'];
-    case 'method not allowed':
-      return ['Method not allowed', 'Nothing can be sent to this page in this way.'];
-    case 'too large':
-      return ['Too large', `A form can have at most ${failure.limitBytes / 1024} KiB.`];
-    case 'rate limited':
-      return ['Too many requests', 'Wait a minute, then try again.'];
-    case 'unavailable':
-      return ['Temporarily unavailable', 'Wait a few seconds, then try again.'];
-    default:
-      return [
-        'Something went wrong',
-        'This is our fault. If it happens again, give us the request ID below.',
-      ];
-  }
+  if (failure.kind === 'invalid') return ['That did not work', failure.message];
+  if (failure.kind === 'not allowed')
+    return [askWho(roleFor(c) ?? 'admin'), 'Your role does not include this. Nothing has been changed.'];
+  return explanations[failure.kind] ?? unexpected;
 }
+
+const explanations: { [kind in ReportedFailure['kind']]?: [title: string, text: string] } = {
+  forbidden: [
+    'This account is suspended',
+    'Nobody can work in it at present. Ask the team that runs the service.',
+  ],
+  'cross-site': ['Form refused', 'This form was not sent from the portal. Open the page again and retry.'],
+  'not found': ['Not found', 'This page does not exist, or you do not have access to it.'],
+  'method not allowed': ['Method not allowed', 'Nothing can be sent to this page in this way.'],
+  'too large': ['Too large', 'There is too much in this form.'],
+  'rate limited': ['Too many requests', 'Wait a minute, then try again.'],
+  unavailable: ['Temporarily unavailable', 'Wait a few seconds, then try again.'],
+};
+
+const unexpected: [title: string, text: string] = [
+  'Something went wrong',
+  'This is our fault. If it happens again, give us the request ID below.',
+];

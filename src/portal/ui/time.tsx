@@ -28,28 +28,22 @@ export const Clock = ({ at, seconds = false }: { at: number | string; seconds?: 
   return <Marked at={at}>{clockTime(zone, new Date(at).getTime(), seconds)}</Marked>;
 };
 
-/** "Friday, November 20, 14:32:09" in the reader's zone; with the year, if it is not this one. */
+/**
+ * "Friday, November 20, 14:32:09" in the reader's zone, with the year if it is not this one, and how long ago, within a
+ * day.
+ */
 export const FullTime = ({ at }: { at: number | string }) => {
   const { zone } = reader();
   const ms = new Date(at).getTime();
   return (
-    <Marked at={at}>
-      {longDay(zone, ms)}, {clockTime(zone, ms, true)}
-    </Marked>
+    <>
+      <Marked at={at}>
+        {longDay(zone, ms)}, {clockTime(zone, ms, true)}
+      </Marked>
+      {Math.abs(Date.now() - ms) < dayMs && [', ', <Ago at={at} />]}
+    </>
   );
 };
-
-/** The same, and how long ago, within a day. */
-export const FullTimeAgo = ({ at }: { at: number }) => (
-  <>
-    <FullTime at={at} />
-    {Math.abs(Date.now() - at) < dayMs && (
-      <>
-        , <Ago at={at} />
-      </>
-    )}
-  </>
-);
 
 /** The day in the reader's zone: "Today", "Nov 18" this year, otherwise with the year; UTC on hover. */
 export const Day = ({ at }: { at: number }) => {

@@ -129,23 +129,13 @@ const Nothing = (props: { selection: Shown; counts: StateCounts; path: string; m
         receiver works.
       </Empty>
     );
-  const retrying = counts.retrying > 0 && state !== 'retrying';
   return (
     <Empty
       icon="search"
       title={search ? `Nothing was found for “${search}”` : 'Nothing matches these filters'}
-      action={
-        retrying ? (
-          <LinkButton
-            href={addressOf(path, { state: 'retrying' })}
-            name={`Show ${cappedCount(counts.retrying, maxCounted)} retrying`}
-          />
-        ) : (
-          <LinkButton href={`${path}#deliveries`} name="Clear all" />
-        )
-      }
+      action={<LinkButton href={`${path}#deliveries`} name="Clear all" />}
     >
-      {state === 'failed' && retrying
+      {state === 'failed' && counts.retrying > 0
         ? `No delivery has been given up. ${countOf(counts.retrying, maxCounted)} failed and will be attempted again.`
         : search && 'Old deliveries are deleted. A VIN finds those of its newest events.'}
     </Empty>

@@ -1,50 +1,43 @@
+import type { Child } from 'hono/jsx';
 import { dayMs } from '../../platform/durations.ts';
 import { counted, failureDescription } from '../../webhooks/alerts/words.ts';
 import type { Tally } from '../../webhooks/deliveries/counts.ts';
 import { circuitAfter, giveUpAfterMs, widestWindow } from '../../webhooks/deliveries/policy.ts';
 import type { AilingReceiver, Receiver } from '../../webhooks/deliveries/receivers.ts';
+import type { IconName } from '../ui/icon-names.ts';
 import { Note } from '../ui/parts.tsx';
-import { State } from '../ui/states.tsx';
+import { type Mood, State } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 
-/** A webhook's rank by health: 0 is worst, 3 is well. */
-export function rankOf(receiver: Receiver, day: Tally): 0 | 1 | 2 | 3 {
-  if (receiver.pausedAt !== null || receiver.openUntil !== null || receiver.failures >= circuitAfter)
-    return 0;
-  if (receiver.failures > 0) return 1;
-  return day.failed + day.retried > 0 ? 2 : 3;
+type Condition = { rank: number; mood: Mood; icon?: IconName; words: Child };
+
+/** The health of a webhook's receiver, now and in the last 24 hours; rank 0 is worst. */
+export function healthOf(receiver: Receiver, day: Tally, connections: number): Condition {
+  const { pausedAt, openUntil, failures } = receiver;
+  const failed = day.failed + day.retried;
+  if (pausedAt !== null) return { rank: 0, mood: 'warn', icon: 'pause', words: 'Paused by your account' };
+  if (openUntil !== null)
+    return { rank: 0, mood: 'bad', icon: 'pause', words: ['Paused until ', <Time at={openUntil} />] };
+  if (failures > 0) {
+    const words = failures === 1 ? 'Last attempt failed' : `${failures} failures in a row`;
+    return failures < circuitAfter ? { rank: 1, mood: 'warn', words } : { rank: 0, mood: 'bad', words };
+  }
+  if (failed > 0)
+    return {
+      rank: 2,
+      mood: 'warn',
+      words: `${counted(failed, 'failed attempt', 'failed attempts')} in 24 h`,
+    };
+  return connections === 0
+    ? { rank: 3, mood: 'quiet', words: 'No connections' }
+    : { rank: 3, mood: 'ok', words: 'Healthy' };
 }
 
-/** The health of a webhook's receiver, now and in the last 24 hours. */
-export const Health = (props: { receiver: Receiver; day: Tally; connections: number }) => {
-  const { receiver, day, connections } = props;
-  if (receiver.pausedAt !== null)
-    return (
-      <State mood="warn" icon="pause">
-        Paused by your account
-      </State>
-    );
-  if (receiver.openUntil !== null)
-    return (
-      <State mood="bad" icon="pause">
-        Paused until <Time at={receiver.openUntil} />
-      </State>
-    );
-  if (receiver.failures > 0)
-    return (
-      <State mood={receiver.failures >= circuitAfter ? 'bad' : 'warn'}>
-        {receiver.failures === 1 ? 'Last attempt failed' : `${receiver.failures} failures in a row`}
-      </State>
-    );
-  if (day.failed + day.retried > 0)
-    return (
-      <State mood="warn">
-        {counted(day.failed + day.retried, 'failed attempt', 'failed attempts')} in 24 h
-      </State>
-    );
-  if (connections === 0) return <State mood="quiet">No connections</State>;
-  return <State mood="ok">Healthy</State>;
-};
+export const Health = ({ mood, icon, words }: Condition) => (
+  <State mood={mood} {...(icon && { icon })}>
+    {words}
+  </State>
+);
 
 /** Why deliveries are held back, what the receiver does, and when it is called next. */
 export const Trouble = ({ receiver, waiting }: { receiver: AilingReceiver; waiting: string }) => {

@@ -21,7 +21,7 @@ import { found } from '../ui/records.tsx';
 import { Time } from '../ui/time.tsx';
 import { Charts } from './charts.tsx';
 import { Browser, type Shown } from './deliveries.tsx';
-import { callLimits, Health, Trouble } from './health.tsx';
+import { callLimits, Health, healthOf, Trouble } from './health.tsx';
 import { aboveOf, deliveries, filtersInWords, pathOf, titleOf, typesOf } from './words.ts';
 
 const pageSize = 20;
@@ -41,11 +41,7 @@ export async function detail(c: Context) {
       title: titleOf(webhook),
       above: aboveOf(),
       state: receiver && (
-        <Health
-          receiver={receiver}
-          day={addTallies(hours.slice(-shownHours))}
-          connections={webhook.connectionIds.length}
-        />
+        <Health {...healthOf(receiver, addTallies(hours.slice(-shownHours)), webhook.connectionIds.length)} />
       ),
       lead: (
         <>

@@ -12,7 +12,7 @@ import { cappedCount, percent } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty } from '../ui/parts.tsx';
 import { type Column, SlicePager, Table } from '../ui/table.tsx';
-import { Health, rankOf } from './health.tsx';
+import { Health, healthOf } from './health.tsx';
 import { pathOf, titleOf } from './words.ts';
 
 const pageSize = 50;
@@ -25,8 +25,11 @@ export async function list(c: Context) {
   const slice = requestedSlice(c, pageSize);
   const { items, next } = await listActivity(c.env, c.get('caller'), slice);
   const webhooks = items
-    .map((webhook) => ({ webhook, day: addTallies(webhook.hours) }))
-    .sort((a, b) => rankOf(a.webhook.receiver, a.day) - rankOf(b.webhook.receiver, b.day));
+    .map((webhook) => {
+      const day = addTallies(webhook.hours);
+      return { webhook, day, health: healthOf(webhook.receiver, day, webhook.connections) };
+    })
+    .sort((a, b) => a.health.rank - b.health.rank);
   return page(
     c,
     {
@@ -59,7 +62,7 @@ const Add = () => (
   <LinkButton href="/portal/webhooks/new" name="Add a webhook" icon="plus" weight="primary" />
 );
 
-type Listed = { webhook: WebhookSummary; day: Tally };
+type Listed = { webhook: WebhookSummary; day: Tally; health: ReturnType<typeof healthOf> };
 
 const columns: Column<Listed>[] = [
   {
@@ -75,7 +78,7 @@ const columns: Column<Listed>[] = [
   {
     head: 'State',
     look: 'card-side',
-    cell: ({ webhook: { receiver, connections }, day }) => <Health {...{ receiver, day, connections }} />,
+    cell: ({ health }) => <Health {...health} />,
   },
   {
     head: 'Per hour',

@@ -49,25 +49,17 @@ it.each([
   expect(isDay(text)).toBe(is);
 });
 
-const now = Date.parse('2026-11-20T23:30:00Z');
-
 it.each([
-  ['UTC', '2026-11-20', 'Today, November 20'],
-  ['UTC', '2026-11-19', 'Yesterday, November 19'],
-  ['Asia/Kolkata', '2026-11-20', 'Yesterday, November 20'],
-  ['UTC', '2026-11-18', 'Wednesday, November 18'],
-  ['UTC', '2025-11-18', 'Tuesday, November 18, 2025'],
-])('in %s, %s is called %s', (zone, day, name) => {
-  expect(dayName(zone, day, now)).toBe(name);
+  ['2025-11-16', '2025-11-20', 'November 16 – 20, 2025'],
+  ['2025-11-20', '2025-11-20', 'November 20, 2025'],
+  ['2025-12-30', '2026-01-02', 'December 30, 2025 – January 2, 2026'],
+])('%s to %s is %s', (from, to, words) => {
+  expect(daysInWords('UTC', from, to).replaceAll('\u2009', ' ')).toBe(words);
 });
 
-it.each([
-  ['2026-11-16', '2026-11-20', 'November 16 to 20'],
-  ['2026-11-20', '2026-11-20', 'November 20'],
-  ['2026-10-30', '2026-11-02', 'October 30 to November 2'],
-  ['2025-12-30', '2026-01-02', 'December 30, 2025 to January 2, 2026'],
-])('%s to %s is %s', (from, to, words) => {
-  expect(daysInWords('UTC', from, to, now)).toBe(words);
+it('a day has a name, and today is called so', () => {
+  expect(dayName('UTC', '2025-11-18')).toBe('Tuesday, November 18, 2025');
+  expect(dayName('UTC', dayIn('UTC', Date.now()))).toMatch(/^Today, \w+day, /);
 });
 
 it.each([

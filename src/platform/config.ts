@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { dayMs } from './durations.ts';
+import { oncePer } from './once.ts';
 
 /** The minimum of HOT_DAYS: younger records are never archived. */
 export const minHotDays = 30;
@@ -78,13 +79,5 @@ const Config = v.pipe(
   })),
 );
 
-const parsed = new WeakMap<Env, v.InferOutput<typeof Config>>();
-
 /** Parses the Worker's vars and secrets, once per isolate. @throws ValiError, when one is missing or invalid */
-export function config(env: Env): v.InferOutput<typeof Config> {
-  const known = parsed.get(env);
-  if (known) return known;
-  const fresh = v.parse(Config, env);
-  parsed.set(env, fresh);
-  return fresh;
-}
+export const config = oncePer((env: Env) => v.parse(Config, env));

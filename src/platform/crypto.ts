@@ -1,4 +1,5 @@
 import type { SealingKey } from './config.ts';
+import { oncePer } from './once.ts';
 
 export const base64url = (bytes: Uint8Array): string =>
   bytes.toBase64({ alphabet: 'base64url', omitPadding: true });
@@ -7,7 +8,7 @@ export const base64url = (bytes: Uint8Array): string =>
 export const fromBase64url = (text: string): Uint8Array =>
   Uint8Array.fromBase64(text, { alphabet: 'base64url' });
 
-/** The purpose of a checksum. Each has keys of its own, so that none is accepted for another. */
+/** The purpose of a checksum. It is part of the text, so that none is accepted for another. */
 export type Purpose = 'credential' | 'session' | 'sign-in link' | 'connect link' | 'tick';
 
 /** How many bytes of the HMAC each carries: a credential has little room, and 64 bits suffice to recognise junk. */
@@ -45,39 +46,28 @@ export async function hasChecksum(
 }
 
 async function checksumBy(key: SealingKey, purpose: Purpose, text: string): Promise<string> {
-  const mac = await crypto.subtle.sign('HMAC', await keyFor(key, purpose), new TextEncoder().encode(text));
+  const mac = await crypto.subtle.sign(
+    'HMAC',
+    await checksumKey(key),
+    new TextEncoder().encode(`${purpose}:${text}`),
+  );
   return base64url(new Uint8Array(mac, 0, lengths[purpose]));
 }
 
-const derived = new WeakMap<SealingKey, Map<Purpose, Promise<CryptoKey>>>();
-
-/** Derives the key of a purpose by HKDF, once per isolate. */
-function keyFor(key: SealingKey, purpose: Purpose): Promise<CryptoKey> {
-  const ofKey = derived.get(key) ?? new Map<Purpose, Promise<CryptoKey>>();
-  derived.set(key, ofKey);
-  const known = ofKey.get(purpose);
-  if (known) return known;
-  const fresh = derive(key.bytes, `fleet-data-service checksum of a ${purpose}`);
-  ofKey.set(purpose, fresh);
-  return fresh;
-}
-
-async function derive(bytes: Uint8Array, label: string): Promise<CryptoKey> {
+/** Derived by HKDF, because the key itself encrypts. */
+const checksumKey = oncePer(async ({ bytes }: SealingKey) => {
   const base = await crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveKey']);
-  const info = new TextEncoder().encode(label);
   return crypto.subtle.deriveKey(
-    { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info },
+    { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: new TextEncoder().encode('checksum') },
     base,
     { name: 'HMAC', hash: 'SHA-256', length: 256 },
     false,
     ['sign'],
   );
-}
+});
 
 /** Encrypted text: the id of its key, and base64url of the nonce and of AES-256-GCM's output. */
 export type Sealed = { key: string; iv: string; data: string };
-
-const imported = new WeakMap<SealingKey, Promise<CryptoKey>>();
 
 /**
  * Encrypts text with the newest key by AES-256-GCM, bound to the row's id, so that it cannot be copied to another row.
@@ -121,10 +111,6 @@ const cipher = (iv: Uint8Array, webhookId: string) => ({
   additionalData: new TextEncoder().encode(webhookId),
 });
 
-function cryptoKey(key: SealingKey): Promise<CryptoKey> {
-  const known = imported.get(key);
-  if (known) return known;
-  const fresh = crypto.subtle.importKey('raw', key.bytes, 'AES-GCM', false, ['encrypt', 'decrypt']);
-  imported.set(key, fresh);
-  return fresh;
-}
+const cryptoKey = oncePer(({ bytes }: SealingKey) =>
+  crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt']),
+);

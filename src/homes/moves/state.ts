@@ -112,27 +112,21 @@ export const releaseLease = ({ from, accountId, lease }: Job) =>
  * Runs statements in the old home as one transaction, if the lease is still ours, and renews it. They must be safe to
  * repeat. @throws Refusal: unavailable
  */
-export async function inOldHome<const T extends readonly BatchItem<'sqlite'>[]>(
-  job: Job,
-  statements: (db: Database) => T,
-) {
-  const db = openDatabase(job.from);
-  const renewed = change(db)`update moves set leased_until = ${Date.now() + leaseMs}
-      where account_id = ${job.accountId} and role = 'leaving'`;
-  const work = [isOurs(db, job), renewed, ...statements(db)] as const;
-  const [, , ...results] = await transaction(db, work, { repeatable: true });
-  return results;
-}
+export const inOldHome = inHome('from');
 
 /** Runs statements in the new home in the same way. */
-export async function inNewHome<const T extends readonly BatchItem<'sqlite'>[]>(
-  job: Job,
-  statements: (db: Database) => T,
-) {
-  const db = openDatabase(job.to);
-  const work = [isOurs(db, job), ...statements(db)] as const;
-  const [, ...results] = await transaction(db, work, { repeatable: true });
-  return results;
+export const inNewHome = inHome('to');
+
+function inHome(home: 'from' | 'to') {
+  return async <const T extends readonly BatchItem<'sqlite'>[]>(
+    job: Job,
+    statements: (db: Database) => T,
+  ): Promise<void> => {
+    const db = openDatabase(job[home]);
+    const renewed = change(db)`update moves set leased_until = ${Date.now() + leaseMs}
+      where account_id = ${job.accountId} and role = 'leaving'`;
+    await transaction(db, [isOurs(db, job), renewed, ...statements(db)], { repeatable: true });
+  };
 }
 
 const isOurs = (db: Database, { accountId, lease }: Job) =>

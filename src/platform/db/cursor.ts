@@ -8,10 +8,6 @@ export type CursorKeys = readonly (string | number)[];
 /** The same for a list ordered by a number and then by id. */
 export type Position = { sort: number; id: string };
 
-const version = 1;
-
-const versionWithBookmark = 2;
-
 /** The form of a D1 bookmark with the name of its home. It must leave room for the rest of a cursor. */
 const bookmarkForm = /^[\w:.-]{1,300}$/;
 
@@ -19,9 +15,8 @@ const bookmarkForm = /^[\w:.-]{1,300}$/;
  * Encodes where a page ends as an opaque cursor. `list` identifies its list: path, account, connection and filters. A
  * checksum ties the two together. `bookmark` is how much of the database the reader has seen.
  */
-export function encodeCursor(keys: CursorKeys, list: string, bookmark?: string): string {
-  const head = bookmark === undefined ? [version] : [versionWithBookmark, bookmark];
-  const json = JSON.stringify([...head, ...keys, crc32.str(JSON.stringify([...keys, list]))]);
+export function encodeCursor(keys: CursorKeys, list: string, bookmark: string | null = null): string {
+  const json = JSON.stringify([bookmark, ...keys, crc32.str(JSON.stringify([...keys, list]))]);
   return base64url(new TextEncoder().encode(json));
 }
 
@@ -52,15 +47,14 @@ export function decodePosition(cursor: string, list: string): Position | undefin
 }
 
 /** The bookmark in a decoded cursor. */
-export const bookmarkIn = (cursor: string): string | undefined => partsOf(cursor).bookmark;
+export const bookmarkIn = (cursor: string): string | null => partsOf(cursor).bookmark;
 
 /** @throws Error, if it is not a cursor */
-function partsOf(cursor: string): { values: unknown[]; bookmark?: string } {
-  const [kind, ...values]: unknown[] = JSON.parse(new TextDecoder().decode(fromBase64url(cursor)));
-  if (kind !== versionWithBookmark) return { values };
-  const [bookmark, ...rest] = values;
+function partsOf(cursor: string): { values: unknown[]; bookmark: string | null } {
+  const [bookmark, ...values]: unknown[] = JSON.parse(new TextDecoder().decode(fromBase64url(cursor)));
+  if (bookmark === null) return { values, bookmark };
   if (typeof bookmark !== 'string' || !bookmarkForm.test(bookmark)) throw new Error('No bookmark');
-  return { values: rest, bookmark };
+  return { values, bookmark };
 }
 
 export const listCursor = 'must be the next of a page of this list, with the same connection and filters';

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { note } from '../../accounts/audit/note.ts';
+import type { Position } from '../../platform/db/cursor.ts';
 import { change, refuseUnless, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
@@ -54,14 +55,8 @@ export type Export = {
   nextAt: number | null;
 };
 
-/** Where an export goes on: in which of its lists, after which connection and in which one, with which page. */
-export type Place = {
-  list?: number;
-  after?: Connection | undefined;
-  connection?: Connection | undefined;
-  cursor?: string | undefined;
-};
-export type Connection = { id: string; createdAt: number };
+/** Where an export goes on: in which of its lists, in a page of a connection or after it. */
+export type Place = { list?: number; connection?: Position | undefined; cursor?: string | undefined };
 
 /** An export that is not done. */
 export type Open = {

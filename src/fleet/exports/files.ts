@@ -1,5 +1,5 @@
 import { readFile } from '../archive/bucket.ts';
-import { csvWriter, type ListWriter } from '../lists/csv.ts';
+import { csvWriter } from '../lists/csv.ts';
 import type { Columns } from '../lists/field.ts';
 import { parquetWriter } from '../lists/parquet.ts';
 
@@ -35,37 +35,20 @@ export async function writePiece(
   items: object[],
   last: boolean,
 ): Promise<ExportFile> {
-  const writer = await writers[format](columns, order, bucket, folder, file);
+  const { pieces, bytes } = file;
+  const footerKey = keyOf(folder, file, 'footer');
+  const begun = async () => ({ bytes, groups: pieces, footer: await readFile(bucket, footerKey) });
+  const writer =
+    format === 'csv'
+      ? csvWriter(columns, pieces > 0)
+      : parquetWriter(columns, order, pieces > 0 ? await begun() : undefined);
   const parts = [...(items.length > 0 ? [writer.add(items)] : []), ...(last ? [writer.end()] : [])];
   const piece = new Blob(parts);
   if (piece.size === 0) return file;
-  await bucket.put(keyOf(folder, file, file.pieces), piece);
-  if (!last && format === 'parquet') await bucket.put(keyOf(folder, file, 'footer'), writer.end());
-  return {
-    ...file,
-    records: file.records + items.length,
-    bytes: file.bytes + piece.size,
-    pieces: file.pieces + 1,
-  };
+  await bucket.put(keyOf(folder, file, pieces), piece);
+  if (!last && format === 'parquet') await bucket.put(footerKey, writer.end());
+  return { ...file, records: file.records + items.length, bytes: bytes + piece.size, pieces: pieces + 1 };
 }
-
-type Begin = (
-  columns: Columns,
-  order: string,
-  bucket: R2Bucket,
-  folder: string,
-  file: ExportFile,
-) => ListWriter | Promise<ListWriter>;
-
-/** How each format goes on with a file, or begins it. */
-const writers: Record<ExportFormat, Begin> = {
-  csv: (columns, _order, _bucket, _folder, { pieces }) => csvWriter(columns, pieces > 0),
-  parquet: async (columns, order, bucket, folder, file) => {
-    if (file.pieces === 0) return parquetWriter(columns, order);
-    const footer = await readFile(bucket, keyOf(folder, file, 'footer'));
-    return parquetWriter(columns, order, { bytes: file.bytes, groups: file.pieces, footer });
-  },
-};
 
 /** Streams a file: returns its bytes, and what has to go on behind the response. A piece that is missing ends it early. */
 export function streamFile(bucket: R2Bucket, folder: string, file: ExportFile) {

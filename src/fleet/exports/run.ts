@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { operatorIn } from '../../accounts/owner.ts';
+import type { Position } from '../../platform/db/cursor.ts';
 import { change, type Database, statement } from '../../platform/db/database.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
 import { minuteMs } from '../../platform/durations.ts';
@@ -9,11 +10,11 @@ import { type Budget, inSteps, isLeft, newBudget } from '../../platform/jobs/bud
 import { type Lease, withLease } from '../../platform/jobs/lease.ts';
 import { described, fault } from '../../platform/log.ts';
 import { bucketOf } from '../archive/bucket.ts';
+import { sliceConnections } from '../connections.ts';
 import type { List } from '../lists/list.ts';
 import { lists } from '../lists/registry.ts';
 import { readList } from '../service.ts';
 import {
-  type Connection,
   exportJob,
   exportKeptMs,
   longestExportMs,
@@ -94,7 +95,7 @@ async function writeNext(env: Env, bucket: R2Bucket, { db, write }: Lease, one: 
   const resource = lists.find(({ list }) => list.path === `/${wanted.lists[at]}`);
   if (!resource) throw new Error('An export names no list'); // of another version of the service
   const { list, itemColumns: columns } = resource;
-  const { items, next } = await readItems(env, db, one, list, budget);
+  const { items, next } = await readItems(env, one, list, budget);
   const files = [...one.files];
   for (const format of wanted.formats) {
     const name = `${wanted.lists[at]}.${format}`;
@@ -117,7 +118,6 @@ async function writeNext(env: Env, bucket: R2Bucket, { db, write }: Lease, one: 
 /** The items of the next piece, and where the one after it begins in the same list, if there is one. */
 async function readItems(
   env: Env,
-  db: Database,
   { accountId, records, wanted, place }: Open,
   list: List,
   budget: Budget,
@@ -129,45 +129,31 @@ async function readItems(
   let characters = 0;
   let here = place;
   for (let pages = 1; ; pages++) {
-    if (!ofAccount && !here.connection) {
-      const connection = await connectionAfter(db, accountId, here.after);
-      if (!connection) return { items, next: undefined };
-      here = { ...here, connection };
-    }
+    const isBegun = ofAccount || here.cursor;
+    const connection = isBegun ? here.connection : await connectionAfter(env, accountId, here.connection);
+    if (!connection && !ofAccount) return { items, next: undefined };
     const query = {
       limit: [String(Math.min(perPage, left - items.length))],
       ...(list.range && { from: [from], to: [to] }),
       ...(here.cursor && { cursor: [here.cursor] }),
     };
-    const connectionId = here.connection?.id;
-    const page = await readList(env, operatorIn(accountId), list, { connectionId, query }).catch(
-      (error: unknown) => {
-        if (refusalIn(error)?.failure.kind === 'invalid' && connectionId) return { items: [] }; // it has been deleted
-        throw error;
-      },
-    );
+    const request = { connectionId: connection?.id, query };
+    const page = await readList(env, operatorIn(accountId), list, request).catch((error: unknown) => {
+      if (refusalIn(error)?.failure.kind === 'invalid' && connection) return { items: [] }; // it has been deleted
+      throw error;
+    });
     items.push(...(page.items as object[])); // of a list
     characters += JSON.stringify(page.items).length;
     const cursor = 'next' in page ? page.next : undefined;
-    if (!cursor && ofAccount) return { items, next: undefined };
-    here = cursor
-      ? { ...here, cursor }
-      : { ...here, after: here.connection, connection: undefined, cursor: undefined };
-    if (items.length >= left) return { items, next: undefined };
+    if ((ofAccount && !cursor) || items.length >= left) return { items, next: undefined };
+    here = { ...here, connection, cursor };
     if (pages >= pagesPerPiece || characters >= pieceCharacters || !isLeft(budget))
       return { items, next: here };
   }
 }
 
-/** The account's connection that comes after another one. */
-async function connectionAfter(
-  db: Database,
-  accountId: string,
-  after: Connection = { createdAt: 0, id: '' },
-): Promise<Connection | undefined> {
-  const [found] = await statement<Connection>(db)`
-    select id, created_at as createdAt from connections
-    where account_id = ${accountId} and (created_at, id) > (${after.createdAt}, ${after.id})
-    order by created_at, id limit 1`;
-  return found;
+/** The place of the account's connection that comes after another one. */
+async function connectionAfter(env: Env, accountId: string, after?: Position): Promise<Position | undefined> {
+  const { items } = await sliceConnections(env, operatorIn(accountId), { after, limit: 1 });
+  return items[0] && { sort: items[0].createdAt, id: items[0].id };
 }

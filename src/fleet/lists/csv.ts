@@ -52,7 +52,7 @@ export type ListWriter = {
 };
 
 /** Writes a CSV file, or continues one that has `begun`. */
-export function csvWriter(columns: Columns, begun?: unknown): ListWriter {
+export function csvWriter(columns: Columns, begun = false): ListWriter {
   const flat = flatColumns(columns);
   const encoder = new TextEncoder();
   let head = begun ? '' : csvHead(flat);

@@ -132,7 +132,7 @@ const leadOf = (column: SQLiteColumn, [value = '', ...more]: string[]): PageQuer
 
 /** The same filters for archived rows, which have no index. */
 function archiveFilter(list: List, values: Record<string, unknown>) {
-  const asked = Object.entries(list.filters).flatMap(([name, { key, passes }]) => {
+  const asked = Object.entries(list.filters).flatMap(([name, { field: key, passes }]) => {
     const value = values[name];
     if (value === undefined) return [];
     if (passes) return [{ key, passes: (stored: unknown) => passes(stored, value as never) }]; // as its schema parsed it

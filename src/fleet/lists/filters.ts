@@ -3,24 +3,19 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type * as v from 'valibot';
 import type { QuerySchema } from '../../platform/query.ts';
 
-/** A filter of a list by one field: either an index finds its rows, or they are scanned. */
+/** A filter of a list by one field. Rows are scanned for its condition; without one, an index finds them by value. */
 export type Filter<N extends string = string> = {
   field: N;
   description: string;
   /** Its parameter; by default that of the field. */
   query?: QuerySchema;
-} & (
-  | {
-      indexed: true;
-      /** Whether the index begins with the account, because others have the same values. */
-      ofAccount?: boolean;
-    }
-  | {
-      /** The condition in D1, and the same for a stored value of an archived row. */
-      where: (column: SQLiteColumn, value: never) => SQL;
-      passes: (stored: unknown, value: never) => boolean;
-    }
-);
+  /** Whether its index begins with the account, because others have the same values. */
+  ofAccount?: boolean;
+  /** The condition in D1. */
+  where?: (column: SQLiteColumn, value: never) => SQL;
+  /** The same condition for a stored value of an archived row. */
+  passes?: (stored: unknown, value: never) => boolean;
+};
 
 export const equals = <N extends string>(field: N, description: string): Filter<N> => ({
   field,
@@ -56,7 +51,6 @@ export const oneOf = <N extends string>(field: N, description: string): Filter<N
 export const indexed = <N extends string>(field: N, description: string): Filter<N> => ({
   field,
   description,
-  indexed: true,
 });
 
 /** Rows that pass a custom condition: `where` in D1, and `passes` for a stored value. */

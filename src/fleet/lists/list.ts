@@ -25,42 +25,22 @@ export type ListDeclaration<N extends string = string> = {
   archived?: boolean | Required<Pick<ArchiveKind, 'combine'>>;
 };
 
-/** A list: its columns, order, filters, and items. */
-export type List<T = unknown> = {
-  path: string;
+/** A list: what its declaration says, its columns and items. */
+export type List<T = unknown> = Pick<ListDeclaration, 'path' | 'order' | 'range' | 'addition'> & {
   /** Its items in words, plural and singular: `safety events`, `safety event`. */
   plural: string;
   singular: string;
   table: AccountTable;
   columns: { [key: string]: SQLiteColumn };
   id: string;
-  /** The key that orders the list. */
-  order: string;
   connection: SQLiteColumn;
   connectionRequired: boolean;
-  range: 'optional' | 'required' | undefined;
-  /** Whether it is an addition to the specification. */
-  addition: boolean;
-  filters: { [parameter: string]: ListFilter };
+  filters: { [parameter: string]: Filter & { query: QuerySchema; column: SQLiteColumn } };
   /** What else is looked up for each item in D1. */
   also?: SQL;
   archive?: ArchiveKind;
   /** Turns a row of `columns` into an item in place, because every item of every list passes here. */
   present: (row: { [key: string]: unknown }) => T;
-};
-
-/** A filter with its column and parameter. */
-export type ListFilter = {
-  description: string;
-  query: QuerySchema;
-  column: SQLiteColumn;
-  /** The condition; absent where an index finds the rows of each value. */
-  where?: (column: SQLiteColumn, value: never) => SQL;
-  /** The key of the field, and the same condition for a stored value. */
-  key: string;
-  passes?: (stored: unknown, value: never) => boolean;
-  /** Whether its index begins with the account. */
-  ofAccount?: boolean;
 };
 
 export type Item<F extends Fields> = {
@@ -77,42 +57,26 @@ export type Item<F extends Fields> = {
 export function listOf<F extends Fields>(
   fields: F,
   table: AccountTable,
-  {
-    path,
-    id = 'id',
-    order,
-    connection,
-    range,
-    filters = {},
-    addition = false,
-    archived = false,
-  }: ListDeclaration,
+  { id = 'id', connection, filters = {}, archived = false, ...declared }: ListDeclaration,
 ): List<Item<F>> {
+  const { path, order } = declared;
   const columnOf = columnsByKey(getTableColumns(table));
   const columnFor = (key: string) => (key === id ? table.id : columnOf(key));
-  const filterOf = ({ field, ...filter }: Filter): ListFilter => {
-    const query = filter.query ?? fields[field]?.query ?? QueryText;
-    return {
-      ...filter,
-      query: 'indexed' in filter ? asList(query) : query,
-      column: columnFor(field),
-      key: field,
-    };
+  const filterOf = (filter: Filter) => {
+    const query = filter.query ?? fields[filter.field]?.query ?? QueryText;
+    return { ...filter, query: filter.where ? query : asList(query), column: columnFor(filter.field) };
   };
   const columns = Object.fromEntries(shown(fields).map(([key]) => [key, columnFor(key)]));
   const plural = path.slice(1).replaceAll('-', ' ');
   return {
-    path,
+    ...declared,
     plural,
     singular: plural.slice(0, -1),
     table,
     columns,
     id,
-    order,
     connection: 'connectionId' in fields ? columnFor('connectionId') : table.id,
     connectionRequired: connection === 'required',
-    range,
-    addition,
     filters: Object.fromEntries(Object.entries(filters).map(([name, filter]) => [name, filterOf(filter)])),
     ...(archived && {
       archive: {

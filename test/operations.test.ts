@@ -5,9 +5,7 @@ import { app } from '../src/app.ts';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../src/dev/fakes/samsara.ts';
 import { perEvent } from '../src/docs/per-event.ts';
 import { archive } from '../src/fleet/archive/job.ts';
-import { noteMerged } from '../src/fleet/changes/note.ts';
-import { pruneChanges } from '../src/fleet/changes/prune.ts';
-import { archiveKinds } from '../src/fleet/lists/registry.ts';
+import { pruneChanges } from '../src/fleet/note-changes.ts';
 import worker from '../src/index.ts';
 import { openDatabase, statement } from '../src/platform/db/database.ts';
 import { othersAreActive } from '../src/platform/fair-queue.ts';
@@ -238,7 +236,7 @@ it('a safety event over its whole life: delivered, archived and deleted from D1'
     for (const prune of [pruneDeliveries, pruneNotifications, pruneChanges]) await prune(bindings, end);
     // It has not changed lately by then, or the archive would note where it is.
     await rows('update safety_events set updated_at = 0');
-    await archive(bindings, archiveKinds, noteMerged, end);
+    await archive(bindings, end);
     expect(await rows('select 1 from safety_events')).toEqual([]);
     return written + cost.written;
   };

@@ -8,8 +8,8 @@ import { newId } from '../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
 import { connections } from '../platform/db/tables.ts';
 import { invalid } from '../platform/errors.ts';
-import { noteRecords } from './changes/note.ts';
 import { savingExternalId } from './external-ids.ts';
+import { noteRecords } from './note-changes.ts';
 
 export type Connection = typeof connections.$inferSelect;
 

@@ -3,9 +3,9 @@ import { note } from '../accounts/audit/note.ts';
 import { breaksUnique, change } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { invalid } from '../platform/errors.ts';
-import { noteRecords } from './changes/note.ts';
 import { findItem } from './find.ts';
 import { vehicles } from './lists/vehicles.ts';
+import { noteRecords } from './note-changes.ts';
 
 /**
  * Sets the account's own identifier of a vehicle. Returns the vehicle as its list shows it; undefined if it does not

@@ -1,7 +1,7 @@
 import type { BatchItem } from 'drizzle-orm/batch';
-import { noteWritten, type Written } from '../fleet/changes/note.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
+import { noteWritten, type Written } from '../fleet/note-changes.ts';
 import { type Database, statement } from '../platform/db/database.ts';
 import { type ClaimedAtOnce, firstClaim, type NewWork } from '../webhooks/deliveries/claim.ts';
 import { fanOut, holdNewLevels } from '../webhooks/deliveries/fan-out.ts';

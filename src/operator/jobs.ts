@@ -2,12 +2,10 @@ import { pruneAudit } from '../accounts/audit/prune.ts';
 import { pruneSessions, pruneSignInLinks, pruneTokens } from '../accounts/prune.ts';
 import { archive } from '../fleet/archive/job.ts';
 import { forgetLately } from '../fleet/archive/lately.ts';
-import { noteMerged } from '../fleet/changes/note.ts';
-import { pruneChanges } from '../fleet/changes/prune.ts';
 import { exportJob } from '../fleet/exports/exports.ts';
 import { pruneExports } from '../fleet/exports/remove.ts';
 import { prepareExports } from '../fleet/exports/run.ts';
-import { archiveKinds } from '../fleet/lists/registry.ts';
+import { pruneChanges } from '../fleet/note-changes.ts';
 import { countEvents, countsAreDue } from '../fleet/trends/job.ts';
 import { continueMoves, movesAreDue } from '../homes/moves/run.ts';
 import type { Job, Jobs } from '../platform/jobs/jobs.ts';
@@ -45,7 +43,7 @@ export const jobs: Jobs = {
   'health alerts': whenDue(healthAlertsAreDue, sendHealthAlerts),
   [exportJob]: hourly(prepareExports),
   [messageJob]: hourly(sendMessages),
-  archive: hourly((env, now, budget) => archive(env, archiveKinds, noteMerged, now, budget)),
+  archive: hourly((env, now, budget) => archive(env, now, budget)),
   'give up old deliveries': hourly(giveUp),
   'service levels': hourly(addUpWaits),
   'delete old deliveries': hourly(pruneDeliveries),

@@ -4,7 +4,6 @@ import { inArchive } from '../../src/fleet/archive/catalog.ts';
 import { dayOf } from '../../src/fleet/archive/day.ts';
 import { moveDay } from '../../src/fleet/archive/move.ts';
 import { type Sizes, usualSizes } from '../../src/fleet/archive/write.ts';
-import { noteMerged } from '../../src/fleet/changes/note.ts';
 import type { ArchiveKind } from '../../src/fleet/lists/archived.ts';
 import type { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
 import { trips } from '../../src/fleet/lists/trips.ts';
@@ -71,7 +70,7 @@ export async function move(
   const connectionId = us.connections[connection]?.id ?? '';
   const day: DayOf = { kind: kind.name, accountId: us.accountId, connectionId, day: dayOf(at) };
   const done = await inArchive(bindings, (lease) =>
-    moveDay({ bucket: bindings.ARCHIVE, kind, day, lease, sizes, noteMerged }, newBudget()),
+    moveDay({ bucket: bindings.ARCHIVE, kind, day, lease, sizes }, newBudget()),
   );
   if (done === 'busy') throw new Error('somebody else changes the archive');
 }

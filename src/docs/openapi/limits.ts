@@ -1,7 +1,6 @@
 import { linkMs, sessionMs } from '../../accounts/sessions.ts';
 import { maxApiTokens, maxIngestKeys } from '../../accounts/tokens/service.ts';
 import { maxRows } from '../../fleet/changes/feed.ts';
-import { keptMs } from '../../fleet/changes/prune.ts';
 import {
   exportKeptMs,
   longestExportMs,
@@ -13,6 +12,7 @@ import { maxAddressLength } from '../../fleet/lists/field-types.ts';
 import { maxExternalId } from '../../fleet/lists/resource.ts';
 import { incidentTypeLimits, recipientLimits } from '../../fleet/lists/safety-events.ts';
 import { groupLimits, maxNameBytes, maxVinBytes } from '../../fleet/lists/vehicles.ts';
+import { keptMs } from '../../fleet/note-changes.ts';
 import { fewRecords } from '../../ingest/service.ts';
 import { maxWarnings } from '../../ingest/warnings.ts';
 import { maxPageBytes, maxScanned } from '../../platform/db/pages.ts';

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { change } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { timestamp } from '../../platform/fields.ts';
-import { noteRecords } from '../changes/note.ts';
+import { noteRecords } from '../note-changes.ts';
 
 /** What somebody can do about an accident, and its state afterwards. */
 export const handlings = {

@@ -1,6 +1,7 @@
 import { comparePositions } from '../../platform/db/pages.ts';
 import { type Budget, isLeft } from '../../platform/jobs/budget.ts';
 import { type ArchivedRow, placeOf } from '../lists/archived.ts';
+import { noteArchived } from '../note-changes.ts';
 import type { Part } from './bucket.ts';
 import { catalogued, putEntry } from './catalog.ts';
 import { noteLately } from './lately.ts';
@@ -23,7 +24,7 @@ export async function moveDay(move: Move, budget: Budget): Promise<boolean> {
  * count, and only then the rows. Returns false if there are none.
  */
 async function moveSome(move: Move): Promise<boolean> {
-  const { kind, day, lease, noteMerged } = move;
+  const { kind, day, lease } = move;
   const { db, write } = lease;
   const hot = await someRows(move);
   if (hot.length === 0) return false;
@@ -44,7 +45,7 @@ async function moveSome(move: Move): Promise<boolean> {
     const merged = some.flatMap(({ row, newer }) => (isSame(kind, row, newer) ? [] : [row[kind.id]]));
     await write(
       noteLately(db, kind, day, rows),
-      ...(merged.length > 0 ? [noteMerged(db, { ...day, now: Date.now() }, kind, merged)] : []),
+      ...(merged.length > 0 ? [noteArchived(db, day, 'changed', merged)] : []),
       deleteRows(db, kind, rows),
     );
   }

@@ -2,11 +2,13 @@ import { change } from '../../platform/db/database.ts';
 import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
+import { archiveKinds } from '../lists/registry.ts';
+import { noteArchived } from '../note-changes.ts';
 import { bucketOf, type Folder, folderOf, type Part, PartGone } from './bucket.ts';
 import { busyMs, catalogued, inArchive, type Owner, ownedBy, putEntry } from './catalog.ts';
 import { dayOf } from './day.ts';
 import { readPart, readPartWith } from './parquet.ts';
-import { filesOf, type NoteArchived, tidy, writeParts } from './write.ts';
+import { filesOf, tidy, writeParts } from './write.ts';
 
 /** Runs a step that changes the archive; while another change is in progress, waits a little and returns `cursor`. */
 async function unlessBusy(
@@ -31,15 +33,11 @@ const foldersOf = (kinds: ArchiveKind[], { accountId, connectionId }: Owner) =>
  * Removes part of an account's or connection's archive, files first, so that no unknown one is left. Returns '' while
  * there is more, or while the archive is being changed, and undefined when done.
  */
-export async function removeArchive(
-  env: Env,
-  kinds: ArchiveKind[],
-  owner: Owner,
-): Promise<string | undefined> {
+export async function removeArchive(env: Env, owner: Owner): Promise<string | undefined> {
   const bucket = bucketOf(env);
   if (!bucket) return undefined;
   return unlessBusy(env, '', async (lease) => {
-    for (const { prefix } of foldersOf(kinds, owner)) {
+    for (const { prefix } of foldersOf(archiveKinds, owner)) {
       const { objects, truncated } = await bucket.list({ prefix });
       if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
       if (truncated) return '';
@@ -64,28 +62,21 @@ async function removeEntries({ db, write }: Lease, owner: Owner): Promise<boolea
  * Records the archived rows of an owner in the change feed, before they are removed. Reads some files at a time: returns
  * the next cursor, which is the same while another change is in progress, and undefined when done.
  */
-export const noteArchive = (
-  env: Env,
-  kinds: ArchiveKind[],
-  owner: Owner,
-  note: NoteArchived,
-  cursor: string,
-): Promise<string | undefined> =>
-  throughDays(env, kinds, owner, cursor, async (folder, parts, { db, write }) => {
+export const noteArchive = (env: Env, owner: Owner, cursor: string): Promise<string | undefined> =>
+  throughDays(env, archiveKinds, owner, cursor, async (folder, parts, { db, write }) => {
     const { kind, day } = folder;
     for (const { file } of parts) {
       const rows = await readPart(folder, file, [kind.id]).catch(unlessGone);
       const ids = rows.map((row) => row[kind.id]);
-      if (ids.length > 0) await write(note(db, { ...day, now: Date.now() }, kind, ids));
+      if (ids.length > 0) await write(noteArchived(db, day, 'deleted', ids));
     }
   });
 
-/** Which archived rows to change, by the value of a key, how, and how that is recorded. Their order must not change. */
+/** Which archived rows to change, by the value of a key, and how. Their order must not change. */
 export type Rewrite = {
   key: string;
   value: string;
   change: (row: ArchivedRow) => ArchivedRow;
-  note: NoteArchived;
 };
 
 /**
@@ -97,14 +88,13 @@ export type Rewrite = {
  */
 export const rewriteArchive = (
   env: Env,
-  kinds: ArchiveKind[],
   owner: Owner,
   rewrite: Rewrite,
   cursor = '',
 ): Promise<string | undefined> =>
   throughDays(
     env,
-    kinds.filter(({ columns }) => rewrite.key in columns),
+    archiveKinds.filter(({ columns }) => rewrite.key in columns),
     owner,
     cursor,
     (folder, parts, lease) => rewriteDay(folder, parts, lease, rewrite),
@@ -162,7 +152,7 @@ async function rewriteDay(
   folder: Folder,
   parts: Part[],
   { db, write }: Lease,
-  { key, value, change, note }: Rewrite,
+  { key, value, change }: Rewrite,
 ): Promise<void> {
   const { bucket, kind, day } = folder;
   const values = new Set([value]);
@@ -178,8 +168,7 @@ async function rewriteDay(
     ids.push(...rows.filter((row) => row[key] === value).map((row) => row[kind.id]));
     written.push(...(await writeParts(folder, changed, part.file)));
   }
-  if (ids.length > 0)
-    await write(putEntry(db, day, written), note(db, { ...day, now: Date.now() }, kind, ids));
+  if (ids.length > 0) await write(putEntry(db, day, written), noteArchived(db, day, 'changed', ids));
   await tidy(folder, written); // including what an earlier run has left
   for (const { file } of await filesOf(bucket, day))
     if (!written.some((part) => part.file === file) && (await readPartWith(folder, file, key, values)).length)

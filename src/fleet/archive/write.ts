@@ -1,7 +1,6 @@
-import type { Change, Database } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
-import { type ArchivedRow, type ArchiveKind, placeOf } from '../lists/archived.ts';
+import { type ArchivedRow, placeOf } from '../lists/archived.ts';
 import { parquetWriter } from '../lists/parquet.ts';
 import { type DayOf, type Folder, folderOf, type Part } from './bucket.ts';
 import { openPart, readPart } from './parquet.ts';
@@ -10,16 +9,8 @@ import { openPart, readPart } from './parquet.ts';
 export type Sizes = { part: number; group: number };
 export const usualSizes: Sizes = { part: 5000, group: 250 };
 
-/** The statement that records changes or deletions of archived records in the change feed. */
-export type NoteArchived = (
-  db: Database,
-  source: DayOf & { now: number },
-  kind: ArchiveKind,
-  ids: unknown[],
-) => Change;
-
 /** A day being moved or merged by the holder of the lease. */
-export type Move = Folder & { lease: Lease; sizes: Sizes; noteMerged: NoteArchived };
+export type Move = Folder & { lease: Lease; sizes: Sizes };
 
 /** Writes the ordered rows of a day as files. `replaces` names the file that they replace. */
 export async function writeParts(

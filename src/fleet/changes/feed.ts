@@ -7,8 +7,8 @@ import { mayReadReplica } from '../../platform/db/replica-reads.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
+import { keptMs } from '../note-changes.ts';
 import { collapse, entriesOf, keysOf, type Noted, type Reached, reachedAt } from './page.ts';
-import { keptMs } from './prune.ts';
 import { type Change, ChangesQuery, changeKinds, expiredCursor, feedCursor } from './schema.ts';
 import { withState } from './state.ts';
 

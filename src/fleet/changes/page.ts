@@ -1,5 +1,5 @@
 import type { CursorKeys } from '../../platform/db/cursor.ts';
-import type { Action } from './note.ts';
+import type { Action } from '../note-changes.ts';
 
 /** A row of `changes`: `records` are ids by kind, as JSON. */
 export type Noted = { seq: number; connectionId: string; action: Action; records: string };

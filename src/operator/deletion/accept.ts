@@ -5,7 +5,7 @@ import { operatorIn } from '../../accounts/owner.ts';
 import { suspendToDelete } from '../../accounts/remove.ts';
 import { revokeKeysOf } from '../../accounts/tokens/remove.ts';
 import { forgetTokens } from '../../accounts/tokens/service.ts';
-import { noteDeleted, noteRecords } from '../../fleet/changes/note.ts';
+import { noteDeleted, noteRecords } from '../../fleet/note-changes.ts';
 import { deleteDriverRow, takeConnection } from '../../fleet/remove.ts';
 import { change, type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';

@@ -2,10 +2,9 @@ import type { SQL } from 'drizzle-orm';
 import { deleteAccountRow } from '../../accounts/remove.ts';
 import { removeTokens } from '../../accounts/tokens/remove.ts';
 import { noteArchive, removeArchive, rewriteArchive } from '../../fleet/archive/remove.ts';
-import { type Action, noteMerged, noteRecords, noteRemoved } from '../../fleet/changes/note.ts';
 import { removeExports } from '../../fleet/exports/remove.ts';
 import type { ArchivedRow } from '../../fleet/lists/archived.ts';
-import { archiveKinds } from '../../fleet/lists/registry.ts';
+import { type Action, noteRecords } from '../../fleet/note-changes.ts';
 import { type Alongside, deleteConnectionRow, eraseReferences, removeRecords } from '../../fleet/remove.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
 import { type RowChange, removeRows } from '../../homes/moves/remove.ts';
@@ -43,7 +42,7 @@ const steps: Record<Kind, Record<string, Step>> = {
     tokens: removeTokens,
     exports: removeExports,
     rows: throughRows,
-    archive: (env, { accountId }) => removeArchive(env, archiveKinds, { accountId, connectionId: null }),
+    archive: (env, { accountId }) => removeArchive(env, { accountId, connectionId: null }),
     account: finish,
   },
   connection: {
@@ -52,8 +51,8 @@ const steps: Record<Kind, Record<string, Step>> = {
     tokens: removeTokens,
     records: (env, deletion) => removeRecords(env, deletion.id, noted(deletion, 'deleted')),
     'archived records': (env, { accountId, id, cursor }) =>
-      noteArchive(env, archiveKinds, { accountId, connectionId: id }, noteRemoved, cursor),
-    archive: (env, { accountId, id }) => removeArchive(env, archiveKinds, { accountId, connectionId: id }),
+      noteArchive(env, { accountId, connectionId: id }, cursor),
+    archive: (env, { accountId, id }) => removeArchive(env, { accountId, connectionId: id }),
     exports: removeExports,
     connection: finish,
   },
@@ -113,8 +112,8 @@ function eraseFromArchive(
   env: Env,
   { accountId, connectionId, id, cursor }: Deletion,
 ): Promise<string | undefined> {
-  const rewrite = { key: 'driverId', value: id, change: withoutDriver, note: noteMerged };
-  return rewriteArchive(env, archiveKinds, { accountId, connectionId }, rewrite, cursor);
+  const rewrite = { key: 'driverId', value: id, change: withoutDriver };
+  return rewriteArchive(env, { accountId, connectionId }, rewrite, cursor);
 }
 
 const withoutDriver = (row: ArchivedRow): ArchivedRow => ({

@@ -1,8 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
-import { noteMerged } from '../../../src/fleet/changes/note.ts';
-import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { emptyArchive } from '../../support/archive.ts';
 import { accident } from '../../support/records.ts';
@@ -67,11 +65,11 @@ it.each(histories)(
     await emptyArchive();
 
     await send(first);
-    await archive(env, archiveKinds, noteMerged);
+    await archive(env);
     expect(await rows('select 1 from accidents')).toEqual([]);
     await send(then);
     const late = comparable(await list());
-    await archive(env, archiveKinds, noteMerged);
+    await archive(env);
     expect(await rows('select 1 from accidents')).toEqual([]);
     const merged = comparable(await list());
     expect([late, merged]).toEqual([inD1, inD1]);
@@ -81,7 +79,7 @@ it.each(histories)(
 it('an archived accident is read by its id: for 31 days after it changed, then with its time', async () => {
   await send({});
   const [inD1] = await list();
-  await archive(env, archiveKinds, noteMerged);
+  await archive(env);
   const read = (query = '') => as(us.apiToken).get(`/accidents/${inD1?.eventId}${query}`);
   expect((await read()).data).toEqual(inD1);
   await env.DB.exec('delete from archived_lately');

@@ -1,8 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
-import { noteMerged } from '../../../src/fleet/changes/note.ts';
-import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { follower } from '../../support/follower.ts';
 import { accident, safetyEvent, trip, vehicle } from '../../support/records.ts';
@@ -22,7 +20,7 @@ it('the change feed shows what has moved to the archive since it changed', async
   const changes = async () => (await as(us.apiToken).get<Change[]>('/changes')).data;
   const before = await changes();
   expect(before.length).toBeGreaterThanOrEqual(4);
-  await archive(env, archiveKinds, noteMerged);
+  await archive(env);
   expect(await changes()).toEqual(before);
 });
 
@@ -33,13 +31,13 @@ it('shows what comes in late as it was put together with what is archived', asyn
     as(us.connection.ingestKey).send(accident({ eventTime, notificationLevel }));
   const read = follower(us.apiToken, { query: 'kinds=accident' });
   await send(1);
-  await archive(env, archiveKinds, noteMerged);
+  await archive(env);
   await send(3);
   await read.catchUp();
-  await archive(env, archiveKinds, noteMerged);
+  await archive(env);
   await send(1); // which is known
   await read.catchUp();
-  await archive(env, archiveKinds, noteMerged);
+  await archive(env);
   await read.catchUp();
   const { data } = await as(us.apiToken, { 'connection-id': us.connection.id }).get<object[]>('/accidents');
   expect(data).toMatchObject([{ levels: [{ notificationLevel: 1 }, { notificationLevel: 3 }] }]);

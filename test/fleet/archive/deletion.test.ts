@@ -1,8 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
-import { noteMerged } from '../../../src/fleet/changes/note.ts';
-import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { bucket, emptyArchive } from '../../support/archive.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
@@ -21,7 +19,7 @@ beforeEach(async () => {
       trip({ driver: 'driver-1', startedAt: old }),
       safetyEvent({ driver: 'driver-1', startedAt: old }),
     );
-  await archive(env, archiveKinds, noteMerged);
+  await archive(env);
 });
 
 const old = new Date(Date.now() - 200 * dayMs).toISOString();
@@ -78,7 +76,7 @@ it('erasing a driver takes them from the archive, and leaves the records', async
   const [found] = await rows('select id from drivers where connection_id = ?1', id);
   const driverId = String(found?.id);
   await as(us.connection.ingestKey).send(accident({ driver: 'driver-1', eventTime: old }));
-  await archive(env, archiveKinds, noteMerged);
+  await archive(env);
   const accidents = async () =>
     (await as(us.apiToken).get<{ driverId: string | null; driverName: string | null }[]>('/accidents')).data;
   expect(await accidents()).toMatchObject([{ driverId, driverName: 'Ann' }]);

@@ -2,8 +2,6 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { inArchive } from '../../../src/fleet/archive/catalog.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
-import { noteMerged } from '../../../src/fleet/changes/note.ts';
-import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import { change } from '../../../src/platform/db/database.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';
@@ -185,7 +183,7 @@ describe('the job', () => {
   it('moves what is older than the hot days, of every kind, and the lists stay as they were', async () => {
     await send();
     const before = [await read('/trips'), await read('/safety-events')];
-    await archive(env, archiveKinds, noteMerged);
+    await archive(env);
     expect([await hot(), (await rows('select 1 from safety_events')).length, (await files()).length]).toEqual(
       [1, 1, 2],
     );
@@ -194,8 +192,8 @@ describe('the job', () => {
 
   it('does nothing without a bucket, or with HOT_DAYS = 0', async () => {
     await send();
-    await archive({ ...env, ARCHIVE: undefined as unknown as R2Bucket }, archiveKinds, noteMerged);
-    await archive({ ...env, HOT_DAYS: '0' as '180' }, archiveKinds, noteMerged);
+    await archive({ ...env, ARCHIVE: undefined as unknown as R2Bucket });
+    await archive({ ...env, HOT_DAYS: '0' as '180' });
     expect([await hot(), await files()]).toEqual([2, []]);
   });
 
@@ -205,7 +203,7 @@ describe('the job', () => {
     await rows(`update trips set start_location = 'null' where id = ?1`, broken);
     const { lines } = listenToLog();
     await send();
-    await archive(env, archiveKinds, noteMerged);
+    await archive(env);
     expect([await hot(), (await files()).length]).toEqual([2, 2]);
     expect(lines('fault')).toMatchObject([
       { message: 'A job failed', job: 'archive', connectionId: them.connection.id },

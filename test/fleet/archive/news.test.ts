@@ -1,8 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
-import { noteMerged } from '../../../src/fleet/changes/note.ts';
-import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
@@ -19,7 +17,7 @@ it('records from before the hot days are stored, but notify nobody, archived or 
   const old = safetyEvent({ startedAt: daysAgo(182) });
   const send = (...records: object[]) => as(tale.us.connection.ingestKey).send(vehicle(), ...records);
   expect((await send(old)).data).toMatchObject({ accepted: 2, rejected: [] });
-  await archive(env, archiveKinds, noteMerged);
+  await archive(env);
   expect(await rows('select 1 from safety_events')).toEqual([]);
   await send(old);
   await send({ ...old, sourceUpdatedAt: new Date().toISOString(), incidentTypes: ['crash'] });
@@ -44,7 +42,7 @@ it.each(['180', '0'])(
         bindings: { ...env, HOT_DAYS: hotDays as '180' },
       });
     await send(known, '45');
-    await archive({ ...env, HOT_DAYS: '45' as '180' }, archiveKinds, noteMerged);
+    await archive({ ...env, HOT_DAYS: '45' as '180' });
     expect(await rows('select 1 from safety_events')).toEqual([]);
     const before = await notified();
     await send(known, days);

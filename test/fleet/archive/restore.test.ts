@@ -1,8 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
-import { noteMerged } from '../../../src/fleet/changes/note.ts';
-import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
@@ -49,7 +47,7 @@ it('days that were archived since are read from D1, and archived again without a
   await move(us, 11 * dayMs, { sizes });
   await restore();
   expect(await listed()).toEqual(before);
-  await archive(env, archiveKinds, noteMerged);
+  await archive(env);
   expect(await listed()).toEqual(before);
   expect(await filesOfDay('1970-01-12')).toBe(1);
   expect(await rows('select 1 from trips')).toEqual([]);
@@ -119,9 +117,9 @@ describe('a file that cannot be read', () => {
         expect.objectContaining({ message: 'A file of the archive cannot be read', key, level: 'error' }),
       );
       await insertTrips(us, [{ startedAt: 10 * dayMs + 7 }]);
-      await archive(env, archiveKinds, noteMerged);
+      await archive(env);
       await restore();
-      await archive(env, archiveKinds, noteMerged);
+      await archive(env);
       expect(await listed()).toEqual(expect.arrayContaining(ids));
       expect(await listed()).toHaveLength(13);
     },

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { maxRows } from '../../../src/fleet/changes/feed.ts';
-import { maxRecordsPerRow, noteDeleted, noteRecords } from '../../../src/fleet/changes/note.ts';
+import { maxRecordsPerRow, noteDeleted, noteRecords } from '../../../src/fleet/note-changes.ts';
 import { change, openDatabase, transaction } from '../../../src/platform/db/database.ts';
 import { maxScanned } from '../../../src/platform/db/pages.ts';
 import { listPage } from '../../support/fleet.ts';

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
-import { keptMs, pruneChanges } from '../../../src/fleet/changes/prune.ts';
+import { keptMs, pruneChanges } from '../../../src/fleet/note-changes.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
 import { rowsPerChunk } from '../../../src/platform/jobs/chunks.ts';
 import { rows } from '../../support/rows.ts';

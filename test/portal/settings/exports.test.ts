@@ -3,7 +3,6 @@ import { parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
-import { noteMerged } from '../../../src/fleet/changes/note.ts';
 import {
   exportableLists,
   exportKeptMs,
@@ -14,7 +13,6 @@ import {
 import { type ExportFile, exportFolder, streamFile } from '../../../src/fleet/exports/files.ts';
 import { pruneExports } from '../../../src/fleet/exports/remove.ts';
 import { prepareExports } from '../../../src/fleet/exports/run.ts';
-import { archiveKinds } from '../../../src/fleet/lists/registry.ts';
 import { jobs } from '../../../src/operator/jobs.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { newBudget, within } from '../../../src/platform/jobs/budget.ts';
@@ -48,7 +46,7 @@ beforeEach(async () => {
       safetyEvent({ startedAt: old, incidentTypes: ['hard_brake', 'crash'] }),
       accident({ eventTime: recent }),
     );
-  await archive(env, archiveKinds, noteMerged);
+  await archive(env);
 });
 
 /** No message starts the job: the tests do. */

@@ -1,8 +1,9 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
-import { change, type Database } from '../../platform/db/database.ts';
-import type { AccountTable } from '../../platform/db/tables.ts';
-import type { NoteArchived } from '../archive/write.ts';
-import { type ListedKind, lists } from '../lists/registry.ts';
+import { change, type Database } from '../platform/db/database.ts';
+import type { AccountTable } from '../platform/db/tables.ts';
+import { dayMs } from '../platform/durations.ts';
+import { pruning, rowsPerChunk } from '../platform/jobs/chunks.ts';
+import { type ListedKind, lists } from './lists/registry.ts';
 
 /** Whose records change, and when (milliseconds since 1970). */
 export type ChangeSource = { accountId: string; connectionId: string; now: number };
@@ -49,22 +50,37 @@ export const noteRecords = (source: ChangeSource, action: Action, kind: ListedKi
 export const noteDeleted = (db: Database, source: ChangeSource, kind: ListedKind, ids: string[]) =>
   change(db)`${noteRecords(source, 'deleted', kind, listOf(ids))}`;
 
-const noteArchived =
-  (action: Action): NoteArchived =>
-  (db, source, { name }, ids) => {
-    const kind = lists.find(({ list }) => list.archive?.name === name)?.kind;
-    if (!kind) throw new Error(`${name} is no list`);
-    return change(db)`${noteRecords(source, action, kind, listOf(ids))}`;
-  };
-
-/** Records changes of archived records: late versions were merged, or a driver was erased. */
-export const noteMerged = noteArchived('changed');
-
-/** Records deletions of archived records. */
-export const noteRemoved = noteArchived('deleted');
+/** Records changes or deletions of archived records. `kind` is the name of their list. */
+export function noteArchived(
+  db: Database,
+  { kind: name, ...owner }: { kind: string; accountId: string; connectionId: string },
+  action: Action,
+  ids: unknown[],
+) {
+  const kind = lists.find(({ list }) => list.archive?.name === name)?.kind;
+  if (!kind) throw new Error(`${name} is no list`);
+  return change(db)`${noteRecords({ ...owner, now: Date.now() }, action, kind, listOf(ids))}`;
+}
 
 const listOf = (ids: unknown[]): SQL => sql`select value as id from json_each(${JSON.stringify(ids)})`;
 
 /** D1 runs transactions one by one, so a later commit gets a higher number. */
 const nextSeq = ({ accountId, now }: ChangeSource): SQL =>
   sql`max(${now}, 1 + coalesce((select max(seq) from changes where account_id = ${accountId}), 0))`;
+
+/** How long a change is kept, and how old a cursor may be. */
+export const keptMs = 30 * dayMs;
+
+/** Deletes changes older than 30 days, account by account, so that only deleted rows are read. */
+export const pruneChanges = pruning((now) => [
+  sql`
+    with recursive feeds (id) as (
+      select min(account_id) from changes
+      union all
+      select (select min(account_id) from changes where account_id > feeds.id)
+      from feeds where feeds.id is not null)
+    delete from changes where (account_id, seq) in (
+      select c.account_id, c.seq from feeds
+      cross join changes c on c.account_id = feeds.id and c.seq < ${now - keptMs}
+      limit ${rowsPerChunk})`,
+]);

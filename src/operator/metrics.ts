@@ -5,125 +5,46 @@ import { homesOf } from '../platform/homes/homes.ts';
 import { countedHours, hourOf } from '../webhooks/deliveries/counts.ts';
 import { levelsOf, type ServiceLevel, selectWaits, waitsIn } from '../webhooks/service-levels.ts';
 import { maxPendingCounted } from './api/counted.ts';
-import type { HomeHealth } from './api/service.ts';
 import { checkHealth } from './health/service.ts';
 
-/** What one query counts in a home; times in milliseconds since 1970. */
-type Counted = {
-  delivered: number;
-  failed: number;
-  retried: number;
-  pullsDue: number;
-  pullDueAt: number | null;
-  problems: number;
+/** The help text of each metric. */
+const metrics = {
+  fleet_database_up: 'Whether D1 responds.',
+  fleet_database_bytes: 'Size of the database; D1 takes 10 GB.',
+  fleet_database_round_trip_seconds: 'How long the query of this report took.',
+  fleet_sweep_age_seconds: 'Time since the last sweep, which runs each minute.',
+  fleet_queue_backlog: 'Messages in the queue.',
+  fleet_deliveries_pending: `Deliveries that have not ended, retries included; at most ${maxPendingCounted}.`,
+  fleet_delivery_oldest_due_seconds:
+    'How long the oldest unclaimed delivery has been due, as of the last sweep.',
+  fleet_accident_oldest_undelivered_seconds:
+    'Age of the oldest notification of an accident that has not been delivered, whatever the reason.',
+  fleet_delivery_first_attempt_seconds:
+    'From the receipt of a notification to the first attempt, tests and replays aside.',
+  fleet_delivery_success_seconds:
+    'From the receipt of a notification to its delivery; pending ones count with their age.',
+  fleet_delivery_first_attempt_in_time_ratio: 'Share of the notifications first attempted within 5 s.',
+  fleet_deliveries_this_hour:
+    'Deliveries that have ended in this hour (UTC), and attempts that will be repeated, by outcome.',
+  fleet_pulls_due: `Connections that are due to be pulled; at most ${maxPendingCounted}.`,
+  fleet_pull_oldest_due_seconds: 'How long the oldest of them has been due.',
+  fleet_connections_with_problems: `Connections that are late, degraded or disconnected; at most ${maxPendingCounted}.`,
 };
 
-/** A home's measurements: `counted` is null if its database did not respond within `ms`. */
-type Measured = { health: HomeHealth; counted: Found | null; ms: number; now: number };
-type Found = Counted & {
-  pending: number;
-  accident: string | undefined;
-  levels: ReturnType<typeof levelsOf>;
-};
-
-/** A value of the service levels of each kind and span, by labels, followed by `more`. */
-function byKind({ levels }: Found, more: string, value: (level: ServiceLevel) => number | null) {
-  const labelled = Object.entries(levels).flatMap(([span, kinds]) =>
-    Object.entries(kinds).map(([kind, level]) => [`kind="${kind}",span="${span}"${more}`, value(level)]),
-  );
-  return Object.fromEntries(labelled);
-}
-
-const byQuantile = (found: Found, of: 'firstAttempt' | 'delivered') => ({
-  ...byKind(found, ',quantile="0.5"', (level) => level[of].p50),
-  ...byKind(found, ',quantile="0.95"', (level) => level[of].p95),
-  ...byKind(found, ',quantile="0.99"', (level) => level[of].p99),
-});
-
-const ageSeconds = (since: number | null | undefined, now: number): number =>
-  since ? Math.max(0, (now - since) / 1000) : 0;
-
-/** Each metric: its help text, and its value in a home, by label if there are several; null if unknown. */
-const metrics: {
-  [name: string]: {
-    help: string;
-    value: (home: Measured) => number | null | undefined | { [label: string]: number | null | undefined };
-  };
-} = {
-  fleet_database_up: {
-    help: 'Whether D1 responds.',
-    value: ({ health }) => Number(health.database === 'ok'),
-  },
-  fleet_database_bytes: {
-    help: 'Size of the database; D1 takes 10 GB.',
-    value: ({ health }) => health.size?.bytes,
-  },
-  fleet_database_round_trip_seconds: {
-    help: 'How long the query of this report took.',
-    value: ({ counted, ms }) => counted && ms / 1000,
-  },
-  fleet_sweep_age_seconds: {
-    help: 'Time since the last sweep, which runs each minute.',
-    value: ({ health }) => health.sweptSecondsAgo,
-  },
-  fleet_queue_backlog: { help: 'Messages in the queue.', value: ({ health }) => health.queueBacklog },
-  fleet_deliveries_pending: {
-    help: `Deliveries that have not ended, retries included; at most ${maxPendingCounted}.`,
-    value: ({ counted }) => counted?.pending,
-  },
-  fleet_delivery_oldest_due_seconds: {
-    help: 'How long the oldest unclaimed delivery has been due, as of the last sweep.',
-    value: ({ health }) => (health.database === 'ok' ? (health.oldestDueSeconds ?? 0) : null),
-  },
-  fleet_accident_oldest_undelivered_seconds: {
-    help: 'Age of the oldest notification of an accident that has not been delivered, whatever the reason.',
-    value: ({ counted, now }) =>
-      counted && ageSeconds(counted.accident === undefined ? null : createdAtOf(counted.accident), now),
-  },
-  fleet_delivery_first_attempt_seconds: {
-    help: 'From the receipt of a notification to the first attempt, tests and replays aside.',
-    value: ({ counted }) => counted && byQuantile(counted, 'firstAttempt'),
-  },
-  fleet_delivery_success_seconds: {
-    help: 'From the receipt of a notification to its delivery; pending ones count with their age.',
-    value: ({ counted }) => counted && byQuantile(counted, 'delivered'),
-  },
-  fleet_delivery_first_attempt_in_time_ratio: {
-    help: 'Share of the notifications first attempted within 5 s.',
-    value: ({ counted }) => counted && byKind(counted, '', ({ inTime }) => inTime),
-  },
-  fleet_deliveries_this_hour: {
-    help: 'Deliveries that have ended in this hour (UTC), and attempts that will be repeated, by outcome.',
-    value: ({ counted }) => ({
-      'outcome="delivered"': counted?.delivered,
-      'outcome="failed"': counted?.failed,
-      'outcome="retried"': counted?.retried,
-    }),
-  },
-  fleet_pulls_due: {
-    help: `Connections that are due to be pulled; at most ${maxPendingCounted}.`,
-    value: ({ counted }) => counted?.pullsDue,
-  },
-  fleet_pull_oldest_due_seconds: {
-    help: 'How long the oldest of them has been due.',
-    value: ({ counted, now }) => counted && ageSeconds(counted.pullDueAt, now),
-  },
-  fleet_connections_with_problems: {
-    help: `Connections that are late, degraded or disconnected; at most ${maxPendingCounted}.`,
-    value: ({ counted }) => counted?.problems,
-  },
-};
+type Value = number | null | undefined;
+/** What was measured in a home: values, by label if there are several; what is unknown is not shown. */
+type Measured = { [metric in keyof typeof metrics]?: Value | { [label: string]: Value } };
 
 /** All homes' metrics in the text format of Prometheus. A home that does not respond has fewer. */
 export async function metricsText(env: Env): Promise<string> {
   const homes = await Promise.all(
     [...homesOf(env)].map(async ([name, home]) => [name, await measure(home)] as const),
   );
-  const lines = Object.entries(metrics).flatMap(([name, { help, value }]) => [
+  const lines = Object.entries(metrics).flatMap(([name, help]) => [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} gauge`,
     ...homes.flatMap(([home, measured]) => {
-      const found = value(measured);
+      const { [name as keyof Measured]: found } = measured;
       const values = typeof found === 'object' && found ? Object.entries(found) : [['', found] as const];
       return values.flatMap(([label, number]) =>
         typeof number === 'number'
@@ -136,23 +57,30 @@ export async function metricsText(env: Env): Promise<string> {
 }
 
 async function measure(env: Env): Promise<Measured> {
-  const now = Date.now();
-  const [health, counted] = await Promise.all([checkHealth(env), count(env, now).catch(() => null)]);
-  return { health, counted: counted?.row ?? null, ms: counted?.ms ?? 0, now };
+  const [health, counted] = await Promise.all([checkHealth(env), count(env, Date.now()).catch(() => ({}))]);
+  const isUp = health.database === 'ok';
+  return {
+    fleet_database_up: Number(isUp),
+    fleet_database_bytes: health.size?.bytes,
+    fleet_sweep_age_seconds: health.sweptSecondsAgo,
+    fleet_queue_backlog: health.queueBacklog,
+    fleet_delivery_oldest_due_seconds: isUp ? (health.oldestDueSeconds ?? 0) : null,
+    ...counted,
+  };
 }
 
 /** For how many webhooks the hour's counters are read. */
 const maxWebhooks = 10_000;
 
-async function count(env: Env, now: number): Promise<{ row: Found; ms: number }> {
+async function count(env: Env, now: number): Promise<Measured> {
   const hour = hourOf(now);
   const upTo = sql`limit ${maxPendingCounted}`;
   const db = openDatabase(env);
-  const [counted, waiting, [row]] = await transaction(
+  const [waits, waiting, [counted]] = await transaction(
     db,
     [
       ...selectWaits(db, undefined, now),
-      statement<Counted>(db)`
+      statement<{ [name: string]: number }>(db)`
     with hour as (
       select h.delivered, h.failed, h.retried from webhooks w
       cross join webhook_hours h on h.webhook_id = w.id and h.slot = ${hour % countedHours}
@@ -168,9 +96,50 @@ async function count(env: Env, now: number): Promise<{ row: Found; ms: number }>
     ],
     { repeatable: true },
   );
-  if (!row) throw new Error('A query without a condition has a row');
-  const pending = waiting.reduce((sum, one) => sum + one.pending, 0);
   const [accident] = waiting.flatMap((one) => (one.accident ? [one.oldest] : [])).sort();
-  const levels = levelsOf(waitsIn(counted, waiting, now));
-  return { row: { ...row, pending, accident, levels }, ms: Date.now() - now };
+  const secondsSince = (at: Value) => (at ? Math.max(0, (now - at) / 1000) : 0);
+  const levels = labelled(levelsOf(waitsIn(waits, waiting, now)));
+  return {
+    fleet_database_round_trip_seconds: (Date.now() - now) / 1000,
+    fleet_deliveries_pending: waiting.reduce((sum, { pending }) => sum + pending, 0),
+    fleet_accident_oldest_undelivered_seconds: secondsSince(accident ? createdAtOf(accident) : null),
+    fleet_delivery_first_attempt_seconds: byQuantile(levels, 'firstAttempt'),
+    fleet_delivery_success_seconds: byQuantile(levels, 'delivered'),
+    fleet_delivery_first_attempt_in_time_ratio: Object.fromEntries(
+      levels.map(([label, { inTime }]) => [label, inTime]),
+    ),
+    fleet_deliveries_this_hour: {
+      'outcome="delivered"': counted?.delivered,
+      'outcome="failed"': counted?.failed,
+      'outcome="retried"': counted?.retried,
+    },
+    fleet_pulls_due: counted?.pullsDue,
+    fleet_pull_oldest_due_seconds: secondsSince(counted?.pullDueAt),
+    fleet_connections_with_problems: counted?.problems,
+  };
 }
+
+/** The service levels of each kind and span, with their labels. */
+const labelled = (levels: ReturnType<typeof levelsOf>): [label: string, ServiceLevel][] =>
+  Object.entries(levels).flatMap(([span, kinds]) =>
+    Object.entries(kinds).map(([kind, level]): [string, ServiceLevel] => [
+      `kind="${kind}",span="${span}"`,
+      level,
+    ]),
+  );
+
+const byQuantile = (levels: [label: string, ServiceLevel][], of: 'firstAttempt' | 'delivered') =>
+  Object.fromEntries(
+    levels.flatMap(
+      ([
+        label,
+        {
+          [of]: { p50, p95, p99 },
+        },
+      ]) =>
+        Object.entries({ 0.5: p50, 0.95: p95, 0.99: p99 }).map(([quantile, value]) => [
+          `${label},quantile="${quantile}"`,
+          value,
+        ]),
+    ),
+  );

@@ -24,8 +24,8 @@ import { webhookHandlers } from './handlers/webhooks.ts';
 import { checkService } from './health/check.ts';
 import { listHomes } from './homes/lists.ts';
 import { enterHomeOfId, ownedIn } from './homes/routes.ts';
-import { status } from './homes/status.ts';
 import { metricsText } from './metrics.ts';
+import { status } from './status.ts';
 
 const handlers: Handlers<typeof operations> = {
   ...accountHandlers,

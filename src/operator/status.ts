@@ -1,32 +1,86 @@
 import { sql } from 'drizzle-orm';
-import { config, type SealingKey } from '../platform/config.ts';
+import type * as v from 'valibot';
+import { config } from '../platform/config.ts';
 import { openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { createdAtOf, firstIdAt } from '../platform/db/ids.ts';
 import { dayMs } from '../platform/durations.ts';
+import { askHomes } from '../platform/homes/each.ts';
 import { countEncrypted } from '../platform/jobs/re-encrypt.ts';
 import { pausedAfterMs } from '../webhooks/alerts/policy.ts';
 import { firstDueOf } from '../webhooks/deliveries/activity.ts';
 import { hourOf, shownHours } from '../webhooks/deliveries/counts.ts';
 import { pendingWebhooks } from '../webhooks/deliveries/sweep.ts';
-import { selectWaits, type Waits, waitsIn } from '../webhooks/service-levels.ts';
+import { addWaits, levelsOf, selectWaits, waitsIn } from '../webhooks/service-levels.ts';
 import { maxFailedCounted, maxListed, maxPendingCounted } from './api/counted.ts';
-import type { DeliveryStatus } from './api/service.ts';
+import type { DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
+import { checkHomes, problemIn, warningIn } from './health/service.ts';
 
 /** An accident is listed when its delivery has taken this long. */
 const accidentWaitsMs = 30_000;
 
 /**
- * The state of deliveries and connections, and whose deliveries fail. Reads a bounded number of rows: 10,000 pending
+ * The operators' overview: the service's health, and the deliveries of all homes that respond, home by home.
+ *
+ * @throws Refusal: unavailable, when the only home does not respond
+ */
+export async function status(env: Env): Promise<v.InferInput<typeof StatusReport>> {
+  const [health, asked] = await Promise.all([checkHomes(env), askHomes(env, (home) => deliveryStatus(home))]);
+  const all = asked.map(([, one]) => one);
+  const sumOf = (key: 'pending' | 'due') =>
+    Math.min(
+      all.reduce((total, one) => total + one[key], 0),
+      maxPendingCounted,
+    );
+  const [pending, due] = [sumOf('pending'), sumOf('due')];
+  const oldest = all.flatMap((one) => one.oldest);
+  const headerKeys = withKeys(
+    all.flatMap(({ encrypted }) => encrypted),
+    config(env).headerKeys.map(({ id }) => id),
+  );
+  return {
+    problem: problemIn(health) ?? keyProblem(headerKeys) ?? null,
+    warning: warningIn(health) ?? null,
+    health,
+    pending,
+    due,
+    later: pending - due,
+    oldestPendingAt: oldest.length > 0 ? Math.min(...oldest) : null,
+    serviceLevels: levelsOf(addWaits(all.map(({ waits }) => waits))),
+    accidents: all.flatMap(({ accidents }) => accidents),
+    failing: all.flatMap(({ failing }) => failing),
+    paused: all.flatMap(({ paused }) => paused),
+    connections: all.flatMap(({ connections }) => connections),
+    headerKeys,
+  };
+}
+
+/** The keys of HEADER_KEYS, newest first, and missing ones that have encrypted something. */
+function withKeys(encrypted: { key: string; encrypts: number }[], ids: string[]): HeaderKey[] {
+  return [...new Set([...ids, ...encrypted.map(({ key }) => key)])].map((id, at) => ({
+    key: id,
+    encrypts: encrypted.reduce((sum, { key, encrypts }) => sum + (key === id ? encrypts : 0), 0),
+    known: at < ids.length,
+    newest: at === 0,
+  }));
+}
+
+/** A key was removed from HEADER_KEYS too early. */
+function keyProblem(keys: HeaderKey[]): string | undefined {
+  const missing = keys.filter(({ known }) => !known).map(({ key, encrypts }) => `${key} (${encrypts})`);
+  return missing.length > 0
+    ? `HEADER_KEYS lacks keys that webhook headers or credentials are encrypted with: ${missing.join(', ')}. Put them back`
+    : undefined;
+}
+
+/**
+ * The state of deliveries and connections of a home, and whose deliveries fail. Reads a bounded number of rows: 10,000 pending
  * deliveries of accidents and of events, two counters of each webhook, the 100 newest failed deliveries of each of the
  * 1,000 webhooks with the most failures in a row, 720 counters and 100 retries of each of the 20 worst, the 20 webhooks
  * that were paused last, and 20 connections that are not healthy.
  *
  * @throws Refusal: unavailable
  */
-export async function deliveryStatus(
-  env: Env,
-  now = Date.now(),
-): Promise<Omit<DeliveryStatus, 'serviceLevels'> & { waits: Waits }> {
+async function deliveryStatus(env: Env, now = Date.now()) {
   const db = openDatabase(env);
   const [counted, waiting, accidents, failing, paused, connections, encrypted] = await transaction(db, [
     ...selectWaits(db, undefined, now),
@@ -80,12 +134,10 @@ export async function deliveryStatus(
     countEncrypted(db),
   ]);
   const sum = (of: 'pending' | 'due') => waiting.reduce((total, one) => total + one[of], 0);
-  const oldest = waiting.map((one) => createdAtOf(one.oldest));
   return {
     pending: sum('pending'),
     due: sum('due'),
-    later: sum('pending') - sum('due'),
-    oldestPendingAt: oldest.length > 0 ? Math.min(...oldest) : null,
+    oldest: waiting.map((one) => createdAtOf(one.oldest)),
     waits: waitsIn(counted, waiting, now),
     failing: failing.map((row) => ({
       ...row,
@@ -94,19 +146,8 @@ export async function deliveryStatus(
     accidents: accidents.map((one) => ({ ...one, createdAt: createdAtOf(one.deliveryId) })),
     paused,
     connections,
-    headerKeys: withKeys(encrypted, config(env).headerKeys),
+    encrypted,
   };
-}
-
-/** The keys of HEADER_KEYS, newest first, and missing ones that have encrypted something. */
-function withKeys(encrypted: { key: string; encrypts: number }[], keys: SealingKey[]) {
-  const ids = new Set([...keys.map(({ id }) => id), ...encrypted.map(({ key }) => key)]);
-  return [...ids].map((id, at) => ({
-    key: id,
-    encrypts: encrypted.find(({ key }) => key === id)?.encrypts ?? 0,
-    known: at < keys.length,
-    newest: at === 0,
-  }));
 }
 
 function failureIn(stored: string) {

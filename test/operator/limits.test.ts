@@ -4,7 +4,7 @@ import { maxAuditEntries, pruneAudit } from '../../src/accounts/audit/prune.ts';
 import { maxAccountsCounted, maxListed } from '../../src/operator/api/counted.ts';
 import { maxDeletionsListed } from '../../src/operator/deletion/state.ts';
 import { listHomes } from '../../src/operator/homes/lists.ts';
-import { status } from '../../src/operator/homes/status.ts';
+import { status } from '../../src/operator/status.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { addRows, addWebhooks, rows } from '../support/rows.ts';
 import { operator, world, worldBefore } from '../support/world.ts';

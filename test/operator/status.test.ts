@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { status } from '../../src/operator/homes/status.ts';
+import { status } from '../../src/operator/status.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { reEncrypt } from '../../src/platform/jobs/re-encrypt.ts';
 import { sendAlerts } from '../../src/webhooks/alerts/alerts.ts';

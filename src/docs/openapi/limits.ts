@@ -1,12 +1,7 @@
 import { linkMs, sessionMs } from '../../accounts/sessions.ts';
 import { maxApiTokens, maxIngestKeys } from '../../accounts/tokens/service.ts';
 import { maxRows } from '../../fleet/changes/feed.ts';
-import {
-  exportKeptMs,
-  longestExportMs,
-  maxExportRecords,
-  maxExportsPerDay,
-} from '../../fleet/exports/exports.ts';
+import { maxExportRecords, maxExportsPerDay } from '../../fleet/exports/exports.ts';
 import { maxReportUrlLength } from '../../fleet/lists/accidents.ts';
 import { maxAddressLength } from '../../fleet/lists/field-types.ts';
 import { maxExternalId } from '../../fleet/lists/resource.ts';
@@ -22,13 +17,7 @@ import { maxLargeWaiting } from '../../platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../platform/fields.ts';
 import { rateLimits } from '../../platform/rate-limits.ts';
 import { maxUrlLength } from '../../webhooks/address.ts';
-import {
-  channelTimeoutMs,
-  longestBusyMs,
-  maxChannels,
-  maxPerAccountAndDay,
-  retriedForMs,
-} from '../../webhooks/alerts/messages.ts';
+import { maxChannels, maxPerAccountAndDay } from '../../webhooks/alerts/messages.ts';
 import { startWindowMs } from '../../webhooks/deliveries/claim.ts';
 import * as policy from '../../webhooks/deliveries/policy.ts';
 import { maxReplayedPerCall } from '../../webhooks/deliveries/replay.ts';
@@ -149,20 +138,14 @@ export const limits: { [section: string]: Limit[] } = {
       'see [Emails](/docs/portal#emails)',
     ],
     ['channels of an account', n(maxChannels), 'the form says so'],
-    ['a channel accepts a message', `within ${time(channelTimeoutMs)}`, 'retried'],
-    ['wait for a busy channel (429, or 503 with `Retry-After`)', time(longestBusyMs), 'retried'],
-    ['an email or channel message that fails is retried for', time(retriedForMs), 'dropped'],
     [
       '[exports](/docs/portal#exports) of an account',
-      `1 at a time, ${maxExportsPerDay} a day, ${n(maxExportRecords)} records each`,
-      'the form says so; choose fewer days for more records',
+      `${maxExportsPerDay} a day, ${n(maxExportRecords)} records each`,
+      'choose fewer days for more records',
     ],
-    ['preparing an export', time(longestExportMs), 'it has failed; ask again'],
-    ['files of an export are kept', time(exportKeptMs), 'deleted'],
     ['a sign-in link works for', time(linkMs), 'request a new one'],
     ['a session lasts', time(sessionMs), 'sign in again'],
-    ['a connect link works for', '7 days', 'create another'],
-    ['connect links that are not used yet', '20', 'revoke one'],
+    ['connect links that are not used yet', '20, for 7 days each', 'revoke one'],
     [
       'tests, replays, invitations, new tokens, exports and their downloads',
       `${perMinute('ACTION_LIMIT')} per session`,

@@ -4,15 +4,11 @@ import { operatorIn } from '../../src/accounts/owner.ts';
 import { createSignInLinks } from '../../src/accounts/sessions.ts';
 import * as inConnections from '../../src/fleet/connection-activity.ts';
 import { listConnections, maxConnectionsListed } from '../../src/fleet/connections.ts';
-import { matchFleet, maxMatches } from '../../src/fleet/names.ts';
 import { maxNamed, maxPerHour, recountLive } from '../../src/fleet/trends/recount.ts';
-import { eventsLookedAt } from '../../src/fleet/unmapped-words.ts';
 import { openDatabase, transaction } from '../../src/platform/db/database.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
-import { maxWords } from '../../src/portal/connections/pull.tsx';
 import { aroundMs, maxAround } from '../../src/portal/events/around.tsx';
-import { maxWebhooks } from '../../src/portal/session/attention.ts';
 import { maxCsvRecords } from '../../src/portal/ui/csv.ts';
 import { noteRefusals, refusalsKept } from '../../src/providers/store.ts';
 import { maxFound, webhookActivity } from '../../src/webhooks/deliveries/activity.ts';
@@ -87,25 +83,6 @@ describe('of more than fit, pages show', () => {
     expect(html).not.toContain('>t0<');
   });
 
-  it('50 words without an incident type, of the latest 1,000 events', async () => {
-    samsara(receiver());
-    mine.connection_id = await connect(us, 'samsara', samsaraToken);
-    const words = [...Array(maxWords + 1).keys()].flatMap((i) => (i < maxWords ? [i, i] : [i]));
-    const unmapped = (word: unknown) => ({
-      incident_types: JSON.stringify([`Word${word}`]),
-      translated_incident_types: '["Other"]',
-    });
-    await addEvents(eventsLookedAt + 1, (i) => unmapped(words[i] ?? (i < eventsLookedAt ? 0 : 'TooLate')));
-    const html = await page(`/portal/connections/${mine.connection_id}`);
-    expect(html.match(/>Word\d+</g)).toHaveLength(maxWords);
-    expect(html).not.toContain(`>Word${maxWords}<`);
-    await rows(
-      "delete from safety_events where incident_types like '%Word1%' or incident_types like '%Word2%'",
-    );
-    await addEvents(words.length, () => ({ started_at: 1, ...unmapped(0) }));
-    expect(await page(`/portal/connections/${mine.connection_id}`)).toContain('TooLate');
-  });
-
   it('events of a vehicle around an accident: 100, of 6 hours', async () => {
     const [vehicle_id, at] = [newId(), Date.now() - 12 * hourMs];
     const addAround = (times: number[]) =>
@@ -125,13 +102,6 @@ describe('of more than fit, pages show', () => {
     expect(await shown()).toBe(2);
     await addAround(Array.from({ length: maxAround }, (_, i) => at + i));
     expect(await shown()).toBe(maxAround);
-  });
-
-  it('100 vehicles and drivers that a filter by name matches', async () => {
-    await addVehicles(maxMatches + 1, 'Robin');
-    await addRows('drivers', maxMatches + 1, () => ({ ...mine, name: 'Robin', status: 1 }));
-    const { vehicles, drivers } = await matchFleet(env, caller(), { vehicle: 'robin', driver: 'robin' });
-    expect([vehicles?.length, drivers?.length]).toEqual([maxMatches, maxMatches]);
   });
 
   it('300 deliveries of an event, and 60 that a search finds', async () => {
@@ -157,16 +127,6 @@ describe('of more than fit, pages show', () => {
     await add(Array(maxFound).fill(webhook));
     const { part } = await webhookActivity(env, caller(), webhook, { limit: 1, search: event_id });
     expect(part.deliveries).toHaveLength(maxFound);
-  });
-
-  it('problems of the oldest 200 webhooks', async () => {
-    const ids = await addWebhooks(us.accountId, maxWebhooks + 1);
-    const overviewAfter = async (failing: string | undefined) => {
-      await addRows('webhook_health', 1, () => ({ webhook_id: failing, failures: 9, openings: 1 }));
-      return page('/portal');
-    };
-    expect(await overviewAfter(ids[maxWebhooks])).not.toContain('is paused after');
-    expect(await overviewAfter(ids[maxWebhooks - 1])).toContain('is paused after');
   });
 
   it('5,000 events of an hour in the overview, and 100 vehicles and drivers of a day', async () => {

@@ -120,16 +120,6 @@ it('what has a problem comes first, with why and where to go, and is counted in 
   );
 });
 
-it('a menu counts up to 99', async () => {
-  await rows(
-    `insert into connections (id, account_id, provider, tsp, health_status, created_at, updated_at)
-     with recursive n (i) as (select 1 union all select i + 1 from n where i < 150)
-     select ?1 || i, ?1, 'motive', 'Motive', 3, i, i from n`,
-    us.accountId,
-  );
-  expect(await textOf('nav', '/portal/events')).toContain('Connections 99+ with a problem');
-});
-
 const watched = async (path: string) => watchesOn(await ask('GET', path, { cookie }));
 const versionAt = async (path: string) =>
   (await (await ask('GET', path, { cookie })).json<{ version: string }>()).version;

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { Hono } from 'hono';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listPortalUsers } from '../../../src/accounts/people.ts';
 import { through } from '../../../src/platform/db/through.ts';
 import type { App } from '../../../src/platform/http/context.ts';
@@ -183,16 +183,6 @@ const whenBatched = (act: () => unknown): Env => ({
   }),
 });
 
-it('whoever may not do something is refused before anything but their session is read', async () => {
-  const { cookie } = await signIn(us, 'viewer');
-  for (const path of ['/portal/settings/tokens', ours.at('/portal/webhooks/:id/delete')]) {
-    const batched = vi.fn(); // the session is read outside of any
-    const bindings = whenBatched(batched);
-    expect((await ask('POST', path, { cookie, bindings })).status).toBe(403);
-    expect(batched).not.toHaveBeenCalled();
-  }
-});
-
 it('whoever loses a role while their request is on its way is refused by the transaction of the change', async () => {
   const them = await world();
   const { cookie, email } = await signIn(them);
@@ -235,16 +225,6 @@ describe('the last admin', () => {
       expect(replies.filter(({ status }) => status === 303)).toHaveLength(1);
       expect(await adminsOf(them)).toBe(1);
     }
-  });
-
-  it('stays, however two admins race to remove each other', async () => {
-    const them = await world();
-    const [ann, bob] = [await signIn(them), await signIn(them)];
-    const ids = await peopleOf(them);
-    const remove = (by: Person, whom: Person) =>
-      ask('POST', `/portal/settings/people/${ids.get(whom.email)?.id}/remove`, { cookie: by.cookie });
-    await Promise.all([remove(ann, bob), remove(bob, ann)]);
-    expect(await adminsOf(them)).toBe(1);
   });
 
   it('can be removed by operators, who can add another', async () => {

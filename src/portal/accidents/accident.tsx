@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Handling, handleAccident, handlings, maxNote } from '../../fleet/accidents/handle.ts';
 import { findItem, findReferences } from '../../fleet/find.ts';
-import { accidentsWithVehicles, type NamedEvent, type NamedTrip } from '../../fleet/named.ts';
+import { accidentsWithVehicles } from '../../fleet/named.ts';
 import { matchFleet } from '../../fleet/names.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { AtMost } from '../../platform/fields.ts';
@@ -137,14 +137,7 @@ export async function detail(c: Context) {
               ],
               ['Plate', accident.licensePlate ?? vehicle?.licensePlate],
               ['VIN', <code>{accident.vin}</code>],
-              [
-                'Driver',
-                accident.driverId ? (
-                  <DriverLink {...accident} />
-                ) : (
-                  <Driver trip={trip} events={events} at={at} />
-                ),
-              ],
+              ['Driver', <DriverLink {...(accident.driverId || !trip ? accident : trip)} />],
               ['Speed', accident.maxSpeedKph && <Speed {...accident} speedLimitKph={null} />],
               ['Severity', accident.severity && capital(accident.severity)],
               ['Acceleration', accident.accelerationG && `${accident.accelerationG} g`],
@@ -194,21 +187,6 @@ const By = ({ handled: { at, by, note } }: { handled: NonNullable<Accident['clos
     {note && <p class="break-words">{note}</p>}
   </>
 );
-
-/** The driver of the trip, otherwise of the event closest to the accident. */
-const Driver = (props: { trip: NamedTrip | undefined; events: NamedEvent[]; at: number }) => {
-  const { trip, events, at } = props;
-  const away = ({ startedAt }: NamedEvent) => Math.abs(Date.parse(startedAt) - at);
-  const [closest] = events.filter(({ driverId }) => driverId).sort((a, b) => away(a) - away(b));
-  const known = trip?.driverId ? trip : closest;
-  if (!known?.driverId) return <span class="sub">Not known</span>;
-  return (
-    <>
-      <DriverLink {...known} />{' '}
-      <span class="sub">{known === trip ? 'from the trip' : 'from the closest event'}</span>
-    </>
-  );
-};
 
 /** Where an accident's report is, or why there is none. */
 const Report = ({ accident: { reportUrl, reportReady, dismissed, tSP } }: { accident: Accident }) => {

@@ -10,7 +10,7 @@ import { capital, cappedCount } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
 import { Facts, Live, Note, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
-import { type Column, Table } from '../ui/table.tsx';
+import { type Column, naming, Table } from '../ui/table.tsx';
 import { Ago, Time } from '../ui/time.tsx';
 import { connectionsPath, nameOf } from './connections.tsx';
 import { credentialLabel, Health, healthOf } from './health.tsx';
@@ -140,11 +140,7 @@ const Details = ({ connection, pull }: { connection: Connection; pull: PullStatu
 );
 
 const recordColumns: Column<RecordCount>[] = [
-  {
-    head: 'Kind',
-    look: 'card-title',
-    cell: ({ kind }) => <strong class="font-medium">{capital(kind)}</strong>,
-  },
+  naming('Kind', ({ kind }) => capital(kind)),
   { head: 'Count', cell: ({ count }) => cappedCount(count, maxCounted) },
   {
     head: 'Last received',

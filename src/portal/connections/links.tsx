@@ -17,7 +17,7 @@ import { page } from '../ui/layout.tsx';
 import { Empty, Panel, ShownOnce } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
-import { type Column, Table } from '../ui/table.tsx';
+import { acting, type Column, naming, Table } from '../ui/table.tsx';
 import { Day } from '../ui/time.tsx';
 import { connectionsPath, linksPath } from './connections.tsx';
 
@@ -66,29 +66,16 @@ export async function list(c: Context, url?: string) {
 }
 
 const columns: Column<ConnectLink>[] = [
-  {
-    head: 'Fleet',
-    look: 'card-title',
-    cell: ({ name }) => <strong class="font-medium break-words">{name}</strong>,
-  },
+  naming('Fleet', ({ name }) => name),
   { head: 'State', cell: (link) => <LinkState link={link} /> },
   { head: 'Created', look: 'nowrap', cell: ({ createdAt }) => <Day at={createdAt} /> },
-  {
-    head: 'Action',
-    hideHead: true,
-    look: 'end',
-    cell: ({ id, name, connectionId }) =>
-      connectionId === null ? (
-        <LinkButton href={`${linksPath}/${id}/revoke`} name="Revoke" about={name} weight="danger" small />
-      ) : (
-        <LinkButton
-          href={`${connectionsPath}/${connectionId}`}
-          name="See the connection"
-          about={name}
-          small
-        />
-      ),
-  },
+  acting(({ id, name, connectionId }) =>
+    connectionId === null ? (
+      <LinkButton href={`${linksPath}/${id}/revoke`} name="Revoke" about={name} weight="danger" small />
+    ) : (
+      <LinkButton href={`${connectionsPath}/${connectionId}`} name="See the connection" about={name} small />
+    ),
+  ),
 ];
 
 const LinkState = ({ link: { connectionId, withdrawnAt, expiresAt } }: { link: ConnectLink }) => {

@@ -3,13 +3,12 @@ import { connectorOf } from '../../providers/registry.ts';
 import type { FeedStatus, PullStatus, PullSummary } from '../../providers/status.ts';
 import { refusalsKept } from '../../providers/store.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
-import { AskInstead } from '../ui/allowed.tsx';
 import { Submit } from '../ui/buttons.tsx';
 import { capital, percent } from '../ui/format.ts';
 import { Field, Form } from '../ui/forms.tsx';
 import { Copyable, Panel } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
-import { type Column, Table } from '../ui/table.tsx';
+import { type Column, naming, Table } from '../ui/table.tsx';
 import { Ago, spanInWords, Time } from '../ui/time.tsx';
 import { feedWords } from './health.tsx';
 
@@ -26,11 +25,7 @@ export const Feeds = ({ pull }: { pull: PullSummary }) => (
 );
 
 const feedColumns = (pull: PullSummary): Column<FeedStatus>[] => [
-  {
-    head: 'Records',
-    look: 'card-title',
-    cell: ({ feed }) => <strong class="font-medium">{feedWords[feed]}</strong>,
-  },
+  naming('Records', ({ feed }) => feedWords[feed]),
   { head: 'State', look: 'card-wide', cell: (feed) => <FeedState feed={feed} state={pull.state} /> },
   {
     head: 'How often',
@@ -173,7 +168,6 @@ export const ProviderWebhook = ({ path, url, pull }: { path: string; url: string
           <Submit name="Save secret" weight="plain" />
         </div>
       </Form>
-      <AskInstead to={to} what="set its secret" />
     </Panel>
   );
 };

@@ -37,24 +37,22 @@ export const Around = (props: {
 }) => {
   const { title, events, moment, vehicleId } = props;
   const others = events.filter(({ id }) => id !== moment.id);
-  const before = others.filter(({ startedAt }) => Date.parse(startedAt) <= moment.at);
+  const here = (
+    <Entry at={moment.at} here side={moment.risk && <Risk risk={moment.risk} />}>
+      {moment.text}
+    </Entry>
+  );
+  const entries = [
+    ...others.map((event) => ({ at: Date.parse(event.startedAt), entry: <EventEntry event={event} /> })),
+    { at: moment.at, entry: here },
+  ].toSorted((one, other) => one.at - other.at);
   return (
     <Panel
       id="around"
       title={title}
       side={vehicleId && <a href={`/portal/events?vehicle=${vehicleId}`}>All events</a>}
     >
-      <ol class="timeline panel-body">
-        {before.map((event) => (
-          <EventEntry event={event} />
-        ))}
-        <Entry at={moment.at} here side={moment.risk && <Risk risk={moment.risk} />}>
-          {moment.text}
-        </Entry>
-        {others.slice(before.length).map((event) => (
-          <EventEntry event={event} />
-        ))}
-      </ol>
+      <ol class="timeline panel-body">{entries.map(({ entry }) => entry)}</ol>
       {others.length === 0 && <p class="panel-body pt-0 sub">No other safety events within 3 hours.</p>}
       {events.length === maxAround && (
         <p class="panel-body pt-0 sub">These are the first {maxAround} events of 6 hours.</p>

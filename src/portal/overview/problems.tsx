@@ -55,7 +55,6 @@ const OfConnection = ({ connection }: { connection: ConnectionProblem }) => {
       action={<LinkButton href={`/portal/connections/${id}`} name="See the connection" about={name} small />}
     >
       {refused ? 'Nothing is pulled until its credential is replaced.' : note}{' '}
-      {name !== tsp && !refused && `Its provider is ${tsp}.`}{' '}
       {lastEventAt !== null && (
         <>
           Its latest safety event is from <Time at={lastEventAt} />.

@@ -4,7 +4,7 @@ import { setPreferences } from '../../accounts/people.ts';
 import { sessionMs } from '../../accounts/sessions.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { AskInstead, aRole } from '../ui/allowed.tsx';
+import { Allowed, aRole } from '../ui/allowed.tsx';
 import { PostButton, Submit } from '../ui/buttons.tsx';
 import { done, parseForm, readForm, submit } from '../ui/form.ts';
 import { Form, type Offered, Select } from '../ui/forms.tsx';
@@ -32,20 +32,22 @@ export function show(c: Context) {
         />
       </Panel>
       <ZoneForm chosen={user.timeZone ?? ''} browser={browserZoneOf(c)} />
-      <Panel id="units" title="Units" side={<AskInstead to={unitsPath} what="change the units" />}>
-        <Form to={unitsPath} look={`panel-body ${inOneLine}`}>
-          <Select
-            name="units"
-            label="Show speeds and distances to everyone in"
-            value={units}
-            options={[
-              ['metric', 'Kilometers'],
-              ['imperial', 'Miles'],
-            ]}
-          />
-          <Submit name="Save units" />
-        </Form>
-      </Panel>
+      <Allowed to={unitsPath}>
+        <Panel id="units" title="Units">
+          <Form to={unitsPath} look={`panel-body ${inOneLine}`}>
+            <Select
+              name="units"
+              label="Show speeds and distances to everyone in"
+              value={units}
+              options={[
+                ['metric', 'Kilometers'],
+                ['imperial', 'Miles'],
+              ]}
+            />
+            <Submit name="Save units" />
+          </Form>
+        </Panel>
+      </Allowed>
       <Panel id="sessions" title="Your sessions" body="grid gap-3 justify-items-start">
         <p>
           You stay signed in for {sessionMs / dayMs} days. If you have lost a device, or used one that is not

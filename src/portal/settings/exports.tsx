@@ -18,7 +18,7 @@ import { invalid } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
-import { Allowed, AskInstead } from '../ui/allowed.tsx';
+import { Allowed } from '../ui/allowed.tsx';
 import { LinkButton, Submit } from '../ui/buttons.tsx';
 import { problemsOfDays, rangeOfDays } from '../ui/days.ts';
 import { done, submit } from '../ui/form.ts';
@@ -45,7 +45,6 @@ export async function list(c: Context) {
       <Panel
         id="exports"
         title="Exports"
-        side={<AskInstead to={path} what="export data" />}
         foot={`Files are deleted after ${keptDays} days, when a driver is erased, and when a connection is deleted.`}
       >
         <Table

@@ -15,7 +15,7 @@ import { page } from '../ui/layout.tsx';
 import { Empty, Note, Panel } from '../ui/parts.tsx';
 import type { SentForm } from '../ui/reader.ts';
 import { State } from '../ui/states.tsx';
-import { type Column, Table } from '../ui/table.tsx';
+import { acting, type Column, naming, Table } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 
 export const notificationsPath = '/portal/settings/notifications';
@@ -78,11 +78,7 @@ export const kindNames: { [kind in ChannelKind]: string } = {
 };
 
 const channelColumns: Column<Channel>[] = [
-  {
-    head: 'Name',
-    look: 'card-title',
-    cell: ({ name }) => <strong class="font-medium break-words">{name}</strong>,
-  },
+  naming('Name', ({ name }) => name),
   { head: 'Kind', cell: ({ kind }) => kindNames[kind] },
   {
     head: 'Address',
@@ -106,12 +102,7 @@ const channelColumns: Column<Channel>[] = [
         </>
       ),
   },
-  {
-    head: 'Action',
-    hideHead: true,
-    look: 'end',
-    cell: ({ id, name }) => <LinkButton href={`${channelsPath}/${id}`} name="Open" about={name} small />,
-  },
+  acting(({ id, name }) => <LinkButton href={`${channelsPath}/${id}`} name="Open" about={name} small />),
 ];
 
 /** What a person or a channel is notified of. */

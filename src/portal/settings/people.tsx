@@ -12,7 +12,7 @@ import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { type Role, roles } from '../../platform/roles.ts';
 import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
-import { Allowed, AskInstead, aRole, roleNames } from '../ui/allowed.tsx';
+import { Allowed, aRole, roleNames } from '../ui/allowed.tsx';
 import { LinkButton, Submit } from '../ui/buttons.tsx';
 import { done, parseForm, submit } from '../ui/form.ts';
 import { Buttons, Choices, confirmed, Field, Form, Select } from '../ui/forms.tsx';
@@ -20,7 +20,7 @@ import { page } from '../ui/layout.tsx';
 import { Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
-import { type Column, SlicePager, Table } from '../ui/table.tsx';
+import { acting, type Column, naming, SlicePager, Table } from '../ui/table.tsx';
 import { Ago, Day } from '../ui/time.tsx';
 
 const peoplePath = '/portal/settings/people';
@@ -30,13 +30,12 @@ const pageSize = 100;
 export async function list(c: Context) {
   const slice = requestedSlice(c, pageSize);
   const { items: people, next } = await listPortalUsers(c.env, c.get('caller'), slice);
-  const ask = <AskInstead to={peoplePath} what="invite people or change roles" />;
   return page(
     c,
     { title: 'People', tab: true },
     <>
       <Invitation />
-      <Panel id="people" title="People" side={ask}>
+      <Panel id="people" title="People">
         <Table caption="People" stacked columns={columnsFor(c.get('session').user.id)} items={people} />
         <SlicePager
           {...{ c, slice, next, names: ['First', 'More'] }}
@@ -76,26 +75,20 @@ const Invitation = () => (
 );
 
 const columnsFor = (you: string): Column<PortalUser>[] => [
-  {
-    head: 'Email address',
-    look: 'card-title',
-    cell: ({ email }) => <strong class="font-medium break-words">{email}</strong>,
-    more: ({ id }) => id === you && <span class="sub"> (you)</span>,
-  },
+  naming(
+    'Email address',
+    ({ email }) => email,
+    ({ id }) => id === you && <span class="sub"> (you)</span>,
+  ),
   { head: 'Role', cell: ({ role }) => roleNames[role] },
   { head: 'Added', look: 'nowrap', cell: ({ createdAt }) => <Day at={createdAt} /> },
   { head: 'Last signed in', look: 'nowrap', cell: (person) => <LastSignIn person={person} /> },
-  {
-    head: 'Action',
-    hideHead: true,
-    look: 'end',
-    cell: ({ id, email }) => (
-      <span class="actions justify-end">
-        <LinkButton href={`${peoplePath}/${id}/role`} name="Change role" about={`of ${email}`} small />
-        <LinkButton href={`${peoplePath}/${id}/remove`} name="Remove" about={email} weight="danger" small />
-      </span>
-    ),
-  },
+  acting(({ id, email }) => (
+    <span class="actions justify-end">
+      <LinkButton href={`${peoplePath}/${id}/role`} name="Change role" about={`of ${email}`} small />
+      <LinkButton href={`${peoplePath}/${id}/remove`} name="Remove" about={email} weight="danger" small />
+    </span>
+  )),
 ];
 
 const LastSignIn = ({ person: { lastSignInAt, confirmedAt } }: { person: PortalUser }) => {

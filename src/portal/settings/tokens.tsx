@@ -10,7 +10,7 @@ import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
-import { Allowed, AskInstead } from '../ui/allowed.tsx';
+import { Allowed } from '../ui/allowed.tsx';
 import { LinkButton, Submit } from '../ui/buttons.tsx';
 import { parseForm, submit } from '../ui/form.ts';
 import { confirmed, Field, Form, type Offered, Select } from '../ui/forms.tsx';
@@ -18,7 +18,7 @@ import { page } from '../ui/layout.tsx';
 import { Copyable, Empty, Panel, ShownOnce } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
-import { type Column, SlicePager, Table } from '../ui/table.tsx';
+import { acting, type Column, naming, SlicePager, Table } from '../ui/table.tsx';
 import { Ago, Day } from '../ui/time.tsx';
 
 const path = '/portal/settings/tokens';
@@ -47,11 +47,7 @@ export async function list(c: Context, issued?: { name: string; value: string })
     <>
       {issued && <NewTokenNote {...issued} origin={new URL(c.req.url).origin} />}
       <Generate />
-      <Panel
-        id="in-use"
-        title="Tokens in use"
-        side={<AskInstead to={path} what="generate or revoke tokens" />}
-      >
+      <Panel id="in-use" title="Tokens in use">
         <Table caption="Tokens in use" stacked columns={columns} items={tokens} empty={noTokens} />
         <SlicePager c={c} count={`${tokens.length} tokens on this page`} slice={slice} next={next} />
       </Panel>
@@ -145,12 +141,11 @@ const NewTokenNote = (props: { name: string; value: string; origin: string }) =>
 );
 
 const columns: Column<CreatedToken>[] = [
-  {
-    head: 'Name',
-    look: 'card-title',
-    cell: ({ name }) => <strong class="font-medium break-words">{name}</strong>,
-    more: ({ readOnly }) => readOnly && <span class="sub block">Read only</span>,
-  },
+  naming(
+    'Name',
+    ({ name }) => name,
+    ({ readOnly }) => readOnly && <span class="sub block">Read only</span>,
+  ),
   { head: 'Ends in', cell: ({ lastFour }) => <code>…{lastFour}</code> },
   {
     head: 'Created',
@@ -163,14 +158,9 @@ const columns: Column<CreatedToken>[] = [
   },
   { head: 'Last used', look: 'nowrap', cell: (token) => <LastUsed token={token} /> },
   { head: 'Expires', look: 'nowrap', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
-  {
-    head: 'Action',
-    hideHead: true,
-    look: 'card-side end',
-    cell: ({ id, name }) => (
-      <LinkButton href={`${path}/${id}/revoke`} name="Revoke" about={name} weight="danger" small />
-    ),
-  },
+  acting(({ id, name }) => (
+    <LinkButton href={`${path}/${id}/revoke`} name="Revoke" about={name} weight="danger" small />
+  )),
 ];
 
 const LastUsed = ({ token: { lastUsedAt, createdAt } }: { token: CreatedToken }) => {

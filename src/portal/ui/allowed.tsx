@@ -19,16 +19,6 @@ export const WebhookUrl = ({ url }: { url: string }) => (
   <>{may(reader().role, 'member') ? url : url.replace(/([?&](?:[^=&#]*=)?)[^&#]*/g, '$1…')}</>
 );
 
-/** Tells people without the right whom to ask: "Ask an admin to invite people." */
-export const AskInstead = (props: { to: string; what: string }) => {
-  const needed = roleForAddress('POST', props.to);
-  if (may(reader().role, needed)) return null;
-  return (
-    <p class="sub">
-      {askWho(needed)} to {props.what}.
-    </p>
-  );
-};
-
+/** Whom people without the right ask: "Ask an admin". */
 export const askWho = (needed: Role): string =>
   needed === 'admin' ? 'Ask an admin' : 'Ask an admin or a member';

@@ -18,6 +18,22 @@ export type Column<T> = {
   cell: (item: T) => Child;
 };
 
+/** The column that names a row's subject. */
+export const naming = <T,>(head: string, name: (item: T) => Child, more?: (item: T) => Child): Column<T> => ({
+  head,
+  look: 'card-title',
+  cell: (item) => <strong class="font-medium break-words">{name(item)}</strong>,
+  ...(more && { more }),
+});
+
+/** The column with a row's buttons. */
+export const acting = <T,>(cell: (item: T) => Child): Column<T> => ({
+  head: 'Action',
+  hideHead: true,
+  look: 'end',
+  cell,
+});
+
 /**
  * A table with a row for each item; rows become cards on a phone; optionally in groups with headings. With `labels`,
  * cells of a card without a place of their own have their column's head as label; with `stacked`, a line each. Without

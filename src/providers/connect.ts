@@ -13,6 +13,7 @@ import { send } from '../platform/queue.ts';
 import { providerProblem } from '../webhooks/address.ts';
 import { pageMs } from './call.ts';
 import type { Connector } from './connector.ts';
+import { readCredential } from './credential.ts';
 import { adviceFor, Problem } from './problem.ts';
 import { connectorOf, connectors } from './registry.ts';
 
@@ -52,7 +53,7 @@ async function tryCredential(
   if (!connector) throw wrong('provider', `must be ${connectors.map((one) => one.provider).join(', ')}`);
   const baseUrl = baseUrlOf(env, connector, given);
   try {
-    const { credential, identity } = connector.readCredential(text);
+    const { credential, identity } = readCredential(connector, text);
     const api = connector.open({
       credential,
       baseUrl,

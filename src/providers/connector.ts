@@ -65,8 +65,18 @@ export type ProviderWebhook = {
   isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean>;
 };
 
-/** A part of a credential. Secret ones are hidden while people type them, and never shown again. */
-export type CredentialField = { name: string; label: string; isSecret: boolean; hint?: string };
+/**
+ * A part of a credential. Secret ones are hidden while people type them, and never shown again. `isIdentity`: an account
+ * connects a credential with the same such parts once. `otherwise` stands for a part that is left out.
+ */
+export type CredentialField = {
+  name: string;
+  label: string;
+  isSecret: boolean;
+  isIdentity?: true;
+  otherwise?: string;
+  hint?: string;
+};
 
 /** Everything about one provider. A new one is a folder with one of these, and a line in `registry.ts`. */
 export type Connector<Api = unknown> = {
@@ -76,17 +86,12 @@ export type Connector<Api = unknown> = {
   baseUrl: string;
   regions: { [region: string]: string };
   /**
-   * How to create the credential, and what it must be able to read. With `fields`, people enter each part by itself,
-   * and `readCredential` gets them as JSON by name.
+   * How to create the credential, and what it must be able to read. With `fields` it is JSON, of which people enter each
+   * part by itself; without, it is one word.
    */
   credential: { label: string; where: string; scopes: string[]; example: string; fields?: CredentialField[] };
   maxHistoryDays: number;
-  /**
-   * The credential as stored, and its identity: an account connects each once.
-   *
-   * @throws Problem: what is wrong with it
-   */
-  readCredential(text: string): { credential: string; identity: string };
+  /** @throws Problem: invalid, for a credential that cannot be one */
   open(access: Access): Api;
   /** Tries the credential. Returns its organisation. @throws Problem */
   check(api: Api): Promise<Organisation>;
@@ -96,25 +101,3 @@ export type Connector<Api = unknown> = {
 
 /** The provider's name for an organisation, and its id if it has one. */
 export type Organisation = { name: string; id: string | undefined };
-
-/** No known credential is nearly as long. */
-export const maxCredential = 4000;
-
-/** The inputs of a form for a credential: the whole, or each of its parts. */
-export const inputsOf = ({
-  credential: { fields, label, example },
-}: Pick<Connector, 'credential'>): (CredentialField & { input: string })[] =>
-  fields?.map((field) => ({ ...field, input: `credential.${field.name}` })) ?? [
-    { name: 'credential', input: 'credential', label, isSecret: true, hint: `Looks like ${example}` },
-  ];
-
-/** A credential for `readCredential` from the inputs of a form. */
-export function credentialFrom(
-  connector: Pick<Connector, 'credential'>,
-  value: (input: string) => string,
-): string {
-  if (!connector.credential.fields) return value('credential');
-  return JSON.stringify(
-    Object.fromEntries(inputsOf(connector).map(({ name, input }) => [name, value(input)])),
-  );
-}

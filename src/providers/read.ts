@@ -12,21 +12,6 @@ export function parsedJson(text: string): unknown {
 }
 
 /**
- * Reads a credential of one word, which is also its identity: `what` people call it, and the provider that issues it.
- */
-export const asOneWord = (what: string, provider: string) => (text: string) => {
-  const word = wordOf(text, `The ${what} must be one word of 8 to 500 characters, as ${provider} shows it.`);
-  return { credential: word, identity: word };
-};
-
-/** A secret of one word, trimmed. @throws Problem: invalid, with the message `otherwise` */
-export function wordOf(given: unknown, otherwise: string): string {
-  const word = typeof given === 'string' ? given.trim() : '';
-  if (!/^[\x21-\x7e]{8,500}$/.test(word)) throw new Problem('invalid', otherwise);
-  return word;
-}
-
-/**
  * The value at a path of a provider's response, or undefined. Providers leave fields out, or send `null` or `""`: all
  * null to `/ingest`.
  */

@@ -85,7 +85,7 @@ it.each([
   [{ historyDays: 1.5 }, 'historyDays must be a whole number from 0 to 365'],
   [
     { credential: 'a b c d e f' },
-    'credential The token must be one word of 8 to 500 characters, as Samsara shows it.',
+    'credential The API token must be one word of 8 to 500 characters, as Samsara shows it.',
   ],
   [{ provider: 'otapi' }, 'provider must be samsara'],
   [{ provider: 'constructor' }, 'provider must be samsara'],

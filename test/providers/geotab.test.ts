@@ -425,9 +425,9 @@ describe('sessions', () => {
 describe('a credential', () => {
   it.each([
     ['secret', 'must be JSON'],
-    ['{"server": "a b", "database": "acme", "user": "u", "password": "p"}', 'needs as its server a host'],
+    ['{"server": "a b", "database": "acme", "user": "u", "password": "p"}', 'must be a host'],
     ['{"server": "10.0.0.1", "database": "acme", "user": "u", "password": "p"}', 'must be a public host'],
-    ['{"database": "acme", "user": "\\u0007", "password": "p"}', 'needs a user'],
+    ['{"database": "acme", "user": "\\u0007", "password": "p"}', 'user must have'],
   ])('that cannot be one is refused: %s', async (credential, reason) => {
     const { status, message } = await tale.tryToConnect(credential);
     expect([status, message]).toEqual([400, expect.stringContaining(reason)]);

@@ -1,6 +1,7 @@
 import { invalid } from '../../platform/errors.ts';
 import { tooLong } from '../../platform/fields.ts';
-import { type Connector, credentialFrom, inputsOf, maxCredential } from '../../providers/connector.ts';
+import type { Connector } from '../../providers/connector.ts';
+import { credentialFrom, inputsOf, maxCredential } from '../../providers/credential.ts';
 import { Field } from '../ui/forms.tsx';
 import type { SentForm } from '../ui/reader.ts';
 

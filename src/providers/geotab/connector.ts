@@ -2,7 +2,7 @@ import type { Connector } from '../connector.ts';
 import { events } from './exceptions.ts';
 import { drivers, trips, vehicles } from './fleet.ts';
 import { get } from './lists.ts';
-import { type Api, open, readLogin, usualServer } from './rpc.ts';
+import { type Api, open, usualServer } from './rpc.ts';
 
 /** Geotab, by the API of MyGeotab. Comments say how certain its behaviour is. */
 export const geotab: Connector<Api> = {
@@ -21,15 +21,15 @@ export const geotab: Connector<Api> = {
         name: 'server',
         label: 'Server',
         isSecret: false,
+        otherwise: 'my.geotab.com',
         hint: 'my.geotab.com, unless you were given another',
       },
-      { name: 'database', label: 'Database', isSecret: false },
-      { name: 'user', label: 'User', isSecret: false },
+      { name: 'database', label: 'Database', isSecret: false, isIdentity: true },
+      { name: 'user', label: 'User', isSecret: false, isIdentity: true },
       { name: 'password', label: 'Password', isSecret: true },
     ],
   },
   maxHistoryDays: 365,
-  readCredential: readLogin,
   open,
   async check(api) {
     await get(api, 'Device', { resultsLimit: 1 });

@@ -1,5 +1,5 @@
 import type { Json } from '../connector.ts';
-import { at, iso, place } from '../read.ts';
+import { at, iso, itemsAt, msOf, place } from '../read.ts';
 import { beganAt, isCollision, reference } from './records.ts';
 import { type Api, GeotabError, rpcAll } from './rpc.ts';
 
@@ -26,49 +26,41 @@ const maxDevices = 50;
  */
 export async function lookUp(api: Api, asks: Ask[]): Promise<Found> {
   const devices = devicesOf(asks);
-  const narrow = asks.map(({ item }) => positionsCall(item, narrowMs));
-  const results = await ask(api, [...narrow, ...devices.map(deviceCall)]);
-  const places = asks.map(({ item }, i) => nearest(item, results[i], narrowMs));
+  const near = await getAll(api, [
+    ...asks.map(({ item }) => positionsOf(item, narrowMs)),
+    ...devices.map((id) => ({ typeName: 'Device', search: { id }, resultsLimit: 1 })),
+  ]);
+  const places = asks.map(({ item }, i) => nearest(item, near[i], narrowMs));
   const left = asks.flatMap(({ wide }, i) => (wide && places[i] === null ? [i] : []));
-  const wider = await ask(
+  const wider = await getAll(
     api,
-    left.map((i) => positionsCall(asks[i]?.item, wideMs)),
+    left.map((i) => positionsOf(asks[i]?.item, wideMs)),
   );
   for (const [n, i] of left.entries()) places[i] = nearest(asks[i]?.item, wider[n], wideMs);
-  const found = devices.map((id, i): [string, unknown] => [id, at(results[asks.length + i], 0)]);
+  const found = devices.map((id, i): [string, unknown] => [id, at(near[asks.length + i], 0)]);
   return { places, devices: new Map(found.filter(([, device]) => device !== undefined)) };
 }
 
-type Call = { method: string; params: object } | undefined;
-
-/** The results of these calls; undefined for calls that cannot be made, and for all if Geotab refuses them. */
-async function ask(api: Api, calls: Call[]): Promise<unknown[]> {
-  const made = calls.flatMap((call) => call ?? []);
-  let results: unknown[] = [];
+/** What these calls of `Get` find; nothing if Geotab refuses them. */
+async function getAll(api: Api, wanted: object[]): Promise<unknown[]> {
   try {
-    results = await rpcAll(api, made);
+    return await rpcAll(
+      api,
+      wanted.map((params) => ({ method: 'Get', params })),
+    );
   } catch (error) {
-    if (!(error instanceof GeotabError) || error.kind !== 'unexpected') throw error;
+    if (error instanceof GeotabError && error.kind === 'unexpected') return [];
+    throw error;
   }
-  let n = 0;
-  return calls.map((call) => call && results[n++]);
 }
 
-function positionsCall(item: unknown, spanMs: number): Call {
-  const [device, ms] = [reference(item, 'device'), beganAt(item)];
-  if (typeof device !== 'string' || !Number.isFinite(ms)) return undefined;
-  const search = {
-    deviceSearch: { id: device },
-    fromDate: iso(ms - spanMs),
-    toDate: iso(ms + spanMs),
-  };
-  return { method: 'Get', params: { typeName: 'LogRecord', search, resultsLimit: maxPositions } };
+/** Asks for the positions of an exception's vehicle around its beginning: none, if these are unknown. */
+function positionsOf(item: unknown, spanMs: number): object {
+  const ms = beganAt(item) || 0;
+  const dates = { fromDate: iso(ms - spanMs), toDate: iso(ms + spanMs) };
+  const search = { deviceSearch: { id: String(reference(item, 'device')) }, ...dates };
+  return { typeName: 'LogRecord', search, resultsLimit: maxPositions };
 }
-
-const deviceCall = (id: string): Call => ({
-  method: 'Get',
-  params: { typeName: 'Device', search: { id }, resultsLimit: 1 },
-});
 
 function devicesOf(asks: Ask[]): string[] {
   const items = asks.map(({ item }) => item);
@@ -79,19 +71,13 @@ function devicesOf(asks: Ask[]): string[] {
 
 /** The position nearest in time to the beginning of the exception. */
 function nearest(item: unknown, positions: unknown, spanMs: number): Json {
-  if (!Array.isArray(positions)) return null;
   let best: { place: Json; offMs: number } | undefined;
-  for (const position of positions) {
-    const offMs = Math.abs(Date.parse(String(at(position, 'dateTime'))) - beganAt(item));
-    const there = placeIn(position);
-    if (there === null || !(offMs <= spanMs)) continue;
-    if (!best || offMs < best.offMs) best = { place: there, offMs };
+  for (const position of itemsAt({ positions }, 'positions')) {
+    const [latitude, longitude] = [at(position, 'latitude'), at(position, 'longitude')];
+    const offMs = Math.abs(msOf(at(position, 'dateTime')) - beganAt(item));
+    const isPlace = typeof latitude === 'number' && typeof longitude === 'number' && offMs <= spanMs;
+    const found = isPlace ? (place(latitude, longitude) as Json) : null;
+    if (found !== null && (!best || offMs < best.offMs)) best = { place: found, offMs };
   }
   return best?.place ?? null;
-}
-
-function placeIn(position: unknown): Json {
-  const [latitude, longitude] = [at(position, 'latitude'), at(position, 'longitude')];
-  const isPlace = typeof latitude === 'number' && typeof longitude === 'number';
-  return isPlace ? (place(latitude, longitude) as Json) : null;
 }

@@ -1,9 +1,8 @@
-import * as v from 'valibot';
 import { isPrintable } from '../../platform/fields.ts';
 import { call, retryAfterOf } from '../call.ts';
 import type { Access } from '../connector.ts';
 import { Problem, type ProblemKind } from '../problem.ts';
-import { at, parsedJson } from '../read.ts';
+import { at } from '../read.ts';
 
 /** A session and its server. It lasts some two weeks, and is kept between pulls. */
 type Session = { server: string; database: string; userName: string; sessionId: string };
@@ -32,9 +31,12 @@ const kinds: { [type: string]: ProblemKind } = {
   InvalidUserException: 'unavailable', // the session is dead, unless it was just requested: see below
 };
 
+/** @throws Problem: invalid, for a server that is no host */
 export function open(access: Access): Api {
-  const login = JSON.parse(access.credential) as Login; // as `readLogin` has written it
-  const home = access.baseUrl === usualServer ? login.server : access.baseUrl;
+  const login = JSON.parse(access.credential) as Login; // as `readCredential` has written it
+  const server = originOf(login.server);
+  if (!server) throw new Problem('invalid', 'The server must be a host, such as my.geotab.com.');
+  const home = access.baseUrl === usualServer ? server : access.baseUrl;
   const session = access.session as Session | null; // as `authenticate` kept it
   return { access, login, home, session };
 }
@@ -162,45 +164,8 @@ function waitOf(headers: Headers): number | undefined {
 /** Where every database can be reached at first: it redirects to the database's server. */
 export const usualServer = 'https://my.geotab.com';
 
-const word = (name: string) => {
-  const says = `needs a ${name} of 1 to 200 characters`;
-  const isWord = (text: string) => text !== '' && text.length <= 200 && isPrintable(text);
-  return v.optional(v.pipe(v.string(says), v.trim(), v.check(isWord, says)), '');
-};
-const aHost = 'needs as its server a host, such as my.geotab.com';
-const aPassword = 'needs a password of 1 to 500 characters';
-
-/** The credential as people enter it. The server becomes an origin, such as `https://my.geotab.com`. */
-const Login = v.object(
-  {
-    server: v.pipe(
-      v.nullish(v.string(aHost), ''),
-      v.transform((server) => originOf(server.trim() || usualServer) ?? ''),
-      v.minLength(1, aHost),
-    ),
-    database: word('database'),
-    user: word('user'),
-    password: v.optional(
-      v.pipe(v.string(aPassword), v.minLength(1, aPassword), v.maxLength(500, aPassword)),
-      '',
-    ),
-  },
-  'must be JSON: {"server": "my.geotab.com", "database": "…", "user": "…", "password": "…"}',
-);
-type Login = v.InferOutput<typeof Login>;
-
-/**
- * Reads the credential: JSON with server, database, user and password. Its identity excludes the password, so that a
- * new one is the same connection.
- *
- * @throws Problem: invalid, naming the field
- */
-export function readLogin(text: string): { credential: string; identity: string } {
-  const { success, output, issues } = v.safeParse(Login, parsedJson(text), { abortEarly: true });
-  if (!success) throw new Problem('invalid', `The credential ${issues[0].message}.`);
-  const { password: _, ...identity } = output;
-  return { credential: JSON.stringify(output), identity: JSON.stringify(identity) };
-}
+/** The parts of the credential. */
+type Login = { server: string; database: string; user: string; password: string };
 
 /** The origin of a server, which may be a bare host; undefined if it is invalid. */
 export function originOf(server: string): string | undefined {

@@ -1,5 +1,5 @@
 import type { Connector } from '../connector.ts';
-import { asOneWord, at, idFrom } from '../read.ts';
+import { at, idFrom } from '../read.ts';
 import { fromHex, isHmac } from '../signature.ts';
 import { type Api, companies, page } from './api.ts';
 import { drivers, events, trips, vehicles } from './feeds.ts';
@@ -24,7 +24,6 @@ export const motive: Connector<Api> = {
     example: '01a2b3c4-…',
   },
   maxHistoryDays: 365,
-  readCredential: asOneWord('key', 'Motive'),
   open: (access) => access,
   async check(api) {
     const { items } = await page(api, companies, {}, null);

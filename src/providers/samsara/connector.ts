@@ -2,7 +2,7 @@ import { call } from '../call.ts';
 import type { Access, Connector, Feed, Found, Json, Page, ProviderRecord } from '../connector.ts';
 import { changedSince, inPasses } from '../passes.ts';
 import { Problem } from '../problem.ts';
-import { asOneWord, at, field, idFrom, iso, listAt } from '../read.ts';
+import { at, field, idFrom, iso, listAt } from '../read.ts';
 import { fromBase64, fromHex, isHmac, isRecent } from '../signature.ts';
 import {
   driverRecord,
@@ -168,7 +168,6 @@ export const samsara: Connector<Api> = {
     example: 'samsara_api_…',
   },
   maxHistoryDays: 365,
-  readCredential: asOneWord('token', 'Samsara'),
   open: (access) => access,
   async check(api) {
     const me = await get(api, '/me', {});

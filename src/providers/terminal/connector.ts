@@ -1,6 +1,5 @@
 import type { Connector } from '../connector.ts';
 import { Problem } from '../problem.ts';
-import { at, parsedJson, wordOf } from '../read.ts';
 import { fromBase64, isHmac, isRecent } from '../signature.ts';
 import type { Api, Keys } from './api.ts';
 import { organisationOf } from './api.ts';
@@ -20,15 +19,16 @@ export const terminal: Connector<Api> = {
     example: '{"secretKey": "sk_…", "connectionToken": "con_tkn_…"}',
     fields: [
       { name: 'secretKey', label: 'Secret key', isSecret: true, hint: 'Begins with sk_' },
-      { name: 'connectionToken', label: 'Connection token', isSecret: true, hint: 'Begins with con_tkn_' },
+      {
+        name: 'connectionToken',
+        label: 'Connection token',
+        isSecret: true,
+        isIdentity: true,
+        hint: 'Begins with con_tkn_',
+      },
     ],
   },
   maxHistoryDays: 365,
-  readCredential(text) {
-    const given = parsedJson(text);
-    const [secretKey, connectionToken] = [keyAt(given, 'secretKey'), keyAt(given, 'connectionToken')];
-    return { credential: JSON.stringify({ secretKey, connectionToken }), identity: connectionToken };
-  },
   open: (access) => ({ access, keys: JSON.parse(access.credential) as Keys }), // as it was read
   async check(api) {
     const { problem, ...organisation } = await organisationOf(api);
@@ -45,13 +45,6 @@ export const terminal: Connector<Api> = {
     isSigned,
   },
 };
-
-const keyAt = (given: unknown, name: keyof Keys): string =>
-  wordOf(
-    at(given, name),
-    `The credential must be JSON, {"secretKey": "sk_…", "connectionToken": "con_tkn_…"}: ${name} must be one word of ` +
-      '8 to 500 characters.',
-  );
 
 /**
  * Whether Terminal signed a call, as Svix does: `<id>.<seconds>.<body>`, with the bytes of the secret, which is base64

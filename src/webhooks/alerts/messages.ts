@@ -65,7 +65,9 @@ export async function queueMessages<N extends Notice>(
 ): Promise<number> {
   const db = openDatabase(env);
   const day = Math.floor(now / dayMs);
-  const sent = await sentOn(db, day);
+  const counts = await statement<{ accountId: string; sent: number }>(db)`
+    select account_id as accountId, sent from alert_emails where day = ${day}`;
+  const sent = new Map(counts.map(({ accountId, sent }) => [accountId, sent]));
   let total = [...sent.values()].reduce((sum, count) => sum + count, 0);
   const queued: object[] = [];
   const left = new Set<N>();
@@ -102,13 +104,6 @@ export async function queueMessages<N extends Notice>(
   );
   if (queued.length > 0) await send(env.DELIVERIES, [{ job: messageJob }]);
   return queued.length;
-}
-
-/** How many messages were queued for accounts on a day. */
-export async function sentOn(db: Database, day: number): Promise<Map<string, number>> {
-  const counts = await statement<{ accountId: string; sent: number }>(db)`
-    select account_id as accountId, sent from alert_emails where day = ${day}`;
-  return new Map(counts.map(({ accountId, sent }) => [accountId, sent]));
 }
 
 /**

@@ -9,16 +9,12 @@ import type { MailPart } from '../../platform/mail.ts';
 import { minuteOf } from '../../platform/times.ts';
 import { overlap } from '../notifications/pass.ts';
 import { levelNames } from '../notifications/types.ts';
-import { maxPerAccountAndDay, type Notice, queueMessages, sentOn } from './messages.ts';
-import { counted } from './words.ts';
+import { type Notice, queueMessages } from './messages.ts';
 
 /** How many changes of an account, how many accounts, and how many due records a step handles. */
 const maxChanges = 100;
 const maxAccounts = 20;
 const maxDue = 200;
-
-/** From this number of messages a day on, an account's records of a minute are combined: half of its limit. */
-const groupedFrom = maxPerAccountAndDay / 2;
 
 /** How many records one message names. */
 const maxNamed = 20;
@@ -40,7 +36,7 @@ export async function sendRecordMails(env: Env, now = Date.now(), budget = newBu
       moveOn(env, db),
       selectDue(env, db, now),
     ]);
-    if (due.length > 0) queued += await queue(env, db, due, now);
+    if (due.length > 0) queued += await queue(env, due, now);
     return meta.changes > 0 || due.length === maxDue;
   });
   return queued;
@@ -156,32 +152,24 @@ const selectDue = (env: Env, db: Database, now: number) =>
     left join safety_events e on e.id = m.event_id and m.level = 0`;
 
 /**
- * Queues a message per record and recipient, or one per recipient if the account nears its daily limit. Beyond it they
- * stay due until the next day. Deleted and archived records are skipped.
+ * Queues a message per recipient. What is beyond the limit of the day stays due until the next one. Deleted and archived
+ * records are skipped.
  */
-async function queue(env: Env, db: Database, due: Due[], now: number): Promise<number> {
+async function queue(env: Env, due: Due[], now: number): Promise<number> {
   const { origin } = config(env);
   if (!origin) throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');
-  const today = Math.floor(now / dayMs);
-  const sent = await sentOn(db, today);
-  const known = Map.groupBy(
-    due.filter(({ isKnown }) => isKnown),
-    ({ accountId }) => accountId,
-  );
-  const groups = [...known].flatMap(([accountId, rows]) => {
-    const many = (sent.get(accountId) ?? 0) + rows.length > groupedFrom;
-    const keyOf = ({ recipientId, eventId }: Due) => (many ? recipientId : `${recipientId} ${eventId}`);
-    return [...Map.groupBy(rows, keyOf).values()];
-  });
-  const notices = groups.flatMap((records) => {
+  const known = due.filter(({ isKnown }) => isKnown);
+  const notices = [...Map.groupBy(known, ({ recipientId }) => recipientId).values()].flatMap((records) => {
     const [first] = records;
     return first ? [noticeOf(first, records, `${origin}/portal`)] : [];
   });
+  const db = openDatabase(env);
+  const tomorrow = (Math.floor(now / dayMs) + 1) * dayMs;
   return queueMessages(env, notices, now, (left) => {
     const waiting = new Set([...left].flatMap(({ records }) => records));
     const rows = due.map((record) => {
       const { accountId, recipientId, eventId, level } = record;
-      const dueAt = waiting.has(record) ? (today + 1) * dayMs : null;
+      const dueAt = waiting.has(record) ? tomorrow : null;
       return { accountId, recipientId, eventId, level, dueAt };
     });
     return [
@@ -206,19 +194,9 @@ function noticeOf(first: Due, records: Due[], portal: string): Notice & { record
   if (others > 0)
     parts.push({ text: `And ${others} more:`, link: { url: portal, label: 'Open the portal' } });
   const { accountId, account, recipientId } = first;
-  const subject = subjectOf(first, records);
+  const more = records.length > 1 ? ` and ${records.length - 1} more` : '';
+  const subject = `${first.vehicle}: ${whatHappened(first)}${more}`;
   return { accountId, account, kind: 'record', subject, parts, recipients: [recipientId], records };
-}
-
-function subjectOf(first: Due, records: Due[]): string {
-  const newest = records.findLast(({ eventId }) => eventId === first.eventId) ?? first;
-  const accidents = new Set(records.filter(({ level }) => level > 0).map(({ eventId }) => eventId)).size;
-  const events = records.filter(({ level }) => level === 0).length;
-  if (accidents + events === 1) return `${newest.vehicle}: ${whatHappened(newest)}`;
-  return [
-    ...(accidents > 0 ? [counted(accidents, 'accident', 'accidents')] : []),
-    ...(events > 0 ? [counted(events, 'safety event', 'safety events')] : []),
-  ].join(' and ');
 }
 
 /** "Accident, level 2, verified", "Collision, risk 5". */

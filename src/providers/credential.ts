@@ -1,0 +1,61 @@
+import { isPrintable } from '../platform/fields.ts';
+import type { Connector, CredentialField } from './connector.ts';
+import { Problem } from './problem.ts';
+import { at, parsedJson } from './read.ts';
+
+/** No known credential is nearly as long. */
+export const maxCredential = 4000;
+
+const maxPart = 500;
+
+/** The inputs of a form for a credential: the whole, or each of its parts. */
+export const inputsOf = ({
+  credential: { fields, label, example },
+}: Pick<Connector, 'credential'>): (CredentialField & { input: string })[] =>
+  fields?.map((field) => ({ ...field, input: `credential.${field.name}` })) ?? [
+    { name: 'credential', input: 'credential', label, isSecret: true, hint: `Looks like ${example}` },
+  ];
+
+/** A credential for `readCredential` from the inputs of a form. */
+export function credentialFrom(
+  connector: Pick<Connector, 'credential'>,
+  value: (input: string) => string,
+): string {
+  if (!connector.credential.fields) return value('credential');
+  return JSON.stringify(
+    Object.fromEntries(inputsOf(connector).map(({ name, input }) => [name, value(input)])),
+  );
+}
+
+/**
+ * The credential as stored, and its identity: an account connects each once.
+ *
+ * @throws Problem: invalid, naming the part
+ */
+export function readCredential(
+  { name: provider, credential: { label, fields, example } }: Connector,
+  text: string,
+): { credential: string; identity: string } {
+  if (!fields) {
+    const word = text.trim();
+    if (!/^[\x21-\x7e]{8,500}$/.test(word))
+      throw new Problem(
+        'invalid',
+        `The ${label} must be one word of 8 to 500 characters, as ${provider} shows it.`,
+      );
+    return { credential: word, identity: word };
+  }
+  const given = parsedJson(text);
+  const parts = fields.map(({ name, otherwise }) => {
+    const value = at(given, name) || otherwise;
+    const part = typeof value === 'string' ? value.trim() : '';
+    if (part === '' || part.length > maxPart || !isPrintable(part))
+      throw new Problem(
+        'invalid',
+        `The credential must be JSON, ${example}: ${name} must have 1 to ${maxPart} characters.`,
+      );
+    return [name, part] as const;
+  });
+  const identity = parts.filter((_, i) => fields[i]?.isIdentity);
+  return { credential: JSON.stringify(Object.fromEntries(parts)), identity: JSON.stringify(identity) };
+}

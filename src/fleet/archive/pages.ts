@@ -4,8 +4,8 @@ import type { Position } from '../../platform/db/cursor.ts';
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { connectionsBeingDeleted } from '../../platform/db/guard.ts';
-import { connectionIds } from '../../platform/db/merge.ts';
 import {
+  connectionIds,
   maxPageBytes,
   type Page,
   type PageQuery,

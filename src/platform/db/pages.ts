@@ -4,7 +4,6 @@ import type { Position } from './cursor.ts';
 import { type Database, statement } from './database.ts';
 import type { Caller } from './guard.ts';
 import { connectionsBeingDeleted } from './guard.ts';
-import { merged } from './merge.ts';
 import { readAsCaller } from './replica-reads.ts';
 
 export type PageQuery = {
@@ -135,13 +134,38 @@ function oneRange(query: PageQuery, value: string): SQL {
   return sql`${query.table} where ${range}`;
 }
 
-/** The first rows of all values that a query selects, as many as may be scanned. */
+/**
+ * The first rows of all values that a query selects, as many as may be scanned. The recursion's queue is in the rows'
+ * order: it begins with the first row of each range, and whenever a row leaves it, the next one of the same range
+ * enters. So about six rows are read for each row that is merged and two for each range, however long the ranges are.
+ */
 function allRanges(query: PageQuery, values: SQL): SQL {
   const { table, lead, descending = false, limit, filters } = query;
   const [sort, id] = orderOf(query);
-  const most = filters.length === 0 ? limit + 1 : maxScanned;
-  return merged({ table, lead: lead.column, values, sort, id, descending, ...boundsOf(query), most });
+  const { begin, end } = boundsOf(query);
+  const direction = sql.raw(descending ? 'desc' : 'asc');
+  const first = (range: SQL, more: (SQL | undefined)[]) =>
+    sql`${id} = (select ${id} from ${table} where ${and(sql`${lead.column} = ${range}`, ...more)}
+      order by ${sort} ${direction}, ${id} ${direction} limit 1)`;
+  const next = sql`(${sort}, ${id}) ${sql.raw(descending ? '<' : '>')} (merged_sort, merged_id)`;
+  return sql`(
+    with recursive
+      ranges (range) as (${values}),
+      walk (merged_lead, merged_sort, merged_id) as (
+        select range, ${sort}, ${id} from ranges cross join ${table} on ${first(sql`range`, [...begin, ...end])}
+        union all
+        select merged_lead, ${sort}, ${id} from walk cross join ${table} on ${first(sql`merged_lead`, [next, ...end])}
+        order by 2 ${direction}, 3 ${direction} limit ${filters.length === 0 ? limit + 1 : maxScanned})
+    select merged_id from walk) cross join ${table} on ${id} = merged_id`;
 }
+
+/** How many connections of an account, oldest first, a list over all of them includes. */
+const maxConnectionsMerged = 1000;
+
+/** SQL for the ids of the connections that a list over the whole account includes. */
+export const connectionIds = (accountId: string): SQL =>
+  sql`select id from connections where account_id = ${accountId}
+    order by created_at, id limit ${maxConnectionsMerged}`;
 
 /** The conditions that begin and end the range of a page. A continued range begins at its position. */
 function boundsOf(query: PageQuery): { begin: (SQL | undefined)[]; end: (SQL | undefined)[] } {

@@ -21,7 +21,7 @@ import {
 } from './deploy/settings.ts';
 import { replicate, tryUpload, upload, waitForHealth, writeConfiguration } from './deploy/upload.ts';
 import { Stopped, wranglerFor } from './deploy/wrangler.ts';
-import { ApiError } from './operate/client.ts';
+import { ApiError, type Service } from './operate/client.ts';
 import { serviceAt } from './operate/context.ts';
 import { printable } from './operate/print.ts';
 import { localDirectory } from './project/paths.ts';
@@ -108,8 +108,8 @@ async function deploy(settings: Settings): Promise<void> {
 }
 
 /** Checks a service's dependencies. A fault fails the command, and undoes nothing. */
-async function mustWork({ baseUrl, operatorKey }: { baseUrl: string; operatorKey: string }): Promise<void> {
-  if (!(await checkService(baseUrl, operatorKey))) process.exitCode = 1;
+async function mustWork(service: Service): Promise<void> {
+  if (!(await checkService(service))) process.exitCode = 1;
 }
 
 /** Goes as far as possible without an account, in a temporary folder. */

@@ -71,7 +71,7 @@ async function run(): Promise<void> {
       console.log(printable(lineOf(received))),
     );
     const provider = await startDemoProvider(stack.certificates, port + 2, quiet === true);
-    const operator = operatorOf(stack.baseUrl, stack.operatorKey);
+    const operator = operatorOf(stack);
     const account = await demoAccount(operator, before, provider);
     await provider.ringFor(operator, stack.baseUrl, account.connections[1]?.id ?? '');
     const url = receiver.url + demoPath;

@@ -66,11 +66,10 @@ it('an import with rejected records fails, and says why the first of them were r
   const { code, err } = await fleet(stack, 'import', file, '--connection', us.connectionId);
   expect(code).toBe(1);
   expect(err.split('\n')).toEqual([
-    'fleet: 8 records were rejected',
+    'fleet: records that were rejected: 8. The first:',
     expect.stringMatching(/^ {2}line 1: .*vehicle/),
     ...[2, 3, 4, 5].map((line) => expect.stringContaining(`  line ${line}: `)),
-    '  and 3 more',
-    `Rejected records, with their reasons: ${file}.rejected.ndjson`,
+    `All of them, with their reasons: ${file}.rejected.ndjson`,
     '',
   ]);
   expect(err).not.toContain(colour);

@@ -89,7 +89,7 @@ const event = (sourceId: string) =>
   });
 
 const deliveries = (name: string) =>
-  operatorOf(stack.baseUrl, stack.operatorKey).call('GET /deliveries', {
+  operatorOf(stack).call('GET /deliveries', {
     query: { webhookId: hooks[name] ?? '' },
   });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openAccount } from '../demo/account.ts';
 import type { Stack } from '../local/stack.ts';
@@ -22,7 +23,7 @@ export type BenchAccount = {
 const vehicles = 50;
 
 export async function newAccount(stack: Stack): Promise<BenchAccount> {
-  const operator = operatorOf(stack.baseUrl, stack.operatorKey);
+  const operator = operatorOf(stack);
   const wanted = [{ provider: 'motive', name: 'bench' }];
   const { accountId: id, apiToken: token, connections } = await openAccount(operator, 'Bench', wanted);
   const [{ id: connection, ingestKey } = { id: '', ingestKey: '' }] = connections;
@@ -79,20 +80,16 @@ export const newEvents = (count: number) =>
     recipients: ['safety@example.com'],
   }));
 
-/** The body of a delivery of such an event. */
+/** A body as large as that of a delivery of such an event. */
 export const deliveryBody = JSON.stringify({
-  timestamp: '2026-11-20T20:00:02.114Z',
-  type: 2,
+  ...{ timestamp: '2026-11-20T20:00:02.114Z', type: 2 },
   data: {
-    eventId: '294aeb9d-4040-5e5d-b215-b1bab9373196',
-    issuedOn: '2026-11-20T20:00:00.000Z',
-    translatedIncidentTypes: ['Harsh Braking'],
-    eventRisk: 3,
-    vehicleId: '9ad29d75-2f50-53e3-a117-0006da84a407',
-    vehicleName: 'v7',
-    vehicleVin: '1FUJGLDR5CLBP8107',
+    ...newEvents(1)[0],
+    eventId: randomUUID(),
+    vehicleId: randomUUID(),
     vehicleGroups: ['North', 'Reefers'],
-    recipients: ['safety@example.com'],
+    translatedIncidentTypes: ['Harsh Braking'],
+    vehicleVin: '1FUJGLDR5CLBP8107',
   },
 });
 

@@ -109,7 +109,7 @@ export const attacks: Attack[] = [
         await us.ingest(
           eventsOf(eventsPerCall, call * eventsPerCall).map((event) => ({ ...event, startedAt })),
         );
-      const operator = operatorOf(stack.baseUrl, stack.operatorKey);
+      const operator = operatorOf(stack);
       const link = await demoSignIn(operator, us.id, 'attacker@fleet.example');
       const headers = { origin: new URL(link).origin }; // as a browser says it
       const signedIn = await fetch(link, { method: 'POST', headers, redirect: 'manual' });

@@ -1,6 +1,5 @@
 import { cpus } from 'node:os';
-import { stripVTControlCharacters } from 'node:util';
-import CliTable from 'cli-table3';
+import { tableOf } from '../operate/print.ts';
 
 /** A benchmark's results: rows of the same columns. `met` says whether a row is within its bars. */
 export type Table = { title: string; rows: TableRow[] };
@@ -13,12 +12,9 @@ export function print(benchmark: string, { title, rows }: Table, json: boolean):
     return;
   }
   const head = Object.keys(rows[0] ?? {});
-  const table = new CliTable({ head, style: { head: [], border: [] } });
-  const cell = (value: TableRow[string] = '') =>
-    typeof value === 'boolean' ? (value ? 'yes' : 'no') : value;
-  table.push(...rows.map((row) => head.map((column) => cell(row[column]))));
   const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.version}`;
-  console.log(`\n${title}; ${machine}\n${stripVTControlCharacters(table.toString())}`);
+  const cells = rows.map((row) => head.map((column) => row[column]));
+  console.log(`\n${title}; ${machine}\n${tableOf(cells, head)}`);
 }
 
 export const allMet = ({ rows }: Table): boolean => rows.every(({ met }) => met !== false);

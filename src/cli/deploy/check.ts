@@ -1,6 +1,6 @@
 import { fingerprint } from '../../operator/api/schema.ts';
 import type { Check } from '../../operator/api/service.ts';
-import { insist, operatorOf } from '../operate/client.ts';
+import { insist, operatorOf, type Service } from '../operate/client.ts';
 import { tableOf } from '../operate/print.ts';
 import { expectedSchema } from './schema.ts';
 
@@ -29,13 +29,11 @@ const advice: Record<Check['name'], string> = {
  *
  * @throws ApiError, when the service does not respond
  */
-export async function checkService(baseUrl: string, operatorKey: string): Promise<boolean> {
+export async function checkService(service: Service): Promise<boolean> {
   const schema = await Promise.all(expectedSchema().map(fingerprint));
-  const checks = await insist(3, () =>
-    operatorOf(baseUrl, operatorKey).call('POST /check', { body: { schema } }),
-  );
+  const checks = await insist(3, () => operatorOf(service).call('POST /check', { body: { schema } }));
   const rows = checks.map(({ name, home, result, ms, detail }) => [name, home, result, `${ms} ms`, detail]);
-  console.log(`Checked ${baseUrl}\n${tableOf(rows, ['what', 'home', 'result', 'took', 'found'])}`);
+  console.log(`Checked ${service.baseUrl}\n${tableOf(rows, ['what', 'home', 'result', 'took', 'found'])}`);
   const wrong = checks.filter(({ result }) => result === 'fault' || result === 'warning');
   for (const name of new Set(wrong.map(({ name }) => name))) console.log(`! ${name}: ${advice[name]}`);
   return !checks.some(({ result }) => result === 'fault');

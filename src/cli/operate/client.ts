@@ -51,8 +51,11 @@ type Ids<P extends string> = P extends `${string}/:${infer Name}/${infer Rest}`
     ? Name
     : never;
 
-/** Returns a client of the service at `baseUrl`. Failures throw an ApiError. */
-export function operatorOf(baseUrl: string, operatorKey: string): Operator {
+/** A service as its operators reach it. */
+export type Service = { baseUrl: string; operatorKey: string };
+
+/** Returns a client of a service. Failures throw an ApiError. */
+export function operatorOf({ baseUrl, operatorKey }: Service): Operator {
   const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' };
   const page = (call: string, { query, body, ...ids }: AnyAsked = {}) => {
     const [method = '', path = ''] = call.split(' ');

@@ -6,31 +6,25 @@ import { operatorFor } from './context.ts';
 import { printable, show } from './print.ts';
 
 export const deleteAccountCommand = (): Command =>
-  new Command('delete')
-    .description('Suspend an account, and delete it with all of its data 30 days later')
-    .argument('<id>', 'id of the account')
+  named('account', 'Suspend an account, and delete it with all of its data 30 days later')
     .option('--now', 'delete it at once: this cannot be undone')
-    .option('--yes <name>', 'name of the account, instead of asking for it')
     .addHelpText('after', '\nUntil deletion begins, fleet account activate cancels it.')
     .action(async (id, { now = false, yes }, command) => {
-      const name = await nameOf('account', yes);
+      const body = { name: yes ?? (await nameOf('account')), now };
       const operator = operatorFor(command);
-      const accepted = await operator.call('POST /accounts/:id/deletion', { id, body: { name, now } });
-      if (!now) return show(command, accepted.deletion ?? {});
-      show(command, { id, deleted: await toTheEnd(operator, id, accepted) });
+      const accepted = await operator.call('POST /accounts/:id/deletion', { id, body });
+      show(command, now ? await toTheEnd(operator, id, accepted) : (accepted.deletion ?? {}));
     });
 
 export const deleteConnectionCommand = (): Command =>
-  new Command('delete')
-    .description('Delete a connection with all of its records: this cannot be undone')
-    .argument('<id>', 'id of the connection')
-    .option('--yes <name>', 'name of the connection, instead of asking for it')
-    .action(async (id, { yes }, command) => {
-      const name = await nameOf('connection', yes);
+  named('connection', 'Delete a connection with all of its records: this cannot be undone').action(
+    async (id, { yes }, command) => {
+      const body = { name: yes ?? (await nameOf('connection')) };
       const operator = operatorFor(command);
-      const accepted = await operator.call('POST /connections/:id/deletion', { id, body: { name } });
-      show(command, { id, deleted: await toTheEnd(operator, id, accepted) });
-    });
+      const accepted = await operator.call('POST /connections/:id/deletion', { id, body });
+      show(command, await toTheEnd(operator, id, accepted));
+    },
+  );
 
 export const eraseDriverCommand = (): Command =>
   new Command('erase')
@@ -43,22 +37,28 @@ export const eraseDriverCommand = (): Command =>
         throw new ApiError('Nothing has been erased');
       const operator = operatorFor(command);
       const accepted = await operator.call('POST /drivers/:id/erasure', { id });
-      show(command, { id, erased: await toTheEnd(operator, id, accepted) });
+      show(command, await toTheEnd(operator, id, accepted));
     });
 
+const named = (kind: string, description: string): Command =>
+  new Command('delete')
+    .description(description)
+    .argument('<id>', `id of the ${kind}`)
+    .option('--yes <name>', `name of the ${kind}, instead of asking for it`);
+
 /** The name of what to delete, as typed. */
-const nameOf = async (kind: string, given: string | undefined): Promise<string> =>
-  given ?? (await ask(`To delete this ${kind}, type its name:`, noTerminal('--yes NAME')));
+const nameOf = (kind: string): Promise<string> =>
+  ask(`To delete this ${kind}, type its name:`, noTerminal('--yes NAME'));
 
 const noTerminal = (instead: string): string =>
   `stdin is not a terminal; pass ${instead}. Nothing has changed`;
 
 /** Continues until nothing is left. If this is interrupted, the service continues by itself. */
-async function toTheEnd(operator: Operator, id: string, { deletion }: DeletionProgress): Promise<true> {
+async function toTheEnd(operator: Operator, id: string, { deletion }: DeletionProgress): Promise<object> {
   for (let left = deletion; left; ) {
     if (process.stderr.isTTY)
       console.error(printable(`${left.step} (${left.stepsDone + 1} of ${left.steps})`));
     left = (await operator.call('POST /deletions/:id/continue', { id })).deletion;
   }
-  return true;
+  return { id, deleted: true };
 }

@@ -53,7 +53,11 @@ export function importCommand(): Command {
         const found = { ...counts, seconds, recordsPerSecond: Math.round(recordsIn(summary) / seconds) };
         show(command, summary.rejected ? { ...found, rejectedFile } : found);
         if (summary.rejected === 0) return;
-        console.error(rejections(summary, rejectedFile));
+        const reasons = firstRejected.map(({ line, message }) => `\n  line ${line}: ${printable(message)}`);
+        console.error(
+          `fleet: records that were rejected: ${summary.rejected}. The first:${reasons.join('')}\n` +
+            `All of them, with their reasons: ${rejectedFile}`,
+        );
         process.exitCode = 1;
       } finally {
         bar?.stop();
@@ -63,18 +67,6 @@ export function importCommand(): Command {
 }
 
 const recordsIn = ({ accepted, unchanged, rejected }: Summary): number => accepted + unchanged + rejected;
-
-/** Why the first records were rejected, and where to find all of them. */
-function rejections({ rejected, firstRejected }: Summary, rejectedFile: string): string {
-  const reasons = firstRejected.map(({ line, message }) => `  line ${line}: ${printable(message)}`);
-  const more = rejected - firstRejected.length;
-  return [
-    `fleet: ${rejected} ${rejected === 1 ? 'record was' : 'records were'} rejected`,
-    ...reasons,
-    ...(more > 0 ? [`  and ${more} more`] : []),
-    `Rejected records, with their reasons: ${rejectedFile}`,
-  ].join('\n');
-}
 
 const barFormat = '{bar} {percentage} %  {records} records  {rate}/s  {eta_formatted} left';
 

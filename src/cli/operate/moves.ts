@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { Move, MoveProgress } from '../../operator/api/moves.ts';
 import { ApiError, type Operator } from './client.ts';
@@ -24,19 +25,25 @@ export const moveAccountCommand = (): Command =>
         cancel
           ? operator.call('POST /accounts/:id/move/cancel', { id })
           : operator.call('POST /accounts/:id/move', { id, body: { to } });
-      if (!cancel) showEstimate(await operator.call('GET /accounts/:id/move', { id }));
+      const { estimate } = await operator.call('GET /accounts/:id/move', { id });
+      if (!cancel && estimate)
+        console.error(
+          `Moving ${estimate.rows} rows. Until they are copied, in about ${estimate.seconds} seconds at most, ` +
+            'writes of this account get 503. Cancel with --cancel.',
+        );
       show(command, await toTheEnd(operator, id, call));
     });
 
-/** Continues until nothing is left to do. @throws ApiError, when the service cancels the move */
+/** Continues until nothing is left to do. @throws ApiError, when the move has stopped */
 async function toTheEnd(operator: Operator, id: string, call: () => Promise<MoveProgress>): Promise<Move> {
   let last = (await call()).move;
   for (let until = Date.now() + timeoutMs; ; ) {
     if (!last) throw new ApiError('The account is not being moved');
     if (last.state === 'done' || last.state === 'cancelled') return last;
     if (last.problem !== null)
-      throw new ApiError(`The service cancels the move, because ${last.problem}. Try again in some minutes`);
-    showProgress(last);
+      throw new ApiError(`The move has stopped: ${last.problem}. Cancel it with --cancel, and begin again`);
+    if (process.stderr.isTTY)
+      console.error(printable(`${last.state}: ${last.copied} of ${last.rows} rows copied`));
     try {
       // The service may have finished by itself.
       const { move } = await operator.call('GET /accounts/:id/move', { id });
@@ -45,23 +52,7 @@ async function toTheEnd(operator: Operator, id: string, call: () => Promise<Move
       until = Date.now() + timeoutMs;
     } catch (error) {
       if (!(error instanceof ApiError && error.temporary) || Date.now() > until) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      await wait(2_000);
     }
   }
-}
-
-/** Shows before a move begins what it will take. */
-function showEstimate({ estimate }: MoveProgress): void {
-  if (estimate)
-    console.error(
-      `Moving ${estimate.rows} rows. Until they are copied, in about ${estimate.seconds} seconds at most, ` +
-        'writes of this account get 503. Cancel with --cancel.',
-    );
-}
-
-function showProgress({ state, copied, rows }: Move): void {
-  if (!process.stderr.isTTY) return;
-  const share =
-    state === 'copying' && rows > 0 ? ` ${Math.floor((100 * copied) / rows)}% of ${rows} rows` : '';
-  console.error(printable(`${state}${share}`));
 }

@@ -3,7 +3,7 @@ import type { ReplayCount, Replayed } from '../../operator/api/webhooks.ts';
 import { agrees } from './ask.ts';
 import { ApiError, type Operator } from './client.ts';
 import { operatorFor } from './context.ts';
-import { show } from './print.ts';
+import { printable, show } from './print.ts';
 
 type Selection = { since?: string; until?: string; includeDelivered?: boolean };
 
@@ -46,7 +46,7 @@ function inWords({ count, more, tooOld }: ReplayCount, all: boolean): string {
     tooOld > 0 && `Left out because they are too old: ${tooOld}.`,
     all && 'Receivers will see a repeat of what was delivered.',
   ];
-  return sentences.filter(Boolean).join(' ');
+  return printable(sentences.filter(Boolean).join(' '));
 }
 
 /** Replays everything, in as many calls as that takes. @throws ApiError, which says how far it got */

@@ -12,8 +12,6 @@ export type Cloudflare = {
   r2: boolean;
   /** A trigger that it cuts in two where it takes SQL apart, as it does unless the SQL comes as a file. */
   cutTrigger?: string;
-  /** Its part of the addresses below workers.dev, if it has chosen one. */
-  subdomain: string | undefined;
   queues: { queue_id: string; queue_name: string; jurisdiction?: string; consumers: Consumer[] }[];
   workers: Map<string, Worker>;
   /** The requests, in order, as `METHOD path` with `:id` for ids. */
@@ -24,11 +22,11 @@ export type Cloudflare = {
   unknownFlag?: string;
   api: Hono;
 };
-/** A database with the region it runs in; without a hint, that of whoever created it. */
+/** A database with the hint of where it should run. */
 type Database = {
   uuid: string;
   name: string;
-  region: string;
+  region?: string;
   jurisdiction: string | null;
   /** Whether it has replicas. */
   replicated?: boolean;
@@ -58,7 +56,6 @@ export function newAccount(): Cloudflare {
     namespaces: [],
     buckets: [],
     r2: true,
-    subdomain: 'acme',
     queues: [],
     workers: new Map(),
     calls: [],
@@ -66,8 +63,7 @@ export function newAccount(): Cloudflare {
   };
   api.use(async (c, next) => {
     const path = c.req.path.replace(`/accounts/${account.id}/`, '').replace(/[0-9a-f-]{36}/g, ':id');
-    const call = `${c.req.method} ${path}`;
-    account.calls.push(call);
+    account.calls.push(`${c.req.method} ${path}`);
     return next();
   });
   people(api, account);
@@ -98,6 +94,11 @@ function people(api: Hono, { id }: Cloudflare): void {
 function databases(account: Cloudflare): Hono {
   const { databases } = account;
   const api = new Hono();
+  const databaseOf = (c: Context): Database => {
+    const found = databases.find(({ uuid }) => uuid === c.req.param('uuid'));
+    if (!found) throw new Error('The database could not be found');
+    return found;
+  };
   api.get(`/d1/database`, (c) =>
     respond(
       c,
@@ -105,27 +106,24 @@ function databases(account: Cloudflare): Hono {
     ),
   );
   api.post(`/d1/database`, async (c) => {
-    const { name, primary_location_hint: region = 'enam', jurisdiction = null } = await c.req.json();
+    const { name, primary_location_hint: region, jurisdiction = null } = await c.req.json();
     const database = { uuid: crypto.randomUUID(), name, region, jurisdiction };
     databases.push({ ...database, sql: new DatabaseSync(':memory:') });
     return respond(c, database);
   });
   api.put(`/d1/database/:uuid`, async (c) => {
-    const database = databases.find(({ uuid }) => uuid === c.req.param('uuid'));
-    if (!database) return refuse(c, 404, 7404, 'The database could not be found');
     const { read_replication } = await c.req.json<{ read_replication: { mode: string } }>();
-    database.replicated = read_replication.mode === 'auto';
-    return respond(c, { uuid: database.uuid, read_replication });
+    databaseOf(c).replicated = read_replication.mode === 'auto';
+    return respond(c, { read_replication });
   });
   api.post(`/d1/database/:uuid/query`, async (c) => {
-    const database = databases.find(({ uuid }) => uuid === c.req.param('uuid'));
-    if (!database) return refuse(c, 404, 7404, 'The database could not be found');
+    const database = databaseOf(c);
     const { sql, params = [] } = await c.req.json<{ sql: string; params?: SQLInputValue[] }>();
     if (database.name === account.brokenDatabase && !/^\s*select/i.test(sql))
       return refuse(c, 400, 7500, 'disk I/O error');
     if (account.cutTrigger && sql.includes(`create trigger ${account.cutTrigger}`))
       return refuse(c, 400, 7500, 'incomplete input: SQLITE_ERROR');
-    const meta = { duration: 1, served_by_region: database.region.toUpperCase() };
+    const meta = { duration: 1 };
     return respond(c, [{ results: run(database.sql, sql, params), success: true, meta }]);
   });
   let file = '';
@@ -137,7 +135,7 @@ function databases(account: Cloudflare): Hono {
     const { action, etag } = await c.req.json();
     const upload_url = c.req.url.replace(/database.*/, 'upload');
     if (action === 'init') return respond(c, { success: true, upload_url, filename: etag });
-    databases.find(({ uuid }) => uuid === c.req.param('uuid'))?.sql.exec(file);
+    databaseOf(c).sql.exec(file);
     const result = { num_queries: 1, meta: { duration: 1 } };
     return respond(c, { success: true, status: 'complete', messages: [], result });
   });
@@ -155,10 +153,8 @@ function namespaces({ namespaces }: Cloudflare): Hono {
   const api = new Hono();
   api.get(`/storage/kv/namespaces`, (c) => respond(c, page(c, namespaces)));
   api.post(`/storage/kv/namespaces`, async (c) => {
-    const { title, jurisdiction } = await c.req.json();
-    const namespace = { id: crypto.randomUUID().replaceAll('-', ''), title, jurisdiction };
-    namespaces.push(namespace);
-    return respond(c, namespace);
+    namespaces.push({ ...(await c.req.json()), id: crypto.randomUUID().replaceAll('-', '') });
+    return respond(c, namespaces.at(-1));
   });
   return api;
 }
@@ -189,16 +185,12 @@ function queues({ queues }: Cloudflare): Hono {
   const consumersOf = (id: string) => queues.find(({ queue_id }) => queue_id === id)?.consumers ?? [];
   api.get(`/queues`, (c) => {
     const name = c.req.query('name');
-    return respond(
-      c,
-      page(c, queues).filter(({ queue_name }) => !name || queue_name === name),
-    );
+    const found = page(c, queues).filter(({ queue_name }) => !name || queue_name === name);
+    return respond(c, found);
   });
   api.post(`/queues`, async (c) => {
-    const { queue_name, jurisdiction } = await c.req.json();
-    const queue = { queue_id: crypto.randomUUID(), queue_name, jurisdiction, consumers: [] };
-    queues.push(queue);
-    return respond(c, queue);
+    queues.push({ ...(await c.req.json()), queue_id: crypto.randomUUID(), consumers: [] });
+    return respond(c, queues.at(-1));
   });
   api.post(`/queues/:id/consumers`, async (c) => {
     const { type, script_name: script, settings } = await c.req.json();
@@ -231,11 +223,7 @@ function workers(account: Cloudflare): Hono {
     workers.set(name, { ...worker, bindings, placement, flags, version: id });
     return respond(c, { id, deployment_id: id, startup_time_ms: 9, resources: { script: { etag: id } } });
   };
-  api.get(`/workers/subdomain`, (c) =>
-    account.subdomain
-      ? respond(c, { subdomain: account.subdomain })
-      : refuse(c, 404, 10_007, 'You do not have a workers.dev subdomain.'),
-  );
+  api.get(`/workers/subdomain`, (c) => respond(c, { subdomain: 'acme' }));
   api.post(`/workers/scripts/:name/assets-upload-session`, (c) => respond(c, { jwt: 'j', buckets: [] }));
   api.put(`/workers/scripts/:name`, upload);
 

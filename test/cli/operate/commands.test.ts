@@ -1,19 +1,45 @@
-import { expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { fleet } from '../../support/node/journey.ts';
 
-const bodies: unknown[] = [];
-const service = await fakeService(({ body }) => {
-  bodies.push(body);
+const folder = mkdtempSync(join(tmpdir(), 'commands-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const rules = join(folder, 'rules.json');
+writeFileSync(rules, '{"Swerved":["Unsafe Lane Change"]}');
+
+let asked: unknown[] = [];
+const service = await fakeService(({ method, url, body }) => {
+  asked = [`${method} ${url.pathname.replace('/operator', '')}${url.search}`, body];
   return { data: { id: 'x' } };
 });
 
-it.each([
-  ['connection', 'FL-1', 'FL-1'],
-  ['connection', '', null],
-  ['vehicle', 'FL-1', 'FL-1'],
-  ['vehicle', '', null],
-])('fleet %s update --external-id "%s" sets it to %j', async (kind, given, externalId) => {
-  await fleet(service, kind, 'update', 'x', '--external-id', given);
-  expect(bodies.at(-1)).toEqual({ externalId });
+it.each<[command: string[], call: string, body?: object]>([
+  [['account', 'create', 'Acme', '--home', 'eu'], 'POST /accounts', { name: 'Acme', home: 'eu' }],
+  [['account', 'suspend', 'a'], 'PATCH /accounts/a', { status: 'suspended' }],
+  [['user', 'list', '--account', 'a'], 'GET /accounts/a/users'],
+  [
+    ['connection', 'create', '--account', 'a', '--provider', 'acme', '--incident-types', rules],
+    'POST /accounts/a/connections',
+    { provider: 'acme', incidentTypeMap: { Swerved: ['Unsafe Lane Change'] } },
+  ],
+  [['connection', 'update', 'c', '--external-id', 'POL-1'], 'PATCH /connections/c', { externalId: 'POL-1' }],
+  [['vehicle', 'update', 'v', '--external-id', ''], 'PATCH /vehicles/v', { externalId: null }],
+  [
+    ['token', 'issue', '--account', 'a', '--name', 'n', '--read-only'],
+    'POST /accounts/a/tokens',
+    { name: 'n', readOnly: true },
+  ],
+  [
+    ['webhook', 'limit', 'w', '--in-flight', '3', '--per-second', 'many'],
+    'PATCH /webhooks/w/limits',
+    { maxInFlight: 3, maxPerSecond: 'many' },
+  ],
+  [['delivery', 'find', '--event', 'e'], 'GET /deliveries/find?eventId=e'],
+  [['sign-in-link', 'ann@example.com'], 'POST /sign-in-links', { email: 'ann@example.com' }],
+])('fleet %j makes its call', async (command, call, body) => {
+  expect(await fleet(service, ...command)).toMatchObject({ code: 0, out: 'x\n' });
+  expect(asked).toEqual([call, body]);
 });

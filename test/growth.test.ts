@@ -15,7 +15,7 @@ import {
   leftOverNotifications,
   pruneNotifications,
   pruneSlices,
-} from '../src/webhooks/notifications/prune.ts';
+} from '../src/webhooks/notifications/remove.ts';
 import { settled } from './support/deliveries.ts';
 import { ask, signIn } from './support/portal.ts';
 import { accident } from './support/records.ts';

@@ -15,7 +15,7 @@ import { pull } from '../src/providers/pull.ts';
 import { handle } from '../src/webhooks/deliveries/consumer.ts';
 import type { DeliveryMessage } from '../src/webhooks/deliveries/queue.ts';
 import { prune as pruneDeliveries } from '../src/webhooks/deliveries/sweep.ts';
-import { pruneNotifications } from '../src/webhooks/notifications/prune.ts';
+import { pruneNotifications } from '../src/webhooks/notifications/remove.ts';
 import { connect, pullAll } from './support/provider.ts';
 import { receiver } from './support/receiver.ts';
 import { safetyEvent, vehicle } from './support/records.ts';

@@ -18,7 +18,7 @@ import { messageJob } from '../webhooks/alerts/messages.ts';
 import { pruneRecordMails, recordMailsAreDue, sendRecordMails } from '../webhooks/alerts/records.ts';
 import { sendMessages } from '../webhooks/alerts/sending.ts';
 import { giveUp, prune as pruneDeliveries, sweep } from '../webhooks/deliveries/sweep.ts';
-import { pruneNotifications } from '../webhooks/notifications/prune.ts';
+import { pruneNotifications } from '../webhooks/notifications/remove.ts';
 import { addUpWaits } from '../webhooks/service-levels.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
 import { noteSize } from './health/size.ts';

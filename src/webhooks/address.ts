@@ -37,20 +37,10 @@ export const mustBeVisible = 'must not contain white space, control characters o
 export type ReceiverPolicy = { ownHost?: string | undefined; allowLoopback: boolean };
 
 /** Reserved names, and those of private networks, which are never public. */
-export const internalSuffixes = [
-  ...[
-    '.local',
-    '.internal',
-    '.localhost',
-    '.localdomain',
-    '.home.arpa',
-    '.lan',
-    '.corp',
-    '.home',
-    '.intranet',
-  ],
-  ...['.private', '.test', '.invalid', '.onion', '.example', '.svc'],
-];
+export const internalSuffixes = (
+  '.local .internal .localhost .localdomain .home.arpa .lan .corp .home .intranet ' +
+  '.private .test .invalid .onion .example .svc'
+).split(' ');
 
 /** Ports below this, except 443, belong to other services, such as SSH and mail. */
 export const lowestPort = 1024;

@@ -32,8 +32,8 @@ import {
   selectWebhooks,
   type Webhook,
   type WebhookRow,
+  webhookToNote,
 } from './stored.ts';
-import { webhookToNote } from './to-note.ts';
 
 /** A saved webhook, with the signing secret if that is new. */
 export type SavedWebhook = Webhook & { signingSecret?: string };

@@ -15,8 +15,7 @@ import { pick, plainFields } from './fields.ts';
 import { insertNotifications, type NewNotification } from './notifications/insert.ts';
 import { ACCIDENT, accidentLevels, EVENT, EVENT_LEVEL } from './notifications/types.ts';
 import type { TestInput, TestSent, WebhookInput } from './schema.ts';
-import type { Webhook } from './stored.ts';
-import { webhookToNote } from './to-note.ts';
+import { type Webhook, webhookToNote } from './stored.ts';
 
 export const madeUpVin = 'TEST0000000000000';
 const betweenLevelsMs = 3000;

@@ -52,6 +52,14 @@ export async function findWebhook(env: Env, caller: Caller, id: string): Promise
 export const ownWebhook = (caller: Caller, id: string) =>
   and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
 
+/**
+ * Selects one of the account's webhooks for its audit log by its name, or else by the host of its url: paths and
+ * queries can hold secrets. A normalised url has a path, and neither user nor password.
+ */
+export const webhookToNote = (caller: Caller, id: string): SQL => sql`
+  select id, coalesce(name, substr(normalised_url, 9, instr(substr(normalised_url, 9), '/') - 1)) as name
+  from webhooks where id = ${id} and account_id = ${caller.accountId}`;
+
 /** Changes each time a webhook is saved: its headers get a new nonce, or a mark if they are unchanged. */
 export const revisionColumn = sql<string>`coalesce(${webhooks.headers}->>'saved', ${webhooks.headers}->>'iv')`;
 

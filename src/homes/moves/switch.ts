@@ -6,7 +6,7 @@ import { change, openDatabase, statement } from '../../platform/db/database.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { nameOf } from '../../platform/homes/homes.ts';
 import { noteMoved } from '../../platform/homes/moved.ts';
-import { forgetTimers } from '../../webhooks/deliveries/wake-timers.ts';
+import { forgetTimers } from '../../webhooks/deliveries/queue.ts';
 import { goTo, inNewHome, inOldHome, type Job, noteWritable, resume } from './state.ts';
 
 /**

@@ -1,11 +1,10 @@
 import { operatorIn, operatorInOwnerOf } from '../../accounts/owner.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { invalid } from '../../platform/errors.ts';
+import { pauseWebhook, resumeWebhook, setReceiverLimits } from '../../webhooks/control.ts';
 import { findDelivery, listDeliveries, locateDelivery } from '../../webhooks/deliveries/queries.ts';
 import { listReceivers } from '../../webhooks/deliveries/receivers.ts';
 import { countReplayable, replay, replayOne, sendNow } from '../../webhooks/deliveries/replay.ts';
-import { setReceiverLimits } from '../../webhooks/limits.ts';
-import { pauseWebhook, resumeWebhook } from '../../webhooks/pause.ts';
 import type { webhookOperations } from '../api/webhooks.ts';
 import { findDeliveries } from '../find-deliveries.ts';
 import type { Handlers } from '../handler.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../../platform/http/context.ts';
+import { pauseWebhook, resumeWebhook } from '../../webhooks/control.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
 import type { NewNotification } from '../../webhooks/notifications/insert.ts';
-import { pauseWebhook, resumeWebhook } from '../../webhooks/pause.ts';
 import { deleteWebhook } from '../../webhooks/service.ts';
 import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';
 import type { StoredWebhook } from '../../webhooks/stored.ts';

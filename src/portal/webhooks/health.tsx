@@ -3,7 +3,7 @@ import { dayMs } from '../../platform/durations.ts';
 import { counted, failureDescription } from '../../webhooks/alerts/words.ts';
 import type { Tally } from '../../webhooks/deliveries/counts.ts';
 import { circuitAfter, giveUpAfterMs, widestWindow } from '../../webhooks/deliveries/policy.ts';
-import type { AilingReceiver, Receiver } from '../../webhooks/deliveries/receivers.ts';
+import type { Receiver } from '../../webhooks/deliveries/receivers.ts';
 import type { IconName } from '../ui/icon-names.ts';
 import { Note } from '../ui/parts.tsx';
 import { type Mood, State } from '../ui/states.tsx';
@@ -40,7 +40,7 @@ export const Health = ({ mood, icon, words }: Condition) => (
 );
 
 /** Why deliveries are held back, what the receiver does, and when it is called next. */
-export const Trouble = ({ receiver, waiting }: { receiver: AilingReceiver; waiting: string }) => {
+export const Trouble = ({ receiver, waiting }: { receiver: Receiver; waiting: string }) => {
   const { failures, openUntil, lastFailure, pausedAt } = receiver;
   const waits = `${waiting} ${waiting.startsWith('1 ') ? 'is' : 'are'} waiting`;
   if (pausedAt !== null)

@@ -9,6 +9,7 @@ import { webhooks } from '../../platform/db/tables.ts';
 import { lets } from '../notifications/pass.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../notifications/types.ts';
 import { countedHours, type HourTally, inHours, selectHours, selectLastDay, shownHours } from './counts.ts';
+import { firstDueOf } from './queue.ts';
 import {
   type About,
   aboutOf,
@@ -21,7 +22,7 @@ import {
   type ReadOrder,
   selectDeliveries,
 } from './read.ts';
-import { type AilingReceiver, asReceiver, selectReceivers } from './receivers.ts';
+import { asReceiver, type Receiver, selectReceivers } from './receivers.ts';
 import { ownWebhook } from './replay.ts';
 
 /** How many deliveries of a webhook are in each state; `maxCounted` means that many or more. */
@@ -38,7 +39,7 @@ export const maxCountedInList = 100;
 /** The deliveries of a webhook's page; hours are those of 30 days, oldest first. */
 export type WebhookActivity = {
   hours: HourTally[];
-  receiver: AilingReceiver | undefined;
+  receiver: Receiver | undefined;
   counts: StateCounts;
   /** A part of them; `next` is where the next one begins. It can be short and still have a next one. */
   part: { deliveries: BrowsedDelivery[]; next?: string };
@@ -179,29 +180,21 @@ const selectCounts = (db: Database, ownWebhook: SQL) =>
       ${firstDueOf(sql`w.id`)} as nextAt
     from (select ${ownWebhook} as id) w`;
 
-/** SQL for when the first pending delivery of a webhook is due, or was; null if none is pending. */
-export const firstDueOf = (webhookId: SQL): SQL => sql`
-  (select min((select next_attempt_at from deliveries indexed by deliveries_due
-    where webhook_id = ${webhookId} and status = 'pending' and next_attempt_at is not null and priority = p.value order by next_attempt_at limit 1))
-    from json_each('[0, 1, 2, 3]') p)`;
-
 const waitingOf = (most: number): SQL => sql`
   (select count(*) from (select 1 from deliveries indexed by deliveries_due
     where webhook_id = w.id and status = 'pending' and next_attempt_at is not null limit ${most}))`;
 
 /** A webhook in the list; hours are the last 24, oldest first. A count of 100 means that or more. */
-export type WebhookSummary = {
+export type WebhookSummary = Listed & { receiver: Receiver; hours: HourTally[] };
+
+type Listed = {
   id: string;
   createdAt: number;
   name: string | null;
   url: string;
   connections: number;
-  receiver: AilingReceiver;
   waiting: number;
-  hours: HourTally[];
 };
-
-type SummaryRow = Omit<WebhookSummary, 'receiver' | 'hours'>;
 
 /** A part of the account's webhooks, oldest first, in one round trip: some 130 rows for each. */
 export async function listActivity(
@@ -213,19 +206,24 @@ export async function listActivity(
   const after = following(webhooks, slice);
   const which = sql`select id, created_at from webhooks where account_id = ${caller.accountId}
     ${after ? sql`and ${after}` : sql.empty()} order by created_at, id limit ${slice.limit + 1}`;
-  const [found, receivers, hours] = await asCaller(env, caller, (db) => [
-    statement<SummaryRow>(db)`
-        select w.id, w.created_at as createdAt, w.name, w.url, ${waitingOf(maxCountedInList)} as waiting,
-          (select count(*) from (select 1 from webhook_connections where webhook_id = w.id limit 2)) as connections
-        from (${which}) s cross join webhooks w on w.id = s.id order by w.created_at, w.id`,
-    selectReceivers(db, sql`w.id in (select id from (${which}))`, now),
+  const [found, hours] = await asCaller(env, caller, (db) => [
+    selectReceivers<Listed>(
+      db,
+      sql`w.id in (select id from (${which}))`,
+      now,
+      sql`, w.created_at as createdAt, w.name, ${waitingOf(maxCountedInList)} as waiting,
+        (select count(*) from (select 1 from webhook_connections where webhook_id = w.id limit 2)) as connections`,
+    ),
     selectLastDay(db, which, now),
   ]);
-  const byId = new Map(receivers.map((row) => [row.id, asReceiver(row)]));
-  const summaries = found.flatMap((row) => {
-    const receiver = byId.get(row.id);
-    const own = hours.filter(({ webhookId }) => webhookId === row.id);
-    return receiver ? [{ ...row, receiver, hours: inHours(own, shownHours, now) }] : [];
-  });
+  const summaries = found.map((row) => ({
+    ...row,
+    receiver: asReceiver(row),
+    hours: inHours(
+      hours.filter(({ webhookId }) => webhookId === row.id),
+      shownHours,
+      now,
+    ),
+  }));
   return sliceOf(summaries, slice);
 }

@@ -1,27 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, jsonList, openDatabase } from '../../platform/db/database.ts';
+import { change, type Database, openDatabase } from '../../platform/db/database.ts';
 import type { Budget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { withoutRecipient } from '../notifications/remove.ts';
 import { claimedUntil, leaseMs, startWindowMs } from './claim.ts';
 import { allWebhooks } from './sweep.ts';
 
-/** Cancels the pending deliveries of a deleted webhook, except those in flight, which the sweep finds later. */
-export async function cancelDeleted(env: Env, webhookId: string): Promise<void> {
-  const now = Date.now();
-  await changeInChunks(
-    openDatabase(env),
-    sql`
-    update deliveries set status = 'cancelled', finished_at = ${now}
-    where (webhook_id, id) in (
-        select webhook_id, id from deliveries indexed by deliveries_due
-        where webhook_id = ${webhookId} and status = 'pending' and next_attempt_at is not null
-          and claimed_until <= ${now} limit ${rowsPerChunk})
-      and not exists (select 1 from webhooks where id = ${webhookId})`,
-  );
-}
-
-/** Cancels the pending deliveries of stopped webhooks, except those in flight. */
+/** Cancels the pending deliveries of deleted or stopped webhooks, except those in flight, which the sweep finds later. */
 export async function cancelPending(env: Env, webhookIds: string[], budget?: Budget): Promise<void> {
   const now = Date.now();
   await changeInChunks(
@@ -29,10 +14,10 @@ export async function cancelPending(env: Env, webhookIds: string[], budget?: Bud
     sql`
     update deliveries set status = 'cancelled', finished_at = ${now}
     where (webhook_id, id) in (
-        select d.webhook_id, d.id from webhooks w
-        cross join deliveries d indexed by deliveries_due
-          on d.webhook_id = w.id and d.status = 'pending' and d.next_attempt_at is not null and d.claimed_until <= ${now}
-        where w.id in ${jsonList(webhookIds)} and w.stopped_at is not null limit ${rowsPerChunk})`,
+      select d.webhook_id, d.id from json_each(${JSON.stringify(webhookIds)}) w
+      cross join deliveries d indexed by deliveries_due
+        on d.webhook_id = w.value and d.status = 'pending' and d.next_attempt_at is not null and d.claimed_until <= ${now}
+      where not exists (select 1 from webhooks where id = w.value and stopped_at is null) limit ${rowsPerChunk})`,
     budget,
   );
 }

@@ -3,12 +3,11 @@ import { fairQueue, othersAreActive } from '../../platform/fair-queue.ts';
 import { hasHomes, homesOf } from '../../platform/homes/homes.ts';
 import { attemptLog, described, fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
-import { cancelDeleted } from './cancel.ts';
+import { cancelPending } from './cancel.ts';
 import type { FirstClaim, NewWork } from './claim.ts';
 import { continueFanOut } from './fan-out.ts';
 import { accidentRetryMs, callTimeoutMs, circuitAfter } from './policy.ts';
-import type { DeliveryMessage, Wake } from './queue.ts';
-import { nextDueAt, probeSooner, wakeAt } from './wake-timers.ts';
+import { type DeliveryMessage, nextDueAt, probeSooner, type Wake, wakeAt } from './queue.ts';
 import { runWorker, type WorkerBudget, type WorkerEnd } from './worker.ts';
 
 /**
@@ -151,7 +150,7 @@ async function followOrCancel(env: Env, { timer: _, ...wake }: Wake): Promise<vo
   const name = hasHomes(env) ? await homeOfMoved(env, wake.accountId) : undefined;
   const home = name === undefined ? undefined : homesOf(env).get(name);
   if (home) await send(home.DELIVERIES, [wake]);
-  else await cancelDeleted(env, wake.webhookId);
+  else await cancelPending(env, [wake.webhookId]);
 }
 
 /** Wakes the two workers that follow this one, each once, as soon as the webhook has work for so many. */

@@ -8,6 +8,7 @@ import type { Attempt } from './record.ts';
 /** The state of a webhook's receiver and its limits. Times are milliseconds since 1970. */
 export type Receiver = {
   id: string;
+  url: string;
   failures: number;
   /** Until when its circuit is open; null if it is not. */
   openUntil: number | null;
@@ -18,39 +19,42 @@ export type Receiver = {
   pausedAt: number | null;
   /** How many calls may be in flight now; 0 while its circuit is open, or the webhook paused. */
   window: number;
+  /** Null if unknown. */
+  lastFailure: Pick<Attempt, 'result' | 'status'> | null;
 };
 
-/** With the last failure; null if unknown. */
-export type AilingReceiver = Receiver & { lastFailure: Pick<Attempt, 'result' | 'status'> | null };
+type StoredReceiver = Omit<Receiver, 'lastFailure'> & { lastFailure: string | null };
 
-/** The receivers of the account's webhooks with their urls, oldest first; or that of one webhook. */
+/** The receivers of the account's webhooks, oldest first; or that of one webhook. */
 export async function listReceivers(
   env: Env,
   caller: Caller,
   webhookId?: string,
-): Promise<(Receiver & { url: string; filters?: Filters })[]> {
+): Promise<(Receiver & { filters?: Filters })[]> {
+  const which = sql`w.account_id = ${caller.accountId}
+    ${webhookId === undefined ? sql.empty() : sql`and w.id = ${webhookId}`}`;
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<Receiver & { url: string; filters: string | null }>(db)`
-        select w.id, w.url, w.filters, ${stateAt(Date.now())}
-        where w.account_id = ${caller.accountId} ${webhookId === undefined ? sql.empty() : sql`and w.id = ${webhookId}`}
-        order by w.created_at, w.id`,
+    selectReceivers<{ filters: string | null }>(db, which, Date.now(), sql`, w.filters`),
   ]);
-  return rows.map(({ filters, ...row }) => ({ ...row, ...filtersOf(filters) }));
+  return rows.map(({ filters, ...row }) => ({ ...asReceiver(row), ...filtersOf(filters) }));
 }
 
-/** The receivers of the webhooks that `which` selects, for use in a batch. */
-export const selectReceivers = (db: Database, which: SQL, now: number) =>
-  statement<Receiver & { lastFailure: string | null }>(db)`
-    select w.id, h.last_failure as lastFailure, ${stateAt(now)} where ${which}`;
+/** The receivers of the webhooks that `which` selects, oldest first, with more columns of `w`. */
+export const selectReceivers = <More = unknown>(
+  db: Database,
+  which: SQL,
+  now: number,
+  more: SQL = sql.empty(),
+) =>
+  statement<StoredReceiver & More>(db)`
+    select w.id, w.url, coalesce(h.failures, 0) as failures,
+      iif(h.open_until > ${now}, h.open_until, null) as openUntil,
+      w.max_in_flight as maxInFlight, w.max_per_second as maxPerSecond, w.paused_at as pausedAt,
+      ${windowOf(now)} as window, h.last_failure as lastFailure ${more}
+    from webhooks w left join webhook_health h on h.webhook_id = w.id
+    where ${which} order by w.created_at, w.id`;
 
-export const asReceiver = (row: Receiver & { lastFailure: string | null }): AilingReceiver => ({
+export const asReceiver = <T extends StoredReceiver>({ lastFailure, ...row }: T) => ({
   ...row,
-  lastFailure: row.lastFailure === null ? null : JSON.parse(row.lastFailure),
+  lastFailure: JSON.parse(lastFailure ?? 'null') as Receiver['lastFailure'], // as it was recorded
 });
-
-/** SQL for the columns of a receiver except its webhook's, and their tables. */
-const stateAt = (now: number): SQL => sql`
-  coalesce(h.failures, 0) as failures, iif(h.open_until > ${now}, h.open_until, null) as openUntil,
-  w.max_in_flight as maxInFlight, w.max_per_second as maxPerSecond, w.paused_at as pausedAt,
-  ${windowOf(now)} as window
-  from webhooks w left join webhook_health h on h.webhook_id = w.id`;

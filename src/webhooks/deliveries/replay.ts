@@ -7,7 +7,7 @@ import { firstIdAt } from '../../platform/db/ids.ts';
 import { invalid } from '../../platform/errors.ts';
 import { send } from '../../platform/queue.ts';
 import { typeOf } from '../notifications/of-delivery.ts';
-import { webhookToNote } from '../to-note.ts';
+import { webhookToNote } from '../stored.ts';
 import { giveUpAfterMs, maxReplayCounted, webhookIsPaused } from './policy.ts';
 import { findDelivery } from './queries.ts';
 import { type DeliveryKey, wakeOf } from './queue.ts';

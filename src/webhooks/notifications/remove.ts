@@ -1,5 +1,43 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { Database } from '../../platform/db/database.ts';
+import { config } from '../../platform/config.ts';
+import { type Database, openDatabase } from '../../platform/db/database.ts';
+import { dayMs, hourMs } from '../../platform/durations.ts';
+import type { Budget } from '../../platform/jobs/budget.ts';
+import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
+
+/**
+ * Each hour scans one of so many slices of the table, by key: all of it in 30 days. That reads each row once a month,
+ * at a thousandth of what writing an index by time would cost.
+ */
+export const pruneSlices = 30 * 24;
+
+/** How long beyond the deliveries' retention replays may need a notification. */
+const graceMs = 7 * dayMs;
+
+/** Deletes old notifications without deliveries. Once an hour, a slice of the table at a time. Returns how many. */
+export function pruneNotifications(env: Env, now = Date.now(), budget?: Budget): Promise<number> {
+  const slice = Math.floor(now / hourMs) % pruneSlices;
+  const before = now - config(env).retentionMs - graceMs;
+  return changeInChunks(openDatabase(env), leftOverNotifications(slice, before), budget);
+}
+
+/**
+ * The statement, exported so that a test can check its query plan. Ids of records are UUIDs of version 5, hashes that
+ * fill all slices evenly.
+ */
+export const leftOverNotifications = (slice: number, before: number): SQL => sql`
+  delete from notifications where (event_id, level) in (
+    select event_id, level from notifications
+    where event_id >= ${startOf(slice)} and event_id < ${startOf(slice + 1)} and created_at < ${before}
+    limit ${rowsPerChunk})`;
+
+/** The first id of a slice; `g` is after all of them. */
+const startOf = (slice: number): string =>
+  slice === pruneSlices
+    ? 'g'
+    : Math.floor((slice / pruneSlices) * 2 ** 32)
+        .toString(16)
+        .padStart(8, '0');
 
 /** Deletes the notifications of a connection from those that `keys` selects. */
 export const removeNotifications = (keys: SQL, connectionId: string): SQL => sql`

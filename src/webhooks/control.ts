@@ -2,13 +2,13 @@ import { sql } from 'drizzle-orm';
 import { note } from '../accounts/audit/note.ts';
 import { change } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { webhooks } from '../platform/db/tables.ts';
 import { invalid } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import { untilNoCallStarts } from './deliveries/cancel.ts';
 import { wakeOf } from './deliveries/queue.ts';
 import { allowProbe } from './deliveries/replay.ts';
-import { findWebhook, type StoredWebhook } from './stored.ts';
-import { webhookToNote } from './to-note.ts';
+import { findWebhook, ownWebhook, type StoredWebhook, webhookToNote } from './stored.ts';
 
 /**
  * Pauses a webhook: its deliveries wait, up to five days. Returns once no call can start any more, after some seconds
@@ -50,4 +50,32 @@ async function setPaused(env: Env, caller: Caller, id: string, paused: boolean):
   const webhook = await findWebhook(env, caller, id);
   if (!webhook) throw invalid('Invalid webhook id');
   return webhook;
+}
+
+/**
+ * Limits the calls to the receiver of one of the account's webhooks; null for the service's own limit. A missing one
+ * stays unchanged, and saving the webhook changes none.
+ *
+ * @throws Refusal: invalid, for an unknown id
+ */
+export async function setReceiverLimits(
+  env: Env,
+  caller: Caller,
+  id: string,
+  limits: { maxInFlight?: number | null | undefined; maxPerSecond?: number | null | undefined },
+): Promise<void> {
+  const [changed] = await asCaller(env, caller, (db) => [
+    db
+      .update(webhooks)
+      .set({ id, ...limits })
+      .where(ownWebhook(caller, id))
+      .returning({ id: webhooks.id }),
+    note(db, caller, {
+      action: 'changed',
+      subject: 'webhook',
+      of: webhookToNote(caller, id),
+      fields: Object.keys(limits),
+    }),
+  ]);
+  if (changed.length === 0) throw invalid('Unknown webhook');
 }

@@ -44,7 +44,7 @@ export async function connectionActivity(
     statement<{ id: string; vehicles: number; arrivedAt: number | null; hours: string }>(db)`
         select id, ${countUpTo(sql`vehicles where connection_id = ${own}`, maxCountedInList)} as vehicles,
           nullif(max(${sql.join(
-            kinds.map((kind) => sql`coalesce(${latest(kind, own, sql`created_at`)}, 0)`),
+            kinds.map((kind) => sql`coalesce(${latest(kind, own)}, 0)`),
             sql`, `,
           )}), 0) as arrivedAt,
           ${eventsByHour(own)} as hours
@@ -55,11 +55,10 @@ export async function connectionActivity(
   return new Map(rows.map(({ id, hours, ...row }) => [id, { ...row, ...summedUp(hours) }]));
 }
 
-/** How many records of a kind a connection has, up to 10,000, and when the latest happened and was received. */
+/** How many records of a kind a connection has, up to 10,000, and when the latest was received. */
 export type RecordCount = {
-  kind: KindName;
+  kind: (typeof kinds)[number]['kind'];
   count: number;
-  happenedAt: number | null;
   arrivedAt: number | null;
 };
 
@@ -71,8 +70,7 @@ export async function connectionRecords(env: Env, caller: Caller, id: string): P
       (kind) =>
         statement<Omit<RecordCount, 'kind'>>(db)`
           select ${countUpTo(sql`${sql.raw(kind.table)} where connection_id = ${own}`, maxCounted)} as count,
-            ${latest(kind, own, sql.raw(kind.order))} as happenedAt,
-            ${latest(kind, own, sql`created_at`)} as arrivedAt`,
+            ${latest(kind, own)} as arrivedAt`,
     ),
   );
   return kinds.flatMap(({ kind }, i) => (counts[i] ?? []).map((row) => ({ kind, ...row })));
@@ -86,11 +84,10 @@ const kinds = [
   { kind: 'safety events', table: 'safety_events', order: 'started_at' },
   { kind: 'accidents', table: 'accidents', order: 'event_time' },
 ] as const;
-type KindName = (typeof kinds)[number]['kind'];
 
-/** A column of a connection's latest record of a kind. Reads one entry of an index, and its row. */
-const latest = ({ table, order }: (typeof kinds)[number], connection: SQL, column: SQL) => sql`(
-  select ${column} from ${sql.raw(table)} where connection_id = ${connection}
+/** When a connection's latest record of a kind was received. Reads one entry of an index, and its row. */
+const latest = ({ table, order }: (typeof kinds)[number], connection: SQL) => sql`(
+  select created_at from ${sql.raw(table)} where connection_id = ${connection}
   order by ${sql.raw(order)} desc, id desc limit 1)`;
 
 /** How many rows there are, up to `most`. */

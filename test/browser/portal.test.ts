@@ -138,7 +138,6 @@ it('safety events are filtered as the filters change, and each has a page of its
   await follow(page.getByRole('link', { name: 'Vehicle nowhere' }));
   await follow(rows);
   expect(await heading()).toBe('Crash, <script>alert(1)</script>');
-  expect(await page.locator('.timeline').innerText()).toContain('Harsh Braking');
 });
 
 it('a provider is connected, and its history shown as it comes', async () => {

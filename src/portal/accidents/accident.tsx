@@ -107,12 +107,7 @@ export async function detail(c: Context) {
       <div class="cols cols-3-2">
         <div class="stack">
           <WhoWasNotified {...notified} />
-          <Around
-            title={`${name} around the accident`}
-            events={events}
-            moment={{ at, text: 'This accident' }}
-            vehicleId={ids[0] ?? null}
-          />
+          <Around title={`${name} around the accident`} events={events} at={at} vehicleId={ids[0] ?? null} />
         </div>
         <div class="stack">
           <Report accident={accident} />

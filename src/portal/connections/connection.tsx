@@ -68,7 +68,7 @@ export async function showConnection(c: Context) {
           id="records"
           title="Records"
           side={<a href={`/portal/events?connection=${id}`}>Safety events</a>}
-          foot={scopeOf(config(c.env).hotDays)}
+          foot={`Counts stop at ${maxCounted.toLocaleString('en')}, and leave out archived records.`}
           live
         >
           <Table caption="Records by kind" labels columns={recordColumns} items={records} />
@@ -147,15 +147,4 @@ const recordColumns: Column<RecordCount>[] = [
     look: 'nowrap',
     cell: ({ arrivedAt }) => (arrivedAt === null ? 'None yet' : <Ago at={arrivedAt} />),
   },
-  {
-    head: 'Last occurred',
-    look: 'nowrap',
-    cell: ({ kind, happenedAt }) =>
-      kind === 'vehicles' || kind === 'drivers' ? '–' : <Time at={happenedAt} />,
-  },
 ];
-
-const scopeOf = (hotDays: number): string =>
-  `Counts stop at ${maxCounted.toLocaleString('en')}.${
-    hotDays > 0 ? ` Trips, safety events and accidents of the last ${hotDays} days are counted.` : ''
-  }`;

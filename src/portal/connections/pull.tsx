@@ -27,11 +27,6 @@ export const Feeds = ({ pull }: { pull: PullSummary }) => (
 const feedColumns = (pull: PullSummary): Column<FeedStatus>[] => [
   naming('Records', ({ feed }) => feedWords[feed]),
   { head: 'State', look: 'card-wide', cell: (feed) => <FeedState feed={feed} state={pull.state} /> },
-  {
-    head: 'How often',
-    look: 'nowrap',
-    cell: ({ everyMinutes }) => (everyMinutes === 1 ? 'Every minute' : `Every ${everyMinutes} minutes`),
-  },
   { head: 'History', cell: (feed) => <History feed={feed} pull={pull} /> },
 ];
 

@@ -25,26 +25,22 @@ export async function eventsAround(c: Context, ids: string[], at: number): Promi
   return readWithin(c.env, c.get('caller'), eventsWithDrivers, { of: 'vehicle', ids, ...within });
 }
 
-/** The moment itself, among the events around it. */
-export type Moment = { at: number; text: Child; risk?: number; id?: string };
-
-/** A vehicle's events around a moment as a timeline. */
+/** A vehicle's events around an accident as a timeline. */
 export const Around = (props: {
   title: string;
   events: NamedEvent[];
-  moment: Moment;
+  at: number;
   vehicleId: string | null;
 }) => {
-  const { title, events, moment, vehicleId } = props;
-  const others = events.filter(({ id }) => id !== moment.id);
+  const { title, events, at, vehicleId } = props;
   const here = (
-    <Entry at={moment.at} here side={moment.risk && <Risk risk={moment.risk} />}>
-      {moment.text}
+    <Entry at={at} here>
+      This accident
     </Entry>
   );
   const entries = [
-    ...others.map((event) => ({ at: Date.parse(event.startedAt), entry: <EventEntry event={event} /> })),
-    { at: moment.at, entry: here },
+    ...events.map((event) => ({ at: Date.parse(event.startedAt), entry: <EventEntry event={event} /> })),
+    { at, entry: here },
   ].toSorted((one, other) => one.at - other.at);
   return (
     <Panel
@@ -53,7 +49,7 @@ export const Around = (props: {
       side={vehicleId && <a href={`/portal/events?vehicle=${vehicleId}`}>All events</a>}
     >
       <ol class="timeline panel-body">{entries.map(({ entry }) => entry)}</ol>
-      {others.length === 0 && <p class="panel-body pt-0 sub">No other safety events within 3 hours.</p>}
+      {events.length === 0 && <p class="panel-body pt-0 sub">No other safety events within 3 hours.</p>}
       {events.length === maxAround && (
         <p class="panel-body pt-0 sub">These are the first {maxAround} events of 6 hours.</p>
       )}

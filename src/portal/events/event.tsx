@@ -19,7 +19,7 @@ import {
 import { Risk } from '../ui/states.tsx';
 import { FullTime, spanInWords, Time } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
-import { Around, eventsAround, WhoWasNotified } from './around.tsx';
+import { WhoWasNotified } from './around.tsx';
 
 export async function detail(c: Context) {
   const id = idIn(c);
@@ -29,11 +29,7 @@ export async function detail(c: Context) {
     deliveriesOf(c.env, caller, id),
   ]);
   const event = found(stored);
-  const at = Date.parse(event.startedAt);
-  const [references, events] = await Promise.all([
-    findReferences(c.env, caller, event),
-    eventsAround(c, [event.vehicleId], at),
-  ]);
+  const references = await findReferences(c.env, caller, event);
   const types = event.translatedIncidentTypes.join(', ');
   const maySeeAll = may(c.get('session').user.role, 'member');
   return page(
@@ -41,29 +37,14 @@ export async function detail(c: Context) {
     {
       title: `${types}, ${event.vehicleName}`,
       state: <Risk risk={event.eventRisk} named />,
-      lead: <FullTime at={at} />,
+      lead: <FullTime at={event.startedAt} />,
       above: [{ href: '/portal/events', name: 'Safety events' }],
     },
     <div class="cols cols-3-2">
-      <div class="stack">
-        <WhoWasNotified {...notified} />
-        <Around
-          title={`${event.vehicleName} around this event`}
-          events={events}
-          moment={{ at, text: `${types}, this event`, risk: event.eventRisk, id }}
-          vehicleId={event.vehicleId}
-        />
-      </div>
+      <WhoWasNotified {...notified} />
       <MapAndFacts
-        label="Map of the event and of the vehicle's events around it"
-        points={
-          event.location
-            ? [
-                ...pointsOf(events.filter((other) => other.id !== id)),
-                ...pointsOf([event]).map((point) => ({ ...point, here: true })),
-              ]
-            : []
-        }
+        label="Map of the event"
+        points={pointsOf([event]).map((point) => ({ ...point, here: true }))}
         facts={[
           ...factsOf(event, references),
           // Only people who may see webhooks' URLs in full see email addresses.

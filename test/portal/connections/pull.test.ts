@@ -46,9 +46,7 @@ describe('a connection that pulls', () => {
     expect(page).toMatch(
       /Safety events and accidents .*50% of 30 days 1,200 records, [\d,]+ a minute, about 1 min/,
     );
-    expect(page).toContain(
-      'Vehicles Working Every 15 minutes None: the provider only has the current state.',
-    );
+    expect(page).toContain('Vehicles Working None: the provider only has the current state.');
     expect(page).toContain('make must be a string');
     expect(page).toContain('NeverHeardOf 1');
     expect(page).toContain('Loading history');

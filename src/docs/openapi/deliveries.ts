@@ -26,10 +26,35 @@ const how =
   `Respond within ${retries.timeoutSeconds} seconds. Failed attempts are retried after about ${retries.waitsAsText}. ` +
   `Accidents are retried sooner at first: after ${retries.accidentWaits}.`;
 
-const signature = {
-  'webhook-id': 'the Delivery-Id',
-  'webhook-timestamp': 'when this attempt began, in seconds since 1970',
-  'webhook-signature': '`v1,` and an HMAC-SHA256 in base64, for each secret',
+/** The headers of a call, in addition to those of the webhook; the last three are for signed deliveries. */
+const headers: [name: string, required: boolean, description: string, schema: Json][] = [
+  [
+    'Delivery-Id',
+    true,
+    'The same on every attempt: use it to ignore repeats.',
+    { type: 'string', format: 'uuid' },
+  ],
+  ['Delivery-Attempt', true, 'The number of this attempt, from 1.', { type: 'integer', minimum: 1 }],
+  [
+    'User-Agent',
+    true,
+    'FleetDataService and its version, unless the webhook has a header with this name.',
+    { type: 'string', examples: ['FleetDataService/0.1.0'] },
+  ],
+  ...Object.entries({
+    'webhook-id': 'the Delivery-Id',
+    'webhook-timestamp': 'when this attempt began, in seconds since 1970',
+    'webhook-signature': '`v1,` and an HMAC-SHA256 in base64, for each secret',
+  }).map(([name, meaning]): [string, boolean, string, Json] => [
+    name,
+    false,
+    `If deliveries are [signed](/docs/signatures): ${meaning}.`,
+    { type: 'string' },
+  ]),
+];
+
+const later = {
+  description: 'Retried later. Retry-After, in seconds or as a date, can double the wait at most.',
 };
 
 function delivery({
@@ -46,25 +71,13 @@ function delivery({
       description: `${description} ${how}`,
       // A secret among the custom headers, or a signature, authenticates them.
       security: [],
-      parameters: [
-        header('Delivery-Id', 'The same on every attempt: use it to ignore repeats.', {
-          type: 'string',
-          format: 'uuid',
-        }),
-        header('Delivery-Attempt', 'The number of this attempt, from 1.', { type: 'integer', minimum: 1 }),
-        header(
-          'User-Agent',
-          'FleetDataService and its version, unless the webhook has a header with this name.',
-          {
-            type: 'string',
-            examples: ['FleetDataService/0.1.0'],
-          },
-        ),
-        ...Object.entries(signature).map(([name, meaning]) => ({
-          ...header(name, `If deliveries are [signed](/docs/signatures): ${meaning}.`, { type: 'string' }),
-          required: false,
-        })),
-      ],
+      parameters: headers.map(([name, required, description, schema]) => ({
+        name,
+        in: 'header',
+        required,
+        description,
+        schema,
+      })),
       requestBody: {
         required: true,
         content: { 'application/json': { schema: ref(body), example: examples[body] } },
@@ -72,22 +85,10 @@ function delivery({
       responses: {
         '2XX': { description: 'Delivered. At most 4 KiB of the response are read.' },
         410: { description: 'Not wanted: the delivery fails permanently.' },
-        429: {
-          description: 'Retried later. Retry-After, in seconds or as a date, can double the wait at most.',
-        },
-        503: {
-          description: 'Retried later. Retry-After, in seconds or as a date, can double the wait at most.',
-        },
+        429: later,
+        503: later,
         default: { description: 'Anything else, including redirects, is a failure and is retried.' },
       },
     },
   };
 }
-
-const header = (name: string, description: string, schema: Json): Json => ({
-  name,
-  in: 'header',
-  required: true,
-  description,
-  schema,
-});

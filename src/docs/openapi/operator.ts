@@ -5,7 +5,7 @@ import * as channels from '../../operator/api/channels.ts';
 import * as connections from '../../operator/api/connections.ts';
 import * as deletion from '../../operator/api/deletion.ts';
 import * as moves from '../../operator/api/moves.ts';
-import type { Operation as Declared } from '../../operator/api/operation.ts';
+import { type Operation as Declared, Limit } from '../../operator/api/operation.ts';
 import { operations } from '../../operator/api/operations.ts';
 import * as service from '../../operator/api/service.ts';
 import * as webhooks from '../../operator/api/webhooks.ts';
@@ -82,15 +82,7 @@ const ring: Operation = {
   summary: "Make a pull due, as the provider's webhook",
   description:
     'Its body is not read: the call counts if the provider has signed it with the secret that was saved.',
-  parameters: [
-    {
-      name: 'connectionId',
-      in: 'path',
-      required: true,
-      description: "The connection's id.",
-      schema: { type: 'string' },
-    },
-  ],
+  parameters: [{ name: 'connectionId', in: 'path', required: true, schema: { type: 'string' } }],
   others: {
     401: { $ref: '#/components/responses/Unauthorized' },
     413: { $ref: '#/components/responses/TooLarge' },
@@ -160,24 +152,11 @@ const pathParameters = (path: string): Json[] =>
     schema: { type: 'string' },
   }));
 
-const sliceParameters = [
-  {
-    name: 'cursor',
-    in: 'query',
-    description: 'The `next` of the part before; without one, the list begins.',
-    schema: { type: 'string' },
-  },
-  {
-    name: 'limit',
-    in: 'query',
-    description: 'How many to return at most; more than 1,000 count as 1,000.',
-    schema: { type: 'integer', minimum: 1, default: maxSlice },
-  },
-];
+const SliceQuery = v.object({ cursor: v.optional(v.string()), limit: Limit(maxSlice) });
 
 /** The fields of an operation's query, each with its description by `operation.field` or `field`. */
-function queryParameters(id: string, { query, part }: Declared): Json[] {
-  if (!query) return part === 'slice' ? sliceParameters : [];
+function queryParameters(id: string, { part, query = part && SliceQuery }: Declared): Json[] {
+  if (!query) return [];
   const { [id]: { properties = {}, required = [] } = {} } = components({ [id]: query }) as {
     [id: string]: { properties?: Record<string, Json>; required?: string[] }; // an object's schema
   };

@@ -183,7 +183,7 @@ export const words: Record<string, string> = {
   since: 'Only deliveries created at this time or later.',
   until: 'Only deliveries created before this time.',
   before: 'Only those older than this Delivery-Id.',
-  limit: 'How many to return at most; more than 500 count as 500.',
+  limit: 'How many to return at most.',
   cursor: 'The `next` of the page before; without one, the list begins.',
   from: 'Only those from this time on. Needs `to`, where the list has a range.',
   to: 'Only those before this time.',

@@ -1,5 +1,3 @@
-import menuIcon from 'lucide-static/dist/esm/icons/menu.mjs';
-import searchIcon from 'lucide-static/dist/esm/icons/search.mjs';
 import { type Guide, guideGroups, hrefOf } from './guides.ts';
 import type { Heading, Rendered } from './markdown.ts';
 
@@ -104,14 +102,15 @@ const current = (here: boolean): string => (here ? ' aria-current="page"' : '');
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
-const icons = { menu: menuIcon, search: searchIcon };
+/** The shapes of Lucide's icons. */
+const icons = {
+  menu: '<path d="M4 5h16M4 12h16M4 19h16"/>',
+  search: '<path d="m21 21-4.34-4.34"/><circle cx="11" cy="11" r="8"/>',
+};
 
-/** A decorative icon of Lucide's beside a word. */
+/** A decorative icon beside a word. */
 const icon = (name: keyof typeof icons): string =>
-  `<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">${shapesOf(icons[name])}</svg>`;
-
-const shapesOf = (svg: string): string =>
-  svg.replace(/^[\s\S]*?<svg[^>]*>|<\/svg>\s*$/g, '').replaceAll(/\s*\n\s*/g, '');
+  `<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">${icons[name]}</svg>`;
 
 /** The service's mark, in the colours of the page. `src/portal/design/mark.svg` is the same for browser tabs. */
 const mark =

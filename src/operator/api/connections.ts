@@ -8,19 +8,14 @@ import { count, described, id, Limit, type Operation, time } from './operation.t
 
 /* Connections, what they pull, and their records. */
 
-const isTypeMap = (input: unknown): input is Record<string, string[]> =>
-  typeof input === 'object' &&
-  input !== null &&
-  Object.values(input).every(
-    (types) => Array.isArray(types) && types.every((type) => typeof type === 'string'),
-  );
+const mustMap = "must map the provider's words to lists of normalised incident types";
 const IncidentTypeMap = v.pipe(
-  v.custom<Record<string, string[]>>(isTypeMap, "must map the provider's words to lists of types"),
-  v.check(
-    (map) => Object.values(map).flat().every(isIncidentType),
-    'must map to normalised incident types only',
+  v.record(
+    v.string(),
+    v.array(v.pipe(v.string(mustMap), v.check(isIncidentType, mustMap)), mustMap),
+    mustMap,
   ),
-  v.metadata({ type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } }),
+  v.metadata({ propertyNames: undefined }), // any text
 );
 
 /** A token, or JSON. */

@@ -17,7 +17,7 @@ import { deliveryActions, deliveryList } from './delivery-list.ts';
 import { document } from './document.ts';
 import { examples } from './examples.ts';
 import { limits } from './limits.ts';
-import { changeFeed, listOperations, listParameters } from './lists.ts';
+import { changeFeed, idParameter, listOperations, listParameters } from './lists.ts';
 import type { Operation } from './operation.ts';
 import { itemSchemas } from './resources.ts';
 import { Failure, retry } from './shared.ts';
@@ -71,7 +71,7 @@ export const clientDocument = (): Json =>
       Health,
       UnhealthyReply,
     },
-    parameters: { WebhookId: webhookId, ...listParameters },
+    parameters: { WebhookId: idParameter("The webhook's id.", 'Webhook'), ...listParameters },
     securitySchemes: {
       ApiToken: {
         type: 'apiKey',
@@ -85,15 +85,6 @@ export const clientDocument = (): Json =>
     webhooks: deliveries(),
     limits,
   });
-
-const webhookId: Json = {
-  name: 'id',
-  in: 'path',
-  required: true,
-  description: "The webhook's id.",
-  schema: { type: 'string', format: 'uuid' },
-  example: (examples.Webhook as { id: string }).id, // the component's example
-};
 
 const UnhealthyReply = v.object({
   ...Failure.entries,

@@ -1,10 +1,16 @@
 import { webhookIsPaused } from '../../webhooks/deliveries/policy.ts';
 import { deliveryFilters } from '../../webhooks/deliveries/schema.ts';
 import { ref } from './components.ts';
-import { examples } from './examples.ts';
-import { pageRefusals, parameter, parameterRef, rangeRefusals, refused } from './lists.ts';
+import {
+  idParameter,
+  pageRefusals,
+  parameter,
+  parameterRef,
+  rangeRefusals,
+  refused,
+  unknownId,
+} from './lists.ts';
 import type { Operation, Refused } from './operation.ts';
-import { failing } from './shared.ts';
 
 const { from, to, ...filters } = deliveryFilters;
 
@@ -54,18 +60,9 @@ type Action = Pick<Operation, 'call' | 'id' | 'summary' | 'description'> & {
 const ofDelivery = ({ message, ...operation }: Action): Operation => ({
   ...operation,
   description: `${operation.description} Our addition to the specification.`,
-  parameters: [
-    {
-      name: 'id',
-      in: 'path',
-      required: true,
-      description: 'The Delivery-Id.',
-      schema: { type: 'string', format: 'uuid' },
-      example: (examples.DeliverySummary as { id: string }).id, // the component's example
-    },
-  ],
+  parameters: [idParameter('The Delivery-Id.', 'DeliverySummary')],
   reply: { name: 'DeliverySummaryReply', message, data: ref('DeliverySummary') },
-  others: { 404: failing(404, 'Your account has none with this id.', ['Not found']) },
+  others: unknownId,
 });
 
 /** One delivery, and its actions. */

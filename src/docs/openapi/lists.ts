@@ -21,19 +21,20 @@ export const listOperations = (): Operation[] =>
       : []),
   ]);
 
-const unknownId = { 404: failing(404, 'Your account has none with this id.', ['Not found']) };
+/** The response to an unknown id. */
+export const unknownId = { 404: failing(404, 'Your account has none with this id.', ['Not found']) };
 
-const idParameter = (id: string, example: unknown): Json => ({
+/** The id in a path; `component` has an example of it. */
+export const idParameter = (description: string, component: string, field = 'id'): Json => ({
   name: 'id',
   in: 'path',
   required: true,
-  description: `Its \`${id}\`.`,
+  description,
   schema: { type: 'string', format: 'uuid' },
-  example,
+  example: (examples[component] as Json)[field], // the component's example
 });
 
 function externalIdOperation({ path, singular }: List, item: string): Operation {
-  const { id: example } = examples[item] as { id: string }; // the component's example
   const taken = `is already used by another ${singular}`;
   return {
     call: `put ${path}/{id}`,
@@ -41,7 +42,7 @@ function externalIdOperation({ path, singular }: List, item: string): Operation 
     summary: `Give a ${singular} your own identifier`,
     description:
       'Unique in your account where it is set, and a filter of the list. Providers never change it. Our addition to the specification.',
-    parameters: [idParameter('id', example)],
+    parameters: [idParameter('Its `id`.', item)],
     body: 'ExternalIdInput',
     reply: {
       name: `${item}Reply`,
@@ -58,14 +59,13 @@ function externalIdOperation({ path, singular }: List, item: string): Operation 
 }
 
 function itemOperation({ path, singular, id, order, archive }: List, item: string): Operation {
-  const { [id]: example } = examples[item] as { [key: string]: unknown }; // the component's example
   return {
     call: `get ${path}/{id}`,
     id: `get${item}`,
     summary: `Get one ${singular}`,
     description: 'As the list shows it. It never lags, and is our addition to the specification.',
     parameters: [
-      idParameter(id, example),
+      idParameter(`Its \`${id}\`.`, item, id),
       ...(archive
         ? [parameter('at', QueryTime, `Its \`${order}\`, needed only for items older than 180 days.`)]
         : []),

@@ -1,12 +1,12 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Guide, readGuides } from './guides.ts';
+import MiniSearch from 'minisearch';
+import { type Guide, hrefOf, readGuides } from './guides.ts';
 import { assetHeaders } from './headers.ts';
 import { guidePage } from './layout.ts';
 import { guideRenderer, type Rendered } from './markdown.ts';
 import type { ApiDocument } from './reference/document.ts';
 import { referenceMarkdown } from './reference/markdown.ts';
-import { searchIndex, topicsOf } from './topics.ts';
 
 /** They are almost half of MiniSearch's module. */
 const docComments = /^ *\/\*\*[\s\S]*?\*\/\n/gm;
@@ -31,8 +31,7 @@ export async function buildDocs(dist: string): Promise<void> {
   const guides = [...readGuides(), reference];
   const render = await guideRenderer();
   const rendered = guides.map((guide) => ({ guide, content: render(guide.markdown) }));
-  const topics = rendered.flatMap(({ guide, content }) => topicsOf(guide, content));
-  writeFileSync(join(folder, 'search.json'), searchIndex(topics));
+  writeFileSync(join(folder, 'search.json'), searchIndex(rendered));
   for (const { guide, content } of rendered) {
     writeFileSync(join(dist, fileOf(guide, 'html')), guidePage(guides, guide, content));
     writeFileSync(join(dist, fileOf(guide, 'md')), guide.markdown);
@@ -43,9 +42,28 @@ export async function buildDocs(dist: string): Promise<void> {
 
 const fileOf = ({ path }: Guide, type: 'html' | 'md'): string => `docs${path && `/${path}`}.${type}`;
 
+type Page = { guide: Guide; content: Rendered };
+
+/** The index of all sections for `src/docs/assets/search.js`: MiniSearch's options, and its index. */
+function searchIndex(pages: Page[]): string {
+  const options = { fields: ['title', 'page', 'text'], storeFields: ['title', 'page', 'href', 'excerpt'] };
+  const sections = pages.flatMap(({ guide, content }) =>
+    content.headings.map(({ tag, id, title, lead, text }) => ({
+      page: guide.title,
+      title,
+      href: tag === 'h1' ? hrefOf(guide) : `${hrefOf(guide)}#${id}`,
+      excerpt: lead.length > 120 ? `${lead.slice(0, 120)}…` : lead,
+      text,
+    })),
+  );
+  const index = new MiniSearch(options);
+  index.addAll(sections.map((section, id) => ({ id, ...section })));
+  return JSON.stringify({ options, index });
+}
+
 /** The index for programs that read documentation, in the format of llmstxt.org. */
-function programsIndex(rendered: { guide: Guide; content: Rendered }[]): string {
-  const guides = rendered.map(
+function programsIndex(pages: Page[]): string {
+  const guides = pages.map(
     ({ guide, content }) => `- [${guide.title}](/${fileOf(guide, 'md')}): ${content.headings[0]?.lead ?? ''}`,
   );
   return `# Fleet Data Service

@@ -3,7 +3,6 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { through } from '../../src/platform/db/through.ts';
 import { askHomes } from '../../src/platform/homes/each.ts';
 import { nameOf } from '../../src/platform/homes/homes.ts';
-import { overloaded } from '../support/database.ts';
 import { receiver } from '../support/receiver.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
 import { minute } from '../support/service.ts';
@@ -11,16 +10,11 @@ import { as, call, operator, type World, webhookBody, world } from '../support/w
 
 /** The bindings, of which those of the home `eu` can be taken away and brought back. */
 function taken() {
-  const original = env as unknown as { DB_EU: D1Database };
+  const { DB_EU } = env as unknown as { DB_EU: D1Database };
   let down = false;
-  const failing = overloaded(original.DB_EU);
-  const now = () => (down ? failing : original.DB_EU);
-  const DB_EU = {
-    prepare: (text: string) => now().prepare(text),
-    batch: (all: D1PreparedStatement[]) => now().batch(all),
-  };
+  const failing = () => Promise.reject(new Error('D1_ERROR: D1 DB is overloaded.'));
   return {
-    bindings: { ...env, DB_EU } as unknown as Env,
+    bindings: { ...env, DB_EU: through(DB_EU, (run) => (down ? failing() : run())) } as Env,
     takeAway: () => {
       down = true;
     },

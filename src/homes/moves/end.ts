@@ -7,22 +7,7 @@ import { removeRows } from './remove.ts';
 import { type Cursor, cancel, findMove, goTo, inNewHome, inOldHome, type Job, type Move } from './state.ts';
 
 /** Deletes a chunk of what the old home still has. The account's row stays and names the new home. */
-export async function cleanUp(job: Job, { cursor }: Move): Promise<void> {
-  const next = await removeChunk(job.from, inOldHome, job, cursor);
-  if (next) await note(job, 'cleaning up', next);
-  else
-    await inOldHome(job, (db) => [
-      removeMarks(db, job.accountId),
-      removeServiceLevels(db, job.accountId),
-      forget(db, job),
-    ]);
-}
-
-const note = (job: Job, state: 'cleaning up' | 'cancelling', cursor: Cursor) =>
-  inOldHome(job, (db) => [goTo(db, job, state, { cursor })]);
-
-const forget = (db: Database, { accountId }: Job) =>
-  change(db)`delete from moves where account_id = ${accountId}`;
+export const cleanUp = (job: Job, move: Move): Promise<boolean> => remove(job.from, inOldHome, job, move);
 
 /**
  * Cancels a move: allows writes again and schedules the deletion of what was copied.
@@ -38,32 +23,36 @@ export async function cancelMove(env: Env, accountId: string): Promise<void> {
 }
 
 /** Deletes a chunk of what was copied, and at the end the move itself. The row that points to the old home stays. */
-export async function cancelChunk(job: Job, { cursor }: Move): Promise<void> {
-  const { accountId, to } = job;
-  const db = openDatabase(to);
-  const [arriving] = await statement(db)`
-    select 1 from moves where account_id = ${accountId} and role = 'arriving'`;
-  const next = arriving && (await removeChunk(to, inNewHome, job, cursor));
-  if (next) {
-    await note(job, 'cancelling', next);
-    return;
-  }
-  if (arriving)
-    await inNewHome(job, (there) => [
-      removeMarks(there, accountId),
-      removeServiceLevels(there, accountId),
-      forget(there, job),
-    ]);
-  await inOldHome(job, (old) => [forget(old, job)]);
+export async function cancelChunk(job: Job, move: Move): Promise<void> {
+  const [arriving] = await statement(openDatabase(job.to))`
+    select 1 from moves where account_id = ${job.accountId} and role = 'arriving'`;
+  if (!arriving || (await remove(job.to, inNewHome, job, move)))
+    await inOldHome(job, (db) => [forget(db, job)]);
 }
 
-/** Deletes a chunk of the rows of an account in a home where it does not live, and then some of its files. */
-async function removeChunk(
+/**
+ * Deletes a chunk of the rows of an account in a home where it does not live, then some of its files, and at the end
+ * the home's row of the move. Returns whether that was the end.
+ */
+async function remove(
   home: Env,
   inHome: typeof inNewHome,
   job: Job,
-  cursor: Cursor,
-): Promise<Cursor | undefined> {
-  const next = await removeRows(home, job, cursor, (statements) => inHome(job, statements));
-  return next ?? ((await removeFiles(home, job.accountId)) ? undefined : { table: -1 });
+  { state, cursor }: Move,
+): Promise<boolean> {
+  const { accountId } = job;
+  const rest: Cursor | undefined =
+    (await removeRows(home, job, cursor, (statements) => inHome(job, statements))) ??
+    ((await removeFiles(home, accountId)) ? undefined : { table: -1 });
+  if (rest) await inOldHome(job, (db) => [goTo(db, job, state, { cursor: rest })]);
+  else
+    await inHome(job, (db) => [
+      removeMarks(db, accountId),
+      removeServiceLevels(db, accountId),
+      forget(db, job),
+    ]);
+  return !rest;
 }
+
+const forget = (db: Database, { accountId }: Job) =>
+  change(db)`delete from moves where account_id = ${accountId}`;

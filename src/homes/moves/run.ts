@@ -9,7 +9,7 @@ import { findMove, type Job, type Move, releaseLease, type State, takeLease, wai
 import { openNewHome, switchHomes } from './switch.ts';
 
 /** What each state does. Every step can be interrupted anywhere, and repeated. */
-const steps: Record<State, (job: Job, move: Move) => Promise<void>> = {
+const steps: Record<State, (job: Job, move: Move) => Promise<unknown>> = {
   draining: drain,
   copying: copyChunk,
   'copying files': copyFiles,

@@ -14,9 +14,6 @@ const day = 'from=2026-11-20&to=2026-11-21';
 describe('a list refuses', () => {
   it.each([
     ['limit=0', 'limit must be a whole number of at least 1'],
-    ['limit=-1', 'limit must be a whole number of at least 1'],
-    ['limit=1.5', 'limit must be'],
-    ['limit=', 'limit must be'],
     ['limit=ten', 'limit must be'],
     ['cursor=abc', 'Invalid cursor'],
     ['from=yesterday', 'from must be an RFC 3339 time'],

@@ -128,13 +128,6 @@ describe('a safety event', () => {
       },
     ]);
   });
-
-  it('is notified when it comes with others that are known', async () => {
-    await connector().send(vehicle(), safetyEvent());
-    await settled(hook.id);
-    await connector().send(safetyEvent(), safetyEvent({ sourceId: 'another' }));
-    expect(await settled(hook.id, 2)).toMatchObject([{ status: 'delivered' }, { status: 'delivered' }]);
-  });
 });
 
 describe('an accident', () => {
@@ -178,12 +171,6 @@ describe('an accident', () => {
 });
 
 describe('a vehicle', () => {
-  it('is unchanged when sent again, accepted when anything differs', async () => {
-    expect((await connector().send(vehicle())).data.accepted).toBe(1);
-    expect((await connector().send(vehicle())).data).toMatchObject({ accepted: 0, unchanged: 1 });
-    expect((await connector().send(vehicle({ odometerKm: 10.5 }))).data.accepted).toBe(1);
-  });
-
   it('is never overwritten by an older version', async () => {
     const at = (hour: number, name: string) =>
       vehicle({ name, sourceUpdatedAt: `2026-11-20T${hour}:00:00Z` });

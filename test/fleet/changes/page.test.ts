@@ -54,24 +54,4 @@ describe('reading the feed page by page', () => {
       { numRuns: 300 },
     );
   });
-
-  it('cut anywhere, goes on with the record that was cut off', () => {
-    fc.assert(
-      fc.property(rows, fc.nat(), (noted, nth) => {
-        const all = collapse(entriesOf(noted, { seq: 0 }, kinds), { seq: 0 }, 500).records;
-        const cut = all[nth % (all.length || 1)];
-        if (!cut) return;
-        const [first] = entriesOf(
-          noted.filter(({ seq }) => seq > cut.before.seq || (seq === cut.before.seq && cut.before.records)),
-          cut.before,
-          kinds,
-        );
-        expect(first).toMatchObject({ kind: cut.kind, id: cut.id });
-      }),
-    );
-  });
-
-  it.each([[['1']], [[1, 'a']], [[1, 2, 3]], [[]]])('%j is no place', (place) => {
-    expect(reachedAt(place)).toBeUndefined();
-  });
 });

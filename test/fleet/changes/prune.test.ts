@@ -2,7 +2,6 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { keptMs, pruneChanges } from '../../../src/fleet/note-changes.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
-import { rowsPerChunk } from '../../../src/platform/jobs/chunks.ts';
 import { rows } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';
 
@@ -40,11 +39,4 @@ it('that reads what it deletes, and next to nothing of what stays', async () => 
   await pruneChanges(bindings, now);
   expect(cost.trips).toBe(1);
   expect(cost.read).toBeLessThanOrEqual(4 * 100 + 8 * 20);
-});
-
-it('in chunks, so that no statement takes long', async () => {
-  await insert('a', rowsPerChunk + 10, 5);
-  const { env: bindings, cost } = metered();
-  expect(await pruneChanges(bindings, now)).toBe(rowsPerChunk + 10);
-  expect(cost.trips).toBe(2);
 });

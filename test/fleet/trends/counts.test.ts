@@ -142,28 +142,6 @@ it('counts are those of a plain recount, whatever comes in, is corrected, moves 
   );
 });
 
-it.each<[string, Partial<Event> | 'delete']>([
-  ['is corrected', { risk: 5 }],
-  ['moves to another hour', { hoursAgo: 30 }],
-  ['goes', 'delete'],
-])('an hour that has been counted is counted again when an event of it %s', async (_, change) => {
-  const us = await world();
-  const one: Event = { n: 0, hoursAgo: 5, risk: 2, type: 0, second: false, vehicle: 0, driver: undefined };
-  const send = (event: Event) => as(us.connection.ingestKey).send(recordOf(event));
-  await as(us.connection.ingestKey).send(vehicle({ sourceId: 'v0' }));
-  await countEvents(env);
-  await send(one);
-  await countEvents(env);
-  const before = await counted(us, 1);
-  expect(before).toEqual(await expected(us, 1));
-  expect(before).toHaveLength(1);
-  if (change === 'delete') await rows('delete from safety_events where account_id = ?1', us.accountId);
-  else await send({ ...one, ...change });
-  await countEvents(env);
-  expect(await counted(us, 1)).not.toEqual(before);
-  for (const hours of [1, 24] as const) expect(await counted(us, hours)).toEqual(await expected(us, hours));
-});
-
 it('what has just been counted is not counted again, however many look', async () => {
   const us = await world();
   const send = (n: number) =>

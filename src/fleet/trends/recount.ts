@@ -76,11 +76,17 @@ export const recountMarked = (db: Database, marked: Marked) => {
 
 /** Counts the events of hours: reads each of them, and its entry in the index. */
 function countHours(db: Database, due: SQL) {
-  return change(db)`
-    insert into event_counts (account_id, hours, start, risk_1, risk_2, risk_3, risk_4, risk_5, types, vehicles, drivers)
-    ${due},
+  const byName = (id: SQL): SQL => sql`
+    select start, ${id} as name, sum(risk_4) as risk_4, sum(risk_5) as risk_5 from e
+    where risk_4 + risk_5 > 0 and ${id} is not null group by start, ${id}`;
+  return writeCounts(
+    db,
+    1,
+    sql`${due},
+    spans as (select account_id, start from due),
     e as materialized (
-      select d.account_id, d.start, e.event_risk as risk, e.translated_incident_types as types, e.vehicle_id, e.driver_id
+      select d.start, ${ofRisks((name) => `e.event_risk = ${name.at(-1)} as ${name}`)},
+        e.translated_incident_types as types, e.vehicle_id, e.driver_id
       from due d cross join connections c on c.account_id = d.account_id
       cross join safety_events e on e.id in (
         select id from safety_events
@@ -89,63 +95,55 @@ function countHours(db: Database, due: SQL) {
     types as (
       select start, t.value as name, count(*) as n from e cross join json_each(e.types) t group by start, t.value),
     vehicles as (${byName(sql`vehicle_id`)}),
-    drivers as (${byName(sql`driver_id`)})
-    select d.account_id, 1, d.start,
-      coalesce(r.risk_1, 0), coalesce(r.risk_2, 0), coalesce(r.risk_3, 0), coalesce(r.risk_4, 0), coalesce(r.risk_5, 0),
-      coalesce((select json_group_object(name, n) from (select * from types t where t.start = d.start order by name)), '{}'),
-      ${named(sql`vehicles`)}, ${named(sql`drivers`)}
-    from due d left join (
-      select start, sum(risk = 1) as risk_1, sum(risk = 2) as risk_2, sum(risk = 3) as risk_3, sum(risk = 4) as risk_4,
-        sum(risk = 5) as risk_5
-      from e group by start) r on r.start = d.start
-    where r.start is not null or exists (
-      select 1 from event_counts k where k.account_id = d.account_id and k.hours = 1 and k.start = d.start)
-    ${ifDifferent}`;
+    drivers as (${byName(sql`driver_id`)})`,
+  );
 }
 
-/** How many events of risk 4 and of risk 5 each vehicle or driver had in each hour. */
-const byName = (id: SQL): SQL => sql`
-  select start, ${id} as name, sum(risk = 4) as risk_4, sum(risk = 5) as risk_5 from e
-  where risk >= 4 and ${id} is not null group by start, ${id}`;
+/** Adds up the days of these hours: reads 24 rows a day at most. */
+function addUpDays(db: Database, due: SQL) {
+  const added = (names: SQL): SQL => sql`
+    select e.start, n.key as name, sum(n.value->>0) as risk_4, sum(n.value->>1) as risk_5
+    from e cross join json_each(${names}) n group by e.start, n.key`;
+  return writeCounts(
+    db,
+    24,
+    sql`${due},
+    spans as (select distinct account_id, start / 24 * 24 as start from due),
+    e as materialized (
+      select d.start, ${ofEach((name) => `k.${name}`)} from spans d cross join event_counts k
+      on k.account_id = d.account_id and k.hours = 1 and k.start >= d.start and k.start < d.start + 24),
+    types as (
+      select e.start, t.key as name, sum(t.value) as n from e cross join json_each(e.types) t group by e.start, t.key),
+    vehicles as (${added(sql`e.vehicles`)}),
+    drivers as (${added(sql`e.drivers`)})`,
+  );
+}
+
+/**
+ * Writes the counts of spans of so many hours, where they differ, from their events or shorter spans `e`: the sums of
+ * each risk, and what the other tables have by name.
+ */
+const writeCounts = (db: Database, hours: 1 | 24, tables: SQL) =>
+  change(db)`
+    insert into event_counts (account_id, hours, start, ${ofEach((name) => name)})
+    ${tables}
+    select d.account_id, ${int(hours)}, d.start, ${ofRisks((name) => `coalesce(r.${name}, 0)`)},
+      coalesce((select json_group_object(name, n) from (select * from types t where t.start = d.start order by name)), '{}'),
+      ${named(sql`vehicles`)}, ${named(sql`drivers`)}
+    from spans d left join (
+      select start, ${ofRisks((name) => `sum(${name}) as ${name}`)} from e group by start) r on r.start = d.start
+    where r.start is not null or exists (
+      select 1 from event_counts k where k.account_id = d.account_id and k.hours = ${int(hours)} and k.start = d.start)
+    on conflict (account_id, hours, start) do update set ${ofEach((name) => `${name} = excluded.${name}`)}
+    where (${ofEach((name) => `event_counts.${name}`)}) is not (${ofEach((name) => `excluded.${name}`)})`;
+
+const risks = ['risk_1', 'risk_2', 'risk_3', 'risk_4', 'risk_5'];
+type Each = (name: string) => string;
+const ofRisks = (each: Each): SQL => sql.raw(risks.map(each).join(', '));
+const ofEach = (each: Each): SQL => sql.raw([...risks, 'types', 'vehicles', 'drivers'].map(each).join(', '));
 
 /** The most affected of an hour or a day, as an object. */
 const named = (from: SQL): SQL => sql`
   coalesce((select json_group_object(name, json_array(risk_4, risk_5)) from (
     select name, risk_4, risk_5 from ${from} n where n.start = d.start
     order by risk_4 + risk_5 desc, risk_5 desc, name limit ${int(maxNamed)})), '{}')`;
-
-/** Adds up the days of these hours: reads 24 rows a day at most. */
-function addUpDays(db: Database, due: SQL) {
-  const added = (names: SQL): SQL => sql`
-    select e.day as start, n.key as name, sum(n.value->>0) as risk_4, sum(n.value->>1) as risk_5
-    from e cross join json_each(${names}) n group by e.day, n.key`;
-  return change(db)`
-    insert into event_counts (account_id, hours, start, risk_1, risk_2, risk_3, risk_4, risk_5, types, vehicles, drivers)
-    ${due},
-    days as (select distinct account_id, start / 24 * 24 as start from due),
-    e as materialized (
-      select d.start as day, k.* from days d cross join event_counts k
-      on k.account_id = d.account_id and k.hours = 1 and k.start >= d.start and k.start < d.start + 24),
-    types as (
-      select e.day as start, t.key as name, sum(t.value) as n from e cross join json_each(e.types) t group by e.day, t.key),
-    vehicles as (${added(sql`e.vehicles`)}),
-    drivers as (${added(sql`e.drivers`)})
-    select d.account_id, 24, d.start, r.risk_1, r.risk_2, r.risk_3, r.risk_4, r.risk_5,
-      coalesce((select json_group_object(name, n) from (select * from types t where t.start = d.start order by name)), '{}'),
-      ${named(sql`vehicles`)}, ${named(sql`drivers`)}
-    from days d cross join (
-      select day, sum(risk_1) as risk_1, sum(risk_2) as risk_2, sum(risk_3) as risk_3, sum(risk_4) as risk_4,
-        sum(risk_5) as risk_5
-      from e group by day) r on r.day = d.start
-    where true
-    ${ifDifferent}`;
-}
-
-const ifDifferent = sql`
-  on conflict (account_id, hours, start) do update set
-    risk_1 = excluded.risk_1, risk_2 = excluded.risk_2, risk_3 = excluded.risk_3, risk_4 = excluded.risk_4,
-    risk_5 = excluded.risk_5, types = excluded.types, vehicles = excluded.vehicles, drivers = excluded.drivers
-  where (event_counts.risk_1, event_counts.risk_2, event_counts.risk_3, event_counts.risk_4, event_counts.risk_5,
-      event_counts.types, event_counts.vehicles, event_counts.drivers)
-    is not (excluded.risk_1, excluded.risk_2, excluded.risk_3, excluded.risk_4, excluded.risk_5,
-      excluded.types, excluded.vehicles, excluded.drivers)`;

@@ -1,18 +1,16 @@
 import { writeAccidents } from '../fleet/accidents/write.ts';
 import type { Source } from '../fleet/lists/record.ts';
-import { recordKinds } from '../fleet/lists/registry.ts';
+import { type Kind, recordKinds } from '../fleet/lists/registry.ts';
+import { timestamp } from '../platform/fields.ts';
+import {
+  insertAccidentNotifications,
+  insertEventNotifications,
+  type NewNotification,
+} from '../webhooks/notifications/insert.ts';
+import { ACCIDENT, EVENT, EVENT_LEVEL } from '../webhooks/notifications/types.ts';
 import type { Accepted } from './accept.ts';
 import { type Keeper, keeperOf } from './keep.ts';
-import { notifierOf } from './notify.ts';
-
-const accidentKeeper: Keeper = { parents: [], write: writeAccidents };
-
-const kinds = recordKinds.map((resource) => ({
-  kind: resource.kind,
-  toRow: resource.toRow,
-  keeper: resource.kind === 'accident' ? accidentKeeper : keeperOf(resource),
-  notifier: notifierOf(resource.kind),
-}));
+import type { IngestRecord, RecordOf, RowOf } from './schema.ts';
 
 /** When the oldest record to notify of happened (milliseconds since 1970); Infinity if there is none. */
 export const oldestNews = (accepted: Accepted[]): number =>
@@ -67,4 +65,87 @@ function byOccurrence(entries: Entry[]): Entry[][] {
     occurrences[occurrence] = [...(occurrences[occurrence] ?? []), entry];
   }
   return occurrences;
+}
+
+const notifiers: { [K in 'safetyEvent' | 'accident']: Notifier<RecordOf<K>, RowOf<K>> } = {
+  safetyEvent: {
+    happenedAt: ({ startedAt }) => startedAt,
+    notification: eventNotification,
+    insert: insertEventNotifications,
+  },
+  accident: {
+    happenedAt: ({ eventTime }) => eventTime,
+    notification: accidentNotification,
+    insert: insertAccidentNotifications,
+  },
+};
+
+/** When a record happened (milliseconds since 1970), its notification, and the statement that writes it. */
+type Notifier<R, Row> = {
+  happenedAt(record: R): number;
+  notification(source: Source, record: R, row: Row): NewNotification;
+  insert: typeof insertEventNotifications;
+};
+
+const notifierOf = (kind: Kind): Notifier<IngestRecord, object> | undefined =>
+  (notifiers as { [kind: string]: Notifier<IngestRecord, object> })[kind]; // given records of this kind only
+
+const accidentKeeper: Keeper = { parents: [], write: writeAccidents };
+
+const kinds = recordKinds.map((resource) => ({
+  kind: resource.kind,
+  toRow: resource.toRow,
+  keeper: resource.kind === 'accident' ? accidentKeeper : keeperOf(resource),
+  notifier: notifierOf(resource.kind),
+}));
+
+/** A safety event's notification. The statement adds what the vehicle contributes. */
+function eventNotification(
+  _: Source,
+  { recipients }: RecordOf<'safetyEvent'>,
+  { id, issuedOn, translatedIncidentTypes, eventRisk, vehicleId }: RowOf<'safetyEvent'>,
+): NewNotification {
+  return {
+    eventId: id,
+    level: EVENT_LEVEL,
+    type: EVENT,
+    vehicleId,
+    data: {
+      eventId: id,
+      issuedOn: timestamp(issuedOn),
+      translatedIncidentTypes,
+      eventRisk,
+      vehicleId,
+      vehicleName: '',
+      vehicleVin: '',
+      vehicleGroups: [],
+      recipients: recipients ?? [],
+    },
+  };
+}
+
+/** The notification of one level of an accident. A false alarm is sent as level 2 with `isAccurate` false. */
+function accidentNotification(
+  { connectionId, tSP }: Source,
+  { sourceUpdatedAt }: RecordOf<'accident'>,
+  { id, vin, eventTime, location, notificationLevel, reportReady, isAccurate, dismissed }: RowOf<'accident'>,
+): NewNotification {
+  const level = dismissed ? 2 : notificationLevel;
+  return {
+    eventId: id,
+    level,
+    type: ACCIDENT,
+    accident: { notificationLevel, dismissed, sourceUpdatedAt },
+    data: {
+      eventId: id,
+      eventTime: timestamp(eventTime),
+      vin,
+      connection: connectionId,
+      tSP,
+      location: { latitude: location.latitude, longitude: location.longitude },
+      notificationLevel: level,
+      reportReady: reportReady && !dismissed,
+      isAccurate: isAccurate && !dismissed,
+    },
+  };
 }

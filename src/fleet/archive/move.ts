@@ -1,11 +1,10 @@
 import { comparePositions } from '../../platform/db/pages.ts';
 import { type Budget, isLeft } from '../../platform/jobs/budget.ts';
-import { type ArchivedRow, placeOf } from '../lists/archived.ts';
+import { type ArchivedRow, isSame, newerOf, placeOf } from '../lists/archived.ts';
 import { noteArchived } from '../note-changes.ts';
 import type { Part } from './bucket.ts';
 import { catalogued, putEntry } from './catalog.ts';
 import { noteLately } from './lately.ts';
-import { isSame, newerOf } from './merge.ts';
 import { readPart, readPartWith } from './parquet.ts';
 import { deleteRows, hotRows, rowsPerStatement } from './rows.ts';
 import { type Move, tidy, writeParts } from './write.ts';

@@ -18,12 +18,11 @@ import {
 } from '../../platform/db/pages.ts';
 import { readAsCaller, usePrimary } from '../../platform/db/replica-reads.ts';
 import { dayMs } from '../../platform/durations.ts';
-import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
+import { type ArchivedRow, type ArchiveKind, newerOf } from '../lists/archived.ts';
 import { shownOf } from '../lists/list.ts';
 import { PartGone, refusalOf } from './bucket.ts';
 import { type Archived, archivedOf, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
 import { dayOf } from './day.ts';
-import { newerOf } from './merge.ts';
 import { selected } from './rows.ts';
 import { type Reads, readStream, type StreamQuery } from './stream.ts';
 

@@ -1,5 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { sendMail } from '../../accounts/mail.ts';
 import { operatorIn } from '../../accounts/owner.ts';
+import { config } from '../../platform/config.ts';
 import type { Position } from '../../platform/db/cursor.ts';
 import { change, type Database, statement } from '../../platform/db/database.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
@@ -9,6 +11,8 @@ import { nameOf } from '../../platform/homes/homes.ts';
 import { type Budget, inSteps, isLeft, newBudget } from '../../platform/jobs/budget.ts';
 import { type Lease, withLease } from '../../platform/jobs/lease.ts';
 import { described, fault } from '../../platform/log.ts';
+import { renderMail } from '../../platform/mail.ts';
+import { minuteOf } from '../../platform/times.ts';
 import { bucketOf } from '../archive/bucket.ts';
 import { sliceConnections } from '../connections.ts';
 import type { List } from '../lists/list.ts';
@@ -23,7 +27,6 @@ import {
   type Place,
 } from './exports.ts';
 import { exportFolder, writePiece } from './files.ts';
-import { emailReady } from './mail.ts';
 
 /** A piece ends after so many pages of so many records, or characters: all of them are held in memory. */
 const pagesPerPiece = 20;
@@ -156,4 +159,26 @@ async function readItems(
 async function connectionAfter(env: Env, accountId: string, after?: Position): Promise<Position | undefined> {
   const { items } = await sliceConnections(env, operatorIn(accountId), { after, limit: 1 });
   return items[0] && { sort: items[0].createdAt, id: items[0].id };
+}
+
+/** Emails whoever asked for an export that it is ready, if they may still download it. */
+async function emailReady(env: Env, db: Database, one: Open): Promise<void> {
+  const { origin, emailFrom } = config(env);
+  const [reader] = await statement<{ email: string; timeZone: string | null; account: string }>(db)`
+    select u.email, u.time_zone as timeZone, a.name as account
+    from portal_users u join accounts a on a.id = u.account_id
+    where u.id = ${one.requestedBy} and u.account_id = ${one.accountId} and u.role = 'admin'`;
+  if (!emailFrom || !reader) return;
+  if (!origin) throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');
+  const until = minuteOf(one.expiresAt, reader.timeZone ?? 'UTC');
+  const text =
+    `${one.records.toLocaleString('en')} records of ${reader.account} can be downloaded until ${until}. ` +
+    (one.records < maxExportRecords
+      ? ''
+      : 'That is the most that an export can have: choose fewer days for the rest. ') +
+    'Sign in as an admin to get the files.';
+  const link = { url: `${origin}/portal/settings/exports`, label: 'Download', button: true };
+  const footer = { text: `You get this email because you asked for an export of ${reader.account}.` };
+  const mail = await renderMail('Your export is ready', [{ text, link }], footer);
+  await sendMail(env, { to: reader.email, subject: mail.subject, text: mail.text, html: mail.html });
 }

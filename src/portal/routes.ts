@@ -32,7 +32,7 @@ import * as notifications from './settings/notifications.tsx';
 import * as people from './settings/people.tsx';
 import * as tokens from './settings/tokens.tsx';
 import * as signIn from './sign-in/sign-in.tsx';
-import { nothingHere, renderFailurePage } from './ui/failures.tsx';
+import { renderFailurePage } from './ui/failures.tsx';
 import * as webhookActions from './webhooks/actions.tsx';
 import * as delivery from './webhooks/delivery.tsx';
 import * as webhookForm from './webhooks/form.tsx';
@@ -71,7 +71,7 @@ const pageHeaders = secureHeaders({
 export async function pageElsewhere(c: Context): Promise<Response> {
   if (c.req.path === '/') return seeOther(c, '/portal');
   await pageHeaders(c, async () => {
-    c.res = await nothingHere(c);
+    c.res = await renderFailurePage(new Refusal({ kind: 'not found' }), c);
   });
   return c.res;
 }

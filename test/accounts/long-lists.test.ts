@@ -63,9 +63,9 @@ describe("an operators' list goes beyond 1,000", () => {
 
 describe('in the portal', () => {
   it.each([
-    ['/portal/settings/tokens', 'tokens', 'Older', (): string => us.tokenId],
-    ['/portal/settings/people', 'portal_users', 'More', (): string => 'extra-last'],
-  ] as const)('%s leads to everything, however much there is', async (path, table, name, wanted) => {
+    ['/portal/settings/tokens', 'tokens', (): string => us.tokenId],
+    ['/portal/settings/people', 'portal_users', (): string => 'extra-last'],
+  ] as const)('%s leads to everything, however much there is', async (path, table, wanted) => {
     const { cookie } = await signIn(us);
     await add(table, 250);
     if (table === 'portal_users')
@@ -80,7 +80,7 @@ describe('in the portal', () => {
       const reply: Response = await ask('GET', next, { cookie });
       expect(reply.status).toBe(200);
       page = await reply.text();
-      next = new RegExp(`href="([^"]*)">${name}<`).exec(page)?.[1]?.replaceAll('&amp;', '&');
+      next = /href="([^"]*)">Next</.exec(page)?.[1]?.replaceAll('&amp;', '&');
     }
     expect(pages).toBe(3);
     expect(page).toContain(`${path}/${wanted()}/`);

@@ -60,10 +60,7 @@ export async function list(c: Context) {
     },
     <Panel id="connections" title="Connections" hidden live>
       <Table caption="Connections" labels columns={columns} items={connections} empty={<None />} />
-      <SlicePager
-        {...{ c, slice, next, names: ['First', 'More'] }}
-        count={`${items.length} connections on this page`}
-      />
+      <SlicePager {...{ c, slice, next }} count={`${items.length} connections on this page`} />
     </Panel>,
   );
 }

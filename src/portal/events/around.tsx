@@ -8,7 +8,7 @@ import { EVENT_LEVEL, levelNames } from '../../webhooks/notifications/types.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Panel } from '../ui/parts.tsx';
 import { eventPath } from '../ui/records.tsx';
-import { Level, pausedUntil, Risk, Status } from '../ui/states.tsx';
+import { Level, Risk, Status } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Clock, Time } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
@@ -124,7 +124,7 @@ const columns: Column<DeliveryOfEvent>[] = [
   {
     head: 'State',
     look: 'card-side nowrap',
-    cell: (delivery) => <Status delivery={delivery} paused={pausedUntil(delivery)} />,
+    cell: (delivery) => <Status delivery={delivery} webhook={delivery} />,
   },
   { head: 'Response', cell: (delivery) => <Response delivery={delivery} /> },
 ];

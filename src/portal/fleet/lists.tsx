@@ -59,9 +59,8 @@ async function pageByName<K extends Kind>(c: Context, kind: K) {
                 ? `The first ${perPage}; type more to see fewer`
                 : counted(shown.length, kind, many)
             }
-            newest={isPart ? path : undefined}
-            older={next && `${path}?after=${next}`}
-            names={['First', 'Next']}
+            first={isPart ? path : undefined}
+            next={next && `${path}?after=${next}`}
           />
         </>
       )}

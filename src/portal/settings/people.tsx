@@ -37,10 +37,7 @@ export async function list(c: Context) {
       <Invitation />
       <Panel id="people" title="People">
         <Table caption="People" stacked columns={columnsFor(c.get('session').user.id)} items={people} />
-        <SlicePager
-          {...{ c, slice, next, names: ['First', 'More'] }}
-          count={`${people.length} people on this page`}
-        />
+        <SlicePager {...{ c, slice, next }} count={`${people.length} people on this page`} />
       </Panel>
     </>,
   );

@@ -113,8 +113,8 @@ export async function browse<T extends object>(
         {(items.length > 0 || cursor) && (
           <Pager
             count={`${counted(items.length, ...words)}${next ? ', more follow' : ''}`}
-            newest={cursor && addressOf(path, kept)}
-            older={older}
+            first={cursor && addressOf(path, kept)}
+            next={older}
           />
         )}
       </div>

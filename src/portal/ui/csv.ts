@@ -33,46 +33,42 @@ export function csvFile<T extends object>(
   const called = [name, from, to && to !== from && `to-${to}`].filter(Boolean).join('-');
   c.header('Content-Type', 'text/csv; charset=utf-8; header=present');
   c.header('Content-Disposition', `attachment; filename="${called}.csv"`);
-  return c.body(new ReadableStream<Uint8Array>(linesOf(c, file, request)));
+  const lines = linesOf(c, file, request);
+  const encoder = new TextEncoder();
+  const pull = async (to: ReadableStreamDefaultController<Uint8Array>) => {
+    const { value, done } = await lines.next();
+    return done ? to.close() : to.enqueue(encoder.encode(value));
+  };
+  return c.body(new ReadableStream({ pull }));
 }
 
-function linesOf<T extends object>(
+async function* linesOf<T extends object>(
   c: Context,
   { list, columns: listed }: CsvFile<T>,
   request: ListRequest | undefined,
-): UnderlyingSource<Uint8Array> {
+): AsyncGenerator<string> {
   const zone = timeZoneOf(c);
   const columns = flatColumns(withNames(list, listed));
   const heads = columns.map(({ name, holds }) => ({
     holds,
     name: holds === 'time' ? `${name} (${zone})` : name,
   }));
+  yield csvHead(heads);
+  if (!request) return;
   // The Swedish format is one that spreadsheets read: 2026-11-20 14:00:02.
   const local = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
-  const encoder = new TextEncoder();
-  let [left, pages] = [maxCsvRecords, maxPages];
+  let left = maxCsvRecords;
   let cursor: string | undefined;
-  return {
-    start: (file) => file.enqueue(encoder.encode(csvHead(heads))),
-    async pull(file) {
-      if (!request) return file.close();
-      const { items, next } = await readNamed(c.env, c.get('caller'), list, {
-        ...request,
-        query: {
-          ...request.query,
-          limit: [String(Math.min(perPage, left))],
-          ...(cursor && { cursor: [cursor] }),
-        },
-      });
-      left -= items.length;
-      pages--;
-      cursor = next;
-      file.enqueue(encoder.encode(csvLines(columns, items, (at) => local.format(Date.parse(at)))));
-      if (next && left > 0 && pages > 0) return;
-      if (next) file.enqueue(encoder.encode(cutShort));
-      file.close();
-    },
-  };
+  for (let page = 0; page < maxPages && left > 0; page++) {
+    const limit = [String(Math.min(perPage, left))];
+    const query = { ...request.query, limit, ...(cursor && { cursor: [cursor] }) };
+    const { items, next } = await readNamed(c.env, c.get('caller'), list, { ...request, query });
+    yield csvLines(columns, items, (at) => local.format(Date.parse(at)));
+    if (!next) return;
+    cursor = next;
+    left -= items.length;
+  }
+  yield cutShort;
 }
 
 /** The columns of a list with the name of each driver and vehicle beside its id. */

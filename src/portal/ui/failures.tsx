@@ -37,19 +37,6 @@ export function renderFailurePage(error: Error, c: Context) {
 export const asksForPage = (c: Context): boolean =>
   c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
 
-export const nothingHere = (c: Context) =>
-  page(
-    c,
-    { title: 'Not found' },
-    <section class="stack">
-      <p>There is no page with this address.</p>
-      <div class="actions">
-        <LinkButton href="/portal" name="Go to the portal" />
-      </div>
-    </section>,
-    'not found',
-  );
-
 function explain(failure: ReportedFailure, c: Context): [title: string, text: string] {
   if (failure.kind === 'invalid') return ['That did not work', failure.message];
   if (failure.kind === 'not allowed')

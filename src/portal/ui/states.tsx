@@ -43,40 +43,24 @@ export const Level = ({ level }: { level: number }) => (
   </span>
 );
 
-type Shown = Pick<ListedDelivery, 'status' | 'attempts' | 'nextAttemptAt'>;
+/** Whether a webhook is paused, or until when. */
+export type Pause = { pausedAt: number | null; openUntil: number | null };
 
-/** Until when a webhook is paused: a time, or until its account resumes it; null if it is not. */
-export type PausedUntil = number | 'resumed' | null;
-export const pausedUntil = (
-  receiver: { pausedAt: number | null; openUntil: number | null } | null | undefined,
-): PausedUntil => (receiver?.pausedAt ? 'resumed' : (receiver?.openUntil ?? null));
-
-/** The state of a delivery in words. While its webhook is `paused`, no attempt is made. */
-export const Status = ({ delivery, paused }: { delivery: Shown; paused: PausedUntil }) => {
-  switch (delivery.status) {
-    case 'delivered':
-      return <State mood="ok">Delivered</State>;
-    case 'failed':
-      return <State mood="bad">Failed</State>;
-    case 'cancelled':
-      return <State mood="quiet">Cancelled</State>;
-    case 'pending':
-      return <Pending delivery={delivery} paused={paused} />;
-  }
-};
-
-const Pending = ({ delivery, paused }: { delivery: Shown; paused: PausedUntil }) => {
-  if (paused === 'resumed')
-    return (
-      <State mood="quiet" icon="pause">
-        Waiting, webhook paused
-      </State>
-    );
-  const at = Math.max(delivery.nextAttemptAt ?? 0, paused ?? 0);
-  const isRetry = delivery.attempts > 0;
-  const [now, later] = isRetry ? ['Retrying now', 'Retry at'] : ['Sending', 'Waiting until'];
+/** The state of a delivery in words. While its webhook is paused, no attempt is made. */
+export const Status = (props: {
+  delivery: Pick<ListedDelivery, 'status' | 'attempts' | 'nextAttemptAt'>;
+  webhook: Pause | null | undefined;
+}) => {
+  const { status, attempts, nextAttemptAt } = props.delivery;
+  const { pausedAt, openUntil } = props.webhook ?? {};
+  if (status === 'delivered') return <State mood="ok">Delivered</State>;
+  if (status === 'failed') return <State mood="bad">Failed</State>;
+  if (status === 'cancelled') return <State mood="quiet">Cancelled</State>;
+  if (pausedAt) return <State mood="quiet" icon="pause" children="Waiting, webhook paused" />;
+  const at = Math.max(nextAttemptAt ?? 0, openUntil ?? 0);
+  const [now, later] = attempts > 0 ? ['Retrying now', 'Retry at'] : ['Sending', 'Waiting until'];
   return (
-    <State mood={isRetry ? 'warn' : 'quiet'} icon="clock">
+    <State mood={attempts > 0 ? 'warn' : 'quiet'} icon="clock">
       {at <= Date.now() ? now : [later, ' ', <Time at={at} />]}
     </State>
   );

@@ -104,27 +104,22 @@ function cellOf<T>({ href, look = href && 'card-title', label, more, cell }: Col
   );
 }
 
-/** Links to older entries of a list, and to its beginning; `names` for lists in another order. */
-export const Pager = (props: {
-  count: Child;
-  newest?: string | undefined;
-  older?: string | undefined;
-  names?: [newest: string, older: string];
-}) => {
-  const { count, newest, older, names = ['Newest', 'Older'] } = props;
+/** Links to further entries of a list, and to its beginning. */
+export const Pager = (props: { count: Child; first?: string | undefined; next?: string | undefined }) => {
+  const { count, first, next } = props;
   return (
     <nav class="pager" aria-label="Pages">
       <span>{count}</span>
       <span class="actions">
-        {newest && (
-          <a class="btn btn-sm" href={newest}>
+        {first && (
+          <a class="btn btn-sm" href={first}>
             <Icon name="chevron-left" />
-            {names[0]}
+            First
           </a>
         )}
-        {older && (
-          <a class="btn btn-sm" href={older}>
-            {names[1]}
+        {next && (
+          <a class="btn btn-sm" href={next}>
+            Next
             <Icon name="chevron-right" />
           </a>
         )}
@@ -139,16 +134,11 @@ export const SlicePager = (props: {
   count: Child;
   slice: SliceQuery;
   next: SliceQuery['after'];
-  names?: [newest: string, older: string];
 }) => {
-  const { c, count, slice, next, ...names } = props;
+  const { c, count, slice, next } = props;
   const path = c.req.path;
   if (!slice.after && !next) return null;
   return (
-    <Pager
-      {...{ count, ...names }}
-      newest={slice.after && path}
-      older={next && `${path}?cursor=${cursorFor(c, next)}`}
-    />
+    <Pager count={count} first={slice.after && path} next={next && `${path}?cursor=${cursorFor(c, next)}`} />
   );
 };

@@ -12,7 +12,7 @@ import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { cappedCount } from '../ui/format.ts';
 import { Find } from '../ui/forms.tsx';
 import { Empty, Panel, Segment } from '../ui/parts.tsx';
-import { type PausedUntil, pausedUntil, Risk, Status } from '../ui/states.tsx';
+import { type Pause, Risk, Status } from '../ui/states.tsx';
 import { type Column, Pager, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { deliveries as countOf } from './words.ts';
@@ -65,11 +65,7 @@ export const Browser = (props: { path: string; selection: Shown; activity: Webho
         <Nothing selection={selection} counts={counts} path={path} more={part.next !== undefined} />
       ) : (
         <div class="border-t border-line">
-          <Table
-            caption="Deliveries"
-            columns={columnsOf(path, pausedUntil(receiver))}
-            items={part.deliveries}
-          />
+          <Table caption="Deliveries" columns={columnsOf(path, receiver)} items={part.deliveries} />
         </div>
       )}
       {(part.next || before) && (
@@ -79,9 +75,8 @@ export const Browser = (props: { path: string; selection: Shown; activity: Webho
               ? 'None here'
               : `${countOf(part.deliveries.length)}${part.next ? ', more follow' : ''}`
           }
-          newest={before && to({})}
-          older={part.next && to({ before: part.next })}
-          names={selection.state === 'pending' ? ['First', 'Later'] : ['Newest', 'Older']}
+          first={before && to({})}
+          next={part.next && to({ before: part.next })}
         />
       )}
     </Panel>
@@ -142,7 +137,7 @@ const Nothing = (props: { selection: Shown; counts: StateCounts; path: string; m
   );
 };
 
-const columnsOf = (path: string, paused: PausedUntil): Column<BrowsedDelivery>[] => [
+const columnsOf = (path: string, webhook: Pause | null | undefined): Column<BrowsedDelivery>[] => [
   {
     head: 'Notification',
     look: 'card-title w-1/3',
@@ -157,7 +152,7 @@ const columnsOf = (path: string, paused: PausedUntil): Column<BrowsedDelivery>[]
   {
     head: 'State',
     look: 'card-side',
-    cell: (delivery) => <Status delivery={delivery} paused={paused} />,
+    cell: (delivery) => <Status delivery={delivery} webhook={webhook} />,
   },
   {
     head: 'Response',

@@ -17,7 +17,7 @@ import { done, submit } from '../ui/form.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Note, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
-import { Level, pausedUntil, Risk, State, Status } from '../ui/states.tsx';
+import { Level, Risk, State, Status } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { nameOf } from './deliveries.tsx';
 import { aboveOf } from './words.ts';
@@ -31,7 +31,7 @@ export async function detail(c: Context) {
     {
       title: nameOf(delivery),
       above: aboveOf(webhook && { ...webhook, id: delivery.webhookId }),
-      state: <Status delivery={delivery} paused={pausedUntil(webhook)} />,
+      state: <Status delivery={delivery} webhook={webhook} />,
       lead: [delivery.about?.vehicle, delivery.about?.vin].filter(Boolean).join(', '),
       actions:
         webhook &&
@@ -95,7 +95,7 @@ export async function firstOutcome(
   const attempt = await nextAttempt(c.env, c.get('caller'), key, since);
   if (attempt) return { text: outcomeOf(attempt), mood: attempt.result === 'success' ? 'ok' : 'warn' };
   const { webhook } = (await findDelivery(c.env, c.get('caller'), key)) ?? {};
-  return pausedUntil(webhook)
+  return webhook?.pausedAt || webhook?.openUntil
     ? { text: 'It is waiting, because the webhook is paused.', mood: 'warn' }
     : { text: 'It is on its way.', mood: 'ok' };
 }

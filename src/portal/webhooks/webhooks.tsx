@@ -44,10 +44,7 @@ export async function list(c: Context) {
     },
     <section class="panel" aria-label="Webhooks" data-live>
       <Table caption="Webhooks" labels columns={columns} items={webhooks} empty={<None />} />
-      <SlicePager
-        {...{ c, slice, next, names: ['First', 'More'] }}
-        count={counted(webhooks.length, 'webhook', 'webhooks')}
-      />
+      <SlicePager {...{ c, slice, next }} count={counted(webhooks.length, 'webhook', 'webhooks')} />
     </section>,
   );
 }

@@ -130,7 +130,7 @@ describe('the list of safety events', () => {
       /href="(\/portal\/events\?[^"]*cursor=[^"]*)"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? '';
     const second = await html(older);
     expect([vehiclesOn(first).length, vehiclesOn(second).length]).toEqual([50, 10]);
-    expect(second).toContain('Newest');
+    expect(second).toContain('First');
   });
 });
 

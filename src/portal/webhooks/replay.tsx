@@ -3,7 +3,6 @@ import { dayMs } from '../../platform/durations.ts';
 import type { FieldError } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { maxReplayCounted } from '../../webhooks/deliveries/policy.ts';
 import {
   countReplayable,
   maxReplayedPerCall,
@@ -47,10 +46,8 @@ export async function countFirst(c: Context) {
       narrow: true,
     },
     <>
-      {'count' in counted && (
-        <Question back={pathOf(webhook)} fields={fields} count={counted} days={replayableMs(c.env) / dayMs} />
-      )}
-      <Choice fields={fields} errors={problem?.errors ?? []} />
+      {'count' in counted && <Question back={pathOf(webhook)} fields={fields} {...counted} />}
+      <Choice fields={fields} errors={problem?.errors ?? []} days={replayableMs(c.env) / dayMs} />
     </>,
     problem && 'invalid',
   );
@@ -85,9 +82,8 @@ function selectionOf(c: Context, fields: ReplayFields): ReplaySelection {
 }
 
 /** What would be replayed, and the button for it. */
-const Question = (props: { back: string; fields: ReplayFields; count: ReplayCount; days: number }) => {
-  const { back, fields, days } = props;
-  const { count, more, tooOld } = props.count;
+const Question = (props: ReplayCount & { back: string; fields: ReplayFields }) => {
+  const { back, fields, count, more } = props;
   const part = more || count > maxReplayedPerCall;
   return (
     <section class="panel" aria-labelledby="question">
@@ -97,11 +93,6 @@ const Question = (props: { back: string; fields: ReplayFields; count: ReplayCoun
             ? 'There is nothing to replay.'
             : `${deliveries(count)} can be replayed${more ? ', and perhaps more after them' : ''}.`}
         </h2>
-        {tooOld > 0 && (
-          <p class="sub">
-            {`${deliveries(tooOld, maxReplayCounted)} can no longer be replayed: that is possible for ${Math.floor(days)} days.`}
-          </p>
-        )}
         {(count > 0 || more) && (
           <form method="post" action="?" class="stack">
             <p>
@@ -130,10 +121,10 @@ const Question = (props: { back: string; fields: ReplayFields; count: ReplayCoun
   );
 };
 
-const Choice = ({ fields, errors }: { fields: ReplayFields; errors: FieldError[] }) => (
+const Choice = (props: { fields: ReplayFields; errors: FieldError[]; days: number }) => (
   <Panel id="choice" title="Choose other deliveries">
     <form class="panel-body stack" method="get">
-      <FilledForm.Provider value={filledIn({ which: 'missed', ...fields }, errors)}>
+      <FilledForm.Provider value={filledIn({ which: 'missed', ...props.fields }, props.errors)}>
         <Select
           name="which"
           label="Deliveries"
@@ -148,7 +139,7 @@ const Choice = ({ fields, errors }: { fields: ReplayFields; errors: FieldError[]
         </div>
       </FilledForm.Provider>
       <p class="hint">
-        Both in <ZoneName />. Leave empty for everything that can still be replayed.
+        Both in <ZoneName />. Deliveries of the last {Math.floor(props.days)} days can be replayed.
       </p>
       <div class="actions">
         <Submit name="Count" weight="plain" />

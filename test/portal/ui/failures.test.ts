@@ -39,6 +39,8 @@ const withFailing = (which: 'all' | 'transactions'): Env => ({
   } as unknown as D1Database, // all that the service uses
 });
 
+const multipart = { 'content-type': 'multipart/form-data; boundary=x' };
+
 describe('a browser gets a page for', () => {
   it('404', async () => {
     for (const path of ['/portal/nowhere', `/portal/webhooks/${crypto.randomUUID()}`, `${delivery}x`])
@@ -54,6 +56,7 @@ describe('a browser gets a page for', () => {
   });
 
   it.each([
+    [400, 'That did not work', { headers: multipart, body: '--x\r\nnonsense' }],
     [403, 'Form refused', { origin: 'https://evil.example' }],
     [413, 'Too large', { fields: { email: 'x'.repeat(270_000) } }],
   ])('%d: %s', async (status, heading, sent) => {
@@ -88,20 +91,9 @@ describe('a browser gets a page for', () => {
     },
   );
 
-  it('400, for a form that cannot be read', async () => {
-    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
-    for (const path of ['/portal/sign-in', `${webhook}/edit`, '/portal/settings/tokens']) {
-      const page = await pageOf('POST', path, { headers, body: '--x\r\nnonsense' });
-      expect(page, path).toMatchObject({ status: 400, heading: 'That did not work' });
-    }
-  });
-
   const broken: [string, string, string][] = [
     ['a multipart body that is none', 'multipart/form-data; boundary=x', 'nonsense'],
-    ['one that ends early', 'multipart/form-data; boundary=x', '--x\r\ncontent-disposition: form-data'],
     ['one without a boundary', 'multipart/form-data', '--x--'],
-    ['one with another boundary', 'multipart/form-data; boundary=y', '--x\r\n\r\n--x--'],
-    ['one whose part has no name', 'multipart/form-data; boundary=x', '--x\r\nx: y\r\n\r\nz\r\n--x--'],
     ['escapes that are none', 'application/x-www-form-urlencoded', 'email=%zz%&%=%ff&shown=%'],
     ['bytes of no text', 'application/x-www-form-urlencoded', '\ufffe\u0000=\u0000'],
     ['no form at all', 'application/octet-stream', '\u0000\u0001'],

@@ -44,29 +44,25 @@ describe('saving a webhook changes what the person changed', () => {
     expect(await saved()).toEqual(before);
   });
 
-  it('of its address, its method and its notification types', async () => {
+  it('of its address, method, types, connections and headers, whose values the form does not hold', async () => {
+    const [first = '', second = '', third = ''] = ids();
     const form = await open();
+    expect(form.values('headerName')).toEqual(['X-Secret', '', '']);
+    expect(form.fields().join()).not.toContain('s3cret');
     form.type('url', 'https://receiver.example.com/moved');
     form.type('httpVerb', 'PUT');
     form.check('notificationTypes', '1', false);
+    form.check('connectionIds', second, false);
+    form.type('headerName', 'X-Mine', 1);
+    form.type('headerValue', 'mine', 1);
     await save(form);
     expect(await saved()).toMatchObject({
       url: 'https://receiver.example.com/moved',
       httpVerb: 'PUT',
       notificationTypes: [2],
+      connectionIds: [first, third],
+      headers: { 'X-Secret': 's3cret', 'X-Mine': 'mine' },
     });
-  });
-
-  it('of its connections', async () => {
-    const [first = '', second = '', third = ''] = ids();
-    const form = await open();
-    form.check('connectionIds', second, false);
-    await save(form);
-    expect((await saved()).connectionIds).toEqual([first, third]);
-    const again = await open();
-    again.check('connectionIds', second, true);
-    await save(again);
-    expect((await saved()).connectionIds).toEqual(ids());
   });
 });
 
@@ -104,16 +100,6 @@ describe('saving a webhook keeps', () => {
     expect((await save(await formOn(reply))).status).toBe(400);
     expect(await saved()).toMatchObject({ notificationTypes: [1], httpVerb: 'POST' });
   });
-
-  it('its headers, whose values the form does not hold', async () => {
-    const form = await open();
-    expect(form.values('headerName')).toEqual(['X-Secret', '', '']);
-    expect(form.fields().join()).not.toContain('s3cret');
-    form.type('headerName', 'X-Mine', 1);
-    form.type('headerValue', 'mine', 1);
-    await save(form);
-    expect((await saved()).headers).toEqual({ 'X-Secret': 's3cret', 'X-Mine': 'mine' });
-  });
 });
 
 describe('a header', () => {
@@ -127,17 +113,13 @@ describe('a header', () => {
     expect((await saved()).headers).toEqual(headers);
   });
 
-  it('that is new needs a value', async () => {
-    const form = await open();
-    form.type('headerName', 'X-Renamed');
+  it('that is new needs a value, and one that is revealed is shown with it', async () => {
+    const form = await open('?reveal=yes');
+    expect(form.values('headerValue')[0]).toBe('s3cret');
+    form.type('headerName', 'X-New', 1);
     const reply = await save(form);
     expect(reply.status).toBe(400);
     expect(await textOf(reply)).toContain('need a value, if they are new');
-  });
-
-  it('is shown with its value when that is revealed', async () => {
-    const form = await open('?reveal=yes');
-    expect(form.values('headerValue')[0]).toBe('s3cret');
   });
 });
 
@@ -166,25 +148,20 @@ describe('a button of the form', () => {
     return save(form, [['do', button]]);
   };
 
-  it('adds a secret in a header of its own, which is saved with the form', async () => {
+  it('adds a secret in a header of its own, or makes another, which is saved with the form', async () => {
     const reply = await press('secret', ['httpVerb', 'PUT']);
     expect(reply.status).toBe(200);
-    const form = await formOn(reply);
+    const once = await formOn(reply);
+    const form = await formOn(await save(once, [['do', 'secret']]));
     expect(form.values('headerName')).toEqual(['X-Secret', 'X-Webhook-Secret', '', '']);
     const secret = form.values('headerValue')[1] ?? '';
     expect(secret).toMatch(/^[\w-]{32}$/);
+    expect(secret).not.toBe(once.values('headerValue')[1]);
     await save(form);
     expect(await saved()).toMatchObject({
       httpVerb: 'PUT',
       headers: { 'X-Secret': 's3cret', 'X-Webhook-Secret': secret },
     });
-  });
-
-  it('makes another secret where there is one', async () => {
-    const once = await formOn(await press('secret'));
-    const again = await formOn(await save(once, [['do', 'secret']]));
-    expect(again.values('headerName')).toEqual(['X-Secret', 'X-Webhook-Secret', '', '']);
-    expect(again.values('headerValue')[1]).not.toBe(once.values('headerValue')[1]);
   });
 
   it('sends a test of what is typed, with the headers that are kept, and saves nothing', async () => {
@@ -258,33 +235,26 @@ it('a name and a description are shown in the portal, kept by the API, and not s
   expect(await textOf(await ask('GET', '/portal/webhooks', { cookie }))).not.toContain('Claims intake');
 });
 
-describe('a form that was not filled in well', () => {
-  it('says once what is wrong, under the field', async () => {
-    const form = await open();
-    form.type('url', 'http://receiver.example.com/');
-    const html = await (await save(form)).text();
-    expect(html.split('Must start with https://')).toHaveLength(2);
-    expect(html).not.toContain('Invalid URL');
-    expect(html).toContain('<title>Error: Edit webhook');
-    const other = await register({ url: 'https://receiver.example.com/other' });
-    form.type('url', other.url);
-    expect(await textOf(await save(form))).toContain('Another webhook of your account has this URL.');
-  });
-
-  it('comes back as it was sent, and saves what the person wanted once it is right', async () => {
-    const [first = '', second = '', third = ''] = ids();
-    const form = await open();
-    form.type('url', 'http://receiver.example.com/');
-    form.check('connectionIds', second, false);
-    const reply = await save(form);
-    expect(reply.status).toBe(400);
-    const again = await formOn(reply);
-    again.type('url', 'https://receiver.example.com/right');
-    await save(again);
-    expect(await saved()).toMatchObject({
-      url: 'https://receiver.example.com/right',
-      connectionIds: [first, third],
-      headers: { 'X-Secret': 's3cret' },
-    });
+it('a form that was not filled in well says once what is wrong, under the field, and comes back as it was sent', async () => {
+  const [first = '', second = '', third = ''] = ids();
+  const form = await open();
+  form.type('url', 'http://receiver.example.com/');
+  form.check('connectionIds', second, false);
+  const reply = await save(form);
+  expect(reply.status).toBe(400);
+  const html = await reply.clone().text();
+  expect(html.split('Must start with https://')).toHaveLength(2);
+  expect(html).not.toContain('Invalid URL');
+  expect(html).toContain('<title>Error: Edit webhook');
+  const again = await formOn(reply);
+  const other = await register({ url: 'https://receiver.example.com/other' });
+  again.type('url', other.url);
+  expect(await textOf(await save(again))).toContain('Another webhook of your account has this URL.');
+  again.type('url', 'https://receiver.example.com/right');
+  await save(again);
+  expect(await saved()).toMatchObject({
+    url: 'https://receiver.example.com/right',
+    connectionIds: [first, third],
+    headers: { 'X-Secret': 's3cret' },
   });
 });

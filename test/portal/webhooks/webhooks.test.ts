@@ -125,18 +125,6 @@ describe('what an action leads to is said on the page that follows', () => {
     expect(await press('test-event')).toContain('It is waiting, because the webhook is paused.');
   });
 
-  it('of replaying one', async () => {
-    const { id, press } = await hookThat(410);
-    await tale.happen(2);
-    await settled(id, 2, ['failed']);
-    tale.heard.responds(() => new Response('ok'));
-    const [first] = await deliveriesOf(id);
-    expect(await press(`deliveries/${first?.id}/replay`)).toMatch(
-      /Replayed: [^.]+\. Your receiver returned 200 in \d+ ms\./,
-    );
-    expect((await deliveriesOf(id)).map(({ status }) => status)).toEqual(['delivered', 'failed']);
-  });
-
   it('of replaying what is pending, and of sending it now', async () => {
     const { id, press } = await hookThat(200);
     expect(await press('replay')).toContain('Nothing to replay.');

@@ -62,10 +62,11 @@ export function visitor(cookie: () => string) {
   };
 }
 
-/** What an open page watches: where it asks for each version, and the version that it shows; the page's own is first. */
-export async function watchesOn(page: Response): Promise<[path: string, version: string][]> {
-  const [, list = '[]'] = /data-watches="([^"]*)"/.exec(await page.text()) ?? [];
-  return JSON.parse(list.replaceAll('&quot;', '"').replaceAll('&amp;', '&'));
+/** Where an open page asks for its version, and the version that it shows. */
+export async function watchedOn(page: Response): Promise<[path: string, version: string]> {
+  const [, path = '', version = ''] =
+    /data-tick="([^"]*)" data-version="([^"]*)"/.exec(await page.text()) ?? [];
+  return [path.replaceAll('&amp;', '&'), version.replaceAll('&quot;', '"')];
 }
 
 let people = 0;

@@ -1,26 +1,22 @@
 // Pages work without this: it asks every few seconds, while the page can be seen, whether anything that the page shows
-// has changed, and only then fetches the page and replaces its parts that are marked `data-live`. A page that shows
-// several things asks for one of them at a time, in turn.
-const { watches = '[]' } = document.body.dataset;
-const watched = JSON.parse(watches).map(([path, version]) => ({ path, version }));
+// has changed, and only then fetches the page and replaces its parts that are marked `data-live`.
+const { tick, version } = document.body.dataset;
 const everyMs = 4000;
 const afterChangeMs = 8000; // where something changes all the time
 const longestMs = 60_000;
 
-let turn = 0;
+let shown = version;
 let waitMs = everyMs;
 let timer;
 
 async function look() {
-  const thing = watched[turn % watched.length];
-  const reply = await fetch(thing.path);
+  const reply = await fetch(tick);
   if (reply.redirected) return undefined; // signed out: nothing more to ask for
   if (!reply.ok) throw new Error(reply.statusText);
   const { version } = await reply.json();
-  turn++;
-  if (version === thing.version) return everyMs;
+  if (version === shown) return everyMs;
   await refresh();
-  thing.version = version;
+  shown = version;
   return afterChangeMs;
 }
 
@@ -49,7 +45,7 @@ async function lookOn() {
   timer = setTimeout(lookOn, waitMs);
 }
 
-if (watched.length > 0 && document.querySelector('[data-live]')) {
+if (tick && document.querySelector('[data-live]')) {
   document.addEventListener('visibilitychange', lookOn);
   timer = setTimeout(lookOn, everyMs);
 }

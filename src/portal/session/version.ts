@@ -1,7 +1,7 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { openDatabase, statement } from '../../platform/db/database.ts';
 import { hourMs } from '../../platform/durations.ts';
-import { countedHours, type HourTally } from '../../webhooks/deliveries/counts.ts';
+import { countedHours } from '../../webhooks/deliveries/counts.ts';
 
 /**
  * The subject of a page: an account, whose records change; a webhook, whose deliveries end; or a connection, which also
@@ -23,10 +23,6 @@ export function versionOf({ of, id }: { of: string; id: string | SQLWrapper }, n
 
 const newestChange = (accountId: string | SQLWrapper): SQL =>
   sql`(select max(seq) from changes where account_id = ${accountId})`;
-
-/** The version of a webhook, from its counters of the hour of `now`. */
-export const webhookVersion = ({ hour, delivered, failed, retried }: HourTally): string =>
-  delivered + failed + retried === 0 ? '' : JSON.stringify([hour, delivered, failed, retried]);
 
 /** The version of the subject, if the session has not ended. Reads two rows. */
 export async function readVersion(

@@ -7,7 +7,6 @@ import { type ReportedFailure, statusOf } from '../../platform/http/failures.ts'
 import { maxCounted } from '../session/attention.ts';
 import { type Session, watchedBy } from '../session/session.ts';
 import { tickPath } from '../session/tick.ts';
-import type { Watched } from '../session/version.ts';
 import { roleNames } from './allowed.tsx';
 import { takeFlash } from './form.ts';
 import { Icon } from './icons.tsx';
@@ -31,8 +30,6 @@ export type Head = {
   narrow?: boolean;
   /** Whether it is a tab of the settings, which share their title. */
   tab?: boolean;
-  /** Further subjects that the page watches, each with its version. */
-  watches?: (Watched & { version: string })[];
 };
 
 /** The reader's time zone: their own choice, otherwise their browser's, otherwise UTC. */
@@ -56,7 +53,8 @@ export async function page(
   const session = c.get('session');
   const shownAgain = c.get('shownAgain');
   const failure = failed ?? (shownAgain?.errors.length ? 'invalid' : undefined);
-  const watches = session && !failure ? await watchesOn(c, session, head.watches ?? []) : undefined;
+  const watched = session && (watchedBy(c) ?? { of: 'account', id: session.user.accountId });
+  const tick = watched && !failure ? await tickPath(c, watched, session.hash) : undefined;
   const flash = takeFlash(c);
   const reader: Reader = {
     role: session?.user.role ?? 'viewer',
@@ -96,7 +94,7 @@ export async function page(
         <script src="/portal/portal.js" defer></script>
         <script src="/portal/live.js" defer></script>
       </head>
-      <body data-watches={watches && JSON.stringify(watches)} data-units={session?.units}>
+      <body data-tick={tick} data-version={session?.version} data-units={session?.units}>
         <PageReader.Provider value={reader}>
           {session ? (
             <App session={session} path={c.req.path} narrow={head.narrow ?? false}>
@@ -111,14 +109,6 @@ export async function page(
   );
   // Without a doctype browsers use quirks mode.
   return c.html(html`<!DOCTYPE html>${document}`, failure && statusOf(failure));
-}
-
-/** Where to ask for the versions of a page's subjects, each with the version shown. */
-function watchesOn(c: Context, { user, version, hash }: Session, others: (Watched & { version: string })[]) {
-  const main = { ...(watchedBy(c) ?? { of: 'account', id: user.accountId }), version };
-  return Promise.all(
-    [main, ...others].map(async ({ version, ...watched }) => [await tickPath(c, watched, hash), version]),
-  );
 }
 
 const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head }) => (

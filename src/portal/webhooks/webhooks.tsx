@@ -2,9 +2,8 @@ import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { counted, duration } from '../../webhooks/alerts/words.ts';
 import { listActivity, maxCountedInList, type WebhookSummary } from '../../webhooks/deliveries/activity.ts';
-import { addTallies, noTally, type Tally } from '../../webhooks/deliveries/counts.ts';
+import { addTallies, type Tally } from '../../webhooks/deliveries/counts.ts';
 import { percentile } from '../../webhooks/latency.ts';
-import { webhookVersion } from '../session/version.ts';
 import { WebhookUrl } from '../ui/allowed.tsx';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
@@ -16,9 +15,6 @@ import { Health, healthOf } from './health.tsx';
 import { pathOf, titleOf } from './words.ts';
 
 const pageSize = 50;
-
-/** How many webhooks an open page watches: those with most problems. */
-const maxWatched = 10;
 
 /** The webhooks, those with problems first. */
 export async function list(c: Context) {
@@ -34,11 +30,6 @@ export async function list(c: Context) {
     c,
     {
       title: 'Webhooks',
-      watches: webhooks.slice(0, maxWatched).map(({ webhook: { id, hours } }) => ({
-        of: 'webhook',
-        id,
-        version: webhookVersion(hours.at(-1) ?? { hour: 0, ...noTally }),
-      })),
       lead: 'Your endpoints for accidents and safety events. Figures cover the last 24 hours.',
       actions: webhooks.length > 0 && <Add />,
     },

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { samsaraEvent, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
 import { connectorOf } from '../../../src/providers/registry.ts';
-import { ask, signIn, textOf, visitor, watchesOn } from '../../support/portal.ts';
+import { ask, signIn, textOf, visitor, watchedOn } from '../../support/portal.ts';
 import { connect, pullAll, pullRun, read } from '../../support/provider.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
@@ -176,7 +176,7 @@ describe('a connection that pulls', () => {
   });
 
   it('tells an open page of each step of its history', async () => {
-    const [[tick = '', shown] = []] = await watchesOn(await get(path));
+    const [tick, shown] = await watchedOn(await get(path));
     const version = async () => (await (await get(tick)).json<{ version: string }>()).version;
     expect(await version()).toBe(shown);
     await rows('update connections set last_pulled_at = ?1 where id = ?2', Date.now() + 1, id);

@@ -1,5 +1,4 @@
 import { version } from '../../package.json';
-import { isPrintable } from '../platform/fields.ts';
 import { Problem, type ProblemKind } from './problem.ts';
 import { parsedJson } from './read.ts';
 
@@ -12,9 +11,6 @@ export const pageMs = 18_000;
  */
 export const maxReplyBytes = 2 * 1024 * 1024;
 export const maxValues = 100_000;
-
-const maxWords = 200;
-const shortestSecret = 8;
 
 export type Call = {
   url: string;
@@ -69,8 +65,8 @@ export async function call({ url, headers = {}, query = {}, body, until }: Call)
     clearTimeout(timeout);
   }
   if (valuesIn(text) > maxValues) throw new Problem('unexpected', 'returns more than 100,000 values');
+  if (!response.ok) throw problemOf(response);
   const json = parsedJson(text);
-  if (!response.ok) throw problemOf(response, json, headers);
   if (json === undefined) throw new Problem('unexpected', 'returns something other than JSON');
   return { json, headers: response.headers };
 }
@@ -103,19 +99,9 @@ const kinds: { [status: number]: ProblemKind } = {
   429: 'rate limited',
 };
 
-function problemOf({ status, headers }: Response, json: unknown, sent: Record<string, string>): Problem {
+function problemOf({ status, headers }: Response): Problem {
   const kind = kinds[status] ?? (status >= 500 || status === 408 ? 'unavailable' : 'unexpected');
-  return new Problem(kind, `returns ${status}${inItsWords(json, sent)}`, retryAfterOf(headers), status);
-}
-
-/** The provider's own message, if it is a short line and does not repeat the credential. */
-function inItsWords(json: unknown, sent: Record<string, string>): string {
-  const said = typeof json === 'object' && json ? (json as { [name: string]: unknown }) : {};
-  const words = said.message ?? said.error_message;
-  if (typeof words !== 'string' || !isPrintable(words)) return '';
-  const secrets = Object.values(sent).flatMap((value) => value.split(' '));
-  const isSecret = secrets.some((secret) => secret.length >= shortestSecret && words.includes(secret));
-  return isSecret ? '' : `: ${words.slice(0, maxWords)}`;
+  return new Problem(kind, `returns ${status}`, retryAfterOf(headers), status);
 }
 
 /** The wait of `Retry-After` in milliseconds: seconds, possibly a fraction, or a date. */

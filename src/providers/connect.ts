@@ -8,13 +8,13 @@ import { change, type Database, refuseUnless } from '../platform/db/database.ts'
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { invalid } from '../platform/errors.ts';
-import { isPrintable, maxName } from '../platform/fields.ts';
 import { send } from '../platform/queue.ts';
 import { providerProblem } from '../webhooks/address.ts';
 import { pageMs } from './call.ts';
 import type { Connector } from './connector.ts';
 import { readCredential } from './credential.ts';
 import { adviceFor, Problem } from './problem.ts';
+import { nameFrom } from './read.ts';
 import { connectorOf, connectors } from './registry.ts';
 
 export const usualHistoryDays = 90;
@@ -179,12 +179,6 @@ const unlessConnected = (db: Database, { accountId }: Caller, hash: string, id: 
 
 const identityHash = ({ connector, identity, baseUrl }: Tried): Promise<string> =>
   hashToken(`${connector.provider} ${baseUrl} ${identity}`);
-
-/** A provider's name as a valid connection name: one line of at most 200 characters. */
-const nameFrom = (given: string): string =>
-  Array.from(given.slice(0, maxName), (character) => (isPrintable(character) ? character : ' '))
-    .join('')
-    .trim();
 
 export const mayCall = (env: Env, url: string): boolean =>
   providerProblem(url, { allowLoopback: config(env).allowLoopbackReceivers }) === undefined;

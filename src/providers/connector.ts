@@ -99,5 +99,5 @@ export type Connector<Api = unknown> = {
   webhook?: ProviderWebhook;
 };
 
-/** The provider's name for an organisation, and its id if it has one. */
-export type Organisation = { name: string; id: string | undefined };
+/** The provider's name for an organisation, whatever that is, and its id if it has one. */
+export type Organisation = { name: unknown; id: string | undefined };

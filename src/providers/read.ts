@@ -114,3 +114,11 @@ export async function namesOf(
 /** An id, which some providers send as a number; undefined if it is missing. */
 export const idFrom = (id: unknown): string | undefined =>
   (typeof id === 'string' && id !== '') || typeof id === 'number' ? String(id).slice(0, maxName) : undefined;
+
+/** A provider's name as one line of at most 200 characters, if it is text; '' otherwise. */
+export const nameFrom = (given: unknown): string =>
+  Array.from(typeof given === 'string' ? given.slice(0, maxName) : '', (character) =>
+    isPrintable(character) ? character : ' ',
+  )
+    .join('')
+    .trim();

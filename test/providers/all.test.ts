@@ -88,6 +88,20 @@ describe.each(fleets)('%s', (provider, make) => {
     );
   });
 
+  it('loses nothing that happens while its pages are read', async () => {
+    const fleet = served();
+    const id = await tale.connectWith(fleet.credential);
+    let added = 0;
+    tale.hooks.serves(fleet.origin, (request) => {
+      if (added < 9) fleet.addEvent(added++, false);
+      return fleet.serve(request);
+    });
+    for (let minutes = 0; minutes < 2; minutes++) await pullAll(id);
+    expect(await sourceIds('safety_events', id)).toEqual(
+      expect.arrayContaining(fleet.known().safety_events?.slice(-9) ?? ['none']),
+    );
+  });
+
   it('has events notified at once whose vehicle is not known yet', async () => {
     const fleet = served();
     const id = await tale.connectWith(fleet.credential, [2]);

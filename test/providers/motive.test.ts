@@ -137,13 +137,6 @@ it('loads the history of both lists of events and of trips, page by page, and no
   });
 });
 
-it('keeps what ended before it began, without its end', async () => {
-  const id = await connected([2]);
-  data.periods.push(motivePeriod(other, soon(), { end_time: '2020-01-01T00:00:00Z' }));
-  await pullAll(id);
-  expect(await trips(id)).toMatchObject([{ endedAt: null }]);
-});
-
 it('takes over what is changed later', async () => {
   const id = await connected([2]);
   const brake = motiveEvent(truck, 'aggregated_lane_swerving_event', soon(), {
@@ -270,18 +263,6 @@ describe('a crash', () => {
     expect(levels(truck.vin)).toEqual(dismissed);
   });
 
-  it('is judged by what it has become, and not by absence, where there are more than are looked through', async () => {
-    const id = await connected();
-    data.performance = eventsFrom(12, soon(), 'crash');
-    await pullAll(id);
-    for (const crash of data.performance) crash.changedAt = '2020-01-01T00:00:00Z';
-    Object.assign(data.performance[3] ?? {}, { type: 'near_miss', changedAt: iso(soon()) });
-    await pullAll(id);
-    const listed = await accidents(id);
-    expect(listed).toHaveLength(12);
-    expect(listed.filter(({ dismissed }) => dismissed)).toHaveLength(1);
-  });
-
   it('from before the connection was made is confirmed in silence', async () => {
     data.performance.push(
       motiveEvent(truck, 'crash', Date.now() - 20 * day),
@@ -293,22 +274,6 @@ describe('a crash', () => {
     expect(await accidents(id)).toMatchObject([{ notificationLevel: 2 }, { notificationLevel: 2 }]);
     expect(tale.hooks.got).toEqual([]);
   });
-});
-
-it('misses nothing while the list moves under it, and where days are those of the company', async () => {
-  data.dayBeginsAt = 8;
-  const id = await connected();
-  const start = soon();
-  const make = (n: number) => motiveSpeeding(truck, start + n * 1000, { id: n });
-  data.speeding.push(...[1, 2, 3, 4, 5].map(make));
-  let added = 5;
-  fault = (url) => {
-    if (url.pathname === '/v1/speeding_events' && added < 9) data.speeding.push(make(++added));
-    return undefined;
-  };
-  await pullAll(id);
-  await pullAll(id);
-  expect(await events(id)).toHaveLength(9);
 });
 
 it('reads on where no number of items is given', async () => {
@@ -336,14 +301,6 @@ it('reads the last days again every few hours, so that what came late is found',
   later(400);
   await pullAll(id);
   expect(await events(id)).toHaveLength(2);
-});
-
-it('continues within a run with what is more than a page of ours', async () => {
-  serve({});
-  const id = await connected();
-  data.performance = eventsFrom(450, soon());
-  await pullRun(id);
-  expect(await events(id)).toHaveLength(450);
 });
 
 it('catches up after a long pause, in stretches of days', async () => {

@@ -200,20 +200,6 @@ describe('a crash', () => {
     expect(levels(other.vin)).toEqual([[1, false, false]]);
     expect((await accidents(id)).map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
   });
-
-  it('is dismissed that is not valid at Geotab any more', async () => {
-    const id = await connected();
-    const state = (word: string) => ({
-      raw: [terminalRaw('geotab', { state: `ExceptionEventState${word}Id` })],
-    });
-    const crash = terminalEvent(truck, 'crash', 1, soon(), { provider: 'geotab', ...state('Valid') });
-    data.events.push(crash);
-    await pullAll(id);
-    expect(await accidents(id)).toMatchObject([{ dismissed: false }]);
-    changed(crash, state('Dismissed'));
-    await pullAll(id);
-    expect(await accidents(id)).toMatchObject([{ dismissed: true }]);
-  });
 });
 
 it("counts the provider's own word where the connection's map has it", async () => {
@@ -226,23 +212,6 @@ it("counts the provider's own word where the connection's map has it", async () 
     'harsh_turn',
     'harsh_turn,HARSH_U_TURN',
   ]);
-});
-
-it('misses nothing while things change between pages', async () => {
-  const id = await connected();
-  const start = soon();
-  const make = (n: number) => terminalEvent(truck, 'harsh_brake', n, start + n * 1000);
-  data.events.push(...[1, 2, 3, 4, 5].map(make));
-  let added = 5;
-  fault = (url) => {
-    if (url.pathname.endsWith('/safety/events') && added < 9) {
-      data.events.push(make(++added));
-      changed(data.events[added - 6] ?? {}, {}, start + 60_000 + added);
-    }
-    return undefined;
-  };
-  await pullAll(id);
-  expect(await events(id)).toHaveLength(9);
 });
 
 it('never asks by two sorts of time, and in a quiet minute only once, with nothing to write', async () => {

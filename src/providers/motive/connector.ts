@@ -1,6 +1,6 @@
 import type { Connector } from '../connector.ts';
 import { at, idFrom } from '../read.ts';
-import { fromHex, isHmac } from '../signature.ts';
+import { isHmac } from '../signature.ts';
 import { type Api, companies, page } from './api.ts';
 import { drivers, events, trips, vehicles } from './feeds.ts';
 
@@ -27,11 +27,7 @@ export const motive: Connector<Api> = {
   open: (access) => access,
   async check(api) {
     const { items } = await page(api, companies, {}, null);
-    const name = at(items[0], 'name');
-    return {
-      name: typeof name === 'string' && name !== '' ? name : 'Motive',
-      id: idFrom(at(items[0], 'id')),
-    };
+    return { name: at(items[0], 'name'), id: idFrom(at(items[0], 'id')) };
   },
   feeds: { vehicles, drivers, trips, events },
   webhook: {
@@ -50,6 +46,8 @@ export const motive: Connector<Api> = {
  * replayed, which only makes the pull due.
  */
 function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean> {
-  const key = new Uint8Array(new TextEncoder().encode(secret));
-  return isHmac('SHA-1', key, [body], fromHex(headers.get('x-kt-webhook-signature') ?? ''));
+  return isHmac('SHA-1', [body], () => ({
+    key: new Uint8Array(new TextEncoder().encode(secret)),
+    signature: Uint8Array.fromHex(headers.get('x-kt-webhook-signature') ?? ''),
+  }));
 }

@@ -3,7 +3,7 @@ import type { Access, Connector, Feed, Found, Json, Page, ProviderRecord } from 
 import { changedSince, inPasses } from '../passes.ts';
 import { Problem } from '../problem.ts';
 import { at, field, idFrom, iso, listAt } from '../read.ts';
-import { fromBase64, fromHex, isHmac, isRecent } from '../signature.ts';
+import { isHmac, isRecent } from '../signature.ts';
 import {
   driverRecord,
   eventRecords,
@@ -171,8 +171,7 @@ export const samsara: Connector<Api> = {
   open: (access) => access,
   async check(api) {
     const me = await get(api, '/me', {});
-    const name = at(me, 'data', 'name');
-    return { name: typeof name === 'string' ? name : 'Samsara', id: idFrom(at(me, 'data', 'id')) };
+    return { name: at(me, 'data', 'name'), id: idFrom(at(me, 'data', 'id')) };
   },
   feeds: {
     vehicles: listsOf([{ path: '/fleet/vehicles', query: {} }], vehicleRecord),
@@ -203,5 +202,8 @@ async function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret:
   const timestamp = headers.get('x-samsara-timestamp') ?? '';
   const [version, hex = ''] = (headers.get('x-samsara-signature') ?? '').split('=');
   if (version !== 'v1' || !isRecent(Number(timestamp) * 1000)) return false;
-  return isHmac('SHA-256', fromBase64(secret), [`v1:${timestamp}:`, body], fromHex(hex));
+  return isHmac('SHA-256', [`v1:${timestamp}:`, body], () => ({
+    key: Uint8Array.fromBase64(secret),
+    signature: Uint8Array.fromHex(hex),
+  }));
 }

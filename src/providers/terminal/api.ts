@@ -1,7 +1,6 @@
-import { isPrintable } from '../../platform/fields.ts';
 import { type Call, call } from '../call.ts';
 import type { Access, Json, Organisation } from '../connector.ts';
-import { at, field, idFrom, listAt } from '../read.ts';
+import { at, field, idFrom, listAt, nameFrom } from '../read.ts';
 
 /** The two parts of a credential: our secret key, and the token of a customer's connection. */
 export type Keys = { secretKey: string; connectionToken: string };
@@ -32,44 +31,27 @@ export async function page(api: Api, path: string, query: Query, after: Json) {
   return { items: listAt(reply, 'results'), next: typeof next === 'string' ? next : undefined };
 }
 
-const currentConnection = (api: Api): Promise<unknown> => get(api, '/connections/current');
-
 /**
- * The connection's customer, otherwise its provider; the id is the connection's, as are its cursors. @throws Problem
+ * The connection's customer, otherwise its provider; the id is the connection's, as are its cursors. `problem`: why
+ * nothing new arrives, if Terminal has lost access to the provider. @throws Problem
  */
 export async function organisationOf(api: Api): Promise<Organisation & { problem: string | undefined }> {
-  const connection = await currentConnection(api);
-  const names = [
-    at(connection, 'company', 'name'),
-    at(connection, 'account', 'name'),
-    providerOf(connection),
-  ];
+  const connection = await get(api, '/connections/current');
+  const provider = nameFrom(at(connection, 'provider', 'name')) || 'the provider';
   return {
-    name: names.find(isName) ?? 'Terminal',
+    name: field(connection, 'company', 'name') ?? provider,
     id: idFrom(at(connection, 'id')),
-    problem: problemIn(connection),
+    problem: problems.get(at(connection, 'status'))?.(provider),
   };
 }
 
-/** Why nothing new arrives, if Terminal has lost access to the provider. @throws Problem */
-export const problemOf = async (api: Api): Promise<string | undefined> =>
-  problemIn(await currentConnection(api));
-
-function problemIn(connection: unknown): string | undefined {
-  const provider = providerOf(connection);
-  const name = isName(provider) ? provider : 'the provider';
-  switch (at(connection, 'status')) {
-    case 'disconnected':
-      return `is no longer connected to ${name}: the customer has to sign in there again, through Terminal`;
-    case 'archived':
-    case 'pending_deletion':
-      return `has archived this connection to ${name}`;
-    default:
-      return undefined;
-  }
-}
-
-const providerOf = (connection: unknown): unknown => at(connection, 'provider', 'name');
-
-const isName = (name: unknown): name is string =>
-  typeof name === 'string' && name.trim() !== '' && name.length <= 200 && isPrintable(name);
+const archived = (provider: string) => `has archived this connection to ${provider}`;
+const problems = new Map<unknown, (provider: string) => string>([
+  [
+    'disconnected',
+    (provider) =>
+      `is no longer connected to ${provider}: the customer has to sign in there again, through Terminal`,
+  ],
+  ['archived', archived],
+  ['pending_deletion', archived],
+]);

@@ -1,6 +1,6 @@
 import type { Connector } from '../connector.ts';
 import { Problem } from '../problem.ts';
-import { fromBase64, isHmac, isRecent } from '../signature.ts';
+import { isHmac, isRecent } from '../signature.ts';
 import type { Api, Keys } from './api.ts';
 import { organisationOf } from './api.ts';
 import { drivers, events, trips, vehicles } from './feeds.ts';
@@ -55,11 +55,15 @@ async function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret:
   const header = (name: string) => headers.get(`svix-${name}`) ?? headers.get(`webhook-${name}`) ?? '';
   const [id, timestamp] = [header('id'), header('timestamp')];
   if (!id || !timestamp || !isRecent(Number(timestamp) * 1000)) return false;
-  const key = fromBase64(secret.replace(/^whsec_/, ''));
   const signatures = header('signature')
     .split(' ', mostSignatures)
     .filter((one) => one.startsWith('v1,'))
-    .map((one) => isHmac('SHA-256', key, [`${id}.${timestamp}.`, body], fromBase64(one.slice(3))));
+    .map((one) =>
+      isHmac('SHA-256', [`${id}.${timestamp}.`, body], () => ({
+        key: Uint8Array.fromBase64(secret.replace(/^whsec_/, '')),
+        signature: Uint8Array.fromBase64(one.slice(3)),
+      })),
+    );
   return (await Promise.all(signatures)).includes(true);
 }
 

@@ -3,7 +3,7 @@ import { follow, type OpenCrash } from '../crash.ts';
 import { changedSince, inPasses } from '../passes.ts';
 import { Problem } from '../problem.ts';
 import { at, iso, itemsAt, namesOf } from '../read.ts';
-import { type Api, page, problemOf, type Query } from './api.ts';
+import { type Api, organisationOf, page, type Query } from './api.ts';
 import { crashOf } from './crashes.ts';
 import { driverRecord, eventRecord, idOf, tripRecord, vehicleOf, vehicleRecord } from './records.ts';
 
@@ -15,7 +15,7 @@ export const vehicles = inPasses<Api>({
   everyMinutes: 15,
   overlapMs,
   async read(api, pass) {
-    const problem = pass.place === null ? await problemOf(api) : undefined;
+    const { problem } = pass.place === null ? await organisationOf(api) : {};
     if (problem) throw new Problem('unavailable', problem);
     const query = { modifiedAfter: changedSince(pass), deleted: true };
     const { items, next } = await page(api, '/vehicles', query, pass.place);

@@ -24,7 +24,6 @@ const pausedFor = (ms: number) => ({ pausedFrom: now - ms });
 
 describe('people are notified', () => {
   const cases: [string, Partial<AlertState>, AlertKind[], number?][] = [
-    ['nothing when nothing is wrong', {}, []],
     ['of a pause not before it has lasted 15 minutes', pausedFor(14 * minute), [], now + minute],
     ['of a pause of 15 minutes', pausedFor(pausedAfterMs), ['paused']],
     ['of a pause once, however long it lasts', { ...pausedFor(quietMs * 50), pausedNotifiedAt: longAgo }, []],
@@ -35,30 +34,9 @@ describe('people are notified', () => {
       ['working'],
     ],
     [
-      'of the next pause an hour after they were notified of the one before',
-      {
-        ...pausedFor(20 * minute),
-        pausedNotifiedAt: now - 50 * minute,
-        workingNotifiedAt: now - 40 * minute,
-      },
-      [],
-      now + 10 * minute,
-    ],
-    [
       'of the next pause, when that hour is over',
       { ...pausedFor(20 * minute), pausedNotifiedAt: now - quietMs, workingNotifiedAt: now - 40 * minute },
       ['paused'],
-    ],
-    [
-      'that it works again an hour after they were last notified so',
-      {
-        ...pausedFor(20 * minute),
-        pausedTo: now,
-        pausedNotifiedAt: now - minute,
-        workingNotifiedAt: now - 50 * minute,
-      },
-      [],
-      now + 10 * minute,
     ],
     ['of failed deliveries at once', { failed: 3, failedFrom: now }, ['failed']],
     [

@@ -7,7 +7,7 @@ import { send } from '../platform/queue.ts';
 import { takeIn } from './accept.ts';
 import { pageMs } from './call.ts';
 import { mayCall } from './connect.ts';
-import type { Access, Connector, FeedName, Json, Page } from './connector.ts';
+import type { Access, Connector, FeedName, Page } from './connector.ts';
 import { healthOf } from './health.ts';
 import {
   afterPage,
@@ -22,7 +22,7 @@ import {
 } from './plan.ts';
 import { Problem } from './problem.ts';
 import { connectorOf } from './registry.ts';
-import { type Claimed, claimDue, dueConnections, noteHealth, release, type Saved, save } from './store.ts';
+import { type Claimed, claimDue, dueConnections, noteHealth, type Saved, save } from './store.ts';
 
 /**
  * When an invocation stops beginning pages: the last may take 18 s and must be written within the 30 s of background
@@ -76,72 +76,63 @@ async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<stri
     const run = await openRun(env, claimed, connector);
     await work(env, run, budget);
     const now = Date.now();
-    const { planned, saved } = run;
-    const health = healthOf(planned, {
+    const { saved, session } = run;
+    const health = healthOf(run, {
       refusedAt: saved.refusedAt ?? null,
       succeededAt: saved.succeededAt ?? claimed.succeededAt,
       now,
     });
     if (health !== claimed.healthStatus) await noteHealth(env, claimed, health, now);
-    const isDue = await release(env, claimed, run.limitedUntil ?? nextDueAt(planned, now), {
-      ...saved,
-      ...(run.session && {
-        session: await seal(config(env).headerKeys, claimed.connectionId, run.session),
-      }),
-    });
+    if (session) saved.session = await seal(config(env).headerKeys, claimed.connectionId, { session });
+    const isDue = await save(env, claimed, saved, run.limitedUntil ?? nextDueAt(run, now));
     return isDue ? claimed.connectionId : undefined;
   } catch (error) {
-    const { connectionId } = claimed;
-    fault('error', { message: 'A pull was interrupted', connectionId, ...described(error) });
+    interrupted(claimed, error);
     return undefined;
   }
 }
 
-type Run = {
+const interrupted = ({ connectionId }: Claimed, error: unknown): void =>
+  fault('error', { message: 'A pull was interrupted', connectionId, ...described(error) });
+
+type Run = Planned & {
   claimed: Claimed;
   connector: Connector;
   access: Access;
   api: unknown;
-  planned: Planned;
   done: Set<FeedName>;
   saved: Saved;
-  session?: { session: string };
+  /** A new session, as JSON. */
+  session?: string;
   limitedUntil?: number;
 };
 
 async function openRun(env: Env, claimed: Claimed, connector: Connector): Promise<Run> {
   const { headerKeys } = config(env);
-  const { credential = '' } = await unseal(headerKeys, claimed.connectionId, claimed.secrets);
-  const kept = claimed.session && (await unseal(headerKeys, claimed.connectionId, claimed.session));
-  const { feeds, connectedAt, historyDays } = claimed;
+  const { connectionId, feeds, connectedAt, historyDays, baseUrl, incidentTypeMap } = claimed;
+  const { credential = '' } = await unseal(headerKeys, connectionId, claimed.secrets);
+  const kept = claimed.session && (await unseal(headerKeys, connectionId, claimed.session));
   const access: Access = {
     credential,
-    baseUrl: claimed.baseUrl,
+    baseUrl,
     until: Date.now() + pageMs,
-    session: kept?.session === undefined ? null : (JSON.parse(kept.session) as Json),
+    session: JSON.parse(kept?.session ?? 'null'),
     keepSession(session) {
-      run.session = { session: JSON.stringify(session) };
+      run.session = JSON.stringify(session);
     },
     mayCall: (url) => mayCall(env, url),
-    incidentTypeMap: claimed.incidentTypeMap,
+    incidentTypeMap,
   };
-  const run: Run = {
-    claimed,
-    connector,
-    access,
-    api: connector.open(access),
-    planned: { connector, feeds, connectedAt, historyDays },
-    done: new Set(),
-    saved: {},
-  };
+  const api = connector.open(access);
+  const planned = { connector, feeds, connectedAt, historyDays };
+  const run: Run = { ...planned, claimed, access, api, done: new Set(), saved: {} };
   return run;
 }
 
 /** Pulls page after page until nothing is due, the budget is used up, or the provider limits the rate. */
 async function work(env: Env, run: Run, budget: Budget): Promise<void> {
-  const { planned, done } = run;
   for (;;) {
-    const task = nextTask(planned, Date.now(), done);
+    const task = nextTask(run, Date.now(), run.done);
     if (!task) return;
     try {
       if (!(await pullPage(env, run, task))) return;
@@ -164,10 +155,9 @@ async function work(env: Env, run: Run, budget: Budget): Promise<void> {
 
 /** Makes the feed wait, and start again if its cursor may be the problem. */
 function fail(run: Run, task: Task, problem: Problem): void {
-  const { planned, connector } = run;
-  const next = afterProblem(planned.feeds[task.feed], problem, Date.now());
+  const next = afterProblem(run.feeds[task.feed], problem, Date.now());
   const mayBeCursor = problem.status === 400 || problem.status === 404;
-  const restart = connector.feeds[task.feed]?.restart;
+  const restart = run.connector.feeds[task.feed]?.restart;
   setFeed(run, task.feed, mayBeCursor ? startAgain(next, task, restart) : next);
 }
 
@@ -177,18 +167,17 @@ function problemIn({ claimed }: Run, error: unknown): Problem {
   const { failure } = refusalIn(error) ?? {};
   if (failure?.kind === 'unavailable' || failure?.kind === 'rate limited')
     return new Problem('rate limited', 'We are busy', failure.retryAfter * 1000);
-  const { connectionId } = claimed;
-  fault('error', { message: 'A pull was interrupted', connectionId, ...described(error) });
+  interrupted(claimed, error);
   return new Problem('unexpected', 'returns something that we cannot read yet');
 }
 
 /** Pulls a page. Returns false once the run has lost its claim, as when consent is withdrawn. */
 async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
-  const { planned, connector, claimed, access, done, saved } = run;
+  const { feeds, connector, claimed, access, done, saved } = run;
   access.until = Date.now() + pageMs;
   const feed = connector.feeds[task.feed];
   if (!feed) throw new Error(`${connector.provider} has no ${task.feed}`);
-  const state = planned.feeds[task.feed];
+  const state = feeds[task.feed];
   const place = task.isNewest ? state?.newest : state?.history;
   const page =
     task.window && feed.history
@@ -206,7 +195,7 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
   // Saved now, so that a killed run need not pull it again. The last page is saved with the release.
   if (isNews && (page.more || task.window)) {
     const { refusedAt: _, ...kept } = saved;
-    return save(env, claimed, kept);
+    return (await save(env, claimed, kept)) !== undefined;
   }
   return true;
 }
@@ -219,11 +208,11 @@ const ofHistory = ({ next, ...found }: Page) => ({
 
 /** Makes the vehicles' feed due at once when an event has an unknown vehicle. */
 function pullVehiclesSoon(run: Run): void {
-  const { pulledAt: _, ...feed } = run.planned.feeds.vehicles ?? { cursor: null };
+  const { pulledAt: _, ...feed } = run.feeds.vehicles ?? { cursor: null };
   setFeed(run, 'vehicles', feed);
 }
 
-function setFeed({ planned, saved }: Run, name: FeedName, state: Feeds[FeedName]): void {
-  if (state) planned.feeds[name] = state;
-  saved.feeds = planned.feeds;
+function setFeed({ feeds, saved }: Run, name: FeedName, state: Feeds[FeedName]): void {
+  if (state) feeds[name] = state;
+  saved.feeds = feeds;
 }

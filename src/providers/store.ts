@@ -85,45 +85,43 @@ export async function claimDue(env: Env, ids: string[], now = Date.now()): Promi
 export type Saved = {
   feeds?: Feeds;
   succeededAt?: number;
-  session?: Sealed | null;
+  session?: Sealed;
   refusedAt?: number;
 };
 
-/** Saves a run's progress. Returns whether it still has its claim: otherwise nothing is saved, and it must end. */
-export async function save(env: Env, claimed: Claimed, saved: Saved): Promise<boolean> {
+/**
+ * Saves a run's progress while it has its claim; otherwise nothing is saved, and it must end: then it returns undefined.
+ * With `end`, ends the run: the connection is due at `end`, at once if somebody has asked for that meanwhile, or never
+ * if its credential was refused. Returns whether it is due already.
+ */
+export async function save(
+  env: Env,
+  claimed: Claimed,
+  { feeds, succeededAt, session, refusedAt }: Saved,
+  end?: number,
+): Promise<boolean | undefined> {
   const db = openDatabase(env);
-  const kept = change(db)`update pulls set ${columnsOf(saved)} where ${isOurs(claimed)}`;
-  const [{ meta }] = await transaction(db, [kept, ...noteSuccess(db, claimed, saved)], { repeatable: true });
-  return meta.changes > 0;
+  const due = refusedAt === undefined ? (end ?? claimed.dueAt) : null;
+  const ended = end === undefined ? sql.empty() : sql`claimed_until = 0, claim = null,`;
+  const [[row]] = await transaction(
+    db,
+    [
+      statement<{ isDue: number }>(db)`
+        update pulls set ${ended}
+          feeds = coalesce(${feeds ? JSON.stringify(feeds) : null}, feeds),
+          session = coalesce(${session ? JSON.stringify(session) : null}, session),
+          refused_at = coalesce(${refusedAt ?? null}, refused_at),
+          due_at = iif(${due} is null or due_at is ${claimed.dueAt}, ${due}, due_at)
+        where ${isOurs(claimed)} returning coalesce(due_at <= ${Date.now()}, 0) as isDue`,
+      ...(succeededAt === undefined ? [] : [notePulled(db, claimed.connectionId, succeededAt)]),
+    ],
+    { repeatable: true },
+  );
+  return row && row.isDue === 1;
 }
-
-const columnsOf = ({ feeds, session, refusedAt }: Saved) => sql`
-  feeds = coalesce(${feeds ? JSON.stringify(feeds) : null}, feeds),
-  session = coalesce(${session ? JSON.stringify(session) : null}, session),
-  refused_at = coalesce(${refusedAt ?? null}, refused_at)`;
 
 const isOurs = ({ connectionId, claim }: Claimed) =>
   sql`connection_id = ${connectionId} and claim = ${claim}`;
-
-const noteSuccess = (db: Database, { connectionId }: Claimed, { succeededAt }: Saved) =>
-  succeededAt === undefined ? [] : [notePulled(db, connectionId, succeededAt)];
-
-/**
- * Ends a run: the connection is due at `dueAt`, at once if somebody has asked for that meanwhile, or never if its
- * credential was refused. Returns whether it is due already.
- */
-export async function release(env: Env, claimed: Claimed, dueAt: number, saved: Saved): Promise<boolean> {
-  const db = openDatabase(env);
-  const due = saved.refusedAt === undefined ? dueAt : null;
-  const [[row]] = await transaction(db, [
-    statement<{ isDue: number }>(db)`
-      update pulls set ${columnsOf(saved)}, claimed_until = 0, claim = null,
-        due_at = iif(${due} is null or due_at is ${claimed.dueAt}, ${due}, due_at)
-      where ${isOurs(claimed)} returning coalesce(due_at <= ${Date.now()}, 0) as isDue`,
-    ...noteSuccess(db, claimed, saved),
-  ]);
-  return row?.isDue === 1;
-}
 
 /** Records a connection's health, for lists and the change feed, if the run still has its claim. */
 export async function noteHealth(

@@ -105,9 +105,9 @@ describe('somebody outside an account who has a connect link', () => {
     const [{ connection_id: id } = { connection_id: '' }] = await pulls();
     const [claimed] = await claimDue(env, [String(id)]);
     if (!claimed) throw new Error('it is due at once');
-    expect(await save(env, claimed, { succeededAt: Date.now() })).toBe(true);
+    expect(await save(env, claimed, { succeededAt: Date.now() })).toBeDefined();
     await fleet('POST', `${link}/withdraw`);
-    expect(await save(env, claimed, { succeededAt: Date.now() })).toBe(false);
+    expect(await save(env, claimed, { succeededAt: Date.now() })).toBeUndefined();
     await noteHealth(env, claimed, 1, Date.now());
     expect(await rows('select health_status from connections where id = ?1', id)).toEqual([
       { health_status: 3 },

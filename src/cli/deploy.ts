@@ -2,24 +2,18 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Command } from 'commander';
+import * as v from 'valibot';
 import { mainHome } from '../platform/homes/names.ts';
 import { chooseAccount, createMissing, lookUp, originOf } from './deploy/account.ts';
-import { apiFor, credentials, queryIn } from './deploy/api.ts';
+import { apiFor, credentials, granted, queryIn } from './deploy/api.ts';
 import { checkService } from './deploy/check.ts';
 import { homesToDeploy } from './deploy/homes.ts';
 import { type Key, keepMissing, operatorKeyFile } from './deploy/keys.ts';
 import { placeWarning } from './deploy/place.ts';
 import { planOf } from './deploy/plan.ts';
 import { migrate, mustHaveSchema } from './deploy/schema.ts';
-import {
-  inLines,
-  optionsOf,
-  type Settings,
-  settingOptions,
-  settingsOf,
-  withKept,
-} from './deploy/settings.ts';
-import { replicate, tryUpload, upload, waitForHealth, writeConfiguration } from './deploy/upload.ts';
+import { inLines, type Settings, settingsIn, withKept } from './deploy/settings.ts';
+import { tryUpload, upload, waitForHealth, writeConfiguration } from './deploy/upload.ts';
 import { Stopped, wranglerFor } from './deploy/wrangler.ts';
 import { ApiError, type Service } from './operate/client.ts';
 import { serviceAt } from './operate/context.ts';
@@ -34,11 +28,8 @@ const noArchive = `this account has not turned on R2, so nothing is archived: D1
 const settingsFile = join(localDirectory, 'deploy/settings.env');
 if (existsSync(settingsFile)) process.loadEnvFile(settingsFile);
 
-const program = new Command('npm run deploy --').description(
-  'Deploys the service to your Cloudflare account. Safe to run again.',
-);
-for (const option of settingOptions) program.addOption(option);
-program
+const program = new Command('npm run deploy --')
+  .description('Deploys the service to your Cloudflare account. Safe to run again.')
   .option('--dry-run', 'show what a deploy would do; needs no credentials and changes nothing')
   .option(
     '--check',
@@ -47,12 +38,11 @@ program
   .addHelpText(
     'after',
     '\nYou can also put settings into .local/deploy/settings.env, one NAME=value per line.',
-  )
-  .parse();
+  );
+const settings = settingsIn(program);
 
 try {
   const { dryRun, check } = program.opts<{ dryRun?: boolean; check?: boolean }>();
-  const settings = settingsOf(optionsOf(program));
   if (check) await mustWork(serviceAt());
   else await (dryRun ? rehearse(withKept(settings, {})) : deploy(settings));
 } catch (error) {
@@ -88,9 +78,14 @@ async function deploy(settings: Settings): Promise<void> {
     await mustHaveSchema(query, database);
   }
   if (plan.replicas) {
-    const databases = ids.homes.map(({ database }) => database.id);
-    await replicate(api, databases);
-    report(`Lists are read from replicas of the database${databases.length > 1 ? ' of each home' : ''}`);
+    const body = { read_replication: { mode: 'auto' } };
+    for (const { database } of ids.homes)
+      await granted(
+        'Turning on read replication',
+        v.unknown(),
+        api(`/d1/database/${database.id}`, { method: 'PUT', body }),
+      );
+    report('Lists are read from replicas of the database of each home');
   }
   const consequences = await upload(wrangler, folder, configuration, keys);
   const secrets = keys.map(({ secret }) => secret).join(' and ');

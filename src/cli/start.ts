@@ -77,15 +77,9 @@ async function run(): Promise<void> {
     const url = receiver.url + demoPath;
     await demoWebhook(stack.baseUrl, account, url);
     const portalSignInUrl = await demoSignIn(operator, account.accountId);
-    const demo: Demo = {
-      baseUrl: stack.baseUrl,
-      accountId: account.accountId,
-      apiToken: account.apiToken,
-      operatorKey: stack.operatorKey,
-      connections: account.connections,
-      portalSignInUrl,
-      receiver: { url, ...stack.certificates },
-    };
+    const { baseUrl, operatorKey } = stack;
+    const service = { baseUrl, operatorKey, portalSignInUrl };
+    const demo = { ...account, ...service, receiver: { url, ...stack.certificates } };
     writeDemo(demo);
     console.log(welcome(demo));
     // Cloudflare's cron, a little faster, so that due work runs soon after a restart.

@@ -224,7 +224,10 @@ describe('npm run deploy -- --dry-run', () => {
     mkdirSync(join(project, '.local/deploy'), { recursive: true });
     writeFileSync(join(project, '.local/deploy/settings.env'), 'DEPLOY_NAME=Acme!\n');
     const { code, err } = await deploy({}, '--dry-run');
-    expect([code, err]).toEqual([1, expect.stringMatching(/^deploy: --name must be up to 30.*\n$/)]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^error: option '--name .*DEPLOY_NAME.* up to 30.*\n$/),
+    ]);
   });
 });
 

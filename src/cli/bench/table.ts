@@ -17,8 +17,6 @@ export function print(benchmark: string, { title, rows }: Table, json: boolean):
   console.log(`\n${title}; ${machine}\n${tableOf(cells, head)}`);
 }
 
-export const allMet = ({ rows }: Table): boolean => rows.every(({ met }) => met !== false);
-
 /** Returns the smallest value that at least `share` (0 to 1) of the values do not exceed. */
 export const percentile = (values: number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? Number.NaN;

@@ -2,20 +2,20 @@ import type { Database } from './api.ts';
 import { Stopped } from './wrangler.ts';
 
 /** Where Cloudflare can create a database. A hint: Cloudflare picks the nearest data centre with room. */
-export const locations = {
+export const locations: { [name: string]: string } = {
   wnam: 'Western North America',
   enam: 'Eastern North America',
   weur: 'Western Europe',
   eeur: 'Eastern Europe',
   apac: 'Asia-Pacific',
   oc: 'Oceania',
-} as const;
+};
 
 /** Where Cloudflare guarantees that data stays: the European Union, the United States, FedRAMP data centres. */
-export const jurisdictions = ['eu', 'us', 'fedramp'] as const;
+export const jurisdictions = ['eu', 'us', 'fedramp'];
 
 /** Where a deployment's data is kept, fixed for good when it is created. */
-export type Residency = { location?: keyof typeof locations | undefined; jurisdiction?: string | undefined };
+export type Residency = { location?: string | undefined; jurisdiction?: string | undefined };
 
 /** Where the new database of a home will be, and that this is final. A jurisdiction overrides a location. */
 export function placeWarning(home: string, { location, jurisdiction }: Residency): string {

@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
-import * as v from 'valibot';
 import { mainHome } from '../../platform/homes/names.ts';
 import { bindingOf, withHomes } from '../project/homes.ts';
 import { root, siteDirectory } from '../project/paths.ts';
 import type { NamedDatabase } from './api.ts';
 import type { Residency } from './place.ts';
-import type { Settings } from './settings.ts';
+import type { Settings, Vars } from './settings.ts';
 import { Stopped } from './wrangler.ts';
 
 /** The ids of the Worker's bindings. */
@@ -45,7 +44,7 @@ export type Plan = {
   /** The home to add. */
   home: { name: string; place: Residency } | undefined;
   /** The vars of a new Worker, whatever the settings. */
-  vars: { [name: string]: string };
+  vars: Vars;
   replicas: boolean;
   /** The public address, if that is known beforehand. */
   origin: string | undefined;
@@ -59,28 +58,25 @@ export type Plan = {
   ) => { compatibility_flags: string[]; analytics_engine_datasets: object[] };
 };
 
-const Named = v.looseObject({ queue: v.string(), dead_letter_queue: v.optional(v.string()) });
-const OfDatabase = v.looseObject({
-  binding: v.string(),
-  database_name: v.string(),
-  migrations_dir: v.string(),
-});
-const OfBucket = v.looseObject({ binding: v.string(), bucket_name: v.string() });
-const Configuration = v.looseObject({
-  name: v.string(),
-  main: v.string(),
-  compatibility_flags: v.array(v.string()),
-  secrets: v.object({ required: v.array(v.string()) }),
-  vars: v.record(v.string(), v.string()),
-  d1_databases: v.tupleWithRest([OfDatabase], OfDatabase),
-  kv_namespaces: v.strictTuple([v.looseObject({ binding: v.string() })]),
-  r2_buckets: v.tupleWithRest([OfBucket], OfBucket),
-  queues: v.object({ producers: v.array(Named), consumers: v.array(Named) }),
-  analytics_engine_datasets: v.array(v.looseObject({ dataset: v.string() })),
-  send_email: v.array(v.looseObject({ name: v.string() })),
-  assets: v.looseObject({ directory: v.string() }),
-  ratelimits: v.array(v.looseObject({ name: v.string() })),
-});
+/** What is read of wrangler.toml. */
+type Toml = {
+  name: string;
+  main: string;
+  compatibility_flags: string[];
+  secrets: { required: string[] };
+  vars: Vars;
+  d1_databases: [Database, ...Database[]];
+  kv_namespaces: [{ binding: string }];
+  r2_buckets: [Bucket, ...Bucket[]];
+  queues: { producers: Queue[]; consumers: Queue[] };
+  analytics_engine_datasets: { dataset: string }[];
+  send_email: object[];
+  assets: object;
+  ratelimits: { name: string }[];
+};
+type Database = { binding: string; database_name: string; migrations_dir: string };
+type Bucket = { binding: string; bucket_name: string };
+type Queue = { queue: string; dead_letter_queue?: string };
 
 const longest = 63;
 
@@ -110,7 +106,7 @@ export function planOf(settings: Settings): Plan {
   const place = { location: settings.location, jurisdiction: settings.jurisdiction };
   const home = settings.home && { name: settings.home, place };
   if (home) mustFit(partsOf(home.name));
-  const rename = ({ queue, dead_letter_queue: dead, ...rest }: v.InferOutput<typeof Named>) => ({
+  const rename = ({ queue, dead_letter_queue: dead, ...rest }: Queue) => ({
     ...rest,
     queue: named(queue),
     ...(dead && { dead_letter_queue: named(dead) }),
@@ -124,7 +120,7 @@ export function planOf(settings: Settings): Plan {
     partsOf,
     home: home || undefined,
     vars: toml.vars,
-    replicas: settings.replicas ?? false,
+    replicas: settings.replicas === 'true',
     origin: settings.domain && `https://${settings.domain}`,
     configuration: (ids, origin) => {
       const homes = ids?.homes.map(({ name }) => name) ?? (home ? [home.name] : []);
@@ -165,11 +161,11 @@ export function planOf(settings: Settings): Plan {
           ...(settings.emailFrom && { EMAIL_FROM: settings.emailFrom }),
           ...(settings.retentionDays && { DELIVERY_RETENTION_DAYS: settings.retentionDays }),
           ...(settings.hotDays && { HOT_DAYS: settings.hotDays }),
-          ...(settings.replicas && { READ_REPLICAS: 'true' }),
+          ...(settings.replicas === 'true' && { READ_REPLICAS: 'true' }),
           ...(settings.mapStyleUrl && { MAP_STYLE_URL: settings.mapStyleUrl }),
         },
         // The nearest replica is the client's only if the Worker runs near the client.
-        ...(settings.replicas && { placement: undefined }),
+        ...(settings.replicas === 'true' && { placement: undefined }),
         // With a domain, that is the only address.
         workers_dev: !settings.domain,
         preview_urls: false,
@@ -180,7 +176,7 @@ export function planOf(settings: Settings): Plan {
 }
 
 const tomlWith = (homes: string[]) =>
-  v.parse(Configuration, parse(withHomes(readFileSync(join(root, 'wrangler.toml'), 'utf8'), homes)));
+  parse(withHomes(readFileSync(join(root, 'wrangler.toml'), 'utf8'), homes)) as Toml; // a file of ours
 
 function mustFit({ bucket, queues }: HomeParts): void {
   const [tooLong] = [bucket, ...queues].filter((name) => name.length > longest);

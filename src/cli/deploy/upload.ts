@@ -1,8 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import * as v from 'valibot';
-import { type Api, granted } from './api.ts';
 import type { Key } from './keys.ts';
 import type { Plan } from './plan.ts';
 import { must, Stopped, type Wrangler } from './wrangler.ts';
@@ -83,21 +81,6 @@ export async function upload(
   } finally {
     rmSync(secrets, { force: true });
   }
-}
-
-/**
- * Turns on replicas of databases, by id: one in each region, or in each of the jurisdiction.
- *
- * @throws Stopped
- */
-export async function replicate(api: Api, databases: string[]): Promise<void> {
-  const body = { read_replication: { mode: 'auto' } };
-  for (const database of databases)
-    await granted(
-      'Turning on read replication',
-      v.unknown(),
-      api(`/d1/database/${database}`, { method: 'PUT', body }),
-    );
 }
 
 const everyMs = 1000;

@@ -2,7 +2,6 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { chooseAccount, originOf } from '../../../src/cli/deploy/account.ts';
 import type { Api } from '../../../src/cli/deploy/api.ts';
 import { planOf } from '../../../src/cli/deploy/plan.ts';
-import { settingsOf } from '../../../src/cli/deploy/settings.ts';
 
 const [acme, other] = ['a', 'b'].map((letter) => ({ id: letter.repeat(32), name: `Account ${letter}` }));
 const signedInTo =
@@ -23,7 +22,7 @@ it('a deploy does not choose among several accounts', async () => {
 
 it('an account without a workers.dev address learns how to get one, unless there is a domain', async () => {
   const api: Api = async () => ({ ok: false, result: undefined, reason: '', codes: [10_007] });
-  const origin = (options: object) => originOf(api, 'a1', planOf(settingsOf(options)));
+  const origin = (options: object) => originOf(api, 'a1', planOf(options));
   await expect(origin({})).rejects.toThrow('cloudflare.com/a1/workers/onboarding');
   expect(await origin({ domain: 'api.example.com' })).toBe('https://api.example.com');
 });

@@ -3,7 +3,6 @@ import type { AccountContents } from '../../../src/cli/deploy/account.ts';
 import type { Api, Query } from '../../../src/cli/deploy/api.ts';
 import { homesToDeploy } from '../../../src/cli/deploy/homes.ts';
 import { planOf } from '../../../src/cli/deploy/plan.ts';
-import { settingsOf } from '../../../src/cli/deploy/settings.ts';
 
 const inAccount = (name: string, jurisdiction: string | null | undefined) => ({
   id: name,
@@ -27,7 +26,7 @@ const found: AccountContents = {
 async function homesWith(settings: object, account = found, answers: string[][] = []) {
   const api: Api = async () => ({ ok: true, result: [], reason: '', codes: [] });
   const query: Query = async () => answers.shift() ?? [];
-  return homesToDeploy(api, query, planOf(settingsOf(settings)), account);
+  return homesToDeploy(api, query, planOf(settings), account);
 }
 /** A database that no Worker is bound to. */
 const unbound = { ...found, databases: [main, inAccount('fleet-eu', null)], homes: [] };
@@ -81,8 +80,8 @@ describe('the homes of a deploy', () => {
 
   it('stay within what names can have', () => {
     const settings = { name: 'a'.repeat(30), home: 'b'.repeat(16) };
-    expect(() => planOf(settingsOf(settings))).toThrow('--home needs a shorter name');
-    expect(planOf(settingsOf({ ...settings, home: 'b'.repeat(15) })).home?.name).toHaveLength(15);
+    expect(() => planOf(settings)).toThrow('--home needs a shorter name');
+    expect(planOf({ ...settings, home: 'b'.repeat(15) }).home?.name).toHaveLength(15);
   });
 });
 

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { keepMissing } from '../../../src/cli/deploy/keys.ts';
 import { planOf } from '../../../src/cli/deploy/plan.ts';
-import { settingsOf } from '../../../src/cli/deploy/settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleet-keys-'));
-const plan = planOf(settingsOf({}));
+const plan = planOf({});
 const nothing = { database: undefined, namespace: undefined, queues: [], secrets: [] };
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => vi.unstubAllEnvs());

@@ -1,28 +1,38 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { Command } from 'commander';
+import { expect, it, vi } from 'vitest';
 import { planOf } from '../../../src/cli/deploy/plan.ts';
-import { settingOptions, settingsOf, withKept } from '../../../src/cli/deploy/settings.ts';
+import { settingOptions, settingsIn, withKept } from '../../../src/cli/deploy/settings.ts';
 import { root } from '../../../src/cli/project/paths.ts';
 
+const parsed = (...args: string[]) => {
+  const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
+  vi.spyOn(process, 'argv', 'get').mockReturnValue(['node', 'deploy.ts', ...args]);
+  return settingsIn(program);
+};
+
 it.each([
-  [{ name: 'Fleet!' }, '--name must be up to 30 lowercase letters'],
-  [{ domain: 'https://api.example.com/x' }, '--domain must be a host name'],
-  [{ emailFrom: 'nobody' }, '--email-from must be an email address'],
-  [{ hotDays: '29' }, '--hot-days must be 0, or a whole number of days from 30'],
-  [{ retentionDays: '3' }, '--retention-days must be a whole number of days from 7'],
-  [{ location: 'mars' }, '--location must be one of wnam, enam, weur, eeur, apac, oc, not "mars"'],
-  [{ replicas: 'maybe' }, '--replicas must be true or false'],
-  [{ jurisdiction: 'uk' }, '--jurisdiction must be one of eu, us, fedramp, not "uk"'],
-  [{ home: 'EU' }, "--home: A home's name is up to 16 lowercase letters and digits"],
-  [{ home: 'main' }, '--home main is there already'],
-  [{ home: 'fleet' }, '--home cannot be fleet'],
-])('%j is refused', (options, reason) => {
-  expect(() => settingsOf(options)).toThrow(reason);
+  ['--name', 'Fleet!', 'up to 30 lowercase letters'],
+  ['--domain', 'https://api.example.com/x', 'a host name'],
+  ['--email-from', 'nobody', 'an email address'],
+  ['--hot-days', '29', '0, or a whole number of days from 30'],
+  ['--retention-days', '3', 'a whole number of days from 7'],
+  ['--location', 'mars', 'one of wnam, enam, weur, eeur, apac, oc'],
+  ['--replicas', 'maybe', 'true or false'],
+  ['--jurisdiction', 'uk', 'one of eu, us, fedramp'],
+  ['--home', 'EU', 'up to 16 lowercase letters and digits'],
+  ['--home', 'main', 'neither main nor fleet'],
+])('%s %s is refused', (option, value, must) => {
+  expect(() => parsed(option, value)).toThrow(must);
 });
 
-it('an empty setting counts as absent, as GitHub passes variables that are not set', () => {
-  expect(settingsOf({ name: '', location: '' })).toEqual({});
+it('a place that is typed with --home is that of the home, and one in the environment is not', () => {
+  vi.stubEnv('DEPLOY_LOCATION', 'weur');
+  vi.stubEnv('DEPLOY_NAME', ''); // as GitHub passes variables that are not set
+  expect(parsed('--replicas')).toEqual({ location: 'weur', replicas: 'true' });
+  expect(parsed('--home', 'eu', '--jurisdiction', 'eu')).toEqual({ home: 'eu', jurisdiction: 'eu' });
+  vi.unstubAllEnvs();
 });
 
 const deployed = {
@@ -41,7 +51,7 @@ it('settings that are left out stay as deployed', () => {
     retentionDays: '60',
     hotDays: '0',
     mapStyleUrl: 'https://tiles.example.com/style.json',
-    replicas: true,
+    replicas: 'true',
   });
   const plan = planOf(withKept({}, deployed));
   expect(plan.configuration(undefined, plan.origin)).toMatchObject({ vars: deployed });
@@ -49,12 +59,12 @@ it('settings that are left out stay as deployed', () => {
 });
 
 it('a given setting replaces the deployed one, and none removes it', () => {
-  const told = settingsOf({ emailFrom: 'none', mapStyleUrl: 'none', hotDays: '90', replicas: 'false' });
+  const told = { emailFrom: 'none', mapStyleUrl: 'none', hotDays: '90', replicas: 'false' };
   expect(withKept(told, deployed)).toEqual({
     domain: 'api.example.com',
     retentionDays: '60',
     hotDays: '90',
-    replicas: false,
+    replicas: 'false',
   });
 });
 

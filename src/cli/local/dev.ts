@@ -25,21 +25,23 @@ const environment = {
 };
 
 /**
- * Serves the Worker of the configuration file `config` on `port` (0: any free one). `directory` gets its log
- * (`wrangler.log`) and its process id.
+ * Serves what `args` configure on `port` (0: any free one). `directory` gets the log (`wrangler.log`) and the process
+ * id.
  *
  * @throws Error, when it does not respond within a minute
  */
 export async function startDev(
   directory: string,
-  { config, port, env, args }: { config: string; port: number; env: Variables; args: string[] },
+  port: number,
+  env: Variables,
+  args: string[],
 ): Promise<DevServer> {
   mkdirSync(directory, { recursive: true });
   const logFile = join(directory, 'wrangler.log');
   const log = openSync(logFile, 'w');
   const child = startWrangler(
     [
-      ...['dev', '--config', config, '--ip', '127.0.0.1', '--port', String(port)],
+      ...['dev', '--ip', '127.0.0.1', '--port', String(port)],
       ...['--inspector-port', '0', '--show-interactive-dev-session=false', ...args],
     ],
     {

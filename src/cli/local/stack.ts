@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseEnv as parsed } from 'node:util';
+import { parseEnv } from 'node:util';
+import { parse } from 'smol-toml';
 import { withHomes } from '../project/homes.ts';
 import { root, siteDirectory } from '../project/paths.ts';
 import { type Certificates, certificates } from './certificates.ts';
@@ -57,21 +58,20 @@ export async function startStack({
     EMAIL_FROM: 'portal@fleet-data.example',
     ORIGIN: localOrigin(own),
   };
-  const toml = configuration(homes, config);
-  const others =
-    isolates > 1 ? isolateFiles(directory, toml, isolates, { ...vars, ...parseEnv(secretsFile) }) : [];
-  const configFile = join(directory, 'wrangler.toml');
-  writeFileSync(configFile, others.length > 0 ? spreading(toml, isolates) : toml);
-  const server = await startDev(directory, {
-    config: configFile,
-    port: own,
-    env,
-    args: [
-      ...others.flatMap((file) => ['--config', file]),
-      ...['--assets', ownSite(directory), '--persist-to', state, '--env-file', secretsFile],
-      ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
-    ],
+  const configs = configurations(homes, isolates, config, {
+    ...vars,
+    ...parseEnv(readFileSync(secretsFile, 'utf8')),
   });
+  const files = configs.map((configuration, i) => {
+    const file = join(directory, i === 0 ? 'wrangler.json' : `isolate-${i}.json`);
+    writeFileSync(file, JSON.stringify(configuration), { mode: 0o600 });
+    return file;
+  });
+  const server = await startDev(directory, own, env, [
+    ...files.flatMap((file) => ['--config', file]),
+    ...['--assets', ownSite(directory), '--persist-to', state, '--env-file', secretsFile],
+    ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
+  ]);
   return {
     ...server,
     operatorKey,
@@ -93,47 +93,36 @@ function secrets(directory: string): { secretsFile: string; operatorKey: string 
   return { secretsFile, operatorKey };
 }
 
-/** The project's configuration, changed to run locally. */
-function configuration(homes: string[], change: StackOptions['config']): string {
-  const toml = strictly(readFileSync(join(root, 'wrangler.toml'), 'utf8'));
-  return withAbsolutePaths(withHomes(change ? change(toml) : toml, homes));
-}
+type Toml = { name: string; vars: object; queues: { producers: object[] }; [table: string]: unknown };
 
 const spread = join(root, 'src/dev/strict/spread.ts');
-const isolateName = (toml: string, i: number) => `${/^name = "(.+)"$/m.exec(toml)?.[1]}-${i}`;
 
-/** Makes the Worker pass everything on to others of the same code, each in an isolate of its own. */
-const spreading = (toml: string, isolates: number): string =>
-  [
-    toml.replace(/^main = .*$/m, `main = "${spread}"`),
-    ...numbersTo(isolates).map(
-      (i) =>
-        `[[services]]\nbinding = "ISOLATE_${i}"\nservice = "${isolateName(toml, i)}"\nentrypoint = "Isolate"\n`,
-    ),
-  ].join('\n');
-
-/** Writes the configurations of these others. Returns their files. */
-function isolateFiles(directory: string, toml: string, isolates: number, vars: object): string[] {
-  const own = toml
-    .replace(/^main = .*$/m, `main = "${spread}"`)
-    .replace(/^\[\[queues\.consumers\]\]\n(?:.+\n)+/gm, '')
-    .replace(/^\[(?:assets|triggers|secrets)\]\n(?:.+\n)+/gm, '')
-    .replace(
-      '[vars]\n',
-      `[vars]\n${Object.entries(vars)
-        .map(([name, value]) => `${name} = "${value}"\n`)
-        .join('')}`,
-    );
-  return numbersTo(isolates).map((i) => {
-    const file = join(directory, `isolate-${i}.toml`);
-    writeFileSync(file, own.replace(/^name = .*$/m, `name = "${isolateName(toml, i)}"`), { mode: 0o600 });
-    return file;
-  });
+/**
+ * The project's configuration, changed to run locally. With several isolates it passes everything on to others of the
+ * same code, whose configurations follow.
+ */
+function configurations(
+  homes: string[],
+  isolates: number,
+  change: StackOptions['config'] = (toml) => toml,
+  vars: object,
+): object[] {
+  const toml = change(strictly(readFileSync(join(root, 'wrangler.toml'), 'utf8')));
+  const main = parse(withAbsolutePaths(withHomes(toml, homes))) as Toml; // a file of ours
+  if (isolates === 1) return [main];
+  const { assets: _, triggers: __, secrets: ___, ...shared } = main;
+  const others = Array.from({ length: isolates }, (_, i) => ({
+    ...shared,
+    name: `${main.name}-${i + 1}`,
+    main: spread,
+    vars: { ...main.vars, ...vars },
+    queues: { producers: main.queues.producers },
+  }));
+  const services = others.map(({ name: service }, i) => ({
+    ...{ binding: `ISOLATE_${i + 1}`, service, entrypoint: 'Isolate' },
+  }));
+  return [{ ...main, main: spread, services }, ...others];
 }
-
-const numbersTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
-
-const parseEnv = (file: string) => parsed(readFileSync(file, 'utf8'));
 
 /** The runtime enforces production's limits, unlike Miniflare. */
 const strictly = (toml: string): string =>

@@ -16,7 +16,6 @@ import * as event from './events/event.tsx';
 import * as events from './events/events.tsx';
 import * as fleet from './fleet/lists.tsx';
 import * as profile from './fleet/profile.tsx';
-import { search } from './fleet/search.tsx';
 import * as trip from './fleet/trip.tsx';
 import * as trips from './fleet/trips.tsx';
 import { overview } from './overview/overview.tsx';
@@ -139,7 +138,7 @@ export const portalRoutes = new Hono<App>()
   .get('/drivers/:id', needs('viewer'), profile.ofDriver)
   .get('/trips', needs('viewer'), trips.list)
   .get('/trips/:id', needs('viewer'), trip.detail)
-  .get('/search', needs('viewer'), search)
+  .get('/search', needs('viewer'), fleet.search)
 
   .get('/webhooks', needs('viewer'), webhooks.list)
   .get('/webhooks/new', needs('member'), webhookForm.add)

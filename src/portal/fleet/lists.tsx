@@ -1,14 +1,16 @@
 import { validate as isUuid } from 'uuid';
+import { findAny } from '../../fleet/find.ts';
 import { findByName, listByName, type NamedItem } from '../../fleet/names.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
+import { webhookOfDelivery } from '../../webhooks/deliveries/queries.ts';
 import { typedIn } from '../ui/browse.tsx';
 import { LinkButton } from '../ui/buttons.tsx';
 import { capital } from '../ui/format.ts';
 import { Find } from '../ui/forms.tsx';
 import type { IconName } from '../ui/icon-names.ts';
 import { page } from '../ui/layout.tsx';
-import { Empty } from '../ui/parts.tsx';
+import { Empty, Panel } from '../ui/parts.tsx';
 import { driverPath, vehiclePath } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { type Column, Pager, Table } from '../ui/table.tsx';
@@ -68,8 +70,70 @@ async function pageByName<K extends Kind>(c: Context, kind: K) {
   );
 }
 
+/** How many vehicles and drivers a search lists at most. */
+const maxFound = 20;
+
+/** Finds things by id or name. The only match is shown at once. */
+export async function search(c: Context) {
+  const q = typedIn(c, 'q');
+  if (isUuid(q)) {
+    const found = await pathOfId(c, q.toLowerCase());
+    if (found) return seeOther(c, found);
+  }
+  const found =
+    q && !isUuid(q) ? await findByName(c.env, c.get('caller'), q, maxFound) : { vehicle: [], driver: [] };
+  const [only, another] = [...found.vehicle.map(vehiclePath), ...found.driver.map(driverPath)];
+  if (only && !another) return seeOther(c, only);
+  return page(
+    c,
+    { title: 'Search', lead: q ? `Results for “${q}”.` : undefined },
+    <>
+      <Find path="/portal/search" q={q} hint={anyHint} button="Search" look="find" />
+      <Results kind="vehicle" items={found.vehicle} q={q} />
+      <Results kind="driver" items={found.driver} q={q} />
+      {q && !only && (
+        <section class="panel" aria-label="Result">
+          <Empty icon="search" title={`Nothing matches “${q}”`}>
+            Search by the start of a name or plate, or by a whole VIN, event ID or Delivery-Id.
+          </Empty>
+        </section>
+      )}
+    </>,
+  );
+}
+
+const anyHint = 'Vehicle, plate, VIN, driver, event ID or Delivery-Id';
+
+/** The page of a record or delivery with this id. */
+async function pathOfId(c: Context, id: string): Promise<string | undefined> {
+  const caller = c.get('caller');
+  const [[kind], webhook] = await Promise.all([
+    findAny(c.env, caller, id),
+    webhookOfDelivery(c.env, caller, id),
+  ]);
+  if (kind) return `/portal/${kind}s/${id}`;
+  return webhook && `/portal/webhooks/${webhook}/deliveries/${id}`;
+}
+
+function Results<K extends Kind>(props: { kind: K; items: NamedItem<K>[]; q: string }) {
+  const { kind, items, q } = props;
+  const many = `${kind}s`;
+  if (items.length === 0) return null;
+  return (
+    <Panel
+      id={many}
+      title={capital(many)}
+      side={
+        items.length > maxFound && <a href={`/portal/${many}?${new URLSearchParams({ q })}`}>Show more</a>
+      }
+    >
+      <NamedTable kind={kind} items={items.slice(0, maxFound)} />
+    </Panel>
+  );
+}
+
 /** Vehicles or drivers as rows. */
-export const NamedTable = <K extends Kind>({ kind, items }: { kind: K; items: NamedItem<K>[] }) => (
+const NamedTable = <K extends Kind>({ kind, items }: { kind: K; items: NamedItem<K>[] }) => (
   <Table caption={capital(`${kind}s`)} stacked columns={kinds[kind].columns} items={items} />
 );
 

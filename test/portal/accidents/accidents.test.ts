@@ -64,12 +64,6 @@ describe('the list of accidents', () => {
   ])('%s', async (query, vins) => {
     expect(vinsOn(await get(`/portal/accidents${query}`))).toEqual(vins);
   });
-
-  it('says what open means, and names the vehicle', async () => {
-    const html = await get('/portal/accidents?state=open');
-    expect(html).toContain('without a report yet, not a false alarm, and not closed');
-    expect(html).toContain('Truck 114');
-  });
 });
 
 it('an event names its recipients to members, not to viewers', async () => {

@@ -38,10 +38,3 @@ it('a deployment without a sender shows the same page, and makes no link that no
   expect(links).toBe(1); // of the first request
   expect(lines('fault')).toEqual([]);
 });
-
-it('a deployment without a sender serves everything else', async () => {
-  const headers = { authorization: `Bearer ${env.OPERATOR_KEY}` };
-  const request = new Request('https://api.example.com/operator/accounts', { headers });
-  const reply = await app.fetch(request, { ...env, ...withoutSender }, createExecutionContext());
-  expect(reply.status).toBe(200);
-});

@@ -85,6 +85,15 @@ export const makeDue = (webhookId: string) =>
     env.DB.prepare(`update webhook_health set open_until = 0 where webhook_id = ?1`).bind(webhookId),
   ]);
 
+/** Makes it seem that the webhook's receiver has failed so often that its circuit is open for a time. */
+export const pauseFor = (webhookId: string, ms: number, openings = 4) =>
+  rows(
+    'insert or replace into webhook_health (webhook_id, failures, openings, open_until) values (?1, 9, ?2, ?3)',
+    webhookId,
+    openings,
+    Date.now() + ms,
+  );
+
 /** Claims as a worker does, and then it is gone. */
 export const claim = async (webhookId: string, count = 50, now = Date.now()) => {
   const db = openDatabase(env);

@@ -2,9 +2,8 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { firstWindow } from '../../src/webhooks/deliveries/policy.ts';
 import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
-import { attempted, deliveriesOf, makeDue, settled } from '../support/deliveries.ts';
+import { attempted, deliveriesOf, makeDue, pauseFor, settled } from '../support/deliveries.ts';
 import { accident } from '../support/records.ts';
-import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
 import { as, type IssuedToken, operator, type WebhookOut, webhookBody, world } from '../support/world.ts';
 
@@ -63,6 +62,7 @@ describe('a replay by API', () => {
       message: 'This delivery is pending, send it now instead',
     });
     tale.heard.responds(() => new Response('ok'));
+    await pauseFor(hook.id, 60_000);
     expect(await post<Summary>(`${path}/send`)).toMatchObject({ message: 'Delivery is due', data: { id } });
     await settled(hook.id, 1, ['delivered']);
     expect(await post(`${path}/send`)).toMatchObject({
@@ -154,14 +154,11 @@ describe('a webhook that its account has paused', () => {
 
   it('is called at once when it is resumed, though its receiver had failed for long', async () => {
     const { id } = await tale.register();
-    await rows(
-      'insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 9, 4, 1e15)',
-      id,
-    );
+    await pauseFor(id, 1e12);
     await post(`/webhook/${id}/pause`);
     await as(tale.us.connection.ingestKey).send(accident());
     await makeDue(id);
-    await rows('update webhook_health set open_until = 1e15 where webhook_id = ?1', id);
+    await pauseFor(id, 1e12);
     await post(`/webhook/${id}/resume`);
     await settled(id, 1, ['delivered']);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ask, signIn } from '../support/portal.ts';
-import { addRows } from '../support/rows.ts';
+
 import { story } from '../support/story.ts';
 import { as, operator } from '../support/world.ts';
 
@@ -83,14 +83,5 @@ describe("the webhook's page", () => {
     const { cookie } = await signIn(tale.us);
     await limit(id, limits);
     expect(await shown(id, cookie)).toContain(words);
-  });
-
-  it.each([
-    [0, 'Up to 50 at a time, 40 for now'],
-    [5, '1 for now'], // a single call may find out whether it is back
-  ])('says how many calls it gets after %i failures', async (failures, words) => {
-    const { id } = await tale.register();
-    await addRows('webhook_health', 1, () => ({ webhook_id: id, failures, window: 40 }));
-    expect(await shown(id, (await signIn(tale.us)).cookie)).toContain(words);
   });
 });

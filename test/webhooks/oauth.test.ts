@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { reEncrypt } from '../../src/platform/jobs/re-encrypt.ts';
 import { authorizer, maxTokenBytes } from '../../src/webhooks/deliveries/access-token.ts';
 import { attempted, deliveriesOf, settled } from '../support/deliveries.ts';
 import { ask, formOn, signIn } from '../support/portal.ts';
@@ -71,22 +70,6 @@ describe('a webhook with an OAuth 2 client', () => {
     const stored = JSON.stringify(await rows('select * from webhooks'));
     for (const secret of [client.clientSecret, 'token-1'])
       expect(JSON.stringify(data) + stored).not.toContain(secret);
-    const key = `new:${env.HEADER_KEYS.split(':')[1]}`;
-    await reEncrypt({ ...env, HEADER_KEYS: `${key},${env.HEADER_KEYS}` });
-    expect(
-      await rows(
-        `select distinct oauth->>'key' as a, oauth_token->>'key' as b from webhooks where id = ?`,
-        hook.id,
-      ),
-    ).toEqual([{ a: 'new', b: 'new' }]);
-  });
-
-  it('is shown and called as ever if it has none', async () => {
-    const hook = await register(null);
-    expect(hook).not.toHaveProperty('oauth');
-    await tale.happen();
-    await settled(hook.id);
-    expect([sentTokens(), asked]).toEqual([[undefined], []]);
   });
 
   it('keeps it when it is replaced without a word of it, and loses it by null', async () => {

@@ -108,24 +108,20 @@ describe('a webhook', () => {
     expect(again).toMatchObject({ status: 400, message: 'Invalid webhook id' });
   });
 
-  it('has a url of its own: of two racing creates one wins', async () => {
-    const url = 'https://race.example.com/hook';
-    const replies = await Promise.all([
-      create({ url }),
-      create({ url: 'HTTPS://RACE.example.com:443/hook' }),
-    ]);
-    expect(replies.map(({ status }) => status).sort()).toEqual([200, 400]);
-    expect(replies.find(({ status }) => status === 400)?.message).toBe('Webhook with this URL already exist');
-  });
-
   it.each([
+    ['other spelling', 'https://race.example.com/hook', 'HTTPS://RACE.example.com:443/hook'],
     ['another fragment', 'https://part.example.com/hook', 'https://part.example.com/hook#2'],
     ['a dot after the host', 'https://dot.example.com/hook', 'https://dot.example.com./hook'],
-  ])('has a url of its own: %s does not make it another', async (_, first, second) => {
-    const replies = await Promise.all([create({ url: first }), create({ url: second })]);
-    expect(replies.map(({ status }) => status).sort()).toEqual([200, 400]);
-    expect(replies.find(({ status }) => status === 400)?.message).toBe('Webhook with this URL already exist');
-  });
+  ])(
+    'has a url of its own, also of two racing creates: %s does not make it another',
+    async (_, first, second) => {
+      const replies = await Promise.all([create({ url: first }), create({ url: second })]);
+      expect(replies.map(({ status }) => status).sort()).toEqual([200, 400]);
+      expect(replies.find(({ status }) => status === 400)?.message).toBe(
+        'Webhook with this URL already exist',
+      );
+    },
+  );
 
   it('keeps the url that was given', async () => {
     const url = 'https://Keep.example.com./hook#one';

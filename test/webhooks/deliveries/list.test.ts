@@ -1,22 +1,55 @@
-import { describe, expect, it } from 'vitest';
+import { env } from 'cloudflare:workers';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { encodeCursor } from '../../../src/platform/db/cursor.ts';
-import { newId } from '../../../src/platform/db/ids.ts';
+import { firstIdAt, newId } from '../../../src/platform/db/ids.ts';
+import { maxPageBytes } from '../../../src/platform/db/pages.ts';
+import { readDeliveries } from '../../../src/webhooks/deliveries/list.ts';
+import type { DeliverySummary } from '../../../src/webhooks/deliveries/schema.ts';
 import { attempted, settled } from '../../support/deliveries.ts';
-import { idAt, listedDeliveries } from '../../support/delivery-list.ts';
-import { receiver } from '../../support/receiver.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, world } from '../../support/world.ts';
+import { runs } from '../../support/runs.ts';
+import { story } from '../../support/story.ts';
+import { as, webhookBody, world } from '../../support/world.ts';
 
-const setting = listedDeliveries();
-const { register, insert, list } = setting;
+const tale = story();
+const { register } = tale;
+beforeEach(async () => {
+  for (const table of ['webhooks', 'deliveries', 'notifications']) await rows(`delete from ${table}`);
+});
+
+/** A delivery as it is put into the database. */
+type Seed = {
+  webhookId: string;
+  id: string;
+  eventId: string;
+  level: number;
+  status: string;
+  priority: number;
+  dueAt: number;
+};
+const insert = (seeds: Seed[]) =>
+  rows(
+    `insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
+     select value->>'webhookId', value->>'id', ?2, value->>'eventId', value->>'level', value->>'status',
+       value->>'priority', value->>'dueAt' from json_each(?1)`,
+    JSON.stringify(seeds),
+    tale.us.accountId,
+  );
+
+/** An id of a time, as deliveries have them. */
+const idAt = (ms: number): string => firstIdAt(ms).slice(0, 14) + newId().slice(14);
+
+const list = (query = '', token = tale.us.apiToken) =>
+  as(token).get<DeliverySummary[]>(`/deliveries${query}`);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 describe('an item', () => {
-  const ingest = (...records: object[]) => as(setting.us.connection.ingestKey).send(vehicle(), ...records);
+  const ingest = (...records: object[]) => as(tale.us.connection.ingestKey).send(vehicle(), ...records);
 
   it('of an event says that it was delivered, and how the receiver answered, but not what', async () => {
-    receiver(() => new Response('a secret answer', { status: 202 }));
+    tale.heard.responds(() => new Response('a secret answer', { status: 202 }));
     const { id: webhookId } = await register({ headers: { 'X-Secret': 's3cret' } });
     await ingest(safetyEvent({ sourceId: 'an event' }));
     const [row] = await settled(webhookId);
@@ -41,7 +74,7 @@ describe('an item', () => {
   });
 
   it('of an accident says its level, and when it is tried again', async () => {
-    receiver(() => {
+    tale.heard.responds(() => {
       throw new TypeError('connection refused');
     });
     const { id: webhookId } = await register();
@@ -100,8 +133,9 @@ describe('is refused, and the field is named:', () => {
 
   it.each(['nobody has', 'somebody else has', 'was deleted'])('a webhookId that %s', async (whose) => {
     const them = await world();
-    const id = whose === 'somebody else has' ? (await register({}, them)).id : (await register()).id;
-    if (whose === 'was deleted') await as(setting.us.apiToken).delete(`/webhook/${id}`);
+    const theirs = await as(them.apiToken).post<{ id: string }>('/webhook', webhookBody(them));
+    const { id } = whose === 'somebody else has' ? theirs.data : await register();
+    if (whose === 'was deleted') await as(tale.us.apiToken).delete(`/webhook/${id}`);
     const asked = whose === 'nobody has' ? newId() : id;
     expect(await list(`?webhookId=${asked}`)).toMatchObject({ status: 400, message: 'Invalid webhook id' });
   });
@@ -113,7 +147,7 @@ describe('is refused, and the field is named:', () => {
     const { next } = await list('?limit=1&status=failed');
     expect((await list(`?status=failed&cursor=${next}`)).data).toMatchObject([{ webhookId: second }]);
     const them = await world();
-    const identity = JSON.stringify(['/deliveries', setting.us.accountId, {}, {}]);
+    const identity = JSON.stringify(['/deliveries', tale.us.accountId, {}, {}]);
     expect((await list(`?cursor=${encodeCursor([first, ''], identity)}`)).data).toHaveLength(2);
     for (const reply of [
       await list(`?cursor=${next}`),
@@ -146,6 +180,192 @@ it('the events of others, and those past retention, have no deliveries', async (
     );
   await tell('others');
   expect((await list(`?eventId=${eventId}`)).data).toEqual([]);
-  await tell(setting.us.accountId);
+  await tell(tale.us.accountId);
   expect((await list(`?eventId=${eventId}`)).data).toMatchObject([{ eventId, webhookId }]);
+});
+
+const caller = () => ({ tokenId: tale.us.tokenId, accountId: tale.us.accountId });
+
+/** Reads a list to its end; `meanwhile` happens after each page. */
+async function walk(query: Record<string, string[]>, meanwhile = async () => {}) {
+  const pages: DeliverySummary[][] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await readDeliveries(env, caller(), { ...query, ...(cursor && { cursor: [cursor] }) });
+    pages.push(page.items);
+    cursor = page.next;
+    await meanwhile();
+  } while (cursor);
+  return pages;
+}
+
+/** Compares value by value, as an index does. */
+const compare = (a: (string | number)[], b: (string | number)[]): number => {
+  const at = a.findIndex((value, i) => value !== b[i]);
+  return at === -1 ? 0 : (a[at] ?? 0) < (b[at] ?? 0) ? -1 : 1;
+};
+
+describe('walking the list to its end', () => {
+  const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const;
+  const seed = fc.record({
+    hook: fc.nat(4),
+    event: fc.nat(3),
+    level: fc.nat(3),
+    status: fc.constantFrom(...statuses, 'pending'),
+    dueAt: fc.nat(5),
+  });
+  /** Mostly left out, so that enough is left to be walked. */
+  const filtered = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
+    fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: values });
+  const filter = fc.record({
+    hook: filtered(fc.nat(4)),
+    status: fc.oneof(fc.constant(null), fc.constantFrom(...statuses)),
+    type: filtered(fc.constantFrom(1, 2)),
+    event: fc.oneof(fc.constant(null), fc.constant(null), fc.nat(3)),
+    from: filtered(fc.integer({ min: 1, max: 4 })),
+    to: filtered(fc.integer({ min: 5, max: 9 })),
+  });
+  const events = Array.from({ length: 4 }, newId);
+  /** When each level of each event is notified, to the millisecond: two levels at a time. */
+  const notifiedAt = (event: number, level: number) => 1 + Math.floor(event / 2) * 2 + Math.floor(level / 2);
+
+  it('yields what was there at the start once, in order, whatever comes in meanwhile', async () => {
+    const hooks: string[] = [];
+    for (let i = 0; i < 5; i++) hooks.push((await register()).id);
+    const gone = (await register()).id;
+    await as(tale.us.apiToken).delete(`/webhook/${gone}`);
+    await rows(
+      `insert into notifications (event_id, level, type, account_id, connection_id, data, created_at)
+       select value->>0, value->>1, 1, ?2, '', '{}', value->>2 from json_each(?1)`,
+      JSON.stringify(
+        events.flatMap((id, event) => [0, 1, 2, 3].map((level) => [id, level, notifiedAt(event, level)])),
+      ),
+      tale.us.accountId,
+    );
+    const asRow = ({
+      hook,
+      event,
+      level,
+      status,
+      dueAt,
+    }: typeof seed extends fc.Arbitrary<infer T> ? T : never) => ({
+      webhookId: hooks[hook] ?? '',
+      id: idAt(notifiedAt(event, level)),
+      eventId: events[event] ?? '',
+      level,
+      status,
+      priority: level > 0 ? 0 : 1 + (event % 3),
+      dueAt,
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(seed, { minLength: 10, maxLength: 50, size: 'max' }),
+        fc.array(fc.array(seed, { maxLength: 3 }), { maxLength: 6 }),
+        fc.integer({ min: 1, max: 8 }),
+        filter,
+        async (atStart, inserts, limit, chosen) => {
+          await rows('delete from deliveries');
+          const there = atStart.map(asRow);
+          await insert([
+            ...there,
+            ...there.slice(0, 3).map((row) => ({ ...row, webhookId: gone, id: newId() })),
+          ]);
+          const createdAt = (row: Seed) => Number.parseInt(row.id.slice(0, 8) + row.id.slice(9, 13), 16);
+          const key = ({ id, level, priority, dueAt }: Seed) => {
+            if (chosen.event !== null) return [level, id];
+            return chosen.status === 'pending' ? [priority, dueAt, id] : [id];
+          };
+          const expected = there
+            .filter(
+              (row) =>
+                (chosen.hook === null || row.webhookId === hooks[chosen.hook]) &&
+                (chosen.status === null || row.status === chosen.status) &&
+                (chosen.type === null || row.level > 0 === (chosen.type === 1)) &&
+                (chosen.event === null || row.eventId === events[chosen.event]) &&
+                (chosen.from === null || createdAt(row) >= chosen.from) &&
+                (chosen.to === null || createdAt(row) < chosen.to),
+            )
+            .sort((a, b) => compare([a.webhookId, ...key(a)], [b.webhookId, ...key(b)]))
+            .map(({ id }) => id);
+          const pages = await walk(
+            {
+              limit: [String(limit)],
+              ...(chosen.hook !== null && { webhookId: [hooks[chosen.hook] ?? ''] }),
+              ...(chosen.status && { status: [chosen.status] }),
+              ...(chosen.type && { type: [String(chosen.type)] }),
+              ...(chosen.event !== null && { eventId: [events[chosen.event] ?? ''] }),
+              ...(chosen.from && { from: [new Date(chosen.from).toISOString()] }),
+              ...(chosen.to && { to: [new Date(chosen.to).toISOString()] }),
+            },
+            async () => {
+              const more = inserts.shift();
+              if (more) await insert(more.map(asRow));
+            },
+          );
+          expect(Math.max(...pages.map((page) => page.length))).toBeLessThanOrEqual(limit);
+          const walked = pages.flat().map(({ id }) => id);
+          const ids = new Set(there.map(({ id }) => id));
+          expect(walked.filter((id) => ids.has(id))).toEqual(expected);
+          expect(new Set(walked).size).toBe(walked.length);
+        },
+      ),
+      { numRuns: runs(300) },
+    );
+  });
+});
+
+describe('a page', () => {
+  const walks = [
+    '',
+    'status=failed',
+    'status=pending',
+    'status=delivered',
+    `eventId=${newId()}`,
+    'from=2026-11-01&to=2026-12-01',
+  ];
+
+  it.each(walks.flatMap((walk) => [walk, `${walk}&type=1&webhookId=`]))(
+    'is read by index alone: ?%s',
+    async (query) => {
+      const { id } = await register();
+      const plan: string[] = [];
+      const batch = async (statements: D1PreparedStatement[]) => {
+        const results = await env.DB.batch<{ detail: string }>(statements);
+        plan.push(...(results.at(-1)?.results.map(({ detail }) => detail) ?? []));
+        return results.map((result, i) => (i === results.length - 1 ? { ...result, results: [] } : result));
+      };
+      const prepare = (text: string) =>
+        env.DB.prepare(text.includes('webhooks_by_id') ? `explain query plan ${text}` : text);
+      const explaining: Env = { ...env, DB: { prepare, batch } as D1Database };
+      const parameters = new URLSearchParams(query);
+      if (parameters.has('webhookId')) parameters.set('webhookId', id);
+      const asked = Object.fromEntries([...parameters].map(([name, value]) => [name, [value]]));
+      await readDeliveries(explaining, caller(), asked);
+      // What an event was notified of, `n`, is a row for each level.
+      const ofFew =
+        /^(CO-ROUTINE|SCAN \(subquery|MATERIALIZE n|COMPOUND|LEFT-MOST|UNION ALL|CORRELATED|SCAN n$|USE TEMP B-TREE FOR LAST 2 TERMS)/;
+      const steps = plan.filter((step) => !ofFew.test(step));
+      expect(steps.length).toBeGreaterThanOrEqual(2);
+      for (const step of steps) expect(step).toMatch(/^SEARCH \w+ USING /);
+    },
+  );
+
+  it('of 500 items is far smaller than a page can be', async () => {
+    const { id: webhookId } = await register();
+    const long = { eventId: newId(), level: 1, status: 'pending', priority: 3, dueAt: 253402300799999 };
+    await insert(Array.from({ length: 500 }, (_, at) => ({ ...long, webhookId, id: idAt(at) })));
+    const log = [
+      {
+        at: 253402300799999,
+        durationMs: 1,
+        result: 'blocked address',
+        status: 599,
+        answer: 'x'.repeat(1024),
+      },
+    ];
+    await rows('update deliveries set attempts = 1000000, log = ?1', JSON.stringify(log));
+    const { data } = await list('?limit=500');
+    expect(data).toHaveLength(500);
+    expect(JSON.stringify(data).length).toBeLessThan(maxPageBytes / 4);
+  });
 });

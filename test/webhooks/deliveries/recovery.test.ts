@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { accidentRetryMs, circuitAccidentOpenings } from '../../../src/webhooks/deliveries/policy.ts';
 import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';
-import { attempted, deliveriesOf, makeDue, settled } from '../../support/deliveries.ts';
+import { attempted, deliveriesOf, makeDue, pauseFor, settled } from '../../support/deliveries.ts';
 import { listenToLog } from '../../support/log.ts';
 import { accident } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
@@ -94,21 +94,13 @@ describe('when a receiver succeeds again', () => {
 });
 
 describe('while an accident waits', () => {
-  const open = (id: string, openings: number) =>
-    rows(
-      `insert or replace into webhook_health (webhook_id, failures, openings, open_until) values (?1, 9, ?2, ?3)`,
-      id,
-      openings,
-      Date.now() + 900_000,
-    );
-
   it('the circuit opens for a short time, for some 15 minutes', async () => {
     const hook = await fails(() => crash('outage'));
     for (const [openings, within] of [
       [circuitAccidentOpenings - 1, accidentRetryMs],
       [circuitAccidentOpenings, 900_000],
     ] as const) {
-      await open(hook.id, openings);
+      await pauseFor(hook.id, 900_000, openings);
       await makeDue(hook.id);
       await minute();
       await vi.waitFor(async () => expect(await opens(hook.id)).toMatchObject({ openings: openings + 1 }));
@@ -120,7 +112,7 @@ describe('while an accident waits', () => {
   it('a circuit that is open for longer is probed sooner, once an accident comes in', async () => {
     tale.heard.responds(fail);
     const hook = await tale.register();
-    await open(hook.id, 60);
+    await pauseFor(hook.id, 900_000, 60);
     await tale.happen(1, 'event');
     expect((await opens(hook.id)).ms).toBeGreaterThan(800_000);
     await crash('new');
@@ -139,7 +131,7 @@ describe('while an accident waits', () => {
 
 it('an accident that has not been delivered for five minutes is logged, even while its circuit is open', async () => {
   const hook = await fails(() => crash('late'));
-  await rows('update webhook_health set failures = 9, open_until = 1e15 where webhook_id = ?1', hook.id);
+  await pauseFor(hook.id, 1e12);
   const late = async () => {
     const listening = listenToLog();
     await sweep(env);

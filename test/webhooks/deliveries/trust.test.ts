@@ -10,7 +10,7 @@ import { prune } from '../../../src/webhooks/deliveries/sweep.ts';
 import { runWorker } from '../../../src/webhooks/deliveries/worker.ts';
 import { attempted, claim, deliveriesOf, settled, unattempted } from '../../support/deliveries.ts';
 import { accident, safetyEvent } from '../../support/records.ts';
-import { rows, value } from '../../support/rows.ts';
+import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
 import { as, type WebhookOut } from '../../support/world.ts';
 
@@ -41,12 +41,22 @@ describe('custom headers', () => {
   });
 
   it('sealed with an older key are read, and sealed anew with the newest', async () => {
-    const hook = await tale.register({ headers: { 'X-Secret': secret } });
+    const oauth = { tokenUrl: 'https://login.example.com/', clientId: 'c', clientSecret: 's' };
+    const hook = await tale.register({ headers: { 'X-Secret': secret }, signing: true, oauth });
+    tale.heard.serves('https://login.example.com', () => Response.json({ access_token: 'token' }));
+    await tale.happen(1, 'before');
+    await settled(hook.id);
     const rotated = { ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` };
-    const keyOf = () => value(`select headers->>'key' as key from webhooks where id = ?1`, hook.id);
-    expect(await keyOf()).toBe('test');
+    const keys = async () => {
+      const names = ['headers', 'signing', 'oauth', 'oauth_token'].map(
+        (name) => `${name}->>'key' as ${name}`,
+      );
+      const [row = {}] = await rows(`select ${names} from webhooks where id = ?1`, hook.id);
+      return Object.values(row);
+    };
+    expect(await keys()).toEqual(Array(4).fill('test'));
     expect(await reEncrypt(rotated)).toBeGreaterThan(0);
-    expect(await keyOf()).toBe('new');
+    expect(await keys()).toEqual(Array(4).fill('new'));
     expect(await reEncrypt(rotated)).toBe(0);
     await unattempted(hook.id, tale.happen);
     await handle(rotated, { accountId: tale.us.accountId, webhookId: hook.id, worker: 1 });

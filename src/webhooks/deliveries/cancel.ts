@@ -6,7 +6,10 @@ import { withoutRecipient } from '../notifications/remove.ts';
 import { claimedUntil, leaseMs, startWindowMs } from './claim.ts';
 import { allWebhooks } from './sweep.ts';
 
-/** Cancels the pending deliveries of deleted or stopped webhooks, except those in flight, which the sweep finds later. */
+/**
+ * Cancels the pending deliveries of deleted or stopped webhooks, except those in flight, which the sweep finds later.
+ * While an account is being moved its webhooks are stopped, and their deliveries wait.
+ */
 export async function cancelPending(env: Env, webhookIds: string[], budget?: Budget): Promise<void> {
   const now = Date.now();
   await changeInChunks(
@@ -17,7 +20,9 @@ export async function cancelPending(env: Env, webhookIds: string[], budget?: Bud
       select d.webhook_id, d.id from json_each(${JSON.stringify(webhookIds)}) w
       cross join deliveries d indexed by deliveries_due
         on d.webhook_id = w.value and d.status = 'pending' and d.next_attempt_at is not null and d.claimed_until <= ${now}
-      where not exists (select 1 from webhooks where id = w.value and stopped_at is null) limit ${rowsPerChunk})`,
+      where not exists (select 1 from webhooks h where h.id = w.value and (h.stopped_at is null
+          or exists (select 1 from accounts where id = h.account_id and frozen)))
+      limit ${rowsPerChunk})`,
     budget,
   );
 }

@@ -122,10 +122,19 @@ it('claims no delivery, no pull and no fan-out, and goes on with all once the mo
     us.connection.id,
     Date.now() + 1000,
   );
+  await rowsIn(
+    'main',
+    `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
+     values (?1, 'd', ?2, 'e', 0, 'pending', 1)`,
+    webhook.id,
+    us.accountId,
+  );
   await beginMove(env, us.accountId, 'eu');
   await handle(env, { fanOut: 'f' });
   await handle(env, { accountId: us.accountId, webhookId: webhook.id, worker: 1 });
-  expect(await rowsIn('main', 'select 1 from deliveries where account_id = ?1', us.accountId)).toEqual([]);
+  expect(
+    await rowsIn('main', 'select id, status from deliveries where account_id = ?1', us.accountId),
+  ).toEqual([{ id: 'd', status: 'pending' }]);
   expect(await dueConnections(env)).not.toContain(us.connection.id);
   await cancelMove(env, us.accountId);
   expect(await dueConnections(env)).toContain(us.connection.id);

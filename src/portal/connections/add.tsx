@@ -15,7 +15,6 @@ import { CredentialFields, HowToCreate, mainInput, sentCredential } from './cred
 
 /** How somebody adds a connection who is signed in or, without a way `back`, outside the account with a link. */
 export type Adding = {
-  path: string;
   back?: string;
   head: Head;
   connect: (input: NewPull) => Promise<Connection>;
@@ -23,8 +22,7 @@ export type Adding = {
   next: (connection: Connection) => string;
 };
 
-const inPortal = (c: Context): Adding => ({
-  path: `${connectionsPath}/new`,
+const signedIn = (c: Context): Adding => ({
   back: connectionsPath,
   head: {
     title: 'Add a connection',
@@ -39,7 +37,7 @@ const inPortal = (c: Context): Adding => ({
 export const onlyRead = 'We only read. Nothing changes in your account at the provider.';
 
 /** Adding a connection: choose the provider, then enter its credential, which is tested before it is saved. */
-export function show(c: Context, adding = inPortal(c)) {
+export function show(c: Context, adding = signedIn(c)) {
   const connector = connectorOf(c.req.query('provider') ?? '');
   return page(c, adding.head, <Steps connector={connector} adding={adding} />);
 }
@@ -48,7 +46,7 @@ const Steps = ({ connector, adding }: { connector: Connector | undefined; adding
   <Form>
     <ol class="levels">
       <Step n={1} name="Choose the provider" at={connector ? 'done' : 'now'}>
-        <Providers chosen={connector} adding={adding} />
+        <Providers chosen={connector} inPortal={adding.back !== undefined} />
       </Step>
       <Step
         n={2}
@@ -84,14 +82,14 @@ const Step = (props: { n: number; name: string; at: 'done' | 'now' | 'later'; ch
   </li>
 );
 
-const Providers = ({ chosen, adding }: { chosen: Connector | undefined; adding: Adding }) => (
+const Providers = ({ chosen, inPortal }: { chosen: Connector | undefined; inPortal: boolean }) => (
   <nav aria-label="Providers">
-    <ul class={`choices mt-3${adding.back ? ' choices-4' : ''}`}>
+    <ul class={`choices mt-3${inPortal ? ' choices-4' : ''}`}>
       {connectors.map((connector) => (
         <li>
           <a
             class="choice"
-            href={`${adding.path}?provider=${connector.provider}`}
+            href={`?provider=${connector.provider}`}
             aria-current={connector === chosen ? 'true' : undefined}
           >
             <Icon name={connector === chosen ? 'circle-dot' : 'circle'} />
@@ -101,7 +99,7 @@ const Providers = ({ chosen, adding }: { chosen: Connector | undefined; adding: 
         </li>
       ))}
     </ul>
-    {adding.back && (
+    {inPortal && (
       <p class="hint mt-3">
         Another provider? <a href="/docs/connectors">Any system can send its records to us</a>
       </p>
@@ -168,7 +166,7 @@ const Chosen = v.object({
 });
 
 /** Handles the form: tests the credential, and saves the connection if the provider accepts it. */
-export async function take(c: Context, adding = inPortal(c)) {
+export async function take(c: Context, adding = signedIn(c)) {
   const connector = connectorOf(c.req.query('provider') ?? '');
   if (!connector) return show(c, adding);
   const { provider } = connector;

@@ -35,7 +35,6 @@ async function opened(c: Context, then: (found: Opened) => Response | Promise<Re
 const pathOf = (c: Context): string => `/portal/connect/${c.req.param('link')}`;
 
 const adding = (c: Context, { caller, link }: Opened): Adding => ({
-  path: pathOf(c),
   head: {
     title: `Connect your fleet to ${link.account}`,
     lead: `${link.account} will see your vehicles, drivers, trips, safety events and accidents, but not your credential. ${onlyRead} You can withdraw your consent with the same link.`,

@@ -204,7 +204,7 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
     { countsOnly: true },
   );
   return {
-    setup: setup ?? { connection: null, sent: 0, vehicles: 0, webhook: 0, token: 0 },
+    setup: setup ?? { connection: null, sent: 0, webhook: 0, token: 0 },
     problems: { connections, webhooks },
     accidents,
     today: { ...(high ?? { risk4: 0, risk5: 0, typical: 0 }), latest: latestHigh },

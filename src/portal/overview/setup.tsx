@@ -1,6 +1,5 @@
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
-import { counted } from '../../webhooks/alerts/words.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icons.tsx';
 
@@ -10,41 +9,33 @@ export const isSetUp = ({ sent, webhook, token }: Setup): boolean => Boolean(sen
 /** A step of the list, and the button that leads to its page. */
 type Step = { name: string; done: boolean; text: string; href: string; button: string };
 
-const stepsOf = ({ connection, sent, vehicles, webhook, token }: Setup): Step[] => [
-  {
-    name: 'Connect a data source',
-    done: Boolean(sent),
-    text: connectionText(connection, Boolean(sent), vehicles),
-    ...(connection === null
-      ? { href: '/portal/connections/new', button: 'Add a connection' }
-      : { href: '/portal/connections', button: 'See the connection' }),
-  },
+const stepsOf = ({ connection, sent, webhook, token }: Setup): Step[] => [
+  connection === null
+    ? {
+        name: 'Connect a data source',
+        done: false,
+        text: 'Choose your telematics provider, and enter its API token. Its data is pulled automatically.',
+        ...{ href: '/portal/connections/new', button: 'Add a connection' },
+      }
+    : {
+        name: 'Connect a data source',
+        done: Boolean(sent),
+        text: `“${connection}” is connected. Its data appears here within seconds.`,
+        ...{ href: '/portal/connections', button: 'See the connection' },
+      },
   {
     name: 'Choose where notifications go',
     done: Boolean(webhook),
-    text: webhook
-      ? 'A webhook receives accidents and safety events as they happen.'
-      : 'Accidents and safety events are sent to your HTTPS endpoint as they happen.',
+    text: 'Accidents and safety events are sent to your HTTPS endpoint as they happen.',
     ...{ href: '/portal/webhooks/new', button: 'Add a webhook' },
   },
   {
     name: 'Create an API token',
     done: Boolean(token),
-    text: token
-      ? 'Your programs can read the account’s data.'
-      : 'Your programs need one to read connections, vehicles, drivers, trips and safety events.',
+    text: 'Your programs need one to read connections, vehicles, drivers, trips and safety events.',
     ...{ href: '/portal/settings/tokens', button: 'Create a token' },
   },
 ];
-
-function connectionText(name: string | null, sent: boolean, vehicles: number): string {
-  if (name === null)
-    return 'Choose your telematics provider, and enter its API token. Its data is pulled automatically.';
-  if (!sent)
-    return `“${name}” is connected and has not sent anything yet. Its data appears here within seconds.`;
-  const found = vehicles > 0 ? ` ${counted(vehicles, 'vehicle', 'vehicles', 1000)} found.` : '';
-  return `“${name}” is connected.${found}`;
-}
 
 /** The steps to set an account up, with the finished ones ticked. */
 export const SetupList = ({ setup }: { setup: Setup }) => {
@@ -92,17 +83,8 @@ const StepRow = ({ step, current }: { step: Step; current: boolean }) => {
   );
 };
 
-/**
- * How far an account is set up. `connection` is the name of its first one, `vehicles` the number of its vehicles, up to
- * 1,000.
- */
-type Setup = {
-  connection: string | null;
-  sent: number;
-  vehicles: number;
-  webhook: number;
-  token: number;
-};
+/** How far an account is set up; `connection` is the name of its first one. */
+type Setup = { connection: string | null; sent: number; webhook: number; token: number };
 
 /** One record of each kind is looked for, connection by connection. */
 export const selectSetup = (db: Database, { accountId }: Caller) =>
@@ -116,10 +98,6 @@ export const selectSetup = (db: Database, { accountId }: Caller) =>
           or exists (select 1 from safety_events where connection_id = c.id)
           or exists (select 1 from accidents where connection_id = c.id)
           or exists (select 1 from drivers where connection_id = c.id))) as sent,
-      (select count(*) from (
-        select 1 from vehicles where connection_id = (
-          select id from connections where account_id = ${accountId} order by created_at, id limit 1)
-        limit 1000)) as vehicles,
       exists (select 1 from webhooks where account_id = ${accountId}) as webhook,
       exists (
         select 1 from tokens indexed by tokens_active

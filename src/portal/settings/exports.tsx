@@ -37,11 +37,12 @@ const keptDays = exportKeptMs / dayMs;
 /** Settings, Exports: the account's data as files. */
 export async function list(c: Context) {
   const exports = await listExports(c.env, c.get('caller'));
+  const isAvailable = canExport(c.env);
   return page(
     c,
     { title: 'Exports', tab: true },
     <>
-      {canExport(c.env) && <NewExport />}
+      {isAvailable && <NewExport />}
       <Panel
         id="exports"
         title="Exports"
@@ -53,24 +54,16 @@ export async function list(c: Context) {
           labels
           columns={columns}
           items={exports}
-          empty={canExport(c.env) ? nothing : unavailable}
+          empty={
+            <Empty icon="download" title={isAvailable ? 'No exports yet' : 'Exports are not available here'}>
+              {!isAvailable && 'The operator of this service has to add a bucket for files first.'}
+            </Empty>
+          }
         />
       </Panel>
     </>,
   );
 }
-
-const nothing = (
-  <Empty icon="download" title="No exports yet">
-    They appear here with their files.
-  </Empty>
-);
-
-const unavailable = (
-  <Empty icon="download" title="Exports are not available here">
-    The operator of this service has to add a bucket for files first.
-  </Empty>
-);
 
 const wordsFor = (name: string): string => name.replaceAll('-', ' ');
 

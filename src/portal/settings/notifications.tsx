@@ -60,14 +60,18 @@ const Channels = ({ channels }: { channels: Channel[] }) => (
     title="Team channels"
     side={<LinkButton href={`${channelsPath}/new`} name="Add a channel" small />}
   >
-    {channels.length === 0 ? (
-      <Empty icon="send" title="No channels yet">
-        Notify your team in Slack, in Microsoft Teams or at any HTTPS endpoint. A channel is for the whole
-        account, which can have up to {maxChannels}.
-      </Empty>
-    ) : (
-      <Table caption="Team channels" stacked columns={channelColumns} items={channels} />
-    )}
+    <Table
+      caption="Team channels"
+      stacked
+      columns={channelColumns}
+      items={channels}
+      empty={
+        <Empty icon="send" title="No channels yet">
+          Notify your team in Slack, in Microsoft Teams or at any HTTPS endpoint, with up to {maxChannels}{' '}
+          channels.
+        </Empty>
+      }
+    />
   </Panel>
 );
 

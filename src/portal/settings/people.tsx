@@ -19,7 +19,6 @@ import { Buttons, Choices, confirmed, Field, Form, Select } from '../ui/forms.ts
 import { page } from '../ui/layout.tsx';
 import { Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
-import { State } from '../ui/states.tsx';
 import { acting, type Column, naming, SlicePager, Table } from '../ui/table.tsx';
 import { Ago, Day } from '../ui/time.tsx';
 
@@ -79,7 +78,7 @@ const columnsFor = (you: string): Column<PortalUser>[] => [
   ),
   { head: 'Role', cell: ({ role }) => roleNames[role] },
   { head: 'Added', look: 'nowrap', cell: ({ createdAt }) => <Day at={createdAt} /> },
-  { head: 'Last signed in', look: 'nowrap', cell: (person) => <LastSignIn person={person} /> },
+  { head: 'Last signed in', look: 'nowrap', cell: lastSignIn },
   acting(({ id, email }) => (
     <span class="actions justify-end">
       <LinkButton href={`${peoplePath}/${id}/role`} name="Change role" about={`of ${email}`} small />
@@ -88,16 +87,10 @@ const columnsFor = (you: string): Column<PortalUser>[] => [
   )),
 ];
 
-const LastSignIn = ({ person: { lastSignInAt, confirmedAt } }: { person: PortalUser }) => {
+function lastSignIn({ lastSignInAt, confirmedAt }: PortalUser) {
   if (lastSignInAt !== null) return <Ago at={lastSignInAt} />;
-  return confirmedAt === null ? (
-    <State mood="quiet" icon="mail">
-      Invited
-    </State>
-  ) : (
-    <>Never</>
-  );
-};
+  return confirmedAt === null ? 'Invited' : 'Never';
+}
 
 const NewRole = v.object({ role: v.picklist(roles, 'must be admin, member or viewer') });
 const Invited = v.object({ email: Email, ...NewRole.entries });

@@ -7,7 +7,7 @@ import { pullAll, read } from '../../support/provider.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
 import { samsaraToken as credential, samsara } from '../../support/samsara.ts';
-import { operator, world, worldBefore } from '../../support/world.ts';
+import { operator, worldBefore } from '../../support/world.ts';
 
 const links = '/portal/connections/links';
 const us = worldBefore(beforeEach);
@@ -57,14 +57,6 @@ describe('somebody outside an account who has a connect link', () => {
     expect(await pulls()).toHaveLength(1);
     expect(await textOf(await connect(link))).toContain('is connected');
     expect(await pulls()).toHaveLength(1);
-  });
-
-  it('sees what is wrong with a credential, and nothing is saved', async () => {
-    const link = await create();
-    const wrong = await connect(link, { credential: 'wrong-token' });
-    expect(wrong.status).toBe(400);
-    expect(await wrong.text()).not.toContain('wrong-token');
-    expect(await pulls()).toEqual([]);
   });
 
   it('withdraws their consent by it, which ends the pulling and deletes the credential', async () => {
@@ -218,15 +210,5 @@ describe('an admin', () => {
     });
     expect((await operator.delete(`/operator/connect-links/${open?.id}`)).data).toEqual(open);
     expect((await operator.get(path)).data).toEqual([used]);
-  });
-
-  it('cannot revoke one of another account, or one that was used', async () => {
-    await connect(await create());
-    const [used] = await openLinks();
-    const stranger = (await signIn(await world())).cookie;
-    for (const who of [stranger, cookie])
-      for (const method of ['GET', 'POST'])
-        expect((await ask(method, `${links}/${used?.id}/revoke`, { cookie: who })).status).toBe(404);
-    expect(await openLinks()).toHaveLength(1);
   });
 });

@@ -102,9 +102,11 @@ export async function createConnection(
   return connection;
 }
 
-export type ConnectionChange = Partial<
-  Pick<Connection, 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId'>
->;
+export type ConnectionChange = {
+  [field in 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId']?:
+    | Connection[field]
+    | undefined;
+};
 
 /**
  * Changes a connection of the account, and updates its ingest keys in KV, so that a new map soon applies everywhere.

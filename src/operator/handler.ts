@@ -4,8 +4,8 @@ import type { Slice, SliceQuery } from '../platform/db/slices.ts';
 import type { Operation } from './api/operation.ts';
 import type { owned } from './homes/routes.ts';
 
-/** Handles one operation: throws a Refusal, or returns the input of the reply's schema. */
-export type Handler<O extends Operation> = (request: Asked<O>) => Promise<Found<O>>;
+/** Handles one operation: returns the input of the reply's schema, or undefined for an unknown id. */
+type Handler<O extends Operation> = (request: Asked<O>) => Promise<Found<O> | undefined>;
 
 export type Handlers<All extends Record<string, Operation>> = { [name in keyof All]: Handler<All[name]> };
 

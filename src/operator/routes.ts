@@ -5,7 +5,7 @@ import { operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
 import { config } from '../platform/config.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import type { Slice } from '../platform/db/slices.ts';
-import { Refusal } from '../platform/errors.ts';
+import { invalid, Refusal } from '../platform/errors.ts';
 import { parse } from '../platform/fields.ts';
 import { readJson } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
@@ -85,6 +85,7 @@ async function respond(c: Context, operation: Operation, handler: (asked: never)
   const caller = await callerIn(c.env, operation.call, id);
   const asked = { env: c.env, id, userId, caller, body, query, slice, queries: c.req.queries() };
   const found = await handler(asked as never); // has what the operation declares, and more
+  if (found === undefined) throw invalid(`Unknown ${ownedIn(operation.call) ?? 'delivery'}`);
   const { items, next } = operation.part ? (found as Part) : { items: found };
   const cursor = typeof next === 'object' ? cursorFor(c, next) : next;
   return ok(c, 'OK', v.parse(operation.reply, items), cursor);

@@ -10,29 +10,17 @@ import { addRows, addWebhooks, rows } from '../support/rows.ts';
 import { operator, world, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeAll);
-const connections = () => `/operator/accounts/${us.accountId}/connections`;
 
-describe('operators are refused', () => {
-  it.each<[string, () => string, (text: string) => object, number]>([
-    ['a name of an account', () => '/operator/accounts', (name) => ({ name }), 200],
-    ['a name of a connection', connections, (name) => ({ provider: 'motive', name }), 200],
-    ['a name of a provider', connections, (provider) => ({ provider }), 40],
-  ])('%s that is longer than it can be', async (_, path, bodyOf, limit) => {
-    const sent = async (size: number) => (await operator.post(path(), bodyOf('a'.repeat(size)))).status;
-    expect([await sent(limit), await sent(limit + 1)]).toEqual([200, 400]);
-  });
-
-  it('more than 1,000 connections of an account', async () => {
-    const { accountId } = await world();
-    await addRows('connections', 998, () => ({ account_id: accountId, provider: 'motive' }));
-    const add = () => operator.post(`/operator/accounts/${accountId}/connections`, { provider: 'motive' });
-    expect([(await add()).status, (await add()).status]).toEqual([200, 400]);
-  });
+it('operators are refused more than 1,000 connections of an account', async () => {
+  const { accountId } = await world();
+  await addRows('connections', 998, () => ({ account_id: accountId, provider: 'motive' }));
+  const add = () => operator.post(`/operator/accounts/${accountId}/connections`, { provider: 'motive' });
+  expect([(await add()).status, (await add()).status]).toEqual([200, 400]);
 });
 
 describe('however many there are, operators see', () => {
   it('500 deliveries at a time', async () => {
-    const webhook_id = newId();
+    const [webhook_id] = await addWebhooks(us.accountId, 1);
     await addRows('deliveries', 501, () => ({ webhook_id, account_id: us.accountId, status: 'delivered' }));
     const path = `/operator/deliveries?webhookId=${webhook_id}&limit=501`;
     expect((await operator.get<unknown[]>(path)).data).toHaveLength(500);

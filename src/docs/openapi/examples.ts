@@ -1,6 +1,6 @@
 import { changesByKind } from '../../fleet/changes/schema.ts';
 import { accidents } from '../../fleet/lists/accidents.ts';
-import { lists } from '../../fleet/lists/registry.ts';
+import { lists, recordKinds } from '../../fleet/lists/registry.ts';
 import { exampleConnectionId as connection } from '../../fleet/lists/resource.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import { recordId } from '../../platform/db/ids.ts';
@@ -90,25 +90,7 @@ export const examples: Record<string, unknown> = {
     data: { ...health, queueBacklog: 1840, oldestDueSeconds: 412 },
   },
   Health: health,
-  IngestInput: {
-    records: [
-      {
-        kind: 'vehicle',
-        sourceId: 't7',
-        name: 'Truck 7',
-        vin: '1FUJGLDR5CLBP8834',
-        groups: ['North'],
-      },
-      {
-        kind: 'safetyEvent',
-        sourceId: 'e1',
-        vehicle: 't7',
-        incidentTypes: ['hard_brake'],
-        startedAt: '2026-11-20T20:00:00Z',
-        recipients: ['safety@example.com'],
-      },
-    ],
-  },
+  IngestInput: { records: recordKinds.map(({ recordExample }) => recordExample) },
   IngestOutcome: {
     accepted: 2,
     unchanged: 0,

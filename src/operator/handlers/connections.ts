@@ -33,39 +33,16 @@ export const connectionHandlers: Handlers<typeof connectionOperations> = {
     );
   },
 
-  async createConnectLink({ env, caller, body: { name } }) {
-    return createLink(env, caller, name);
-  },
-
+  createConnectLink: ({ env, caller, body: { name } }) => createLink(env, caller, name),
   listConnectLinks: ({ env, caller }) => listLinks(env, caller),
+  revokeConnectLink: ({ env, caller, id }) => revokeLink(env, caller, id),
 
-  async revokeConnectLink({ env, caller, id }) {
-    const link = await revokeLink(env, caller, id);
-    if (!link) throw invalid('Unknown link');
-    return link;
+  async changeConnection({ env, caller, id, body: { tSP, ...changes } }) {
+    const all = { ...changes, ...(tSP !== undefined && { tsp: tSP }) };
+    return withTSP(await updateConnection(env, caller, id, all));
   },
 
-  async changeConnection({
-    env,
-    caller,
-    id,
-    body: { name, tSP, healthStatus, incidentTypeMap, externalId },
-  }) {
-    const changes = {
-      ...(name !== undefined && { name }),
-      ...(tSP !== undefined && { tsp: tSP }),
-      ...(healthStatus !== undefined && { healthStatus }),
-      ...(incidentTypeMap !== undefined && { incidentTypeMap }),
-      ...(externalId !== undefined && { externalId }),
-    };
-    return withTSP(await updateConnection(env, caller, id, changes));
-  },
-
-  async changeVehicle({ env, caller, id, body: { externalId } }) {
-    const vehicle = await setVehicleExternalId(env, caller, id, externalId);
-    if (!vehicle) throw invalid('Unknown vehicle');
-    return vehicle;
-  },
+  changeVehicle: ({ env, caller, id, body }) => setVehicleExternalId(env, caller, id, body.externalId),
 
   getPull: pull,
   pullNow: (asked) => act(asked, pullNow),

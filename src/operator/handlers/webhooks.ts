@@ -38,18 +38,20 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
   },
 
   async getDelivery({ env, id }) {
-    return show(env, await located(env, id));
+    const located = await locateDelivery(env, id);
+    return located && show(env, located);
   },
 
   async replayDelivery({ env, id }) {
-    const { accountId, ...key } = await located(env, id);
-    return replayOne(env, operatorIn(accountId), key);
+    const located = await locateDelivery(env, id);
+    return located && replayOne(env, operatorIn(located.accountId), located);
   },
 
   async sendDelivery({ env, id }) {
-    const key = await located(env, id);
-    await sendNow(env, operatorIn(key.accountId), key);
-    return show(env, key);
+    const located = await locateDelivery(env, id);
+    if (!located) return undefined;
+    await sendNow(env, operatorIn(located.accountId), located);
+    return show(env, located);
   },
 
   countReplay: ({ env, caller, id, query }) => countReplayable(env, caller, id, query),
@@ -58,20 +60,9 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
 
 async function receiverOf(env: Env, caller: Caller, id: string) {
   const [receiver] = await listReceivers(env, caller, id);
-  if (!receiver) throw invalid('Unknown webhook');
   return receiver;
 }
 
 type Located = NonNullable<Awaited<ReturnType<typeof locateDelivery>>>;
 
-async function located(env: Env, id: string): Promise<Located> {
-  const key = await locateDelivery(env, id);
-  if (!key) throw invalid('Unknown delivery');
-  return key;
-}
-
-async function show(env: Env, { accountId, ...key }: Located) {
-  const found = await findDelivery(env, operatorIn(accountId), key);
-  if (!found) throw invalid('Unknown delivery');
-  return found;
-}
+const show = (env: Env, { accountId, ...key }: Located) => findDelivery(env, operatorIn(accountId), key);

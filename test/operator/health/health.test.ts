@@ -59,16 +59,6 @@ describe('GET /health', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('tells for how long the oldest delivery has been due', async () => {
-    await dueFor(200);
-    await sweepInVain();
-    const { status, data } = await call<{ oldestDueSeconds: number }>('GET', '/health');
-    expect(status).toBe(200);
-    expect(data.oldestDueSeconds).toBeGreaterThanOrEqual(200);
-    expect(data.oldestDueSeconds).toBeLessThan(210);
-    await finishAll();
-  });
-
   it('is 503 when a delivery has been due for more than five minutes, and healthy again once it is held', async () => {
     const { webhookId } = await dueFor(staleAfterSeconds + 2);
     await sweepInVain();
@@ -81,7 +71,7 @@ describe('GET /health', () => {
       data: {
         database: 'ok',
         queueBacklog: expect.any(Number),
-        oldestDueSeconds: expect.any(Number),
+        oldestDueSeconds: expect.toSatisfy((seconds: number) => Math.abs(seconds - staleAfterSeconds) < 10),
         sweptSecondsAgo: 0,
         size: expect.any(Object),
       },

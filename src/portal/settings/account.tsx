@@ -20,7 +20,7 @@ export function show(c: Context) {
   const { user, account, units } = c.get('session');
   return page(
     c,
-    { title: 'Account', tab: true },
+    { title: 'Account' },
     <>
       <Panel id="account" title="Account" body>
         <Facts

@@ -16,7 +16,7 @@ export async function list(c: Context) {
   const { items: entries, next } = await listAudit(c.env, c.get('caller'), slice);
   return page(
     c,
-    { title: 'Audit log', tab: true },
+    { title: 'Audit log' },
     <Panel
       id="entries"
       title="Who changed what"

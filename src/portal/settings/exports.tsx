@@ -40,7 +40,7 @@ export async function list(c: Context) {
   const isAvailable = canExport(c.env);
   return page(
     c,
-    { title: 'Exports', tab: true },
+    { title: 'Exports' },
     <>
       {isAvailable && <NewExport />}
       <Panel

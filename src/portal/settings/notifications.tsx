@@ -30,7 +30,7 @@ export async function showNotifications(c: Context) {
   ]);
   return page(
     c,
-    { title: 'Notifications', tab: true },
+    { title: 'Notifications' },
     <>
       {!config(c.env).emailFrom && (
         <Note mood="warn">

@@ -31,7 +31,7 @@ export async function list(c: Context) {
   const { items: people, next } = await listPortalUsers(c.env, c.get('caller'), slice);
   return page(
     c,
-    { title: 'People', tab: true },
+    { title: 'People' },
     <>
       <Invitation />
       <Panel id="people" title="People">

@@ -43,7 +43,7 @@ export async function list(c: Context, issued?: { name: string; value: string })
   const { items: tokens, next } = await listTokens(c.env, c.get('caller'), slice, 'api');
   return page(
     c,
-    { title: 'API Tokens', tab: true },
+    { title: 'API Tokens' },
     <>
       {issued && <NewTokenNote {...issued} origin={new URL(c.req.url).origin} />}
       <Generate />

@@ -17,14 +17,7 @@ export function renderFailurePage(error: Error, c: Context) {
     <section class="stack">
       <p role="alert">{text}</p>
       <div class="actions">
-        {failure.kind === 'not allowed' && (
-          <LinkButton href="/portal/settings/people" name="See who that is" icon="users" />
-        )}
-        {failure.kind === 'forbidden' ? (
-          <LinkButton href="/portal/sign-in" name="Sign in with another address" />
-        ) : (
-          <LinkButton href="/portal" name="Go to the overview" />
-        )}
+        <LinkButton {...(ways[failure.kind] ?? { href: '/portal', name: 'Go to the overview' })} />
       </div>
       <p class="sub">
         Request ID: <code>{c.get('requestId')}</code>
@@ -36,6 +29,12 @@ export function renderFailurePage(error: Error, c: Context) {
 
 export const asksForPage = (c: Context): boolean =>
   c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
+
+/** Where to go from there. */
+const ways: { [kind in ReportedFailure['kind']]?: { href: string; name: string } } = {
+  'not allowed': { href: '/portal/settings/people', name: 'See who that is' },
+  forbidden: { href: '/portal/sign-in', name: 'Sign in with another address' },
+};
 
 function explain(failure: ReportedFailure, c: Context): [title: string, text: string] {
   if (failure.kind === 'invalid') return ['That did not work', failure.message];

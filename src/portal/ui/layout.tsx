@@ -28,8 +28,6 @@ export type Head = {
   actions?: Child;
   /** For forms and settings. */
   narrow?: boolean;
-  /** Whether it is a tab of the settings, which share their title. */
-  tab?: boolean;
 };
 
 /** The reader's time zone: their own choice, otherwise their browser's, otherwise UTC. */
@@ -138,21 +136,24 @@ const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head
 );
 
 /** The tabs of the settings, under a title of their own, or above that of a page within one. */
-const SettingsHead = ({ path, head }: { path: string; head: Head }) => (
-  <>
-    <header>
-      {head.tab && <h1>Settings</h1>}
-      <nav class="tabs-line" aria-label="Settings">
-        {settings.tabs.map(({ href, name }) => (
-          <a href={href} aria-current={currentOf(path, href)}>
-            {name}
-          </a>
-        ))}
-      </nav>
-    </header>
-    {!head.tab && <PageHead head={head} />}
-  </>
-);
+const SettingsHead = ({ path, head }: { path: string; head: Head }) => {
+  const isTab = settings.tabs.some(({ href }) => href === path);
+  return (
+    <>
+      <header>
+        {isTab && <h1>Settings</h1>}
+        <nav class="tabs-line" aria-label="Settings">
+          {settings.tabs.map(({ href, name }) => (
+            <a href={href} aria-current={currentOf(path, href)}>
+              {name}
+            </a>
+          ))}
+        </nav>
+      </header>
+      {!isTab && <PageHead head={head} />}
+    </>
+  );
+};
 
 /** The page of somebody who is signed in: the menu beside the content or, on a phone, in a drawer. */
 const App = (props: { session: Session; path: string; narrow: boolean; children: Child }) => {

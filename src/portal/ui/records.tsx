@@ -8,17 +8,14 @@ import { Facts, Panel } from './parts.tsx';
 export const vehiclePath = ({ id }: { id: string }): string => `/portal/vehicles/${id}`;
 export const driverPath = ({ id }: { id: string }): string => `/portal/drivers/${id}`;
 
+type Moment = string | number;
+
 /** The pages of single records. Links include the time, by which an archived record is found. */
-export const eventPath = ({ id, startedAt }: { id: string; startedAt: string | number }): string =>
+export const eventPath = ({ id, startedAt }: { id: string; startedAt: Moment }): string =>
   `/portal/events/${id}?at=${new Date(startedAt).getTime()}`;
 
-export const accidentPath = ({
-  eventId,
-  eventTime,
-}: {
-  eventId: string;
-  eventTime: string | number;
-}): string => `/portal/accidents/${eventId}?at=${new Date(eventTime).getTime()}`;
+export const accidentPath = ({ eventId, eventTime }: { eventId: string; eventTime: Moment }): string =>
+  `/portal/accidents/${eventId}?at=${new Date(eventTime).getTime()}`;
 
 export const tripPath = ({ id, startedAt }: { id: string; startedAt: string }): string =>
   `/portal/trips/${id}?at=${Date.parse(startedAt)}`;

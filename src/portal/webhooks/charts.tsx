@@ -18,14 +18,8 @@ const times: Series[] = [
 ];
 
 /** Deliveries, failures and response times: by hour for a day, or by day for 30. */
-export const Charts = (props: {
-  path: string;
-  search: URLSearchParams;
-  hours: HourTally[];
-  byDay: boolean;
-  zone: string;
-}) => {
-  const { path, search, hours, byDay, zone } = props;
+export const Charts = (props: { path: string; hours: HourTally[]; byDay: boolean; zone: string }) => {
+  const { path, hours, byDay, zone } = props;
   const columns = byDay ? inDays(hours, zone) : inHours(hours.slice(-shownHours), zone);
   const { delivered, failed, retried } = addTallies(columns.map(({ tally }) => tally));
   const per = byDay ? 'day' : 'hour';
@@ -39,7 +33,7 @@ export const Charts = (props: {
           [true, 'Last 30 days'],
         ]}
         current={byDay}
-        to={(days) => withRange(path, search, days)}
+        to={(days) => (days ? `${path}?by=day` : path)}
       />
       <div class="cols cols-2">
         <Panel id="rate" title={`Deliveries per ${per}`} side={<Legend entries={rates.toReversed()} />} body>
@@ -80,10 +74,3 @@ const inDays = (hours: HourTally[], timeZone: string) =>
   [...Map.groupBy(hours, ({ hour }) => dayIn(timeZone, hour * hourMs)).values()]
     .slice(-shownDays)
     .map((day) => ({ name: shortDate(timeZone, (day[0]?.hour ?? 0) * hourMs), tally: addTallies(day) }));
-
-function withRange(path: string, search: URLSearchParams, byDay: boolean): string {
-  const query = new URLSearchParams(search);
-  query.delete('by');
-  if (byDay) query.set('by', 'day');
-  return query.size > 0 ? `${path}?${query}` : path;
-}

@@ -276,9 +276,7 @@ const types: Offered[] = [
 
 const risks: Offered[] = [
   ['', 'Of any risk'],
-  ['2', 'Risk 2 to 5'],
-  ['3', 'Risk 3 to 5'],
-  ['4', 'Risk 4 to 5'],
+  ...['2', '3', '4'].map((risk): Offered => [risk, `Risk ${risk} to 5`]),
   ['5', 'Risk 5'],
 ];
 

@@ -58,13 +58,7 @@ export async function detail(c: Context) {
     <div class="stack" data-live>
       {receiver && <Trouble receiver={receiver} waiting={deliveries(counts.waiting, maxCounted)} />}
       <Numbers activity={activity} />
-      <Charts
-        path={path}
-        search={new URL(c.req.url).searchParams}
-        hours={hours}
-        byDay={c.req.query('by') === 'day'}
-        zone={timeZoneOf(c)}
-      />
+      <Charts path={path} hours={hours} byDay={c.req.query('by') === 'day'} zone={timeZoneOf(c)} />
       <Browser path={path} selection={selection} activity={activity} />
       <div class="cols cols-2 cols-stretch">
         <Configuration webhook={webhook} activity={activity} passed={passed} />

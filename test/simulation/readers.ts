@@ -51,7 +51,7 @@ export function readers(kernel: Kernel, { once, must, list }: Asking, env: Env) 
   const readAll = async (account: Account, ask = once) => {
     const items = [];
     for (const path of paths)
-      for (const connection of account.connections)
+      for (const connection of [...account.connections]) // one may be deleted meanwhile
         items.push(...((await read(account, path, connection, ask)) ?? [undefined]));
     return items;
   };

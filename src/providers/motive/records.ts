@@ -1,5 +1,5 @@
 import type { ProviderRecord } from '../connector.ts';
-import { at, field, idAt, itemsAt, numeric, place } from '../read.ts';
+import { at, field, idAt, itemsAt, numeric, place, sameFields } from '../read.ts';
 
 /** A vehicle of `/v1/vehicles`, with the names of its groups by id. */
 export function vehicleRecord(item: unknown, groupNames: ReadonlyMap<unknown, unknown>): ProviderRecord {
@@ -20,9 +20,7 @@ const briefVehicle = (vehicle: unknown): ProviderRecord => ({
   kind: 'vehicle',
   sourceId: idAt(vehicle, 'id'),
   name: field(vehicle, 'number') ?? idAt(vehicle, 'id'),
-  vin: field(vehicle, 'vin'),
-  make: field(vehicle, 'make'),
-  model: field(vehicle, 'model'),
+  ...sameFields(vehicle, 'vin', 'make', 'model'),
   year: yearAt(vehicle),
 });
 

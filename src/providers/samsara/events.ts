@@ -1,6 +1,6 @@
 import type { ProviderRecord } from '../connector.ts';
 import { crashRecords } from '../crash.ts';
-import { at, field, idAt, itemsAt, msOf, place, secondsBetween, yearIn } from '../read.ts';
+import { at, field, idAt, itemsAt, msOf, place, sameFields, secondsBetween, yearIn } from '../read.ts';
 
 /** States in which a person has reviewed an event and not dismissed it. */
 const confirmed = ['reviewed', 'needsCoaching', 'coached'];
@@ -82,10 +82,8 @@ export const vehicleRecord = (item: unknown): ProviderRecord => ({
   sourceUpdatedAt: field(item, 'updatedAtTime'),
   name: field(item, 'name') ?? field(item, 'id'),
   vin: field(item, 'vin') ?? field(item, 'externalIds', 'samsara.vin'),
-  make: field(item, 'make'),
-  model: field(item, 'model'),
   year: yearIn(at(item, 'year')),
-  licensePlate: field(item, 'licensePlate'),
+  ...sameFields(item, 'make', 'model', 'licensePlate'),
   groups: itemsAt(item, 'tags').map((tag) => at(tag, 'name')),
 });
 
@@ -94,9 +92,7 @@ export const driverRecord = (item: unknown): ProviderRecord => ({
   sourceId: field(item, 'id'),
   sourceUpdatedAt: field(item, 'updatedAtTime'),
   name: field(item, 'name') ?? field(item, 'username') ?? field(item, 'id'),
-  phone: field(item, 'phone'),
-  licenseState: field(item, 'licenseState'),
-  licenseNumber: field(item, 'licenseNumber'),
+  ...sameFields(item, 'phone', 'licenseState', 'licenseNumber'),
   status: at(item, 'driverActivationStatus') === 'deactivated' ? 0 : 1,
 });
 

@@ -1,5 +1,5 @@
 import type { Access, ProviderRecord } from '../connector.ts';
-import { at, field, itemsAt, place } from '../read.ts';
+import { at, field, itemsAt, place, sameFields } from '../read.ts';
 
 /** References are ids, or expanded objects where requested. */
 export const idOf = (reference: unknown): unknown =>
@@ -13,11 +13,7 @@ export function vehicleRecord(item: unknown, groupNames?: ReadonlyMap<unknown, u
     sourceId: field(item, 'id'),
     sourceUpdatedAt: field(item, 'metadata', 'modifiedAt'),
     name: field(item, 'name') ?? field(item, 'vin') ?? field(item, 'sourceId'),
-    vin: field(item, 'vin'),
-    make: field(item, 'make'),
-    model: field(item, 'model'),
-    year: field(item, 'year'),
-    fuelType: field(item, 'fuelType'),
+    ...sameFields(item, 'vin', 'make', 'model', 'year', 'fuelType'),
     licensePlate: field(item, 'licensePlate', 'number'),
     groups: itemsAt(item, 'groups').flatMap(nameOf),
     status: at(item, 'status') === 'inactive' || isDeleted(item) ? 'inactive' : 'active',
@@ -31,8 +27,7 @@ export function driverRecord(item: unknown): ProviderRecord {
     sourceId: field(item, 'id'),
     sourceUpdatedAt: field(item, 'metadata', 'modifiedAt'),
     name: names.length > 0 ? joined(names) : (field(item, 'username') ?? field(item, 'sourceId')),
-    email: field(item, 'email'),
-    phone: field(item, 'phone'),
+    ...sameFields(item, 'email', 'phone'),
     licenseState: field(item, 'license', 'state'),
     licenseNumber: field(item, 'license', 'number'),
     status: at(item, 'status') === 'inactive' || isDeleted(item) ? 0 : 1,
@@ -55,8 +50,7 @@ export function tripRecord(item: unknown): ProviderRecord {
     sourceUpdatedAt: field(item, 'metadata', 'modifiedAt'),
     vehicle: idOf(at(item, 'vehicle')),
     driver: idOf(at(item, 'driver')),
-    startedAt: field(item, 'startedAt'),
-    endedAt: field(item, 'endedAt'),
+    ...sameFields(item, 'startedAt', 'endedAt'),
     startLocation: placeIn(item, 'startLocation'),
     endLocation: placeIn(item, 'endLocation'),
     distanceKm: field(item, 'distance'),
@@ -75,8 +69,7 @@ export const eventRecord = (item: unknown, ownWords: Access['incidentTypeMap']):
   vehicle: idOf(at(item, 'vehicle')),
   driver: idOf(at(item, 'driver')),
   incidentTypes: wordsOf(item, ownWords),
-  startedAt: field(item, 'startedAt'),
-  endedAt: field(item, 'endedAt'),
+  ...sameFields(item, 'startedAt', 'endedAt'),
   issuedOn: field(item, 'metadata', 'addedAt'),
   location: placeIn(item, 'startLocation') ?? placeIn(item, 'endLocation'),
   maxSpeedKph: field(item, 'stats', 'maximumSpeed'),

@@ -46,17 +46,7 @@ const formats: { [kind in ChannelKind]: (message: AlertMessage, at: number) => o
       },
     ],
   }),
-  https: ({ accountId, account, kind, subject, parts }, at) => ({
-    sentAt: timestamp(at),
-    kind,
-    account: { id: accountId, name: account },
-    subject,
-    parts: parts.map(({ name, text, link }) => ({
-      ...(name && { name }),
-      text,
-      ...(link && { url: link.url }),
-    })),
-  }),
+  https: (message, at) => ({ sentAt: timestamp(at), ...message }),
 };
 
 /**

@@ -28,8 +28,9 @@ export function decide(state: AlertState, now: number): { kinds: AlertKind[]; ne
   const kinds = dueTimes(state)
     .filter(({ at }) => at <= now)
     .map(({ kind }) => kind);
-  const notified = Object.assign({ ...state }, ...kinds.map((kind) => notifiedOf[kind](now)));
-  const later = dueTimes(notified);
+  const notified = Object.fromEntries(kinds.map((kind) => [`${kind}NotifiedAt`, now]));
+  const failed = kinds.includes('failed') ? 0 : state.failed;
+  const later = dueTimes({ ...state, ...notified, failed });
   return { kinds, nextAt: later.length > 0 ? Math.min(...later.map(({ at }) => at)) : null };
 }
 
@@ -46,10 +47,3 @@ function dueTimes(state: AlertState): { kind: AlertKind; at: number }[] {
   if (failed > 0) due('failed', failedFrom ?? 0, state.failedNotifiedAt);
   return times;
 }
-
-/** What an alert of a kind at `now` changes. */
-const notifiedOf: Record<AlertKind, (now: number) => Partial<AlertState>> = {
-  paused: (now) => ({ pausedNotifiedAt: now }),
-  working: (now) => ({ workingNotifiedAt: now }),
-  failed: (now) => ({ failedNotifiedAt: now, failed: 0 }),
-};

@@ -7,8 +7,7 @@ import { inSteps, newBudget } from '../platform/jobs/budget.ts';
 import { findRecipients, queueMessages } from '../webhooks/alerts/messages.ts';
 import { isWithdrawn } from './connect.ts';
 import { feedNames } from './connector.ts';
-import type { HealthStatus } from './health.ts';
-import type { Feeds } from './plan.ts';
+import type { Feeds, HealthStatus } from './plan.ts';
 import { adviceFor } from './problem.ts';
 import { connectorOf } from './registry.ts';
 

@@ -8,11 +8,11 @@ import { takeIn } from './accept.ts';
 import { pageMs } from './call.ts';
 import { mayCall } from './connect.ts';
 import type { Access, Connector, FeedName, Page } from './connector.ts';
-import { healthOf } from './health.ts';
 import {
   afterPage,
   afterProblem,
   type Feeds,
+  healthOf,
   limitedFor,
   nextDueAt,
   nextTask,

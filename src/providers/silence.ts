@@ -4,8 +4,8 @@ import { type Change, type Database, openDatabase, statement, transaction } from
 import { andNotMoving } from '../platform/db/moving.ts';
 import { hourMs } from '../platform/durations.ts';
 import { isLeft, newBudget } from '../platform/jobs/budget.ts';
-import { silentMs } from './health.ts';
 import { connectionsPerStep, queueStories, type Story } from './health-alerts.ts';
+import { silentMs } from './plan.ts';
 
 /** Uses of an ingest key are recorded once an hour, so the last one may be an hour later. */
 const noteMs = hourMs;

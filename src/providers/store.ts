@@ -10,8 +10,7 @@ import {
   transaction,
 } from '../platform/db/database.ts';
 import { newId } from '../platform/db/ids.ts';
-import type { HealthStatus } from './health.ts';
-import type { Feeds } from './plan.ts';
+import type { Feeds, HealthStatus } from './plan.ts';
 
 /** A run ends within 30 s of its claim, so that a second one never overlaps. */
 const claimMs = 45_000;

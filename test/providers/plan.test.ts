@@ -1,17 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FeedName } from '../../src/providers/connector.ts';
-import { healthOf, lateMs, silentMs } from '../../src/providers/health.ts';
 import { inPasses } from '../../src/providers/passes.ts';
 import {
   afterPage,
   afterProblem,
   type Feeds,
+  healthOf,
   historyProgress,
+  lateMs,
   limitedFor,
   nextDueAt,
   nextTask,
   type Planned,
+  silentMs,
   startAgain,
 } from '../../src/providers/plan.ts';
 import { Problem, type ProblemKind } from '../../src/providers/problem.ts';

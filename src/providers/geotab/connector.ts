@@ -1,8 +1,7 @@
 import type { Connector } from '../connector.ts';
 import { events } from './exceptions.ts';
 import { drivers, trips, vehicles } from './fleet.ts';
-import { get } from './lists.ts';
-import { type Api, open, usualServer } from './rpc.ts';
+import { type Api, get, open, usualServer } from './rpc.ts';
 
 /** Geotab, by the API of MyGeotab. Comments say how certain its behaviour is. */
 export const geotab: Connector<Api> = {

@@ -1,7 +1,6 @@
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import type { Feed, Json, Page, ProviderRecord, Window } from '../connector.ts';
 import { field, iso, msOf } from '../read.ts';
-import { feed, listOf } from './lists.ts';
 import { type Found, lookUp } from './places.ts';
 import {
   accidentRecords,
@@ -17,7 +16,7 @@ import {
   vehicleRecord,
   vinOf,
 } from './records.ts';
-import { type Api, rpcAll } from './rpc.ts';
+import { type Api, feed, listOf, rpcAll } from './rpc.ts';
 import { currentRules, type Rules, rulesTaken, wordOf } from './rules.ts';
 
 /** Small, because each exception needs a look-up of its place. */

@@ -1,9 +1,8 @@
 import type { Feed, ProviderRecord } from '../connector.ts';
 import { inPasses } from '../passes.ts';
 import { at, field, iso } from '../read.ts';
-import { feed, get, versionNow, walk } from './lists.ts';
 import { driverRecord, isVehicle, tripRecord, vehicleRecord } from './records.ts';
-import type { Api } from './rpc.ts';
+import { type Api, feed, get, versionNow, walk } from './rpc.ts';
 
 /** Devices have many fields: this makes a response of about a megabyte. */
 const perPage = 250;

@@ -3,8 +3,7 @@ import { isIncident } from '../../fleet/incidents/translate.ts';
 import { providerWords } from '../../fleet/incidents/words.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { field } from '../read.ts';
-import { get } from './lists.ts';
-import { type Api, GeotabError } from './rpc.ts';
+import { type Api, GeotabError, get } from './rpc.ts';
 
 /**
  * The rules to pull, with the incident label of each; read at `at`, for the connection's own map with the checksum

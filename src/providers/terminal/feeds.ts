@@ -4,8 +4,7 @@ import { changedSince, inPasses } from '../passes.ts';
 import { Problem } from '../problem.ts';
 import { at, iso, itemsAt, namesOf } from '../read.ts';
 import { type Api, organisationOf, page, type Query } from './api.ts';
-import { crashOf } from './crashes.ts';
-import { driverRecord, eventRecord, idOf, tripRecord, vehicleOf, vehicleRecord } from './records.ts';
+import { crashOf, driverRecord, eventRecord, idOf, tripRecord, vehicleOf, vehicleRecord } from './records.ts';
 
 /** Passes overlap by this. Terminal filters only by when it received something. */
 const overlapMs = 60_000;

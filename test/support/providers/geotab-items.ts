@@ -102,10 +102,4 @@ export const geotabPosition = (device: Item, at: number, more: Item = {}): Item 
   });
 
 /** A rule as Geotab gives it. Those of customers have ids that say nothing. */
-export const geotabRule = (id: string, name: string): Item => ({
-  id,
-  name,
-  state: 'RuleStateActiveId',
-  activeFrom: '1986-01-01T00:00:00.000Z',
-  activeTo: '2050-01-01T00:00:00.000Z',
-});
+export const geotabRule = (id: string, name: string): Item => ({ id, name, state: 'RuleStateActiveId' });

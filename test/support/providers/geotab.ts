@@ -25,9 +25,6 @@ export type GeotabFault = (call: GeotabCall, calls: number) => Response | undefi
 /** `Get` never gives more, and does not say so. */
 const mostItems = 5_000;
 
-/** How many calls of a method and a type are left in a minute, as every reply says. */
-const callsAMinute = 650;
-
 /**
  * A fake of the API of MyGeotab, from what is known of it: JSON-RPC with errors in replies of 200, sessions that
  * are good for one host, `Get` with walks by id, feeds by version, and calls in bulk. `moves` is the host that has the
@@ -116,19 +113,13 @@ export function fakeGeotab(
     const wrong = fault(call, calls++);
     if (wrong) return wrong;
     try {
-      return Response.json({ result: reply(call), jsonrpc: '2.0' }, { headers: limits });
+      return Response.json({ result: reply(call), jsonrpc: '2.0' });
     } catch (error) {
       if (error instanceof RpcError) return geotabError(error.type, { message: error.message });
       throw error;
     }
   };
 }
-
-const limits = {
-  'x-rate-limit-limit': '1m',
-  'x-rate-limit-remaining': String(callsAMinute),
-  'x-rate-limit-reset': '2026-11-20T20:01:00.000Z',
-};
 
 class RpcError extends Error {
   readonly type: string;

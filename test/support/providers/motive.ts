@@ -178,13 +178,19 @@ export const motivePeriod = (vehicle: Item, at: number, more: Item = {}): Item =
 /** Another for each vehicle and time. */
 const idOf = ({ id }: Item, at: number): number => (at % 1_000_000_000) * 1000 + (Number(id) % 1000);
 
+/** What both sorts of events have. */
+const happening = (vehicle: Item, at: number, seconds: number): Item => ({
+  id: idOf(vehicle, at),
+  start_time: iso(at),
+  end_time: iso(at + seconds * 1000),
+  duration: seconds,
+  ...inPassing(vehicle),
+});
+
 /** An event of a vehicle at a time (milliseconds since 1970), as Motive gives it. */
 export const motiveEvent = (vehicle: Item, type: string, at: number, more: Item = {}): Item => ({
-  id: idOf(vehicle, at),
+  ...happening(vehicle, at, 4),
   type,
-  start_time: iso(at),
-  end_time: iso(at + 4_000),
-  duration: 4,
   lat: 36.1627,
   lon: -86.7816,
   location: '2 mi E of Sampleton, TN',
@@ -197,7 +203,6 @@ export const motiveEvent = (vehicle: Item, type: string, at: number, more: Item 
   secondary_behaviors: [],
   metadata: { severity: null },
   driver: { id: 4033171, first_name: 'Sam', last_name: 'Sample 1' },
-  ...inPassing(vehicle),
   camera_media: null,
   changedAt: iso(at + 20_000),
   ...more,
@@ -205,12 +210,9 @@ export const motiveEvent = (vehicle: Item, type: string, at: number, more: Item 
 
 /** Speeding of a vehicle at a time (milliseconds since 1970), as Motive gives it. */
 export const motiveSpeeding = (vehicle: Item, at: number, more: Item = {}): Item => ({
-  id: idOf(vehicle, at),
+  ...happening(vehicle, at, 69),
   type: 'posted',
   status: 'valid',
-  start_time: iso(at),
-  end_time: iso(at + 69_000),
-  duration: 69,
   start_lat: 36.1627,
   start_lon: -86.7816,
   max_vehicle_speed: 121.5,
@@ -220,6 +222,5 @@ export const motiveSpeeding = (vehicle: Item, at: number, more: Item = {}): Item
   coaching_status: 'coachable',
   metadata: { severity: 'high' },
   driver: null,
-  ...inPassing(vehicle),
   ...more,
 });

@@ -71,13 +71,7 @@ export function fakeTerminal(data: TerminalData, { perPage = 100 }: { perPage?: 
         status: data.status ?? 'connected',
         provider: { code: 'samsara', name: 'Samsara' },
         company: { name: data.company, dotNumbers: [] },
-        account: {},
-        token: data.connectionToken,
-        syncMode: 'automatic',
-        linkUrl: 'https://link.withterminal.com/connection/conn_01JD0000000000000000000001',
-        agreements: [],
         createdAt: iso(longAgo),
-        updatedAt: iso(longAgo),
       });
     const names = [...query.keys()];
     if (names.some((name) => name.startsWith('modified')) && names.some((name) => name.startsWith('started')))

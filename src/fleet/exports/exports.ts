@@ -40,37 +40,39 @@ export const Wanted = v.object({
 });
 export type Wanted = v.InferOutput<typeof Wanted>;
 
-/** An export as people see it; times in milliseconds since 1970. */
-export type Export = {
-  id: string;
-  state: 'preparing' | 'ready' | 'failed';
-  requestedAt: number;
-  /** Null once they have been removed. */
-  requestedBy: string | null;
-  wanted: Wanted;
-  files: ExportFile[];
-  records: number;
-  expiresAt: number;
-  /** When it is to be gone on with; null if there is nothing left to do. */
-  nextAt: number | null;
-};
-
 /** Where an export goes on: in which of its lists, in a page of a connection or after it. */
 export type Place = { list?: number; connection?: Position | undefined; cursor?: string | undefined };
 
-/** An export that is not done. */
-export type Open = {
+/** An export; times in milliseconds since 1970. */
+export type Export = {
   id: string;
   accountId: string;
-  requestedBy: string;
+  /** Who asked for it. */
+  userId: string;
   requestedAt: number;
   finishedAt: number | null;
   expiresAt: number;
+  /** When it is to be gone on with; null if there is nothing left to do. */
+  nextAt: number | null;
   records: number;
   wanted: Wanted;
   place: Place;
   files: ExportFile[];
 };
+
+/** Its columns, where `exports` is `e`. */
+export const exportColumns = sql`e.id, e.account_id as accountId, requested_by as userId, requested_at as requestedAt,
+  finished_at as finishedAt, expires_at as expiresAt, next_at as nextAt, records, wanted, place, files`;
+
+type Json = 'wanted' | 'place' | 'files';
+export type StoredExport = Omit<Export, Json> & { [column in Json]: string };
+
+export const exportOf = <T extends StoredExport>({ wanted, place, files, ...row }: T) => ({
+  ...row,
+  wanted: JSON.parse(wanted) as Wanted, // as they were written
+  place: JSON.parse(place) as Place,
+  files: JSON.parse(files) as ExportFile[],
+});
 
 /** Whether this deployment can export: it needs a bucket. */
 export const canExport = (env: Env): boolean => bucketOf(env) !== undefined;
@@ -110,26 +112,23 @@ export async function requestExport(env: Env, caller: Caller, userId: string, wa
   await send(env.DELIVERIES, [{ job: exportJob }]);
 }
 
-type Stored = Omit<Export, 'state' | 'wanted' | 'files'> & {
-  finishedAt: number | null;
-  wanted: string;
-  files: string;
+/** An export as people see it, and the address of who asked for it; null once they have been removed. */
+export type ListedExport = Export & {
+  requestedBy: string | null;
+  state: 'preparing' | 'ready' | 'failed';
 };
 
 /** The account's exports, newest first. There are few: they are deleted when they expire. */
-export async function listExports(env: Env, caller: Caller): Promise<Export[]> {
+export async function listExports(env: Env, caller: Caller): Promise<ListedExport[]> {
   const [found] = await asCaller(env, caller, (db) => [
-    statement<Stored>(db)`
-      select e.id, requested_at as requestedAt, u.email as requestedBy, wanted, files, records, next_at as nextAt,
-        finished_at as finishedAt, expires_at as expiresAt
+    statement<StoredExport & { requestedBy: string | null }>(db)`
+      select ${exportColumns}, u.email as requestedBy
       from exports e left join portal_users u on u.id = e.requested_by and u.account_id = e.account_id
       where e.account_id = ${caller.accountId} and expires_at > ${Date.now()} order by requested_at desc, e.id desc`,
   ]);
-  return found.map(({ finishedAt, wanted, files, ...row }) => ({
-    ...row,
-    state: finishedAt ? 'ready' : row.nextAt ? 'preparing' : 'failed',
-    wanted: JSON.parse(wanted),
-    files: JSON.parse(files),
+  return found.map((row) => ({
+    ...exportOf(row),
+    state: row.finishedAt ? 'ready' : row.nextAt ? 'preparing' : 'failed',
   }));
 }
 

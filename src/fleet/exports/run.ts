@@ -19,12 +19,15 @@ import type { List } from '../lists/list.ts';
 import { lists } from '../lists/registry.ts';
 import { readList } from '../service.ts';
 import {
+  type Export,
+  exportColumns,
   exportJob,
   exportKeptMs,
+  exportOf,
   longestExportMs,
   maxExportRecords,
-  type Open,
   type Place,
+  type StoredExport,
 } from './exports.ts';
 import { exportFolder, writePiece } from './files.ts';
 
@@ -60,30 +63,19 @@ export async function prepareExports(env: Env, now = Date.now(), budget = newBud
   );
 }
 
-const due = (env: Env, now: number): SQL => sql`
-  exports e indexed by exports_open join accounts a on a.id = e.account_id and a.status = 'active'
-  where e.next_at <= ${now} ${andNotMoving(env, sql`e.account_id`)}`;
-
-async function nextOpen(env: Env, db: Database, now: number): Promise<Open | undefined> {
-  type Stored = Omit<Open, 'wanted' | 'place' | 'files'> & { wanted: string; place: string; files: string };
-  const [found] = await statement<Stored>(db)`
-    select e.id, e.account_id as accountId, requested_by as requestedBy, requested_at as requestedAt,
-      finished_at as finishedAt, expires_at as expiresAt, records, wanted, place, files
-    from ${due(env, Math.max(now, Date.now()))} order by e.next_at limit 1`;
-  return (
-    found && {
-      ...found,
-      wanted: JSON.parse(found.wanted),
-      place: JSON.parse(found.place),
-      files: JSON.parse(found.files),
-    }
-  );
+async function nextOpen(env: Env, db: Database, now: number): Promise<Export | undefined> {
+  const [found] = await statement<StoredExport>(db)`
+    select ${exportColumns} from exports e indexed by exports_open
+    join accounts a on a.id = e.account_id and a.status = 'active'
+    where e.next_at <= ${Math.max(now, Date.now())} ${andNotMoving(env, sql`e.account_id`)}
+    order by e.next_at limit 1`;
+  return found && exportOf(found);
 }
 
-const later = (db: Database, { id }: Open, nextAt: SQL) =>
+const later = (db: Database, { id }: Export, nextAt: SQL) =>
   change(db)`update exports set next_at = ${nextAt} where id = ${id}`;
 
-async function step(env: Env, bucket: R2Bucket, lease: Lease, one: Open, budget: Budget): Promise<void> {
+async function step(env: Env, bucket: R2Bucket, lease: Lease, one: Export, budget: Budget): Promise<void> {
   const { db } = lease;
   const isLate = one.requestedAt < Date.now() - longestExportMs;
   if (one.finishedAt === null && !isLate) return writeNext(env, bucket, lease, one, budget);
@@ -92,7 +84,7 @@ async function step(env: Env, bucket: R2Bucket, lease: Lease, one: Open, budget:
 }
 
 /** Writes the next piece of each format, and notes where to go on. */
-async function writeNext(env: Env, bucket: R2Bucket, { db, write }: Lease, one: Open, budget: Budget) {
+async function writeNext(env: Env, bucket: R2Bucket, { db, write }: Lease, one: Export, budget: Budget) {
   const { id, accountId, wanted, place } = one;
   const at = place.list ?? 0;
   const resource = lists.find(({ list }) => list.path === `/${wanted.lists[at]}`);
@@ -121,7 +113,7 @@ async function writeNext(env: Env, bucket: R2Bucket, { db, write }: Lease, one: 
 /** The items of the next piece, and where the one after it begins in the same list, if there is one. */
 async function readItems(
   env: Env,
-  { accountId, records, wanted, place }: Open,
+  { accountId, records, wanted, place }: Export,
   list: List,
   budget: Budget,
 ): Promise<{ items: object[]; next: Place | undefined }> {
@@ -162,12 +154,12 @@ async function connectionAfter(env: Env, accountId: string, after?: Position): P
 }
 
 /** Emails whoever asked for an export that it is ready, if they may still download it. */
-async function emailReady(env: Env, db: Database, one: Open): Promise<void> {
+async function emailReady(env: Env, db: Database, one: Export): Promise<void> {
   const { origin, emailFrom } = config(env);
   const [reader] = await statement<{ email: string; timeZone: string | null; account: string }>(db)`
     select u.email, u.time_zone as timeZone, a.name as account
     from portal_users u join accounts a on a.id = u.account_id
-    where u.id = ${one.requestedBy} and u.account_id = ${one.accountId} and u.role = 'admin'`;
+    where u.id = ${one.userId} and u.account_id = ${one.accountId} and u.role = 'admin'`;
   if (!emailFrom || !reader) return;
   if (!origin) throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');
   const until = minuteOf(one.expiresAt, reader.timeZone ?? 'UTC');

@@ -1,9 +1,9 @@
 import { bucketOf } from '../../fleet/archive/bucket.ts';
 import {
   canExport,
-  type Export,
   exportableLists,
   exportKeptMs,
+  type ListedExport,
   listExports,
   maxExportRecords,
   maxExportsPerDay,
@@ -141,7 +141,7 @@ export async function download(c: Context) {
   return c.body(readable);
 }
 
-const columns: Column<Export>[] = [
+const columns: Column<ListedExport>[] = [
   {
     head: 'What',
     look: 'card-title',
@@ -200,7 +200,7 @@ const Days = ({ from, to }: Wanted) => (
   </>
 );
 
-const Progress = ({ state, records, expiresAt }: Export) => {
+const Progress = ({ state, records, expiresAt }: ListedExport) => {
   if (state === 'failed') return <State mood="bad">Failed. Request it again.</State>;
   if (state === 'preparing')
     return (

@@ -1,16 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
-import { settled } from '../support/deliveries.ts';
-import { receiver } from '../support/receiver.ts';
 import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
-import { as, type WebhookOut, webhookBody, worldBefore } from '../support/world.ts';
+import { as, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeEach);
-let heard: ReturnType<typeof receiver>;
-beforeEach(async () => {
-  heard = receiver();
-});
-
 const place = { latitude: 40.215, longitude: -77.189 };
 const carlisle = { ...place, address: 'I-81 N, Carlisle, PA' };
 const startedAt = '2026-11-20T01:00:00.000Z';
@@ -44,11 +37,4 @@ it('a place without an address is stored as before, so that the same record chan
   const [event] = await rows('select location from safety_events where connection_id = ?', us.connection.id);
   expect(event).toEqual({ location: JSON.stringify(place) });
   expect((await send(safetyEvent({ startedAt, location: carlisle }))).data).toMatchObject({ unchanged: 0 });
-});
-
-it('deliveries of accidents have their location exactly as the specification says', async () => {
-  const { data: hook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
-  await send(accident({ location: carlisle }));
-  await settled(hook.id);
-  expect(heard.got[0]?.body.data.location).toEqual(place);
 });

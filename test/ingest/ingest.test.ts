@@ -132,8 +132,9 @@ describe('a safety event', () => {
 
 describe('an accident', () => {
   it('is notified once per level, with exactly the payload of the spec', async () => {
+    const location = { latitude: 39.7392, longitude: -104.9903, address: 'I-81 N, Carlisle, PA' };
     for (const notificationLevel of [1, 2, 2, 3, 1, 3])
-      await connector().send(accident({ notificationLevel }));
+      await connector().send(accident({ notificationLevel, location, driver: 'driver-1', severity: 'high' }));
     await settled(hook.id, 3);
     const eventId = recordId(us.connection.id, 'accident', 'crash-1');
     const data = heard.got

@@ -53,20 +53,16 @@ describe('an API token', () => {
     vi.restoreAllMocks();
   });
 
-  it.each([
+  it.each<[string, () => Promise<unknown>]>([
     ['down', () => Promise.reject(new Error('KV is down'))],
     ['hung', () => new Promise(() => {})],
-  ])('with KV %s altogether, credentials are still good, and revoked ones still not', async (_, fails) => {
+    ['holding rubbish', async () => 'rubbish'],
+  ])('with KV %s, credentials are still good, and revoked ones still not', async (_, fails) => {
     const bindings = { ...env, TOKENS: { get: fails, put: fails } } as unknown as Env; // what the service uses of it
     const call = async () => (await as(us.apiToken, {}, bindings).get('/webhooks')).status;
     expect(await call()).toBe(200);
     await operator.delete(`/operator/tokens/${us.tokenId}`);
     expect(await call()).toBe(401);
-  });
-
-  it('works when what KV holds is no entry at all', async () => {
-    await env.TOKENS.put(await hashToken(us.apiToken), 'rubbish');
-    expect((await as(us.apiToken).get('/webhooks')).status).toBe(200);
   });
 
   it('expires', async () => {

@@ -99,16 +99,6 @@ describe('an accident in the list', () => {
     expect(await list(`?driverIds=${crypto.randomUUID()}`)).toEqual([]);
   });
 
-  it('is the same in its deliveries, which have the fields of the specification alone', async () => {
-    const hook = await tale.register();
-    await send(driver(), accident({ driver: 'driver-1', ...claim }));
-    await notified(hook.id, 1);
-    expect(Object.keys(tale.heard.got[0]?.body.data ?? {})).toEqual([
-      ...['eventId', 'eventTime', 'vin', 'connection', 'tSP', 'location'],
-      ...['notificationLevel', 'reportReady', 'isAccurate'],
-    ]);
-  });
-
   it('has each of its levels once, in order, and what the highest says of report and accuracy', async () => {
     await send(accident({ notificationLevel: 3 }));
     const [before] = await list();

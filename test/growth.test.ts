@@ -1,15 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { getTableName, type SQL } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pruneAudit } from '../src/accounts/audit/prune.ts';
 import { deadTokenDays, pruneSessions, pruneSignInLinks, pruneTokens } from '../src/accounts/prune.ts';
 import { forgetLately } from '../src/fleet/archive/lately.ts';
 import { recordKinds } from '../src/fleet/lists/registry.ts';
-import { jobs } from '../src/operator/jobs.ts';
 import { openDatabase, statement, transaction } from '../src/platform/db/database.ts';
 import { dayMs, hourMs } from '../src/platform/durations.ts';
-import { runJob } from '../src/platform/jobs/jobs.ts';
 import { pruneRecordMails } from '../src/webhooks/alerts/records.ts';
 import {
   leftOverNotifications,
@@ -135,22 +133,6 @@ describe('once an hour', () => {
     for (const { value } of [revoked, expiring])
       expect((await as(value).get('/connections')).status).toBe(401);
     expect((await as(tale.us.apiToken).get('/connections')).status).toBe(200);
-  });
-
-  it('does what is due, however much of it fails', async () => {
-    const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
-    await rows(`insert into sessions (hash, user_id, expires_at) select 'old', min(id), 0 from portal_users`);
-    const prepare = (text: string) => {
-      if (/delete from (deliveries|sign_in_links)/.test(text)) throw new Error('no such luck');
-      return env.DB.prepare(text);
-    };
-    const DB = { prepare, batch: env.DB.batch.bind(env.DB) } as unknown as D1Database; // all that jobs use
-    for (const name of Object.keys(jobs)) await runJob({ ...env, DB }, jobs, name);
-    expect(await rows(`select 1 from sessions where hash = 'old'`)).toEqual([]);
-    expect(logged.mock.calls.map(([line]) => JSON.parse(line).job)).toEqual([
-      'delete old deliveries',
-      'delete expired sign-in links',
-    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, openDatabase, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import type { Slice, SliceQuery } from '../../platform/db/slices.ts';
+import { cutSlice, type Slice, type SliceQuery } from '../../platform/db/slices.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { Action, Subject } from './kinds.ts';
 
@@ -28,7 +28,7 @@ export async function listAudit(env: Env, caller: Caller, slice: SliceQuery): Pr
   const [rows] = await asCaller(env, caller, (db) => [
     select(db, sql`account_id = ${accountId} ${after} order by seq desc limit ${slice.limit + 1}`),
   ]);
-  return cut(rows, slice, ({ seq }) => ({ sort: seq, id: accountId }));
+  return cutSlice(rows.map(entryOf), slice, ({ seq }) => ({ sort: seq, id: accountId }));
 }
 
 /** A slice of the audit log of all accounts, newest first. @throws Refusal: invalid, for a cursor */
@@ -38,7 +38,10 @@ export async function listAllAudit(env: Env, slice: SliceQuery): Promise<Slice<E
     openDatabase(env),
     sql`true ${after} order by at desc, account_id desc, seq desc limit ${slice.limit + 1}`,
   );
-  return cut(rows, slice, ({ at, accountId, seq }) => ({ sort: at, id: `${accountId}/${seq}` }));
+  return cutSlice(rows.map(entryOf), slice, ({ at, accountId, seq }) => ({
+    sort: at,
+    id: `${accountId}/${seq}`,
+  }));
 }
 
 type StoredEntry = Omit<Entry, 'fields'> & { fields: string };
@@ -55,15 +58,4 @@ function placeOf({ sort, id }: { sort: number; id: string }): SQL {
   return sql`(${sort}, ${accountId}, ${Number(seq)})`;
 }
 
-function cut(
-  rows: StoredEntry[],
-  { limit }: SliceQuery,
-  position: (row: StoredEntry) => { sort: number; id: string },
-): Slice<Entry> {
-  const page = rows.slice(0, limit);
-  const last = rows.length > limit ? page.at(-1) : undefined;
-  return {
-    items: page.map((row) => ({ ...row, fields: JSON.parse(row.fields) })),
-    ...(last && { next: position(last) }),
-  };
-}
+const entryOf = (row: StoredEntry): Entry => ({ ...row, fields: JSON.parse(row.fields) });

@@ -34,11 +34,27 @@ export class Unreadable extends Error {
 /** A file that was replaced, or is lost. */
 export class PartGone extends Unreadable {}
 
-/** The error for a reader: 503 for a file that cannot be read, which is logged; otherwise the error itself. */
-export function refusalOf(error: unknown): unknown {
-  if (!(error instanceof Unreadable)) return error;
-  fault('error', { message: 'A file of the archive cannot be read', key: error.key, ...described(error) });
-  return new Refusal({ kind: 'unavailable', retryAfter: 60 });
+/**
+ * Reads again where a file was probably replaced after the catalog was read, which names the new one now: three times, or
+ * while there is a reason to read `again`. A file that cannot be read is logged.
+ *
+ * @throws Refusal: unavailable, when a file cannot be read; or what `read` throws
+ */
+export async function readAgain<T>(read: () => Promise<T>, again = () => false): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (error instanceof PartGone && (again() || tries < 3)) continue;
+      if (!(error instanceof Unreadable)) throw error;
+      fault('error', {
+        message: 'A file of the archive cannot be read',
+        key: error.key,
+        ...described(error),
+      });
+      throw new Refusal({ kind: 'unavailable', retryAfter: 60 });
+    }
+  }
 }
 
 /** Gets a file. @throws PartGone, Unreadable */

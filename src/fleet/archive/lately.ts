@@ -4,7 +4,7 @@ import { asCaller, type Caller, notBeingDeleted } from '../../platform/db/guard.
 import { dayMs } from '../../platform/durations.ts';
 import { pruning, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
-import { bucketOf, type DayOf, type Part, PartGone, refusalOf } from './bucket.ts';
+import { bucketOf, type DayOf, type Part, readAgain } from './bucket.ts';
 import { readPartWith } from './parquet.ts';
 
 /** How long after a change an archived record is found by its id: a day longer than in the change feed. */
@@ -44,19 +44,15 @@ export async function findArchived(
 ): Promise<ArchivedRow[]> {
   const bucket = bucketOf(env);
   if (!bucket || ids.length === 0) return [];
-  for (let tries = 1; ; tries++) {
-    try {
-      const found: ArchivedRow[] = [];
-      const days = await daysWith(env, caller, kind, ids);
-      for (let at = 0; at < days.length; at += daysAtATime) {
-        const some = days.slice(at, at + daysAtATime);
-        found.push(...(await Promise.all(some.map((day) => rowsOn(bucket, kind, day)))).flat());
-      }
-      return found;
-    } catch (error) {
-      if (!(error instanceof PartGone) || tries === 3) throw refusalOf(error);
+  return readAgain(async () => {
+    const found: ArchivedRow[] = [];
+    const days = await daysWith(env, caller, kind, ids);
+    for (let at = 0; at < days.length; at += daysAtATime) {
+      const some = days.slice(at, at + daysAtATime);
+      found.push(...(await Promise.all(some.map((day) => rowsOn(bucket, kind, day)))).flat());
     }
-  }
+    return found;
+  });
 }
 
 type DayWith = DayOf & { parts: string; ids: string };

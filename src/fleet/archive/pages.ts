@@ -20,7 +20,7 @@ import { readAsCaller, usePrimary } from '../../platform/db/replica-reads.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { type ArchivedRow, type ArchiveKind, newerOf } from '../lists/archived.ts';
 import { shownOf } from '../lists/list.ts';
-import { PartGone, refusalOf } from './bucket.ts';
+import { PartGone, readAgain } from './bucket.ts';
 import { type Archived, archivedOf, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
 import { dayOf } from './day.ts';
 import { selected } from './rows.ts';
@@ -55,22 +55,16 @@ const enoughBytes = 0.9 * maxPageBytes;
  *
  * @throws Refusal: unauthenticated, forbidden, or invalid for a connection that is not the caller's
  */
-export async function readPageAcross(
+export const readPageAcross = (
   env: Env,
   bucket: R2Bucket,
   caller: Caller,
   query: ArchivedPageQuery,
-): Promise<Page> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await cut(env, bucket, caller, query);
-    } catch (error) {
-      // Probably a file was replaced after the catalog was read, which names the new one now.
-      if (error instanceof PartGone && (usePrimary(caller) || tries < 3)) continue; // a replica's names may be old
-      throw refusalOf(error);
-    }
-  }
-}
+): Promise<Page> =>
+  readAgain(
+    () => cut(env, bucket, caller, query),
+    () => usePrimary(caller), // a replica's names may be old
+  );
 
 async function cut(env: Env, bucket: R2Bucket, caller: Caller, query: ArchivedPageQuery): Promise<Page> {
   const reads = { count: 0 };

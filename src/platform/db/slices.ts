@@ -17,12 +17,15 @@ export const following = (
   after &&
   sql`(${createdAt}, ${id}) ${sql.raw(order === 'newest first' ? '<' : '>')} (${after.sort}, ${after.id})`;
 
-/** Cuts a slice from rows of which one more than `limit` was read. */
-export function sliceOf<T extends { createdAt: number; id: string }>(
-  rows: T[],
-  { limit }: SliceQuery,
-): Slice<T> {
+/** Cuts a slice from rows of which one more than `limit` was read; `position` is that of a row in the list. */
+export function cutSlice<T>(rows: T[], { limit }: SliceQuery, position: (row: T) => Position): Slice<T> {
   const items = rows.slice(0, limit);
   const last = rows.length > limit ? items.at(-1) : undefined;
-  return { items, ...(last && { next: { sort: last.createdAt, id: last.id } }) };
+  return { items, ...(last && { next: position(last) }) };
 }
+
+/** Cuts a slice of a list in the order of creation. */
+export const sliceOf = <T extends { createdAt: number; id: string }>(
+  rows: T[],
+  slice: SliceQuery,
+): Slice<T> => cutSlice(rows, slice, ({ createdAt, id }) => ({ sort: createdAt, id }));

@@ -87,10 +87,7 @@ describe('an externalId', () => {
 
   it.each([
     [undefined, 'externalId is required'],
-    ['', 'externalId must not be empty'],
-    ['x'.repeat(101), 'externalId can be at most 100 characters'],
     ['a\tb', 'externalId must not contain control characters'],
-    [7, 'externalId must be a string'],
   ])('%j is refused', async (externalId, message) => {
     const [first] = await vehiclesOf();
     for (const path of [`/vehicles/${first?.id}`, `/connections/${us.connection.id}`])

@@ -1,10 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
-import { incidentTypes } from '../../src/fleet/incidents/types.ts';
-import { incidentTypeLimits } from '../../src/fleet/lists/safety-events.ts';
 import { groupLimits, maxNameBytes, maxVinBytes } from '../../src/fleet/lists/vehicles.ts';
 import { receiver } from '../support/receiver.ts';
-import { accident, driver, safetyEvent, trip } from '../support/records.ts';
+import { accident, safetyEvent, trip } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { as, webhookBody, worldBefore } from '../support/world.ts';
 
@@ -69,9 +67,7 @@ it('ten calls of small events, of the vehicle with most to copy, make D1 grow by
 });
 
 const wide = '"'.repeat(200);
-const longTypes = incidentTypes.toSorted((a, b) => b.length - a.length).slice(0, incidentTypeLimits.max);
 it.each<[string, Kind, object, number]>([
-  ['driver', 'driver', driver({ name: wide, phone: 'p'.repeat(50), licenseNumber: 'l'.repeat(50) }), 1],
   [
     'vehicle',
     'vehicle',
@@ -84,8 +80,6 @@ it.each<[string, Kind, object, number]>([
     safetyEvent({ vehicle: 'v', location: { latitude: 1, longitude: 2, address: wide } }),
     2,
   ],
-  ['event of many types', 'safetyEvent', safetyEvent({ vehicle: 'v', incidentTypes: longTypes }), 2],
-  ['event of a long word', 'safetyEvent', safetyEvent({ vehicle: 'v', incidentTypes: ['w'.repeat(100)] }), 2],
   [
     'event for many people',
     'safetyEvent',

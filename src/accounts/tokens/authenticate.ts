@@ -75,31 +75,28 @@ async function findOurs(c: Context, value: string, hash: string): Promise<KnownT
     knownAtTheEdge(c.env.TOKENS, hash),
     limit(c.env, 'TOKEN_LIMIT', hash),
   ]);
-  return atTheEdge ?? (await findAtHome(c, value, hash)) ?? (await findElsewhere(c, value, hash));
+  return atTheEdge ?? findInHomes(c, value, hash, true);
 }
 
 /** A credential without a checksum, or made with a key that has been rotated out; nearly always junk. */
 async function findUnknown(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
   await limitByAddress(c, 'UNKNOWN_LIMIT');
-  const token = (await knownAtTheEdge(c.env.TOKENS, hash)) ?? (await findAtHome(c, value, hash));
+  const token = (await knownAtTheEdge(c.env.TOKENS, hash)) ?? (await findInHomes(c, value, hash, false));
   if (token) await limit(c.env, 'TOKEN_LIMIT', hash);
   return token;
 }
 
-async function findAtHome(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
-  const home = homesOf(c.env).get(homeInToken(value));
-  const token = home && (await findToken(home, hash));
-  return token && remember(hash, token);
-}
-
-/** Looks for a credential of ours in the other homes, since its account may have moved. */
-async function findElsewhere(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
-  for (const [name, home] of homesOf(c.env)) {
-    const token = name === homeInToken(value) ? undefined : await findToken(home, hash);
-    if (token) {
-      noteMoved(token.accountId, name);
-      return remember(hash, token);
-    }
+/** Looks a credential up in its home, and one of `ours` in the others as well, since its account may have moved. */
+async function findInHomes(c: Context, value: string, hash: string, ours: boolean) {
+  const named = homeInToken(value);
+  const homes = homesOf(c.env);
+  const others = ours ? [...homes.keys()].filter((name) => name !== named) : [];
+  for (const name of [named, ...others]) {
+    const home = homes.get(name);
+    const token = home && (await findToken(home, hash));
+    if (!token) continue;
+    if (name !== named) noteMoved(token.accountId, name);
+    return remember(hash, token);
   }
   return undefined;
 }

@@ -164,16 +164,9 @@ it.each([
     ['--url', 'nowhere', 'account', 'list'],
     'fleet: --url (or FLEET_URL) must begin with https:// or http://, unlike nowhere',
   ],
-  [['nonsense'], "error: unknown command 'nonsense'"],
 ])('fleet %j fails with one clear line', async (args, line) => {
   const { code, err } = await fleet(stack, ...args);
   expect(code).toBe(1);
   expect(err).toContain(line);
   expect(err.trim().split('\n')).toHaveLength(1);
-});
-
-it.each([[], ['account'], ['token', 'issue']])('fleet %s %s --help explains itself', async (...args) => {
-  const { code, out } = await fleet(stack, ...args, '--help');
-  expect(code).toBe(0);
-  expect(out).toContain(`Usage: fleet ${args.join(' ')}`.trim());
 });

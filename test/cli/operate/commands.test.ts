@@ -11,9 +11,10 @@ const rules = join(folder, 'rules.json');
 writeFileSync(rules, '{"Swerved":["Unsafe Lane Change"]}');
 
 let asked: unknown[] = [];
+let status = 200;
 const service = await fakeService(({ method, url, body }) => {
   asked = [`${method} ${url.pathname.replace('/operator', '')}${url.search}`, body];
-  return { data: { id: 'x' } };
+  return { status, data: { id: 'x' } };
 });
 
 it.each<[command: string[], call: string, body?: object]>([
@@ -42,4 +43,10 @@ it.each<[command: string[], call: string, body?: object]>([
 ])('fleet %j makes its call', async (command, call, body) => {
   expect(await fleet(service, ...command)).toMatchObject({ code: 0, out: 'x\n' });
   expect(asked).toEqual([call, body]);
+});
+
+it('a wrong operator key is called that', async () => {
+  status = 401;
+  const { err } = await fleet(service, 'status');
+  expect(err).toMatch(/^fleet: The service does not accept this operator key\. Set FLEET/);
 });

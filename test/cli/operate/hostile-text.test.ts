@@ -6,7 +6,7 @@ import { fakeService } from '../../support/node/fake-service.ts';
 import { fleet, startFleet } from '../../support/node/journey.ts';
 
 /** What somebody may have called a thing: it would clear the screen, reorder what is shown, and forge a row. */
-const hostile = 'Acme\u001b[2J\u009b31m\u202egpj.exe\u2028\r\n│ forged │';
+const hostile = 'Acme Żółw 東京\u0000\u001b[2J\u009b31m\u202egpj.exe\u2066\u2028\r\n│ forged │';
 /** Everything but line feeds, which separate the tool's own lines. */
 const dangerous = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
 
@@ -41,7 +41,7 @@ describe("the operator's tool prints nothing that a terminal would obey", () => 
   ])('fleet %s', async (command) => {
     const { out, err } = await fleet(service, ...command.split(' '));
     const lines = (out + err).split('\n');
-    expect(out + err).toContain('Acme');
+    expect(out + err).toContain('Acme Żółw 東京\\u0000');
     expect(lines.filter((line) => dangerous.test(line))).toEqual([]);
     expect(lines.filter((line) => line.startsWith('│ forged'))).toEqual([]);
   });

@@ -1,8 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { type Line, readRecords } from '../../../src/cli/operate/import/read.ts';
 import { importLines, sendRecords } from '../../../src/cli/operate/import/run.ts';
 import { generateFleet } from '../../../src/cli/operate/synthetic-fleet.ts';
@@ -142,35 +141,24 @@ describe('an import', () => {
   });
 
   it('waits as long as a busy service says, and tries again', async () => {
-    const answers = [
-      [429, { 'retry-after': '1' }],
-      [503, { 'retry-after': '1' }],
-      [200, {}],
-    ] as const;
     const times: number[] = [];
-    const server = createServer((request, response) => {
-      const [status, headers] = answers[times.length] ?? [500, {}];
+    const answer = (status: number) => async () => {
       times.push(Date.now());
-      request
-        .resume()
-        .on('end', () => response.writeHead(status, headers).end(JSON.stringify({ data: all })));
-    });
-    await new Promise((on) => server.listen(0, () => on(undefined)));
-    const address = server.address();
-    const url = `http://localhost:${typeof address === 'object' ? address?.port : ''}`;
-    expect(await sendRecords(url, 'key', [{}], false)).toEqual(all);
-    const [first = 0, second = 0, third = 0] = times;
-    expect(second - first).toBeGreaterThanOrEqual(990);
-    expect(third - second).toBeGreaterThanOrEqual(990);
-    await expect(sendRecords(url, 'key', [{}], false)).rejects.toThrow('500 ');
-    server.close();
-  }, 20_000);
+      return Response.json({ data: all }, { status, headers: { 'retry-after': '1' } });
+    };
+    const fetching = vi.spyOn(globalThis, 'fetch');
+    for (const status of [429, 503, 200, 500]) fetching.mockImplementationOnce(answer(status));
+    expect(await sendRecords('http://service', 'key', [{}], false)).toEqual(all);
+    const [first = 0, , third = 0] = times;
+    expect(third - first).toBeGreaterThanOrEqual(1980);
+    await expect(sendRecords('http://service', 'key', [{}], false)).rejects.toThrow('500 ');
+    fetching.mockRestore();
+  });
 });
 
 describe('a generated fleet', () => {
   const options = { vehicles: 5, days: 7, start: '2026-10-01', seed: 1 };
-  type Any = Record<string, unknown> & { kind: string; sourceId: string; vehicle: string; startedAt: string };
-  const records = [...generateFleet(options)] as Any[];
+  const records = [...generateFleet(options)];
 
   it('is the same for the same options, and another for another seed', () => {
     expect([...generateFleet(options)]).toEqual(records);

@@ -1,11 +1,11 @@
 import { relative } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { demoAccount, demoPath, demoSignIn, demoWebhook } from './demo/account.ts';
 import { startDemoProvider } from './demo/provider.ts';
 import { sendSampleEvents } from './demo/sample-events.ts';
 import { type Demo, forgetRuns, readDemo, writeDemo } from './local/directory.ts';
 import { lineOf, startReceiver } from './local/receiver.ts';
-import { startStack } from './local/stack.ts';
+import { type Stack, startStack } from './local/stack.ts';
 import { operatorOf } from './operate/client.ts';
 import { wholeNumber } from './operate/context.ts';
 import { printable } from './operate/print.ts';
@@ -21,7 +21,7 @@ const program = new Command('npm start --')
     8787,
   )
   .option('--quiet', 'send no sample events: nothing happens until you send something')
-  .option('--homes <names>', 'run several homes, such as main,eu,us2', asHomes, [])
+  .option('--homes <names>', 'run several homes, such as main,eu,us2', furtherHomes, [])
   .option(
     '--isolates <count>',
     'run the service in so many isolates, as Cloudflare does',
@@ -38,58 +38,48 @@ const { port, quiet, fresh, homes, isolates } = program.opts<{
   isolates: number;
 }>();
 
-function asHomes(text: string): string[] {
-  try {
-    return furtherHomes(text);
-  } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
-  }
-}
-
+const stopped = new AbortController();
+let stack: Stack | undefined;
+process.on('SIGINT', () => void stop(0));
+process.on('SIGTERM', () => void stop(0));
 try {
   await run();
 } catch (error) {
-  console.error(`npm start: ${error instanceof Error ? error.message : error}`);
-  process.exit(1);
+  if (!stopped.signal.aborted) {
+    console.error(`npm start: ${error instanceof Error ? error.message : error}`);
+    await stop(1);
+  }
+}
+
+async function stop(code: number): Promise<void> {
+  stopped.abort();
+  await stack?.stop();
+  process.exit(code);
 }
 
 async function run(): Promise<void> {
   if (fresh) forgetRuns();
   const before = readDemo();
   console.log('Starting the service with local D1, KV and Queues …');
-  const stack = await startStack({ directory: localDirectory, port, homes, isolates });
-  const stopped = new AbortController();
-  const stop = async (code: number) => {
-    stopped.abort();
-    await stack.stop();
-    process.exit(code);
-  };
-  process.on('SIGINT', () => void stop(0));
-  process.on('SIGTERM', () => void stop(0));
-  try {
-    const receiver = await startReceiver(stack.certificates, port + 1, (received) =>
-      console.log(printable(lineOf(received))),
-    );
-    const provider = await startDemoProvider(stack.certificates, port + 2, quiet === true);
-    const operator = operatorOf(stack);
-    const account = await demoAccount(operator, before, provider);
-    await provider.ringFor(operator, stack.baseUrl, account.connections[1]?.id ?? '');
-    const url = receiver.url + demoPath;
-    await demoWebhook(stack.baseUrl, account, url);
-    const portalSignInUrl = await demoSignIn(operator, account.accountId);
-    const { baseUrl, operatorKey } = stack;
-    const service = { baseUrl, operatorKey, portalSignInUrl };
-    const demo = { ...account, ...service, receiver: { url, ...stack.certificates } };
-    writeDemo(demo);
-    console.log(welcome(demo));
-    // Cloudflare's cron, a little faster, so that due work runs soon after a restart.
-    setInterval(() => stack.minute().catch(() => {}), 10_000);
-    if (!quiet) await sendSampleEvents(stack.baseUrl, account, provider, stopped.signal);
-  } catch (error) {
-    if (stopped.signal.aborted) return;
-    console.error(`npm start: ${error instanceof Error ? error.message : error}`);
-    await stop(1);
-  }
+  stack = await startStack({ directory: localDirectory, port, homes, isolates });
+  const { baseUrl, operatorKey, certificates, minute } = stack;
+  const receiver = await startReceiver(certificates, port + 1, (received) =>
+    console.log(printable(lineOf(received))),
+  );
+  const provider = await startDemoProvider(certificates, port + 2, quiet === true);
+  const operator = operatorOf(stack);
+  const account = await demoAccount(operator, before, provider);
+  await provider.ringFor(operator, baseUrl, account.connections[1]?.id ?? '');
+  const url = receiver.url + demoPath;
+  await demoWebhook(baseUrl, account, url);
+  const portalSignInUrl = await demoSignIn(operator, account.accountId);
+  const service = { baseUrl, operatorKey, portalSignInUrl };
+  const demo = { ...account, ...service, receiver: { url, ...certificates } };
+  writeDemo(demo);
+  console.log(welcome(demo));
+  // Cloudflare's cron, a little faster, so that due work runs soon after a restart.
+  setInterval(() => minute().catch(() => {}), 10_000);
+  if (!quiet) await sendSampleEvents(baseUrl, account, provider, stopped.signal);
 }
 
 function welcome(demo: Demo): string {

@@ -79,18 +79,16 @@ export async function createMissing(
     report(`Created the ${what}`);
     return created;
   };
-  const createNamespace = async (title: string, place: Residency) => {
-    const body = { title, ...placed(place) };
-    return (await create(`KV namespace ${title}`, Namespace, '/storage/kv/namespaces', body)).id;
-  };
-  const createDatabase = async (name: string, place: Residency) => {
-    const body = { name, ...placed(place, 'primary_location_hint') };
-    return (await create(`database ${name}`, Database, '/d1/database', body)).uuid;
-  };
-  const namespace = found.namespace ?? (await createNamespace(plan.namespace, homes[0].place));
+  const [main] = homes;
+  const body = { title: plan.namespace, ...placed(main.place) };
+  const namespace =
+    found.namespace ??
+    (await create(`KV namespace ${plan.namespace}`, Namespace, '/storage/kv/namespaces', body)).id;
   const ids: HomeIds[] = [];
   for (const { name, place, ...home } of homes) {
-    const id = home.found?.id ?? (await createDatabase(home.database, place));
+    const body = { name: home.database, ...placed(place, 'primary_location_hint') };
+    const id =
+      home.found?.id ?? (await create(`database ${home.database}`, Database, '/d1/database', body)).uuid;
     for (const queue of home.missingQueues)
       await create(`queue ${queue}`, v.unknown(), '/queues', { queue_name: queue, ...placed(place) });
     const bucket = await ensureBucket(api, home.bucket, place, report);

@@ -17,8 +17,7 @@ export function importCommand(): Command {
     .requiredOption('--connection <id>', 'connection that the records belong to')
     .option('--kind <kind>', 'kind of records without one')
     .option('--notify', 'notify webhooks of events and accidents, as if they happened now')
-    .option('--at-once <calls>', 'number of calls to send at a time', Number, 4)
-    .action(async (file, { connection, kind, notify = false, atOnce }, command) => {
+    .action(async (file, { connection, kind, notify = false }, command) => {
       // Loads the declarations of all records, which would slow down other commands.
       const { readRecords } = await import('./import/read.ts');
       const size = sizeOf(file);
@@ -38,7 +37,6 @@ export function importCommand(): Command {
           (records) => sendRecords(baseUrl, key.value, records, notify),
           {
             rejectedFile,
-            atOnce,
             onProgress: (summary, bytesRead) => {
               const records = recordsIn(summary);
               const rate = Math.round((records / (Date.now() - started)) * 1000);

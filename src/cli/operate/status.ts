@@ -3,7 +3,7 @@ import { maxListed } from '../../operator/api/counted.ts';
 import type { HeaderKey, ServiceLevel, StatusReport } from '../../operator/api/service.ts';
 import { waitInWords } from '../../webhooks/latency.ts';
 import { operatorFor } from './context.ts';
-import { listOf, show, tableOf, tablesOf } from './print.ts';
+import { listOf, show, tablesOf } from './print.ts';
 
 export const statusCommand = (): Command =>
   new Command('status')
@@ -16,6 +16,7 @@ function inTables(report: StatusReport): string {
   const { homes = {}, ...whole } = health;
   const worst = Math.max(...failing.map(({ failedAttempts }) => failedAttempts), 1);
   const tables: { [title: string]: object[] } = {
+    'service levels': levels(serviceLevels),
     homes: Object.entries(homes).map(([home, own]) => ({ home, ...own })),
     'accidents that wait': accidents,
     'webhooks with failures in 24 hours': failing.map(({ failedAttempts, ...webhook }) => ({
@@ -38,7 +39,6 @@ function inTables(report: StatusReport): string {
       ...whole,
       ...pending,
     }),
-    levels(serviceLevels),
     ...Object.entries(tables).flatMap(([title, items]) =>
       items.length > 0 ? [`${title}\n${listOf(items)}`] : [],
     ),
@@ -62,26 +62,20 @@ function useOf({ encrypts, known, newest }: HeaderKey): string {
 }
 
 /** How long deliveries took, from their receipt. */
-function levels({ day, month }: StatusReport['serviceLevels']): string {
-  const times = ({ count }: ServiceLevel, { p50, p95, p99 }: ServiceLevel['delivered']) =>
-    count === 0 ? null : [p50, p95, p99].map(waitInWords).join(' / ');
-  const row = (deliveries: string, level: ServiceLevel) => [
-    deliveries,
-    level.count,
-    level.inTime === null ? null : `${Math.floor(level.inTime * 1000) / 10} %`,
-    times(level, level.firstAttempt),
-    times(level, level.delivered),
-  ];
-  return tableOf(
-    [
-      row('accidents, 24 h', day.accidents),
-      row('accidents, 30 days', month.accidents),
-      row('events, 24 h', day.events),
-      row('events, 30 days', month.events),
-    ],
-    [
-      ...['deliveries', 'count', 'attempted in 5 s'],
-      ...['first attempt, p50 / p95 / p99', 'success, p50 / p95 / p99'],
-    ],
-  );
+function levels({ day, month }: StatusReport['serviceLevels']): object[] {
+  const row = (deliveries: string, { count, inTime, firstAttempt, delivered }: ServiceLevel) => {
+    const times = ({ p50, p95, p99 }: ServiceLevel['delivered']) =>
+      count === 0 ? null : [p50, p95, p99].map(waitInWords).join(' / ');
+    return {
+      deliveries,
+      count,
+      'attempted in 5 s': inTime === null ? null : `${Math.floor(inTime * 1000) / 10} %`,
+      'first attempt, p50 / p95 / p99': times(firstAttempt),
+      'success, p50 / p95 / p99': times(delivered),
+    };
+  };
+  return Object.entries({ '24 h': day, '30 days': month }).flatMap(([span, { accidents, events }]) => [
+    row(`accidents, ${span}`, accidents),
+    row(`events, ${span}`, events),
+  ]);
 }

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import { homeName, mainHome } from '../../platform/homes/names.ts';
 
 /** What each home has of its own, as tables of wrangler.toml. */
@@ -21,17 +22,14 @@ const partOf = (home: string, part: string): string =>
 export const bindingOf = (main: string, home: string): string =>
   home === mainHome ? main : `${main}_${home.toUpperCase()}`;
 
-/** The homes besides main in a list such as `main,eu,us2`. @throws Error, when a name is invalid */
+/** The homes besides main in a list such as `main,eu,us2`. @throws InvalidArgumentError */
 export function furtherHomes(list: string): string[] {
   const others = new Set(list.split(','));
   others.delete(mainHome);
-  const problem = [...others].map(problemOfHome).find(Boolean);
-  if (problem) throw new Error(problem);
+  for (const name of others)
+    if (!homeName.test(name))
+      throw new InvalidArgumentError(
+        `A home's name is up to 16 lowercase letters and digits and starts with a letter, such as eu or us2, not "${name}".`,
+      );
   return [...others];
 }
-
-/** What is wrong with a name for a further home; undefined if nothing is. */
-export const problemOfHome = (name: string): string | undefined =>
-  homeName.test(name)
-    ? undefined
-    : `A home's name is up to 16 lowercase letters and digits and starts with a letter, such as eu or us2, not "${name}".`;

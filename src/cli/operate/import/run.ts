@@ -20,10 +20,11 @@ export type CallResult = {
 const maxTries = 8;
 const maxFirstRejected = 5;
 const perCall = 500;
+const atOnce = 4;
 const bytesPerCall = 900_000;
 
 /**
- * Sends lines in calls of up to 500 records, `atOnce` calls at a time, in constant memory. After a call with vehicles
+ * Sends lines in calls of up to 500 records, four calls at a time, in constant memory. After a call with vehicles
  * it waits for the response, because later records may refer to them. Rejected records are added to `rejectedFile`
  * with their reasons, as one JSON line each.
  */
@@ -32,7 +33,6 @@ export async function importLines(
   send: (records: unknown[]) => Promise<CallResult>,
   options: {
     rejectedFile: string;
-    atOnce: number;
     onProgress: (summary: Summary, bytesRead: number) => void;
   },
 ): Promise<Summary> {
@@ -55,7 +55,7 @@ export async function importLines(
   const underWay = new Set<Promise<void>>();
   for await (const call of callsOf(lines, reject)) {
     const hasVehicles = call.some(({ record }) => (record as { kind?: unknown } | null)?.kind === 'vehicle');
-    while (underWay.size >= (hasVehicles ? 1 : options.atOnce)) await Promise.race(underWay);
+    while (underWay.size >= (hasVehicles ? 1 : atOnce)) await Promise.race(underWay);
     // One that fails stays, and ends this.
     const sending: Promise<void> = sendCall(call).then(() => void underWay.delete(sending));
     sending.catch(() => {});

@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import type { Move, MoveProgress } from '../../src/operator/api/moves.ts';
 import { through } from '../../src/platform/db/through.ts';
 import { homesOf } from '../../src/platform/homes/homes.ts';
 import { operator, type Reply } from './world.ts';
@@ -19,25 +20,14 @@ export const rowsIn = async (name: string, query: string, ...values: unknown[]) 
       .all<Record<string, unknown>>()
   ).results;
 
-export type MoveOut = {
-  state: string;
-  from: string;
-  to: string;
-  rows: number;
-  copied: number;
-  refusedForMs: number;
-  problem: string | null;
-};
-export type MoveReply = { move: MoveOut | null; estimate?: { rows: number; seconds: number } };
-
 /** Moves an account as the tool does, to the end. */
-export async function moveTo(accountId: string, to: string): Promise<MoveOut> {
-  let last: MoveOut | undefined;
+export async function moveTo(accountId: string, to: string): Promise<Move> {
+  let last: Move | undefined;
   for (let calls = 0; calls < 100; calls++) {
-    const reply: Reply<MoveReply> = await operator.post(`/operator/accounts/${accountId}/move`, { to });
+    const reply: Reply<MoveProgress> = await operator.post(`/operator/accounts/${accountId}/move`, { to });
     if (reply.status === 503) continue;
     // The minute's job may have come to the end first.
-    const { data } = await operator.get<MoveReply>(`/operator/accounts/${accountId}/move`);
+    const { data } = await operator.get<MoveProgress>(`/operator/accounts/${accountId}/move`);
     if (last && data.move === null) return { ...last, state: 'done' };
     if (reply.status !== 200) throw new Error(reply.message);
     const { move } = reply.data;

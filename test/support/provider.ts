@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, vi } from 'vitest';
+import type { Pull } from '../../src/operator/api/connections.ts';
 import { dayMs, minuteMs } from '../../src/platform/durations.ts';
 import { pull } from '../../src/providers/pull.ts';
 import { receiver } from './receiver.ts';
@@ -57,17 +58,9 @@ export const later = (minutes: number) =>
 export const read = async <T = { [key: string]: unknown }>(us: World, connection: string, path: string) =>
   (await as(us.apiToken, { 'connection-id': connection }).get<T[]>(path)).data;
 
-type PullStatus = {
-  state: string;
-  organisation: string;
-  feeds: { feed: string; problem: { advice: string } | null; history: { share: number } | null }[];
-  unmapped: { word: string; count: number }[];
-  refusals: { kind: string; reason: string }[];
-};
-
 /** What operators read of a connection that pulls. */
 export const pullStatus = async (id: string) =>
-  (await operator.get<PullStatus>(`/operator/connections/${id}/pull`)).data;
+  (await operator.get<Pull>(`/operator/connections/${id}/pull`)).data;
 
 /** Which records of a connection were refused and why, in order. */
 export const refusalsOf = async (id: string) =>

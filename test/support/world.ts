@@ -1,4 +1,5 @@
 import { env, exports } from 'cloudflare:workers';
+import type { Outcome } from '../../src/ingest/schema.ts';
 import { fetchWith } from './service.ts';
 
 /** A reply as every client sees it. */
@@ -41,7 +42,7 @@ export const as = (token: string, more: Record<string, string> = {}, bindings?: 
     post: <T = unknown>(path: string, body: unknown) => call<T>('POST', path, { ...sent, body }),
     put: <T = unknown>(path: string, body: unknown) => call<T>('PUT', path, { ...sent, body }),
     delete: <T = unknown>(path: string) => call<T>('DELETE', path, sent),
-    send: (...records: unknown[]) => call<IngestOutcome>('POST', '/ingest', { ...sent, body: { records } }),
+    send: (...records: unknown[]) => call<Outcome>('POST', '/ingest', { ...sent, body: { records } }),
   };
 };
 
@@ -58,22 +59,8 @@ export const operator = {
 };
 const operatorHeaders = () => ({ authorization: `Bearer ${env.OPERATOR_KEY}` });
 
-export type IngestOutcome = {
-  accepted: number;
-  unchanged: number;
-  rejected: { index: number; sourceId: string | null; message: string }[];
-  warnings?: { field: string; message: string; records: number; index: number }[];
-};
 export type IssuedToken = { id: string; value: string; lastFour: string };
-export type WebhookOut = {
-  id: string;
-  connectionIds: string[];
-  url: string;
-  httpVerb: string;
-  headers: Record<string, string>;
-  notificationTypes: number[];
-  createdAt: string;
-};
+export type { WebhookOutput as WebhookOut } from '../../src/webhooks/schema.ts';
 
 /** An account with its connections, an API token, and an ingest key for each connection. */
 export type World = {

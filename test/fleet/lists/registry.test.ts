@@ -4,9 +4,10 @@ import { clientDocument } from '../../../src/docs/openapi/client.ts';
 import { text } from '../../../src/fleet/lists/field-types.ts';
 import { recordKind } from '../../../src/fleet/lists/record.ts';
 import { lists, recordKinds, resources } from '../../../src/fleet/lists/registry.ts';
+import type { Outcome } from '../../../src/ingest/schema.ts';
 import { type Item, listPage } from '../../support/fleet.ts';
 import { rows } from '../../support/rows.ts';
-import { allPages, as, type IngestOutcome, world, worldBefore } from '../../support/world.ts';
+import { allPages, as, world, worldBefore } from '../../support/world.ts';
 
 /** Whatever is declared in `fleet/`, by its file. */
 const declared = Object.entries(
@@ -37,7 +38,7 @@ it.each(recordKinds.map((resource) => [resource.kind, resource] as const))(
 );
 
 const us = worldBefore(beforeAll);
-let taken: IngestOutcome;
+let taken: Outcome;
 beforeAll(async () => {
   const examples = recordKinds.map(({ recordExample }) => recordExample);
   const others = examples.flatMap((example) =>

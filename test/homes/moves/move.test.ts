@@ -3,11 +3,12 @@ import { describe, expect, it, vi } from 'vitest';
 import { beginMove } from '../../../src/homes/moves/begin.ts';
 import { continueMove } from '../../../src/homes/moves/run.ts';
 import { movedNames, stayingTables } from '../../../src/homes/moves/tables.ts';
+import type { MoveProgress } from '../../../src/operator/api/moves.ts';
 import { homesOf } from '../../../src/platform/homes/homes.ts';
 import { newBudget } from '../../../src/platform/jobs/budget.ts';
 import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
 import { allRows, fullAccount } from '../../support/full-account.ts';
-import { home, killedAfter, leftovers, type MoveReply, moveTo, rowsIn } from '../../support/homes.ts';
+import { home, killedAfter, leftovers, moveTo, rowsIn } from '../../support/homes.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { vehicle } from '../../support/records.ts';
@@ -33,10 +34,11 @@ async function read(us: World) {
   return [...replies, people.data, tokens.data.map((token) => ({ ...token, lastUsedAt: null }))];
 }
 
-const begin = (id: string, to: string) => operator.post<MoveReply>(`/operator/accounts/${id}/move`, { to });
-const cancel = (id: string) => operator.post<MoveReply>(`/operator/accounts/${id}/move/cancel`, {});
+const begin = (id: string, to: string) =>
+  operator.post<MoveProgress>(`/operator/accounts/${id}/move`, { to });
+const cancel = (id: string) => operator.post<MoveProgress>(`/operator/accounts/${id}/move/cancel`, {});
 const stateOf = async (id: string) =>
-  (await operator.get<MoveReply>(`/operator/accounts/${id}/move`)).data.move?.state;
+  (await operator.get<MoveProgress>(`/operator/accounts/${id}/move`)).data.move?.state;
 
 /** Works on moves from a home, and is killed after so many calls of the databases. */
 async function workUntilKilled(name: string, accountId: string, calls: number): Promise<void> {

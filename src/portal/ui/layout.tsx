@@ -137,7 +137,7 @@ const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head
 
 /** The tabs of the settings, under a title of their own, or above that of a page within one. */
 const SettingsHead = ({ path, head }: { path: string; head: Head }) => {
-  const isTab = settings.tabs.some(({ href }) => href === path);
+  const isTab = settings.tabs.some(({ href, name }) => href === path && name === head.title);
   return (
     <>
       <header>

@@ -140,7 +140,9 @@ export function afterProblem(
   const before = state?.problem;
   const times = (before?.times ?? 0) + 1;
   const since = before?.since ?? now;
-  const wait = Math.max(waits[kind](times), retryAfterMs ?? 0);
+  const needsPeople = kind === 'not permitted' || kind === 'refused';
+  const growing = Math.min(longestGrowingMs, minuteMs * 2 ** (times - 1));
+  const wait = Math.max(needsPeople ? longestWaitMs : growing, retryAfterMs ?? 0);
   const { newest: _, behind, ...rest } = state ?? { cursor: null };
   return {
     ...rest,
@@ -159,16 +161,6 @@ export function startAgain(
   if (window) return history ? { ...state, history: { ...history, cursor: null } } : state;
   return restart && cursor !== null ? { ...state, cursor: restart(cursor) } : state;
 }
-
-const growing = (times: number) => Math.min(longestGrowingMs, minuteMs * 2 ** (times - 1));
-const waits: { [kind in ProblemKind]: (times: number) => number } = {
-  'rate limited': () => 0, // as the provider says, see below
-  'not permitted': () => longestWaitMs,
-  refused: () => longestWaitMs,
-  unavailable: growing,
-  unexpected: growing,
-  invalid: growing,
-};
 
 /** How long to wait after the provider's rate limit. */
 export const limitedFor = ({ retryAfterMs }: Pick<Problem, 'retryAfterMs'>): number =>

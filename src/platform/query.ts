@@ -105,27 +105,21 @@ export const queryOf = <E extends v.ObjectEntries>(parameters: E) =>
     expected === 'never' ? notAParameter(String(input), Object.keys(parameters)) : message,
   );
 
-/** Suggests the known parameter that shares most letters with `name`, in this order. */
+/** Suggests the known parameter that shares most pairs of letters with `name`. */
 export function notAParameter(name: string, known: string[]): string {
   const [best] = known
-    .map((other) => ({ other, likeness: (2 * lettersInCommon(name, other)) / (name.length + other.length) }))
+    .map((other) => ({ other, likeness: likenessOf(pairsOf(name), pairsOf(other)) }))
     .sort((a, b) => b.likeness - a.likeness);
-  return best && best.likeness > 0.6
+  return best && best.likeness > 0.5
     ? `is not a parameter here, did you mean ${best.other}?`
     : `is not a parameter here; the list has ${known.join(', ')}`;
 }
 
-/** The length of the longest common subsequence, ignoring case. */
-function lettersInCommon(a: string, b: string): number {
-  let row = new Array<number>(b.length + 1).fill(0);
-  for (const letter of a.slice(0, 100).toLowerCase()) {
-    const next = [0];
-    for (const [i, other] of [...b.toLowerCase()].entries())
-      next.push(letter === other ? (row[i] ?? 0) + 1 : Math.max(row[i + 1] ?? 0, next[i] ?? 0));
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-}
+const pairsOf = (name: string): Set<string> =>
+  new Set([...name.toLowerCase().matchAll(/(?=(..))/g)].map(([, pair = '']) => pair));
+
+const likenessOf = (a: Set<string>, b: Set<string>): number =>
+  (2 * a.intersection(b).size) / (a.size + b.size || 1);
 
 /** The schema of a list's parameter: from its values to whatever the list reads. */
 export type QuerySchema = v.GenericSchema<string[], unknown>;

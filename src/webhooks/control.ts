@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm';
-import { note } from '../accounts/audit/note.ts';
 import { change } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { webhooks } from '../platform/db/tables.ts';
@@ -8,47 +7,33 @@ import { send } from '../platform/queue.ts';
 import { untilNoCallStarts } from './deliveries/cancel.ts';
 import { wakeOf } from './deliveries/queue.ts';
 import { allowProbe } from './deliveries/replay.ts';
-import { findWebhook, ownWebhook, type StoredWebhook, webhookToNote } from './stored.ts';
+import { findWebhook, noteWebhook, ownWebhook, type StoredWebhook } from './stored.ts';
 
 /**
- * Pauses a webhook: its deliveries wait, up to five days. Returns once no call can start any more, after some seconds
- * at most. Pausing twice changes nothing.
+ * Pauses or resumes a webhook. While it is paused its deliveries wait, up to five days; no call can start any more once
+ * this returns, after some seconds at most. Then they are sent, accidents first, even if its receiver's circuit is open.
+ * Doing so twice changes nothing.
  *
  * @throws Refusal: invalid, for an unknown id
  */
-export async function pauseWebhook(env: Env, caller: Caller, id: string): Promise<StoredWebhook> {
-  const paused = await setPaused(env, caller, id, true);
-  await untilNoCallStarts(env, [id]);
-  return paused;
-}
-
-/**
- * Resumes a paused webhook: its deliveries are sent, accidents first, even if its receiver's circuit is open.
- *
- * @throws Refusal: invalid, for an unknown id
- */
-export async function resumeWebhook(env: Env, caller: Caller, id: string): Promise<StoredWebhook> {
-  const resumed = await setPaused(env, caller, id, false);
-  await send(env.DELIVERIES, wakeOf(caller.accountId, [id]));
-  return resumed;
-}
-
-async function setPaused(env: Env, caller: Caller, id: string, paused: boolean): Promise<StoredWebhook> {
+export async function setPaused(
+  env: Env,
+  caller: Caller,
+  id: string,
+  paused: boolean,
+): Promise<StoredWebhook> {
   const now = Date.now();
-  const changing = sql`${webhookToNote(caller, id)} and paused_at is ${paused ? sql`null` : sql`not null`}`;
-  const changed = sql`(select id from (${changing}))`;
+  const changes = sql`paused_at is ${paused ? sql`null` : sql`not null`}`;
+  const changed = sql`(select id from webhooks where ${ownWebhook(caller, id)} and ${changes})`;
   await asCaller(env, caller, (db) => [
-    note(db, caller, {
-      action: 'changed',
-      subject: 'webhook',
-      of: changing,
-      fields: [paused ? 'paused' : 'resumed'],
-    }),
+    noteWebhook(db, caller, id, 'changed', [paused ? 'paused' : 'resumed'], changes),
     paused ? change(db)`select 0` : allowProbe(db, changed, now),
     change(db)`update webhooks set paused_at = ${paused ? now : null} where id = ${changed}`,
   ]);
   const webhook = await findWebhook(env, caller, id);
   if (!webhook) throw invalid('Invalid webhook id');
+  if (paused) await untilNoCallStarts(env, [id]);
+  else await send(env.DELIVERIES, wakeOf(caller.accountId, [id]));
   return webhook;
 }
 
@@ -70,12 +55,7 @@ export async function setReceiverLimits(
       .set({ id, ...limits })
       .where(ownWebhook(caller, id))
       .returning({ id: webhooks.id }),
-    note(db, caller, {
-      action: 'changed',
-      subject: 'webhook',
-      of: webhookToNote(caller, id),
-      fields: Object.keys(limits),
-    }),
+    noteWebhook(db, caller, id, 'changed', Object.keys(limits)),
   ]);
   if (changed.length === 0) throw invalid('Unknown webhook');
 }

@@ -8,7 +8,7 @@ import { readJson } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
 import { rangeOf } from '../platform/query.ts';
-import { pauseWebhook, resumeWebhook } from './control.ts';
+import { setPaused } from './control.ts';
 import { starter } from './deliveries/consumer.ts';
 import { countReplayable, replay } from './deliveries/replay.ts';
 import { ReplayInput, type ReplayOutcome } from './deliveries/schema.ts';
@@ -83,11 +83,11 @@ async function test(c: Context) {
 }
 
 async function pause(c: Context) {
-  return ok(c, 'Webhook paused', present(await pauseWebhook(c.env, c.get('caller'), webhookId(c))));
+  return ok(c, 'Webhook paused', present(await setPaused(c.env, c.get('caller'), webhookId(c), true)));
 }
 
 async function resume(c: Context) {
-  return ok(c, 'Webhook resumed', present(await resumeWebhook(c.env, c.get('caller'), webhookId(c))));
+  return ok(c, 'Webhook resumed', present(await setPaused(c.env, c.get('caller'), webhookId(c), false)));
 }
 
 async function requireWebhook(c: Context): Promise<StoredWebhook> {

@@ -1,5 +1,4 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
-import { note } from '../accounts/audit/note.ts';
 import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
 import {
@@ -26,13 +25,13 @@ import type { WebhookInput } from './schema.ts';
 import { newSecret, sealSecret } from './signing.ts';
 import {
   type Labels,
+  noteWebhook,
   opened,
   ownWebhook,
   revisionColumn,
   selectWebhooks,
   type Webhook,
   type WebhookRow,
-  webhookToNote,
 } from './stored.ts';
 
 /** A saved webhook, with the signing secret if that is new. */
@@ -90,7 +89,7 @@ export async function createWebhook(
       }),
       subscribe(db, { id, ...input }, sql`${stored(filters) === null ? 0 : 1}`),
       mustBeListable(db, caller),
-      note(db, caller, { action: 'created', subject: 'webhook', of: webhookToNote(caller, id) }),
+      noteWebhook(db, caller, id, 'created'),
       selectWebhooks(db, ownWebhook(caller, id)),
     ]),
   );
@@ -148,7 +147,7 @@ export async function updateWebhook(
       db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
       subscribe(db, { id, ...input }, sql`(select filters is not null from webhooks where id = ${id})`),
       mustBeListable(db, caller),
-      note(db, caller, { action: 'changed', subject: 'webhook', of: webhookToNote(caller, id) }),
+      noteWebhook(db, caller, id, 'changed'),
       selectWebhooks(db, own),
     ]),
   );
@@ -171,12 +170,7 @@ export async function rotateSecret(env: Env, caller: Caller, id: string): Promis
   const signingSecret = newSecret();
   const sealed = JSON.stringify(await sealSecret(env, id, signingSecret, JSON.parse(found.signing)));
   const [, rotated] = await asCaller(env, caller, (db) => [
-    note(db, caller, {
-      action: 'changed',
-      subject: 'webhook',
-      of: sql`${webhookToNote(caller, id)} and signing = ${found.signing}`,
-      fields: ['signingSecret'],
-    }),
+    noteWebhook(db, caller, id, 'changed', ['signingSecret'], sql`signing = ${found.signing}`),
     db
       .update(webhooks)
       .set({ signing: sealed })
@@ -209,7 +203,7 @@ async function newSigning(env: Env, webhookId: string): Promise<{ value: string;
  */
 export async function deleteWebhook(env: Env, caller: Caller, id: string): Promise<void> {
   const [, deleted] = await asCaller(env, caller, (db) => [
-    note(db, caller, { action: 'deleted', subject: 'webhook', of: webhookToNote(caller, id) }),
+    noteWebhook(db, caller, id, 'deleted'),
     db.delete(webhooks).where(ownWebhook(caller, id)).returning({ id: webhooks.id }),
   ]);
   if (deleted.length === 0) throw invalid('Invalid webhook id');

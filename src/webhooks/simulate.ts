@@ -1,4 +1,3 @@
-import { note } from '../accounts/audit/note.ts';
 import { change, statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
@@ -15,7 +14,7 @@ import { pick, plainFields } from './fields.ts';
 import { insertNotifications, type NewNotification } from './notifications/insert.ts';
 import { ACCIDENT, accidentLevels, EVENT, EVENT_LEVEL } from './notifications/types.ts';
 import type { TestInput, TestSent, WebhookInput } from './schema.ts';
-import { type Webhook, webhookToNote } from './stored.ts';
+import { noteWebhook, type Webhook } from './stored.ts';
 
 export const madeUpVin = 'TEST0000000000000';
 const betweenLevelsMs = 3000;
@@ -99,12 +98,7 @@ export async function sendTest(
   await asCaller(env, caller, (db) => [
     insertNotifications(db, source, notifications),
     deliverTo(db, accountId, webhook.id, deliveries),
-    note(db, caller, {
-      action: 'changed',
-      subject: 'webhook',
-      of: webhookToNote(caller, webhook.id),
-      fields: ['tested'],
-    }),
+    noteWebhook(db, caller, webhook.id, 'changed', ['tested']),
   ]);
   const wake = { accountId, webhookId: webhook.id, worker: 1 };
   start([wake]);

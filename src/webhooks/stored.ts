@@ -1,4 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { note } from '../accounts/audit/note.ts';
 import { config } from '../platform/config.ts';
 import { unseal } from '../platform/crypto.ts';
 import type { Database } from '../platform/db/database.ts';
@@ -53,12 +54,26 @@ export const ownWebhook = (caller: Caller, id: string) =>
   and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
 
 /**
- * Selects one of the account's webhooks for its audit log by its name, or else by the host of its url: paths and
- * queries can hold secrets. A normalised url has a path, and neither user nor password.
+ * The statement that audits a change of one of the account's webhooks, if the condition `only` holds. It is named by its
+ * name, or else by the host of its url: paths and queries can hold secrets. A normalised url has a path, and neither
+ * user nor password.
  */
-export const webhookToNote = (caller: Caller, id: string): SQL => sql`
-  select id, coalesce(name, substr(normalised_url, 9, instr(substr(normalised_url, 9), '/') - 1)) as name
-  from webhooks where id = ${id} and account_id = ${caller.accountId}`;
+export const noteWebhook = (
+  db: Database,
+  caller: Caller,
+  id: string,
+  action: 'created' | 'changed' | 'deleted',
+  fields: string[] = [],
+  only: SQL = sql`true`,
+) =>
+  note(db, caller, {
+    action,
+    subject: 'webhook',
+    of: sql`
+      select id, coalesce(name, substr(normalised_url, 9, instr(substr(normalised_url, 9), '/') - 1)) as name
+      from webhooks where id = ${id} and account_id = ${caller.accountId} and ${only}`,
+    fields,
+  });
 
 /** Changes each time a webhook is saved: its headers get a new nonce, or a mark if they are unchanged. */
 export const revisionColumn = sql<string>`coalesce(${webhooks.headers}->>'saved', ${webhooks.headers}->>'iv')`;

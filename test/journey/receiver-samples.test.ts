@@ -62,13 +62,6 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     expect(readFileSync(join(cwd, 'deliveries.ndjson'), 'utf8')).toBe(before);
   });
 
-  it('speaks plain http behind a proxy', async () => {
-    const { TLS_CERT, TLS_KEY, ...plain } = settings;
-    const PORT = String(await freePort());
-    await listen({ ...plain, PORT }, reader.folderFor(`plain-${language}`));
-    expect(await knock({ ...plain, RECEIVER_URL: `http://localhost:${PORT}/fleet` })).toBe('204\n204\n');
-  });
-
   it('is not misled by levels of an accident that come out of order and again, also after a restart', async () => {
     const { TLS_CERT, TLS_KEY, ...plain } = settings;
     const PORT = String(await freePort());
@@ -124,16 +117,6 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     expect(told.map((line) => line.replace(/[0-9a-f-]{36} /, '')).sort()).toEqual(
       [1, 2, 3].map((level) => `accident level ${level} vin 1FUJGLDR5CLBP8834 of Samsara`),
     );
-  });
-
-  it('finds its delivery in the API, with its own answer', async () => {
-    const listed = async () =>
-      JSON.parse((await reader.run('deliveries.sh', { ...settings, WEBHOOK_ID: webhookId })).out);
-    await until('it is recorded', async () => (await listed()).data[0]?.status === 'delivered');
-    expect(await listed()).toMatchObject({
-      message: 'Deliveries',
-      data: [{ webhookId, type: 2, attempts: 1, lastAnswer: { status: 204, kind: 'success' } }],
-    });
   });
 
   it('is reconciled with what changed: what was not delivered is written down, once', async () => {

@@ -1,7 +1,7 @@
 import { operatorIn, operatorInOwnerOf } from '../../accounts/owner.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { invalid } from '../../platform/errors.ts';
-import { pauseWebhook, resumeWebhook, setReceiverLimits } from '../../webhooks/control.ts';
+import { setPaused, setReceiverLimits } from '../../webhooks/control.ts';
 import { findDelivery, listDeliveries, locateDelivery } from '../../webhooks/deliveries/queries.ts';
 import { listReceivers } from '../../webhooks/deliveries/receivers.ts';
 import { countReplayable, replay, replayOne, sendNow } from '../../webhooks/deliveries/replay.ts';
@@ -18,12 +18,12 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
   },
 
   async pauseWebhook({ env, caller, id }) {
-    await pauseWebhook(env, caller, id);
+    await setPaused(env, caller, id, true);
     return receiverOf(env, caller, id);
   },
 
   async resumeWebhook({ env, caller, id }) {
-    await resumeWebhook(env, caller, id);
+    await setPaused(env, caller, id, false);
     return receiverOf(env, caller, id);
   },
 

@@ -1,5 +1,5 @@
 import type { Context } from '../../platform/http/context.ts';
-import { pauseWebhook, resumeWebhook } from '../../webhooks/control.ts';
+import { setPaused } from '../../webhooks/control.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
 import type { NewNotification } from '../../webhooks/notifications/insert.ts';
 import { deleteWebhook } from '../../webhooks/service.ts';
@@ -32,12 +32,12 @@ export const remove = confirmed(async (c) => {
 });
 
 export async function pause(c: Context) {
-  const webhook = await pauseWebhook(c.env, c.get('caller'), (await requireWebhook(c)).id);
+  const webhook = await setPaused(c.env, c.get('caller'), (await requireWebhook(c)).id, true);
   return done(c, pathOf(webhook), 'Webhook paused. Deliveries wait until you resume it.');
 }
 
 export async function resume(c: Context) {
-  const webhook = await resumeWebhook(c.env, c.get('caller'), (await requireWebhook(c)).id);
+  const webhook = await setPaused(c.env, c.get('caller'), (await requireWebhook(c)).id, false);
   return done(c, pathOf(webhook), 'Webhook resumed. Pending deliveries are being sent, accidents first.');
 }
 

@@ -67,15 +67,11 @@ export async function attempt(
   const at = Date.now();
   // `data` is JSON already; parsing and writing it again would cost CPU.
   const body = `{"timestamp":"${new Date(at).toISOString()}","type":${call.type},"data":${call.data}}`;
-  try {
-    const signature = keys.length > 0 ? await signatureHeaders(keys, { id: call.id, at, body }) : {};
-    const own = { 'Delivery-Id': call.id, 'Delivery-Attempt': String(call.attempt), ...signature };
-    const headers = new Headers(common);
-    for (const [name, value] of Object.entries(own)) headers.set(name, value);
-    return await callOnce(url, { method: httpVerb, headers, body }, timeoutMs);
-  } catch (error) {
-    return { result: kindOf(error) };
-  }
+  const signature = keys.length > 0 ? await signatureHeaders(keys, { id: call.id, at, body }) : {};
+  const own = { 'Delivery-Id': call.id, 'Delivery-Attempt': String(call.attempt), ...signature };
+  const headers = new Headers(common);
+  for (const [name, value] of Object.entries(own)) headers.set(name, value);
+  return callOnce(url, { method: httpVerb, headers, body }, timeoutMs);
 }
 
 /** Makes one call without following redirects, which must respond within `timeoutMs`. Never throws. */

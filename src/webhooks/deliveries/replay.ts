@@ -1,5 +1,4 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { note } from '../../accounts/audit/note.ts';
 import { config } from '../../platform/config.ts';
 import { change, type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
@@ -7,7 +6,7 @@ import { firstIdAt } from '../../platform/db/ids.ts';
 import { invalid } from '../../platform/errors.ts';
 import { send } from '../../platform/queue.ts';
 import { typeOf } from '../notifications/of-delivery.ts';
-import { webhookToNote } from '../stored.ts';
+import { noteWebhook } from '../stored.ts';
 import { giveUpAfterMs, maxReplayCounted, webhookIsPaused } from './policy.ts';
 import { findDelivery } from './queries.ts';
 import { type DeliveryKey, wakeOf } from './queue.ts';
@@ -101,7 +100,9 @@ export async function replay(
       change(db)`
         update deliveries set status = 'pending', attempts = 0, next_attempt_at = ${now}, finished_at = null
         where (webhook_id, id) in (select webhook_id, id from (${chunk}) d where ${isReplayable})`,
-      replayed > 0 ? statement(db)`select 0` : noteReplay(db, caller, webhookId),
+      replayed > 0
+        ? statement(db)`select 0`
+        : noteWebhook(db, caller, webhookId, 'changed', ['replayed'], sql`changes() > 0`),
       isFirst ? allowProbe(db, ids.webhook, now) : statement(db)`select 0`,
     ]);
     replayed += meta.changes;
@@ -239,15 +240,6 @@ const isReplayable: SQL = sql`(d.status <> 'pending' and exists (
   where wc.connection_id = coalesce(d.connection_id, (
       select connection_id from notifications n where n.event_id = d.event_id and n.level = d.level))
     and wc.webhook_id = d.webhook_id and wc.notification_types & ${typeOf()}))`;
-
-/** Audits a replay, right after the statement that restarted deliveries, if it changed any. */
-const noteReplay = (db: Database, caller: Caller, webhookId: string) =>
-  note(db, caller, {
-    action: 'changed',
-    subject: 'webhook',
-    of: sql`${webhookToNote(caller, webhookId)} and changes() > 0`,
-    fields: ['replayed'],
-  });
 
 /** Lets a call through an open circuit at once. */
 export const allowProbe = (db: Database, webhook: SQL, now: number) =>

@@ -1,7 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { openDatabase, transaction } from '../../../src/platform/db/database.ts';
-import { firstIdAt } from '../../../src/platform/db/ids.ts';
 import { reEncrypt } from '../../../src/platform/jobs/re-encrypt.ts';
 import { leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/claim.ts';
 import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
@@ -92,14 +91,9 @@ it('pruning deletes what ended before retention, also of deleted webhooks, and n
   expect(await deliveriesOf(kept.id)).toEqual([]);
   expect(await deliveriesOf(deleted.id)).toEqual([]);
   expect((await deliveriesOf(waiting.id)).length).toBeGreaterThan(0);
-  // The accident is still known: its level is not told again.
-  expect(
-    (await as(tale.us.connection.ingestKey).send(accident(), safetyEvent({ sourceId: 'e0' }))).data,
-  ).toMatchObject({
-    accepted: 0,
-    unchanged: 2,
-  });
-  expect(firstIdAt(Date.now() + 1000) > ((await deliveriesOf(waiting.id))[0]?.id ?? '')).toBe(true);
+  // The accident is still known: its level is not notified again.
+  const again = as(tale.us.connection.ingestKey).send(accident(), safetyEvent({ sourceId: 'e0' }));
+  expect((await again).data).toMatchObject({ accepted: 0, unchanged: 2 });
 });
 
 describe('a claim', () => {

@@ -47,17 +47,19 @@ const schemes = {
   },
 };
 
-const tooOld: [string, () => Signing][] = [['six minutes ago', () => ({ at: now() - 360 })]];
-const tooEarly: [string, () => Signing][] = [['in six minutes', () => ({ at: now() + 360 })]];
+const tooOld: [string, () => Signing][] = [
+  ['six minutes ago', () => ({ at: now() - 360 })],
+  ['in six minutes', () => ({ at: now() + 360 })],
+];
 const always: [string, () => Signing][] = [
   ['with another key', () => ({ key: keyed.other })],
   ['of another body', () => ({ text: '{}' })],
 ];
 
 describe.each([
-  ['samsara', [...always, ...tooOld, ...tooEarly]],
+  ['samsara', [...always, ...tooOld]],
   ['motive', always],
-  ['terminal', [...always, ...tooOld, ...tooEarly, ['with another id', () => ({ id: 'msg_2' })]]],
+  ['terminal', [...always, ...tooOld, ['with another id', () => ({ id: 'msg_2' })]]],
 ] satisfies [keyof typeof schemes, [string, () => Signing][]][])('a call of %s', (provider, wrong) => {
   const { connector, secret, headers } = schemes[provider];
   const isSigned = async (sent: Record<string, string>) =>

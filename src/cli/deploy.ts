@@ -62,7 +62,7 @@ async function deploy(settings: Settings): Promise<void> {
   const plan = planOf(effective);
   report(`Settings:${inLines(effective, plan.vars)}`);
   const folder = join(localDirectory, 'deploy', account.id, plan.worker);
-  const origin = await originOf(api, account.id, plan);
+  const origin = await originOf(api, plan);
   const query = queryIn(api);
   const homes = await homesToDeploy(api, query, plan, found);
   const keys = keepMissing(folder, plan, found);

@@ -176,18 +176,10 @@ async function boundTo(api: Api, worker: string): Promise<{ homes: BoundHome[]; 
   return { homes, vars: Object.fromEntries(texts.map(({ name, text }) => [name, text])) };
 }
 
-/** Cloudflare's code for an account that has not chosen its address yet. */
-const noSubdomain = 10_007;
-
 /** The Worker's address: its domain, or that below the account's own. @throws Stopped */
-export async function originOf(api: Api, account: string, plan: Plan): Promise<string> {
+export async function originOf(api: Api, plan: Plan): Promise<string> {
   if (plan.origin) return plan.origin;
-  const outcome = await api('/workers/subdomain');
-  if (outcome.codes.includes(noSubdomain))
-    throw new Stopped(
-      'This account has no address below workers.dev yet. Deploy to a --domain, or choose one at ' +
-        `https://dash.cloudflare.com/${account}/workers/onboarding, and run it again.`,
-    );
-  const found = await granted('Looking for the address', v.object({ subdomain: v.string() }), outcome);
-  return `https://${plan.worker}.${found.subdomain}.workers.dev`;
+  const what = 'Looking for an address below workers.dev, without a --domain,';
+  const { subdomain } = await granted(what, v.object({ subdomain: v.string() }), api('/workers/subdomain'));
+  return `https://${plan.worker}.${subdomain}.workers.dev`;
 }

@@ -34,8 +34,6 @@ export async function homesToDeploy(
   return [first, ...others];
 }
 
-const otherHome = 'Choose another name with --home for a home there.';
-
 /** The homes that the Worker is bound to already. */
 const boundBefore = (plan: Plan, { databases, homes }: AccountContents) =>
   homes.map(({ name, database: id, jurisdiction }) => {
@@ -47,7 +45,7 @@ const boundBefore = (plan: Plan, { databases, homes }: AccountContents) =>
       );
     const known = there.jurisdiction === undefined ? { ...there, jurisdiction } : there;
     const asked = plan.home?.name === name ? plan.home.place : {};
-    const place = placeBeside(known, there.name, asked, otherHome);
+    const place = placeBeside(known, there.name, asked);
     return { name, ...plan.partsOf(name), database: there.name, found: known, place };
   });
 
@@ -57,7 +55,7 @@ async function added(query: Query, { home, partsOf }: Plan, { databases, homes }
   const parts = partsOf(home.name);
   const there = databases.find((one) => one.name === parts.database);
   if (there) await mustBeOurs(query, there);
-  const place = placeBeside(there, parts.database, home.place, otherHome);
+  const place = placeBeside(there, parts.database, home.place);
   return [{ name: home.name, ...parts, found: there, place }];
 }
 

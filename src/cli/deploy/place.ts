@@ -41,18 +41,14 @@ export function placed(
  *
  * @throws Stopped, when the database exists in another jurisdiction than requested
  */
-export function placeBeside(
-  database: Database | undefined,
-  name: string,
-  place: Residency,
-  advice = 'Choose another --name for a deployment there.',
-): Residency {
+export function placeBeside(database: Database | undefined, name: string, place: Residency): Residency {
   if (!database || database.jurisdiction === undefined) return place; // Cloudflare does not say
   const { jurisdiction } = database;
   if (place.jurisdiction && place.jurisdiction !== jurisdiction)
     throw new Stopped(
       `The database ${name} already exists ${jurisdiction ? `in the jurisdiction ${jurisdiction}` : 'without a jurisdiction'}, ` +
-        `and cannot move to ${place.jurisdiction}. ${advice}`,
+        `and cannot move to ${place.jurisdiction}. ` +
+        'Choose another --name for a deployment there, or another name with --home for a home.',
     );
   return jurisdiction ? { jurisdiction } : place;
 }

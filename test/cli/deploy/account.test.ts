@@ -20,9 +20,8 @@ it('a deploy does not choose among several accounts', async () => {
   expect(await chooseAccount(signedInTo({ ...acme }, { ...other }))).toEqual(other);
 });
 
-it('an account without a workers.dev address learns how to get one, unless there is a domain', async () => {
-  const api: Api = async () => ({ ok: false, result: undefined, reason: '', codes: [10_007] });
-  const origin = (options: object) => originOf(api, 'a1', planOf(options));
-  await expect(origin({})).rejects.toThrow('cloudflare.com/a1/workers/onboarding');
-  expect(await origin({ domain: 'api.example.com' })).toBe('https://api.example.com');
+it('the address is below workers.dev, unless there is a domain', async () => {
+  const api: Api = async () => ({ ok: true, result: { subdomain: 'acme' }, reason: '', codes: [] });
+  expect(await originOf(api, planOf({}))).toBe('https://fleet-data-service.acme.workers.dev');
+  expect(await originOf(api, planOf({ domain: 'api.example.com' }))).toBe('https://api.example.com');
 });

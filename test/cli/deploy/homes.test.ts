@@ -62,7 +62,7 @@ describe('the homes of a deploy', () => {
   });
 
   it.each([
-    ['eu', 'fleet-eu already exists in the jurisdiction eu, and cannot move to us. Choose another name'],
+    ['eu', 'fleet-eu already exists in the jurisdiction eu, and cannot move to us. Choose another --name'],
     ['us2', 'fleet-us2 already exists without a jurisdiction'],
   ])('cannot be moved: %s', async (home, reason) => {
     await expect(homesWith({ home, jurisdiction: 'us' })).rejects.toThrow(reason);

@@ -33,7 +33,7 @@ export function cloneSource() {
   };
 }
 
-/** Runs `npm start` with `args` in a clone; what it prints, and how to press Ctrl-C. @throws Error when it is not up in a minute */
+/** Runs `npm start` with `args` in a clone; what it prints, and how to press Ctrl-C. @throws Error when it is not up in two minutes */
 export async function npmStart(folder: string, port: number, ...args: string[]) {
   const program = join(folder, 'src/cli/start.ts');
   const child = spawn(process.execPath, [program, '--port', String(port), ...args], { cwd: folder });
@@ -43,7 +43,7 @@ export async function npmStart(folder: string, port: number, ...args: string[]) 
       out += text;
     });
   const ended = new Promise((done) => child.on('close', done));
-  await until('npm start is up', () => existsSync(join(folder, '.local/demo.json')), 60);
+  await until('npm start is up', () => existsSync(join(folder, '.local/demo.json')), 110);
   return {
     printed: () => out,
     stop: async () => {

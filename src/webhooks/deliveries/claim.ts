@@ -188,8 +188,9 @@ export const claimedUntil = (
 export const selectClaimedAtOnce = (db: Database, webhooks: SQL, unseen: SQL, now: number) => {
   const claimed = sql`d.id >= ${firstIdAt(now)} and d.claimed_until = ${now + leaseMs}`;
   return statement<ClaimedAtOnce>(db)`
-    select d.id, d.event_id as eventId, d.level, c.webhook_id as webhookId, ${webhookColumns(now)},
-      (select json_object('data', n.data, 'requestId', n.request_id) from ${notificationOf()} n) as notification
+    select d.webhook_id as webhookId, d.id, d.claimed_until as claimedUntil, d.attempts, d.level, 1 as first,
+      d.event_id as eventId, ${webhookColumns(now)},
+      (select json_object('data', n.data, 'requestId', n.request_id, 'wanted', 1) from ${notificationOf()} n) as notification
     from (select webhook_id from ${webhooks} i
       where exists (select 1 from deliveries d where d.webhook_id = i.webhook_id and ${claimed} limit 1)
       order by webhook_id limit 1) c
@@ -197,11 +198,7 @@ export const selectClaimedAtOnce = (db: Database, webhooks: SQL, unseen: SQL, no
     cross join deliveries d on d.webhook_id = c.webhook_id and ${claimed}
     where (d.event_id, d.level) in (select n.value->>'eventId', n.value->>'level' from (${unseen}) n)`;
 };
-export type ClaimedAtOnce = DeliveryKey & {
-  eventId: string;
-  level: number;
-  notification: string | null;
-} & Omit<WebhookRow, 'more'>;
+export type ClaimedAtOnce = ClaimedRow & Omit<WebhookRow, 'more'>;
 
 /** A claim taken by the call that created the deliveries, for a worker to continue. */
 export type FirstClaim = { webhook: ClaimedWebhook; claimed: Claimed[]; now: number };
@@ -254,36 +251,18 @@ type ClaimedRow = Omit<Claimed, 'type' | 'data' | 'requestId' | 'wanted'> & { no
 
 /** The claim of what was claimed at creation, if anything; `more` if other deliveries of the webhook wait. */
 export function firstClaim(rows: ClaimedAtOnce[], more: boolean, now: number): FirstClaim | undefined {
-  const [first] = rows;
-  if (!first) return undefined;
-  const { id: _, eventId: __, level: ___, notification: ____, webhookId, ...webhook } = first;
-  const claimed = rows.map(({ id, eventId, level, notification }) => ({
-    webhookId,
-    id,
-    eventId,
-    level,
-    accountId: webhook.accountId,
-    attempts: 0,
-    claimedUntil: now + leaseMs,
-    first: 1,
-    ...loaded(level, notification),
-    wanted: true,
-  }));
-  return { webhook: { ...webhook, more }, claimed, now };
+  const [webhook] = rows;
+  return webhook && { webhook: { ...webhook, more }, claimed: rows.map(asClaimed), now };
 }
 
 /** Combines the results of `claimStatements`. The webhook is undefined if it was deleted. */
-export function readClaim(rows: ClaimedRow[], [webhook]: WebhookRow[]) {
-  return {
-    webhook: webhook && { ...webhook, more: webhook.more === 1 },
-    claimed: rows.map(
-      ({ notification, ...row }): Claimed => ({ ...row, ...loaded(row.level, notification) }),
-    ),
-  };
-}
+export const readClaim = (rows: ClaimedRow[], [webhook]: WebhookRow[]) => ({
+  webhook: webhook && { ...webhook, more: webhook.more === 1 },
+  claimed: rows.map(asClaimed),
+});
 
-/** What a claimed delivery has of its notification; null past retention. */
-function loaded(level: number, notification: string | null) {
+/** A claimed delivery with what it has of its notification: nothing past retention. */
+function asClaimed({ notification, ...row }: ClaimedRow): Claimed {
   const { data, requestId, wanted } = JSON.parse(notification ?? '{"data":"{}","requestId":null}');
-  return { type: typeOfLevel(level), data, requestId, wanted: wanted === 1 };
+  return { ...row, type: typeOfLevel(row.level), data, requestId, wanted: wanted === 1 };
 }

@@ -1,8 +1,7 @@
 import { Hono } from 'hono';
 import { fleetRoutes } from './fleet/routes.ts';
 import { ingestRoutes } from './ingest/routes.ts';
-import { healthRoutes } from './operator/health/routes.ts';
-import { operatorRoutes } from './operator/routes.ts';
+import { healthRoutes, operatorRoutes } from './operator/routes.ts';
 import { newId } from './platform/db/ids.ts';
 import { Refusal } from './platform/errors.ts';
 import { homesOf, mainHome } from './platform/homes/homes.ts';

@@ -22,6 +22,7 @@ import { deletionHandlers } from './handlers/deletion.ts';
 import { moveHandlers } from './handlers/moves.ts';
 import { webhookHandlers } from './handlers/webhooks.ts';
 import { checkService } from './health/check.ts';
+import { checkHomes, problemIn, warningIn } from './health/service.ts';
 import { listHomes } from './homes/lists.ts';
 import { enterHomeOfId, ownedIn } from './homes/routes.ts';
 import { metricsText } from './metrics.ts';
@@ -73,6 +74,21 @@ for (const [name, operation] of Object.entries<Operation>(operations)) {
 operatorRoutes.get('/metrics', async (c) => {
   c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
   return c.body(await metricsText(c.env));
+});
+
+/** The sweep runs each minute: nothing improves sooner. */
+const retryAfter = 60;
+
+/**
+ * Whether the service works, for monitors; needs no credential. Each request reads D1, so that the result is current; a
+ * rate limit per address bounds the cost.
+ */
+export const healthRoutes = new Hono<App>().get('/health', async (c) => {
+  await limitByAddress(c, 'HEALTH_LIMIT');
+  const data = await checkHomes(c.env);
+  const message = problemIn(data);
+  if (message) throw new Refusal({ kind: 'unhealthy', message, retryAfter, data });
+  return ok(c, warningIn(data) ?? 'Healthy', data);
 });
 
 const maxBodyBytes = 64 * 1024;

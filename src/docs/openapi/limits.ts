@@ -12,7 +12,7 @@ import { fewRecords } from '../../ingest/service.ts';
 import { maxWarnings } from '../../ingest/warnings.ts';
 import { maxPageBytes, maxScanned } from '../../platform/db/pages.ts';
 import { allExpiredMs } from '../../platform/db/token-cache.ts';
-import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
+import { dayMs, minuteMs } from '../../platform/durations.ts';
 import { maxLargeWaiting } from '../../platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../platform/fields.ts';
 import { rateLimits } from '../../platform/rate-limits.ts';
@@ -33,7 +33,6 @@ const bytes = (size: number): string =>
 const count = (number: number, unit: string): string => `${number} ${unit}${number === 1 ? '' : 's'}`;
 const time = (ms: number): string => {
   if (ms % dayMs === 0) return count(ms / dayMs, 'day');
-  if (ms % hourMs === 0) return count(ms / hourMs, 'hour');
   return ms >= minuteMs ? count(ms / minuteMs, 'minute') : count(ms / 1000, 'second');
 };
 const perMinute = (limiter: keyof typeof rateLimits): string => `${n(rateLimits[limiter].calls)} a minute`;

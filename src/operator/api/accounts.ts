@@ -24,7 +24,6 @@ export const Account = v.object({
   home: v.string(),
   createdAt: time,
 });
-export type Account = v.InferOutput<typeof Account>;
 
 export const AuditEntry = v.object({
   at: time,
@@ -41,7 +40,6 @@ export const AuditEntry = v.object({
     'The fields that were changed; of a person, `role: ` and the new role.',
   ),
 });
-export type AuditEntry = v.InferOutput<typeof AuditEntry>;
 
 export const NewToken = v.object({
   name: Name,

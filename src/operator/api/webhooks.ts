@@ -38,7 +38,6 @@ export const WebhookHealth = v.object({
   ),
   filters: v.optional(Filters),
 });
-export type WebhookHealth = v.InferOutput<typeof WebhookHealth>;
 
 const limitUpToCalls = (highest: number) => {
   const must = `must be a whole number from 1 to ${highest}`;

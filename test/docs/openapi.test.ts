@@ -119,9 +119,8 @@ describe('every message that the documents give for a 400', () => {
     [message]: () => ({ body: webhookBody(us, { filters, notificationTypes }) }),
   });
 
-  /** Of a webhook, or of a channel. */
   const wrongUrl = (message: string, url: string) => ({
-    [message]: () => ({ body: { ...webhookBody(us, { url }), name: 'x', kind: 'slack' } }),
+    [message]: () => ({ body: webhookBody(us, { url }) }),
   });
 
   /** What to send so that the message comes. */

@@ -132,6 +132,7 @@ export const Pull = v.object({
     'Unmapped incident labels of its last 1,000 events.',
   ),
 });
+export type Pull = v.InferOutput<typeof Pull>;
 
 /** A day of a kind of records in the archive; `apply` repairs its catalog instead of only comparing. */
 export const ArchiveRepair = v.object({

@@ -2,7 +2,7 @@ import { type Child, useContext } from 'hono/jsx';
 import type { Context } from '../../platform/http/context.ts';
 import { Allowed } from './allowed.tsx';
 import { LinkButton, Submit, type Weight } from './buttons.tsx';
-import { done, FilledForm } from './form.ts';
+import { done, FilledForm, submit } from './form.ts';
 import { Icon } from './icons.tsx';
 import { type Head, page } from './layout.tsx';
 import { Note } from './parts.tsx';
@@ -11,7 +11,9 @@ import { reader } from './reader.ts';
 /** An irrevocable action: its question, its consequences, and the message afterwards. */
 type Irrevocable = Pick<Head, 'title' | 'above' | 'narrow'> & {
   text: Child;
-  does: () => Promise<unknown>;
+  /** What is to be typed first. */
+  typed?: string;
+  does: (typed: string) => Promise<unknown>;
   said: string;
   /** Where it is asked, and the next page by default. */
   back: string;
@@ -20,20 +22,28 @@ type Irrevocable = Pick<Head, 'title' | 'above' | 'narrow'> & {
 
 /** Handles both the page that asks and its form. */
 export const confirmed = (describe: (c: Context) => Promise<Irrevocable>) => async (c: Context) => {
-  const { text, does, said, back, next = back, ...head } = await describe(c);
-  if (c.req.method === 'POST') {
-    await does();
-    return done(c, next, said);
-  }
-  return page(
+  const { text, typed, does, said, back, next = back, ...head } = await describe(c);
+  const question = () =>
+    page(
+      c,
+      head,
+      <section class="panel">
+        <Form look="panel-body stack">
+          <p>{text}</p>
+          {typed && <Field name="typed" label={`Type “${typed}” to confirm`} autocomplete="off" />}
+          <Buttons send={head.title.replace('?', '')} weight="danger" back={back} />
+        </Form>
+      </section>,
+    );
+  if (c.req.method === 'GET') return question();
+  return submit(
     c,
-    head,
-    <section class="panel">
-      <Form look="panel-body stack">
-        <p>{text}</p>
-        <Buttons send={head.title.replace('?', '')} weight="danger" back={back} cancel="Cancel" />
-      </Form>
-    </section>,
+    async (form) => {
+      await does(form.value('typed').trim());
+      return done(c, next, said);
+    },
+    question,
+    typed && 'typed',
   );
 };
 
@@ -56,18 +66,12 @@ export const Form = (props: { to?: string; look?: string; children: Child }) => 
 };
 
 /** The buttons at the end of a form: the one that sends it, and the way back. */
-export const Buttons = (props: {
-  send: string;
-  weight?: Weight;
-  back?: string;
-  cancel?: string | undefined;
-  does?: string;
-}) => {
-  const { send, weight = 'primary', back, cancel = 'Cancel', does } = props;
+export const Buttons = (props: { send: string; weight?: Weight; back?: string; does?: string }) => {
+  const { send, weight = 'primary', back, does } = props;
   return (
     <div class="actions">
       <Submit name={send} weight={weight} does={does} />
-      {back && <LinkButton href={back} name={cancel} weight="ghost" />}
+      {back && <LinkButton href={back} name="Cancel" weight="ghost" />}
     </div>
   );
 };

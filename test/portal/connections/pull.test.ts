@@ -148,10 +148,14 @@ describe('a connection that pulls', () => {
     expect(await htmlAt(path)).not.toContain('c2VjcmV0c2VjcmV0');
   });
 
-  it('is removed, after a question', async () => {
+  it('is removed with its data by its name alone', async () => {
     await pullAll(id);
-    expect(await textAt(`${path}/remove`)).toContain('This cannot be undone.');
-    expect(await outcome(`${path}/remove`)).toContain('“Harbor” was removed.');
+    const form = `${path}/remove`;
+    expect(await textAt(form)).toContain('This cannot be undone.');
+    const wrong = await post(form, { typed: 'Harbour' });
+    expect(wrong.status).toBe(400);
+    expect((await wrong.text()).match(/The name does not match/g)).toHaveLength(1);
+    expect(await outcome(form, { typed: 'Harbor' })).toContain('“Harbor” was removed.');
     expect((await get(path)).status).toBe(404);
     expect(await pullsOf(us)).toEqual([]);
   });

@@ -41,18 +41,25 @@ const expiries: Offered[] = [
 export async function list(c: Context, issued?: { name: string; value: string }) {
   const slice = requestedSlice(c, pageSize);
   const { items: tokens, next } = await listTokens(c.env, c.get('caller'), slice, 'api');
+  const areAll = tokens.length > 0 && !slice.after && !next;
   return page(
     c,
     { title: 'API Tokens' },
     <>
       {issued && <NewTokenNote {...issued} origin={new URL(c.req.url).origin} />}
       <Generate />
-      <Panel id="in-use" title="Tokens in use">
+      <Panel id="in-use" title="Tokens in use" side={areAll && <p>{inUse(tokens)}</p>}>
         <Table caption="Tokens in use" stacked columns={columns} items={tokens} empty={noTokens} />
         <SlicePager c={c} count={`${tokens.length} tokens on this page`} slice={slice} next={next} />
       </Panel>
     </>,
   );
+}
+
+function inUse(tokens: CreatedToken[]): string {
+  const soon = tokens.filter(({ expiresAt }) => expiresAt !== null && expiresSoon(expiresAt)).length;
+  if (soon === 0) return `${tokens.length}`;
+  return `${tokens.length}, ${soon === 1 ? 'one expires' : `${soon} expire`} soon`;
 }
 
 const noTokens = (
@@ -123,6 +130,9 @@ async function requireToken(c: Context) {
 const soonDays = 14;
 const staleDays = 60;
 
+const daysUntil = (at: number): number => Math.ceil((at - Date.now()) / dayMs);
+const expiresSoon = (at: number): boolean => at > Date.now() && daysUntil(at) <= soonDays;
+
 /** A new token's value, and how to try it. */
 const NewTokenNote = (props: { name: string; value: string; origin: string }) => (
   <ShownOnce
@@ -176,7 +186,7 @@ const LastUsed = ({ token: { lastUsedAt, createdAt } }: { token: CreatedToken })
 const Expiry = ({ at }: { at: number | null }) => {
   if (at === null) return <>Never</>;
   if (at <= Date.now()) return <State mood="quiet">Expired</State>;
-  const days = Math.ceil((at - Date.now()) / dayMs);
-  if (days > soonDays) return <Day at={at} />;
+  if (!expiresSoon(at)) return <Day at={at} />;
+  const days = daysUntil(at);
   return <State mood="warn">{days === 1 ? 'Within a day' : `In ${days} days`}</State>;
 };

@@ -1,3 +1,4 @@
+import { getCookie, setCookie } from 'hono/cookie';
 import { selectLatest } from '../../fleet/changes/feed.ts';
 import {
   asDay,
@@ -10,7 +11,7 @@ import {
 import { recountLive } from '../../fleet/trends/recount.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { hourMs } from '../../platform/durations.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
 import { waitInWords } from '../../webhooks/latency.ts';
 import { levelsOf, type ServiceLevel, selectWaits, waitsIn } from '../../webhooks/service-levels.ts';
 import { addDays, startOfDay } from '../ui/days.ts';
@@ -45,9 +46,21 @@ export function spanOf(zone: string, today: string, days: number): Span {
   return { today, days, starts };
 }
 
+/** The cookie of people who have hidden the setup list. */
+const hidden = 'setup-hidden';
+
 /** What needs attention, trends, and the latest events; for a new account, what to do next. */
 export async function overview(c: Context) {
-  const { account, attention } = c.get('session');
+  const { account, attention, user } = c.get('session');
+  if (c.req.query('setup') === 'hidden') {
+    setCookie(c, hidden, user.accountId, {
+      path: '/portal',
+      httpOnly: true,
+      sameSite: 'Lax',
+      maxAge: 31_536_000,
+    });
+    return seeOther(c, '/portal');
+  }
   const now = Date.now();
   const zone = timeZoneOf(c);
   const days = Number(c.req.query('days'));
@@ -58,6 +71,7 @@ export async function overview(c: Context) {
     since: startOfDay(zone, today),
   });
   const isNew = !found.setup.sent;
+  const showsSetup = !isSetUp(found.setup) && (isNew || getCookie(c, hidden) !== user.accountId);
   return page(
     c,
     {
@@ -80,9 +94,9 @@ export async function overview(c: Context) {
       <Live id="problems-now">
         <Problems {...found.problems} />
       </Live>
-      {!isSetUp(found.setup) && (
+      {showsSetup && (
         <Live id="setup-now">
-          <SetupList setup={found.setup} />
+          <SetupList setup={found.setup} canHide={!isNew} />
         </Live>
       )}
       {isNew && (

@@ -38,16 +38,19 @@ const stepsOf = ({ connection, sent, webhook, token }: Setup): Step[] => [
 ];
 
 /** The steps to set an account up, with the finished ones ticked. */
-export const SetupList = ({ setup }: { setup: Setup }) => {
+export const SetupList = ({ setup, canHide }: { setup: Setup; canHide: boolean }) => {
   const steps = stepsOf(setup);
   const done = steps.filter((step) => step.done).length;
   const current = steps.find((step) => !step.done);
   return (
     <section class="panel" aria-labelledby="steps">
       <div class="panel-body">
-        <h2 id="steps">
-          {done} of {steps.length} done
-        </h2>
+        <div class="flex justify-between">
+          <h2 id="steps">
+            {done} of {steps.length} done
+          </h2>
+          {canHide && <a href="/portal?setup=hidden">Hide this list</a>}
+        </div>
         <svg class="progress-line mt-2" aria-hidden="true">
           <rect class="fill-rest" width="100%" height="6" rx="3" />
           <rect class="fill-main" width={`${Math.round((100 * done) / steps.length)}%`} height="6" rx="3" />

@@ -4,11 +4,14 @@ import { operatorIn } from '../../src/accounts/owner.ts';
 import { createSignInLinks } from '../../src/accounts/sessions.ts';
 import * as inConnections from '../../src/fleet/connection-activity.ts';
 import { listConnections, maxConnectionsListed } from '../../src/fleet/connections.ts';
+import { matchFleet, maxMatches } from '../../src/fleet/names.ts';
 import { maxNamed, maxPerHour, recountLive } from '../../src/fleet/trends/recount.ts';
+import { eventsLookedAt } from '../../src/fleet/unmapped-words.ts';
 import { openDatabase, transaction } from '../../src/platform/db/database.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
 import { aroundMs, maxAround } from '../../src/portal/events/around.tsx';
+import { maxWebhooks } from '../../src/portal/session/attention.ts';
 import { maxCsvRecords } from '../../src/portal/ui/csv.ts';
 import { noteRefusals, refusalsKept } from '../../src/providers/store.ts';
 import { maxFound, webhookActivity } from '../../src/webhooks/deliveries/activity.ts';
@@ -81,6 +84,31 @@ describe('of more than fit, pages show', () => {
     const html = await page(`/portal/connections/${id}`);
     expect(html.match(/>t\d+</g)).toHaveLength(refusalsKept);
     expect(html).not.toContain('>t0<');
+  });
+
+  it('labels without an incident type of the latest 1,000 events', async () => {
+    const unmapped = (label: string) => ({ incident_types: `["${label}"]` });
+    await addEvents(eventsLookedAt + 1, (i) => unmapped(i < eventsLookedAt ? 'Unheard' : 'Older'));
+    const html = await page(`/portal/connections/${mine.connection_id}`);
+    expect(html).toContain('>Unheard<');
+    expect(html).not.toContain('>Older<');
+  });
+
+  it('what 100 vehicles and 100 drivers did whose name is looked for', async () => {
+    await addVehicles(maxMatches + 1, 'Robin');
+    await addRows('drivers', maxMatches + 1, () => ({ ...mine, name: 'Robin', status: 1 }));
+    const { vehicles, drivers } = await matchFleet(env, caller(), { vehicle: 'robin', driver: 'robin' });
+    expect([vehicles?.length, drivers?.length]).toEqual([maxMatches, maxMatches]);
+  });
+
+  it('problems of the oldest 200 webhooks', async () => {
+    const ids = await addWebhooks(us.accountId, maxWebhooks + 1);
+    const overviewAfter = async (failing: string | undefined) => {
+      await addRows('webhook_health', 1, () => ({ webhook_id: failing, failures: 9, openings: 1 }));
+      return page('/portal');
+    };
+    expect(await overviewAfter(ids[maxWebhooks])).not.toContain('is paused after');
+    expect(await overviewAfter(ids[maxWebhooks - 1])).toContain('is paused after');
   });
 
   it('events of a vehicle around an accident: 100, of 6 hours', async () => {

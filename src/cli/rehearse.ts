@@ -1,12 +1,16 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { D1Database, R2Bucket } from '@cloudflare/workers-types';
 import { parquetMetadata } from 'hyparquet';
+import { parse } from 'smol-toml';
+import { getPlatformProxy } from 'wrangler';
 import { dayMs } from '../platform/durations.ts';
+import { root } from './project/paths.ts';
+import { runWrangler } from './project/wrangler.ts';
 
-// npm run rehearse -- FOLDER: restores a backup's database into SQLite, on which D1 stands, in FOLDER/restored, and
-// checks that the archive has everything that it catalogues. The backup is FOLDER/fleet.sql, written by
-// `wrangler d1 export`, and the bucket in FOLDER/archive.
+// npm run rehearse -- FOLDER: restores a backup into a local D1 and a local R2, in FOLDER/restored, and checks that
+// nothing is missing. The backup is FOLDER/fleet.sql, written by `wrangler d1 export`, and the bucket in
+// FOLDER/archive.
 
 const [folder = ''] = process.argv.slice(2).map((path) => resolve(path));
 const dump = join(folder, 'fleet.sql');
@@ -17,35 +21,57 @@ if (!folder || !existsSync(dump)) {
 const restored = join(folder, 'restored');
 rmSync(restored, { recursive: true, force: true });
 mkdirSync(restored, { mode: 0o700 });
-// As D1 does, for the rows of a dump may come before those that they refer to.
-const database = new DatabaseSync(join(restored, 'fleet.sqlite'), { enableForeignKeyConstraints: false });
-const text = readFileSync(dump, 'utf8');
-database.exec(text);
+const configPath = join(restored, 'wrangler.json');
+const { compatibility_date, d1_databases, r2_buckets } = parse(
+  readFileSync(join(root, 'wrangler.toml'), 'utf8'),
+);
+writeFileSync(
+  configPath,
+  JSON.stringify({ name: 'rehearsal', compatibility_date, d1_databases, r2_buckets }),
+);
+const at = ['--config', configPath, '--local', '--persist-to', restored];
+const { ok, text } = await runWrangler(['d1', 'execute', 'fleet', ...at, '--yes', '--file', dump]);
+if (!ok) {
+  console.error(`The database cannot be restored:\n${text}`);
+  process.exit(1);
+}
+const persist = { path: join(restored, 'v3') };
+const { env, dispose } = await getPlatformProxy<{ DB: D1Database; ARCHIVE: R2Bucket }>({
+  configPath,
+  persist,
+});
 
 const problems: string[] = [];
-const tables = [...Map.groupBy(text.matchAll(/^INSERT INTO "?(\w+)"?/gm), ([, table]) => table ?? '')].map(
-  ([table, { length }]) => {
-    const rows = Number(database.prepare(`select count(*) as n from "${table}"`).get()?.n);
-    if (rows !== length) problems.push(`${table} has ${rows} rows, and ${length} in the backup`);
-    return rows;
-  },
+const tables: number[] = [];
+const dumped = Map.groupBy(
+  readFileSync(dump, 'utf8').matchAll(/^INSERT INTO "?(\w+)"?/gm),
+  ([, table]) => table,
 );
-const files = database
-  .prepare(
-    `select kind, account_id as account, connection_id as connection, day, part.value ->> 'file' as file,
-       part.value ->> 'rows' as rows, part.value ->> 'bytes' as bytes
-     from archived_days, json_each(parts) as part`,
-  )
-  .all()
-  .flatMap(({ kind, account, connection, day, file, rows, bytes }) => {
-    const date = new Date(Number(day) * dayMs).toISOString().slice(0, 10);
-    const key = `kind=${kind}/account=${account}/connection=${connection}/date=${date}/${file}`;
-    const path = join(folder, 'archive', key);
-    const content = existsSync(path) ? readFileSync(path) : undefined;
-    if (content && content.length === bytes && rowsOf(content) === rows) return [Number(rows)];
-    problems.push(`${key} is ${content ? 'damaged' : 'missing'}`);
-    return [];
-  });
+for (const [table, { length }] of dumped) {
+  const rows = Number(await env.DB.prepare(`select count(*) as n from "${table}"`).first('n'));
+  if (rows !== length) problems.push(`${table} has ${rows} rows, and ${length} in the backup`);
+  tables.push(rows);
+}
+
+type File = { folder: string; day: number; file: string; rows: number; bytes: number; label: string };
+
+const files: number[] = [];
+const { results } = await env.DB.prepare(
+  `select 'kind=' || kind || '/account=' || account_id || '/connection=' || connection_id as folder, day,
+     part.value ->> 'file' as file, part.value ->> 'rows' as rows, part.value ->> 'bytes' as bytes,
+     json_remove(part.value, '$.file', '$.bytes') as label
+   from archived_days, json_each(parts) as part`,
+).all<File>();
+for (const { folder: of, day, file, rows, bytes, label } of results) {
+  const key = `${of}/date=${new Date(day * dayMs).toISOString().slice(0, 10)}/${file}`;
+  const path = join(folder, 'archive', key);
+  const content = existsSync(path) ? readFileSync(path) : undefined;
+  if (content && content.length === bytes && rowsOf(content) === rows) {
+    await env.ARCHIVE.put(key, content, { customMetadata: { label } });
+    files.push(rows);
+  } else problems.push(`${key} is ${content ? 'damaged' : 'missing'}`);
+}
+await dispose();
 console.log(
   `database: ${tables.length} tables, ${sum(tables)} rows\narchive: ${files.length} files, ${sum(files)} rows`,
 );

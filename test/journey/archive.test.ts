@@ -58,7 +58,7 @@ it('a warehouse finds the same rows in the files as clients find in the API', as
   const before = { 'safety-events': await list('/safety-events'), trips: await list('/trips') };
   await until('everything is archived', async () => {
     await fetch(`${stack.baseUrl}/cdn-cgi/local/scheduled?cron=*+*+*+*+*&time=0`); // a full hour
-    return copyBucket().length === 3 + 2;
+    return copyBucket(dirname(stack.certificates.caFile), files).length === 3 + 2;
   });
   expect(await list('/safety-events')).toEqual(before['safety-events']);
 
@@ -139,13 +139,19 @@ it('a backup of database and bucket can be restored, and a rehearsal says what i
     expect.stringMatching(/^database: \d+ tables, \d{2,} rows\narchive: 3 files, \d+ rows\n$/),
   ]);
   expect(stderr.trim().split('\n').sort()).toEqual([`${damaged} is damaged`, `${missing} is missing`].sort());
+
+  const copy = join(backup, 'copy');
+  const keys = copyBucket(join(backup, 'restored'), copy);
+  expect(keys).toHaveLength(3);
+  for (const key of keys) expect(readFileSync(join(copy, key))).toEqual(readFileSync(join(files, key)));
 });
 
-/** Copies what the local bucket has of ours into a folder, and returns its keys. */
-function copyBucket(): string[] {
-  const state = join(dirname(stack.certificates.caFile), 'state/v3/r2');
-  const all = readdirSync(state, { recursive: true, withFileTypes: true });
-  const paths = all.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+/** Copies what the local bucket in a folder has of ours into another, and returns its keys. */
+function copyBucket(from: string, to: string): string[] {
+  const all = readdirSync(from, { recursive: true, withFileTypes: true });
+  const paths = all
+    .filter((entry) => entry.isFile() && entry.parentPath.includes('v3/r2/'))
+    .map((entry) => join(entry.parentPath, entry.name));
   const objects = paths
     .filter((path) => path.endsWith('.sqlite'))
     .flatMap((path) => {
@@ -156,7 +162,7 @@ function copyBucket(): string[] {
       return rows.filter(({ key }) => String(key).includes(us.accountId));
     });
   for (const { key, blob } of objects) {
-    const target = join(files, String(key));
+    const target = join(to, String(key));
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, readFileSync(paths.find((path) => path.endsWith(String(blob))) ?? ''));
   }

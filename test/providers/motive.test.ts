@@ -289,16 +289,16 @@ it('reads on where no number of items is given', async () => {
   expect((await accidents(id)).map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
 });
 
-it('reads the last days again every few hours, so that what came late is found', async () => {
+it('reads the last 30 days again every few hours, so that what came late is found', async () => {
   const id = await connected();
   const lateSpeeding = motiveSpeeding(truck, soon());
   const lateBrake = motiveEvent(truck, 'hard_brake', soon(), { changedAt: '2020-01-01T00:00:00Z' });
-  later(300);
+  later(28 * 24 * 60);
   await pullAll(id);
   data.speeding.push(lateSpeeding);
   data.performance.push(lateBrake);
   await pullAll(id);
-  later(400);
+  later(28 * 24 * 60 + 400);
   await pullAll(id);
   expect(await events(id)).toHaveLength(2);
 });

@@ -114,7 +114,7 @@ const speedingMs = 2 * hourMs;
 
 /** How often all events of the last days are read again, so that late and changed ones are found. */
 const wholeMs = 6 * hourMs;
-const wholeDays = 7;
+const wholeDays = 30;
 
 /** How many pages of a pass are read between two look-ups of crashes, so that a crash does not wait for a backlog. */
 const pagesPerLookUp = 10;

@@ -103,8 +103,8 @@ const stillOpen = (open: OpenCrash[], now: number): OpenCrash[] =>
 export type OpenCrashes = ReadonlyMap<unknown, OpenCrash>;
 
 /**
- * What an item says: its event, and how far its crash has come if it is one. `isKnown` says that all of this was reported
- * before, and `kept` what else is kept of the crash while it is open.
+ * What an item says: its event, and how far its crash has come if it is one. `isKnown` says that none of this is to be
+ * reported, and `kept` what else is kept of the crash while it is open.
  */
 export type Assessment = {
   event: ProviderRecord;
@@ -129,7 +129,8 @@ export function follow(
     const { sourceId: id, startedAt, location } = event;
     const known = open.get(id);
     open.delete(id);
-    if (!crash) return [event, ...(known ? dismissed(known, event.sourceUpdatedAt) : [])];
+    const told = isKnown ? [] : [event];
+    if (!crash) return [...told, ...(known ? dismissed(known, event.sourceUpdatedAt) : [])];
     const { vin, level } = crash;
     const next = { id, vin, startedAt, location, level, ...kept };
     if (!crash.dismissed && isOpenCrash(next)) open.set(id, next);

@@ -58,29 +58,33 @@ it('takes in trips and events as customers know them', async () => {
 
 it('raises a crash through its levels as Samsara confirms it, and dismisses what was none', async () => {
   const id = await connected([1]);
+  const unlabelled = samsaraVehicle(3);
   const crash = samsaraEvent(truck, 'Crash', Date.now() + 1);
   const alarm = samsaraEvent(other, 'Crash', Date.now() + 1);
-  data.events.push(crash, alarm);
+  const none = samsaraEvent(unlabelled, 'Crash', Date.now() + 1);
+  data.events.push(crash, alarm, none);
   await pullAll(id);
   const change = (event: object, more: object, ms = 60_000) =>
     Object.assign(event, more, { updatedAtTime: iso(Date.now() + ms) });
   change(crash, { eventState: 'reviewed' });
   change(alarm, { eventState: 'dismissed', dismissalReason: { code: 'incorrect' } });
+  change(none, { behaviorLabels: [] });
   await pullAll(id);
   change(crash, { media: [{ input: 'front', url: 'https://media.example.com/1' }] }, 90_000);
   await pullAll(id);
-  await arrived(5);
+  await arrived(7);
   expect(levels(truck.vin)).toEqual([
     [1, false, false],
     [2, true, false],
     [3, true, true],
   ]);
-  expect(levels(other.vin)).toEqual([
-    [1, false, false],
-    [2, false, false],
-  ]);
+  for (const { vin } of [other, unlabelled])
+    expect(levels(vin)).toEqual([
+      [1, false, false],
+      [2, false, false],
+    ]);
   const listed = await accidents(id);
-  expect(listed.map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
+  expect(listed.map(({ dismissed }) => dismissed).sort()).toEqual([false, true, true]);
   expect(listed.find(({ vin }) => vin === truck.vin)).toMatchObject({
     reportUrl: crash.incidentReportUrl,
     vehicleName: truck.name,

@@ -1,17 +1,11 @@
 import { call } from '../call.ts';
-import type { Access, Connector, Feed, Found, Json, Page, ProviderRecord } from '../connector.ts';
+import type { Access, Connector, Feed, Json, Page, ProviderRecord } from '../connector.ts';
+import { follow, type OpenCrash } from '../crash.ts';
 import { changedSince, inPasses } from '../passes.ts';
 import { Problem } from '../problem.ts';
 import { at, field, idFrom, iso, listAt } from '../read.ts';
 import { isHmac, isRecent } from '../signature.ts';
-import {
-  driverRecord,
-  eventRecords,
-  isWorthTelling,
-  tripRecord,
-  vehicleOfEvent,
-  vehicleRecord,
-} from './events.ts';
+import { assess, driverRecord, tripRecord, vehicleOfEvent, vehicleRecord } from './events.ts';
 
 type Api = Access;
 
@@ -66,34 +60,35 @@ const listsOf = (
   });
 
 /**
- * The progress of the stream of safety events: Samsara's cursor, which stays valid, the start time, and the newest
- * time.
+ * The progress of the stream of safety events: Samsara's cursor, which stays valid, the start time, the newest time, and
+ * the crashes that may lose their label.
  */
-type Progress = { after: Json; from: number; newest: number };
+type Progress = { after: Json; from: number; newest: number; open: OpenCrash[] };
 
 const eventQuery = { includeAsset: true, includeDriver: true, includeVgOnlyEvents: true };
 
-const eventPage = (items: unknown[]): Found => ({
-  records: items.filter(isWorthTelling).flatMap(eventRecords),
+const eventPage = (items: unknown[], known: OpenCrash[]) => ({
+  ...follow(items, known, Date.now(), assess),
   vehicles: items.map(vehicleOfEvent),
 });
 
 const events: Feed<Api> = {
   everyMinutes: 1,
   async changes(api, cursor, since) {
-    const place = (cursor as Progress | null) ?? { after: null, from: since, newest: since };
+    const place = (cursor as Progress | null) ?? { after: null, from: since, newest: since, open: [] };
     const startTime = iso(place.from - overlapMs);
     const found = await page(api, '/safety-events/stream', { ...eventQuery, startTime }, place.after);
     const times = found.items.map((item) => Date.parse(String(at(item, 'updatedAtTime'))));
     // A time in the future would skip everything before it.
     const newest = Math.max(place.newest, ...times.filter((ms) => ms <= Date.now()));
     // A cursor's parameters must not change: the time only advances without a cursor.
-    const next = { after: found.cursor, from: found.cursor === null ? newest : place.from, newest };
-    return { ...eventPage(found.items), cursor: next, more: found.more };
+    const from = found.cursor === null ? newest : place.from;
+    const { open, ...read } = eventPage(found.items, place.open);
+    return { ...read, cursor: { after: found.cursor, from, newest, open }, more: found.more };
   },
   restart(cursor) {
-    const { newest } = cursor as Progress; // as `changes` has written it
-    return { after: null, from: newest, newest };
+    const { newest, open } = cursor as Progress; // as `changes` has written it
+    return { after: null, from: newest, newest, open };
   },
   history: {
     windowDays: 7,
@@ -106,7 +101,7 @@ const events: Feed<Api> = {
         queryByTimeField: 'createdAtTime',
       };
       const found = await page(api, '/safety-events/stream', query, cursor);
-      return { ...eventPage(found.items), next: found.next };
+      return { ...eventPage(found.items, []), next: found.next };
     },
   },
 };

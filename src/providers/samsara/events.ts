@@ -1,5 +1,5 @@
 import type { ProviderRecord } from '../connector.ts';
-import { crashRecords } from '../crash.ts';
+import type { Assessment } from '../crash.ts';
 import { at, field, idAt, itemsAt, msOf, place, sameFields, secondsBetween, yearIn } from '../read.ts';
 
 /** States in which a person has reviewed an event and not dismissed it. */
@@ -10,21 +10,19 @@ const isIncident = (label: string) =>
   !/^(?:context|invalid$|defensivedriving$|falsepositive$|unknown$|event$)/i.test(label);
 
 /** Whether an event describes an incident: one without labels does not. */
-export const isWorthTelling = (item: unknown): boolean =>
+const isWorthTelling = (item: unknown): boolean =>
   labelsOf(item).some(({ label }) => isIncident(label)) && !praise.includes(String(at(item, 'eventState')));
 
-/** A safety event of `/safety-events/stream`, and the levels of an accident if it is a crash. */
-export function eventRecords(item: unknown): ProviderRecord[] {
-  const labels = labelsOf(item);
-  const driver = idAt(item, 'driver', 'id');
+/** What a safety event of `/safety-events/stream` says. Once it describes no incident, only a crash is dismissed. */
+export function assess(item: unknown): Assessment {
   const event: ProviderRecord = {
     kind: 'safetyEvent',
     sourceId: field(item, 'id'),
     sourceUpdatedAt: field(item, 'updatedAtTime'),
     vehicle: field(item, 'asset', 'id'),
-    driver,
+    driver: idAt(item, 'driver', 'id'),
     trip: tripId(at(item, 'asset', 'id'), at(item, 'tripStartTime')),
-    incidentTypes: labels.map(({ label }) => label),
+    incidentTypes: labelsOf(item).map(({ label }) => label),
     startedAt: field(item, 'startMs'), // a time as text, despite its name
     endedAt: field(item, 'endMs'),
     issuedOn: field(item, 'createdAtTime'),
@@ -33,9 +31,8 @@ export function eventRecords(item: unknown): ProviderRecord[] {
     speedLimitKph: field(item, 'speedingMetadata', 'postedSpeedLimitKilometersPerHour'),
   };
   const crash = crashOf(item);
-  if (!crash) return [event];
-  const accelerationG = field(item, 'maxAccelerationGForce');
-  return [event, ...crashRecords(event, { vin: field(item, 'asset', 'vin'), accelerationG, ...crash })];
+  const [vin, accelerationG] = [field(item, 'asset', 'vin'), field(item, 'maxAccelerationGForce')];
+  return { event, crash: crash && { vin, accelerationG, ...crash }, isKnown: !isWorthTelling(item) };
 }
 
 /**

@@ -5,7 +5,7 @@ import { dayMs } from '../../platform/durations.ts';
 import { pruning, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part, readAgain } from './bucket.ts';
-import { readPartWith } from './parquet.ts';
+import { readRowsWith } from './parquet.ts';
 
 /** How long after a change an archived record is found by its id: a day longer than in the change feed. */
 const keptMs = 31 * dayMs;
@@ -80,8 +80,8 @@ async function rowsOn(
   const files: Part[] = JSON.parse(parts);
   const found: ArchivedRow[] = [];
   for (const { file } of files)
-    found.push(...(await readPartWith({ bucket, kind, day }, file, kind.id, wanted)));
-  return found.filter((row) => wanted.has(row[kind.id]));
+    found.push(...(await readRowsWith({ bucket, kind, day }, file, kind.id, wanted)));
+  return found;
 }
 
 /** Forgets the places of records that changed longer ago. */

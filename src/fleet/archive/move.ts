@@ -5,16 +5,17 @@ import { noteArchived } from '../note-changes.ts';
 import type { Part } from './bucket.ts';
 import { catalogued, putEntry } from './catalog.ts';
 import { noteLately } from './lately.ts';
-import { readPart, readPartWith } from './parquet.ts';
+import { readPart, readRowsWith } from './parquet.ts';
 import { deleteRows, hotRows, rowsPerStatement } from './rows.ts';
-import { type Move, tidy, writeParts } from './write.ts';
+import { lengthOf, type Move, maxCharacters, tidy, writeParts } from './write.ts';
 
 /**
  * Moves the rows of one day of a connection from D1 to the archive. Late rows are merged into the files that are there,
  * keeping the newer versions. Continues after an interruption. Returns false if the budget is used up before the end.
  */
 export async function moveDay(move: Move, budget: Budget): Promise<boolean> {
-  while (await moveSome(move)) if (!isLeft(budget)) return false;
+  const known: KnownFiles = new Map();
+  while (await moveSome(move, known)) if (!isLeft(budget)) return false;
   return true;
 }
 
@@ -22,13 +23,13 @@ export async function moveDay(move: Move, budget: Budget): Promise<boolean> {
  * Moves as many rows as a file has: writes them, reads them back, updates the catalog, deletes files that no longer
  * count, and only then the rows. Returns false if there are none.
  */
-async function moveSome(move: Move): Promise<boolean> {
+async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
   const { kind, day, lease } = move;
   const { db, write } = lease;
   const hot = await someRows(move);
   if (hot.length === 0) return false;
   const parts = await catalogued(db, day);
-  const twins = await twinsOf(move, parts, hot);
+  const twins = await twinsOf(move, parts, hot, known);
   const versions = hot.map((row): Version => {
     const twin = twins.get(row[kind.id]);
     return { row, twin, newer: twin ? newerOf(kind, twin.row, row) : row };
@@ -57,9 +58,6 @@ type Twin = { row: ArchivedRow; at: number };
 /** A row of D1, the archived one with its id, and the one to keep. */
 type Version = { row: ArchivedRow; twin: Twin | undefined; newer: ArchivedRow };
 
-/** How many characters of rows are read at a time at most, which take several times as much memory. */
-const maxCharacters = 6_000_000;
-
 /** The first rows of the day, at most those of one file. */
 async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<ArchivedRow[]> {
   const rows: ArchivedRow[] = [];
@@ -68,23 +66,38 @@ async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<Arch
     const newest = rows.at(-1);
     const found = await hotRows(db, kind, day, newest && placeOf(kind, newest));
     rows.push(...found);
-    characters += found.reduce((sum, row) => sum + lengthOf(row), 0);
+    characters += lengthOf(found);
     if (found.length < rowsPerStatement || rows.length >= sizes.part || characters > maxCharacters)
       return rows.slice(0, sizes.part);
   }
 }
 
-const lengthOf = (row: ArchivedRow): number =>
-  Object.values(row).reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
+/**
+ * The ends of the ids in files that this invocation has read, as numbers: a day of many files reads each of them once,
+ * and again only if it probably has a record that came in late.
+ */
+type KnownFiles = Map<string, Float64Array>;
+
+const endOf = (id: unknown): number => Number.parseInt(String(id).slice(-12), 16);
 
 /** The archived versions of these records on this day, by id. */
-async function twinsOf(move: Move, parts: Part[], hot: ArchivedRow[]): Promise<Map<unknown, Twin>> {
+async function twinsOf(
+  move: Move,
+  parts: Part[],
+  hot: ArchivedRow[],
+  known: KnownFiles,
+): Promise<Map<unknown, Twin>> {
   const { id } = move.kind;
   const ids = new Set(hot.map((row) => row[id]));
+  const ends = new Set([...ids].map(endOf));
   const twins = new Map<unknown, Twin>();
-  for (const [at, { file }] of parts.entries())
-    for (const row of await readPartWith(move, file, id, ids))
-      if (ids.has(row[id])) twins.set(row[id], { row, at });
+  for (const [at, { file }] of parts.entries()) {
+    const inFile =
+      known.get(file) ?? Float64Array.from((await readPart(move, file, [id])).map((row) => endOf(row[id])));
+    known.set(file, inFile);
+    if (inFile.some((end) => ends.has(end)))
+      for (const row of await readRowsWith(move, file, id, ids)) twins.set(row[id], { row, at });
+  }
   return twins;
 }
 
@@ -98,7 +111,7 @@ async function writeVersions(move: Move, parts: Part[], versions: Version[]): Pr
   );
   const beyond = added.get(parts.length) ?? [];
   const last = parts.at(-1);
-  if (last && beyond.length > 0 && last.rows + beyond.length <= sizes.part) {
+  if (last && beyond.length > 0 && fits(last, beyond, sizes)) {
     added.set(parts.length - 1, [...(added.get(parts.length - 1) ?? []), ...beyond]);
     added.delete(parts.length);
   }
@@ -116,6 +129,10 @@ async function writeVersions(move: Move, parts: Part[], versions: Version[]): Pr
   }
   return written;
 }
+
+/** Whether rows fit into a file as well. */
+const fits = ({ rows, bytes }: Part, more: ArchivedRow[], sizes: Move['sizes']): boolean =>
+  rows + more.length <= sizes.part && bytes + lengthOf(more) <= maxCharacters;
 
 /** The place of the file that a row belongs to: the number of files if it comes after all of them. */
 function placeIn(parts: Part[], place: Part['first']): number {

@@ -115,22 +115,16 @@ async function readStep(
   const hot = streamOf(query, withoutConnections(rows, leaving));
   if (days.length === 0) return { ...pageOf(query, [hot]), archived: false };
 
-  const stored = await Promise.all(
-    [...Map.groupBy(days, (day) => day.connectionId)]
-      .filter(([connection]) => !leaving.some(({ id }) => id === connection))
-      .map(([, own]) =>
-        readStream(
-          bucket,
-          archive.kind,
-          own,
-          { ...query, accountId: caller.accountId, descending, filter: archive.filter },
-          reads,
-        ),
-      ),
+  const stored = await readStream(
+    bucket,
+    archive.kind,
+    days.filter((day) => !leaving.some(({ id }) => id === day.connectionId)),
+    { ...query, accountId: caller.accountId, descending, filter: archive.filter },
+    reads,
   );
   if (late) await keepNewer(env, caller, query, hot, stored);
   const end: Stream = { rows: [], end: endOf(days, descending) };
-  return { ...pageOf(query, [hot, ...stored.map(shownOnly(query)), end]), archived: true };
+  return { ...pageOf(query, [hot, shownOnly(query, stored), end]), archived: true };
 }
 
 /** The days that the page may begin in. */
@@ -203,11 +197,9 @@ async function keepNewer(
   caller: Caller,
   { table, archive: { kind }, connectionId }: ArchivedPageQuery,
   hot: Stream,
-  stored: Stream[],
+  stored: Stream,
 ): Promise<void> {
-  const archived = new Map(
-    stored.flatMap(({ rows }) => rows.map((row): [unknown, ArchivedRow] => [row[kind.id], row])),
-  );
+  const archived = new Map(stored.rows.map((row): [unknown, ArchivedRow] => [row[kind.id], row]));
   const ids = JSON.stringify([...archived.keys()]);
   const [twins] = await readAsCaller(
     env,
@@ -228,17 +220,15 @@ async function keepNewer(
     const old = archived.get(id);
     if (!old) continue;
     const newer = newerOf(kind, old, late);
-    for (const stream of newer === old ? [hot] : stored)
-      stream.rows = stream.rows.filter((row) => row[kind.id] !== id);
+    const stream = newer === old ? hot : stored;
+    stream.rows = stream.rows.filter((row) => row[kind.id] !== id);
     for (const row of hot.rows)
       if (row[kind.id] === id) for (const key of Object.keys(row)) if (key in newer) row[key] = newer[key];
   }
 }
 
 /** The archive keeps more of a row than its list shows. */
-const shownOnly =
-  (query: PageQuery) =>
-  ({ rows, ...rest }: Stream): Stream => ({
-    ...rest,
-    rows: rows.map(({ hit, nth, ...row }): StreamRow => ({ ...shownOf(query, row), hit, nth })),
-  });
+const shownOnly = (query: PageQuery, { rows, ...rest }: Stream): Stream => ({
+  ...rest,
+  rows: rows.map(({ hit, nth, ...row }): StreamRow => ({ ...shownOf(query, row), hit, nth })),
+});

@@ -24,16 +24,30 @@ export async function openPart({ bucket, kind, day }: Folder, file: string): Pro
 export const readPart = async (folder: Folder, file: string, keys?: string[]): Promise<ArchivedRow[]> =>
   (await openPart(folder, file)).rows(keys && { keys });
 
-/** Reads all rows of a file if one of them has one of these values under a key, otherwise none. @throws as `readPart` */
-export async function readPartWith(
+/** The row groups of a file: which rows they have, and their columns. */
+export function groupsOf({ row_groups }: FileMetaData) {
+  let to = 0;
+  return row_groups.map(({ num_rows, columns }) => {
+    const from = to;
+    to += Number(num_rows);
+    return { from, to, columns };
+  });
+}
+
+/** Reads the rows of a file that have one of these values under a key, a row group at a time. @throws as `readPart` */
+export async function readRowsWith(
   folder: Folder,
   file: string,
   key: string,
   values: ReadonlySet<unknown>,
 ): Promise<ArchivedRow[]> {
-  const { rows } = await openPart(folder, file);
+  const { metadata, rows } = await openPart(folder, file);
   const isWanted = (row: ArchivedRow) => values.has(row[key]);
-  return (await rows({ keys: [key] })).some(isWanted) ? rows() : [];
+  const found: ArchivedRow[] = [];
+  for (const { from, to } of groupsOf(metadata))
+    if ((await rows({ from, to, keys: [key] })).some(isWanted))
+      found.push(...(await rows({ from, to })).filter(isWanted));
+  return found;
 }
 
 /** Columns that an older file lacks are null. */

@@ -7,7 +7,7 @@ import { noteArchived } from '../note-changes.ts';
 import { bucketOf, type Folder, folderOf, type Part, PartGone } from './bucket.ts';
 import { busyMs, catalogued, inArchive, type Owner, ownedBy, putEntry } from './catalog.ts';
 import { dayOf } from './day.ts';
-import { readPart, readPartWith } from './parquet.ts';
+import { readPart, readRowsWith } from './parquet.ts';
 import { filesOf, tidy, writeParts } from './write.ts';
 
 /** Runs a step that changes the archive; while another change is in progress, waits a little and returns `cursor`. */
@@ -159,18 +159,19 @@ async function rewriteDay(
   const written: Part[] = [];
   const ids: unknown[] = [];
   for (const part of parts) {
-    const rows = await readPartWith(folder, part.file, key, values).catch(unlessGone);
-    if (rows.length === 0) {
+    const found = await readRowsWith(folder, part.file, key, values).catch(unlessGone);
+    if (found.length === 0) {
       written.push(part);
       continue;
     }
+    ids.push(...found.map((row) => row[kind.id]));
+    const rows = await readPart(folder, part.file);
     const changed = rows.map((row) => (row[key] === value ? change(row) : row));
-    ids.push(...rows.filter((row) => row[key] === value).map((row) => row[kind.id]));
     written.push(...(await writeParts(folder, changed, part.file)));
   }
   if (ids.length > 0) await write(putEntry(db, day, written), noteArchived(db, day, 'changed', ids));
   await tidy(folder, written); // including what an earlier run has left
   for (const { file } of await filesOf(bucket, day))
-    if (!written.some((part) => part.file === file) && (await readPartWith(folder, file, key, values)).length)
+    if (!written.some((part) => part.file === file) && (await readRowsWith(folder, file, key, values)).length)
       throw new Error(`${folderOf(day)}${file} has rows to be erased, and the catalog does not name it`);
 }

@@ -9,6 +9,15 @@ import { openPart, readPart } from './parquet.ts';
 export type Sizes = { part: number; group: number };
 export const usualSizes: Sizes = { part: 5000, group: 250 };
 
+/** The maximum characters of a file's rows, which take several times as much memory. */
+export const maxCharacters = 6_000_000;
+
+/** How many characters rows have. */
+export const lengthOf = (rows: ArchivedRow[]): number =>
+  rows
+    .flatMap((row) => Object.values(row))
+    .reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
+
 /** A day being moved or merged by the holder of the lease. */
 export type Move = Folder & { lease: Lease; sizes: Sizes };
 
@@ -19,7 +28,7 @@ export async function writeParts(
   replaces?: string,
 ): Promise<Part[]> {
   const { sizes = usualSizes } = folder;
-  const of = Math.ceil(rows.length / sizes.part);
+  const of = Math.ceil(Math.max(rows.length / sizes.part, lengthOf(rows) / maxCharacters));
   const size = Math.ceil(rows.length / of);
   const parts: Part[] = [];
   for (let at = 0; at < of; at++) {

@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { inArchive } from '../../../src/fleet/archive/catalog.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
+import { maxCharacters } from '../../../src/fleet/archive/write.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import { change } from '../../../src/platform/db/database.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';
@@ -89,6 +90,27 @@ describe('moving a day', () => {
       const { items } = await walk({ ...env, DB }, caller, trips.list, { query: {} });
       expect(ids(items as Item[])).toEqual(inserted);
     }
+  });
+
+  it('reads each of its files a few times, however many there are', async () => {
+    const count = 30;
+    await insertTrips(us, seeds(count * sizes.part));
+    const get = vi.spyOn(env.ARCHIVE, 'get');
+    await move(us, day, { sizes });
+    expect(await files()).toHaveLength(count);
+    expect(get.mock.calls.length).toBeLessThanOrEqual(3 * count);
+  });
+
+  it('makes smaller files of large rows', async () => {
+    const characters = 10_000;
+    await insertTrips(us, seeds(maxCharacters / characters + 100));
+    await rows(
+      `update trips set start_location = json_object('latitude', 1, 'address', hex(randomblob(?1)))`,
+      characters / 2,
+    );
+    await move(us, day);
+    expect(await files()).toHaveLength(2);
+    expect(await hot()).toBe(0);
   });
 
   it('is done by one at a time', async () => {

@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { trips } from '../../../src/fleet/lists/trips.ts';
+import { readList } from '../../../src/fleet/service.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
@@ -15,7 +16,7 @@ import {
   withoutArchive,
 } from '../../support/archive.ts';
 import { runs } from '../../support/runs.ts';
-import { worldBefore } from '../../support/world.ts';
+import { world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll, { providers: ['motive', 'samsara'] });
 const caller: Caller = us;
@@ -46,9 +47,44 @@ const query = fc.record(
   },
   { requiredKeys: ['limit'] },
 );
+const get = env.ARCHIVE.get.bind(env.ARCHIVE);
 const byOne = fc.boolean().map((one) => (one ? 0 : undefined));
 
 describe('a list over the archive and D1', () => {
+  it('over many connections holds a few files at a time, and reads none that its page ends before', async () => {
+    const count = 20;
+    const many = await world({ providers: Array.from({ length: count }, () => 'motive') });
+    await emptyArchive();
+    const seeds = Array.from({ length: 3 * count }, (_, i) => ({
+      startedAt: i * 60_000,
+      connection: i % count,
+    }));
+    const ids = await insertTrips(many, seeds);
+    for (let connection = 0; connection < count; connection++) await move(many, 0, { connection });
+    let [held, most, reads] = [0, 0, 0];
+    vi.spyOn(env.ARCHIVE, 'get').mockImplementation(async (key) => {
+      most = Math.max(most, ++held);
+      reads += 1;
+      const file = await get(key);
+      await scheduler.wait(1);
+      held -= 1;
+      return file;
+    });
+    for (const [limit, needed] of [
+      [4, 10],
+      [50, count],
+    ]) {
+      reads = 0;
+      const page = await readList(env, many, trips.list, {
+        connectionId: undefined,
+        query: { limit: [String(limit)] },
+      });
+      expect(page.items.map((item) => (item as { id: string }).id)).toEqual(ids.slice(0, limit));
+      expect(reads).toBeLessThanOrEqual(Number(needed));
+      expect(most).toBeLessThanOrEqual(6);
+    }
+  });
+
   it('is the one that D1 alone would have, whatever is archived and wherever a move was interrupted', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -66,7 +66,10 @@ async function deploy(settings: Settings): Promise<void> {
   const query = queryIn(api);
   const homes = await homesToDeploy(api, query, plan, found);
   const keys = keepMissing(folder, plan, found);
-  for (const { name, found, place } of homes) if (!found) warn(placeWarning(name, place));
+  for (const { name, found, place } of homes)
+    if (!found) warn(placeWarning(name, place));
+    else if (place.location)
+      warn(`the database ${found.name} exists already: --location ${place.location} cannot move it`);
   const ids = await createMissing(api, plan, found, homes, report);
   if (!ids.homes[0]?.bucket) warn(noArchive);
   const configuration = plan.configuration(ids, origin);

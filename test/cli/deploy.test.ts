@@ -126,8 +126,9 @@ it('creates everything on a new account, goes on after failures, changes nothing
 
   // A machine that has never deployed this learns of the home from the Worker.
   rmSync(join(project, '.local'), { recursive: true });
-  const later = await deploy(env);
+  const later = await deploy({ ...env, DEPLOY_LOCATION: 'oc' });
   expect([later.code, later.err]).toEqual([0, '']);
+  expect(later.out).toContain('! The database fleet exists already: --location oc cannot move it\n');
   expect(later.out).toContain('No migrations to apply in the home eu');
   expect(later.out).toContain('! Not checked: set FLEET_URL and FLEET_OPERATOR_KEY');
   expect(later.out).not.toContain('Created');

@@ -53,36 +53,32 @@ export const days = (first: number, last: number): Query => ({
   end_date: iso(last).slice(0, 10),
 });
 
-/** All days on which Motive may list what began in a window. */
-export const daysAround = ({ from, to }: Window): Query => days(from - dayMs, to + dayMs);
-
 /** When an item began, in milliseconds since 1970; NaN if that is missing. */
 export const startOf = (item: unknown): number => msOf(at(item, 'start_time'));
-
-/** Whether an item began in a window. One without a time passes, to be refused with a reason. */
-export const beganIn =
-  ({ from, to }: Window) =>
-  (item: unknown): boolean => {
-    const ms = startOf(item);
-    return Number.isNaN(ms) || (ms >= from && ms < to);
-  };
 
 /** The days of one call: many take Motive long, and it refuses more than 30 for driving periods. */
 const daysPerCall = 14;
 
 /**
- * A page of a list over many days, some at a time, from the newest. `next` is the place after it; undefined at the end.
+ * A page of what began in a window, some days at a time, from the newest. Items without a time are included, to be
+ * refused with a reason. `next` is the place after it, undefined at the end; what follows is older if it `isPast`.
  */
-export async function daysPage(
-  api: Api,
-  list: List,
-  query: Query,
-  { first, last }: { first: number; last: number },
-  place: Json,
-) {
+export async function windowPage(api: Api, list: List, { from, to }: Window, place: Json, query: Query = {}) {
+  const [first, last] = [dayOf(from) - dayMs, dayOf(to) + dayMs];
   const { end, no } = (place as { end: number; no: number } | null) ?? { end: last, no: 1 };
   const begin = Math.max(first, end - (daysPerCall - 1) * dayMs);
-  const { items, next } = await page(api, list, { ...query, ...days(begin, end) }, no);
+  const read = await page(api, list, { ...query, ...days(begin, end) }, no);
   const rest = begin > first ? { end: begin - dayMs, no: 1 } : undefined;
-  return { items, next: next === undefined ? rest : { end, no: next } };
+  return {
+    items: read.items.filter((item) => !(startOf(item) < from || startOf(item) >= to)),
+    next: read.next === undefined ? rest : { end, no: read.next },
+    isPast: reaches(read.items, from),
+  };
+}
+
+/** Whether a page ordered by time, newest first, shows that everything after it is older. */
+function reaches(items: unknown[], since: number): boolean {
+  const starts = items.map(startOf);
+  const isInOrder = starts.every((ms, i) => ms <= (starts[i - 1] ?? Number.POSITIVE_INFINITY));
+  return isInOrder && (starts.at(-1) ?? Number.NaN) < since;
 }

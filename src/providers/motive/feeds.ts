@@ -1,21 +1,10 @@
 import { dayMs, hourMs } from '../../platform/durations.ts';
-import type { Feed, Json, ProviderRecord } from '../connector.ts';
+import type { Feed, Json, ProviderRecord, Window } from '../connector.ts';
 import { follow, type OpenCrash } from '../crash.ts';
 import { changedSince, inPasses, type Pass } from '../passes.ts';
 import { Problem } from '../problem.ts';
 import { at, idAt, iso, itemsAt, namesOf } from '../read.ts';
-import {
-  type Api,
-  beganIn,
-  dayOf,
-  daysAround,
-  daysPage,
-  groups,
-  type List,
-  page,
-  type Query,
-  startOf,
-} from './api.ts';
+import { type Api, groups, type List, page, type Query, windowPage } from './api.ts';
 import { assess, type Crashes, lookUp, performance } from './crashes.ts';
 import { driverRecord, isSpeeding, speedingRecord, tripRecord, vehicleOf, vehicleRecord } from './records.ts';
 
@@ -73,32 +62,23 @@ async function groupNames(api: Api, items: unknown[]): Promise<Map<unknown, unkn
 
 const periods: List = { path: '/v1/driving_periods', many: 'driving_periods', one: 'driving_period' };
 
-const tripsOf = (items: unknown[]) => ({ records: items.map(tripRecord), vehicles: items.map(vehicleOf) });
+async function tripPage(api: Api, window: Window, place: Json, query?: Query) {
+  const { items, next } = await windowPage(api, periods, window, place, query);
+  return { records: items.map(tripRecord), vehicles: items.map(vehicleOf), next };
+}
+
+/** A window until after the pass, which begins that long before what it has to read. */
+const recent = ({ from, beganAt }: Pass, ms: number): Window => ({
+  from: Math.min(from, beganAt) - ms,
+  to: beganAt + dayMs,
+});
 
 export const trips = inPasses<Api>({
   everyMinutes: 5,
   overlapMs,
-  async read(api, pass) {
-    const span = {
-      first: dayOf(Math.min(pass.from, pass.beganAt)) - tripDays * dayMs,
-      last: dayOf(pass.beganAt) + dayMs,
-    };
-    const { items, next } = await daysPage(
-      api,
-      periods,
-      { updated_after: changedSince(pass) },
-      span,
-      pass.place,
-    );
-    return { ...tripsOf(items), next };
-  },
-  history: {
-    windowDays: 14,
-    async page(api, window, place) {
-      const { items, next } = await page(api, periods, daysAround(window), place);
-      return { ...tripsOf(items.filter(beganIn(window))), next };
-    },
-  },
+  read: (api, pass) =>
+    tripPage(api, recent(pass, tripDays * dayMs), pass.place, { updated_after: changedSince(pass) }),
+  history: { windowDays: 12, page: tripPage },
 });
 
 const speeding: List = { path: '/v1/speeding_events', many: 'speeding_events', one: 'speeding_event' };
@@ -126,66 +106,56 @@ export const events = inPasses<Api, Crashes>({
   wholeMs,
   async read(api, pass, kept = { open: [], lookedAt: 0 }) {
     const now = Date.now();
-    const { at, pages, place } = (pass.place as EventPlace | null) ?? { at: 0, pages: 0, place: null };
+    const { at, pages = 0, place } = (pass.place as EventPlace | null) ?? { at: 0, place: null };
     const looked =
       pages % pagesPerLookUp === 0 ? await lookUp(api, kept, now) : { ...nothing, crashes: kept };
     const list = eventLists[at] ?? performance;
     const { items, next } = await changesPage(api, list, pass, place);
     const learned = learnFrom(list, items, looked.crashes.open, now);
-    const after = next ? { at, place: next } : { at: at + 1, place: null };
+    const after = placeAfter(at, next);
     return {
       records: [...looked.records, ...learned.records],
       vehicles: [...looked.vehicles, ...items.map(vehicleOf)],
-      next: after.at < eventLists.length ? { ...after, pages: pages + 1 } : undefined,
+      next: after && { ...after, pages: pages + 1 },
       kept: { ...looked.crashes, open: learned.open },
     };
   },
   history: {
     windowDays: 7,
-    async page(api, window, place) {
-      const { at, no } = (place as { at: number; no: number } | null) ?? { at: 0, no: 1 };
+    async page(api, window, progress) {
+      const { at, place } = (progress as EventPlace | null) ?? { at: 0, place: null };
       const list = eventLists[at] ?? performance;
-      const read = await page(api, list, daysAround(window), no);
-      const items = read.items.filter(beganIn(window));
+      const { items, next } = await windowPage(api, list, window, place);
       const { records } = learnFrom(list, items, [], Date.now());
-      const next = read.next === undefined ? { at: at + 1, no: 1 } : { at, no: read.next };
-      return {
-        records,
-        vehicles: items.map(vehicleOf),
-        next: next.at < eventLists.length ? next : undefined,
-      };
+      return { records, vehicles: items.map(vehicleOf), next: placeAfter(at, next) };
     },
   },
 });
 
-/** The progress of a pass: its list, the place within it, and how many pages were read. */
-type EventPlace = { at: number; pages: number; place: Json };
+/** A place in the two lists: the list, the place within it, and how many pages of a pass were read. */
+type EventPlace = { at: number; place: Json; pages?: number };
+
+/** The place after a page of a list; undefined after the last list. */
+function placeAfter(at: number, next: Json | undefined): EventPlace | undefined {
+  if (next !== undefined) return { at, place: next };
+  return at + 1 < eventLists.length ? { at: at + 1, place: null } : undefined;
+}
 
 const nothing = { records: [], vehicles: [] };
 
 /** A page of what a pass reads of a list. */
-async function changesPage(api: Api, list: List, { from, since, beganAt, isWhole }: Pass, place: Json) {
-  const last = dayOf(beganAt) + dayMs;
-  const start = Math.min(from, beganAt);
-  if (isWhole) {
-    const first = Math.max(dayOf(since) - dayMs, Math.min(dayOf(start), last - wholeDays * dayMs));
-    const { items, next } = await daysPage(api, list, {}, { first, last }, place);
-    return { items: items.filter(beganIn({ from: since, to: Number.POSITIVE_INFINITY })), next };
+async function changesPage(api: Api, list: List, pass: Pass, place: Json) {
+  const { from, since } = pass;
+  if (pass.isWhole) {
+    const window = recent(pass, wholeDays * dayMs);
+    return windowPage(api, list, { ...window, from: Math.max(since, window.from) }, place);
   }
   if (list === performance) {
     const changed = { updated_after: iso(from - overlapMs) };
-    return daysPage(api, list, changed, { first: dayOf(start) - changedDays * dayMs, last }, place);
+    return windowPage(api, list, recent(pass, changedDays * dayMs), place, changed);
   }
-  const read = { from: start - speedingMs, to: Number.POSITIVE_INFINITY };
-  const { items, next } = await daysPage(api, list, {}, { first: dayOf(read.from) - dayMs, last }, place);
-  return { items: items.filter(beganIn(read)), next: reaches(items, read.from) ? undefined : next };
-}
-
-/** Whether a page ordered by time, newest first, shows that everything after it is older. */
-function reaches(items: unknown[], since: number): boolean {
-  const starts = items.map(startOf);
-  const isInOrder = starts.every((ms, i) => ms <= (starts[i - 1] ?? Number.POSITIVE_INFINITY));
-  return isInOrder && (starts.at(-1) ?? Number.NaN) < since;
+  const { items, next, isPast } = await windowPage(api, list, recent(pass, speedingMs), place);
+  return { items, next: isPast ? undefined : next };
 }
 
 /** The records of a page, and the crashes that stay open. */

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FeedName } from '../../src/providers/connector.ts';
 import { inPasses } from '../../src/providers/passes.ts';
@@ -93,28 +92,6 @@ describe('what a connection pulls next', () => {
   });
 });
 
-it('goes on with a backlog at once, and reads the newest events after each five pages of it', () => {
-  const state = planned(caughtUp(connectedAt), 7);
-  const now = connectedAt + day;
-  const newest = { feed: 'events' as const, window: { from: now - 10 * minute, to: now }, isNewest: true };
-  const read: string[] = [];
-  for (let page = 1; page <= 14; page++) {
-    const task = nextTask(state, now, new Set()) ?? { feed: 'events' };
-    if (task.isNewest) expect(task).toEqual(newest);
-    read.push(task.isNewest ? 'n' : 'b');
-    const more = !task.isNewest || page === 6; // the newest are two pages at first
-    const progress = { cursor: `page ${page}`, more, records: 1 };
-    state.feeds.events = afterPage(state.feeds.events, task, progress, { now, everyMinutes: 1 });
-    expect(nextDueAt(planned({ ...caughtUp(now), events: state.feeds.events }), now)).toBe(now);
-  }
-  expect(read.join('')).toBe('bbbbbnnbbbbbnb');
-  const end = { cursor: 'end', more: false, records: 1 };
-  expect(afterPage(state.feeds.events, { feed: 'events' }, end, { now, everyMinutes: 1 })).toEqual({
-    cursor: 'end',
-    isComplete: true,
-  });
-});
-
 describe('what goes wrong', () => {
   const problem = (kind: ProblemKind, retryAfterMs?: number) =>
     new Problem(kind, 'returns 503', retryAfterMs);
@@ -164,31 +141,6 @@ it('is due each minute, at once while there is history, and never in the past fo
   const failed = afterProblem(complete(), new Problem('unavailable', 'returns 503'), connectedAt);
   const all = { vehicles: failed, drivers: failed, trips: failed, events: failed };
   expect(nextDueAt(planned(all, 20), connectedAt)).toBe(connectedAt + minute);
-});
-
-it('always ends, whatever the state, and is then due later', () => {
-  const minutesAgo = fc.integer({ min: 0, max: 40 });
-  const state = fc.oneof(
-    fc.constant({ cursor: 'page 2' }),
-    minutesAgo.map((minutes) => complete(connectedAt - minutes * minute)),
-  );
-  const feeds = fc.record(
-    {
-      vehicles: state,
-      drivers: state,
-      trips: state,
-      events: fc.constantFrom({ cursor: 'page 2' }, complete()),
-    },
-    { requiredKeys: [] },
-  );
-  fc.assert(
-    fc.property(feeds, fc.integer({ min: 0, max: 400 }), (some, days) => {
-      const all = planned(some as Feeds, days);
-      work(all, connectedAt);
-      expect(nextTask(all, connectedAt, new Set(['events']))).toBeUndefined();
-      expect(nextDueAt(all, connectedAt)).toBeGreaterThan(connectedAt);
-    }),
-  );
 });
 
 describe('how a connection is doing', () => {

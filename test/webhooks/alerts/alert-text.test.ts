@@ -15,19 +15,6 @@ const webhook = (name: string | null): AlertedWebhook => ({
 });
 const portal = 'https://portal.example.com/portal';
 
-it('about a pause says since when, what the receiver does, and where to look', () => {
-  const { subject, parts } = alertText('paused', [webhook(null)], portal);
-  expect(subject).toBe('Deliveries to claims.example.com:8443 are paused');
-  expect(parts.slice(0, 2)).toEqual([
-    { text: 'We have paused deliveries to a webhook of yours, because calls keep failing.' },
-    {
-      name: 'claims.example.com:8443',
-      text: 'paused since 2026-11-20 20:00 UTC. Your receiver returns 503 Service Unavailable.',
-      link: { url: `${portal}/webhooks/${webhook(null).webhookId}`, label: 'Open the webhook' },
-    },
-  ]);
-});
-
 it.each(['paused', 'failed', 'working'] as const)(
   'about a webhook that is %s has its name, or nothing but its host',
   (kind) => {

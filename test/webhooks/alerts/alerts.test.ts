@@ -140,14 +140,6 @@ it('is notified once when the job runs twice at the same time', async () => {
   expect(mails()).toHaveLength(1);
 });
 
-it('is not made up for later where the deployment sends no mail', async () => {
-  const without = { ...env, EMAIL_FROM: undefined, EMAIL: undefined } as unknown as Env; // as deployed without
-  await paused();
-  await pass(16, without);
-  await pass(60);
-  expect(mails()).toEqual([]);
-});
-
 it('fails for want of the portal’s address', async () => {
   await paused();
   const withoutOrigin = { ...env, ORIGIN: undefined } as unknown as Env; // as deployed without

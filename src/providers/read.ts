@@ -1,3 +1,4 @@
+import { groupLimits } from '../fleet/lists/vehicles.ts';
 import { isPrintable, maxName } from '../platform/fields.ts';
 import type { Json } from './connector.ts';
 import { Problem } from './problem.ts';
@@ -60,6 +61,17 @@ export function listAt(value: unknown, ...path: string[]): unknown[] {
   const found = at(value, ...path);
   if (!Array.isArray(found)) throw new Problem('unexpected', `returns no list of ${path.at(-1)}`);
   return found;
+}
+
+/** The names of a vehicle's groups, as many of the first ones as a record may have. */
+export function fittingGroups(names: unknown[]): string[] {
+  const kept: string[] = [];
+  for (const name of new Set(names)) {
+    if (typeof name !== 'string' || name.length > groupLimits.length) continue;
+    const { length } = new TextEncoder().encode(JSON.stringify([...kept, name]));
+    if (length <= groupLimits.bytes && kept.length < groupLimits.max) kept.push(name);
+  }
+  return kept;
 }
 
 /** A provider's address may be long: the rest is cut. */

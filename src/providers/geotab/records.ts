@@ -1,8 +1,7 @@
 import * as v from 'valibot';
-import { groupLimits } from '../../fleet/lists/vehicles.ts';
 import type { ProviderRecord } from '../connector.ts';
 import { crashRecords } from '../crash.ts';
-import { at, field, itemsAt, msOf, place, secondsBetween, yearIn } from '../read.ts';
+import { at, field, fittingGroups, itemsAt, msOf, place, secondsBetween, yearIn } from '../read.ts';
 
 /*
  * Geotab's versions are no times, so these records have no `sourceUpdatedAt`: they arrive in the order of versions, and
@@ -22,7 +21,9 @@ export const vehicleRecord = (item: unknown, groups: ReadonlyMap<string, string>
   model: field(item, 'vinInfoModel'),
   year: yearIn(at(item, 'vinInfoYear')),
   licensePlate: field(item, 'licensePlate'),
-  groups: groupsOf(item, groups),
+  groups: fittingGroups(
+    itemsAt(item, 'groups').map((group) => groups.get(String(reference({ group }, 'group')))),
+  ),
   status: isActive(item) ? 'active' : 'inactive',
 });
 
@@ -31,19 +32,6 @@ export const vinOf = (item: unknown): unknown =>
   [field(item, 'vehicleIdentificationNumber'), field(item, 'engineVehicleIdentificationNumber')].find(
     (vin) => vin !== null && vin !== '?',
   ) ?? null;
-
-/** A vehicle's groups, as many as a record may have. */
-function groupsOf(item: unknown, names: ReadonlyMap<string, string>): string[] {
-  const found = itemsAt(item, 'groups').flatMap(
-    (group) => names.get(String(reference({ group }, 'group'))) ?? [],
-  );
-  const kept: string[] = [];
-  for (const name of [...new Set(found)].sort()) {
-    const isShort = new TextEncoder().encode(JSON.stringify([...kept, name])).length <= groupLimits.bytes;
-    if (isShort && name.length <= groupLimits.length && kept.length < groupLimits.max) kept.push(name);
-  }
-  return kept;
-}
 
 const Email = v.pipe(v.string(), v.email());
 

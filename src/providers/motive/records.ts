@@ -1,5 +1,5 @@
 import type { ProviderRecord } from '../connector.ts';
-import { at, field, idAt, itemsAt, numeric, place, sameFields } from '../read.ts';
+import { at, field, fittingGroups, idAt, itemsAt, numeric, place, sameFields } from '../read.ts';
 
 /** A vehicle of `/v1/vehicles`, with the names of its groups by id. */
 export function vehicleRecord(item: unknown, groupNames: ReadonlyMap<unknown, unknown>): ProviderRecord {
@@ -8,7 +8,7 @@ export function vehicleRecord(item: unknown, groupNames: ReadonlyMap<unknown, un
     sourceUpdatedAt: field(item, 'updated_at'),
     fuelType: field(item, 'fuel_type'),
     licensePlate: field(item, 'license_plate_number'),
-    groups: itemsAt(item, 'group_ids').flatMap((id) => groupNames.get(id) ?? []),
+    groups: fittingGroups(itemsAt(item, 'group_ids').map((id) => groupNames.get(id))),
     status: at(item, 'status') === 'active' ? 'active' : 'inactive',
   };
 }

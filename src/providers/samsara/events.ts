@@ -1,6 +1,17 @@
 import type { ProviderRecord } from '../connector.ts';
 import type { Assessment } from '../crash.ts';
-import { at, field, idAt, itemsAt, msOf, place, sameFields, secondsBetween, yearIn } from '../read.ts';
+import {
+  at,
+  field,
+  fittingGroups,
+  idAt,
+  itemsAt,
+  msOf,
+  place,
+  sameFields,
+  secondsBetween,
+  yearIn,
+} from '../read.ts';
 
 /** States in which a person has reviewed an event and not dismissed it. */
 const confirmed = ['reviewed', 'needsCoaching', 'coached'];
@@ -81,7 +92,7 @@ export const vehicleRecord = (item: unknown): ProviderRecord => ({
   vin: field(item, 'vin') ?? field(item, 'externalIds', 'samsara.vin'),
   year: yearIn(at(item, 'year')),
   ...sameFields(item, 'make', 'model', 'licensePlate'),
-  groups: itemsAt(item, 'tags').map((tag) => at(tag, 'name')),
+  groups: fittingGroups(itemsAt(item, 'tags').map((tag) => at(tag, 'name'))),
 });
 
 export const driverRecord = (item: unknown): ProviderRecord => ({

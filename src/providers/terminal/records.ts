@@ -2,7 +2,7 @@ import type { Access, ProviderRecord } from '../connector.ts';
 import type { Crash } from '../crash.ts';
 import { isValid } from '../geotab/records.ts';
 import { reviewOf } from '../motive/crashes.ts';
-import { at, field, itemsAt, place, sameFields } from '../read.ts';
+import { at, field, fittingGroups, itemsAt, place, sameFields } from '../read.ts';
 import { crashOf as crashOfSamsara } from '../samsara/events.ts';
 
 /** References are ids, or expanded objects where requested. */
@@ -11,7 +11,7 @@ export const idOf = (reference: unknown): unknown =>
 
 /** A vehicle of `/vehicles`, with the names of its groups by id. */
 export function vehicleRecord(item: unknown, groupNames?: ReadonlyMap<unknown, unknown>): ProviderRecord {
-  const nameOf = (group: unknown) => field(group, 'name') ?? groupNames?.get(idOf(group)) ?? [];
+  const nameOf = (group: unknown) => field(group, 'name') ?? groupNames?.get(idOf(group));
   return {
     kind: 'vehicle',
     sourceId: field(item, 'id'),
@@ -19,7 +19,7 @@ export function vehicleRecord(item: unknown, groupNames?: ReadonlyMap<unknown, u
     name: field(item, 'name') ?? field(item, 'vin') ?? field(item, 'sourceId'),
     ...sameFields(item, 'vin', 'make', 'model', 'year', 'fuelType'),
     licensePlate: field(item, 'licensePlate', 'number'),
-    groups: itemsAt(item, 'groups').flatMap(nameOf),
+    groups: fittingGroups(itemsAt(item, 'groups').map(nameOf)),
     status: at(item, 'status') === 'inactive' || isDeleted(item) ? 'inactive' : 'active',
   };
 }

@@ -67,7 +67,7 @@ describe('the portal', () => {
     expect(await changeable()).toEqual(theirRows);
   });
 
-  it.each(personalRoutes.filter((route) => route.startsWith('POST')))(
+  it.each(portalRoutes.filter((route) => route.startsWith('POST')))(
     '%s refuses a form from another site',
     async (route) => {
       const { method, path } = aimedAtThem(route);

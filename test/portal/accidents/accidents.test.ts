@@ -147,13 +147,30 @@ describe('somebody takes care of an accident', () => {
 });
 
 describe('the page of an accident', () => {
-  it('has its levels with their times, where it was, and whose vehicle and driver', async () => {
+  it('has its levels, who was notified and answered what, the events around it, and the way there', async () => {
     const html = await get(await linkTo('VIN114'));
     expect(html).toContain('Accident, Truck 114');
     expect(html.match(/class="done"/g)).toHaveLength(2);
     expect(html).toMatch(/class="now" aria-current="step">[\s\S]*Report ready/);
     const facts = ['39.73920, −104.99030', 'ZQX 4471', 'VIN114', 'Joss Arden', '50 km'];
     for (const words of ['after the accident', ...facts]) expect(html).toContain(words);
+
+    const panel = (id: string) => new RegExp(`id="${id}"[\\s\\S]*?</section>`).exec(html)?.[0] ?? '';
+    const notified = panel('notified');
+    expect(notified.match(/<tbody>/g)).toHaveLength(2);
+    // The path and the query of a receiver may be secrets.
+    expect(notified.match(/claims\.example\.com(?!\/)/g)).toHaveLength(2);
+    expect(notified).toMatch(/claims[\s\S]*?Delivered[\s\S]*?200/);
+    expect(notified).toMatch(/board[\s\S]*?Failed[\s\S]*?410/);
+    expect(notified).not.toContain('said in private');
+    expect(panel('around')).toMatch(/Phone Usage[\s\S]*This accident[\s\S]*Idling/);
+    expect(panel('around')).not.toContain('Smoking');
+    const way = /data-line="([^"]*)"/.exec(html)?.[1] ?? '[]';
+    expect(JSON.parse(way)).toEqual([
+      [-105, 39],
+      [-105, 39.5],
+      [-104.9903, 39.7392],
+    ]);
   });
 
   it('is called by the place where it was, if the provider has a name for it', async () => {
@@ -165,33 +182,6 @@ describe('the page of an accident', () => {
     expect(html).toMatch(/<h1>VINNAMED, I-81 N near Carlisle, PA<\/h1>/);
     expect(html).toContain('40.21500, −77.18900');
     expect(await get('/portal')).toContain('VIN VINNAMED, I-81 N near Carlisle, PA');
-  });
-
-  it('has the way of its trip on the map, from the start by its events', async () => {
-    const way = /data-line="([^"]*)"/.exec(await get(await linkTo('VIN114')))?.[1] ?? '[]';
-    expect(JSON.parse(way)).toEqual([
-      [-105, 39],
-      [-105, 39.5],
-      [-104.9903, 39.7392],
-    ]);
-  });
-
-  it('says by level who was notified and how the receiver answered', async () => {
-    const html = await get(await linkTo('VIN114'));
-    const notified = /id="notified"[\s\S]*?<\/section>/.exec(html)?.[0] ?? '';
-    expect(notified.match(/<tbody>/g)).toHaveLength(2);
-    // The path and the query of a receiver may be secrets.
-    expect(notified.match(/claims\.example\.com(?!\/)/g)).toHaveLength(2);
-    expect(notified).toMatch(/claims[\s\S]*?Delivered[\s\S]*?200/);
-    expect(notified).toMatch(/board[\s\S]*?Failed[\s\S]*?410/);
-    expect(notified).not.toContain('said in private');
-  });
-
-  it('has what the vehicle did in the hours around it, in order', async () => {
-    const html = await get(await linkTo('VIN114'));
-    const around = /id="around"[\s\S]*?<\/section>/.exec(html)?.[0] ?? '';
-    expect(around).toMatch(/Phone Usage[\s\S]*This accident[\s\S]*Idling/);
-    expect(around).not.toContain('Smoking');
   });
 
   it('leads to the report, or says why there is none', async () => {

@@ -181,18 +181,6 @@ describe('an admin', () => {
     expect(await openLinks()).toHaveLength(1);
   });
 
-  it('is asked before a link is revoked', async () => {
-    await create();
-    const path = `${links}/${(await openLinks())[0]?.id}/revoke`;
-    expect(await textOf(await ask('GET', path, { cookie }))).toContain(
-      'Revoke the link for “Harbor Freight”?',
-    );
-    expect(await follow(await ask('POST', path, { cookie }), cookie)).toContain(
-      'Revoked the link for “Harbor Freight”.',
-    );
-    expect(await openLinks()).toEqual([]);
-  });
-
   it('has operators list and revoke links, too', async () => {
     await connect(await create('Used'));
     await create('Open');

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { samsaraEvent, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
 import { connectorOf } from '../../../src/providers/registry.ts';
-import { ask, signIn, textOf, visitor, watchedOn } from '../../support/portal.ts';
+import { signIn, visitor, watchedOn } from '../../support/portal.ts';
 import { connect, pullAll, pullRun, read } from '../../support/provider.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
@@ -158,17 +158,6 @@ describe('a connection that pulls', () => {
     expect(await outcome(form, { typed: 'Harbor' })).toContain('“Harbor” was removed.');
     expect((await get(path)).status).toBe(404);
     expect(await pullsOf(us)).toEqual([]);
-  });
-
-  it('is shown to viewers, without what they may not do', async () => {
-    const { cookie: viewer } = await signIn(us, 'viewer');
-    const page = await textOf(await ask('GET', path, { cookie: viewer }));
-    expect(page).toContain('Data pulled');
-    for (const button of ['Pull now', 'Pause', 'Remove', 'Replace the', 'Save secret', 'Your own ID'])
-      expect(page).not.toContain(button);
-    expect((await ask('POST', `${path}/pause`, { cookie: viewer })).status).toBe(403);
-    const { cookie: member } = await signIn(us, 'member');
-    expect((await ask('POST', `${path}/pause`, { cookie: member })).status).toBe(303);
   });
 
   it('is one that pulls', async () => {

@@ -226,12 +226,4 @@ describe('the last admin', () => {
       expect(await adminsOf(them)).toBe(1);
     }
   });
-
-  it('can be removed by operators, who can add another', async () => {
-    const them = await world();
-    const ann = await signIn(them);
-    const id = (await peopleOf(them)).get(ann.email)?.id;
-    expect((await operator.delete(`/operator/accounts/${them.accountId}/users/${id}`)).status).toBe(200);
-    expect((await peopleOf(them)).size).toBe(0);
-  });
 });

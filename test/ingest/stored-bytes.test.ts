@@ -61,11 +61,6 @@ it.each(kinds)('a small %s is kept in four times its bytes and what every record
   expect(await excessOf(small[kind])).toBeLessThanOrEqual(fixedBytes[kind]);
 });
 
-it('ten calls of small events, of the vehicle with most to copy, make D1 grow by what they cost one by one', async () => {
-  const calls = Array.from({ length: 10 }, () => small.safetyEvent);
-  for (const event of calls) expect(await excessOf(event)).toBeLessThanOrEqual(fixedBytes.safetyEvent);
-});
-
 const wide = '"'.repeat(200);
 it.each<[string, Kind, object, number]>([
   [

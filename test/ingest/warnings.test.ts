@@ -1,6 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
 import { maxWarnings } from '../../src/ingest/warnings.ts';
-import { listenToLog } from '../support/log.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../support/records.ts';
 import { as, worldBefore } from '../support/world.ts';
@@ -31,13 +30,6 @@ it('a call is warned of words that become Other, of unknown fields, and of VINs 
     { field: 'incidentTypes', message: 'maps hard_break to Other', records: 2, index: 1 },
     { field: 'vin', message: expect.stringContaining('17 letters and digits'), records: 1, index: 3 },
   ]);
-});
-
-it('the log counts the records, and repeats nothing of the warnings', async () => {
-  const log = listenToLog();
-  await warned(vehicle({ sourceId: 'logged', vin, 'a name of somebody': 1 }));
-  const [line] = log.lines('request');
-  expect(line?.records).toEqual({ accepted: 1, unchanged: 0, rejected: 0 });
 });
 
 it('a call without anything to warn of gets the reply that it always got', async () => {

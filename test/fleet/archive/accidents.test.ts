@@ -3,6 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { emptyArchive } from '../../support/archive.ts';
+import { follower } from '../../support/follower.ts';
 import { accident } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { as, worldBefore } from '../../support/world.ts';
@@ -86,4 +87,20 @@ it('an archived accident is read by its id: for 31 days after it changed, then w
   expect((await read()).status).toBe(404);
   expect((await read(`?at=${eventTime}`)).data).toEqual(inD1);
   expect((await read('?at=9999-12-31T23:59:59.999Z')).status).toBe(404);
+});
+
+it('the change feed shows what comes in late as it was put together with what is archived', async () => {
+  const read = follower(us.apiToken, { query: 'kinds=accident' });
+  await send({ notificationLevel: 1 });
+  await archive(env);
+  await send({ notificationLevel: 3 });
+  await read.catchUp();
+  await archive(env);
+  await send({ notificationLevel: 1 }); // which is known
+  await read.catchUp();
+  await archive(env);
+  await read.catchUp();
+  const data = await list();
+  expect(data).toMatchObject([{ levels: [{ notificationLevel: 1 }, { notificationLevel: 3 }] }]);
+  expect([...read.copy.values()]).toEqual(data);
 });

@@ -2,10 +2,10 @@ import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
-import { safetyEvent, vehicle } from '../../support/records.ts';
+import { safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
-import { as, call } from '../../support/world.ts';
+import { as, call, world } from '../../support/world.ts';
 
 const tale = story();
 const notified = async () =>
@@ -51,3 +51,19 @@ it.each(['180', '0'])(
     expect(await notified()).toBe(before + 1);
   },
 );
+
+it('the change feed shows what has moved to the archive since it changed', async () => {
+  const us = await world();
+  const old = daysAgo(250);
+  await as(us.connection.ingestKey).send(
+    vehicle(),
+    trip({ startedAt: old }),
+    safetyEvent({ startedAt: old }),
+    safetyEvent({ sourceId: 'recent', startedAt: daysAgo(0) }),
+  );
+  const changes = async () => (await as(us.apiToken).get<object[]>('/changes')).data;
+  const before = await changes();
+  expect(before.length).toBeGreaterThanOrEqual(4);
+  await archive(env);
+  expect(await changes()).toEqual(before);
+});

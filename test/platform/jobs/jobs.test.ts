@@ -106,16 +106,6 @@ describe('a job', () => {
     expect(woken).toEqual([{ job: 'endless' }]);
     expect(await waiting()).toEqual([{ name: 'endless' }]);
   });
-
-  it('that fails says so, and ends', async () => {
-    const { lines } = listenToLog();
-    const { env: bindings, woken } = metered();
-    await runJob(bindings, { bad: { every: 'hour', run: () => Promise.reject(new Error('bad')) } }, 'bad');
-    expect(lines('fault')).toMatchObject([
-      { level: 'error', message: 'A job failed', job: 'bad', home: 'main' },
-    ]);
-    expect([woken, await waiting()]).toEqual([[], []]);
-  });
 });
 
 describe('a budget', () => {

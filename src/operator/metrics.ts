@@ -69,6 +69,9 @@ async function measure(env: Env): Promise<Measured> {
   };
 }
 
+/** The service levels of a kind and a span, and what names these. */
+type Labelled = [label: string, level: ServiceLevel];
+
 /** For how many webhooks the hour's counters are read. */
 const maxWebhooks = 10_000;
 
@@ -98,7 +101,9 @@ async function count(env: Env, now: number): Promise<Measured> {
   );
   const [accident] = waiting.flatMap((one) => (one.accident ? [one.oldest] : [])).sort();
   const secondsSince = (at: Value) => (at ? Math.max(0, (now - at) / 1000) : 0);
-  const levels = labelled(levelsOf(waitsIn(waits, waiting, now)));
+  const levels = Object.entries(levelsOf(waitsIn(waits, waiting, now))).flatMap(([span, kinds]) =>
+    Object.entries(kinds).map(([kind, level]): Labelled => [`kind="${kind}",span="${span}"`, level]),
+  );
   return {
     fleet_database_round_trip_seconds: (Date.now() - now) / 1000,
     fleet_deliveries_pending: waiting.reduce((sum, { pending }) => sum + pending, 0),
@@ -119,27 +124,14 @@ async function count(env: Env, now: number): Promise<Measured> {
   };
 }
 
-/** The service levels of each kind and span, with their labels. */
-const labelled = (levels: ReturnType<typeof levelsOf>): [label: string, ServiceLevel][] =>
-  Object.entries(levels).flatMap(([span, kinds]) =>
-    Object.entries(kinds).map(([kind, level]): [string, ServiceLevel] => [
-      `kind="${kind}",span="${span}"`,
-      level,
-    ]),
-  );
+const quantiles = { 0.5: 'p50', 0.95: 'p95', 0.99: 'p99' } as const;
 
-const byQuantile = (levels: [label: string, ServiceLevel][], of: 'firstAttempt' | 'delivered') =>
+const byQuantile = (levels: Labelled[], of: 'firstAttempt' | 'delivered') =>
   Object.fromEntries(
-    levels.flatMap(
-      ([
-        label,
-        {
-          [of]: { p50, p95, p99 },
-        },
-      ]) =>
-        Object.entries({ 0.5: p50, 0.95: p95, 0.99: p99 }).map(([quantile, value]) => [
-          `${label},quantile="${quantile}"`,
-          value,
-        ]),
+    levels.flatMap(([label, level]) =>
+      Object.entries(quantiles).map(([quantile, name]) => [
+        `${label},quantile="${quantile}"`,
+        level[of][name],
+      ]),
     ),
   );

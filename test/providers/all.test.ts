@@ -9,15 +9,7 @@ import { geotabFleet } from '../support/fleets/geotab.ts';
 import { motiveFleet } from '../support/fleets/motive.ts';
 import { samsaraFleet } from '../support/fleets/samsara.ts';
 import { terminalFleet } from '../support/fleets/terminal.ts';
-import {
-  makePullDue,
-  providerStory,
-  pullAll,
-  pullColumn,
-  pullRun,
-  pullStatus,
-  refusalsOf,
-} from '../support/provider.ts';
+import { makePullDue, providerStory, pullAll, pullColumn, pullRun, refusalsOf } from '../support/provider.ts';
 import { rows } from '../support/rows.ts';
 
 const fleets = [
@@ -47,15 +39,6 @@ describe.each(fleets)('%s', (provider, make) => {
     expect(message).toContain(' refuses ');
     expect(message).not.toContain('wrong');
     expect(await rows('select 1 from pulls where account_id = ?1', tale.us.accountId)).toEqual([]);
-  });
-
-  it('is not called any more once it refuses the credential', async () => {
-    const fleet = served();
-    const id = await tale.connectWith(fleet.credential);
-    await pullAll(id);
-    fleet.lock();
-    await pullRun(id);
-    expect([(await pullStatus(id)).state, await pullColumn(id, 'due_at')]).toEqual(['refused', null]);
   });
 
   it('is called again when it says, to parts of seconds, for all feeds', async () => {

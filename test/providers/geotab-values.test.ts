@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { nextTry } from '../../src/providers/geotab/exceptions.ts';
 import { reference, timeAt } from '../../src/providers/geotab/records.ts';
-import { originOf } from '../../src/providers/geotab/rpc.ts';
 
 describe('what Geotab writes', () => {
   it.each([
     ['b3', 'b3'],
-    [{ id: 'b3', isDriver: true }, 'b3'],
-    ['UnknownDriverId', null],
     [{ id: 'NoDriverId' }, null],
     ['RuleSeatbeltId', 'RuleSeatbeltId'],
     ['Norbert', 'Norbert'],
@@ -24,16 +21,6 @@ describe('what Geotab writes', () => {
     [undefined, null],
   ])('means by the time %j the time %j', (stop, time) => {
     expect(timeAt({ stop }, 'stop')).toBe(time);
-  });
-
-  it.each([
-    ['my.geotab.com', 'https://my.geotab.com'],
-    ['https://MY3.geotab.com/', 'https://my3.geotab.com'],
-    ['my.geotab.com/apiv1', undefined],
-    ['user@my.geotab.com', undefined],
-    ['ftp://my.geotab.com', undefined],
-  ])('names by the server %s the origin %s', (server, origin) => {
-    expect(originOf(server)).toBe(origin);
   });
 });
 

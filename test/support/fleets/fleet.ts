@@ -7,8 +7,6 @@ export type Fleet = {
   wrongCredential: string;
   /** Replies as the provider does. */
   serve(request: Request): Promise<Response>;
-  /** The provider no longer takes the credential. */
-  lock(): void;
   addVehicle(n: number): void;
   /** A vehicle with a name of a million characters, one of the wrong shape, and an event at a negative speed. */
   addBroken(): void;

@@ -35,10 +35,6 @@ export function geotabFleet(): Fleet {
     credential: geotabCredential(data),
     wrongCredential: geotabCredential({ ...data, password: 'a wrong password' }),
     serve: fakeGeotab(data, { perPage: 2 }),
-    lock() {
-      data.password = 'another password';
-      data.sessions.clear();
-    },
     addVehicle: (n) => void data.devices.push(geotabDevice(n)),
     addBroken() {
       const broken = { vinInfoMake: 7, groups: 'none' };

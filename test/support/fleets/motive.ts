@@ -37,7 +37,6 @@ export function motiveFleet(): Fleet {
     credential: data.key,
     wrongCredential: 'wrong-key-1',
     serve: fakeMotive(data, made % 2 === 0 ? { perPage: 2 } : { saysTotal: false }),
-    lock: () => Object.assign(data, { key: 'motive-key-new' }),
     addVehicle: (n) => void vehicles.push(motiveVehicle(n, { updated_at: changedAt() })),
     addBroken() {
       vehicles.push(

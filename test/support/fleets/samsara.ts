@@ -33,7 +33,6 @@ export function samsaraFleet(): Fleet {
     credential: data.token,
     wrongCredential: 'samsara_api_wrong',
     serve: fakeSamsara(data, { perPage: 2 }),
-    lock: () => Object.assign(data, { token: 'samsara_api_new' }),
     addVehicle: (n) => void vehicles.push(samsaraVehicle(n, change())),
     addBroken() {
       vehicles.push(

@@ -49,7 +49,6 @@ export function terminalFleet(): Fleet {
     credential: credential(data.secretKey),
     wrongCredential: credential('sk_prod_wrong_1'),
     serve: fakeTerminal(data, { perPage: 2 }),
-    lock: () => Object.assign(data, { secretKey: 'sk_prod_2' }),
     addVehicle: (n) => void vehicles.push(terminalVehicle(n, taken())),
     addBroken() {
       const broken = { make: 7, groups: 'none', licensePlate: 7 };

@@ -28,16 +28,6 @@ async function paused(): Promise<WebhookOut> {
 }
 
 describe('a pause', () => {
-  it('is notified once it has lasted 15 minutes, and once only', async () => {
-    await paused();
-    await pass(14);
-    expect(mails()).toEqual([]);
-    await pass(1);
-    expect(subjects()).toEqual(['Deliveries to receiver.example.com are paused']);
-    await pass(150);
-    expect(mails()).toHaveLength(1);
-  });
-
   it('is notified with what the receiver does, and its end when a delivery has arrived', async () => {
     tale.heard.responds(() => new Response('', { status: 503 }));
     const hook = await tale.register();

@@ -35,6 +35,12 @@ export function field(value: unknown, ...path: (string | number)[]): unknown {
 export const sameFields = (value: unknown, ...names: string[]): { [name: string]: unknown } =>
   Object.fromEntries(names.map((name) => [name, field(value, name)]));
 
+/** The same for texts, as one. Anything else is passed on, to be refused. */
+export function joinedFields(value: unknown, ...names: string[]): unknown {
+  const found = names.map((name) => field(value, name)).filter((one) => one !== null);
+  return found.every((one) => typeof one === 'string') ? found.join(' ').trim() || null : found[0];
+}
+
 /** The same for a number, which some providers send as text. */
 export function numeric(value: unknown, ...path: (string | number)[]): unknown {
   const found = field(value, ...path);
@@ -101,8 +107,8 @@ export function secondsBetween(start: unknown, end: unknown): number | null {
   return Number.isFinite(seconds) ? seconds : null;
 }
 
-export const yearIn = (year: unknown): number | null =>
-  typeof year === 'string' && /^\d{4}$/.test(year) ? Number(year) : null;
+/** A year, also as text; null for what is none, such as `"0"`. */
+export const yearIn = (year: unknown): number | null => (/^\d{4}$/.test(String(year)) ? Number(year) : null);
 
 /** Milliseconds since 1970 of a time as text, or NaN. */
 export const msOf = (time: unknown): number => (typeof time === 'string' ? Date.parse(time) : Number.NaN);

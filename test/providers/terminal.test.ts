@@ -232,7 +232,7 @@ it('says that Terminal has lost the customer, keeps what there is, and goes on w
   expect(await tale.vehicles(id)).toHaveLength(3);
   const problem = (await pullStatus(id)).feeds.find(({ feed }) => feed === 'vehicles')?.problem;
   expect(problem?.advice).toBe(
-    'Terminal is no longer connected to Samsara: the customer has to sign in there again, through Terminal. ' +
+    'Terminal is no longer connected to Samsara: the customer has to connect it again, through Terminal. ' +
       'We will keep trying.',
   );
   data.status = 'connected';
@@ -246,7 +246,9 @@ it('says that Terminal has lost the customer, keeps what there is, and goes on w
 it('refuses a connection that Terminal has lost', async () => {
   data.status = 'archived';
   const { message } = await tale.tryToConnect();
-  expect(message).toBe('credential Terminal has archived this connection to Samsara.');
+  expect(message).toBe(
+    'credential Terminal is no longer connected to Samsara: the customer has to connect it again, through Terminal.',
+  );
 });
 
 it.each([

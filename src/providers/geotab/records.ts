@@ -1,7 +1,17 @@
 import * as v from 'valibot';
 import type { ProviderRecord } from '../connector.ts';
 import { crashRecords } from '../crash.ts';
-import { at, field, fittingGroups, itemsAt, msOf, place, secondsBetween, yearIn } from '../read.ts';
+import {
+  at,
+  field,
+  fittingGroups,
+  itemsAt,
+  joinedFields,
+  msOf,
+  place,
+  secondsBetween,
+  yearIn,
+} from '../read.ts';
 
 /*
  * Geotab's versions are no times, so these records have no `sourceUpdatedAt`: they arrive in the order of versions, and
@@ -38,11 +48,10 @@ const Email = v.pipe(v.string(), v.email());
 /** A driver from a User. Many log in with their email address. */
 export function driverRecord(item: unknown): ProviderRecord {
   const login = field(item, 'name');
-  const name = [textAt(item, 'firstName'), textAt(item, 'lastName')].filter(Boolean).join(' ').trim();
   return {
     kind: 'driver',
     sourceId: field(item, 'id'),
-    name: name || (login ?? field(item, 'id')),
+    name: joinedFields(item, 'firstName', 'lastName') ?? login ?? field(item, 'id'),
     email: v.is(Email, login) ? login : null,
     phone: field(item, 'phoneNumber'),
     licenseState: field(item, 'licenseProvince'),
@@ -90,11 +99,6 @@ export function timeAt(value: unknown, name: string): unknown {
 
 /** Whether `activeTo` of a vehicle or user is in the future. */
 export const isActive = (value: unknown): boolean => !(msOf(field(value, 'activeTo')) <= Date.now());
-
-export const textAt = (value: unknown, name: string): string | null => {
-  const found = field(value, name);
-  return typeof found === 'string' ? found : null;
-};
 
 /** Collision rules, and whether Geotab's own analysis confirms or dismisses their events. */
 const collisions: { [rule: string]: { isAnalysed: boolean; severity?: string } } = {

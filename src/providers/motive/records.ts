@@ -1,5 +1,16 @@
 import type { ProviderRecord } from '../connector.ts';
-import { at, field, fittingGroups, idAt, itemsAt, numeric, place, sameFields } from '../read.ts';
+import {
+  at,
+  field,
+  fittingGroups,
+  idAt,
+  itemsAt,
+  joinedFields,
+  numeric,
+  place,
+  sameFields,
+  yearIn,
+} from '../read.ts';
 
 /** A vehicle of `/v1/vehicles`, with the names of its groups by id. */
 export function vehicleRecord(item: unknown, groupNames: ReadonlyMap<unknown, unknown>): ProviderRecord {
@@ -21,33 +32,20 @@ const briefVehicle = (vehicle: unknown): ProviderRecord => ({
   sourceId: idAt(vehicle, 'id'),
   name: field(vehicle, 'number') ?? idAt(vehicle, 'id'),
   ...sameFields(vehicle, 'vin', 'make', 'model'),
-  year: yearAt(vehicle),
+  year: yearIn(at(vehicle, 'year')),
 });
-
-/** Motive writes `"0"` for an unknown year. */
-const yearAt = (item: unknown): unknown => {
-  const year = numeric(item, 'year');
-  return year === 0 ? null : year;
-};
 
 export const driverRecord = (item: unknown): ProviderRecord => ({
   kind: 'driver',
   sourceId: idAt(item, 'id'),
   sourceUpdatedAt: field(item, 'updated_at'),
-  name: nameOf(item) ?? field(item, 'username') ?? idAt(item, 'id'),
+  name: joinedFields(item, 'first_name', 'last_name') ?? field(item, 'username') ?? idAt(item, 'id'),
   email: field(item, 'email'),
   phone: phoneOf(item),
   licenseState: field(item, 'drivers_license_state'),
   licenseNumber: field(item, 'drivers_license_number'),
   status: at(item, 'status') === 'deactivated' ? 0 : 1,
 });
-
-function nameOf(item: unknown): unknown {
-  const names = [field(item, 'first_name'), field(item, 'last_name')].filter((name) => name !== null);
-  return names.length > 0 && names.every((name) => typeof name === 'string')
-    ? names.join(' ')
-    : (names[0] ?? null);
-}
 
 /** The code may lack its `+`; a number that begins with one already has it. */
 function phoneOf(item: unknown): unknown {

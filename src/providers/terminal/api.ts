@@ -41,17 +41,11 @@ export async function organisationOf(api: Api): Promise<Organisation & { problem
   return {
     name: field(connection, 'company', 'name') ?? provider,
     id: idFrom(at(connection, 'id')),
-    problem: problems.get(at(connection, 'status'))?.(provider),
+    problem: lost.includes(String(at(connection, 'status')))
+      ? `is no longer connected to ${provider}: the customer has to connect it again, through Terminal`
+      : undefined,
   };
 }
 
-const archived = (provider: string) => `has archived this connection to ${provider}`;
-const problems = new Map<unknown, (provider: string) => string>([
-  [
-    'disconnected',
-    (provider) =>
-      `is no longer connected to ${provider}: the customer has to sign in there again, through Terminal`,
-  ],
-  ['archived', archived],
-  ['pending_deletion', archived],
-]);
+/** The states of a connection in which nothing new arrives. */
+const lost = ['disconnected', 'archived', 'pending_deletion'];

@@ -2,7 +2,7 @@ import type { Access, ProviderRecord } from '../connector.ts';
 import type { Crash } from '../crash.ts';
 import { isValid } from '../geotab/records.ts';
 import { reviewOf } from '../motive/crashes.ts';
-import { at, field, fittingGroups, itemsAt, place, sameFields } from '../read.ts';
+import { at, field, fittingGroups, itemsAt, joinedFields, place, sameFields } from '../read.ts';
 import { crashOf as crashOfSamsara } from '../samsara/events.ts';
 
 /** References are ids, or expanded objects where requested. */
@@ -24,23 +24,19 @@ export function vehicleRecord(item: unknown, groupNames?: ReadonlyMap<unknown, u
   };
 }
 
-export function driverRecord(item: unknown): ProviderRecord {
-  const names = ['firstName', 'middleName', 'lastName'].flatMap((name) => field(item, name) ?? []);
-  return {
-    kind: 'driver',
-    sourceId: field(item, 'id'),
-    sourceUpdatedAt: field(item, 'metadata', 'modifiedAt'),
-    name: names.length > 0 ? joined(names) : (field(item, 'username') ?? field(item, 'sourceId')),
-    ...sameFields(item, 'email', 'phone'),
-    licenseState: field(item, 'license', 'state'),
-    licenseNumber: field(item, 'license', 'number'),
-    status: at(item, 'status') === 'inactive' || isDeleted(item) ? 0 : 1,
-  };
-}
-
-/** Anything but text is passed on, to be refused. */
-const joined = (names: unknown[]): unknown =>
-  names.every((name) => typeof name === 'string') ? names.join(' ') : names[0];
+export const driverRecord = (item: unknown): ProviderRecord => ({
+  kind: 'driver',
+  sourceId: field(item, 'id'),
+  sourceUpdatedAt: field(item, 'metadata', 'modifiedAt'),
+  name:
+    joinedFields(item, 'firstName', 'middleName', 'lastName') ??
+    field(item, 'username') ??
+    field(item, 'sourceId'),
+  ...sameFields(item, 'email', 'phone'),
+  licenseState: field(item, 'license', 'state'),
+  licenseNumber: field(item, 'license', 'number'),
+  status: at(item, 'status') === 'inactive' || isDeleted(item) ? 0 : 1,
+});
 
 const isDeleted = (item: unknown): boolean =>
   field(item, 'metadata', 'deletedAt') !== null || at(item, 'metadata', 'visibility') === 'deleted';

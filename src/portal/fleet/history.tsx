@@ -69,7 +69,7 @@ export const HistoryPanels = (props: { of: 'vehicle' | 'driver'; id: string; his
           title="Latest accidents"
           side={<a href={`/portal/accidents?${of}=${id}`}>All accidents</a>}
         >
-          <Accidents accidents={accidents} />
+          <Accidents accidents={accidents} narrow />
         </Panel>
       )}
       <PerDay history={history} />

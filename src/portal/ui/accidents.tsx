@@ -13,10 +13,16 @@ export const levelOptions = levelNames.map(
 
 export type Accident = ReturnType<typeof accidentsWithVehicles.present>;
 
-/** Accidents as rows, each with its state and who handles it. */
-export const Accidents = ({ accidents }: { accidents: Accident[] }) => (
-  <Table caption="Accidents" columns={columns} items={accidents} />
+/** Accidents as rows, each with its state and who handles it; `narrow` where only half a page is theirs. */
+export const Accidents = ({ accidents, narrow = false }: { accidents: Accident[]; narrow?: boolean }) => (
+  <Table
+    caption="Accidents"
+    columns={narrow ? columns.filter(({ head }) => narrowHeads.includes(head)) : columns}
+    items={accidents}
+  />
 );
+
+const narrowHeads = ['Vehicle', 'State', 'Level', 'Place', 'Time'];
 
 const columns: Column<Accident>[] = [
   { head: 'Vehicle', href: accidentPath, cell: ({ vehicleName }) => vehicleName ?? 'Unknown vehicle' },

@@ -103,10 +103,10 @@ export async function list(c: Context) {
   const { zone, connections, asked, problems } = search;
   return browse(c, listed, search, {
     title: 'Safety events',
-    // "Risk 4 and 5, November 16 to 22", "Speeding, November 20".
+    // "Risk 4 and 5, November 16 – 22", "Speeding, November 20".
     lead:
       problems.length === 0 &&
-      [risks[Number(asked.risk)], asked.type, daysInWords(zone, asked.from, asked.to)]
+      [asked.risk && riskName(asked.risk), asked.type, daysInWords(zone, asked.from, asked.to)]
         .filter(Boolean)
         .join(', '),
     fields: (
@@ -140,15 +140,15 @@ export async function list(c: Context) {
 /** The same events as a CSV file. */
 export const file = async (c: Context) => browsedFile(c, listed, await requested(c));
 
-const risks = ['', '', 'Risk 2 to 5', 'Risk 3 to 5', 'Risk 4 and 5', 'Risk 5'];
-
 const riskChoices: Offered[] = [
   ['', 'Any'],
   ['2', '2 and up'],
   ['3', '3 and up'],
   ['4', '4 and 5'],
-  ['5', 'Only 5'],
+  ['5', '5 only'],
 ];
+
+const riskName = (risk = ''): string => `Risk ${riskChoices.find(([value]) => value === risk)?.[1]}`;
 
 /** The filters that are set, each with a link that removes it; the days are one. */
 const Chips = (props: Search & { chosen: Search['kept']; connections: Connection[]; zone: string }) => {
@@ -157,7 +157,7 @@ const Chips = (props: Search & { chosen: Search['kept']; connections: Connection
   const connection = connections.find(({ id }) => id === asked.connection);
   const words: { [name: string]: string } = {
     from: problems.some(({ field }) => field !== 'connection') ? 'Days' : daysInWords(zone, from, to),
-    risk: `Risk ${riskChoices.find(([value]) => value === asked.risk)?.[1]}`,
+    risk: riskName(asked.risk),
     type: asked.type ?? '',
     connection: connection ? nameOf(connection) : 'Unknown connection',
     vehicle: `Vehicle ${nameOr(asked.vehicle, matched.vehicles)}${ofMany(matched.vehicles)}`,

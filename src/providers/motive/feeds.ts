@@ -78,7 +78,7 @@ export const trips = inPasses<Api>({
   overlapMs,
   read: (api, pass) =>
     tripPage(api, recent(pass, tripDays * dayMs), pass.place, { updated_after: changedSince(pass) }),
-  history: { windowDays: 12, page: tripPage },
+  history: { windowDays: 11, page: tripPage },
 });
 
 const speeding: List = { path: '/v1/speeding_events', many: 'speeding_events', one: 'speeding_event' };

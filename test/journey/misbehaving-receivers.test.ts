@@ -48,10 +48,10 @@ beforeAll(async () => {
   const { good, untrusted } = await pairs();
   us = await journeyAccount(stack);
 
-  const register = async (name: string, starting: Promise<RawServer>) => {
+  const register = async (name: string, starting: Promise<RawServer>, changes = {}) => {
     const server = await starting;
     servers.push(server);
-    hooks[name] = await addWebhook(stack, us, `https://localhost:${server.port}/`);
+    hooks[name] = await addWebhook(stack, us, `https://localhost:${server.port}/`, changes);
   };
   // Each on a port of its own: what one leaves on a connection must not reach another.
   for (const [name, { does }] of Object.entries(misbehaviours)) await register(name, serveTls(good, does));
@@ -60,11 +60,16 @@ beforeAll(async () => {
     'has a certificate of nobody',
     serveTls(untrusted, (socket) => socket.end(reply)),
   );
-  const healthy = serveTls(good, (socket) => {
-    healthyCalls++;
+  const healthy = serveTls(good, (socket, request) => {
+    if (/^authorization: bearer a-token\r$/im.test(request)) healthyCalls++;
     socket.end(reply);
   });
-  await register('is healthy', healthy);
+  const login = await serveTls(good, (socket) =>
+    socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{"access_token":"a-token"}'),
+  );
+  servers.push(login);
+  const tokenUrl = `https://localhost:${login.port}/token`;
+  await register('is healthy', healthy, { oauth: { tokenUrl, clientId: 'us', clientSecret: 'secret' } });
   hooks['is not there'] = await addWebhook(stack, us, `https://localhost:${await freePort()}/`);
   await event('first');
   await until('the healthy receiver is called', () => healthyCalls === 1);

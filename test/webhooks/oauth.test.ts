@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { authorizer, maxTokenBytes } from '../../src/webhooks/deliveries/access-token.ts';
+import { sealClient } from '../../src/webhooks/oauth.ts';
 import { attempted, deliveriesOf, settled } from '../support/deliveries.ts';
 import { ask, formOn, signIn } from '../support/portal.ts';
 import { rows } from '../support/rows.ts';
@@ -156,6 +157,16 @@ describe('a token', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it('is not asked for at an address that must not be called, however that came into the database', async () => {
+    const { id } = await register();
+    const sealed = await sealClient(env, id, { ...client, tokenUrl: 'https://10.0.0.1/token' });
+    await rows('update webhooks set oauth = ?1 where id = ?2', JSON.stringify(sealed), id);
+    await tale.happen();
+    const answer = 'token endpoint has an address that we do not call';
+    expect((await attempted(id)).log).toMatchObject([{ result: 'token', answer }]);
+    expect(tale.heard.got).toEqual([]);
+  });
+
   it('is asked for in the body by those whose endpoint refuses Basic', async () => {
     grant = ({ authorization }) =>
       authorization ? Response.json({ error: 'invalid_client' }, { status: 401 }) : granted('by-post');
@@ -212,17 +223,20 @@ describe('a token endpoint that fails', () => {
       expect(log[0]).toMatchObject({ result: 'token', answer: `token endpoint ${says}` });
       expect(JSON.stringify(log)).not.toContain(client.clientSecret);
       expect(tale.heard.got).toEqual([]);
-      const { cookie } = await signIn(tale.us);
-      const [delivery] = await deliveriesOf(hook.id);
-      const page = await (
-        await ask('GET', `/portal/webhooks/${hook.id}/deliveries/${delivery?.id}`, { cookie })
-      ).text();
-      expect(page).toContain('No access token');
-      expect(page).toContain(`token endpoint ${says}`);
-      const { data } = await api().get<object[]>(`/deliveries?webhookId=${hook.id}`);
-      expect(data).toMatchObject([{ lastAnswer: { kind: 'token', status: null } }]);
     },
   );
+
+  it('is said on the page of the delivery and in the list', async () => {
+    grant = () => Response.json({ error: 'invalid_scope' }, { status: 400 });
+    const hook = await register();
+    await tale.happen();
+    const { id } = await attempted(hook.id);
+    const { cookie } = await signIn(tale.us);
+    const page = await ask('GET', `/portal/webhooks/${hook.id}/deliveries/${id}`, { cookie });
+    expect(await page.text()).toMatch(/No access token[\s\S]*token endpoint responded 400: invalid_scope/);
+    const { data } = await api().get<object[]>(`/deliveries?webhookId=${hook.id}`);
+    expect(data).toMatchObject([{ lastAnswer: { kind: 'token', status: null } }]);
+  });
 
   it('is asked once for the deliveries that wait, not once for each', async () => {
     grant = () => Response.json({ error: 'server_error' }, { status: 500 });

@@ -83,10 +83,10 @@ export const rudeServers: Record<string, Misbehaviour> = {
 /** A server of the above, its port, and how to end it with all its connections. */
 export type RawServer = { port: number; stop: () => void };
 
-/** Serves over TLS: reads the head of each request, and gives `handle` the socket. */
+/** Serves over TLS: reads the head of each request, and gives `handle` the socket and what it has read. */
 export const serveTls = (
   pair: { cert: string; key: string },
-  handle: (socket: Socket) => void,
+  handle: (socket: Socket, request: string) => void,
 ): Promise<RawServer> =>
   serve(createTlsServer(pair), 'secureConnection', (socket) => {
     let text = '';
@@ -95,7 +95,7 @@ export const serveTls = (
       if (!text.includes('\r\n\r\n')) return;
       socket.off('data', read);
       socket.resume();
-      handle(socket);
+      handle(socket, text);
     };
     socket.on('data', read);
   });

@@ -4,13 +4,12 @@ import type { Kernel } from './kernel.ts';
 import { memoryD1, type Through } from './sqlite.ts';
 
 const second = 1000;
-const minute = 60 * second;
 
 type Message = { body: QueueMessage; at: number };
 
 /** What a deployment with two homes binds, in memory: every call of it waits for its turn. */
 export function bindings(kernel: Kernel, migrations: string[]) {
-  const { through, random, now } = kernel;
+  const { through } = kernel;
   const databases = [0, 1].map(() => memoryD1(migrations, through, kernel));
   const buckets = [0, 1].map(() => memoryBucket(through));
   const messages: Message[] = [];
@@ -27,7 +26,7 @@ export function bindings(kernel: Kernel, migrations: string[]) {
     DELIVERIES_EU: queue,
     ARCHIVE: buckets[0]?.bucket,
     ARCHIVE_EU: buckets[1]?.bucket,
-    TOKENS: staleKv(through, now, random),
+    TOKENS: memoryKv(through),
     ATTEMPTS: { writeDataPoint: () => {} },
     EMAIL: { send: () => through('mail', () => ({ messageId: 'm' })) },
     ...Object.fromEntries(Object.keys(rateLimits).map((name) => [name, noLimit])),
@@ -65,21 +64,12 @@ function memoryQueue({ through, random, now, faults }: Kernel, messages: Message
   } as unknown as Queue; // as above
 }
 
-/** KV, which for up to a minute may say what was there before, or that there was nothing. */
-function staleKv(through: Through, now: () => number, random: () => number) {
-  const entries = new Map<string, { value: string | null; before: string | null; at: number }>();
-  const set = (key: string, value: string | null) =>
-    entries.set(key, { value, before: entries.get(key)?.value ?? null, at: now() });
+function memoryKv(through: Through) {
+  const entries = new Map<string, string>();
   return {
-    get: (key: string, options?: { type?: string }) =>
-      through('KV', () => {
-        const entry = entries.get(key);
-        const isStale = entry && now() - entry.at < minute && random() < 0.5;
-        const text = (isStale ? entry.before : entry?.value) ?? null;
-        return text !== null && options?.type === 'json' ? JSON.parse(text) : text;
-      }),
-    put: (key: string, value: string) => through('KV', () => void set(key, value)),
-    delete: (key: string) => through('KV', () => void set(key, null)),
+    get: (key: string) => through('KV', () => JSON.parse(entries.get(key) ?? 'null')),
+    put: (key: string, value: string) => through('KV', () => void entries.set(key, value)),
+    delete: (key: string) => through('KV', () => void entries.delete(key)),
   };
 }
 

@@ -7,7 +7,6 @@ import {
   type Account,
   type Config,
   type Connection,
-  type Delivery,
   type Hook,
   keyOf,
   type News,
@@ -31,10 +30,7 @@ const isPause = ({ reason }: Silence) => reason === 'paused';
 export const by = ({ token }: Account) => ({ 'x-api-key': token.value });
 
 /** Customers: their connectors send records, and they keep webhooks. */
-export function customers(
-  { now, below, random, pick, sleep }: Kernel,
-  { insist, must, operator, list }: Asking,
-) {
+export function customers({ now, below, random, pick, sleep }: Kernel, { insist, must, operator }: Asking) {
   let made = 0;
 
   const connect = async (accountId: string, provider: string): Promise<Connection> => {
@@ -65,7 +61,7 @@ export function customers(
         silences: [],
         disconnected: new Map(),
       },
-      ...{ news: new Map(), records: new Map(), followers: [{ cursor: undefined, copy: new Map() }] },
+      ...{ news: new Map(), records: new Map(), follower: { cursor: undefined, copy: new Map() } },
       ...{ isBusy: false, gone: false },
     };
   };
@@ -173,7 +169,6 @@ export function customers(
       mood: 'up',
       changes: [],
       silences: [],
-      replays: [],
       isBusy: true,
       calledAt: 0,
     };
@@ -210,37 +205,10 @@ export function customers(
     if (status === 200) silence.done = now();
     await sleep(below(random() < 0.9 ? 30 * second : 8 * 60 * minute));
     silence.ended = now();
-    // A suspended account, or a token that has just been revoked, cannot resume it yet.
+    // A suspended account cannot resume it yet.
     for (let resumed = 0; ![200, 400].includes(resumed) && !account.gone; await sleep(second))
       resumed = (await insist('POST', `/webhook/${hook.id}/resume`, by(account))).status;
     pausing.delete(hook);
   };
-  /** Has a delivery that waits for its retry sent now, or some that have ended again. */
-  const resend = async (account: Account, hook: Hook) => {
-    const sent = now();
-    const listed: Delivery[] = (await list(`/deliveries?webhookId=${hook.id}&`, by(account))) ?? [];
-    const waiting = listed.filter(({ status }) => status === 'pending');
-    if (waiting.length > 0 && random() < 0.5)
-      return void (await insist('POST', `/deliveries/${pick(waiting).id}/send`, by(account)));
-    const ended = listed.filter(({ status }) => status !== 'pending');
-    const id = listed.length > 0 && random() < 0.7 ? pick(listed).id : undefined;
-    const replay = {
-      id,
-      all: id !== undefined || random() < 0.5,
-      sent,
-      done: Infinity,
-      certain: [] as string[],
-    };
-    hook.replays.push(replay);
-    const [path, body] = id
-      ? [`/deliveries/${id}/replay`, undefined]
-      : [`/webhook/${hook.id}/replay`, { includeDelivered: replay.all }];
-    const { status, data } = await insist('POST', path, by(account), body);
-    replay.done = now();
-    if (status === 200 && !data.more)
-      replay.certain = ended
-        .filter((one) => (id ? one.id === id : replay.all || one.status !== 'delivered'))
-        .map((one) => one.id);
-  };
-  return { open, connect, send, create, update, remove, pause, resend };
+  return { open, connect, send, create, update, remove, pause };
 }

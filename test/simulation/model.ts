@@ -27,11 +27,7 @@ export type Hook = {
   isBusy: boolean;
   /** When it was called last. */
   calledAt: number;
-  replays: Replay[];
 };
-
-/** What was asked to be sent again: one delivery or those that were missed, or `all`. `certain` are those that are. */
-type Replay = { id: string | undefined; all: boolean; sent: number; done: number; certain: string[] };
 
 /** While none of its calls may start: from when that was confirmed, until it is asked for again. */
 export type Silence = {
@@ -75,17 +71,14 @@ export type Account = {
   /** It is being moved, suspended or deleted, one at a time. */
   isBusy: boolean;
   gone: boolean;
-  followers: Follower[];
+  follower: Follower;
 };
 
 /** Somebody who follows the changes of an account, with a copy of its records. */
 export type Follower = { cursor: string | undefined; copy: Map<string, unknown> };
 
 /** One call that a receiver got. */
-type Got = { id: string; hook: Hook; news: News; by: Invocation; running: boolean; at: number } & (
-  | { heard: number; heardAt: number }
-  | { heard?: never }
-);
+type Got = { id: string; hook: Hook; news: News; by: Invocation; running: boolean; heard?: number };
 
 export type Delivery = {
   eventId: string;
@@ -152,7 +145,7 @@ export function receivers(
     if (earlier.some(({ running, by }) => running && !by.over))
       throw new Violation(`two calls at a time for delivery ${id}`);
     const done = earlier.findLast(({ heard }) => heard !== undefined && isFinal(heard));
-    if (done?.heard && !done.by.disturbed && !isReplayed(done))
+    if (done && !done.by.disturbed)
       throw new Violation(`delivery ${id} was sent again, though ${done.by.name} got ${done.heard}`);
     const others = [...calls.values()].find(
       ([one]) => one?.hook === hook && one.news === news && one.id !== id,
@@ -162,7 +155,7 @@ export function receivers(
         `${keyOf(news.eventId, news.level)} has two deliveries, ${id} and ${others[0]?.id}`,
       );
     if (earlier.length === 0) checkOrder(hook, news, id);
-    const got: Got = { id, hook, news, by, running: true, at: now() };
+    const got: Got = { id, hook, news, by, running: true };
     calls.set(id, [...earlier, got]);
     return got;
   };
@@ -196,7 +189,7 @@ export function receivers(
       };
       try {
         const heard = await Promise.race([response(), aborted]);
-        Object.assign(call, { heard, heardAt: now() });
+        call.heard = heard;
         return new Response('response', { status: heard });
       } finally {
         call.running = false;
@@ -225,16 +218,6 @@ export function receivers(
 
   function checkEnd(hook: Hook, news: News, { id, status, attempts }: Delivery) {
     const all = calls.get(id) ?? [];
-    const replays = hook.replays.filter((one) => one.id === undefined || one.id === id);
-    const promised = replays.findLast(({ certain }) => certain.includes(id));
-    const isWanted = ({ sent, done }: Replay) =>
-      configsBetween(hook, sent, done).every((config) => subscribes(config, news));
-    if (promised && isWanted(promised) && status !== 'cancelled' && all.every(({ at }) => at < promised.sent))
-      throw new Violation(`delivery ${id} was replayed, and not sent again`);
-    const again = promised?.id && promised === replays.at(-1) ? promised.sent : 0;
-    const atMost = all.filter(({ at }) => at >= again).length;
-    // Since then its attempts have been counted from the beginning.
-    const made = all.filter(({ at }) => replays.every((one) => one.done < at));
     const heard = all.flatMap((one) => one.heard ?? []);
     const isRight = {
       pending: false,
@@ -246,20 +229,13 @@ export function receivers(
     }[status];
     if (!isRight)
       throw new Violation(`delivery ${id} ended ${status} after ${attempts} attempts, heard ${heard}`);
-    const recorded = made.filter((one) => one.heard !== undefined && !one.by.disturbed).length;
-    if (attempts > atMost || attempts < recorded)
+    const recorded = all.filter((one) => one.heard !== undefined && !one.by.disturbed).length;
+    if (attempts > all.length || attempts < recorded)
       throw new Violation(`delivery ${id} has ${attempts} attempts, though ${all.length} calls were made`);
-    const lost = made.find((one) => one.heard !== undefined && isSuccess(one.heard) && !one.by.disturbed);
+    const lost = all.find((one) => one.heard !== undefined && isSuccess(one.heard) && !one.by.disturbed);
     if (lost && status !== 'delivered') throw new Violation(`delivery ${id} succeeded, and is ${status}`);
   }
 }
-
-/** Whether what it ended has been asked to be sent again since. */
-const isReplayed = ({ id, hook, ...call }: Got): boolean =>
-  call.heard !== undefined &&
-  hook.replays.some(
-    (one) => (one.id ?? id) === id && (one.all || !isSuccess(call.heard)) && one.done >= call.heardAt,
-  );
 
 export class Violation extends Error {}
 

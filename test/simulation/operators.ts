@@ -4,29 +4,14 @@ import { type Account, type Connection, type Silence, Violation } from './model.
 
 const second = 1000;
 
-/** Operators: they revoke tokens, and move, suspend and delete accounts. */
+/** Operators: they move, suspend and delete accounts. */
 export function operators(
   { now, below, random, sleep }: Kernel,
-  { once, insist, must, operator }: Asking,
+  { insist, must, operator }: Asking,
   everything: () => string[],
   connect: (accountId: string, provider: string) => Promise<Connection>,
 ) {
   return {
-    async revoke(account: Account) {
-      const old = account.token;
-      const fresh = await insist('POST', `/operator/accounts/${account.id}/tokens`, operator, {
-        name: 'next',
-      });
-      if (fresh.status !== 200) return;
-      account.token = fresh.data;
-      const revoked = await insist('DELETE', `/operator/tokens/${old.id}`, operator);
-      for (let tries = 0; tries < 3 && revoked.status === 200; tries++) {
-        const { status } = await once('GET', '/trips', { 'x-api-key': old.value });
-        if (status === 200) throw new Violation('A revoked token reads');
-        await sleep(below(40 * second));
-      }
-    },
-
     /** There and back, or it is cancelled. */
     async move(account: Account) {
       const path = `/operator/accounts/${account.id}/move`;

@@ -3,7 +3,7 @@ import { homesOf } from '../../src/platform/homes/homes.ts';
 import type { Asking } from './ask.ts';
 import { by } from './customers.ts';
 import type { Kernel } from './kernel.ts';
-import { type Account, type Delivery, type Follower, type Hook, Violation } from './model.ts';
+import { type Account, type Delivery, type Hook, Violation } from './model.ts';
 
 const paths: [string, string][] = [
   ['/safety-events', '?from=1970-01-01&to=9999-01-01&'],
@@ -35,14 +35,13 @@ export function readers(kernel: Kernel, { once, must, list }: Asking, env: Env) 
     return items;
   };
 
-  const page = (account: Account, cursor: string | undefined, ask = once) => {
-    const query = `kinds=vehicle,trip,safetyEvent,accident&limit=${1 + below(20)}`;
-    return ask('GET', `/changes?${query}${cursor ? `&cursor=${cursor}` : ''}`, by(account));
-  };
   /** Reads a page of the changes; returns whether there are more. */
-  const follow = async (account: Account, follower: Follower, ask = once) => {
+  const follow = async (account: Account, ask = once) => {
+    const { follower } = account;
     const { cursor } = follower;
-    const { status, data, resume, next } = await page(account, cursor, ask);
+    const query = `kinds=vehicle,trip,safetyEvent,accident&limit=${1 + below(20)}`;
+    const path = `/changes?${query}${cursor ? `&cursor=${cursor}` : ''}`;
+    const { status, data, resume, next } = await ask('GET', path, by(account));
     if (status !== 200 || follower.cursor !== cursor) return false; // it has read on meanwhile
     for (const { id, data: item } of data) follower.copy.set(id, item);
     follower.cursor = resume;
@@ -58,14 +57,7 @@ export function readers(kernel: Kernel, { once, must, list }: Asking, env: Env) 
 
   return {
     read: async (account: Account) => void (await read(account)),
-    follow: async (account: Account) => void (await follow(account, pick(account.followers))),
-    /** Somebody begins to follow, with what the lists have. */
-    async join(account: Account) {
-      const { status, resume } = await page(account, 'now');
-      const items = await readAll(account);
-      if (status !== 200 || items.includes(undefined)) return;
-      account.followers.push({ cursor: resume, copy: new Map(items.map((item) => [itemId(item), item])) });
-    },
+    follow,
 
     /** Whether deliveries of an account are pending. */
     async waits(account: Account) {
@@ -79,15 +71,14 @@ export function readers(kernel: Kernel, { once, must, list }: Asking, env: Env) 
     /** In the end all lists are complete, whoever has followed has the same, and one home has all of it. */
     async check(account: Account) {
       const items = await readAll(account, must);
-      for (const follower of account.followers) {
-        while (await follow(account, follower, must));
-        for (const item of follower.copy.values())
-          if (account.disconnected.has((item as { connectionId: string } | null)?.connectionId ?? ''))
-            throw new Violation(`whoever follows still has ${JSON.stringify(item)}`);
-        for (const item of items) {
-          const [copy, listed] = [follower.copy.get(itemId(item)), item].map((one) => JSON.stringify(one));
-          if (copy !== listed) throw new Violation(`whoever follows has ${copy}, and not ${listed}`);
-        }
+      while (await follow(account, must));
+      const { copy } = account.follower;
+      for (const item of copy.values())
+        if (account.disconnected.has((item as { connectionId: string } | null)?.connectionId ?? ''))
+          throw new Violation(`whoever follows still has ${JSON.stringify(item)}`);
+      for (const item of items) {
+        const [copied, listed] = [copy.get(itemId(item)), item].map((one) => JSON.stringify(one));
+        if (copied !== listed) throw new Violation(`whoever follows has ${copied}, and not ${listed}`);
       }
       const homes = [...homesOf(env).values()].map((home) =>
         asCaller(home, { tokenId: account.token.id, accountId: account.id }, () => []).then(

@@ -63,6 +63,7 @@ export async function run(seed: number, steps: number, migrations: string[]) {
     while (step < steps) await one();
 
     sim.faults.rate = 0;
+    world.messages.length = 0; // lost, so that the sweep has to find all that was under way
     for (const hook of accounts.flatMap(({ hooks }) => hooks)) hook.mood = 'up';
     while (world.working() > 0) await one(true);
     const left = accounts.filter(({ gone }) => !gone);
@@ -184,6 +185,7 @@ function simulated(sim: Kernel, migrations: string[]) {
 
   return {
     accounts,
+    messages,
     people,
     got,
     start,

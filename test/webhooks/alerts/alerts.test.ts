@@ -130,12 +130,6 @@ it('is notified once when the job runs twice at the same time', async () => {
   expect(mails()).toHaveLength(1);
 });
 
-it('fails for want of the portal’s address', async () => {
-  await paused();
-  const withoutOrigin = { ...env, ORIGIN: undefined } as unknown as Env; // as deployed without
-  await expect(pass(15, withoutOrigin)).rejects.toThrow('ORIGIN is not set');
-});
-
 describe('many webhooks', () => {
   it('of an account are one message, and do not keep another account waiting', async () => {
     const ours = await addWebhooks(tale.us.accountId, 1000);

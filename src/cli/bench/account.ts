@@ -5,24 +5,12 @@ import type { Stack } from '../local/stack.ts';
 import { operatorOf, request } from '../operate/client.ts';
 import type { BenchStack } from './harness.ts';
 
-/** An account with one connection and fifty vehicles, and the calls of its customer and its connector. */
-export type BenchAccount = {
-  id: string;
-  connection: string;
-  token: string;
-  ingestKey: string;
-  post: <T>(path: string, body: object, key?: string) => Promise<T>;
-  ingest: (records: object[]) => Promise<{ accepted: number }>;
-  /** Creates a webhook for each URL. Returns their ids. */
-  webhooks: (
-    urls: string[],
-    changes?: { connectionIds?: string[]; notificationTypes?: number[]; signing?: true },
-  ) => Promise<string[]>;
-};
+export type BenchAccount = Awaited<ReturnType<typeof newAccount>>;
 
 const vehicles = 50;
 
-export async function newAccount(stack: Stack): Promise<BenchAccount> {
+/** Opens an account with one connection and fifty vehicles. Returns the calls of its customer and its connector. */
+export async function newAccount(stack: Stack) {
   const operator = operatorOf(stack);
   const wanted = [{ provider: 'motive', name: 'bench' }];
   const { accountId: id, apiToken: token, connections } = await openAccount(operator, 'Bench', wanted);
@@ -44,7 +32,8 @@ export async function newAccount(stack: Stack): Promise<BenchAccount> {
   );
   return {
     ...{ id, connection, token, ingestKey, post, ingest },
-    webhooks: async (urls, changes = {}) => {
+    /** Creates a webhook for each URL. Returns their ids. */
+    webhooks: async (urls: string[], changes: { signing?: true } = {}) => {
       const ids: string[] = [];
       const webhook = {
         connectionIds: [connection],

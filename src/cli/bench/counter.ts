@@ -1,23 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Certificates } from '../local/certificates.ts';
-import { type Listening, listen } from '../local/receiver.ts';
+import { listen } from '../local/receiver.ts';
 
-/** A slow receiver that counts its calls. */
-export type Counter = Listening & {
-  /** Calls that got their response, those with a known `Delivery-Id`, and the most in parallel at one path. */
-  got: number;
-  repeats: number;
-  most: number;
-  /** When the first call since the last reset began, and when the last one got its response. */
-  firstAt: number | undefined;
-  lastAt: number;
-  reset: () => void;
-};
+export type Counter = Awaited<ReturnType<typeof startCounter>>;
 
-export async function startCounter(certificates: Certificates, ms: number): Promise<Counter> {
+/** Starts a slow receiver that counts its calls. */
+export async function startCounter(certificates: Certificates, ms: number) {
   const seen = new Set<string>();
   const inFlight = new Map<string, number>();
-  const nothing = { got: 0, repeats: 0, most: 0, firstAt: undefined, lastAt: 0 };
+  const nothing = {
+    /** Calls that got their response, those with a known `Delivery-Id`, and the most in parallel at one path. */
+    ...{ got: 0, repeats: 0, most: 0 },
+    /** When the first call since the last reset began, and when the last one got its response. */
+    ...{ firstAt: undefined as number | undefined, lastAt: 0 },
+  };
   const listening = await listen(certificates, 0, (request, response) => {
     counter.firstAt ??= performance.now();
     const { url: path = '', headers } = request;
@@ -35,7 +31,7 @@ export async function startCounter(certificates: Certificates, ms: number): Prom
       seen.add(id);
     });
   });
-  const counter: Counter = {
+  const counter = {
     ...{ ...listening, ...nothing },
     reset: () => {
       seen.clear();

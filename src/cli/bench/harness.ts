@@ -1,9 +1,9 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Stack, startStack } from '../local/stack.ts';
+import { startStack } from '../local/stack.ts';
 import { request } from '../operate/client.ts';
 import { localDirectory } from '../project/paths.ts';
-import { type Counter, startCounter } from './counter.ts';
+import { startCounter } from './counter.ts';
 import { print, type Table } from './table.ts';
 
 /** A benchmark: a description and its measurement. */
@@ -19,16 +19,7 @@ type Harness = {
 /** Whether rate limits are those of the service instead of out of reach. */
 type StackOptions = { rateLimits?: boolean };
 
-/** The service inside the benchmarks' Worker, with its commands. */
-export type BenchStack = Stack & {
-  directory: string;
-  call: <T>(path: string, body?: object) => Promise<T>;
-  /** Starts a receiver that responds after `ms`. It stops with the stack, as do all in `closing`. */
-  receiver: (ms?: number) => Promise<Counter>;
-  closing: { stop: () => void }[];
-  /** Measures without the log, whose local cost says nothing about Cloudflare's network. */
-  quietly: <T>(measure: () => Promise<T>) => Promise<T>;
-};
+export type BenchStack = Awaited<ReturnType<typeof startBenchStack>>;
 
 /** Runs benchmarks one after the other and prints their tables. */
 export async function runBenchmarks(
@@ -50,13 +41,15 @@ export async function runBenchmarks(
   }
 }
 
-async function startBenchStack(rateLimits: boolean): Promise<BenchStack> {
+/** Starts the service inside the benchmarks' Worker, with its commands. */
+async function startBenchStack(rateLimits: boolean) {
   const directory = join(localDirectory, 'bench');
   rmSync(directory, { recursive: true, force: true });
   const config = (toml: string) => withBenchWorker(rateLimits ? toml : withoutRateLimits(toml));
   const stack = await startStack({ directory, port: 0, config });
   const call = <T>(path: string, body: object = {}) =>
     request<T>(stack.baseUrl + path, { method: 'POST', body: JSON.stringify(body) });
+  /** Measures without the log, whose local cost says nothing about Cloudflare's network. */
   const quietly = async <T>(measure: () => Promise<T>) => {
     await call('/bench/log?off');
     const measured = await measure();
@@ -64,6 +57,7 @@ async function startBenchStack(rateLimits: boolean): Promise<BenchStack> {
     return measured;
   };
   const closing: { stop: () => void }[] = [];
+  /** Starts a receiver that responds after `ms`. It stops with the stack, as do all in `closing`. */
   const receiver = async (ms = 0) => {
     const counter = await startCounter(stack.certificates, ms);
     closing.push(counter);

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type BenchAccount, deliveryBody, forget, newAccount, pileUp, type Used } from './account.ts';
-import { arrivalsPerSecond, type Counter } from './counter.ts';
-import type { Benchmark, BenchStack } from './harness.ts';
+import { deliveryBody, forget, newAccount, pileUp, type Used } from './account.ts';
+import { arrivalsPerSecond } from './counter.ts';
+import type { Benchmark } from './harness.ts';
 
 /** How many deliveries a second so many webhooks, whose receivers take so long, should get. */
 type Case = { webhooks: number; ms: number; deliveries: number; required: number };
@@ -36,7 +36,11 @@ export const receivers: Benchmark = {
       const sent = { urls, body: deliveryBody, count: deliveries };
       const bare = await arrivalsPerSecond(receiver, deliveries, () => stack.call('/bare/send?slow', sent));
       const ids = await us.webhooks(urls);
-      const { perSecond, used } = await deliver(stack, us, receiver, webhooks, deliveries);
+      const prepare = () => pileUp(stack, us, deliveries / webhooks, webhooks);
+      const wake = () => stack.call('/bench/wake');
+      const perSecond = await arrivalsPerSecond(receiver, deliveries, wake, prepare);
+      await wait(500); // the last are still being recorded
+      const used = await stack.call<Used>('/bench/used');
       const { repeats, most } = receiver;
       await forget(stack, ids);
       const written = used.written / deliveries;
@@ -60,17 +64,3 @@ export const receivers: Benchmark = {
     return [{ title, rows }];
   },
 };
-
-/** Makes that many deliveries pile up, then sends them: how many a second, and what the consumer used. */
-async function deliver(
-  stack: BenchStack,
-  us: BenchAccount,
-  receiver: Counter,
-  webhooks: number,
-  deliveries: number,
-): Promise<{ perSecond: number; used: Used }> {
-  const prepare = () => pileUp(stack, us, deliveries / webhooks, webhooks);
-  const perSecond = await arrivalsPerSecond(receiver, deliveries, () => stack.call('/bench/wake'), prepare);
-  await wait(500); // the last are still being recorded
-  return { perSecond, used: await stack.call<Used>('/bench/used') };
-}

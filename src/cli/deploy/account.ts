@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { NamedDatabase } from './api.ts';
 import { type Api, granted, listed } from './api.ts';
 import { placed, type Residency } from './place.ts';
-import type { HomeIds, HomeToDeploy, Ids, Plan } from './plan.ts';
+import type { HomeToDeploy, Ids, Plan } from './plan.ts';
 import type { Vars } from './settings.ts';
 import { must, notSignedIn, Stopped, type Wrangler } from './wrangler.ts';
 
@@ -84,7 +84,7 @@ export async function createMissing(
   const namespace =
     found.namespace ??
     (await create(`KV namespace ${plan.namespace}`, Namespace, '/storage/kv/namespaces', body)).id;
-  const ids: HomeIds[] = [];
+  const ids: Ids['homes'] = [];
   for (const { name, place, ...home } of homes) {
     const body = { name: home.database, ...placed(place, 'primary_location_hint') };
     const id =

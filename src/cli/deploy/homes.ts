@@ -1,13 +1,12 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import * as v from 'valibot';
+import { subjectOf } from '../../operator/api/schema.ts';
 import { mainHome } from '../../platform/homes/names.ts';
-import { root } from '../project/paths.ts';
 import type { AccountContents } from './account.ts';
 import type { NamedDatabase, Query } from './api.ts';
 import { type Api, granted } from './api.ts';
 import { placeBeside } from './place.ts';
 import type { HomeToDeploy, Plan } from './plan.ts';
+import { expectedSchema } from './schema.ts';
 import { Stopped } from './wrangler.ts';
 
 /**
@@ -66,25 +65,20 @@ async function hasQueue(api: Api, name: string): Promise<boolean> {
   return queues.some(({ queue_name }) => queue_name === name);
 }
 
-/**
- * Makes sure that an unbound database is empty, or was migrated by an interrupted deploy. @throws Stopped, when it
- * holds something else
- */
+/** Makes sure that an unbound database has no other tables than ours. @throws Stopped, when it has */
 async function mustBeOurs(query: Query, database: NamedDatabase): Promise<void> {
   const { name } = database;
-  const ask = (sql: string) => query(`Checking the database ${name}`, database, sql);
-  const tables = await ask(
-    `select name from sqlite_master where type = 'table' and name not glob '_cf_*' and name not glob 'sqlite_*'
-      order by name = 'd1_migrations' desc limit 5`,
+  const tables = await query(
+    `Checking the database ${name}`,
+    database,
+    `select name from sqlite_master where type = 'table' and name <> 'd1_migrations'
+      and name not glob '_cf_*' and name not glob 'sqlite_*'`,
   );
-  if (tables.length === 0) return;
-  const [first] = tables.includes('d1_migrations')
-    ? await ask('select name from d1_migrations order by id limit 1')
-    : [];
-  const isOurs = first === readdirSync(join(root, 'migrations')).sort()[0];
-  if (isOurs || (first === undefined && tables.join() === 'd1_migrations')) return;
-  throw new Stopped(
-    `The database ${name} already exists for something else: it has tables such as ${tables.join(', ')}. ` +
-      `Choose another name for the home, or delete the database if nobody needs it: npx wrangler d1 delete ${name}`,
-  );
+  const ours = expectedSchema().map(subjectOf);
+  const others = tables.filter((table) => !ours.includes(`table ${table}`)).slice(0, 5);
+  if (others.length > 0)
+    throw new Stopped(
+      `The database ${name} already exists for something else: it has tables such as ${others.join(', ')}. ` +
+        `Choose another name for the home, or delete the database if nobody needs it: npx wrangler d1 delete ${name}`,
+    );
 }

@@ -10,16 +10,15 @@ import type { Residency } from './place.ts';
 import type { Settings, Vars } from './settings.ts';
 import { Stopped } from './wrangler.ts';
 
-/** The ids of the Worker's bindings. */
-export type Ids = { namespace: string; homes: HomeIds[] };
-
-/** A home's database, and whether it has a bucket for its archive. */
-export type HomeIds = {
-  name: string;
-  database: Pick<NamedDatabase, 'id' | 'name'>;
-  bucket: boolean;
-  /** Of the bucket, which must be named to be found. */
-  jurisdiction: string | undefined;
+/** The ids of the Worker's bindings, and whether each home has a bucket, and in which jurisdiction. */
+export type Ids = {
+  namespace: string;
+  homes: {
+    name: string;
+    database: Pick<NamedDatabase, 'id' | 'name'>;
+    bucket: boolean;
+    jurisdiction: string | undefined;
+  }[];
 };
 
 /** The names of a home's own parts in an account. */
@@ -34,29 +33,7 @@ export type HomeToDeploy = HomeParts & {
 };
 
 /** The parts of a deployment, by their names in an account. The database is that of main. */
-export type Plan = {
-  worker: string;
-  database: string;
-  namespace: string;
-  secrets: string[];
-  place: Residency;
-  partsOf: (home: string) => HomeParts;
-  /** The home to add. */
-  home: { name: string; place: Residency } | undefined;
-  /** The vars of a new Worker, whatever the settings. */
-  vars: Vars;
-  replicas: boolean;
-  /** The public address, if that is known beforehand. */
-  origin: string | undefined;
-  /**
-   * wrangler.toml for this deployment, valid in any folder. Without ids it serves a dry run only; without an origin,
-   * the Worker makes no links to itself.
-   */
-  configuration: (
-    ids?: Ids,
-    origin?: string,
-  ) => { compatibility_flags: string[]; analytics_engine_datasets: object[] };
-};
+export type Plan = ReturnType<typeof planOf>;
 
 /** What is read of wrangler.toml. */
 type Toml = {
@@ -87,7 +64,7 @@ const longest = 63;
  *
  * @throws Stopped, when names become too long
  */
-export function planOf(settings: Settings): Plan {
+export function planOf(settings: Settings) {
   const toml = tomlWith([]);
   const named = (name: string) => (settings.name ? `${settings.name}-${name}` : name);
   const [database] = toml.d1_databases;
@@ -118,11 +95,18 @@ export function planOf(settings: Settings): Plan {
     secrets: toml.secrets.required,
     place: home ? {} : place,
     partsOf,
+    /** The home to add. */
     home: home || undefined,
+    /** The vars of a new Worker, whatever the settings. */
     vars: toml.vars,
     replicas: settings.replicas === 'true',
+    /** The public address, if that is known beforehand. */
     origin: settings.domain && `https://${settings.domain}`,
-    configuration: (ids, origin) => {
+    /**
+     * wrangler.toml for this deployment, valid in any folder. Without ids it serves a dry run only; without an origin,
+     * the Worker makes no links to itself.
+     */
+    configuration: (ids?: Ids, origin?: string) => {
       const homes = ids?.homes.map(({ name }) => name) ?? (home ? [home.name] : []);
       const { d1_databases, r2_buckets, queues } = tomlWith(homes.filter((name) => name !== mainHome));
       const idsOf = (binding: string, ofMain: { binding: string }) =>

@@ -19,7 +19,10 @@ export async function tryUpload(wrangler: Wrangler, config: string): Promise<str
   return /Total Upload: (.+)/.exec(text)?.[1] ?? 'of unknown size';
 }
 
-type Configuration = ReturnType<Plan['configuration']>;
+type Configuration = Pick<
+  ReturnType<Plan['configuration']>,
+  'compatibility_flags' | 'analytics_engine_datasets'
+>;
 
 /** Optional features: how Cloudflare refuses them, the configuration without them, and the consequences. */
 const optional: {

@@ -11,7 +11,7 @@ it('what Cloudflare refuses and the service can do without is left out, one afte
   const flag = 'queue_consumer_no_wait_for_wait_until';
   const configuration = {
     compatibility_flags: ['global_fetch_strictly_public', flag],
-    analytics_engine_datasets: [{ binding: 'ATTEMPTS' }],
+    analytics_engine_datasets: [{ binding: 'ATTEMPTS', dataset: 'attempts' }],
   };
   const tried: string[] = [];
   const wrangler: Wrangler = async () => {

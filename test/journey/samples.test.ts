@@ -272,17 +272,6 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     expect(pathsOf(asked)).toEqual(['/changes', '/vehicles', '/safety-events']);
     await expectComplete();
   });
-
-  it('stops with the message and the request when it is refused', async () => {
-    const settings = { ...reader.settings, TOKEN: 'fds_wrong' };
-    const { code, out } = await reader.run(
-      `sync.${language}`,
-      settings,
-      reader.folderFor(`refused-${language}`),
-    );
-    expect(code).not.toBe(0);
-    expect(out).toMatch(/401 Invalid or expired token \(request [0-9a-f-]{36}\)/);
-  });
 });
 
 it('every other sample in TypeScript and Python has been run; the reader of the guides runs those of curl', () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { safetyEvents } from '../../../src/fleet/lists/safety-events.ts';
 import { kindOf, move } from '../../support/archive.ts';
 import { ask, signIn, visitor } from '../../support/portal.ts';
-import { driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { as, type World, world } from '../../support/world.ts';
 
@@ -131,6 +131,45 @@ describe('the list of safety events', () => {
     const second = await html(older);
     expect([vehiclesOn(first).length, vehiclesOn(second).length]).toEqual([50, 10]);
     expect(second).toContain('First');
+  });
+});
+
+describe('the CSV file', () => {
+  const linesOf = async (reply: Response) => (await reply.text()).trimEnd().split('\n');
+
+  it('has what the filters of the page show, newest first, with names', async () => {
+    const html = await page('?risk=3&vehicle=t');
+    const link = /href="(\/portal\/events\.csv\?[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const reply = await get(link);
+    expect(reply.headers.get('content-type')).toContain('text/csv');
+    expect(reply.headers.get('content-disposition')).toMatch(
+      /filename="safety-events-\d{4}-\d\d-\d\d-to-\d{4}-\d\d-\d\d.csv"/,
+    );
+    const [head = '', ...lines] = await linesOf(reply);
+    expect(head).toContain('location.latitude,location.longitude');
+    const at = head.split(',').indexOf('sourceId');
+    expect(lines.map((line) => line.split(',')[at])).toEqual(['other', 'brake']);
+    expect(lines[1]).toContain(',Joss Arden,');
+    expect(await linesOf(await get(link.replace('vehicle=t', 'vehicle=nobody')))).toHaveLength(1);
+  });
+
+  it('leads to the page for a connection of another account', async () => {
+    const filter = `connection=${them.connection.id}`;
+    const to = (await get(`/portal/events.csv?${filter}`)).headers.get('location');
+    expect(to).toContain('/portal/events?');
+    expect(to).toContain(filter);
+  });
+
+  it('of accidents has times of the reader’s zone, and the range in its name', async () => {
+    await as(us.connection.ingestKey).send(accident({ vin: 'VIN114', eventTime: '2026-11-20T02:00:05Z' }));
+    const zoned = { cookie: `${cookie}; timezone=America%2FChicago` };
+    const reply = await ask('GET', '/portal/accidents.csv?from=2026-11-19&to=2026-11-19&level=1', zoned);
+    expect(reply.headers.get('content-disposition')).toContain('filename="accidents-2026-11-19.csv"');
+    const text = await reply.text();
+    expect(text).toContain('vehicleName,licensePlate,driverId,driverName,eventTime (America/Chicago)');
+    expect(text).toMatch(/Truck 114.*,2026-11-19 20:00:05,/);
+    const others = await ask('GET', '/portal/accidents.csv?from=2026-11-20&to=2026-11-21', zoned);
+    expect(await linesOf(others)).toHaveLength(1);
   });
 });
 

@@ -7,7 +7,7 @@ import { emptyArchive, insertTrips, move } from '../support/archive.ts';
 import { vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { replicated } from '../support/runtime/replica.ts';
-import { as, call, operator, webhookBody, worldBefore } from '../support/world.ts';
+import { as, operator, webhookBody, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeEach);
 let here: Awaited<ReturnType<typeof replicated>>;
@@ -176,21 +176,6 @@ describe('a cursor', () => {
         status: 400,
         message: 'Invalid cursor',
       });
-  });
-
-  it("carries the bookmark of D1's own session", async () => {
-    await newVehicle('Two');
-    const ours = { ...env, READ_REPLICAS: 'true' } as Env; // wrangler.toml leaves it out
-    const begun = vi.spyOn(ours.DB, 'withSession');
-    const page = (query: string) =>
-      call<{ name: string }[]>('GET', `/vehicles${query}`, { headers: ofConnection(), bindings: ours });
-    const first = await page('?limit=1');
-    expect(names(await page(`?limit=1&cursor=${first.next}`))).toEqual(['Two']);
-    expect(begun.mock.calls).toEqual([
-      ['first-unconstrained'],
-      [expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{8}-/)],
-    ]);
-    expect(first.next?.length).toBeLessThan(300);
   });
 });
 

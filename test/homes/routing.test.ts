@@ -1,10 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
 import { homesOf } from '../../src/platform/homes/homes.ts';
-import { receiver } from '../support/receiver.ts';
-import { safetyEvent, vehicle } from '../support/records.ts';
+import { vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
-import { allPages, as, operator, webhookBody, world } from '../support/world.ts';
+import { allPages, as, operator, world } from '../support/world.ts';
 
 const home = (name: string): Env => homesOf(env).get(name) ?? env;
 const count = async (name: string, table: string) =>
@@ -22,17 +21,6 @@ it('keeps all that an account has in its home, which its credentials name', asyn
   const headers = { 'connection-id': us.connection.id };
   const read = await as(us.apiToken, headers).get<unknown[]>('/vehicles');
   expect(read).toMatchObject({ status: 200, data: [{ name: 'Truck 1' }] });
-});
-
-it('delivers from each home through its own queue', async () => {
-  const hooks = receiver();
-  for (const name of ['eu', 'us2']) {
-    const us = await world({ home: name });
-    await as(us.apiToken).post('/webhook', webhookBody(us));
-    await as(us.connection.ingestKey).send(vehicle(), safetyEvent());
-  }
-  await vi.waitFor(() => expect(hooks.got).toHaveLength(2), { timeout: 20_000 });
-  expect(await count('main', 'deliveries')).toBe(0);
 });
 
 it('finds for operators what they name by its id alone, in whichever home it is', async () => {

@@ -7,7 +7,7 @@ import { lists, recordKinds, resources } from '../../../src/fleet/lists/registry
 import type { Outcome } from '../../../src/ingest/schema.ts';
 import { type Item, listPage } from '../../support/fleet.ts';
 import { rows } from '../../support/rows.ts';
-import { allPages, as, world, worldBefore } from '../../support/world.ts';
+import { as, world, worldBefore } from '../../support/world.ts';
 
 /** Whatever is declared in `fleet/`, by its file. */
 const declared = Object.entries(
@@ -93,14 +93,6 @@ describe.each(lists.map((resource) => [resource.list.path, resource] as const))(
       [us.apiToken, `${path}/1`],
     ] as const)
       expect(await as(token).get(unknown)).toMatchObject({ status: 404, message: 'Not found' });
-  });
-
-  it('is read page by page', async () => {
-    const whole = (await read()).data.map(idOf);
-    const pages = await allPages((cursor) => read({ limit: '1', ...(cursor && { cursor }) }));
-    const walked = pages.flatMap(({ data }) => data.map(idOf));
-    expect(walked).toEqual(whole);
-    expect(new Set(walked).size).toBe(walked.length);
   });
 
   it.each(Object.entries(list.filters))('is filtered by %s', async (name, { column }) => {

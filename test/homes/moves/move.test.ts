@@ -96,7 +96,9 @@ describe('moving an account', () => {
     const { cookie, email } = await signIn(us);
     const { data: link } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
     await moveTo(us.accountId, 'us2');
-    expect((await ask('GET', '/portal', { cookie })).status).toBe(200);
+    const page = await ask('GET', '/portal', { cookie });
+    expect(page.status).toBe(200);
+    expect(page.headers.get('set-cookie')).toContain('session=us2.');
     const used = await ask('POST', new URL(link.url).pathname);
     expect([used.status, used.headers.get('location')]).toEqual([303, '/portal']);
     const sent = vi.spyOn(home('us2').DELIVERIES, 'sendBatch');

@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import { expect, it, vi } from 'vitest';
 import { beginMove } from '../../../src/homes/moves/begin.ts';
+import { jsonArrays } from '../../../src/homes/moves/copy.ts';
 import { cancelMove } from '../../../src/homes/moves/end.ts';
 import { countOf, pageStatements } from '../../../src/homes/moves/pages.ts';
 import { movedTables } from '../../../src/homes/moves/tables.ts';
@@ -170,4 +171,11 @@ it('seeks and counts the rows of all tables but three by index', async () => {
     const count = countOf(table, id);
     await seeks(new SQLiteSyncDialect().sqlToQuery(sql`select ${count}`));
   }
+});
+
+it('cuts what it copies by bytes: a parameter of D1 has at most 2 MB, whatever the letters', () => {
+  const values = Array.from({ length: 10 }, (_, i) => `${i}${'漢'.repeat(150_000)}`);
+  const arrays = jsonArrays(values);
+  for (const array of arrays) expect(new TextEncoder().encode(array).byteLength).toBeLessThan(2_000_000);
+  expect(arrays.flatMap((array) => JSON.parse(array))).toEqual(values);
 });

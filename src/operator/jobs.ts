@@ -3,8 +3,7 @@ import { pruneSessions, pruneSignInLinks, pruneTokens } from '../accounts/prune.
 import { archive } from '../fleet/archive/job.ts';
 import { forgetLately } from '../fleet/archive/lately.ts';
 import { exportJob } from '../fleet/exports/exports.ts';
-import { pruneExports } from '../fleet/exports/remove.ts';
-import { prepareExports } from '../fleet/exports/run.ts';
+import { prepareExports, pruneExports } from '../fleet/exports/run.ts';
 import { pruneChanges } from '../fleet/note-changes.ts';
 import { countEvents, countsAreDue } from '../fleet/trends/job.ts';
 import { continueMoves, movesAreDue } from '../homes/moves/run.ts';

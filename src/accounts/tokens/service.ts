@@ -1,7 +1,14 @@
 import { and, desc, eq, getTableColumns, isNull, lt, or, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
-import { type Database, openDatabase, refuseUnless, statement } from '../../platform/db/database.ts';
+import {
+  change,
+  type Database,
+  jsonList,
+  openDatabase,
+  refuseUnless,
+  statement,
+} from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/slices.ts';
@@ -259,4 +266,32 @@ function asKnown(
 
 function visible({ hash: _hash, accountId: _accountId, ...token }: typeof tokens.$inferSelect): Token {
   return token;
+}
+
+const tokensPerChunk = 100;
+
+/** The statements that revoke all ingest keys of a connection. The first one returns their hashes. */
+export const revokeKeysOf = (db: Database, connectionId: string, now: number) => {
+  const active = sql`connection_id = ${connectionId} and revoked_at is null`;
+  return [
+    statement<{ hash: string }>(db)`select hash from tokens where ${active}`,
+    change(db)`update tokens set revoked_at = ${now} where ${active}`,
+  ] as const;
+};
+
+/** Deletes the credentials of the account or connection, from KV first. */
+export async function removeTokens(
+  env: Env,
+  { accountId, connectionId }: { accountId: string; connectionId: string | null },
+): Promise<string | undefined> {
+  const db = openDatabase(env);
+  const ofConnection = connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`;
+  const found = await statement<{ id: string; hash: string }>(db)`
+    select id, hash from tokens where account_id = ${accountId} ${ofConnection} limit ${tokensPerChunk}`;
+  await forgetTokens(
+    env,
+    found.map(({ hash }) => hash),
+  );
+  await change(db)`delete from tokens where id in ${jsonList(found.map(({ id }) => id))}`;
+  return found.length < tokensPerChunk ? undefined : '';
 }

@@ -3,7 +3,7 @@ import { sendMail } from '../../accounts/mail.ts';
 import { operatorIn } from '../../accounts/owner.ts';
 import { config } from '../../platform/config.ts';
 import type { Position } from '../../platform/db/cursor.ts';
-import { change, type Database, statement } from '../../platform/db/database.ts';
+import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { refusalIn } from '../../platform/errors.ts';
@@ -14,6 +14,7 @@ import { described, fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
 import { minuteOf } from '../../platform/times.ts';
 import { bucketOf } from '../archive/bucket.ts';
+import { busyMs } from '../archive/catalog.ts';
 import { sliceConnections } from '../connections.ts';
 import type { List } from '../lists/list.ts';
 import { lists } from '../lists/registry.ts';
@@ -29,7 +30,7 @@ import {
   type Place,
   type StoredExport,
 } from './exports.ts';
-import { exportFolder, writePiece } from './files.ts';
+import { emptyFolder, exportFolder, writePiece } from './files.ts';
 
 /** A piece ends after so many pages of so many records, or characters: all of them are held in memory. */
 const pagesPerPiece = 20;
@@ -173,4 +174,38 @@ async function emailReady(env: Env, db: Database, one: Export): Promise<void> {
   const footer = { text: `You get this email because you asked for an export of ${reader.account}.` };
   const mail = await renderMail('Your export is ready', [{ text, link }], footer);
   await sendMail(env, { to: reader.email, subject: mail.subject, text: mail.text, html: mail.html });
+}
+
+/**
+ * Deletes an account's exports, also those that are being prepared: whatever is deleted or erased may be in them. Files
+ * go first, so that none is left that nobody knows of. Returns '' while there is more, and undefined when done.
+ */
+export async function removeExports(
+  env: Env,
+  { accountId }: { accountId: string },
+): Promise<string | undefined> {
+  const done = await inExports(env, async ({ write, db }) => {
+    const bucket = bucketOf(env);
+    if (bucket && !(await emptyFolder(bucket, exportFolder(accountId)))) return '';
+    await write(change(db)`delete from exports where account_id = ${accountId}`);
+    return undefined;
+  });
+  if (done !== 'busy') return done.result;
+  await scheduler.wait(busyMs);
+  return '';
+}
+
+/** Deletes exports that have expired. */
+export async function pruneExports(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
+  const db = openDatabase(env);
+  const bucket = bucketOf(env);
+  await inSteps(budget, async () => {
+    const [expired] = await statement<{ id: string; accountId: string }>(db)`
+      select id, account_id as accountId from exports where expires_at <= ${now} order by expires_at limit 1`;
+    if (!expired) return false;
+    const { id, accountId } = expired;
+    if (!bucket || (await emptyFolder(bucket, exportFolder(accountId, id))))
+      await transaction(db, [change(db)`delete from exports where id = ${id}`], { repeatable: true });
+    return true;
+  });
 }

@@ -20,10 +20,9 @@ import {
   uuid,
 } from './field-types.ts';
 import { atLeast, atMost, equals, matching, oneOf } from './filters.ts';
-import { type ListDeclaration, listOf } from './list.ts';
+import { type ListDeclaration, listOf, tableOf } from './list.ts';
 import { recordKind } from './record.ts';
 import { exampleConnectionId, listed, stamps } from './resource.ts';
-import { tableOf } from './table.ts';
 import { vehicles } from './vehicles.ts';
 
 export const maxReportUrlLength = 2000;

@@ -4,9 +4,8 @@ import type { AccountTable } from '../../platform/db/tables.ts';
 import { derived, type Fields, fixed, optional } from './field.ts';
 import { text, time, uuid } from './field-types.ts';
 import { indexed } from './filters.ts';
-import { itemOf, type ListDeclaration, listOf } from './list.ts';
+import { itemOf, type ListDeclaration, listOf, tableOf } from './list.ts';
 import { type RecordDeclaration, recordKind } from './record.ts';
-import { tableOf } from './table.ts';
 
 /**
  * Declares a resource: a kind of record that connectors send, that is stored in a table and listed. Everything else

@@ -1,10 +1,29 @@
+import { sql } from 'drizzle-orm';
+import { note } from '../../accounts/audit/note.ts';
+import { activate, leave } from '../../accounts/home.ts';
+import { operatorIn } from '../../accounts/owner.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
 import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
+import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { invalid } from '../../platform/errors.ts';
+import { nameOf } from '../../platform/homes/homes.ts';
+import { noteMoved } from '../../platform/homes/moved.ts';
+import { forgetTimers } from '../../webhooks/deliveries/queue.ts';
 import { removeServiceLevels } from '../../webhooks/service-levels.ts';
 import { removeFiles } from './files.ts';
 import { removeRows } from './remove.ts';
-import { type Cursor, cancel, findMove, goTo, inNewHome, inOldHome, type Job, type Move } from './state.ts';
+import {
+  type Cursor,
+  cancel,
+  findMove,
+  goTo,
+  inNewHome,
+  inOldHome,
+  type Job,
+  type Move,
+  noteWritable,
+  resume,
+} from './state.ts';
 
 /** Deletes a chunk of what the old home still has. The account's row stays and names the new home. */
 export const cleanUp = (job: Job, move: Move): Promise<boolean> => remove(job.from, inOldHome, job, move);
@@ -56,3 +75,41 @@ async function remove(
 
 const forget = (db: Database, { accountId }: Job) =>
   change(db)`delete from moves where account_id = ${accountId}`;
+
+/**
+ * Switches the account to the new home: first both homes can be read, then the new one alone, and only then can it be
+ * written. So reads never fail, and never can both be written.
+ */
+export async function switchHomes(job: Job): Promise<void> {
+  const { accountId, from, to } = job;
+  const [account] = await statement<{ name: string; status: string; units: string }>(openDatabase(from))`
+    select name, status, units from accounts where id = ${accountId}`;
+  if (!account) throw new Error('An account that moves is there');
+  await inNewHome(job, (db) => [activate(db, accountId, account)]);
+  await inOldHome(job, (db) => [leave(db, accountId, nameOf(to)), goTo(db, job, 'opening')]);
+  noteMoved(accountId, nameOf(to));
+}
+
+/** Allows writes in the new home, where the next minute starts what is due. */
+export async function openNewHome(job: Job): Promise<void> {
+  const { accountId, from, to } = job;
+  const [arriving] = await statement(openDatabase(to))`
+    select 1 from moves where account_id = ${accountId} and role = 'arriving'`;
+  if (arriving)
+    await inNewHome(job, (db) => [
+      note(db, operatorIn(accountId), {
+        action: 'changed',
+        subject: 'account',
+        of: sql`select id, name from accounts where id = ${accountId}
+          and exists (select 1 from moves where account_id = ${accountId} and role = 'arriving')`,
+        fields: ['home'],
+      }),
+      // The wake-up messages for these times are in the old home's queue.
+      forgetTimers(db, accountId),
+      ...resume(db, accountId),
+      change(db)`delete from moves where account_id = ${accountId} and role = 'arriving'`,
+    ]);
+  await inOldHome(job, (db) => [noteWritable(db, accountId)]);
+  await untilCachesExpire(from); // until then a replica may still be read
+  await inOldHome(job, (db) => [goTo(db, job, 'cleaning up')]);
+}

@@ -3,10 +3,9 @@ import { hasHomes } from '../../platform/homes/homes.ts';
 import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
 import { drain } from './begin.ts';
 import { copyChunk } from './copy.ts';
-import { cancelChunk, cleanUp } from './end.ts';
+import { cancelChunk, cleanUp, openNewHome, switchHomes } from './end.ts';
 import { copyFiles } from './files.ts';
 import { findMove, type Job, type Move, releaseLease, type State, takeLease, waitingMoves } from './state.ts';
-import { openNewHome, switchHomes } from './switch.ts';
 
 /** What each state does. Every step can be interrupted anywhere, and repeated. */
 const steps: Record<State, (job: Job, move: Move) => Promise<unknown>> = {

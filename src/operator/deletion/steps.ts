@@ -1,8 +1,8 @@
 import type { SQL } from 'drizzle-orm';
 import { deleteAccountRow } from '../../accounts/remove.ts';
-import { removeTokens } from '../../accounts/tokens/remove.ts';
+import { removeTokens } from '../../accounts/tokens/service.ts';
 import { noteArchive, removeArchive, rewriteArchive } from '../../fleet/archive/remove.ts';
-import { removeExports } from '../../fleet/exports/remove.ts';
+import { removeExports } from '../../fleet/exports/run.ts';
 import type { ArchivedRow } from '../../fleet/lists/archived.ts';
 import { type Action, noteRecords } from '../../fleet/note-changes.ts';
 import { type Alongside, deleteConnectionRow, eraseReferences, removeRecords } from '../../fleet/remove.ts';

@@ -11,8 +11,7 @@ import {
   maxExportsPerDay,
 } from '../../../src/fleet/exports/exports.ts';
 import { type ExportFile, exportFolder, streamFile } from '../../../src/fleet/exports/files.ts';
-import { pruneExports } from '../../../src/fleet/exports/remove.ts';
-import { prepareExports } from '../../../src/fleet/exports/run.ts';
+import { prepareExports, pruneExports } from '../../../src/fleet/exports/run.ts';
 import { jobs } from '../../../src/operator/jobs.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { newBudget, within } from '../../../src/platform/jobs/budget.ts';

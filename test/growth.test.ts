@@ -163,12 +163,6 @@ describe('notifications', () => {
     expect(await left(tale.us)).toBe(0);
   });
 
-  it('that nobody subscribes to are not written', async () => {
-    await tale.register({ notificationTypes: [2] });
-    await as(tale.us.connection.ingestKey).send(accident());
-    expect(await left(tale.us)).toBe(0);
-  });
-
   it('without deliveries go', async () => {
     const hooks = [await tale.register(), await tale.register()];
     await tale.happen(5);

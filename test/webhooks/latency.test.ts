@@ -1,9 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addHistograms, bucketOf, percentile, waitInWords } from '../../src/webhooks/latency.ts';
 
 const counted = (times: number[]) => addHistograms(times.map((ms) => ({ [bucketOf(ms)]: 1 })));
-const times = fc.array(fc.integer({ min: 0, max: 15_400 }), { minLength: 1, maxLength: 200 });
 
 it.each([
   [0.0098, '9.8 ms'],
@@ -25,14 +23,4 @@ describe('the time within which a share of the answers came', () => {
     const found = percentile(counted(histogram), share) ?? 0;
     expect(Math.abs(found - ms)).toBeLessThanOrEqual(0.15 * ms);
   });
-
-  it('is off by less than a quarter, however many there are', () =>
-    fc.assert(
-      fc.property(times, fc.constantFrom(0.5, 0.95), (all, share) => {
-        const exact = all.toSorted((a, b) => a - b)[Math.ceil(share * all.length) - 1] ?? 0;
-        const found = percentile(counted(all), share) ?? 0;
-        expect(found).toBeLessThanOrEqual(Math.max(6, exact * 1.3));
-        expect(found).toBeGreaterThanOrEqual(exact <= 5 ? 0 : exact / 1.3);
-      }),
-    ));
 });

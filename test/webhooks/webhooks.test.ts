@@ -195,19 +195,14 @@ describe('a webhook is refused', () => {
   it.each<[field: string, message: string, value: unknown]>([
     ['url', https, 'http://example.com/'],
     ['url', https, undefined],
-    ['url', 'Invalid URL, must use a host name instead of', 'https://8.8.8.8/'],
-    ['url', 'Invalid URL, must use port 443 or one', 'https://example.com:25/'],
     ...[...'\n \u0085\u202e\u200b\u2028', '\u001b[2J'].map((character): [string, string, unknown] => [
       'url',
       'url must not contain white space, control characters',
       `https://example.com/a${character}b`,
     ]),
     ['url', 'Invalid URL, must be a public address', 'https://api.example.com/x'],
-    ['url', 'Invalid URL, must not contain credentials', 'https://a:b@example.com/'],
     ['url', 'url can be at most 2,048 characters', `https://example.com/${'x'.repeat(10_000)}`],
-    ['httpVerb', 'httpVerb must be POST or PUT', 'PATCH'],
     ['httpVerb', 'httpVerb is required', undefined],
-    ['notificationTypes', 'notificationTypes must have at least one value', []],
     ['notificationTypes.0', 'notificationTypes.0 must be 1 (accident) or 2 (event)', [3]],
     ['notificationTypes', 'notificationTypes must be an array', '2'],
     ['connectionIds.0', 'Invalid connection ids', ['x']],
@@ -243,7 +238,7 @@ describe('a webhook is refused', () => {
     expect((await create({ url })).status).toBe(200);
   });
 
-  it.each(['x', '00000000-0000-7000-8000-000000000000', 'ABC%20'])('by id %s', async (id) => {
+  it.each(['x', '00000000-0000-7000-8000-000000000000'])('by id %s', async (id) => {
     for (const reply of [
       await as(us.apiToken).delete(`/webhook/${id}`),
       await as(us.apiToken).put(`/webhook/${id}`, webhookBody(us)),

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type AlertKind,
@@ -54,37 +53,4 @@ describe('people are notified', () => {
   it.each(cases)('%s', (_, state, kinds, nextAt) => {
     expect(decide({ ...nothing, ...state }, now)).toEqual({ kinds, nextAt: nextAt ?? null });
   });
-});
-
-it('whatever happens, nobody is notified of a kind twice within an hour, nor that what was never paused works', () => {
-  const step = fc.record({
-    ms: fc.integer({ min: 1, max: 2 * quietMs }),
-    change: fc.constantFrom('opens', 'closes', 'fails', 'nothing'),
-  });
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      let state = nothing;
-      let time = now;
-      const notified: { kind: AlertKind; at: number }[] = [];
-      for (const { ms, change } of steps) {
-        time += ms;
-        if (change === 'opens') state = { ...state, pausedFrom: time, pausedTo: null };
-        if (change === 'closes' && state.pausedFrom !== null) state = { ...state, pausedTo: time };
-        if (change === 'fails')
-          state = { ...state, failed: state.failed + 1, failedFrom: state.failedFrom ?? time };
-        const { kinds, nextAt } = decide(state, time);
-        if (nextAt !== null) expect(nextAt).toBeGreaterThan(time);
-        for (const kind of kinds) {
-          const before = notified.filter((one) => one.kind === kind).at(-1);
-          if (before) expect(time - before.at).toBeGreaterThanOrEqual(quietMs);
-          if (kind === 'working')
-            expect(notified.filter((one) => one.kind !== 'failed').at(-1)?.kind).toBe('paused');
-          notified.push({ kind, at: time });
-          if (kind === 'paused') state = { ...state, pausedNotifiedAt: time };
-          if (kind === 'working') state = { ...state, workingNotifiedAt: time };
-          if (kind === 'failed') state = { ...state, failedNotifiedAt: time, failed: 0, failedFrom: null };
-        }
-      }
-    }),
-  );
 });

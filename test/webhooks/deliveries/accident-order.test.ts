@@ -21,17 +21,6 @@ const due = async () =>
   ).map(({ level, at }) => [level, Number(at) - Date.now()]);
 
 describe('the levels of an accident', () => {
-  it('are called in order, when they come in one call', async () => {
-    const hook = await tale.register();
-    tale.heard.responds(async () => {
-      await scheduler.wait(30);
-      return new Response('ok');
-    });
-    await happen(3, 1, 2);
-    await settled(hook.id, 3);
-    expect(levels()).toEqual([1, 2, 3]);
-  });
-
   it('wait for the one before, as long as its call takes', async () => {
     const hook = await tale.register();
     const until = Promise.withResolvers<void>();

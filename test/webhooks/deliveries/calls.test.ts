@@ -1,7 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { expect, it, vi } from 'vitest';
-import { config } from '../../../src/platform/config.ts';
-import { seal } from '../../../src/platform/crypto.ts';
+import { expect, it } from 'vitest';
 import { callsOf } from '../../../src/webhooks/deliveries/calls.ts';
 import type { Claimed, ClaimedWebhook } from '../../../src/webhooks/deliveries/claim.ts';
 
@@ -20,22 +18,3 @@ it.each([true, false])(
     expect(calls.takeFinished()).toHaveLength(2);
   },
 );
-
-it.each([
-  ['answers at once', async () => new Response(), 1],
-  ['does not answer', () => new Promise<never>(() => {}), 10],
-])('a receiver that %s soon tells how many workers a window of fifty is for', async (_, answer, workers) => {
-  vi.spyOn(globalThis, 'fetch').mockImplementation(answer);
-  vi.spyOn(Date, 'now').mockReturnValue(Date.now()); // an answer takes no time, however slow the machine is
-  const calls = callsOf(env, 'ours', 'hook');
-  const headers = await seal(config(env).headerKeys, 'hook', {});
-  const settings = JSON.stringify({ headers, url: 'https://localhost', httpVerb: 'POST' });
-  const webhook = { settings } as ClaimedWebhook; // all that a call needs
-  const delivery = { id: 'd', attempts: 0, type: 2, data: '{}', wanted: true } as Claimed;
-  calls.start(webhook, [delivery, delivery], Date.now() + 1000);
-  expect(calls.workersFor(50)).toBe(10);
-  const waited = await Promise.race([calls.paceKnown(), scheduler.wait(5000).then(() => 'in vain')]);
-  expect(waited).toBeUndefined();
-  expect(calls.workersFor(50)).toBe(workers);
-  expect([calls.workersFor(3), calls.workersFor(1)]).toEqual([1, 1]);
-});

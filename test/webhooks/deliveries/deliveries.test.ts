@@ -71,7 +71,7 @@ describe('a delivery', () => {
     const wait = waiting.nextAttemptAt - Date.now();
     expect(wait).toBeGreaterThan(2000);
     expect(wait).toBeLessThanOrEqual(6000);
-    const [done] = await vi.waitFor(() => settled(hook.id), 15_000);
+    const [done] = await settled(hook.id);
     expect(done).toMatchObject({ status: 'delivered', attempts: 2 });
     expect(new Set(tale.heard.got.map(({ headers }) => headers['delivery-id'])).size).toBe(1);
     expect(done?.log).toMatchObject([

@@ -144,7 +144,7 @@ describe('a claim', () => {
     });
     await consume(webhookId);
     vi.mocked(Date.now).mockRestore();
-    const rows = await vi.waitFor(() => settled(webhookId, 40), 15_000);
+    const rows = await settled(webhookId, 40);
     expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
   });
 

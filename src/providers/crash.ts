@@ -129,8 +129,8 @@ export function follow(
     const { sourceId: id, startedAt, location } = event;
     const known = open.get(id);
     open.delete(id);
-    const told = isKnown ? [] : [event];
-    if (!crash) return [...told, ...(known ? dismissed(known, event.sourceUpdatedAt) : [])];
+    const notified = isKnown ? [] : [event];
+    if (!crash) return [...notified, ...(known ? dismissed(known, event.sourceUpdatedAt) : [])];
     const { vin, level } = crash;
     const next = { id, vin, startedAt, location, level, ...kept };
     if (!crash.dismissed && isOpenCrash(next)) open.set(id, next);

@@ -237,6 +237,9 @@ describe('every message that the documents give for a 400', () => {
   it.each(all)('%s: %s', async (name, message) => {
     const { status, ...reply } = await provoke(name, message);
     expect([status, reply.message]).toEqual([400, message]);
+    const [field = ''] = message.split(' ');
+    if (!wrongs[message] && /^[a-z]/.test(field))
+      expect(reply.errors?.map((error) => error.field)).toContain(field);
   });
 });
 

@@ -109,30 +109,6 @@ describe("the counters of a webhook's hours", () => {
 });
 
 describe("a webhook's deliveries", () => {
-  const ids = async (webhookId: string, state: BrowseQuery['state']) =>
-    (await shown(webhookId, { state })).part.deliveries.map(({ status, attempts }) => [status, attempts]);
-
-  it('that fail are among those that are retried, with the last error, and among those that wait', async () => {
-    tale.heard.responds(() => new Response('no', { status: 503 }));
-    const hook = await tale.register();
-    await tale.happen(6);
-    await vi.waitFor(async () => expect((await shown(hook.id)).counts.retrying).toBeGreaterThanOrEqual(5));
-    const { counts, receiver, part } = await shown(hook.id, { state: 'retrying' });
-    expect(counts).toMatchObject({ waiting: 6, failed: 0, nextAt: expect.any(Number) });
-    expect(part.deliveries.length).toBe(counts.retrying);
-    expect(part.deliveries[0]).toMatchObject({
-      status: 'pending',
-      attempts: 1,
-      made: 1,
-      last: { result: 'status', status: 503 },
-    });
-    expect(part.deliveries[0]?.last).not.toHaveProperty('answer');
-    expect(receiver).toMatchObject({ lastFailure: { result: 'status', status: 503 } });
-    expect(await ids(hook.id, 'pending')).toHaveLength(6);
-    expect(await ids(hook.id, 'failed')).toEqual([]);
-    expect(await ids(hook.id, 'delivered')).toEqual([]);
-  });
-
   it('are found by Delivery-Id, by the id of their event, and by VIN', async () => {
     const hook = await tale.register();
     const { ingestKey } = tale.us.connection;

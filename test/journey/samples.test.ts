@@ -9,7 +9,7 @@ import { listen } from '../../src/cli/local/receiver.ts';
 import { root } from '../../src/cli/project/paths.ts';
 import { readGuides } from '../../src/docs/pages/guides.ts';
 import { until } from '../support/node/journey.ts';
-import { startProxy } from '../support/node/proxy.ts';
+import { type Answer, startProxy } from '../support/node/proxy.ts';
 import { event, kept, startReader, vehicles } from '../support/node/reader.ts';
 import { isOfReceivers, jsonBlocks, type Running, type Sample, samples } from '../support/node/samples.ts';
 
@@ -92,13 +92,13 @@ it.each(['ts', 'py'])('the samples of connections and vehicles in %s show them',
 });
 
 /** Refuses the first call of a path as too many. */
-function busyOnce(busy: string): Parameters<typeof startProxy>[1] {
+function busyOnce(busy: string): Answer {
   const refused: string[] = [];
-  return (path, response) => {
-    if (refused.length > 0 || !path.startsWith(busy)) return false;
+  return (path) => {
+    if (refused.length > 0 || !path.startsWith(busy)) return undefined;
     refused.push(path);
-    response.writeHead(429, { 'Retry-After': '1' }).end('{"status":429,"message":"Rate limit exceeded"}');
-    return true;
+    const message = { status: 429, message: 'Rate limit exceeded' };
+    return Response.json(message, { status: 429, headers: { 'Retry-After': '1' } });
   };
 }
 
@@ -174,7 +174,7 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
   const state = () => JSON.parse(readFileSync(join(cwd, 'sync-state.json'), 'utf8'));
 
   /** Runs the sync through a proxy; answers what it printed, and what it asked for. */
-  const sync = async (answered: Parameters<typeof startProxy>[1], began = (_: Running) => {}) => {
+  const sync = async (answered: Answer, began = (_: Running) => {}) => {
     const proxy = await startProxy(reader.stack.baseUrl, answered);
     const settings = { ...reader.settings, BASE_URL: proxy.url, PAGE_SIZE: '2' };
     const running = reader.start(`sync.${language}`, settings, cwd);
@@ -209,7 +209,7 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     let calls = 0;
     const fourth = () => {
       if (++calls === 4) running?.child.kill('SIGKILL');
-      return calls >= 4;
+      return calls >= 4 ? new Promise<Response>(() => {}) : undefined;
     };
     await sync(fourth, (started) => {
       running = started;
@@ -230,43 +230,33 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     const late = event(`${language} late`, 60 * 24 * 60);
     await reader.sendIn([late, corrected, event(`${language} new`, 0)], false);
     await reader.sendIn([{ ...vehicles[0], name: `Renamed for ${language}` }], false);
-    const { code, out, asked } = await sync(() => false);
+    const { code, out, asked } = await sync(() => undefined);
     expect(code).toBe(0);
     expect(out).toContain('/changes: 4 items');
     expect(pathsOf(asked)).toEqual(['/changes']);
     await expectComplete();
-    expect(pathsOf((await sync(() => false)).asked)).toEqual(['/changes']);
+    expect(pathsOf((await sync(() => undefined)).asked)).toEqual(['/changes']);
   });
 
   it('takes out what was deleted', async () => {
     const [gone] = kept(cwd, 'safety-events.ndjson');
     const resume = state().resume;
     const deletion = { kind: 'safetyEvent', id: gone?.id, connectionId: '', action: 'deleted', data: null };
-    let told = false;
-    await sync((_, response) => {
-      if (told) return false;
-      told = true;
-      response.end(JSON.stringify({ status: 200, data: [deletion], next: resume, resume }));
-      return true;
+    const replies = [{ status: 200, data: [deletion], next: resume, resume }];
+    await sync(() => {
+      const reply = replies.pop();
+      return reply && Response.json(reply);
     });
     expect(kept(cwd, 'safety-events.ndjson').at(-1)).toEqual({ id: gone?.id, deleted: true });
   });
 
   it('starts over when its cursor has expired', async () => {
-    const refused = await sync((_, response) => {
-      response.writeHead(400).end(
-        JSON.stringify({
-          status: 400,
-          message: 'Cursor has expired',
-          requestId: 'r',
-          errors: [{ field: 'cursor', message: 'must be at most 30 days old' }],
-        }),
-      );
-      return true;
-    });
+    const errors = [{ field: 'cursor', message: 'must be at most 30 days old' }];
+    const body = { status: 400, message: 'Cursor has expired', requestId: 'r', errors };
+    const refused = await sync(() => Response.json(body, { status: 400 }));
     expect(refused.code).not.toBe(0);
     expect(refused.out).toContain('400 Cursor has expired (request r)');
-    const { code, asked } = await sync(() => false);
+    const { code, asked } = await sync(() => undefined);
     expect(code).toBe(0);
     expect(asked[0]?.searchParams.get('cursor')).toBe('now');
     expect(pathsOf(asked)).toEqual(['/changes', '/vehicles', '/safety-events']);

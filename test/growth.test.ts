@@ -3,7 +3,7 @@ import { getTableName, type SQL } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import { describe, expect, it } from 'vitest';
 import { pruneAudit } from '../src/accounts/audit/prune.ts';
-import { deadTokenDays, pruneSessions, pruneSignInLinks, pruneTokens } from '../src/accounts/prune.ts';
+import { deadTokenDays, pruneCredentials } from '../src/accounts/prune.ts';
 import { forgetLately } from '../src/fleet/archive/lately.ts';
 import { recordKinds } from '../src/fleet/lists/registry.ts';
 import { openDatabase, statement, transaction } from '../src/platform/db/database.ts';
@@ -41,9 +41,9 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   mail_rules: { kept: 'at most one row for each person and channel' },
   mail_feeds: { kept: 'at most one row an account' },
   record_mails: { pruned: pruneRecordMails.statements(0) },
-  sign_in_links: { pruned: pruneSignInLinks.statements(0) },
-  sessions: { pruned: pruneSessions.statements(0) },
-  tokens: { pruned: pruneTokens.statements(0) },
+  sign_in_links: { pruned: pruneCredentials.statements(0).slice(0, 1) },
+  sessions: { pruned: pruneCredentials.statements(0).slice(1, 2) },
+  tokens: { pruned: pruneCredentials.statements(0).slice(2) },
   notifications: { pruned: [leftOverNotifications(0, 0)] },
   fan_outs: { kept: 'deleted by the transaction that completes them' },
   sweeps: { kept: 'one row' },
@@ -106,11 +106,10 @@ describe('once an hour', () => {
     const { cookie, email } = await signIn(tale.us);
     await operator.post('/operator/sign-in-links', { email });
     const [links, sessions] = [await count('sign_in_links'), await count('sessions')];
-    expect(await pruneSignInLinks(env)).toBe(0);
-    expect(await pruneSessions(env)).toBe(0);
-    expect(await pruneSignInLinks(env, Date.now() + 15 * 60_000 + 1)).toBe(links);
+    expect(await pruneCredentials(env)).toBe(0);
+    expect(await pruneCredentials(env, Date.now() + 15 * 60_000 + 1)).toBe(links);
     expect((await ask('GET', '/portal/webhooks', { cookie })).status).toBe(200);
-    expect(await pruneSessions(env, Date.now() + 14 * dayMs + 1)).toBe(sessions);
+    expect(await pruneCredentials(env, Date.now() + 14 * dayMs + 1)).toBe(sessions);
     expect([await count('sign_in_links'), await count('sessions')]).toEqual([0, 0]);
   });
 
@@ -128,8 +127,8 @@ describe('once an hour', () => {
     ];
     await operator.delete(`/operator/tokens/${revoked.id}`);
     const later = Date.now() + deadTokenDays * dayMs;
-    expect(await pruneTokens(env, later - hourMs)).toBe(0);
-    expect(await pruneTokens(env, later + 2 * hourMs)).toBe(2);
+    expect(await pruneCredentials(env, later - hourMs)).toBe(0);
+    expect(await pruneCredentials(env, later + 2 * hourMs)).toBe(2);
     for (const { value } of [revoked, expiring])
       expect((await as(value).get('/connections')).status).toBe(401);
     expect((await as(tale.us.apiToken).get('/connections')).status).toBe(200);

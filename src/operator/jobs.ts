@@ -1,5 +1,5 @@
 import { pruneAudit } from '../accounts/audit/prune.ts';
-import { pruneSessions, pruneSignInLinks, pruneTokens } from '../accounts/prune.ts';
+import { pruneCredentials } from '../accounts/prune.ts';
 import { archive } from '../fleet/archive/job.ts';
 import { forgetLately } from '../fleet/archive/lately.ts';
 import { exportJob } from '../fleet/exports/exports.ts';
@@ -50,9 +50,7 @@ export const jobs: Jobs = {
   'delete old emails': hourly(pruneRecordMails),
   'delete expired exports': hourly(pruneExports),
   'delete old changes': hourly(pruneChanges),
-  'delete expired sign-in links': hourly(pruneSignInLinks),
-  'delete expired sessions': hourly(pruneSessions),
-  'delete dead tokens': hourly(pruneTokens),
+  'delete expired credentials': hourly(pruneCredentials),
   'delete old audit entries': hourly(pruneAudit),
   're-encrypt': hourly(reEncrypt),
   'forget where old changes are archived': hourly(forgetLately),

@@ -1,6 +1,6 @@
 import { env, exports } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { maxInvitationsPerDay } from '../../src/accounts/invitations.ts';
+import { maxInvitationsPerDay } from '../../src/accounts/people.ts';
 import { type Email, keepEmails } from '../support/emails.ts';
 import { ask, origin, signIn } from '../support/portal.ts';
 import { rows, value } from '../support/rows.ts';

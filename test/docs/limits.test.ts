@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { auditDays, maxAuditEntries } from '../../src/accounts/audit/prune.ts';
-import { maxInvitationsPerDay } from '../../src/accounts/invitations.ts';
+import { maxInvitationsPerDay } from '../../src/accounts/people.ts';
 import { deadTokenDays } from '../../src/accounts/prune.ts';
 import notes from '../../src/docs/guides/operating/costs-and-limits.md?raw';
 import webhooksGuide from '../../src/docs/guides/webhooks.md?raw';

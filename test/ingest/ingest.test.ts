@@ -233,6 +233,27 @@ it('a connection with a map of its own speaks its own words from soon after the 
   expect(heard.got[0]?.body.data).toMatchObject({ translatedIncidentTypes: ['Speeding', 'Harsh Braking'] });
 });
 
+it('a place without an address is stored as before, so that the same record changes nothing', async () => {
+  const place = { latitude: 40.215, longitude: -77.189 };
+  const startedAt = '2026-11-20T01:00:00.000Z';
+  await connector().send(vehicle(), safetyEvent({ startedAt, location: place }));
+  for (const address of [null, undefined])
+    expect(
+      (await connector().send(safetyEvent({ startedAt, location: { ...place, address } }))).data,
+    ).toMatchObject({
+      unchanged: 1,
+    });
+  const [event] = await rows('select location from safety_events where connection_id = ?', us.connection.id);
+  expect(event).toEqual({ location: JSON.stringify(place) });
+  expect(
+    (
+      await connector().send(
+        safetyEvent({ startedAt, location: { ...place, address: 'I-81 N, Carlisle, PA' } }),
+      )
+    ).data,
+  ).toMatchObject({ unchanged: 0 });
+});
+
 describe('a large call while other accounts are active', () => {
   const events = (name: string, count: number) =>
     Array.from({ length: count }, (_, i) => safetyEvent({ sourceId: `${name} ${i}`, vehicle: `v${i}` }));

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { invite } from '../../accounts/invitations.ts';
 import {
   findPortalUser,
+  invite,
   listPortalUsers,
   type PortalUser,
   removePortalUser,

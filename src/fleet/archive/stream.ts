@@ -80,14 +80,13 @@ export async function readStream(
   return { rows: rows.map((row): StreamRow => ({ ...row, hit: 1, nth: 0 })), ...(end && { end }) };
 }
 
-/** The files that may have such rows, in the order in which they begin; `isBegun` if the position lies in one. */
+/** The files that may have such rows, in the order in which they begin; `isBegun` if the page begins in one. */
 function partsOf({ name }: ArchiveKind, days: Archived[], query: StreamQuery) {
   const { accountId, after, from = -Infinity, to = Infinity, descending } = query;
   const found = days.flatMap(({ parts, ...rest }) =>
     parts.map((part) => {
       const [begin, end] = descending ? [part.last, part.first] : [part.first, part.last];
-      const isBegun =
-        after !== undefined && (descending ? begin.sort >= after.sort : begin.sort <= after.sort);
+      const isBegun = descending ? begin.sort >= (after?.sort ?? to) : begin.sort <= (after?.sort ?? from);
       const day: DayOf = { kind: name, accountId, ...rest };
       return { day, part, begin, end, isBegun };
     }),

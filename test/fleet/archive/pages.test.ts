@@ -52,7 +52,7 @@ const byOne = fc.boolean().map((one) => (one ? 0 : undefined));
 
 describe('a list over the archive and D1', () => {
   it('over many connections holds a few files at a time, and reads none that its page ends before', async () => {
-    const count = 20;
+    const count = 45;
     const many = await world({ providers: Array.from({ length: count }, () => 'motive') });
     await emptyArchive();
     const seeds = Array.from({ length: 3 * count }, (_, i) => ({
@@ -72,7 +72,7 @@ describe('a list over the archive and D1', () => {
     });
     for (const [limit, needed] of [
       [4, 10],
-      [50, count],
+      [30, count],
     ]) {
       reads = 0;
       const page = await readList(env, many, trips.list, {
@@ -82,6 +82,17 @@ describe('a list over the archive and D1', () => {
       expect(page.items.map((item) => (item as { id: string }).id)).toEqual(ids.slice(0, limit));
       expect(reads).toBeLessThanOrEqual(Number(needed));
       expect(most).toBeLessThanOrEqual(6);
+    }
+    const [late = ''] = await insertTrips(many, [{ startedAt: 42.5 * 60_000 }]);
+    const from = [new Date(count * 60_000).toISOString()];
+    for (const limit of ['7', '500']) {
+      const read = (query: object, descending = false) =>
+        walk(env, many, trips.list, { query: { limit: [limit], ...query }, descending });
+      const listed = ({ items }: { items: unknown[] }) => items.map((item) => (item as { id: string }).id);
+      expect(listed(await read({ from }))).toEqual(ids.slice(count));
+      expect(listed(await read({ to: from }, true)).toReversed()).toEqual(
+        ids.slice(0, count).toSpliced(43, 0, late),
+      );
     }
   });
 

@@ -85,8 +85,8 @@ function memoryBucket(through: Through) {
     arrayBuffer: async () => bytes.slice(0),
   });
   const bucket = {
-    put: async (key: string, value: BodyInit, options?: Partial<Stored>) => {
-      const bytes = await new Response(value).arrayBuffer();
+    put: async (key: string, value: string | ArrayBuffer | Blob, options?: Partial<Stored>) => {
+      const bytes = await new Blob([value]).arrayBuffer();
       return through('R2', () => {
         files.set(key, { bytes, customMetadata: options?.customMetadata });
         return object(key, { bytes, customMetadata: options?.customMetadata });

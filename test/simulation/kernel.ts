@@ -204,12 +204,9 @@ export function kernel(seed: number, start: number, note: (what: string) => void
       timer.wake();
     },
 
-    /**
-     * Waits until all that is awake has come to a call, a timer or its end. `busy` says whether something else is at work.
-     * Threads that encrypt or compress are late on a busy machine, so it must be quiet for some rounds.
-     */
+    /** Waits until all that is awake has come to a call, a timer or its end. `busy` says whether something else is at work. */
     settle: async (busy: () => boolean): Promise<void> => {
-      for (let quiet = 0; quiet < 25; quiet++) {
+      for (let quiet = 0; quiet < 3; quiet++) {
         const before = activity;
         await new Promise<void>((on) => setImmediate(on));
         if (activity !== before || busy()) quiet = -1;

@@ -7,7 +7,7 @@ export type Respond = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
  * Has the Worker's code run in Node with the kernel's clock, chance and timers: whatever it asks of its runtime depends on
- * the seed alone. Returns whether cryptography, the one thing that takes real time, is at work.
+ * the seed alone. Returns whether something that takes real time is at work: cryptography, or reading a Blob.
  */
 export function workerRuntime({ clock, random, sleep, note }: Kernel, respond: Respond): () => boolean {
   vi.unstubAllGlobals();
@@ -38,16 +38,18 @@ export function workerRuntime({ clock, random, sleep, note }: Kernel, respond: R
 
   let atWork = 0;
   let last: Promise<unknown> = Promise.resolve();
-  const { subtle } = crypto;
   /** One after the other, so that the order in which they end is always the same. */
-  const inOrder =
-    (name: 'digest') =>
-    (...args: [string, ArrayBuffer]) => {
-      atWork++;
-      const done = last.then(() => subtle[name](...args));
-      last = done.catch(() => {}).then(() => void atWork--);
-      return done;
-    };
+  const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
+    atWork++;
+    const done = last.then(work);
+    last = done.catch(() => {}).then(() => void atWork--);
+    return done;
+  };
+  const { subtle } = crypto;
+  const { arrayBuffer } = Blob.prototype;
+  vi.spyOn(Blob.prototype, 'arrayBuffer').mockImplementation(function (this: Blob) {
+    return inOrder(() => arrayBuffer.call(this));
+  });
   vi.stubGlobal('crypto', {
     getRandomValues: (bytes: Uint8Array) => {
       for (let i = 0; i < bytes.length; i++) bytes[i] = Math.floor(random() * 256);
@@ -57,7 +59,7 @@ export function workerRuntime({ clock, random, sleep, note }: Kernel, respond: R
       get: (_, name) =>
         name === 'timingSafeEqual'
           ? (a: ArrayBuffer, b: ArrayBuffer) => timingSafeEqual(new Uint8Array(a), new Uint8Array(b))
-          : inOrder(name as 'digest'), // the others are called alike
+          : (...args: [string, ArrayBuffer]) => inOrder(() => subtle[name as 'digest'](...args)), // the others are called alike
     }),
   });
   return () => atWork > 0;

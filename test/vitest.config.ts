@@ -38,7 +38,7 @@ const outside = 'test/{cli,docs/contract,docs/pages,homes,journey,browser,simula
 
 /** Files that set the clock, which new ids remember: each has a Worker of its own. */
 const alone = globSync('test/**/*.test.ts', { cwd: root, exclude: [outside] }).filter((file) =>
-  /Date\.now = |spyOn\(Date\b/.test(readFileSync(root + file, 'utf8')),
+  /Date\.now = |spyOn\(Date\b|useFakeTimers|\baheadBy\b/.test(readFileSync(root + file, 'utf8')),
 );
 
 const workerd = (more: object) =>

@@ -28,7 +28,7 @@ const put = (webhookId: string, count: number, set: Record<string, string | numb
      select ?1, ?3 || i, 'a', 'e', 0, ?4, ?5, ?6 from n`,
     webhookId,
     count,
-    newId(Date.now()), // other tests move the clock, and plain ids never go back
+    newId(),
     set.status,
     set.nextAttemptAt ?? 0,
     set.finishedAt ?? null,

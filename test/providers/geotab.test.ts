@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { later, providerStory, pullAll, pullColumn, pullRun } from '../support/provider.ts';
+import { aheadBy, providerStory, pullAll, pullColumn, pullRun } from '../support/provider.ts';
 import {
   fakeGeotab,
   type GeotabCall,
@@ -81,7 +81,7 @@ function happens(van: Item, rule: string, more: Item = {}, at = Date.now() + 1):
 
 /** So many minutes after the test began, what there is to do then is done. */
 async function pullAfter(id: string, minutes: number) {
-  later(minutes);
+  aheadBy(minutes);
   await pullAll(id);
 }
 

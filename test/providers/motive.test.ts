@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { pull } from '../../src/providers/pull.ts';
-import { later, providerStory, pullAll, pullColumn, pullRun, pullStatus } from '../support/provider.ts';
+import { aheadBy, providerStory, pullAll, pullColumn, pullRun, pullStatus } from '../support/provider.ts';
 import {
   fakeMotive,
   type MotiveData,
@@ -183,12 +183,12 @@ describe('a crash', () => {
     data.performance.push(crash, motiveEvent(other, 'crash', soon()));
     await pullAll(id);
     await arrived(2);
-    later(5);
+    aheadBy(5);
     data.performance = [crash];
     await pullAll(id);
     await arrived(3);
     expect(levels(truck.vin)).toHaveLength(1);
-    later(11);
+    aheadBy(11);
     await pullAll(id);
     await arrived(4);
     Object.assign(crash, {
@@ -269,7 +269,7 @@ describe('a crash', () => {
       motiveEvent(other, 'crash', Date.now() - 2 * day),
     );
     const id = await connected([1], { historyDays: 30 });
-    later(11);
+    aheadBy(11);
     await pullAll(id);
     expect(await accidents(id)).toMatchObject([{ notificationLevel: 2 }, { notificationLevel: 2 }]);
     expect(tale.hooks.got).toEqual([]);
@@ -293,12 +293,12 @@ it('reads the last 30 days again every few hours, so that what came late is foun
   const id = await connected();
   const lateSpeeding = motiveSpeeding(truck, soon());
   const lateBrake = motiveEvent(truck, 'hard_brake', soon(), { changedAt: '2020-01-01T00:00:00Z' });
-  later(28 * 24 * 60);
+  aheadBy(28 * 24 * 60);
   await pullAll(id);
   data.speeding.push(lateSpeeding);
   data.performance.push(lateBrake);
   await pullAll(id);
-  later(28 * 24 * 60 + 400);
+  aheadBy(28 * 24 * 60 + 400);
   await pullAll(id);
   expect(await events(id)).toHaveLength(2);
 });
@@ -306,7 +306,7 @@ it('reads the last 30 days again every few hours, so that what came late is foun
 it('catches up after a long pause, in stretches of days', async () => {
   const id = await connected();
   const start = soon();
-  later(45 * 24 * 60);
+  aheadBy(45 * 24 * 60);
   const times = [1, 20, 40].map((days) => start + days * day);
   data.performance = times.map((at) => motiveEvent(truck, 'hard_brake', at));
   data.speeding = times.map((at) => motiveSpeeding(truck, at));

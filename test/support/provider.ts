@@ -51,7 +51,7 @@ export async function pullAll(id: string): Promise<void> {
 const realNow = Date.now.bind(Date);
 
 /** From now on it is so many minutes later than it is. */
-export const later = (minutes: number) =>
+export const aheadBy = (minutes: number) =>
   vi.spyOn(Date, 'now').mockImplementation(() => realNow() + minutes * minuteMs);
 
 /** What customers read of a connection at a path. */

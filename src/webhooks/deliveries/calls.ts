@@ -145,7 +145,7 @@ async function targetOf(
   try {
     return {
       ...plain,
-      headers: headersFor(await unseal(headerKeys, webhookId, headers)),
+      headers: headersFor(await unseal(headerKeys, webhookId, headers), oauth !== null),
       keys: signing ? await signingKeys(env, webhookId, signing) : [],
       ...(oauth && { authorize: await authorizer(env, webhookId, oauth, oauthToken) }),
     };

@@ -36,9 +36,10 @@ export function tablesOf(found: unknown): string {
   const fields = fieldsOf(Object(found));
   const lists = Object.entries(Object(found)).filter((one): one is [string, object[]] => isList(one[1]));
   if (fields.length === 1 && lists.length === 0) return printable(String(fields[0]?.[1]));
-  return [tableOf(fields), ...lists.map(([name, items]) => `${printable(name)}\n${listOf(items)}`)].join(
-    '\n',
-  );
+  return [
+    tableOf(fields.map(([name, value]) => [inWords(name), value])),
+    ...lists.map(([name, items]) => `${inWords(name)}\n${listOf(items)}`),
+  ].join('\n');
 }
 
 /** A table with a column for each field that an item has. */
@@ -50,9 +51,13 @@ export function listOf(items: object[]): string {
   for (const name of names) if (/^(updatedAt|actorId|incidentTypeMap.*)$/.test(name)) names.delete(name);
   return tableOf(
     rows.map((row) => [...names].map((name) => row.get(name))),
-    [...names],
+    [...names].map(inWords),
   );
 }
+
+/** A field's name for people: `lastSignInAt` is "last sign in at". */
+const inWords = (name: string): string =>
+  printable(name.replace(/(?<=[a-z]{2})[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
 
 /** The fields of a thing, and of the things in it, that are not empty. */
 function fieldsOf(thing: object, prefix = ''): [name: string, value: unknown][] {

@@ -52,6 +52,7 @@ it('fleet status shows what fails, how long deliveries took, and how far the rot
   const { out } = await fleet(service, 'status');
   for (const row of [
     /service +│ healthy /,
+    /queue backlog +│ 0 /,
     /fails now +│ accidents that wait: 1, webhooks: 1 /,
     // Never means that some were not delivered.
     /│ accidents, 24 h +│ 40 +│ 97.5 % +│ 0.21 s \/ 4.2 s \/ 1.5 min +│ 2 h \/ never \/ never +│/,

@@ -56,7 +56,9 @@ export const RiskToday = ({ today, zone }: { today: Today; zone: string }) => {
       id="today"
       live
       title="Risk 4 and 5 today"
-      side={<a href={eventsPath({ from: day, to: day, risk: '4' })}>See all {number(total)}</a>}
+      side={
+        <a href={eventsPath({ from: day, to: day, risk: '4' })}>See all{total > 1 && ` ${number(total)}`}</a>
+      }
     >
       <div class="panel-body pb-2">
         <p class="big">{number(total)}</p>

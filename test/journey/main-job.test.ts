@@ -126,7 +126,7 @@ it('a call that fails is found by its request id, shown and sent again with the 
   });
   const limit = (...options: string[]) => fleet(stack, 'webhook', 'limit', webhook, ...options);
   await limit('--in-flight', '3');
-  expect((await limit('--per-second', '20')).out).toMatch(/maxInFlight +│ 3 [\s\S]*maxPerSecond │ 20 /);
+  expect((await limit('--per-second', '20')).out).toMatch(/max in flight +│ 3 [\s\S]*max per second │ 20 /);
   const message = 'maxInFlight must be a whole number from 1 to 50';
   expect(await limit('--in-flight', 'many')).toMatchObject({ code: 1, err: `fleet: 400 ${message}\n` });
   expect((await limit('--in-flight', '', '--per-second', '')).out).not.toMatch(/maxInFlight|maxPerSecond/);

@@ -57,7 +57,7 @@ export function listOf(items: object[]): string {
 
 /** A field's name for people: `lastSignInAt` is "last sign in at". */
 const inWords = (name: string): string =>
-  printable(name.replace(/(?<=[a-z]{2})[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+  printable(name.replace(/(?<=[a-z])[A-Z](?=[a-z])/g, (letter) => ` ${letter.toLowerCase()}`));
 
 /** The fields of a thing, and of the things in it, that are not empty. */
 function fieldsOf(thing: object, prefix = ''): [name: string, value: unknown][] {

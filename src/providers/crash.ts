@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { accidents } from '../fleet/lists/accidents.ts';
 import { dayMs } from '../platform/durations.ts';
 import type { ProviderRecord } from './connector.ts';
-import { at } from './read.ts';
+import { at, idAt } from './read.ts';
 
 /** A provider's data about a crash: its level, its report, and its force. */
 export type Crash = {
@@ -66,9 +66,8 @@ export type OpenCrash = {
   location: { latitude: number; longitude: number };
   /** The level reached. */
   level: number;
-  /** When it was first seen (milliseconds since 1970), and whether a look-up of crashes has had it: of Motive's. */
+  /** When it was first seen (milliseconds since 1970), if that confirms it. */
   seenAt?: number;
-  isListed?: boolean;
 };
 
 /** How long crashes stay open; later they are never dismissed. */
@@ -99,18 +98,15 @@ const stillOpen = (open: OpenCrash[], now: number): OpenCrash[] =>
     .sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt) || (a.id < b.id ? -1 : 1))
     .slice(0, mostOpen);
 
-/** The crashes that are open, by their ids. */
-export type OpenCrashes = ReadonlyMap<unknown, OpenCrash>;
-
 /**
  * What an item says: its event, and how far its crash has come if it is one. `isKnown` says that none of this is to be
- * reported, and `kept` what else is kept of the crash while it is open.
+ * reported, and `seenAt` is kept of the crash while it is open.
  */
 export type Assessment = {
   event: ProviderRecord;
   crash?: Crash | undefined;
   isKnown?: boolean;
-  kept?: Pick<OpenCrash, 'seenAt' | 'isListed'>;
+  seenAt?: number;
 };
 
 /**
@@ -121,18 +117,18 @@ export function follow(
   items: unknown[],
   before: OpenCrash[],
   now: number,
-  read: (item: unknown, open: OpenCrashes) => Assessment,
+  read: (item: unknown, known: OpenCrash | undefined) => Assessment,
 ): { records: ProviderRecord[]; open: OpenCrash[] } {
   const open = new Map<unknown, OpenCrash>(before.map((crash) => [crash.id, crash]));
   const records = items.flatMap((item) => {
-    const { event, crash, isKnown, kept } = read(item, open);
-    const { sourceId: id, startedAt, location } = event;
+    const id = idAt(item, 'id');
     const known = open.get(id);
     open.delete(id);
+    const { event, crash, isKnown, seenAt } = read(item, known);
     const notified = isKnown ? [] : [event];
     if (!crash) return [...notified, ...(known ? dismissed(known, event.sourceUpdatedAt) : [])];
-    const { vin, level } = crash;
-    const next = { id, vin, startedAt, location, level, ...kept };
+    const { startedAt, location } = event;
+    const next = { id, vin: crash.vin, startedAt, location, level: crash.level, ...(seenAt && { seenAt }) };
     if (!crash.dismissed && isOpenCrash(next)) open.set(id, next);
     return isKnown ? [] : [event, ...crashRecords(event, crash)];
   });

@@ -10,9 +10,6 @@ export type Query = { [name: string]: string | number | boolean | undefined };
 /** A list of Motive's; each item is in an object of its own, under `one`. */
 export type List = { path: string; many: string; one: string };
 
-export const companies: List = { path: '/v1/companies', many: 'companies', one: 'company' };
-export const groups: List = { path: '/v1/groups', many: 'groups', one: 'group' };
-
 const perPage = 100;
 
 /** `next` is the next page's number; `total` counts the whole list, if Motive returns it. */

@@ -1,8 +1,117 @@
-import type { Connector } from '../connector.ts';
-import { at, idFrom } from '../read.ts';
+import { dayMs, hourMs } from '../../platform/durations.ts';
+import type { Connector, Feed, Json, ProviderRecord, Window } from '../connector.ts';
+import { changedSince, inPasses, type Pass } from '../passes.ts';
+import { Problem } from '../problem.ts';
+import { at, idAt, idFrom, iso, itemsAt, namesOf } from '../read.ts';
 import { isHmac } from '../signature.ts';
-import { type Api, companies, page } from './api.ts';
-import { drivers, events, trips, vehicles } from './feeds.ts';
+import { type Api, type List, page, type Query, windowPage } from './api.ts';
+import { type Crashes, eventRecords, lookUp, performance } from './crashes.ts';
+import { driverRecord, isSpeeding, speedingRecord, tripRecord, vehicleOf, vehicleRecord } from './records.ts';
+
+const companies: List = { path: '/v1/companies', many: 'companies', one: 'company' };
+const groups: List = { path: '/v1/groups', many: 'groups', one: 'group' };
+const users: List = { path: '/v1/users', many: 'users', one: 'user' };
+const vehicles: List = { path: '/v1/vehicles', many: 'vehicles', one: 'vehicle' };
+const periods: List = { path: '/v1/driving_periods', many: 'driving_periods', one: 'driving_period' };
+const speeding: List = { path: '/v1/speeding_events', many: 'speeding_events', one: 'speeding_event' };
+
+const overlapMs = 5 * 60_000;
+
+/** Motive's filter by change may miss something: once a day the whole list is read. */
+const wholeList = (
+  list: List,
+  query: Query,
+  records: (api: Api, items: unknown[]) => ProviderRecord[] | Promise<ProviderRecord[]>,
+): Feed<Api> =>
+  inPasses({
+    everyMinutes: 15,
+    overlapMs,
+    async read(api, pass) {
+      const changed = { ...query, updated_after: changedSince(pass) };
+      const { items, next } = await page(api, list, changed, pass.place);
+      return { records: await records(api, items), next };
+    },
+  });
+
+/** The names of these vehicles' groups; none if the key may not read groups. */
+async function groupNames(api: Api, items: unknown[]): Promise<Map<unknown, unknown>> {
+  try {
+    return await namesOf(
+      items.flatMap((item) => itemsAt(item, 'group_ids')),
+      (place) => page(api, groups, {}, place),
+      (group) => at(group, 'name') ?? idAt(group, 'id'),
+    );
+  } catch (error) {
+    if (error instanceof Problem && error.kind === 'not permitted') return new Map();
+    throw error;
+  }
+}
+
+/** A window until after the pass, which begins that long before what it has to read. */
+const recent = ({ from, beganAt }: Pass, ms: number): Window => ({
+  from: Math.min(from, beganAt) - ms,
+  to: beganAt + dayMs,
+});
+
+/** Trips have no time of change: those of so many days are read again, once a day. */
+const tripDays = 3;
+
+async function tripPage(api: Api, window: Window, place: Json, query?: Query) {
+  const { items, next } = await windowPage(api, periods, window, place, query);
+  return { records: items.map(tripRecord), vehicles: items.map(vehicleOf), next };
+}
+
+/** Motive's filter by change also needs the days of the events, which are changed for days. */
+const changedDays = 3;
+
+/** Speeding has no filter by change: that of so long is read each minute. */
+const speedingMs = 2 * hourMs;
+
+/** How often all events of the last days are read again, so that late and changed ones are found. */
+const wholeMs = 6 * hourMs;
+const wholeDays = 30;
+
+/** How many pages of a pass are read between two look-ups of crashes, so that a crash does not wait for a backlog. */
+const pagesPerLookUp = 10;
+
+/** A place in the two lists of events: the list, the place within it, and how many pages were read. */
+type EventPlace = { list: number; place: Json; pages: number };
+
+const eventLists = [performance, speeding];
+const firstEvents: EventPlace = { list: 0, place: null, pages: 0 };
+
+/** The records of a page of a list, and the place after it: in the next list after the last page. */
+async function eventPage(
+  { list, place, pages }: EventPlace,
+  read: (list: List, place: Json) => Promise<{ items: unknown[]; next: Json | undefined }>,
+) {
+  const { items, next } = await read(eventLists[list] ?? performance, place);
+  const isAtEnd = next === undefined;
+  const after = { list: isAtEnd ? list + 1 : list, place: next ?? null, pages: pages + 1 };
+  const now = Date.now();
+  return {
+    records:
+      eventLists[list] === speeding
+        ? items.filter(isSpeeding).map(speedingRecord)
+        : items.flatMap((item) => eventRecords(item, now)),
+    vehicles: items.map(vehicleOf),
+    next: after.list < eventLists.length ? after : undefined,
+  };
+}
+
+/** A page of what a pass reads of a list of events. */
+async function changedEvents(api: Api, list: List, pass: Pass, place: Json) {
+  if (pass.isWhole) {
+    const { from, to } = recent(pass, wholeDays * dayMs);
+    return windowPage(api, list, { from: Math.max(pass.since, from), to }, place);
+  }
+  if (list === performance) {
+    const changed = { updated_after: iso(pass.from - overlapMs) };
+    return windowPage(api, list, recent(pass, changedDays * dayMs), place, changed);
+  }
+  const { items, next, isPast } = await windowPage(api, list, recent(pass, speedingMs), place);
+  return { items, next: isPast ? undefined : next };
+}
 
 /** Motive. Comments say how certain its API's behaviour is. */
 export const motive: Connector<Api> = {
@@ -29,7 +138,47 @@ export const motive: Connector<Api> = {
     const { items } = await page(api, companies, {}, null);
     return { name: at(items[0], 'name'), id: idFrom(at(items[0], 'id')) };
   },
-  feeds: { vehicles, drivers, trips, events },
+  feeds: {
+    vehicles: wholeList(vehicles, {}, async (api, items) => {
+      const names = await groupNames(api, items);
+      return items.map((item) => vehicleRecord(item, names));
+    }),
+    // Without the filter all users are returned; the result shows whether it is respected.
+    drivers: wholeList(users, { role: 'driver' }, (_, items) =>
+      items.filter((item) => (at(item, 'role') ?? 'driver') === 'driver').map(driverRecord),
+    ),
+    trips: inPasses<Api>({
+      everyMinutes: 5,
+      overlapMs,
+      read: (api, pass) =>
+        tripPage(api, recent(pass, tripDays * dayMs), pass.place, { updated_after: changedSince(pass) }),
+      history: { windowDays: 11, page: tripPage },
+    }),
+    // Each minute the crashes are looked up, then changes of both lists are read.
+    events: inPasses<Api, Crashes>({
+      everyMinutes: 1,
+      overlapMs,
+      wholeMs,
+      async read(api, pass, kept = { open: [], lookedAt: 0 }) {
+        const place = (pass.place as EventPlace | null) ?? firstEvents;
+        const looked = place.pages % pagesPerLookUp === 0 ? await lookUp(api, kept, Date.now()) : undefined;
+        const found = await eventPage(place, (list, within) => changedEvents(api, list, pass, within));
+        return {
+          records: [...(looked?.records ?? []), ...found.records],
+          vehicles: [...(looked?.vehicles ?? []), ...found.vehicles],
+          next: found.next,
+          kept: looked?.crashes ?? kept,
+        };
+      },
+      history: {
+        windowDays: 7,
+        page: (api, window, place) =>
+          eventPage((place as EventPlace | null) ?? firstEvents, (list, within) =>
+            windowPage(api, list, window, within),
+          ),
+      },
+    }),
+  },
   webhook: {
     steps: [
       'In Motive, open Admin → Developers → Webhooks and add a webhook with this URL, in the format JSON.',
@@ -37,17 +186,11 @@ export const motive: Connector<Api> = {
       'Choose the actions driver_performance_event_created, driver_performance_event_updated and ' +
         'speeding_event_created.',
     ],
-    isSigned,
+    // The time is not signed, so calls can be replayed, which only makes the pull due.
+    isSigned: (headers, body, secret) =>
+      isHmac('SHA-1', [body], () => ({
+        key: new Uint8Array(new TextEncoder().encode(secret)),
+        signature: Uint8Array.fromHex(headers.get('x-kt-webhook-signature') ?? ''),
+      })),
   },
 };
-
-/**
- * Whether Motive signed a call: its body alone, with the secret as text. The time is not signed, so calls can be
- * replayed, which only makes the pull due.
- */
-function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean> {
-  return isHmac('SHA-1', [body], () => ({
-    key: new Uint8Array(new TextEncoder().encode(secret)),
-    signature: Uint8Array.fromHex(headers.get('x-kt-webhook-signature') ?? ''),
-  }));
-}

@@ -1,5 +1,6 @@
 import { dayMs, hourMs } from '../../platform/durations.ts';
-import { type Assessment, dismissed, follow, type OpenCrash, type OpenCrashes, openDays } from '../crash.ts';
+import type { ProviderRecord } from '../connector.ts';
+import { type Crash, crashRecords, dismissed, follow, type OpenCrash, openDays } from '../crash.ts';
 import { at, field, idAt, numeric } from '../read.ts';
 import { type Api, dayOf, days, type List, page, type Query, startOf } from './api.ts';
 import { eventRecord, typeOf, vehicleOf } from './records.ts';
@@ -20,55 +21,21 @@ export function reviewOf(item: unknown): 'confirmed' | 'dismissed' | undefined {
   return status === 'coachable' || status === 'coached' ? 'confirmed' : undefined;
 }
 
-/**
- * What a performance event says. Motive's detector reports a crash at once; a review follows, and what it rejects vanishes
- * from the list: that a crash is still there is the verdict. `isListed` says that a look-up of crashes has it, which has
- * nothing to say of what is as it was.
- */
-export function assess(
-  item: unknown,
-  open: OpenCrashes,
-  { now, isListed = false }: { now: number; isListed?: boolean },
-): Assessment {
-  const event = eventRecord(item);
-  if (typeOf(item) !== 'crash') return { event };
-  const known = open.get(event.sourceId);
-  const seenAt = known?.seenAt ?? now;
+const isCrash = (item: unknown): boolean => typeOf(item) === 'crash';
+
+/** How far a crash has come, at least to `level`. */
+function crashOf(item: unknown, { isConfirmed, level }: { isConfirmed: boolean; level: number }): Crash {
   const review = reviewOf(item);
-  const dismissed = review === 'dismissed';
-  const isOld = startOf(item) < now - openDays * dayMs;
-  const isReviewed = isListed && now - seenAt >= reviewMs;
   const reportUrl = videoOf(item);
-  const isConfirmed = isOld || isReviewed || review === 'confirmed';
+  const reached = review === 'confirmed' || isConfirmed ? 2 : 1;
   const hasEvidence = reportUrl !== null || field(item, 'coached_at') !== null;
-  const level = Math.max(isConfirmed ? (hasEvidence ? 3 : 2) : 1, known?.level ?? 0);
-  const crash = {
+  return {
     vin: field(item, 'vehicle', 'vin'),
-    level,
-    dismissed,
+    level: Math.max(level, reached === 2 && hasEvidence ? 3 : reached),
+    dismissed: review === 'dismissed',
     reportUrl,
     severity: field(item, 'metadata', 'severity') ?? field(item, 'severity'),
     accelerationG: numeric(item, 'acceleration'),
-  };
-  const isKnown = isListed && !dismissed && known?.level === level;
-  return { event, crash, isKnown, kept: { seenAt, isListed: isListed || known?.isListed === true } };
-}
-
-/**
- * The crashes that a look-up did not find: `ids` are those it found, of all days since `from`. The days at the edges
- * are requested but not judged, because some may be listed elsewhere. A crash that no look-up has ever found gets time
- * to appear.
- */
-function missing(
-  open: OpenCrash[],
-  { ids, from, now }: { ids: ReadonlySet<unknown>; from: number; now: number },
-) {
-  const isGone = ({ id, startedAt, isListed, seenAt = now }: OpenCrash) =>
-    !ids.has(id) && dayOf(Date.parse(startedAt)) > from && (isListed || now - seenAt >= reviewMs);
-  const gone = open.filter(isGone);
-  return {
-    records: gone.flatMap((crash) => dismissed(crash)),
-    open: open.filter((crash) => !gone.includes(crash)),
   };
 }
 
@@ -81,6 +48,15 @@ function videoOf(item: unknown): string | null {
   return Object.values(videos).find(isUrl) ?? null;
 }
 
+const isOld = (item: unknown, now: number): boolean => startOf(item) < now - openDays * dayMs;
+
+/** The records of a performance event. Crashes of the last days are looked up; older ones are confirmed by being listed. */
+export function eventRecords(item: unknown, now: number): ProviderRecord[] {
+  const event = eventRecord(item);
+  if (!isCrash(item) || !isOld(item, now)) return [event];
+  return [event, ...crashRecords(event, crashOf(item, { isConfirmed: true, level: 0 }))];
+}
+
 /** With more pages of crashes than this, none is dismissed for being absent. */
 const mostPages = 5;
 
@@ -91,36 +67,46 @@ const allMs = hourMs;
 export type Crashes = { open: OpenCrash[]; lookedAt: number };
 
 /**
- * Looks up which crashes Motive still lists, including slight ones that its users do not see. A missing one is judged
- * only if the whole list was read and its length did not change.
+ * Looks up which crashes Motive lists, including slight ones that its users do not see. Its detector reports a crash at
+ * once; a review follows, and what it rejects vanishes from the list: that a crash is still there is the verdict. A
+ * missing one is judged only if the whole list was read and its length did not change, and not on the days at the edges,
+ * because some may be listed elsewhere.
  */
 export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number) {
   const isAll = now - lookedAt > allMs;
   const oldest = lookedAt === 0 ? [now - openDays * dayMs] : open.map((crash) => Date.parse(crash.startedAt));
   const from = Math.min(dayOf(now) - 2 * dayMs, ...(isAll ? oldest : []).map((ms) => dayOf(ms) - dayMs));
   const query = { ...days(from, dayOf(now) + dayMs), event_types: 'crash', ignore_thresholds: true };
-  const found = await readAll(api, query);
-  const ids = new Set(found.items.map((item) => idAt(item, 'id')));
-  const isWhole = found.isWhole && (found.total === undefined || found.total === ids.size);
-  const left = isWhole ? missing(open, { ids, from, now }) : { records: [], open };
-  const seen = follow(found.items, left.open, now, (item, known) =>
-    assess(item, known, { now, isListed: true }),
-  );
+  const { items, isWhole } = await readAll(api, query);
+  const crashes = items.filter((item) => isCrash(item) && !isOld(item, now));
+  const ids = new Set(crashes.map((item) => idAt(item, 'id')));
+  const gone = open.filter(({ id, startedAt }) => !ids.has(id) && dayOf(Date.parse(startedAt)) > from);
+  const left = isWhole ? open.filter((crash) => !gone.includes(crash)) : open;
+  const seen = follow(crashes, left, now, (item, known) => {
+    const seenAt = known?.seenAt ?? now;
+    const isConfirmed = now - seenAt >= reviewMs;
+    const crash = crashOf(item, { isConfirmed, level: known?.level ?? 0 });
+    const isKnown = !crash.dismissed && known?.level === crash.level;
+    return { event: eventRecord(item), crash, isKnown, seenAt };
+  });
   return {
-    records: [...left.records, ...seen.records],
-    vehicles: found.items.map(vehicleOf),
+    records: [...(isWhole ? gone.flatMap((crash) => dismissed(crash)) : []), ...seen.records],
+    vehicles: crashes.map(vehicleOf),
     crashes: { open: seen.open, lookedAt: isAll && isWhole ? now : lookedAt },
   };
 }
 
-async function readAll(api: Api, query: Query) {
+/** All items of these days; whole if every page was read, and their number did not change meanwhile. */
+async function readAll(api: Api, query: Query): Promise<{ items: unknown[]; isWhole: boolean }> {
   const items: unknown[] = [];
   const totals = new Set<number | undefined>();
   for (let no = 1; no <= mostPages; no++) {
     const found = await page(api, performance, query, no);
     items.push(...found.items);
     totals.add(found.total);
-    if (found.next === undefined) return { items, isWhole: totals.size === 1, total: found.total };
+    if (found.next !== undefined) continue;
+    const ids = new Set(items.map((item) => idAt(item, 'id')));
+    return { items, isWhole: totals.size === 1 && (found.total ?? ids.size) === ids.size };
   }
-  return { items, isWhole: false, total: undefined };
+  return { items, isWhole: false };
 }

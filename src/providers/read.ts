@@ -65,7 +65,7 @@ export function itemsAt(value: unknown, ...path: string[]): unknown[] {
 /** A list in a response. @throws Problem, if it is not a list */
 export function listAt(value: unknown, ...path: string[]): unknown[] {
   const found = at(value, ...path);
-  if (!Array.isArray(found)) throw new Problem('unexpected', `returns no list of ${path.at(-1)}`);
+  if (!Array.isArray(found)) throw new Problem('unexpected', 'returns no list');
   return found;
 }
 
@@ -91,12 +91,6 @@ export function place(latitude: unknown, longitude: unknown, address?: unknown):
   const name = typeof address === 'string' && isPrintable(address) ? address.trim().slice(0, maxAddress) : '';
   return { latitude, longitude, ...(name !== '' && { address: name }) };
 }
-
-/** RFC 3339 for milliseconds since 1970, or null. */
-export const timeOf = (ms: unknown): string | null =>
-  typeof ms === 'number' && Number.isSafeInteger(ms) && Math.abs(ms) < 8.64e15
-    ? new Date(ms).toISOString()
-    : null;
 
 /** RFC 3339 for milliseconds since 1970. */
 export const iso = (ms: number): string => new Date(ms).toISOString();

@@ -1,7 +1,44 @@
-import type { Connector } from '../connector.ts';
+import type { Connector, Feed, ProviderRecord } from '../connector.ts';
+import { inPasses } from '../passes.ts';
+import { at, field, iso } from '../read.ts';
 import { events } from './exceptions.ts';
-import { drivers, trips, vehicles } from './fleet.ts';
-import { type Api, get, open, usualServer } from './rpc.ts';
+import { driverRecord, isVehicle, tripRecord, vehicleRecord } from './records.ts';
+import { type Api, feed, get, open, usualServer, walk } from './rpc.ts';
+
+/** Devices have many fields: this makes a response of about a megabyte. */
+const perPage = 250;
+const tripsPerPage = 500;
+
+/**
+ * A feed of a short list. At first and once a day it reads all of it, because Geotab does not always report deletions
+ * and expiries; otherwise it reads changes, by their version.
+ */
+const listFeed = (
+  typeName: string,
+  more: object,
+  records: (api: Api, items: unknown[]) => Promise<ProviderRecord[]>,
+): Feed<Api> =>
+  inPasses<Api, string>({
+    everyMinutes: 15,
+    overlapMs: 0,
+    async read(api, { isWhole, place }, version) {
+      if (!isWhole && version !== undefined) {
+        const { items, version: kept, more } = await feed(api, typeName, { version, limit: perPage });
+        return { records: await records(api, items), next: more ? kept : undefined, kept };
+      }
+      // Read before the list, so that changes meanwhile are read again.
+      const kept = place === null ? (await feed(api, typeName, { limit: 1 })).version : (version ?? '');
+      const { items, next } = await walk(api, typeName, place, { resultsLimit: perPage, ...more });
+      return { records: await records(api, items), next, kept };
+    },
+  });
+
+/** The names of the customer's groups. Those that every database has begin with `Group`. */
+async function groupNames(api: Api): Promise<Map<unknown, unknown>> {
+  const groups = (await get(api, 'Group')).map((group) => [field(group, 'id'), field(group, 'name')]);
+  const own = groups.filter(([id]) => !String(id).startsWith('Group'));
+  return new Map(own.map(([id, name]) => [id, typeof name === 'string' ? name.trim() : name]));
+}
 
 /** Geotab, by the API of MyGeotab. Comments say how certain its behaviour is. */
 export const geotab: Connector<Api> = {
@@ -32,8 +69,36 @@ export const geotab: Connector<Api> = {
   open,
   async check(api) {
     await get(api, 'Device', { resultsLimit: 1 });
-    const name = api.session?.database ?? api.login.database;
-    return { name, id: name.toLowerCase() };
+    const { database } = api.login;
+    return { name: database, id: database.toLowerCase() };
   },
-  feeds: { vehicles, drivers, trips, events },
+  feeds: {
+    vehicles: listFeed('Device', {}, async (api, items) => {
+      const own = items.filter(isVehicle);
+      const names = own.length > 0 ? await groupNames(api) : undefined;
+      return own.map((item) => vehicleRecord(item, names));
+    }),
+    // The feed has all users, including those who do not drive.
+    drivers: listFeed('User', { search: { isDriver: true } }, async (_, items) =>
+      items.filter((item) => at(item, 'isDriver') === true).map(driverRecord),
+    ),
+    trips: {
+      everyMinutes: 5,
+      async changes(api, cursor, since) {
+        const from = cursor === null ? { since } : { version: cursor as string };
+        const found = await feed(api, 'Trip', { ...from, limit: tripsPerPage });
+        return { records: found.items.map(tripRecord), cursor: found.version, more: found.more };
+      },
+      history: {
+        windowDays: 7,
+        // The window is by end time.
+        async page(api, { from, to }, after) {
+          const search = { fromDate: iso(from), toDate: iso(to) };
+          const { items, next } = await walk(api, 'Trip', after, { search, resultsLimit: tripsPerPage });
+          return { records: items.map(tripRecord), next };
+        },
+      },
+    },
+    events,
+  },
 };

@@ -1,11 +1,9 @@
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import type { Feed, Json, Page, ProviderRecord, Window } from '../connector.ts';
-import { field, iso, msOf } from '../read.ts';
-import { type Found, lookUp } from './places.ts';
+import { at, field, iso, listAt, msOf, place } from '../read.ts';
 import {
   accidentRecords,
   beganAt,
-  briefly,
   eventRecord,
   isCollision,
   isValid,
@@ -16,8 +14,8 @@ import {
   vehicleRecord,
   vinOf,
 } from './records.ts';
-import { type Api, feed, listOf, rpcAll } from './rpc.ts';
-import { currentRules, type Rules, rulesTaken, wordOf } from './rules.ts';
+import { type Api, feed, GeotabError, rpcAll } from './rpc.ts';
+import { currentRules, type Rules } from './rules.ts';
 
 /** Small, because each exception needs a look-up of its place. */
 const perPage = 100;
@@ -26,20 +24,27 @@ const perPage = 100;
 const triesPerPage = 25;
 
 /** How many a connection keeps to look at again, and how long one may be: they are kept with its cursor. */
-export const maxWaiting = 300;
+const maxWaiting = 300;
 const maxLength = 2_000;
 
 /** How late positions may arrive. A collision that is still valid then counts as confirmed. */
-export const waitsMs = hourMs;
+const waitsMs = hourMs;
 
 /** After this an imprecise place is good enough: until then a late vehicle may still send a better one. */
 const preciseMs = 10 * minuteMs;
+
+/** How far from an exception's beginning positions are looked for, at first and otherwise. */
+const narrowMs = minuteMs;
+const wideMs = 10 * minuteMs;
+
+/** Enough for one position a second in the narrow window; the wide one is for vehicles that report rarely. */
+const maxPositions = 300;
 
 /**
  * An exception to report: its vehicle's VIN and its place as far as they are known, and when it is looked at again if it
  * was reported before (milliseconds since 1970).
  */
-type Seen = { item: Json; word: string; vin: Json; location: Json; at?: number };
+type Seen = { item: Json; word: string; vin: unknown; location: unknown; at?: number };
 
 /** Where exceptions stand, with the rules that are taken, and those that are looked at again. */
 type Progress = { version: string; rules: Rules; waiting: Seen[] };
@@ -47,41 +52,37 @@ type Progress = { version: string; rules: Rules; waiting: Seen[] };
 export const events: Feed<Api> = {
   everyMinutes: 1,
   async changes(api, cursor, since) {
-    const place = cursor as Progress | null;
-    const rules = await currentRules(api, place?.rules);
-    const found = await feed(api, 'ExceptionEvent', place ? { version: place.version } : { since }, perPage);
+    const { version, rules: known, waiting: before = [] } = (cursor ?? {}) as Partial<Progress>;
+    const rules = await currentRules(api, known);
+    const found = await feed(api, 'ExceptionEvent', {
+      ...(version === undefined ? { since } : { version }),
+      limit: perPage,
+    });
     const now = Date.now();
-    const left = new Map(place?.waiting.map((one) => [idOf(one.item), one]));
+    const left = new Map(before.map((one) => [idOf(one.item), one]));
     const last = new Map(found.items.map((item) => [idOf(item), item])); // the last version of each counts
-    const fresh = [...last].flatMap(([id, item]) => seenIn(api, rules, item, left.get(id)) ?? []);
+    const fresh = [...last].flatMap(([id, item]) => seenIn(rules, item, left.get(id)) ?? []);
     for (const id of last.keys()) left.delete(id);
     // Waiting ones may have been dismissed meanwhile: known only at the end of the feed.
-    const due = found.more ? [] : dueIn([...left.values()], now);
+    const isDue = ({ at = 0 }: Seen) => at <= now && !found.more;
+    const due = byUrgency([...left.values()].filter(isDue)).slice(0, triesPerPage);
     for (const { item } of due) left.delete(idOf(item));
-    const { waiting, ...read } = await recordsOf(api, [...fresh, ...due], now);
-    const kept = keptWaiting([...left.values(), ...waiting]);
-    return { ...read, cursor: { version: found.version, rules, waiting: kept }, more: found.more };
+    const { again, ...read } = await recordsOf(api, [...fresh, ...due], now);
+    const waiting = byUrgency([...left.values(), ...again])
+      .filter((one) => JSON.stringify(one).length <= maxLength)
+      .slice(0, maxWaiting);
+    return { ...read, cursor: { version: found.version, rules, waiting } as Json, more: found.more }; // plain values
   },
   history: { windowDays: 7, isExact: true, page: historyPage },
 };
 
 const idOf = (item: unknown): unknown => field(item, 'id');
 
-/** Those of the waiting that are due, collisions first. */
-const dueIn = (waiting: Seen[], now: number): Seen[] =>
-  waiting
-    .filter(({ at = 0 }) => at <= now)
-    .toSorted((a, b) => rank(b) - rank(a))
-    .slice(0, triesPerPage);
-
 /** Collisions first, then the newest. */
-const keptWaiting = (all: Seen[]): Seen[] =>
-  all
-    .filter((one) => JSON.stringify(one).length <= maxLength)
-    .toSorted((a, b) => rank(b) - rank(a))
-    .slice(0, maxWaiting);
-
-const rank = ({ item }: Seen) => (isCollision(item) ? Number.MAX_SAFE_INTEGER : 0) + madeAt(item);
+const byUrgency = (seen: Seen[]): Seen[] => {
+  const rank = ({ item }: Seen) => (isCollision(item) ? Number.MAX_SAFE_INTEGER : 0) + madeAt(item);
+  return seen.toSorted((a, b) => rank(b) - rank(a));
+};
 
 /** When Geotab made an exception known; 0 if it does not say. */
 const madeAt = (item: unknown): number =>
@@ -97,37 +98,86 @@ export function nextTry(madeAt: number, now: number): number | undefined {
  * An exception that a page has, if it is taken: of those that are not valid only collisions are, which may have been
  * reported. `known` is what was kept of it.
  */
-function seenIn(api: Api, rules: Rules, item: unknown, known?: Seen): Seen | undefined {
-  const word = wordOf(api, rules, ruleOf(item));
+function seenIn({ words }: Rules, item: unknown, known?: Seen): Seen | undefined {
+  const rule = String(ruleOf(item));
+  const word = Object.hasOwn(words, rule) ? words[rule] : undefined;
   if (word === undefined || !(isValid(item) || isCollision(item))) return undefined;
   const { vin = null, location = null } = known ?? {};
-  return { item: briefly(item) as Json, word, vin, location };
+  return { item: item as Json, word, vin, location }; // as it was parsed
 }
 
 /** The records of exceptions with what is found of them, their vehicles, and those that are looked at again. */
 async function recordsOf(api: Api, seen: Seen[], now: number) {
-  const asks = seen.map(({ item }) => ({ item, wide: now - madeAt(item) >= preciseMs }));
-  const found = await lookUp(api, asks);
+  const { places, devices } = await lookUp(api, seen, now);
   const records: ProviderRecord[] = [];
-  const waiting: Seen[] = [];
+  const again: Seen[] = [];
   for (const [i, { item, word, at, ...known }] of seen.entries()) {
-    const location = found.places[i] ?? known.location;
-    const vin = vinIn(found, item) ?? known.vin;
+    const location = places[i] ?? known.location;
+    const vin = vinOf(devices.get(reference(item, 'device'))) ?? known.vin;
     const isNews = at === undefined || (known.location === null && location !== null);
     if (isValid(item) && isNews) records.push(eventRecord(item, word, location));
     const isOld = now - madeAt(item) >= waitsMs;
     if (isCollision(item)) records.push(...accidentRecords(item, { vin, location, isOld }));
     const isLacking = location === null || (isCollision(item) && vin === null) || mayBeConfirmed(item);
     const next = isValid(item) && isLacking ? nextTry(madeAt(item), now) : undefined;
-    if (next !== undefined) waiting.push({ item, word, vin, location, at: next });
+    if (next !== undefined) again.push({ item, word, vin, location, at: next });
   }
-  const vehicles = [...found.devices.values()].map((device) => vehicleRecord(device, new Map()));
-  return { records, vehicles, waiting };
+  return { records, vehicles: [...devices.values()].map((device) => vehicleRecord(device)), again };
 }
 
-function vinIn({ devices }: Found, item: unknown): Json {
-  const device = devices.get(String(reference(item, 'device')));
-  return device === undefined ? null : (vinOf(device) as Json);
+/**
+ * Looks up where vehicles were when exceptions began, or null for each, and their devices by id. If Geotab refuses,
+ * nothing is found.
+ *
+ * @throws Problem
+ */
+async function lookUp(api: Api, seen: Seen[], now: number) {
+  const items = seen.map(({ item }) => item);
+  const ids = new Set(items.map((item) => reference(item, 'device')).filter((id) => typeof id === 'string'));
+  const near = await getAll(api, [
+    ...items.map((item) => positionsOf(item, narrowMs)),
+    ...[...ids].map((id) => ({ typeName: 'Device', search: { id }, resultsLimit: 1 })),
+  ]);
+  const places = items.map((item, i) => nearest(item, near[i], narrowMs));
+  const left = items.filter((item, i) => places[i] === null && now - madeAt(item) >= preciseMs);
+  const wide = await getAll(
+    api,
+    left.map((item) => positionsOf(item, wideMs)),
+  );
+  for (const [i, item] of left.entries()) places[items.indexOf(item)] = nearest(item, wide[i], wideMs);
+  const devices = near.slice(items.length).flatMap((found) => found.slice(0, 1));
+  return { places, devices: new Map(devices.map((device) => [idOf(device), device])) };
+}
+
+/** The lists that these calls of `Get` find; none if Geotab refuses them. */
+async function getAll(api: Api, wanted: object[]): Promise<unknown[][]> {
+  const calls = wanted.map((params) => ({ method: 'Get', params }));
+  try {
+    return (await rpcAll(api, calls)).map((list) => listAt(list));
+  } catch (error) {
+    if (error instanceof GeotabError && error.kind === 'unexpected') return [];
+    throw error;
+  }
+}
+
+/** Asks for the positions of an exception's vehicle around its beginning: none, if these are unknown. */
+function positionsOf(item: unknown, spanMs: number): object {
+  const ms = beganAt(item) || 0;
+  const dates = { fromDate: iso(ms - spanMs), toDate: iso(ms + spanMs) };
+  const search = { deviceSearch: { id: String(reference(item, 'device')) }, ...dates };
+  return { typeName: 'LogRecord', search, resultsLimit: maxPositions };
+}
+
+/** The place of the position nearest in time to the beginning of the exception, or null. */
+function nearest(item: unknown, positions: unknown[] = [], spanMs: number): unknown {
+  const found = positions.flatMap((position) => {
+    const [latitude, longitude] = [at(position, 'latitude'), at(position, 'longitude')];
+    const offMs = Math.abs(msOf(at(position, 'dateTime')) - beganAt(item));
+    const isPlace = typeof latitude === 'number' && typeof longitude === 'number' && offMs <= spanMs;
+    const location = isPlace ? place(latitude, longitude) : null;
+    return location === null ? [] : [{ location, offMs }];
+  });
+  return found.toSorted((a, b) => a.offMs - b.offMs)[0]?.location ?? null;
 }
 
 /** The progress of a window of history: what began before `to` is left, `span` at a time. */
@@ -147,36 +197,29 @@ const few = 25;
  * silently: when it may have, the span is halved. It returns what overlaps a span, so only what began in it is used.
  */
 async function historyPage(api: Api, window: Window, cursor: Json): Promise<Page> {
-  const place = (cursor as HistoryProgress | null) ?? {
+  const progress = (cursor as HistoryProgress | null) ?? {
     rules: await currentRules(api, undefined),
     to: window.to,
     span: firstSpanMs,
   };
-  const { rules, to, span } = place;
+  const { rules, to, span } = progress;
   const from = Math.max(window.from, to - span);
-  const lists = await exceptionsIn(api, rulesTaken(api, rules), from, to);
-  const seen = lists
+  const lists = await rpcAll(
+    api,
+    Object.keys(rules.words).map((id) => {
+      const search = { fromDate: iso(from), toDate: iso(to), ruleSearch: { id } };
+      return { method: 'Get', params: { typeName: 'ExceptionEvent', search, resultsLimit: perRule } };
+    }),
+  );
+  const found = lists.map((list) => listAt(list));
+  const seen = found
     .flat()
     .filter((item) => !(beganAt(item) < from || beganAt(item) >= to))
-    .flatMap((item) => seenIn(api, rules, item) ?? []);
-  const isCut = lists.some((list) => list.length >= perRule);
+    .flatMap((item) => seenIn(rules, item) ?? []);
+  const isCut = found.some((list) => list.length >= perRule);
   if ((isCut || seen.length > many) && to - from > minuteMs)
-    return { records: [], next: { ...place, span: Math.ceil((to - from) / 2) } };
+    return { records: [], next: { ...progress, span: Math.ceil((to - from) / 2) } };
   const { records, vehicles } = await recordsOf(api, seen, Date.now());
   const next = { rules, to: from, span: seen.length < few ? span * 4 : span };
   return { records, vehicles, next: from > window.from ? next : undefined };
-}
-
-/** The exceptions of each rule between two times. */
-async function exceptionsIn(api: Api, rules: string[], from: number, to: number): Promise<unknown[][]> {
-  const dates = { fromDate: iso(from), toDate: iso(to) };
-  const calls = rules.map((id) => ({
-    method: 'Get',
-    params: {
-      typeName: 'ExceptionEvent',
-      search: { ...dates, ruleSearch: { id } },
-      resultsLimit: perRule,
-    },
-  }));
-  return (await rpcAll(api, calls)).map(listOf);
 }

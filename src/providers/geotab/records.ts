@@ -21,8 +21,8 @@ import {
 /** Whether a Device is a vehicle, unlike trailers and other things without hardware. */
 export const isVehicle = (item: unknown): boolean => at(item, 'deviceType') !== 'None';
 
-/** A vehicle from a Device. `groups` has the names of the customer's groups. */
-export const vehicleRecord = (item: unknown, groups: ReadonlyMap<string, string>): ProviderRecord => ({
+/** A vehicle from a Device, with the names of the customer's groups by id. */
+export const vehicleRecord = (item: unknown, names?: ReadonlyMap<unknown, unknown>): ProviderRecord => ({
   kind: 'vehicle',
   sourceId: field(item, 'id'),
   name: field(item, 'name') ?? field(item, 'id'),
@@ -31,9 +31,7 @@ export const vehicleRecord = (item: unknown, groups: ReadonlyMap<string, string>
   model: field(item, 'vinInfoModel'),
   year: yearIn(at(item, 'vinInfoYear')),
   licensePlate: field(item, 'licensePlate'),
-  groups: fittingGroups(
-    itemsAt(item, 'groups').map((group) => groups.get(String(reference({ group }, 'group')))),
-  ),
+  groups: fittingGroups(itemsAt(item, 'groups').map((group) => names?.get(reference({ group }, 'group')))),
   status: isActive(item) ? 'active' : 'inactive',
 });
 
@@ -161,26 +159,5 @@ export function accidentRecords(
 
 /** Whether Geotab's analysis may still confirm or dismiss an exception. */
 export const mayBeConfirmed = (item: unknown): boolean => collisionOf(item)?.isAnalysed === true;
-
-const kept = [
-  'id',
-  'rule',
-  'device',
-  'driver',
-  'state',
-  'activeFrom',
-  'activeTo',
-  'createdDateTime',
-  'lastModifiedDateTime',
-];
-
-/** The fields of an exception that must be kept until it is complete. */
-export const briefly = (item: unknown): { [name: string]: unknown } => ({
-  ...Object.fromEntries(kept.map((name) => [name, reference(item, name)])),
-  details: {
-    maxSpeed: field(item, 'details', 'maxSpeed'),
-    speedLimit: field(item, 'details', 'speedLimit'),
-  },
-});
 
 export const beganAt = (item: unknown): number => msOf(at(item, 'activeFrom'));

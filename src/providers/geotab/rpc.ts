@@ -2,10 +2,13 @@ import { isPrintable } from '../../platform/fields.ts';
 import { call, retryAfterOf } from '../call.ts';
 import type { Access, Json } from '../connector.ts';
 import { Problem, type ProblemKind } from '../problem.ts';
-import { at, field, iso } from '../read.ts';
+import { at, field, iso, listAt } from '../read.ts';
 
-/** A session and its server. It lasts some two weeks, and is kept between pulls. */
-type Session = { server: string; database: string; userName: string; sessionId: string };
+/** A session: the server it is good for, and what calls carry. It lasts some two weeks, and is kept between pulls. */
+type Session = { server: string; credentials: { [name: string]: Json } };
+
+/** The parts of the credential. */
+type Login = { server: string; database: string; user: string; password: string };
 
 export type Api = {
   access: Access;
@@ -14,6 +17,9 @@ export type Api = {
   home: string;
   session: Session | null;
 };
+
+/** Where every database can be reached at first: it redirects to the database's server. */
+export const usualServer = 'https://my.geotab.com';
 
 /** An error that Geotab names: its type is meaningful, its message is not. */
 export class GeotabError extends Problem {
@@ -77,13 +83,8 @@ async function withSession<T>(api: Api, work: (session: Session) => Promise<T>):
 
 const isDead = (error: unknown) => error instanceof GeotabError && error.type === 'InvalidUserException';
 
-const callIn = (
-  api: Api,
-  { server, database, userName, sessionId }: Session,
-  method: string,
-  params: object,
-): Promise<unknown> =>
-  send(api, server, method, { ...params, credentials: { database, userName, sessionId } });
+const callIn = (api: Api, { server, credentials }: Session, method: string, params: object) =>
+  send(api, server, method, { ...params, credentials });
 
 function keep(api: Api, session: Session | null): void {
   api.session = session;
@@ -101,20 +102,13 @@ async function authenticate(api: Api): Promise<Session> {
     if (isDead(error)) throw new Problem('refused', 'refuses the user, the password or the database');
     throw error;
   }
-  const said = at(result, 'credentials');
-  const sessionId = at(said, 'sessionId');
-  if (typeof sessionId !== 'string') throw new Problem('unexpected', 'returns no session');
-  const session = {
-    server: serverAt(api, at(result, 'path')),
-    database: textOr(at(said, 'database'), database),
-    userName: textOr(at(said, 'userName'), userName),
-    sessionId,
-  };
+  if (typeof at(result, 'credentials', 'sessionId') !== 'string')
+    throw new Problem('unexpected', 'returns no session');
+  const credentials = at(result, 'credentials') as Session['credentials']; // an object that has one
+  const session = { server: serverAt(api, at(result, 'path')), credentials };
   keep(api, session);
   return session;
 }
-
-const textOr = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
 
 /** The server of a session: `path` is `ThisServer`, or a bare host, which must be Geotab's own. */
 function serverAt({ home, access }: Api, path: unknown): string {
@@ -161,12 +155,6 @@ function waitOf(headers: Headers): number | undefined {
   return retryAfterOf(headers) ?? (Number.isFinite(resetsIn) ? Math.max(0, resetsIn) : undefined);
 }
 
-/** Where every database can be reached at first: it redirects to the database's server. */
-export const usualServer = 'https://my.geotab.com';
-
-/** The parts of the credential. */
-type Login = { server: string; database: string; user: string; password: string };
-
 /** The origin of a server, which may be a bare host; undefined if it is invalid. */
 export function originOf(server: string): string | undefined {
   const url = URL.parse(server.includes('://') ? server : `https://${server}`);
@@ -175,58 +163,35 @@ export function originOf(server: string): string | undefined {
 }
 
 /** The items that `Get` finds; Geotab silently returns at most 5,000. @throws Problem */
-export async function get(api: Api, typeName: string, more: object = {}): Promise<unknown[]> {
-  return listOf(await rpc(api, 'Get', { typeName, ...more }));
-}
-
-/** @throws Problem, if the result is not a list */
-export function listOf(result: unknown): unknown[] {
-  if (!Array.isArray(result)) throw new Problem('unexpected', 'returns no list');
-  return result;
-}
+export const get = async (api: Api, typeName: string, more: object = {}): Promise<unknown[]> =>
+  listAt(await rpc(api, 'Get', { typeName, ...more }));
 
 /**
  * A page of a list by id: items after the id `after`; `next` is the last of them, undefined at the end. @throws Problem
  */
-export async function walk(
-  api: Api,
-  typeName: string,
-  { after, search, limit }: { after: Json; search?: object; limit: number },
-): Promise<{ items: unknown[]; next: string | undefined }> {
+export async function walk(api: Api, typeName: string, after: Json, more: object) {
   const sort = { sortBy: 'id', sortDirection: 'asc', offset: after };
-  const items = await get(api, typeName, { sort, resultsLimit: limit, ...(search && { search }) });
-  if (items.length === 0) return { items, next: undefined };
-  const last = items.map((item) => field(item, 'id')).findLast((id) => typeof id === 'string');
-  if (typeof last !== 'string' || last === after)
+  const items = await get(api, typeName, { sort, ...more });
+  const next = items.map((item) => field(item, 'id')).findLast((id) => typeof id === 'string');
+  if (items.length > 0 && (next === undefined || next === after))
     throw new Problem('unexpected', `does not continue its list of ${typeName}`);
-  return { items, next: last };
+  return { items, next };
 }
 
-/** Where a feed continues: after a version, or at what was received since a time. */
-type FeedPlace = { version: string } | { since: number };
-
 /**
- * A page of a feed in the order of versions, with the newest of each item. `version` is where the next one continues,
- * even after an empty page; `more` if it is available now. @throws Problem
+ * A page of a feed in the order of versions, with the newest of each item: after a version, of what was received since a
+ * time, or nothing but the version if neither is given. `version` is where the next one continues, even after an empty
+ * page; `more` if it is available now. @throws Problem
  */
 export async function feed(
   api: Api,
   typeName: string,
-  from: FeedPlace,
-  limit: number,
-): Promise<{ items: unknown[]; version: string; more: boolean }> {
-  const place = 'version' in from ? { fromVersion: from.version } : { search: { fromDate: iso(from.since) } };
-  const result = await rpc(api, 'GetFeed', { typeName, ...place, resultsLimit: limit });
-  const items = listOf(at(result, 'data'));
-  return { items, version: versionIn(result), more: items.length >= limit };
-}
-
-/** The current version of a type: without a position, `GetFeed` returns only that. @throws Problem */
-export const versionNow = async (api: Api, typeName: string): Promise<string> =>
-  versionIn(await rpc(api, 'GetFeed', { typeName }));
-
-function versionIn(result: unknown): string {
+  { version: fromVersion, since, limit }: { version?: string; since?: number; limit: number },
+) {
+  const search = since === undefined ? undefined : { fromDate: iso(since) };
+  const result = await rpc(api, 'GetFeed', { typeName, fromVersion, search, resultsLimit: limit });
+  const items = listAt(result, 'data');
   const version = at(result, 'toVersion');
   if (typeof version !== 'string' || version === '') throw new Problem('unexpected', 'returns no version');
-  return version;
+  return { items, version, more: items.length >= limit };
 }

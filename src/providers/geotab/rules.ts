@@ -7,13 +7,13 @@ import { type Api, GeotabError, get } from './rpc.ts';
 
 /**
  * The rules to pull, with the incident label of each; read at `at`, for the connection's own map with the checksum
- * `map`. Stock rules of our table are always pulled.
+ * `map`.
  */
 export type Rules = { at: number; map: number; words: { [id: string]: string } };
 
-/** How many rules of a database are read, and how many of them are kept. */
+/** How many rules of a database are read, and how many of them are kept beside the stock rules of our table. */
 const maxRules = 2_000;
-export const maxOwnRules = 300;
+const maxOwnRules = 300;
 /** A longer name cannot be an incident label. */
 const maxWord = 100;
 
@@ -22,47 +22,29 @@ export async function currentRules(api: Api, kept: Rules | undefined): Promise<R
   const map = crc32.str(JSON.stringify(api.access.incidentTypeMap ?? {}));
   const now = Date.now();
   if (kept && kept.map === map && now - kept.at < dayMs) return kept;
+  const { geotab: stock = {} } = providerWords;
+  const known = Object.keys({ ...stock, ...api.access.incidentTypeMap }).flatMap((id) => wordOf(api, id));
   try {
-    return { at: now, map, words: await readWords(api) };
+    const rules = await get(api, 'Rule', { resultsLimit: maxRules });
+    const own = rules.flatMap((rule) => wordOf(api, field(rule, 'id'), field(rule, 'name')));
+    const taken = [...known.filter(([id]) => Object.hasOwn(stock, id)), ...own.slice(0, maxOwnRules)];
+    return { at: now, map, words: Object.fromEntries(taken) };
   } catch (error) {
     if (!(error instanceof GeotabError) || error.kind !== 'unexpected') throw error;
-    // Stock rules need no names. The others are tried again in an hour.
-    return { at: now - dayMs + hourMs, map, words: kept?.words ?? {} };
+    // These need no names. The others are tried again in an hour.
+    return { at: now - dayMs + hourMs, map, words: { ...kept?.words, ...Object.fromEntries(known) } };
   }
 }
 
-async function readWords(api: Api): Promise<{ [id: string]: string }> {
-  const rules = await get(api, 'Rule', { resultsLimit: maxRules });
-  const wanted = rules.flatMap((rule): [string, string][] => {
-    const id = field(rule, 'id');
-    if (typeof id !== 'string' || id.length > maxWord) return [];
-    const word = wordFor(api, id, field(rule, 'name'));
-    return word === undefined || isStock(word) ? [] : [[id, word]];
-  });
-  return Object.fromEntries(wanted.slice(0, maxOwnRules));
-}
-
-const isStock = (word: string): boolean => Object.hasOwn(providerWords.geotab ?? {}, word);
-
 /**
- * The incident label of a rule: its id or its name, whichever means an incident. The connection's own map takes
- * precedence, also when it excludes a rule.
+ * A rule with its incident label: its id or its name, whichever means an incident, or none. The connection's own map
+ * takes precedence, also when it excludes a rule.
  */
-function wordFor({ access: { incidentTypeMap } }: Api, id: string, name: unknown): string | undefined {
+function wordOf({ access: { incidentTypeMap } }: Api, id: unknown, name?: unknown): [string, string][] {
+  if (typeof id !== 'string' || id.length > maxWord) return [];
   const feed = { provider: 'geotab', incidentTypeMap };
   const words = typeof name === 'string' && name.length <= maxWord ? [id, name.trim()] : [id];
   const own = words.find((word) => incidentTypeMap && Object.hasOwn(incidentTypeMap, word));
-  if (own !== undefined) return isIncident(feed, own) ? own : undefined;
-  return words.find((word) => isIncident(feed, word));
+  const word = (own === undefined ? words : [own]).find((one) => isIncident(feed, one));
+  return word === undefined ? [] : [[id, word]];
 }
-
-/** The incident label of the exceptions of a rule; undefined if they are not pulled. */
-export const wordOf = (api: Api, { words }: Rules, rule: unknown): string | undefined => {
-  if (typeof rule !== 'string') return undefined;
-  return Object.hasOwn(words, rule) ? words[rule] : wordFor(api, rule, undefined);
-};
-
-export const rulesTaken = (api: Api, rules: Rules): string[] =>
-  [...new Set([...Object.keys(providerWords.geotab ?? {}), ...Object.keys(rules.words)])].filter(
-    (rule) => wordOf(api, rules, rule) !== undefined,
-  );

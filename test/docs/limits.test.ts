@@ -3,13 +3,30 @@ import { expect, it } from 'vitest';
 import { auditDays, maxAuditEntries } from '../../src/accounts/audit/prune.ts';
 import { maxInvitationsPerDay } from '../../src/accounts/people.ts';
 import { deadTokenDays } from '../../src/accounts/prune.ts';
+import { linkMs, sessionMs } from '../../src/accounts/sessions.ts';
+import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
+import guide from '../../src/docs/guides/limits.md?raw';
 import notes from '../../src/docs/guides/operating/costs-and-limits.md?raw';
 import webhooksGuide from '../../src/docs/guides/webhooks.md?raw';
-import { limits } from '../../src/docs/openapi/limits.ts';
+import { maxRows } from '../../src/fleet/changes/feed.ts';
+import { maxExportRecords, maxExportsPerDay } from '../../src/fleet/exports/exports.ts';
+import { maxReportUrlLength } from '../../src/fleet/lists/accidents.ts';
+import { maxAddressLength } from '../../src/fleet/lists/field-types.ts';
+import { maxExternalId } from '../../src/fleet/lists/resource.ts';
+import { incidentTypeLimits, recipientLimits } from '../../src/fleet/lists/safety-events.ts';
+import { groupLimits, maxNameBytes, maxVinBytes } from '../../src/fleet/lists/vehicles.ts';
+import { keptMs } from '../../src/fleet/note-changes.ts';
 import { largestBody as largestIngest } from '../../src/ingest/routes.ts';
+import { fewRecords } from '../../src/ingest/service.ts';
+import { maxWarnings } from '../../src/ingest/warnings.ts';
 import { maxPendingCounted } from '../../src/operator/api/counted.ts';
 import { graceDays } from '../../src/operator/deletion/accept.ts';
 import { config } from '../../src/platform/config.ts';
+import { maxPageBytes, maxScanned } from '../../src/platform/db/pages.ts';
+import { allExpiredMs } from '../../src/platform/db/token-cache.ts';
+import { dayMs, minuteMs } from '../../src/platform/durations.ts';
+import { maxLargeWaiting } from '../../src/platform/fair-queue.ts';
+import { maxClockLeadMs, maxName } from '../../src/platform/fields.ts';
 import { maxSlice } from '../../src/platform/http/slices.ts';
 import { rateLimits } from '../../src/platform/rate-limits.ts';
 import { maxCsvRecords } from '../../src/portal/ui/csv.ts';
@@ -19,45 +36,100 @@ import { connectLinkMs, maxOpenLinks } from '../../src/providers/links.ts';
 import { connectors } from '../../src/providers/registry.ts';
 import { largestBody as largestCall } from '../../src/providers/routes.ts';
 import { refusalsKept } from '../../src/providers/store.ts';
-import { internalSuffixes } from '../../src/webhooks/address.ts';
+import { internalSuffixes, maxUrlLength } from '../../src/webhooks/address.ts';
+import { maxChannels, maxPerAccountAndDay } from '../../src/webhooks/alerts/messages.ts';
 import { maxTokenBytes, tokenTimeoutMs } from '../../src/webhooks/deliveries/access-token.ts';
+import { startWindowMs } from '../../src/webhooks/deliveries/claim.ts';
 import * as policy from '../../src/webhooks/deliveries/policy.ts';
-import { replayableMs } from '../../src/webhooks/deliveries/replay.ts';
-import { refusedHeaders } from '../../src/webhooks/fields.ts';
+import { maxReplayedPerCall, replayableMs } from '../../src/webhooks/deliveries/replay.ts';
+import { maxConnections, refusedHeaders } from '../../src/webhooks/fields.ts';
 import { largestBody } from '../../src/webhooks/routes.ts';
-
-const day = 86_400_000;
+import { maxWebhookBytes, maxWebhooks } from '../../src/webhooks/service.ts';
 
 /** The numbers of a text: `8 KiB` is 8192. */
 function numbersIn(text = ''): number[] {
   const units: Record<string, number> = { KiB: 1024, MiB: 1024 * 1024 };
-  return [...text.matchAll(/(\d[\d,]*)(?: (KiB|MiB))?/g)].map(
+  return [...text.matchAll(/(\d[\d,.]*\d|\d)(?: (KiB|MiB))?/g)].map(
     ([, digits = '', unit = '']) => Number(digits.replaceAll(',', '')) * (units[unit] ?? 1),
   );
 }
 
-/** Those that only the Worker knows; others are taken from the constants, or spelled out in schemas and tested there. */
-it.each([
-  ['api', 'request body', [largestBody]],
-  ['records', 'body of `POST /ingest`', [largestIngest]],
-  ['records', 'age of a safety event that notifies', [config(env).hotDays]],
-  [
-    'records',
-    'history that a connection loads',
-    [...new Set(connectors.map(({ maxHistoryDays }) => maxHistoryDays)), usualHistoryDays],
-  ],
-  ['portal', 'connect links that are not used yet', [maxOpenLinks, connectLinkMs / day]],
-  ['webhooks', 'token endpoint', [tokenTimeoutMs / 1000, maxTokenBytes]],
-  ['deliveries', 'age of a delivery that can be replayed', [replayableMs(env) / day]],
-  ['deliveries', 'finished deliveries are kept', [config(env).retentionMs / day]],
-])('the limits of %s have the %s that the service keeps to', (section, what, figures) => {
-  const row = limits[section]?.find(([name]) => name === what);
-  expect(numbersIn(row?.[1])).toEqual(figures);
+/** The figures of the tables in a guide, by what they limit. */
+const figuresIn = (guide: string) =>
+  Object.fromEntries(
+    [...guide.matchAll(/^\| (.+?) \| (.+?) \|/gm)].map(([, what = '', limit]) => [what, numbersIn(limit)]),
+  );
+const of = ({ max, length, bytes }: { max: number; length: number; bytes: number }) => [max, length, bytes];
+const { calls } = rateLimits.ACTION_LIMIT;
+
+/** Other limits are spelled out in schemas, and tested there. */
+it('the guide has the limits that the service keeps to', () => {
+  expect(figuresIn(guide)).toMatchObject({
+    'requests per API token, ingest key or portal session': [rateLimits.TOKEN_LIMIT.calls],
+    'tests and replays per API token': [calls, rateLimits.ACCOUNT_ACTION_LIMIT.calls],
+    'requests with invalid tokens per address': [rateLimits.UNKNOWN_LIMIT.calls],
+    '`GET /health` per address': [rateLimits.HEALTH_LIMIT.calls],
+    'request body': [largestBody],
+    'page of a list': [maxPageBytes],
+    'rows that a page searches for your filters': [maxScanned],
+    'calls of `POST /ingest` per page of `/changes`': [maxRows],
+    'age of changes and of their cursors': [keptMs / dayMs],
+    'active API tokens of an account': [maxApiTokens],
+    'active ingest keys of a connection': [maxIngestKeys],
+    '`externalId` of a connection or vehicle': [maxExternalId],
+    'name of a token': [maxName],
+    'revoking a token if [lists may lag](/docs/lists#lists-that-may-lag)': [allExpiredMs / 1000],
+    'body of `POST /ingest`': [largestIngest],
+    'simultaneous calls of more than 50 records, per account': [1, maxLargeWaiting],
+    'times in the future': [maxClockLeadMs / dayMs],
+    'age of a safety event that notifies': [config(env).hotDays],
+    '`warnings` of a call': [maxWarnings],
+    '`name` of a vehicle': [maxNameBytes],
+    '`vin` of a vehicle': [maxVinBytes],
+    '`groups` of a vehicle': of(groupLimits),
+    '`incidentTypes` of an event': of(incidentTypeLimits),
+    '`recipients` of an event': of(recipientLimits),
+    '`address` of a location': [maxAddressLength],
+    '`reportUrl` of an accident': [maxReportUrlLength],
+    'history that a connection loads': [
+      ...new Set(connectors.map(({ maxHistoryDays }) => maxHistoryDays)),
+      usualHistoryDays,
+    ],
+    'webhooks of an account': [maxWebhooks],
+    'connections of a webhook': [maxConnections],
+    'all webhooks of an account: URLs, headers, and 39 bytes per connection': [maxWebhookBytes / 1e6],
+    '`url`': [maxUrlLength],
+    'token endpoint': [tokenTimeoutMs / 1000, maxTokenBytes],
+    'time to respond': [policy.retries.timeoutSeconds],
+    attempts: [policy.retries.maxAttempts, policy.retries.maxAccidentAttempts, policy.retries.hours],
+    'simultaneous calls to a webhook': [policy.widestWindow, policy.firstWindow],
+    'failures in a row': [policy.circuitAfter],
+    pause: [
+      policy.circuitFirstMs / 1000,
+      policy.circuitLongestMs / minuteMs,
+      policy.accidentRetryMs / 1000,
+      policy.circuitAccidentOpenings,
+    ],
+    'wait for a paused receiver': [policy.giveUpAfterMs / dayMs],
+    'wait of an accident level for the previous one': [policy.levelWaitMs / minuteMs],
+    'deliveries replayed at a time': [maxReplayedPerCall],
+    'age of a delivery that can be replayed': [replayableMs(env) / dayMs],
+    'finished deliveries are kept': [config(env).retentionMs / dayMs],
+    'deleting a webhook': [startWindowMs / 1000],
+    'emails and channel messages': [maxPerAccountAndDay],
+    'channels of an account': [maxChannels],
+    '[exports](/docs/portal#exports) of an account': [maxExportsPerDay, maxExportRecords],
+    'a sign-in link works for': [linkMs / minuteMs],
+    'a session lasts': [sessionMs / dayMs],
+    'connect links that are not used yet': [maxOpenLinks, connectLinkMs / dayMs],
+    'tests, replays, invitations, new tokens, exports and their downloads': [calls],
+  });
+  expect(guide).toContain(`of more than ${fewRecords} records`);
 });
 
 it('the operating notes have the limits that the service keeps to', () => {
-  const rows = [...(notes.split('## Limits')[1] ?? '').matchAll(/^\| (.+?) \| (.+?) \|/gm)];
-  expect(Object.fromEntries(rows.slice(1).map(([, what, limit]) => [what, numbersIn(limit)]))).toEqual({
+  const { What: _, ...figures } = figuresIn(notes.split('## Limits')[1] ?? '');
+  expect(figures).toEqual({
     'items of a list': [maxSlice],
     'deliveries listed at a time': [500],
     'pending deliveries that `fleet status` counts': [maxPendingCounted],

@@ -16,7 +16,6 @@ import { deliveries } from './deliveries.ts';
 import { deliveryActions, deliveryList } from './delivery-list.ts';
 import { document } from './document.ts';
 import { examples } from './examples.ts';
-import { limits } from './limits.ts';
 import { changeFeed, idParameter, listOperations, listParameters } from './lists.ts';
 import type { Operation } from './operation.ts';
 import { itemSchemas } from './resources.ts';
@@ -83,7 +82,6 @@ export const clientDocument = (): Json =>
     },
     tooLarge: ['Request body is larger than 64 KiB'],
     webhooks: deliveries(),
-    limits,
   });
 
 const UnhealthyReply = v.object({

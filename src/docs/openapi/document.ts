@@ -18,12 +18,11 @@ export type Parts = {
   /** Messages of 413. */
   tooLarge: string[];
   webhooks?: Json;
-  limits?: Json;
 };
 
 /** Builds an OpenAPI 3.1 document. */
 export function document(parts: Parts): Json {
-  const { title, description, groups, securitySchemes, parameters, tooLarge, webhooks, limits } = parts;
+  const { title, description, groups, securitySchemes, parameters, tooLarge, webhooks } = parts;
   const schemas = {
     ...components({ ...parts.schemas, Failure, FieldError }),
     ...components(parts.replies ?? {}, 'output'),
@@ -48,7 +47,6 @@ export function document(parts: Parts): Json {
     tags: Object.entries(groups).map(([name, [description]]) => ({ name, description })),
     paths,
     ...(webhooks && { webhooks }),
-    ...(limits && { 'x-limits': limits }),
     components: {
       securitySchemes,
       ...(parameters && { parameters }),

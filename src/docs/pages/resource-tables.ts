@@ -12,8 +12,8 @@ import { nameIn, type Schema } from './reference/document.ts';
 
 /**
  * Replaces the placeholders of a guide, computed from the resources, the retry policy and the OpenAPI document: `<!--
- * kinds -->`, `<!-- lists -->`, `<!-- records -->`, `<!-- retries -->`, `<!-- limits SECTION -->`, `<!-- costs -->`,
- * `<!-- per-event NAME -->` or `<!-- payload NAME -->`.
+ * kinds -->`, `<!-- lists -->`, `<!-- records -->`, `<!-- retries -->`, `<!-- costs -->`, `<!-- per-event NAME -->` or
+ * `<!-- payload NAME -->`.
  */
 export const withTables = (markdown: string): string =>
   markdown
@@ -31,16 +31,12 @@ export const withTables = (markdown: string): string =>
       ),
     )
     .replace('<!-- retries -->', retryTable)
-    .replace(/<!-- limits (\w+) -->/g, (_, section) =>
-      table(['What', 'Limit', 'Beyond it'], limits[section] ?? []),
-    )
     .replace('<!-- costs -->', costTable)
     .replace(/<!-- per-event (\w+) -->/g, (_, name) =>
       String(Object.entries(perEvent).find(([key]) => key === name)?.[1]),
     )
     .replace(/<!-- payload (\w+) -->/g, (_, name) => payload(name));
 
-const limits: { [section: string]: string[][] } = published['x-limits'];
 const components: { [name: string]: Schema & { examples?: unknown[] } } = published.components.schemas;
 
 /** A component of the OpenAPI document: an example, and its JSON Schema with references inlined. */

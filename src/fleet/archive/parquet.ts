@@ -64,7 +64,6 @@ async function decodeRows(
     rowStart: from,
     rowEnd: to,
     columns: keys.filter((key) => has.has(key)),
-    parsers: { timestampFromMilliseconds: Number },
   });
   for (const key of keys) for (const row of rows) row[key] = keptOf(columns[key]?.holds ?? 'text', row[key]);
   return rows;

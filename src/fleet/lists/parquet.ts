@@ -1,4 +1,4 @@
-import { parquetMetadata, type SchemaElement } from 'hyparquet';
+import { type ColumnMetaData, parquetMetadata, type SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { timestamp } from '../../platform/fields.ts';
 import type { ListWriter } from './csv.ts';
@@ -20,7 +20,7 @@ export function parquetWriter(columns: Columns, order?: string, begun?: Begun): 
       elementsOf(name, holds, nullable ? 'OPTIONAL' : 'REQUIRED'),
     ),
   ];
-  const file = new ParquetWriter({ writer, schema, createdBy: 'Fleet Data Service' }); // writes the first bytes
+  const file = new ParquetWriter({ writer, schema }); // writes the first bytes
   const taken = (): Uint8Array => {
     const bytes = new Uint8Array(writer.getBuffer());
     writer.index = 0;
@@ -37,17 +37,26 @@ export function parquetWriter(columns: Columns, order?: string, begun?: Begun): 
       const columnData = Object.entries(columns).map(([name, { holds }]) => ({
         name,
         data: rows.map((row) => writtenOf(holds, (row as { [name: string]: unknown })[name])), // a row of these columns
-        statistics: name === order,
         offsetIndex: false,
       }));
       file.write({ columnData, rowGroupSize });
       return taken();
     },
     end() {
+      for (const { columns } of file.row_groups)
+        for (const { meta_data } of columns) keepBounds(meta_data, order);
       file.finish();
       return taken();
     },
   };
+}
+
+/** Leaves a column's bounds only if it is `order`, of times. The library cannot write those by itself. */
+function keepBounds(column: ColumnMetaData | undefined, order?: string): void {
+  if (!column?.statistics) return;
+  const { min_value, max_value } = column.statistics;
+  if (column.path_in_schema[0] !== order) delete column.statistics;
+  else column.statistics = { min_value: new Date(Number(min_value)), max_value: new Date(Number(max_value)) };
 }
 
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const;
@@ -97,11 +106,11 @@ function writtenOf(holds: Holds, value: unknown): unknown {
     : Object.fromEntries(Object.entries(holds).map(([name, held]) => [name, writtenOf(held, parsed[name])]));
 }
 
-/** A value that was read from a file, with times in milliseconds since 1970, as D1 keeps it. */
+/** A value that was read from a file, as D1 keeps it: times in milliseconds since 1970. */
 export function keptOf(holds: Holds, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (typeof holds === 'object') return JSON.stringify(shownOf(holds, value));
-  return holds === 'boolean' ? Number(value) : value;
+  return holds === 'boolean' || holds === 'time' ? Number(value) : value;
 }
 
 function shownOf(holds: Holds, value: unknown): unknown {

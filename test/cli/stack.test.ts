@@ -1,0 +1,31 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { root } from '../../src/cli/project/paths.ts';
+import { runWrangler } from '../../src/cli/project/wrangler.ts';
+
+it('a stack of the log, of the bundled Worker, leads to the places in the source', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fleet-stack-'));
+  try {
+    await runWrangler(['deploy', '--dry-run', '--outdir', folder]);
+    const before = readFileSync(join(folder, 'index.js'), 'utf8').split('attempts omitted')[0] ?? '';
+    const place = `${before.split('\n').length}:${before.length - before.lastIndexOf('\n')}`;
+    const line = JSON.stringify({
+      kind: 'fault',
+      stack: `at a (index.js:${place})\nat async b (index.js:9999:1)`,
+    });
+
+    const running = promisify(execFile)(process.execPath, [join(root, 'src/cli/stack.ts')]);
+    running.child.stdin?.end(line);
+    const source = readFileSync(join(root, 'src/platform/log.ts'), 'utf8').split('\n');
+    const shown = (await running).stdout;
+    const at = Number(/at a \(src\/platform\/log\.ts:(\d+):\d+\)\n/.exec(shown)?.[1]);
+    expect(source[at - 1]).toContain("'attempts omitted'");
+    expect(shown).toContain('{"kind":"fault","stack":"');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -1,5 +1,12 @@
 import * as v from 'valibot';
 import { Change, changesByKind } from '../../fleet/changes/schema.ts';
+import {
+  AccidentLevel,
+  Handled,
+  LocationOutput,
+  VehicleLocationOutput,
+} from '../../fleet/lists/field-types.ts';
+import { lists } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { Health } from '../../operator/api/service.ts';
 import { DeliverySummary, LastAnswer, ReplayInput, ReplayOutcome } from '../../webhooks/deliveries/schema.ts';
@@ -12,14 +19,10 @@ import {
 } from '../../webhooks/notifications/payloads.ts';
 import { SigningSecret, TestInput, TestSent, WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
-import { deliveries } from './deliveries.ts';
-import { deliveryActions, deliveryList } from './delivery-list.ts';
-import { document } from './document.ts';
-import { examples } from './examples.ts';
+import { deliveries, deliveryActions, deliveryList } from './deliveries.ts';
+import { document, Failure, type Operation, retry } from './document.ts';
+import { examples, itemName } from './examples.ts';
 import { changeFeed, idParameter, listOperations, listParameters } from './lists.ts';
-import type { Operation } from './operation.ts';
-import { itemSchemas } from './resources.ts';
-import { Failure, retry } from './shared.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** By which generated clients narrow a change. */
@@ -53,7 +56,11 @@ export const clientDocument = (): Json =>
       Webhook: WebhookOutput,
       WebhookFilters: Filters,
       SigningSecret,
-      ...itemSchemas,
+      ...Object.fromEntries(lists.map((resource) => [itemName(resource), resource.item])),
+      AccidentLevel,
+      Handled,
+      Location: LocationOutput,
+      VehicleLocation: VehicleLocationOutput,
       ExternalIdInput,
       ...Object.fromEntries(changesByKind.map(({ name, schema }) => [name, schema])),
       Change: v.pipe(Change, v.metadata(byKind)),

@@ -1,6 +1,86 @@
-import { retries } from '../../webhooks/deliveries/policy.ts';
+import { retries, webhookIsPaused } from '../../webhooks/deliveries/policy.ts';
+import { deliveryFilters } from '../../webhooks/deliveries/schema.ts';
 import { type Json, ref } from './components.ts';
-import { examples } from './examples.ts';
+import { bodyOf, type Operation } from './document.ts';
+import { idParameter, pageParameters, query, rangeParameters, unknownId } from './lists.ts';
+
+const { webhookId, status, type, eventId } = deliveryFilters;
+
+const ofWebhook = query('webhookId', webhookId, 'Only those for this webhook.');
+
+/** The list of deliveries, an addition to the specification. */
+export const deliveryList: Operation = {
+  call: 'get /deliveries',
+  id: 'listDeliveries',
+  summary: 'List deliveries',
+  description:
+    'The deliveries to your webhooks of the last 30 days, with their status. Webhook by webhook, in the order of ' +
+    'their ids, and oldest first for each; with `eventId`, by level; with `status=pending`, in the order in which ' +
+    'they will be tried. Nothing repeats or goes missing while you page, except that a pending one that is tried ' +
+    'meanwhile can be listed twice. This list is our addition to the specification.',
+  parameters: [
+    ...pageParameters,
+    ...rangeParameters(
+      'Only those created at this time or later: RFC 3339, or a date, which means midnight UTC.',
+      'Only those created before this time.',
+    ),
+    { ...ofWebhook, refusals: [...(ofWebhook.refusals ?? []), 'Invalid webhook id'] },
+    query('status', status, 'Only those with this status.'),
+    query('type', type, 'Only those about accidents (1) or events (2).'),
+    query('eventId', eventId, 'Only those about this event, or this accident.'),
+  ],
+  reply: {
+    name: 'DeliveryPage',
+    message: 'Deliveries',
+    data: { type: 'array', items: ref('DeliverySummary') },
+    paged: true,
+  },
+};
+
+type Action = Pick<Operation, 'call' | 'id' | 'summary' | 'description'> & {
+  message: string;
+  refusals: string[];
+};
+
+const ofDelivery = ({ message, ...operation }: Action): Operation => ({
+  ...operation,
+  description: `${operation.description} Our addition to the specification.`,
+  parameters: [{ written: idParameter('The Delivery-Id.', 'DeliverySummary') }],
+  reply: { name: 'DeliverySummaryReply', message, data: ref('DeliverySummary') },
+  others: unknownId,
+});
+
+/** One delivery, and its actions. */
+export const deliveryActions: Operation[] = [
+  ofDelivery({
+    call: 'get /deliveries/{id}',
+    id: 'getDelivery',
+    summary: 'Get one delivery',
+    description: 'As the list shows it.',
+    message: 'Delivery',
+    refusals: [],
+  }),
+  ofDelivery({
+    call: 'post /deliveries/{id}/replay',
+    id: 'replayDelivery',
+    summary: 'Replay a delivery',
+    description: 'Sends a finished delivery again under its Delivery-Id, with a new retry schedule.',
+    message: 'Replayed',
+    refusals: [
+      'This delivery is pending, send it now instead',
+      'This delivery is too old to be replayed',
+      'The webhook does not subscribe to this notification any more',
+    ],
+  }),
+  ofDelivery({
+    call: 'post /deliveries/{id}/send',
+    id: 'sendDelivery',
+    summary: 'Send a pending delivery now',
+    description: "Ignores any wait, except that of an accident's level for the previous one.",
+    message: 'Delivery is due',
+    refusals: ['This delivery has ended, replay it instead', webhookIsPaused],
+  }),
+];
 
 /** The calls of receivers: the `webhooks` of the document. */
 export const deliveries = (): Json => ({
@@ -78,10 +158,7 @@ function delivery({
         description,
         schema,
       })),
-      requestBody: {
-        required: true,
-        content: { 'application/json': { schema: ref(body), example: examples[body] } },
-      },
+      requestBody: bodyOf(body),
       responses: {
         '2XX': { description: 'Delivered. At most 4 KiB of the response are read.' },
         410: { description: 'Not wanted: the delivery fails permanently.' },

@@ -1,8 +1,8 @@
-import type * as v from 'valibot';
+import * as v from 'valibot';
+import { sentence } from '../../platform/fields.ts';
 import { apiVersion } from '../../platform/http/envelope.ts';
-import { components, type Json } from './components.ts';
-import { envelope, type Operation, written } from './operation.ts';
-import { Failure, FieldError, headers, responses } from './shared.ts';
+import { components, type Json, ref } from './components.ts';
+import { examples } from './examples.ts';
 
 export type Parts = {
   title: string;
@@ -20,13 +20,60 @@ export type Parts = {
   webhooks?: Json;
 };
 
+/** One operation of a document: its request, its response, and its refusals. */
+export type Operation = {
+  /** Its method, and its path with parameters in braces. */
+  call: `${'get' | 'post' | 'put' | 'patch' | 'delete'} ${string}`;
+  id: string;
+  summary: string;
+  description?: string;
+  /** The credential it needs, by default an API token. */
+  security?: 'ApiToken' | 'IngestKey' | 'OperatorKey' | 'none';
+  parameters?: Parameter[];
+  /** The component of its body. */
+  body?: string;
+  reply: Reply;
+  /** Its 400s, besides those of its parameters and of all operations with a body. */
+  refusals?: Refusals;
+  /** Responses in addition to those of all operations. */
+  others?: Record<string, Json>;
+};
+
+/** A parameter as OpenAPI writes it, and how it is refused. */
+export type Parameter = { written: Json; refusals?: Refusals };
+
+/** A successful response: its component's name, its message, and the type of `data`, from which its example follows. */
+export type Reply = {
+  name: string;
+  message: string;
+  data: Json;
+  /** A different example. */
+  example?: unknown;
+  paged?: boolean;
+  /** Whether there is always a cursor for the next call. */
+  resumable?: boolean;
+};
+
+/**
+ * 400s: a message, or the field and what it must be, which is also the message unless one is given. Undefined stands for
+ * none.
+ */
+export type Refusals = (string | Refused | undefined)[];
+export type Refused = { field: string; must: string; message?: string };
+
+const FieldError = v.object({ field: v.string(), message: v.string() });
+
+export const Failure = v.object({
+  status: v.pipe(v.number(), v.integer()),
+  message: v.string(),
+  requestId: v.pipe(v.string(), v.uuid()),
+  errors: v.optional(v.array(FieldError)),
+  retryAfter: v.optional(v.pipe(v.number(), v.integer())),
+});
+
 /** Builds an OpenAPI 3.1 document. */
 export function document(parts: Parts): Json {
-  const { title, description, groups, securitySchemes, parameters, tooLarge, webhooks } = parts;
-  const schemas = {
-    ...components({ ...parts.schemas, Failure, FieldError }),
-    ...components(parts.replies ?? {}, 'output'),
-  };
+  const { title, description, groups, schemas, replies = {}, securitySchemes, parameters, webhooks } = parts;
   const paths: Record<string, Json> = {};
   const envelopes: Record<string, Json> = {};
   for (const [tag, [, operations]] of Object.entries(groups))
@@ -51,8 +98,212 @@ export function document(parts: Parts): Json {
       securitySchemes,
       ...(parameters && { parameters }),
       headers: headers(securitySchemes),
-      responses: responses(tooLarge),
-      schemas: { ...schemas, ...envelopes },
+      responses: responses(parts.tooLarge),
+      schemas: {
+        ...components({ ...schemas, Failure, FieldError }),
+        ...components(replies, 'output'),
+        ...envelopes,
+      },
     },
   };
 }
+
+/** The headers that responses refer to. `securitySchemes` are those of the document. */
+const headers = (securitySchemes: Record<string, Json>): Record<string, Json> => ({
+  RequestId: {
+    description: "Identifies this request in the service's log. Quote it when you ask for help.",
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+  },
+  ApiVersion: {
+    description: 'The version of the API, a date. It changes only with a breaking change.',
+    required: true,
+    schema: { type: 'string', format: 'date', examples: [apiVersion] },
+  },
+  RateLimitPolicy: {
+    description: 'How many calls a credential may make in how many seconds.',
+    schema: { type: 'string', examples: ['"token";q=600;w=60'] },
+  },
+  RetryAfter: {
+    description: 'Seconds to wait before trying again.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+  },
+  WwwAuthenticate: {
+    description: 'The authentication scheme to use.',
+    required: true,
+    schema: {
+      type: 'string',
+      examples: Object.values(securitySchemes).map(
+        ({ type }) => `${type === 'http' ? 'Bearer' : 'ApiKey'} realm="Fleet Data Service"`,
+      ),
+    },
+  },
+});
+
+const header = (name: string) => ({ $ref: `#/components/headers/${name}` });
+const always = { 'X-Request-Id': header('RequestId'), 'API-Version': header('ApiVersion') };
+/** The headers of a response that says when to retry. */
+export const retry = { ...always, 'Retry-After': header('RetryAfter') };
+
+const isLimited = (security: string): boolean => security === 'ApiToken' || security === 'IngestKey';
+const headersFor = (security: string) =>
+  isLimited(security) ? { ...always, 'RateLimit-Policy': header('RateLimitPolicy') } : always;
+
+/** The failures of all operations, with the body sizes of this document. */
+const responses = (tooLarge: string[]): Record<string, Json> => ({
+  Unauthorized: failing(
+    401,
+    'No credential, or one that is malformed, unknown, revoked or expired.',
+    ['Invalid or expired token'],
+    { headers: { ...always, 'WWW-Authenticate': header('WwwAuthenticate') } },
+  ),
+  Forbidden: failing(
+    403,
+    'A credential that is not valid for this operation, such as a read-only token for a change, or a suspended account.',
+    ['Insufficient permissions'],
+  ),
+  TooLarge: failing(413, 'The body is too large.', tooLarge),
+  NotJson: failing(415, 'The body is not JSON.', ['Content-Type must be application/json']),
+  RateLimited: failing(429, 'Too many calls. Wait `Retry-After` seconds.', ['Rate limit exceeded'], {
+    retryAfter: 24,
+  }),
+  InternalError: failing(500, 'A fault of the service. It is safe to retry, unless the method is POST.', [
+    'Internal error',
+  ]),
+  Unavailable: failing(
+    503,
+    'The database is temporarily overloaded.',
+    ['Temporarily unavailable, try again'],
+    { retryAfter: 2 },
+  ),
+});
+
+const { requestId } = examples.Failure as { requestId: string }; // the example of that component
+
+/** A failure's response, with an example for each message. */
+export const failing = (
+  status: number,
+  description: string,
+  messages: string[],
+  { retryAfter, headers = retryAfter ? retry : always }: { retryAfter?: number; headers?: Json } = {},
+): Json =>
+  failed(
+    description,
+    headers,
+    messages.map((message) => ({ status, message, requestId, ...(retryAfter && { retryAfter }) })),
+  );
+
+const failed = (description: string, headers: Json, values: { message: string }[]): Json => ({
+  description,
+  headers,
+  content: {
+    'application/json': {
+      schema: ref('Failure'),
+      examples: Object.fromEntries(values.map((value) => [value.message, { value }])),
+    },
+  },
+});
+
+/** The operation as OpenAPI writes it. */
+function written(operation: Operation, tag: string): Json {
+  const { id, summary, description, security = 'ApiToken', parameters = [], body, reply } = operation;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description && { description }),
+    security: security === 'none' ? [] : [{ [security]: [] }],
+    ...(parameters.length > 0 && { parameters: parameters.map(({ written }) => written) }),
+    ...(body && { requestBody: bodyOf(body) }),
+    responses: {
+      200: {
+        description: reply.message,
+        headers: headersFor(security),
+        content: { 'application/json': { schema: ref(reply.name), example: exampleOf(reply) } },
+      },
+      ...failuresOf(operation),
+      ...operation.others,
+    },
+  };
+}
+
+/** The body of a request: a component, with its example. */
+export const bodyOf = (name: string): Json => ({
+  required: true,
+  content: { 'application/json': { schema: ref(name), example: examples[name] } },
+});
+
+function failuresOf({ security = 'ApiToken', parameters = [], body, refusals = [] }: Operation): Json {
+  const all = [
+    ...parameters.flatMap((parameter) => parameter.refusals ?? []),
+    ...refusals,
+    body && 'Request body is not valid JSON',
+  ].filter((one) => one !== undefined);
+  const response = (name: string) => ({ $ref: `#/components/responses/${name}` });
+  return {
+    ...(all.length > 0 && { 400: badRequest(all, security) }),
+    ...(security !== 'none' && { 401: response('Unauthorized') }),
+    ...(isLimited(security) && { 403: response('Forbidden') }),
+    ...(body && { 413: response('TooLarge'), 415: response('NotJson') }),
+    429: response('RateLimited'),
+    500: response('InternalError'),
+    503: response('Unavailable'),
+  };
+}
+
+function badRequest(refusals: (string | Refused)[], security: string): Json {
+  const values = refusals.map((refusal) => {
+    if (typeof refusal === 'string') return { status: 400, message: refusal, requestId };
+    const { field, must, message = sentence({ field, message: must }) } = refusal;
+    return { status: 400, message, errors: [{ field, message: must }], requestId };
+  });
+  return failed(values.map(({ message }) => `\`${message}\``).join(', '), headersFor(security), values);
+}
+
+const exampleCursor = 'WzEsIjIwMjYtMTEtMjBUMTk6NTg6MDAuMDAwWiJd';
+
+function exampleOf({
+  message,
+  data,
+  example = dataExample(data),
+  paged,
+  resumable,
+}: Reply): Json | undefined {
+  if (example === undefined) return undefined;
+  return {
+    status: 200,
+    message,
+    data: example,
+    ...(paged && { next: exampleCursor }),
+    ...(resumable && { resume: exampleCursor }),
+  };
+}
+
+/** The example of a component, in a list if `data` is one; undefined if it has none. */
+function dataExample({ $ref, const: only, items }: Json): unknown {
+  if (typeof $ref === 'string') return examples[$ref.slice($ref.lastIndexOf('/') + 1)];
+  const item = items && dataExample(items as Json); // as JSON Schema has it
+  return item ? [item] : only;
+}
+
+/** The component of a response's envelope. */
+const envelope = ({ data, paged, resumable }: Reply): Json => ({
+  type: 'object',
+  description: 'The envelope of the result.',
+  properties: {
+    status: { type: 'integer', const: 200, description: 'The HTTP status.' },
+    message: { type: 'string', description: 'The result, for people.' },
+    data: { ...data, description: 'The result.' },
+    ...(paged && {
+      next: { type: 'string', description: 'The cursor of the next page; absent if there is none.' },
+    }),
+    ...(resumable && {
+      resume: {
+        type: 'string',
+        description: 'The cursor to continue with, even if there is no next page.',
+      },
+    }),
+  },
+  required: ['status', 'message', 'data', ...(resumable ? ['resume'] : [])],
+});

@@ -1,11 +1,15 @@
 import { changesByKind } from '../../fleet/changes/schema.ts';
 import { accidents } from '../../fleet/lists/accidents.ts';
+import { capitalised } from '../../fleet/lists/list.ts';
 import { lists, recordKinds } from '../../fleet/lists/registry.ts';
 import { exampleConnectionId as connection } from '../../fleet/lists/resource.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import { recordId } from '../../platform/db/ids.ts';
 import { eachField } from '../../webhooks/fields.ts';
-import { resourceExamples } from './resources.ts';
+
+/** The components of a list's item, and of a connector's record. */
+export const itemName = ({ kind }: { kind: string }): string => capitalised(kind);
+export const recordName = ({ kind }: { kind: string }): string => `${capitalised(kind)}Record`;
 
 const event = safetyEvents.itemExample;
 const crash = accidents.recordExample;
@@ -54,7 +58,8 @@ const changes = Object.fromEntries(
 
 /** Examples of components by name. Those of operators have none. */
 export const examples: Record<string, unknown> = {
-  ...resourceExamples,
+  ...Object.fromEntries(lists.map((resource) => [itemName(resource), resource.itemExample])),
+  ...Object.fromEntries(recordKinds.map((resource) => [recordName(resource), resource.recordExample])),
   WebhookInput: webhookInput,
   Webhook: { id: webhook, ...webhookInput, createdAt: '2026-11-20T19:58:00.000Z' },
   SigningSecret: { signingSecret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },

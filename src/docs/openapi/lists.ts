@@ -7,11 +7,10 @@ import { listCursor } from '../../platform/db/cursor.ts';
 import { fieldError } from '../../platform/fields.ts';
 import { Limit, notAParameter, QueryText, QueryTime } from '../../platform/query.ts';
 import { type Json, ref } from './components.ts';
-import { examples } from './examples.ts';
-import type { Operation, Refused } from './operation.ts';
-import { itemName } from './resources.ts';
-import { failing } from './shared.ts';
+import { failing, type Operation, type Parameter, type Refusals, type Refused } from './document.ts';
+import { examples, itemName } from './examples.ts';
 
+/** The lists of records, one item of each, and the identifiers that clients give. */
 export const listOperations = (): Operation[] =>
   lists.flatMap((resource) => [
     listOperation(resource.list, itemName(resource)),
@@ -35,14 +34,13 @@ export const idParameter = (description: string, component: string, field = 'id'
 });
 
 function externalIdOperation({ path, singular }: List, item: string): Operation {
-  const taken = `is already used by another ${singular}`;
   return {
     call: `put ${path}/{id}`,
     id: `update${item}`,
     summary: `Give a ${singular} your own identifier`,
     description:
       'Unique in your account where it is set, and a filter of the list. Providers never change it. Our addition to the specification.',
-    parameters: [idParameter('Its `id`.', item)],
+    parameters: [{ written: idParameter('Its `id`.', item) }],
     body: 'ExternalIdInput',
     reply: {
       name: `${item}Reply`,
@@ -52,33 +50,27 @@ function externalIdOperation({ path, singular }: List, item: string): Operation 
     },
     refusals: [
       refused('externalId', ExternalIdInput.entries.externalId, undefined),
-      { field: 'externalId', must: taken },
+      { field: 'externalId', must: `is already used by another ${singular}` },
     ],
     others: unknownId,
   };
 }
 
 function itemOperation({ path, singular, id, order, archive }: List, item: string): Operation {
+  const at = query('at', QueryTime, `Its \`${order}\`, needed only for items older than 180 days.`);
   return {
     call: `get ${path}/{id}`,
     id: `get${item}`,
     summary: `Get one ${singular}`,
     description: 'As the list shows it. It never lags, and is our addition to the specification.',
-    parameters: [
-      idParameter(`Its \`${id}\`.`, item, id),
-      ...(archive
-        ? [parameter('at', QueryTime, `Its \`${order}\`, needed only for items older than 180 days.`)]
-        : []),
-    ],
+    parameters: [{ written: idParameter(`Its \`${id}\`.`, item, id) }, ...(archive ? [at] : [])],
     reply: { name: `${item}Reply`, message: capitalised(singular), data: ref(item) },
-    refusals: archive ? [refused('at', QueryTime, ['?'])] : [],
     others: unknownId,
   };
 }
 
 function listOperation(list: List, item: string): Operation {
   const { path, plural, order, range, filters, connectionRequired, addition } = list;
-  const names = range ? (['from', 'to'] as const) : [];
   return {
     call: `get ${path}`,
     id: `list${item}s`,
@@ -88,14 +80,18 @@ function listOperation(list: List, item: string): Operation {
       ...(addition ? ['This list is our addition to the specification.'] : []),
     ].join(' '),
     parameters: [
-      parameterRef(connectionRequired ? 'RequiredConnectionId' : 'ConnectionId'),
-      parameterRef('limit'),
-      parameterRef('cursor'),
-      ...names.map((name) => ({
-        ...parameter(name, QueryTime, rangeWords(order)[name], range === 'required'),
-        ...(range === 'required' && { example: exampleRange[name] }),
-      })),
-      ...Object.entries(filters).map(([name, { query, description }]) => parameter(name, query, description)),
+      connectionRequired ? requiredConnection : connection,
+      ...pageParameters,
+      ...(range
+        ? rangeParameters(
+            `Only those whose \`${order}\` is this time or later: RFC 3339, or a date, which means midnight UTC.`,
+            `Only those whose \`${order}\` is before this time. A date means its midnight UTC, so that day is excluded.`,
+            range === 'required',
+          )
+        : []),
+      ...Object.entries(filters).map(([name, { query: schema, description }]) =>
+        query(name, schema, description),
+      ),
     ],
     reply: {
       name: `${item}Page`,
@@ -103,37 +99,51 @@ function listOperation(list: List, item: string): Operation {
       data: { type: 'array', items: ref(item) },
       paged: true,
     },
-    refusals: refusalsOf(list),
   };
 }
 
-/** Around the times of the examples. */
-const exampleRange = { from: '2026-11-01', to: '2026-12-01' };
-
-const rangeWords = (order: string) => ({
-  from: `Only those whose \`${order}\` is this time or later: RFC 3339, or a date, which means midnight UTC.`,
-  to: `Only those whose \`${order}\` is before this time. A date means its midnight UTC, so that day is excluded.`,
+/** A parameter that is a component, and how it is refused. */
+export const shared = (name: string, refusals: Refusals = []): Parameter => ({
+  written: { $ref: `#/components/parameters/${name}` },
+  refusals,
 });
-
-function refusalsOf({ connectionRequired, range, filters }: List): (Refused | undefined)[] {
-  return [
-    ...(connectionRequired
-      ? [{ field: 'Connection-Id', must: 'is required', message: 'Connection-Id header is required' }]
-      : []),
-    invalidConnection,
-    ...pageRefusals(),
-    ...(range ? rangeRefusals(range === 'required') : []),
-    ...Object.entries(filters).map(([name, { query }]) => refused(name, query, ['?'])),
-  ];
-}
 
 const invalidConnection = {
   message: 'Invalid connection id',
   field: 'Connection-Id',
   must: 'must be a UUID',
 };
+const connection = shared('ConnectionId', [invalidConnection]);
+const requiredConnection = shared('RequiredConnectionId', [
+  { field: 'Connection-Id', must: 'is required', message: 'Connection-Id header is required' },
+  invalidConnection,
+]);
 
-export const parameterRef = (name: string): Json => ({ $ref: `#/components/parameters/${name}` });
+const limit = shared('limit', [
+  refused('limit', Limit, ['?']),
+  refused('limits', v.never(notAParameter('limits', ['limit'])), ['50']),
+]);
+const invalidCursor = (must: string): Refused => ({ message: 'Invalid cursor', field: 'cursor', must });
+
+/** The parameters of all lists. */
+export const pageParameters = [limit, shared('cursor', [invalidCursor(listCursor)])];
+
+export const emptyRange: Refused = { field: 'from', must: 'must be before to' };
+
+/** The parameters of a list's range, each with its description. */
+export function rangeParameters(from: string, to: string, required = false): Parameter[] {
+  const shown = (example: string) => ({ required, ...(required && { example }) }); // around the times of the examples
+  return [
+    {
+      ...query('from', QueryTime, from, shown('2026-11-01')),
+      refusals: [required ? refused('from', QueryTime, undefined) : undefined],
+    },
+    {
+      ...query('to', QueryTime, to, shown('2026-12-01')),
+      refusals: [refused('to', QueryTime, ['?']), emptyRange],
+    },
+  ];
+}
 
 const connectionHeader = (required: boolean): Json => ({
   name: 'Connection-Id',
@@ -145,30 +155,40 @@ const connectionHeader = (required: boolean): Json => ({
   ...(required && { example: exampleConnectionId }),
 });
 
+/** The components of lists' parameters. */
 export const listParameters: Record<string, Json> = {
   ConnectionId: connectionHeader(false),
   RequiredConnectionId: connectionHeader(true),
-  limit: { ...parameter('limit', Limit, 'The page size, at most 500.'), example: 100 },
-  cursor: parameter(
+  limit: query('limit', Limit, 'The page size, at most 500.', { example: 100 }).written,
+  cursor: query(
     'cursor',
     QueryText,
     'The `next` of the previous page. It is valid for the list, connection and filters that it came from.',
-  ),
+  ).written,
 };
 
-/** A parameter as its schema reads it. */
-export function parameter(name: string, query: AnyQuery, description: string, required = false): Json {
-  const schema = metadataOf(query);
-  const isList = schema.type === 'array';
+/** A parameter as its schema reads it, and as it refuses what it cannot read. */
+export function query(
+  name: string,
+  schema: AnyQuery,
+  description: string,
+  { required = false, ...more }: { required?: boolean; example?: unknown } = {},
+): Parameter {
+  const metadata = metadataOf(schema);
+  const isList = metadata.type === 'array';
   return {
-    name,
-    in: 'query',
-    ...(required && { required }),
-    description: isList
-      ? `${description} Repeat the parameter, or separate values with commas.`
-      : description,
-    schema,
-    ...(isList && { style: 'form', explode: true }),
+    written: {
+      name,
+      in: 'query',
+      ...(required && { required }),
+      description: isList
+        ? `${description} Repeat the parameter, or separate values with commas.`
+        : description,
+      schema: metadata,
+      ...(isList && { style: 'form', explode: true }),
+      ...more,
+    },
+    refusals: [refused(name, schema, ['?'])],
   };
 }
 
@@ -190,20 +210,6 @@ export function refused(field: string, schema: v.GenericSchema, value: unknown):
   return { field: at, must };
 }
 
-/** How the parameters of all lists are refused. */
-export const pageRefusals = (cursor = listCursor): (Refused | undefined)[] => [
-  refused('limit', Limit, ['?']),
-  refused('limits', v.never(notAParameter('limits', ['limit'])), ['50']),
-  { message: 'Invalid cursor', field: 'cursor', must: cursor },
-];
-
-/** How a range is refused, and its bounds, which may be required. */
-export const rangeRefusals = (required: boolean): (Refused | undefined)[] => [
-  ...(required ? [refused('from', QueryTime, undefined)] : []),
-  refused('to', QueryTime, ['?']),
-  { field: 'from', must: 'must be before to' },
-];
-
 /** The change feed, an addition to the specification. */
 export const changeFeed: Operation = {
   call: 'get /changes',
@@ -215,14 +221,17 @@ export const changeFeed: Operation = {
     'for 30 days. Begin with `cursor=now`, which returns a `resume` and nothing else; list everything; then continue ' +
     'with `resume`. Without a cursor, the feed starts 30 days ago. This feed is our addition to the specification.',
   parameters: [
-    parameterRef('ConnectionId'),
-    parameterRef('limit'),
-    parameter(
-      'cursor',
-      QueryText,
-      'The `next` or `resume` of the page before, with the same connection and kinds; or `now`.',
-    ),
-    parameter('kinds', QueryKinds, 'Only these kinds.'),
+    connection,
+    limit,
+    {
+      ...query(
+        'cursor',
+        QueryText,
+        'The `next` or `resume` of the page before, with the same connection and kinds; or `now`.',
+      ),
+      refusals: [invalidCursor(feedCursor), { field: 'cursor', ...expiredCursor }],
+    },
+    query('kinds', QueryKinds, 'Only these kinds.'),
   ],
   reply: {
     name: 'ChangesPage',
@@ -231,10 +240,4 @@ export const changeFeed: Operation = {
     paged: true,
     resumable: true,
   },
-  refusals: [
-    invalidConnection,
-    ...pageRefusals(feedCursor),
-    { field: 'cursor', ...expiredCursor },
-    refused('kinds', QueryKinds, ['?']),
-  ],
 };

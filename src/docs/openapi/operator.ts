@@ -1,4 +1,6 @@
 import * as v from 'valibot';
+import { LocationInput, VehicleLocationInput } from '../../fleet/lists/field-types.ts';
+import { recordKinds } from '../../fleet/lists/registry.ts';
 import { IngestBody, IngestRecord, Outcome, Rejection, Warning } from '../../ingest/schema.ts';
 import * as accounts from '../../operator/api/accounts.ts';
 import * as channels from '../../operator/api/channels.ts';
@@ -11,11 +13,9 @@ import * as service from '../../operator/api/service.ts';
 import * as webhooks from '../../operator/api/webhooks.ts';
 import { maxSlice } from '../../platform/http/slices.ts';
 import { components, type Json, ref } from './components.ts';
-import { document } from './document.ts';
+import { document, failing, type Operation, type Parameter, type Reply } from './document.ts';
+import { recordName } from './examples.ts';
 import { refused } from './lists.ts';
-import type { Operation, Reply } from './operation.ts';
-import { recordSchemas } from './resources.ts';
-import { failing } from './shared.ts';
 
 /** The document for connectors and operators, served at `/openapi.operator.json`. */
 export const operatorDocument = (): Json =>
@@ -36,7 +36,9 @@ export const operatorDocument = (): Json =>
         ...IngestBody.entries,
         records: v.pipe(v.array(IngestRecord), v.minLength(1), v.maxLength(500)),
       }),
-      ...recordSchemas,
+      ...Object.fromEntries(recordKinds.map((resource) => [recordName(resource), resource.record])),
+      Location: LocationInput,
+      VehicleLocation: VehicleLocationInput,
       IngestOutcome: Outcome,
       IngestWarning: Warning,
       Rejection,
@@ -74,6 +76,10 @@ const ingest: Operation = {
   ],
 };
 
+const pathParameter = (name: string): Parameter => ({
+  written: { name, in: 'path', required: true, schema: { type: 'string' } },
+});
+
 /** Where a provider's webhook makes a pull due. */
 const ring: Operation = {
   call: 'post /providers/{connectionId}/webhook',
@@ -82,7 +88,7 @@ const ring: Operation = {
   summary: "Make a pull due, as the provider's webhook",
   description:
     'Its body is not read: the call counts if the provider has signed it with the secret that was saved.',
-  parameters: [{ name: 'connectionId', in: 'path', required: true, schema: { type: 'string' } }],
+  parameters: [pathParameter('connectionId')],
   others: {
     401: { $ref: '#/components/responses/Unauthorized' },
     413: { $ref: '#/components/responses/TooLarge' },
@@ -133,7 +139,10 @@ function operationOf([id, operation]: [id: string, Declared]): Operation {
     summary,
     ...(description && { description }),
     security: 'OperatorKey',
-    parameters: [...pathParameters(path), ...queryParameters(id, operation)],
+    parameters: [
+      ...[...path.matchAll(/:(\w+)/g)].map(([, name = '']) => pathParameter(name)),
+      ...queryParameters(id, operation),
+    ],
     ...(bodyName && { body: bodyName }),
     reply: replyOf(operation),
     others: { 400: refusal },
@@ -144,28 +153,22 @@ const refusal = failing(400, '`message` says why, and `errors` which fields are 
   'Unknown account',
 ]);
 
-const pathParameters = (path: string): Json[] =>
-  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }));
-
 const SliceQuery = v.object({ cursor: v.optional(v.string()), limit: Limit(maxSlice) });
 
 /** The fields of an operation's query, each with its description by `operation.field` or `field`. */
-function queryParameters(id: string, { part, query = part && SliceQuery }: Declared): Json[] {
+function queryParameters(id: string, { part, query = part && SliceQuery }: Declared): Parameter[] {
   if (!query) return [];
   const { [id]: { properties = {}, required = [] } = {} } = components({ [id]: query }) as {
     [id: string]: { properties?: Record<string, Json>; required?: string[] }; // an object's schema
   };
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
-    name,
-    in: 'query',
-    ...(required.includes(name) && { required: true }),
-    description,
-    schema: schema.type === 'integer' ? { ...schema, default: Number(schema.default) } : schema,
+    written: {
+      name,
+      in: 'query',
+      ...(required.includes(name) && { required: true }),
+      description,
+      schema: schema.type === 'integer' ? { ...schema, default: Number(schema.default) } : schema,
+    },
   }));
 }
 

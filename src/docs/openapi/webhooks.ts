@@ -6,13 +6,12 @@ import { unmatchable } from '../../webhooks/filters.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { TestInput, WebhookInput } from '../../webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
+import type { Operation, Refusals } from './document.ts';
 import { examples } from './examples.ts';
-import { parameterRef, rangeRefusals, refused } from './lists.ts';
-import type { Operation, Refused } from './operation.ts';
+import { emptyRange, refused, shared } from './lists.ts';
 
 const addition = 'Our addition to the specification.';
-const invalidId = 'Invalid webhook id';
-const parameters = [parameterRef('WebhookId')];
+const parameters = [shared('WebhookId', ['Invalid webhook id'])];
 
 const { after, dryRun, includeDelivered } = ReplayInput.entries;
 const { type, level } = TestInput.entries;
@@ -43,7 +42,7 @@ const unmatchableFilters = [
   unmatchable({ filters: { accidentLevels: [1] }, notificationTypes: [EVENT] }),
 ].flatMap((error) => (error ? [{ field: error.field, must: error.message }] : []));
 
-const invalidWebhook: (Refused | undefined)[] = [
+const invalidWebhook: Refusals = [
   ...Object.values(urlProblems).map(({ message, field: must }) => ({ message, field: 'url', must })),
   'Webhook with this URL already exist',
   'Invalid connection ids',
@@ -88,7 +87,7 @@ export const webhookOperations: Operation[] = [
     parameters,
     body: 'WebhookInput',
     reply: webhookReply('Webhook updated'),
-    refusals: [invalidId, ...invalidWebhook],
+    refusals: invalidWebhook,
   },
   {
     call: 'delete /webhook/{id}',
@@ -98,7 +97,6 @@ export const webhookOperations: Operation[] = [
       'Takes effect immediately: no call begins after the response, which may take up to five seconds.',
     parameters,
     reply: { name: 'Deleted', message: 'Webhook deleted', data: { type: 'boolean', const: true } },
-    refusals: [invalidId],
   },
   {
     ...action('signing-secret'),
@@ -106,7 +104,7 @@ export const webhookOperations: Operation[] = [
     summary: 'Rotate the signing secret',
     description: `Gives a webhook with signed deliveries a new secret. Both secrets sign for 24 hours. ${addition}`,
     reply: { name: 'SigningSecretReply', message: 'Signing secret rotated', data: ref('SigningSecret') },
-    refusals: [invalidId, 'Deliveries of this webhook are not signed'],
+    refusals: ['Deliveries of this webhook are not signed'],
   },
   {
     ...action('replay'),
@@ -119,8 +117,7 @@ export const webhookOperations: Operation[] = [
     body: 'ReplayInput',
     reply: { name: 'ReplayReply', message: 'Replayed', data: ref('ReplayOutcome') },
     refusals: [
-      invalidId,
-      ...rangeRefusals(false).slice(1),
+      emptyRange,
       refused('after', after, '?'),
       refused('includeDelivered', includeDelivered, '?'),
       refused('dryRun', dryRun, '?'),
@@ -136,7 +133,6 @@ export const webhookOperations: Operation[] = [
     body: 'TestInput',
     reply: { name: 'TestReply', message: 'Test sent', data: ref('TestSent') },
     refusals: [
-      invalidId,
       refused('type', type, '?'),
       refused('level', level, '?'),
       { field: 'level', must: 'is for accidents alone' },
@@ -153,7 +149,6 @@ export const webhookOperations: Operation[] = [
       'Nothing is sent to it until it is resumed: no call begins after the response, which may take five seconds. ' +
       `Deliveries wait, and fail after five days. A paused webhook stays as it is. ${addition}`,
     reply: webhookReply('Webhook paused', { pausedAt: '2026-11-20T20:30:00.000Z' }),
-    refusals: [invalidId],
   },
   {
     ...action('resume'),
@@ -161,6 +156,5 @@ export const webhookOperations: Operation[] = [
     summary: 'Resume a webhook',
     description: `Pending deliveries are sent, accidents first. A webhook that is not paused stays as it is. ${addition}`,
     reply: webhookReply('Webhook resumed'),
-    refusals: [invalidId],
   },
 ];

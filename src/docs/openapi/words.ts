@@ -1,9 +1,16 @@
 import { changeKinds, changesByKind } from '../../fleet/changes/schema.ts';
 import { alternatives } from '../../fleet/lists/field-types.ts';
+import { lists, recordKinds } from '../../fleet/lists/registry.ts';
 import { eachField } from '../../webhooks/fields.ts';
-import { resourceWords } from './resources.ts';
+import { itemName, recordName } from './examples.ts';
 
 const kindWords = `What it is: ${alternatives(changeKinds)}; there may be more in future, unless \`kinds\` says which.`;
+
+/** The descriptions of a component and its properties. */
+const wordsOf = (name: string, description: string, properties: { [name: string]: string }) => ({
+  [name]: description,
+  ...Object.fromEntries(Object.entries(properties).map(([property, text]) => [`${name}.${property}`, text])),
+});
 
 /**
  * The descriptions of components and properties in the documents: by `Component`, by `property`, or by
@@ -11,7 +18,11 @@ const kindWords = `What it is: ${alternatives(changeKinds)}; there may be more i
  * `src/operator/api`; the last ones here are those of the operator's tool.
  */
 export const words: Record<string, string> = {
-  ...resourceWords,
+  ...Object.assign(
+    {},
+    ...lists.map((list) => wordsOf(itemName(list), list.description, list.itemWords)),
+    ...recordKinds.map((kind) => wordsOf(recordName(kind), kind.recordDescription, kind.recordWords)),
+  ),
   ...eachField('description'),
 
   AccidentLevel: 'A level that an accident has reached.',

@@ -108,15 +108,15 @@ create table webhook_health (
   window        integer,                    -- calls it may have in flight, or null for as many as its ceiling allows
   timer_at      integer,                    -- when the message comes that wakes the webhook for its retries
   next_call_at  integer not null default 0, -- when a receiver with a limit per second may be called next
-  paused_since  integer,                    -- as a job has noticed it, or null while it is not paused
-  last_failure  text                        -- the last attempt that failed, as {"result", "status"}
+  paused_since  integer,                    -- since when the circuit has been open or half open, or null if it is closed
+  last_failure  text,                       -- the last attempt that failed, as {"result", "status"}
+  paused_alert_at  integer not null default 0, -- when users were last notified of each kind
+  failed_alert_at  integer not null default 0,
+  working_alert_at integer not null default 0
 ) strict, without rowid;
--- What the job has yet to notice: these are empty but for what changed within the last minute.
-create index webhook_health_newly_paused on webhook_health (webhook_id)
-  where failures >= 5 and paused_since is null;
-create index webhook_health_newly_working on webhook_health (webhook_id)
-  where failures < 5 and paused_since is not null;
-create index webhook_health_paused on webhook_health (paused_since) where paused_since is not null;
+-- Receivers that are paused and users do not know it, and those that work again without that.
+create index webhook_health_news on webhook_health (paused_since)
+  where (paused_since is null) = (paused_alert_at > working_alert_at);
 
 -- How the deliveries and attempts of a webhook ended, hour by hour. A ring of 30 days, so that nothing has to be
 -- deleted: an hour takes the place of the one 30 days before it.
@@ -126,7 +126,7 @@ create table webhook_hours (
   hour       integer not null,                                -- hours since 1970
   delivered  integer not null,
   failed     integer not null,
-  noticed    integer not null default 0, -- how many of the failed ones the job of the alerts has noticed
+  noticed    integer not null default 0, -- how many of the failed ones users were notified of
   retried    integer not null default 0, -- attempts that failed and will be repeated
   response_times text not null default '{}' check (json_valid(response_times)), -- {"bucket": attempts}
   waits      text not null default '{}' check (json_valid(waits)),   -- how long deliveries had waited: {"af12": deliveries}
@@ -143,22 +143,6 @@ create table service_levels (
   waits      text not null check (json_valid(waits)),
   primary key (account_id, hours, start)
 ) strict, without rowid;
-
--- What there is to email the users of an account about a webhook, and when they were last notified of each kind. A row
--- appears with the first thing to say.
-create table alerts (
-  webhook_id      text primary key references webhooks (id) on delete cascade,
-  account_id      text not null,
-  paused_from     integer,                    -- the last pause of its receiver, or null if there was none
-  paused_to       integer,                    -- null while it lasts
-  failed          integer not null default 0, -- deliveries that failed since the last email about such
-  failed_from     integer,                    -- when the first of these was noticed
-  paused_notified_at  integer,
-  failed_notified_at  integer,
-  working_notified_at integer,
-  due_at          integer                     -- when the job looks at this next, or null if there is nothing to say
-) strict, without rowid;
-create index alerts_due on alerts (due_at) where due_at is not null;
 
 -- Where an account is notified besides email: channels of Slack and Microsoft Teams, and HTTPS endpoints.
 create table alert_channels (

@@ -34,7 +34,6 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   webhook_health: { cascades: 'webhooks' },
   webhook_hours: { cascades: 'webhooks' },
   service_levels: { kept: 'a row for each hour of two days and each day of a month of an account' },
-  alerts: { cascades: 'webhooks' },
   alert_emails: { kept: 'at most one row an account, of the last day on which alerts were sent' },
   alert_channels: { kept: 'at most 10 an account (the guide Limits)' },
   alert_messages: { kept: 'at most 200 a day of an account, for three days (the guide Limits)' },

@@ -6,7 +6,7 @@ import { createdAtOf, firstIdAt } from '../platform/db/ids.ts';
 import { dayMs } from '../platform/durations.ts';
 import { askHomes } from '../platform/homes/each.ts';
 import { countEncrypted } from '../platform/jobs/re-encrypt.ts';
-import { pausedAfterMs } from '../webhooks/alerts/policy.ts';
+import { pausedAfterMs } from '../webhooks/alerts/alerts.ts';
 import { hourOf, shownHours } from '../webhooks/deliveries/counts.ts';
 import { firstDueOf } from '../webhooks/deliveries/queue.ts';
 import { pendingWebhooks } from '../webhooks/deliveries/sweep.ts';
@@ -75,14 +75,14 @@ function keyProblem(keys: HeaderKey[]): string | undefined {
 /**
  * The state of deliveries and connections of a home, and whose deliveries fail. Reads a bounded number of rows: 10,000 pending
  * deliveries of accidents and of events, two counters of each webhook, the 100 newest failed deliveries of each of the
- * 1,000 webhooks with the most failures in a row, 720 counters and 100 retries of each of the 20 worst, the 20 webhooks
- * that were paused last, and 20 connections that are not healthy.
+ * 1,000 webhooks with the most failures in a row, 720 counters and 100 retries of each of the 20 worst, and 20
+ * connections that are not healthy.
  *
  * @throws Refusal: unavailable
  */
 async function deliveryStatus(env: Env, now = Date.now()) {
   const db = openDatabase(env);
-  const [counted, waiting, accidents, failing, paused, connections, encrypted] = await transaction(db, [
+  const [counted, waiting, accidents, failing, connections, encrypted] = await transaction(db, [
     ...selectWaits(db, undefined, now),
     statement<Omit<DeliveryStatus['accidents'][number], 'createdAt'>>(db)`
         with ${pendingWebhooks}
@@ -93,9 +93,10 @@ async function deliveryStatus(env: Env, now = Date.now()) {
             on d.webhook_id = hooks.id and d.status = 'pending' and d.next_attempt_at is not null and d.priority = 0 and d.id < ${firstIdAt(now - accidentWaitsMs)}
           limit ${maxPendingCounted}) d
         cross join accounts a on a.id = d.account_id order by d.id limit ${maxListed}`,
-    statement<Omit<DeliveryStatus['failing'][number], 'lastFailure'> & { lastFailure: string | null }>(db)`
+    statement<Failing>(db)`
         with ailing as (
-          select webhook_id, failures, iif(open_until > ${now}, open_until, null) as open_until
+          select webhook_id, failures, iif(open_until > ${now}, open_until, null) as open_until,
+            paused_since, last_failure
           from (select * from webhook_health limit 10000) order by failures desc limit 1000),
         counted as (
           select *, (
@@ -107,7 +108,7 @@ async function deliveryStatus(env: Env, now = Date.now()) {
           from ailing),
         worst as (
           select w.id as webhookId, a.id as accountId, a.name as account, failed, failures,
-            c.open_until as openUntil
+            c.open_until as openUntil, c.paused_since as pausedSince, c.last_failure as lastFailure
           from counted c join webhooks w on w.id = c.webhook_id join accounts a on a.id = w.account_id
           where failed > 0 or failures > 0
           order by failures > 0 desc, failed desc, failures desc, w.id limit ${maxListed})
@@ -117,15 +118,8 @@ async function deliveryStatus(env: Env, now = Date.now()) {
             select count(*) from (
               select 1 from deliveries indexed by deliveries_retrying
               where status = 'pending' and attempts > 0 and webhook_id = webhookId limit ${maxFailedCounted})) as retrying,
-          (select last_failure from webhook_health where webhook_id = webhookId) as lastFailure,
           max(coalesce(openUntil, 0), ${firstDueOf(sql`webhookId`)}) as nextAttemptAt
         from worst order by failures > 0 desc, failed desc, failures desc, webhookId`,
-    statement<DeliveryStatus['paused'][number]>(db)`
-        select w.id as webhookId, a.id as accountId, a.name as account, h.paused_since as pausedSince
-        from webhook_health h indexed by webhook_health_paused
-        cross join webhooks w on w.id = h.webhook_id cross join accounts a on a.id = w.account_id
-        where h.paused_since <= ${now - pausedAfterMs}
-        order by h.paused_since desc limit ${maxListed}`,
     statement<DeliveryStatus['connections'][number]>(db)`
         select c.id as connectionId, a.id as accountId, a.name as account, coalesce(c.name, c.tsp) as name,
           c.health_status as healthStatus, c.last_pulled_at as lastPulledAt
@@ -144,11 +138,18 @@ async function deliveryStatus(env: Env, now = Date.now()) {
       lastFailure: row.lastFailure === null ? null : failureIn(row.lastFailure),
     })),
     accidents: accidents.map((one) => ({ ...one, createdAt: createdAtOf(one.deliveryId) })),
-    paused,
+    paused: failing.flatMap(({ pausedSince, ...one }) =>
+      pausedSince !== null && pausedSince <= now - pausedAfterMs ? [{ ...one, pausedSince }] : [],
+    ),
     connections,
     encrypted,
   };
 }
+
+type Failing = Omit<DeliveryStatus['failing'][number], 'lastFailure'> & {
+  lastFailure: string | null;
+  pausedSince: number | null;
+};
 
 function failureIn(stored: string) {
   const { result, status = null }: { result: string; status?: number | null } = JSON.parse(stored);

@@ -1,10 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { config } from '../platform/config.ts';
 import { type Change, change, type Database, openDatabase, statement } from '../platform/db/database.ts';
 import { andNotMoving } from '../platform/db/moving.ts';
 import { hourMs } from '../platform/durations.ts';
 import { inSteps, newBudget } from '../platform/jobs/budget.ts';
-import { findRecipients, queueMessages } from '../webhooks/alerts/messages.ts';
+import { portalOf, queueAlerts } from '../webhooks/alerts/messages.ts';
 import { isWithdrawn } from './connect.ts';
 import { feedNames } from './connector.ts';
 import type { Feeds, HealthStatus } from './plan.ts';
@@ -79,19 +78,11 @@ export async function queueStories(
   now: number,
   noted: Change[],
 ): Promise<number> {
-  const { origin } = config(env);
-  const recipients = await findRecipients(
-    env,
-    db,
-    stories.map(({ accountId }) => accountId),
-  );
-  const notices = stories.flatMap(({ accountId, id, name, subject, text }) => {
-    const to = recipients.get(accountId);
-    if (!to || !origin) return [];
-    const link = { url: `${origin}/portal/connections/${id}`, label: 'Open the connection' };
-    return [{ ...to, kind: 'connection', subject: `${name} ${subject}`, parts: [{ name, text, link }] }];
+  const alerts = stories.map(({ accountId, id, name, subject, text }) => {
+    const link = { url: `${portalOf(env)}/connections/${id}`, label: 'Open the connection' };
+    return { accountId, kind: 'connection', subject: `${name} ${subject}`, parts: [{ name, text, link }] };
   });
-  return queueMessages(env, notices, now, () => noted);
+  return queueAlerts(env, db, alerts, now, noted);
 }
 
 function storyOf({ id, accountId, name, health, ...rest }: Changed): Story {

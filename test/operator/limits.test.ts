@@ -41,16 +41,14 @@ describe('however many there are, operators see', () => {
     expect(await listHomes(env)).toMatchObject([{ name: 'main', accounts: maxAccountsCounted }]);
   });
 
-  it('20 failing webhooks, and 20 that are paused', async () => {
+  it('20 failing webhooks', async () => {
     const ids = await addWebhooks(us.accountId, maxListed + 1);
     await addRows('webhook_health', ids.length, (i) => ({
       webhook_id: ids[i],
       failures: 5,
       openings: 1,
-      paused_since: 0,
     }));
-    const { failing, paused } = await status(env);
-    expect([failing.length, paused.length]).toEqual([maxListed, maxListed]);
+    expect((await status(env)).failing).toHaveLength(maxListed);
   });
 
   it('the newest 100,000 entries of an account’s audit log', async () => {

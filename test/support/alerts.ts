@@ -13,7 +13,7 @@ export function alertStory() {
   const shared = {} as { ann: string; now: number; emails: ReturnType<typeof keepEmails> }; // filled in before each test
   const tale = story();
   beforeEach(async () => {
-    for (const table of ['alerts', 'alert_messages', 'webhook_health', 'webhook_hours', 'deliveries'])
+    for (const table of ['alert_messages', 'webhook_health', 'webhook_hours', 'deliveries'])
       await rows(`delete from ${table}`);
     shared.now = Date.now();
     shared.ann = (await signIn(tale.us)).email;
@@ -44,11 +44,12 @@ export function alertStory() {
   });
 }
 
-/** Five attempts of webhooks have failed in a row, as a worker records it. */
-export const fail = (webhookIds: string[]) =>
+/** Five attempts of webhooks failed in a row at a time, as a worker records it; null: one succeeded since. */
+export const fail = (webhookIds: string[], at: number | null) =>
   rows(
-    `insert into webhook_health (webhook_id, failures, openings, open_until)
-     select value, 5, 1, 0 from json_each(?1) where true
-     on conflict (webhook_id) do update set failures = excluded.failures`,
+    `insert into webhook_health (webhook_id, failures, openings, open_until, paused_since)
+     select value, 5, 1, 0, ?2 from json_each(?1) where true
+     on conflict (webhook_id) do update set paused_since = excluded.paused_since`,
     JSON.stringify(webhookIds),
+    at,
   );

@@ -34,7 +34,6 @@ export const movedNames: string[] = [
   'webhook_connections',
   'webhook_health',
   'webhook_hours',
-  'alerts',
   'alert_emails',
   'alert_channels',
   'alert_messages',

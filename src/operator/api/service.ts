@@ -61,7 +61,7 @@ export const FailingWebhook = v.object({
   nextAttemptAt: v.nullable(time),
 });
 
-/** A webhook whose receiver has been paused for so long that users were alerted. */
+/** One of these whose receiver has been paused for so long that users were alerted. */
 export const PausedWebhook = v.object({ webhookId: id, ...account, pausedSince: time });
 
 export const AilingConnection = v.object({

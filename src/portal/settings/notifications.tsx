@@ -1,10 +1,10 @@
 import { setPreferences } from '../../accounts/people.ts';
 import { config } from '../../platform/config.ts';
 import type { Context } from '../../platform/http/context.ts';
+import { pausedAfterMs } from '../../webhooks/alerts/alerts.ts';
 import type { ChannelKind } from '../../webhooks/alerts/channel-input.ts';
 import { type Channel, listChannels } from '../../webhooks/alerts/channels.ts';
 import { maxChannels } from '../../webhooks/alerts/messages.ts';
-import { pausedAfterMs } from '../../webhooks/alerts/policy.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
 import { levelOptions } from '../ui/accidents.tsx';
 import { LinkButton, Submit } from '../ui/buttons.tsx';

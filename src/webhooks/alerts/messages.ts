@@ -50,8 +50,15 @@ export type AlertMessage = {
 /** A message with its recipients: the ids of users and channels. */
 export type Notice = AlertMessage & { recipients: string[] };
 
-/** An account and the recipients of alerts about its webhooks and connections. */
-export type Recipients = { accountId: string; account: string; recipients: string[] };
+/** An alert about an account's webhooks or connections. */
+export type Alert = Omit<AlertMessage, 'account'>;
+
+/** The URL of the portal, for links in messages. @throws Error, when the origin is not configured */
+export function portalOf(env: Env): string {
+  const { origin } = config(env);
+  if (!origin) throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');
+  return `${origin}/portal`;
+}
 
 /**
  * Queues messages for `messageJob`, in one transaction with the statements of `alongside`, which gets the notices that
@@ -107,15 +114,18 @@ export async function queueMessages<N extends Notice>(
 }
 
 /**
- * The people of active accounts who can sign in and have these emails on, if the deployment sends email, and the
- * channels.
+ * Queues alerts for people of active accounts who can sign in and have these emails on, if the deployment sends email,
+ * and for the channels, in one transaction with `noted`. Returns how many messages were queued.
  */
-export async function findRecipients(
+export async function queueAlerts(
   env: Env,
   db: Database,
-  accountIds: string[],
-): Promise<Map<string, Recipients>> {
-  const rows = await statement<Omit<Recipients, 'recipients'> & { recipients: string }>(db)`
+  alerts: Alert[],
+  now: number,
+  noted: Change[],
+): Promise<number> {
+  const accountIds = [...new Set(alerts.map(({ accountId }) => accountId))];
+  const rows = await statement<{ accountId: string; account: string; recipients: string }>(db)`
     select a.id as accountId, a.name as account, (
       select json_group_array(id) from (
         select * from (
@@ -123,8 +133,11 @@ export async function findRecipients(
           where account_id = a.id and confirmed_at is not null and gets_alerts = 1
           order by created_at, id limit ${config(env).emailFrom ? maxPeople : 0})
         union all select id from alert_channels where account_id = a.id and gets_alerts = 1)) as recipients
-    from accounts a where a.id in ${jsonList([...new Set(accountIds)])} and a.status = 'active'`;
-  return new Map(
-    rows.map(({ recipients, ...row }) => [row.accountId, { ...row, recipients: JSON.parse(recipients) }]),
-  );
+    from accounts a where a.id in ${jsonList(accountIds)} and a.status = 'active'`;
+  const known = new Map(rows.map((row) => [row.accountId, row]));
+  const notices = alerts.flatMap((alert) => {
+    const to = known.get(alert.accountId);
+    return to ? [{ ...alert, account: to.account, recipients: JSON.parse(to.recipients) }] : [];
+  });
+  return queueMessages(env, notices, now, () => noted);
 }

@@ -9,7 +9,7 @@ import type { MailPart } from '../../platform/mail.ts';
 import { minuteOf } from '../../platform/times.ts';
 import { overlap } from '../notifications/pass.ts';
 import { levelNames } from '../notifications/types.ts';
-import { type Notice, queueMessages } from './messages.ts';
+import { type Notice, portalOf, queueMessages } from './messages.ts';
 
 /** How many changes of an account, how many accounts, and how many due records a step handles. */
 const maxChanges = 100;
@@ -156,12 +156,10 @@ const selectDue = (env: Env, db: Database, now: number) =>
  * records are skipped.
  */
 async function queue(env: Env, due: Due[], now: number): Promise<number> {
-  const { origin } = config(env);
-  if (!origin) throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');
   const known = due.filter(({ isKnown }) => isKnown);
   const notices = [...Map.groupBy(known, ({ recipientId }) => recipientId).values()].flatMap((records) => {
     const [first] = records;
-    return first ? [noticeOf(first, records, `${origin}/portal`)] : [];
+    return first ? [noticeOf(first, records, portalOf(env))] : [];
   });
   const db = openDatabase(env);
   const tomorrow = (Math.floor(now / dayMs) + 1) * dayMs;

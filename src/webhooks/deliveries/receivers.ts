@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, statement } from '../../platform/db/database.ts';
+import { change, type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { type Filters, filtersOf } from '../filters.ts';
 import { windowOf } from './claim.ts';
@@ -58,3 +58,30 @@ export const asReceiver = <T extends StoredReceiver>({ lastFailure, ...row }: T)
   ...row,
   lastFailure: JSON.parse(lastFailure ?? 'null') as Receiver['lastFailure'], // as it was recorded
 });
+
+/** What people are notified of: a receiver is paused, deliveries failed for good, a receiver works again. */
+export type AlertKind = 'paused' | 'failed' | 'working';
+
+/** The statements that note what people were notified of: `counters` of failed deliveries are `[slot, failed]` as JSON. */
+export function noteNotified(
+  db: Database,
+  alerts: { webhookId: string; kind: AlertKind; counters: string | null }[],
+  now: number,
+) {
+  const rows = JSON.stringify(alerts.map(({ webhookId, kind, counters }) => ({ webhookId, kind, counters })));
+  const timeOf = (kind: AlertKind) => sql`max(iif(r.value->>'kind' = ${kind}, ${now}, 0))`;
+  return [
+    change(db)`
+      insert into webhook_health (webhook_id, failures, openings, open_until, paused_alert_at, failed_alert_at,
+        working_alert_at)
+      select w.id, 0, 0, 0, ${timeOf('paused')}, ${timeOf('failed')}, ${timeOf('working')}
+      from json_each(${rows}) r cross join webhooks w on w.id = r.value->>'webhookId' group by w.id
+      on conflict (webhook_id) do update set paused_alert_at = max(paused_alert_at, excluded.paused_alert_at),
+        failed_alert_at = max(failed_alert_at, excluded.failed_alert_at),
+        working_alert_at = max(working_alert_at, excluded.working_alert_at)`,
+    change(db)`
+      update webhook_hours set noticed = c.value->>1
+      from json_each(${rows}) r cross join json_each(r.value->>'counters') c
+      where webhook_id = r.value->>'webhookId' and slot = c.value->>0`,
+  ];
+}

@@ -193,7 +193,7 @@ function moveReceiver(
     where webhook_id = w.id and status = 'pending' and next_attempt_at is not null and priority = 0)`;
   const window = sql`coalesce(h.window, ${firstWindow})`;
   return statement(db)`
-    insert into webhook_health (webhook_id, failures, openings, open_until, window, last_failure)
+    insert into webhook_health (webhook_id, failures, openings, open_until, window, last_failure, paused_since)
     select w.id, ${before} + ${failures},
       case when ${opens} then ${openings} + 1
         when ${successes} then 0 else coalesce(h.openings, 0) end,
@@ -204,10 +204,12 @@ function moveReceiver(
         when ${overloaded ? 1 : 0} then min(${window}, max(1, cast(${seen} / 2 as integer)))
         when ${widen ? 1 : 0} and ${window} = ${seen} then min(2 * ${window}, ${ceilingOf})
         else ${window} end,
-      coalesce(${last ? JSON.stringify(last) : null}, h.last_failure)
+      coalesce(${last ? JSON.stringify(last) : null}, h.last_failure),
+      case when ${before} + ${failures} >= ${circuitAfter} then coalesce(h.paused_since, ${now}) end
     from webhooks w left join webhook_health h on h.webhook_id = w.id where w.id = ${webhookId}
     on conflict (webhook_id) do update set failures = excluded.failures, openings = excluded.openings,
-      open_until = excluded.open_until, window = excluded.window, last_failure = excluded.last_failure`;
+      open_until = excluded.open_until, window = excluded.window, last_failure = excluded.last_failure,
+      paused_since = excluded.paused_since`;
 }
 
 /** What outcomes reveal about their receiver; undefined if that is nothing new. */

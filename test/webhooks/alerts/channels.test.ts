@@ -211,7 +211,7 @@ describe('a channel is notified', () => {
   it('of webhooks that are paused, as people are, unless it is not to be', async () => {
     await add();
     await add({ url: 'https://quiet.example.com', alerts: '' });
-    await fail([(await tale.register()).id]);
+    await fail([(await tale.register()).id], story.now);
     await run();
     await pass(15);
     await expect.poll(got, { timeout: 10_000 }).toMatchObject([
@@ -247,7 +247,7 @@ describe('a channel is notified', () => {
   it('where the deployment sends no email as well', async () => {
     await add();
     const bindings = { ...env, EMAIL_FROM: undefined } as unknown as Env; // as deployed without
-    await fail([(await tale.register()).id]);
+    await fail([(await tale.register()).id], story.now);
     await run(bindings);
     await pass(15, bindings);
     await allSent();

@@ -2,11 +2,9 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import MiniSearch from 'minisearch';
 import { type Guide, hrefOf, readGuides } from './guides.ts';
-import { assetHeaders } from './headers.ts';
 import { guidePage } from './layout.ts';
 import { guideRenderer, type Rendered } from './markdown.ts';
-import type { ApiDocument } from './reference/document.ts';
-import { referenceMarkdown } from './reference/markdown.ts';
+import { type ApiDocument, referenceMarkdown } from './reference.ts';
 
 /** They are almost half of MiniSearch's module. */
 const docComments = /^ *\/\*\*[\s\S]*?\*\/\n/gm;
@@ -24,7 +22,7 @@ export async function buildDocs(dist: string): Promise<void> {
   cpSync(join(import.meta.dirname, '../assets'), folder, { recursive: true });
   const minisearch = readFileSync(searchProgram, 'utf8');
   writeFileSync(join(folder, 'minisearch.js'), minisearch.replace(docComments, ''));
-  writeFileSync(join(dist, '_headers'), assetHeaders());
+  cpSync(join(import.meta.dirname, '_headers'), join(dist, '_headers'));
 
   const api = JSON.parse(readFileSync(join(dist, 'openapi.json'), 'utf8')) as ApiDocument; // our own, just built
   const reference = { path: 'reference', title: 'API reference', markdown: referenceMarkdown(api) };

@@ -8,7 +8,7 @@ import published from '../openapi/published/openapi.json' with { type: 'json' };
 import { perEvent } from '../per-event.ts';
 import { code, fence, table } from './blocks.ts';
 import { costTable } from './costs.ts';
-import { nameIn, type Schema } from './reference/document.ts';
+import { nameIn, type Schema } from './reference.ts';
 
 /**
  * Replaces the placeholders of a guide, computed from the resources, the retry policy and the OpenAPI document: `<!--

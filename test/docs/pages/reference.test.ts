@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type ApiDocument, parametersOf } from '../../../src/docs/pages/reference/document.ts';
-import { referenceMarkdown } from '../../../src/docs/pages/reference/markdown.ts';
+import { type ApiDocument, parametersOf, referenceMarkdown } from '../../../src/docs/pages/reference.ts';
 
 const published = new URL('../../../src/docs/openapi/published/openapi.json', import.meta.url);
 const document = JSON.parse(readFileSync(published, 'utf8')) as ApiDocument; // our own

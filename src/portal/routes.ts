@@ -11,7 +11,6 @@ import * as addConnection from './connections/add.tsx';
 import { showConnection } from './connections/connection.tsx';
 import * as connections from './connections/connections.tsx';
 import * as links from './connections/links.tsx';
-import * as outside from './connections/outside.tsx';
 import * as event from './events/event.tsx';
 import * as events from './events/events.tsx';
 import * as fleet from './fleet/lists.tsx';
@@ -98,9 +97,9 @@ export const portalRoutes = new Hono<App>()
   .get('/sign-in/:link', signIn.confirm)
   .post('/sign-in/:link', signIn.signInByLink)
   .get('/tick', tick)
-  .get('/connect/:link', outside.show)
-  .post('/connect/:link', outside.take)
-  .on(['GET', 'POST'], '/connect/:link/withdraw', outside.end)
+  .get('/connect/:link', links.showOutside)
+  .post('/connect/:link', links.takeOutside)
+  .on(['GET', 'POST'], '/connect/:link/withdraw', links.endOutside)
 
   .use(signedIn)
   .use(withinRights)
@@ -120,8 +119,8 @@ export const portalRoutes = new Hono<App>()
   .post('/connections/:id/resume', needs('member'), connectionActions.resume)
   .post('/connections/:id/webhook-secret', needs('member'), connectionActions.saveSecret)
   .post('/connections/:id/external-id', needs('member'), connectionActions.setExternalId)
-  .get('/connections/:id/credential', needs('member'), (c) => connectionActions.showCredential(c))
-  .post('/connections/:id/credential', needs('member'), limitActions, connectionActions.saveCredential)
+  .get('/connections/:id/credential', needs('member'), addConnection.showCredential)
+  .post('/connections/:id/credential', needs('member'), limitActions, addConnection.saveCredential)
   .on(asked, '/connections/:id/remove', needs('member'), connectionActions.remove)
 
   .get('/events', needs('viewer'), events.list)

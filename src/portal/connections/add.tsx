@@ -1,17 +1,25 @@
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import type { Connection } from '../../fleet/connections.ts';
-import { Name } from '../../platform/fields.ts';
+import { type FieldError, invalid } from '../../platform/errors.ts';
+import { Name, tooLong } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { connectProvider, type NewPull, usualHistoryDays } from '../../providers/connect.ts';
+import {
+  connectProvider,
+  type NewPull,
+  replaceCredential,
+  usualHistoryDays,
+} from '../../providers/connect.ts';
 import type { Connector } from '../../providers/connector.ts';
+import { credentialFrom, inputsOf, maxCredential } from '../../providers/credential.ts';
 import { connectorOf, connectors } from '../../providers/registry.ts';
 import { done, parseForm, submit } from '../ui/form.ts';
 import { Buttons, Choices, Field, Form, type Offered, Select } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { type Head, page } from '../ui/layout.tsx';
-import { connectionsPath, nameOf } from './connections.tsx';
-import { CredentialFields, HowToCreate, mainInput, sentCredential } from './credential.tsx';
+import type { SentForm } from '../ui/reader.ts';
+import { above, aboveOf, connectionsPath, nameOf, pathOf, requirePulled } from './connections.tsx';
+import { credentialLabel } from './health.tsx';
 
 /** How somebody adds a connection who is signed in or, without a way `back`, outside the account with a link. */
 export type Adding = {
@@ -26,12 +34,12 @@ const signedIn = (c: Context): Adding => ({
   back: connectionsPath,
   head: {
     title: 'Add a connection',
-    above: [{ href: connectionsPath, name: 'Connections' }],
+    above,
     lead: onlyRead,
     narrow: true,
   },
   connect: (input) => connectProvider(c.env, c.get('caller'), input),
-  next: ({ id }) => `${connectionsPath}/${id}`,
+  next: pathOf,
 });
 
 export const onlyRead = 'We only read. Nothing changes in your account at the provider.';
@@ -54,13 +62,10 @@ const Steps = ({ connector, adding }: { connector: Connector | undefined; adding
         at={connector ? 'now' : 'later'}
       >
         {connector && (
-          <>
-            <HowToCreate connector={connector} />
-            <div class="grid gap-4 mt-4">
-              <CredentialFields connector={connector} />
-              <Region connector={connector} />
-            </div>
-          </>
+          <div class="grid gap-3 mt-2">
+            <CredentialFields connector={connector} />
+            <Region connector={connector} />
+          </div>
         )}
       </Step>
       <Step n={3} name="Name it, and choose how much history to load" at="later">
@@ -186,9 +191,110 @@ export async function take(c: Context, adding = signedIn(c)) {
       return done(c, adding.next(connection), `“${nameOf(connection)}” is connected. ${loads}`);
     },
     () => show(c, adding),
-    ({ field, message }) => {
-      if (field === 'baseUrl') return { field: 'region', message };
-      return { field: field === '' || field === 'credential' ? mainInput(connector) : field, message };
-    },
+    placedBy(connector),
   );
 }
+
+/** The form for another credential of a connection that pulls. */
+export async function showCredential(c: Context) {
+  const { connection, connector } = await requirePulled(c);
+  const label = credentialLabel(connection);
+  return page(
+    c,
+    {
+      title: `Replace the ${label}`,
+      above: aboveOf(connection),
+      lead: 'The new one is tested first. Then pulling resumes where it stopped: nothing is missed or notified twice.',
+      narrow: true,
+    },
+    <section class="panel" aria-label={`New ${label}`}>
+      <Form look="panel-body grid gap-4">
+        <CredentialFields connector={connector} />
+        <Buttons send="Test and replace" back={pathOf(connection)} />
+      </Form>
+    </section>,
+  );
+}
+
+/** Tests the credential in that form, and saves it if the provider accepts it. */
+export async function saveCredential(c: Context) {
+  const { connection, connector, pull } = await requirePulled(c);
+  const { provider, baseUrl, organisation, organisationId } = pull;
+  return submit(
+    c,
+    async (form) => {
+      const credential = sentCredential(connector, form);
+      const known = { id: connection.id, provider, baseUrl };
+      const tried = await replaceCredential(c.env, c.get('caller'), known, credential);
+      const isSame = tried.organisationId === organisationId;
+      const next = isSame
+        ? 'Pulling continues.'
+        : `The previous one belonged to “${organisation}”. Is this the right one?`;
+      return done(
+        c,
+        pathOf(connection),
+        `${connector.name} accepts the new ${connector.credential.label} of “${tried.organisation}”. ${next}`,
+        isSame ? 'ok' : 'warn',
+      );
+    },
+    () => showCredential(c),
+    placedBy(connector),
+  );
+}
+
+/** Where to create a credential of a provider, its permissions, and the inputs for it. */
+const CredentialFields = ({ connector }: { connector: Connector }) => {
+  const { where, scopes } = connector.credential;
+  return (
+    <>
+      <p class="sub">
+        {where}. {scopes.length > 0 && 'It needs these permissions:'}
+      </p>
+      {scopes.length > 0 && (
+        <ul class="flex flex-wrap gap-1.5" aria-label="Permissions">
+          {scopes.map((scope) => (
+            <li class="chip">{scope}</li>
+          ))}
+        </ul>
+      )}
+      <p class="sub">
+        <a href={`/docs/providers/${connector.provider}`}>What is pulled, and how to set it up</a>
+      </p>
+      {inputsOf(connector).map(({ input, label, isSecret, hint }) => (
+        <Field
+          name={input}
+          label={label}
+          type={isSecret ? 'password' : 'text'}
+          autocomplete="off"
+          maxlength={maxCredential}
+          hint={isSecret ? [hint, kept].filter(Boolean).join('. ').replace('…. ', '… ') : hint}
+        />
+      ))}
+    </>
+  );
+};
+
+const kept = 'Stored encrypted, and never shown again.';
+
+/** The credential in a form. @throws Refusal: invalid, for what is missing or too long */
+function sentCredential(connector: Connector, form: SentForm): string {
+  const missing = inputsOf(connector).filter(({ input }) => form.value(input).trim() === '');
+  if (missing.length > 0)
+    throw invalid(
+      '',
+      missing.map(({ input }) => ({ field: input, message: 'is required' })),
+    );
+  const credential = credentialFrom(connector, form.value);
+  if (credential.length > maxCredential)
+    throw invalid('', [{ field: 'credential', message: tooLong(maxCredential) }]);
+  return credential;
+}
+
+/** What is wrong with the whole credential stands at its first secret input. */
+const placedBy =
+  (connector: Connector) =>
+  (error: FieldError): FieldError => {
+    const main = inputsOf(connector).find(({ isSecret }) => isSecret)?.input;
+    const inputs: { [field: string]: string | undefined } = { '': main, credential: main, baseUrl: 'region' };
+    return { ...error, field: inputs[error.field] ?? error.field };
+  };

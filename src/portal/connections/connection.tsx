@@ -1,20 +1,27 @@
 import { connectionRecords, maxCounted, type RecordCount } from '../../fleet/connection-activity.ts';
-import { type Connection, findConnection } from '../../fleet/connections.ts';
-import { unmappedWords } from '../../fleet/unmapped-words.ts';
+import { findConnection } from '../../fleet/connections.ts';
+import { eventsLookedAt, unmappedWords } from '../../fleet/unmapped-words.ts';
 import { config } from '../../platform/config.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { type PullStatus, pullStatus } from '../../providers/status.ts';
-import { LinkButton, MoreActions, PostButton } from '../ui/buttons.tsx';
+import { connectorOf } from '../../providers/registry.ts';
+import { type FeedStatus, type PullStatus, pullStatus } from '../../providers/status.ts';
+import { refusalsKept } from '../../providers/store.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
+import { LinkButton, MoreActions, PostButton, Submit } from '../ui/buttons.tsx';
 import { ExternalIdPanel } from '../ui/external-id.tsx';
-import { capital, cappedCount } from '../ui/format.ts';
+import { capital, cappedCount, percent } from '../ui/format.ts';
+import { Field, Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Facts, Live, Note, Panel } from '../ui/parts.tsx';
+import { Copyable, Facts, Live, Note, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
-import { type Column, naming, Table } from '../ui/table.tsx';
-import { Ago, Time } from '../ui/time.tsx';
-import { connectionsPath, nameOf } from './connections.tsx';
-import { credentialLabel, Health, healthOf } from './health.tsx';
-import { Feeds, ProviderWebhook, Refusals, Unmapped } from './pull.tsx';
+import { State } from '../ui/states.tsx';
+import { type Column, naming, TablePanel } from '../ui/table.tsx';
+import { Ago, spanInWords, Time } from '../ui/time.tsx';
+import { above, nameOf, pathOf } from './connections.tsx';
+import { credentialLabel, feedWords, Health, healthOf } from './health.tsx';
+
+/** How many of the most frequent labels are shown. */
+const maxWords = 50;
 
 /** The page of the connection in the path. @throws Refusal: not found, also for another account's */
 export async function showConnection(c: Context) {
@@ -28,33 +35,34 @@ export async function showConnection(c: Context) {
   const connection = found(stored);
   const unmapped = pull ? pull.unmapped : await unmappedWords(c.env, caller, connection);
   const health = healthOf(connection, pull);
-  const path = `${connectionsPath}/${connection.id}`;
+  const name = nameOf(connection);
+  const path = pathOf(connection);
+  const replace = { href: `${path}/credential`, name: `Replace the ${credentialLabel(connection)}` };
   return page(
     c,
     {
-      title: nameOf(connection),
-      above: [{ href: connectionsPath, name: 'Connections' }],
+      title: name,
+      above,
       state: <Health health={health} />,
-      lead:
-        pull && pull.organisation !== nameOf(connection)
-          ? `${connection.tsp}, “${pull.organisation}”`
-          : connection.tsp,
-      actions: pull && <Actions path={path} pull={pull} />,
+      lead: [connection.tsp, pull && pull.organisation !== name && `“${pull.organisation}”`]
+        .filter(Boolean)
+        .join(', '),
+      actions: pull && (
+        <>
+          <Steering path={path} state={pull.state} />
+          <MoreActions>
+            {pull.state !== 'withdrawn' && <LinkButton {...replace} icon="key-round" weight="ghost" />}
+            <LinkButton href={`${path}/remove`} name="Remove" icon="trash" weight="ghost danger" />
+          </MoreActions>
+        </>
+      ),
     },
     <>
       <Live id="health-now">
         {health.note && (
           <Note
             mood={health.mood}
-            side={
-              pull?.state === 'refused' && (
-                <LinkButton
-                  href={`${path}/credential`}
-                  name={`Replace the ${credentialLabel(pull)}`}
-                  weight="primary"
-                />
-              )
-            }
+            side={pull?.state === 'refused' && <LinkButton {...replace} weight="primary" />}
           >
             <p class="wrap-anywhere">
               {health.note} {!pull && 'The team that runs this service manages this connection.'}
@@ -62,19 +70,45 @@ export async function showConnection(c: Context) {
           </Note>
         )}
       </Live>
-      {pull && <Feeds pull={pull} />}
+      {pull && (
+        <TablePanel
+          id="feeds"
+          title="Data pulled"
+          live
+          foot="History loads newest first. Only events since the connection was added notify your webhooks."
+          stacked
+          columns={feedColumns(pull)}
+          items={pull.feeds}
+        />
+      )}
       <div class="cols cols-3-2">
-        <Panel
+        <TablePanel
           id="records"
           title="Records"
           side={<a href={`/portal/events?connection=${id}`}>Safety events</a>}
           foot={`Counts stop at ${maxCounted.toLocaleString('en')}, and leave out archived records.`}
           live
-        >
-          <Table caption="Records by kind" labels columns={recordColumns} items={records} />
-        </Panel>
+          labels
+          columns={recordColumns}
+          items={records}
+        />
         <Panel id="facts" title="Details" body live>
-          <Details connection={connection} pull={pull} />
+          <Facts
+            facts={[
+              ['Provider', <code>{connection.provider}</code>],
+              ['Organization', pull?.organisation],
+              [
+                'Last pulled',
+                pull && (pull.lastPulledAt === null ? 'Not yet' : <Ago at={pull.lastPulledAt} />),
+              ],
+              ['Next pull', pull?.nextAt && (pull.nextAt <= Date.now() ? 'Now' : <Time at={pull.nextAt} />)],
+              ['API', pull && <code>{new URL(pull.baseUrl).host}</code>],
+              ['Name in deliveries', connection.tsp],
+              ['External ID', connection.externalId],
+              ['Connection ID', <code>{connection.id}</code>],
+              ['Added', <Time at={connection.createdAt} />],
+            ]}
+          />
         </Panel>
       </div>
       <ExternalIdPanel
@@ -89,55 +123,90 @@ export async function showConnection(c: Context) {
           pull={pull}
         />
       )}
-      {unmapped.length > 0 && <Unmapped unmapped={unmapped} />}
-      {pull && pull.refusals.length > 0 && <Refusals refusals={pull.refusals} />}
+      {unmapped.length > 0 && (
+        <TablePanel
+          id="unmapped"
+          title="Unmapped incident labels"
+          live
+          foot={`The ${maxWords} most frequent of the last ${eventsLookedAt.toLocaleString('en')} events. Events with only such labels have the type Other. The team that runs this service can map them.`}
+          labels
+          columns={[
+            { head: 'Label', look: 'card-title', cell: ({ word }) => <code class="break-all">{word}</code> },
+            { head: 'Events', cell: ({ count }) => count.toLocaleString('en') },
+          ]}
+          items={unmapped.slice(0, maxWords)}
+        />
+      )}
+      {pull && pull.refusals.length > 0 && (
+        <TablePanel
+          id="refused"
+          title="Refused records"
+          live
+          foot={`The last ${refusalsKept} are kept. A corrected record is accepted when it is resent.`}
+          labels
+          columns={refusalColumns}
+          items={pull.refusals}
+        />
+      )}
     </>,
   );
 }
 
-const Actions = ({ path, pull }: { path: string; pull: PullStatus }) => {
-  const isWithdrawn = pull.state === 'withdrawn';
+/** The buttons that pause and resume a pull. */
+const Steering = ({ path, state }: { path: string; state: PullStatus['state'] }) => {
+  if (state === 'withdrawn') return null;
+  if (state === 'paused')
+    return <PostButton to={`${path}/resume`} name="Resume" icon="play" weight="primary" />;
   return (
     <>
-      {pull.state === 'paused' && (
-        <PostButton to={`${path}/resume`} name="Resume" icon="play" weight="primary" />
-      )}
-      {pull.state !== 'paused' && !isWithdrawn && (
-        <>
-          <PostButton to={`${path}/pull`} name="Pull now" icon="refresh-cw" />
-          <PostButton to={`${path}/pause`} name="Pause" icon="pause" />
-        </>
-      )}
-      <MoreActions>
-        {!isWithdrawn && (
-          <LinkButton
-            href={`${path}/credential`}
-            name={`Replace the ${credentialLabel(pull)}`}
-            icon="key-round"
-            weight="ghost"
-          />
-        )}
-        <LinkButton href={`${path}/remove`} name="Remove" icon="trash" weight="ghost danger" />
-      </MoreActions>
+      <PostButton to={`${path}/pull`} name="Pull now" icon="refresh-cw" />
+      <PostButton to={`${path}/pause`} name="Pause" icon="pause" />
     </>
   );
 };
 
-const Details = ({ connection, pull }: { connection: Connection; pull: PullStatus | undefined }) => (
-  <Facts
-    facts={[
-      ['Provider', <code>{connection.provider}</code>],
-      ['Organization', pull?.organisation],
-      ['Last pulled', pull && (pull.lastPulledAt === null ? 'Not yet' : <Ago at={pull.lastPulledAt} />)],
-      ['Next pull', pull?.nextAt && (pull.nextAt <= Date.now() ? 'Now' : <Time at={pull.nextAt} />)],
-      ['API', pull && <code>{new URL(pull.baseUrl).host}</code>],
-      ['Name in deliveries', connection.tsp],
-      ['External ID', connection.externalId],
-      ['Connection ID', <code>{connection.id}</code>],
-      ['Added', <Time at={connection.createdAt} />],
-    ]}
-  />
-);
+const feedColumns = (pull: PullStatus): Column<FeedStatus>[] => [
+  naming('Records', ({ feed }) => feedWords[feed]),
+  { head: 'State', look: 'card-wide', cell: (feed) => <FeedState feed={feed} state={pull.state} /> },
+  { head: 'History', cell: (feed) => <History feed={feed} pull={pull} /> },
+];
+
+const FeedState = ({ feed: { problem }, state }: { feed: FeedStatus; state: PullStatus['state'] }) => {
+  if (state !== 'pulling') return <State mood="quiet">Stopped</State>;
+  if (!problem) return <State mood="ok">Working</State>;
+  return (
+    <>
+      <State mood={problem.isFailing ? 'bad' : 'warn'}>{problem.isFailing ? 'Failing' : 'Retrying'}</State>
+      <p class="sub mt-1 max-w-md wrap-anywhere">{problem.advice}</p>
+      <p class="sub">
+        Since <Time at={problem.since} />. Next try at <Time at={problem.nextAt} />.
+      </p>
+    </>
+  );
+};
+
+const History = ({ feed: { history }, pull }: { feed: FeedStatus; pull: PullStatus }) => {
+  if (!history) return <span class="sub">None: the provider only has the current state.</span>;
+  if (pull.historyDays === 0) return <span class="sub">None requested.</span>;
+  const { share, records, recordsPerMinute, endsAt } = history;
+  const many = counted(records, 'record', 'records');
+  if (share >= 1) return `All ${pull.historyDays} days, ${many}`;
+  const rate = recordsPerMinute !== null && `${recordsPerMinute.toLocaleString('en')} a minute`;
+  const left =
+    endsAt !== null &&
+    pull.state === 'pulling' &&
+    `about ${spanInWords(Math.max(1000, endsAt - Date.now()))} left`;
+  return (
+    <span class="block min-w-40">
+      {percent(share)} of {pull.historyDays} days
+      <svg class="progress-line my-1" aria-hidden="true">
+        <rect class="fill-rest" width="100%" height="6" rx="3" />
+        <rect class="fill-main" width={percent(share)} height="6" rx="3" />
+      </svg>
+      <span class="sub">{[many, rate, left].filter(Boolean).join(', ')}</span>
+    </span>
+  );
+};
 
 const recordColumns: Column<RecordCount>[] = [
   naming('Kind', ({ kind }) => capital(kind)),
@@ -148,3 +217,61 @@ const recordColumns: Column<RecordCount>[] = [
     cell: ({ arrivedAt }) => (arrivedAt === null ? 'None yet' : <Ago at={arrivedAt} />),
   },
 ];
+
+/** The provider's records that were refused, and why. */
+const refusalColumns: Column<PullStatus['refusals'][number]>[] = [
+  {
+    head: 'Record',
+    look: 'card-title',
+    cell: ({ kind }) => capital(kind.replace('E', ' e')), // "Safety event" for `safetyEvent`
+    more: ({ sourceId }) =>
+      sourceId && (
+        <span class="sub block md:min-w-36">
+          <code class="break-all">{sourceId}</code>
+        </span>
+      ),
+  },
+  { head: 'Why', look: 'card-wide wrap-anywhere', cell: ({ reason }) => reason },
+  { head: 'When', look: 'nowrap', cell: ({ at }) => <Ago at={at} /> },
+];
+
+/** The provider's webhook: what to enter there, and its secret. */
+const ProviderWebhook = ({ path, url, pull }: { path: string; url: string; pull: PullStatus }) => {
+  const connector = connectorOf(pull.provider);
+  if (!connector?.webhook) return null;
+  const set = pull.hasWebhookSecret;
+  return (
+    <Panel
+      id="provider-webhook"
+      title={`${connector.name} webhook`}
+      side={set ? <State mood="ok">Secret set</State> : <State mood="quiet">Not set up</State>}
+      body="stack"
+    >
+      <p>
+        Optional. {connector.name} calls it when something happens, and we pull immediately instead of within
+        a minute. The call itself carries no data.
+      </p>
+      <div>
+        <strong class="font-medium">URL</strong>
+        <Copyable id="webhook-url" text={url} />
+      </div>
+      <ol class="numbered">
+        {connector.webhook.steps.map((step) => (
+          <li>{step}</li>
+        ))}
+      </ol>
+      <Form to={`${path}/webhook-secret`} look="grid gap-4 items-start sm:grid-cols-[minmax(0,24rem)_auto]">
+        <Field
+          name="secret"
+          label={set ? 'New secret' : 'Secret'}
+          type="password"
+          autocomplete="off"
+          hint={`As ${connector.name} shows it. Stored encrypted, and never shown again.`}
+        />
+        <div class="sm:pt-6.5">
+          <Submit name="Save secret" weight="plain" />
+        </div>
+      </Form>
+    </Panel>
+  );
+};

@@ -3,22 +3,47 @@ import {
   connectionActivity,
   maxCountedInList,
 } from '../../fleet/connection-activity.ts';
-import { type Connection, sliceConnections } from '../../fleet/connections.ts';
+import { type Connection, findConnection, sliceConnections } from '../../fleet/connections.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
-import { type PullSummary, pullSummaries } from '../../providers/status.ts';
-import { counted } from '../../webhooks/alerts/words.ts';
+import { connectorOf } from '../../providers/registry.ts';
+import { type PullSummary, pullSummaries, pullSummary } from '../../providers/status.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import { cappedCount } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
-import { Empty, Panel } from '../ui/parts.tsx';
-import { type Column, SlicePager, Table } from '../ui/table.tsx';
+import { Empty } from '../ui/parts.tsx';
+import { found } from '../ui/records.tsx';
+import { type Column, SlicePager, TablePanel } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 import { type ConnectionHealth, credentialLabel, Health, healthOf } from './health.tsx';
 
 export const connectionsPath = '/portal/connections';
 export const linksPath = `${connectionsPath}/links`;
+
+/** What is above the pages of connections, and above those of one. */
+export const above = [{ href: connectionsPath, name: 'Connections' }];
+export const aboveOf = (connection: Connection) => [
+  ...above,
+  { href: pathOf(connection), name: nameOf(connection) },
+];
+
+export const pathOf = ({ id }: Connection): string => `${connectionsPath}/${id}`;
+
+/** A connection's name, otherwise its provider. */
+export const nameOf = ({ name, tsp }: Connection): string => name ?? tsp;
+
+/** The connection in the path. @throws Refusal: not found, also for another account's, or one that does not pull */
+export async function requirePulled(c: Context) {
+  const id = c.req.param('id') ?? '';
+  const caller = c.get('caller');
+  const [connection, pull] = await Promise.all([
+    findConnection(c.env, caller, id),
+    pullSummary(c.env, caller, id),
+  ]);
+  const connector = found(pull && connectorOf(pull.provider));
+  return { connection: found(connection), pull: found(pull), connector };
+}
 
 /** Few, because each connection reads up to a few thousand rows. */
 export const pageSize = 25;
@@ -45,12 +70,10 @@ export async function list(c: Context) {
       return { connection, activity: activity.get(connection.id), pull, health: healthOf(connection, pull) };
     })
     .toSorted((a, b) => b.health.urgency - a.health.urgency);
-  const all = !slice.after && !next;
   return page(
     c,
     {
       title: 'Connections',
-      ...(all && items.length > 0 && { lead: summaryOf(connections) }),
       actions: (
         <>
           <LinkButton href={linksPath} name="Connect links" />
@@ -58,34 +81,28 @@ export async function list(c: Context) {
         </>
       ),
     },
-    <Panel id="connections" title="Connections" hidden live>
-      <Table caption="Connections" labels columns={columns} items={connections} empty={<None />} />
+    <TablePanel
+      id="connections"
+      title="Connections"
+      hidden
+      live
+      labels
+      columns={columns}
+      items={connections}
+      empty={
+        <Empty icon="plug" title="No connections yet" action={<AddConnection />}>
+          A connection pulls the data of one telematics provider.
+        </Empty>
+      }
+    >
       <SlicePager {...{ c, slice, next }} count={`${items.length} connections on this page`} />
-    </Panel>,
+    </TablePanel>,
   );
 }
 
-const None = () => (
-  <Empty icon="plug" title="No connections yet" action={<AddConnection />}>
-    A connection pulls the data of one telematics provider.
-  </Empty>
-);
-
-export const AddConnection = () => (
+const AddConnection = () => (
   <LinkButton href={`${connectionsPath}/new`} name="Add a connection" icon="plus" weight="primary" />
 );
-
-/** "6 data sources, 302 vehicles. One needs attention." */
-function summaryOf(connections: Listed[]): string {
-  const vehicles = connections.reduce((sum, { activity }) => sum + (activity?.vehicles ?? 0), 0);
-  const isCapped = connections.some(({ activity }) => (activity?.vehicles ?? 0) >= maxCountedInList);
-  const found = counted(vehicles, 'vehicle', 'vehicles', isCapped ? vehicles : undefined);
-  const ill = connections.filter(({ health }) => health.urgency > 0).length;
-  const attention = ill === 0 ? '' : ill === 1 ? ' One needs attention.' : ` ${ill} need attention.`;
-  return `${counted(connections.length, 'data source', 'data sources')}, ${found}.${attention}`;
-}
-
-const pathOf = ({ connection }: Listed): string => `${connectionsPath}/${connection.id}`;
 
 const columns: Column<Listed>[] = [
   { head: 'Connection', look: 'card-title', cell: (listed) => <Title {...listed} /> },
@@ -121,7 +138,7 @@ const Title = (listed: Listed) => (
       {listed.connection.tsp.charAt(0).toUpperCase()}
     </span>
     <span class="min-w-0 md:min-w-28">
-      <a class="cover wrap-anywhere" href={pathOf(listed)}>
+      <a class="cover wrap-anywhere" href={pathOf(listed.connection)}>
         {nameOf(listed.connection)}
       </a>
       <span class="sub block wrap-anywhere">{listed.connection.tsp}</span>
@@ -136,7 +153,7 @@ const HealthAndRepair = (listed: Listed) => (
     {listed.pull?.state === 'refused' && (
       <div class="mt-3">
         <LinkButton
-          href={`${pathOf(listed)}/credential`}
+          href={`${pathOf(listed.connection)}/credential`}
           name={`Replace the ${credentialLabel(listed.pull)}`}
           about={`of ${nameOf(listed.connection)}`}
           small
@@ -145,6 +162,3 @@ const HealthAndRepair = (listed: Listed) => (
     )}
   </>
 );
-
-/** A connection's name, otherwise its provider. */
-export const nameOf = ({ name, tsp }: Connection): string => name ?? tsp;

@@ -10,10 +10,6 @@ import { type Mood, State } from '../ui/states.tsx';
 /** A connection's health in words. A problem has a note; the most urgent has the highest `urgency`. */
 export type ConnectionHealth = { mood: Mood; word: string; urgency: number; note?: string; icon?: IconName };
 
-/** The health of a connection; `pull` is the state of its pull, if it has one. */
-export const healthOf = (connection: Connection, pull: PullSummary | undefined): ConnectionHealth =>
-  pull ? healthOfPull(connection, pull) : givenHealth(connection.healthStatus);
-
 export const Health = ({ health: { mood, word, icon } }: { health: ConnectionHealth }) => (
   <State mood={mood} {...(icon && { icon })}>
     {word}
@@ -47,55 +43,38 @@ const givenHealths: { [status: number]: ConnectionHealth } = {
   4: { mood: 'warn', word: 'Degraded', urgency: 2, note: someIsMissing },
 };
 
-function healthOfPull({ healthStatus }: Connection, pull: PullSummary): ConnectionHealth {
-  const { state, feeds } = pull;
+/** The health of a connection; `pull` is the state of its pull, if it has one. */
+export function healthOf({ healthStatus }: Connection, pull: PullSummary | undefined): ConnectionHealth {
+  const given = givenHealth(healthStatus);
+  if (!pull) return given;
+  const { state, feeds, historyDays } = pull;
+  const quiet = { mood: 'quiet', urgency: 0 } as const;
   if (state === 'paused')
-    return {
-      mood: 'quiet',
-      word: 'Paused',
-      icon: 'pause',
-      urgency: 0,
-      note: 'Nothing is pulled until you resume it.',
-    };
-  if (state === 'withdrawn')
-    return {
-      mood: 'quiet',
-      word: 'Consent withdrawn',
-      urgency: 0,
-      note: 'Nothing more is pulled. What you have received stays until you remove this connection.',
-    };
-  if (state === 'refused')
-    return {
-      mood: 'bad',
-      word: `${capital(credentialLabel(pull))} refused`,
-      urgency: 3,
-      note: refusedAdvice(pull),
-    };
-  const failing = feeds.filter(({ problem }) => problem?.isFailing);
-  const advice = [...new Set(failing.map(({ problem }) => problem?.advice ?? ''))];
-  if (healthStatus === 3)
-    return { ...givenHealth(3), note: ['Nothing could be pulled for a day.', ...advice].join(' ') };
-  if (healthStatus === 4) {
-    const names = failing.map(({ feed }) => feedWords[feed].toLowerCase());
-    const missing = names.length > 0 ? `Late or missing: ${names.join(', ')}.` : someIsMissing;
-    return { ...givenHealth(4), note: [missing, ...advice].join(' ') };
+    return { ...quiet, word: 'Paused', icon: 'pause', note: 'Nothing is pulled until you resume it.' };
+  if (state === 'withdrawn') {
+    const note = 'Nothing more is pulled. What you have received stays until you remove this connection.';
+    return { ...quiet, word: 'Consent withdrawn', note };
   }
-  if (healthStatus === 2)
-    return {
-      ...givenHealth(2),
-      word: 'Late',
-      note: advice.join(' ') || 'Nothing could be pulled for some minutes. We will keep trying.',
-    };
+  if (state === 'refused') {
+    const word = `${capital(credentialLabel(pull))} refused`;
+    return { mood: 'bad', urgency: 3, word, note: refusedAdvice(pull) };
+  }
+  const failing = feeds.filter(({ problem }) => problem?.isFailing);
+  const advice = [...new Set(failing.map(({ problem }) => problem?.advice ?? ''))].join(' ');
+  if (healthStatus === 3) return { ...given, note: `Nothing could be pulled for a day. ${advice}`.trim() };
+  if (healthStatus === 4) {
+    const names = failing.map(({ feed }) => feedWords[feed].toLowerCase()).join(', ');
+    return { ...given, note: `${names ? `Late or missing: ${names}.` : someIsMissing} ${advice}`.trim() };
+  }
+  if (healthStatus === 2) {
+    const note = advice || 'Nothing could be pulled for some minutes. We will keep trying.';
+    return { ...given, word: 'Late', note };
+  }
   const loaded = feeds.flatMap(({ history }) => history?.share ?? []);
-  if (loaded.every((share) => share >= 1)) return givenHealth(1);
+  if (loaded.every((share) => share >= 1)) return given;
   const share = loaded.reduce((sum, one) => sum + one, 0) / loaded.length;
-  return {
-    mood: 'quiet',
-    word: 'Loading history',
-    icon: 'loader',
-    urgency: 0,
-    note: `${percent(share)} of ${pull.historyDays} days.`,
-  };
+  const note = `${percent(share)} of ${historyDays} days.`;
+  return { ...quiet, word: 'Loading history', icon: 'loader', note };
 }
 
 /** What to do when the provider refuses the credential. */

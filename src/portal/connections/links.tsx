@@ -1,25 +1,32 @@
 import * as v from 'valibot';
 import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
+import { enterHome } from '../../platform/http/home.ts';
+import { limit, limitByAddress } from '../../platform/http/limits.ts';
 import {
   type ConnectLink,
+  connectByLink,
   connectLinkMs,
   createLink,
+  linkHash,
   listLinks,
   maxOpenLinks,
+  openLink,
   revokeLink,
+  withdraw,
 } from '../../providers/links.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { parseForm, submit } from '../ui/form.ts';
-import { confirmed, Field, Form } from '../ui/forms.tsx';
+import { confirmed, Field, FormPanel } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Empty, Panel, ShownOnce } from '../ui/parts.tsx';
+import { Empty, ShownOnce } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
-import { acting, type Column, naming, Table } from '../ui/table.tsx';
+import { acting, type Column, naming, TablePanel } from '../ui/table.tsx';
 import { Day } from '../ui/time.tsx';
-import { connectionsPath, linksPath } from './connections.tsx';
+import { type Adding, onlyRead, show as showForm, take as takeForm } from './add.tsx';
+import { above, connectionsPath, linksPath } from './connections.tsx';
 
 /** Connect links for people outside the account. `url` is that of a new one, shown only once. */
 export async function list(c: Context, url?: string) {
@@ -28,7 +35,7 @@ export async function list(c: Context, url?: string) {
     c,
     {
       title: 'Connect links',
-      above: [{ href: connectionsPath, name: 'Connections' }],
+      above,
       lead: 'Let a fleet connect its provider to your account. You never see its credential.',
       narrow: true,
     },
@@ -38,29 +45,24 @@ export async function list(c: Context, url?: string) {
           This is the only time it is shown. Whoever has it can connect one provider to your account.
         </ShownOnce>
       )}
-      <Panel id="new-link" title="Create a link">
-        <Form to={linksPath} look="panel-body">
-          <div class="grid gap-4 items-end sm:grid-cols-[minmax(0,1fr)_auto]">
-            <Field name="name" label="Fleet" required placeholder="Quillmoor Freight" />
-            <button class="btn btn-primary" type="submit">
-              Create link
-            </button>
-          </div>
-          <p class="hint mt-3">
-            A link works once and expires after {connectLinkMs / dayMs} days. Up to {maxOpenLinks} can be
-            open. The fleet can use the same link to withdraw its consent, which stops pulling.
-          </p>
-        </Form>
-      </Panel>
-      <Panel id="links" title="Links">
-        <Table
-          caption="Links"
-          stacked
-          columns={columns}
-          items={links}
-          empty={<Empty icon="plug" title="No links yet" />}
-        />
-      </Panel>
+      <FormPanel
+        id="new-link"
+        title="Create a link"
+        to={linksPath}
+        send="Create link"
+        line="sm:grid-cols-[minmax(0,1fr)_auto]"
+        hint={`A link works once and expires after ${connectLinkMs / dayMs} days. Up to ${maxOpenLinks} can be open. The fleet can use the same link to withdraw its consent, which stops pulling.`}
+      >
+        <Field name="name" label="Fleet" required placeholder="Quillmoor Freight" />
+      </FormPanel>
+      <TablePanel
+        id="links"
+        title="Links"
+        stacked
+        columns={columns}
+        items={links}
+        empty={<Empty icon="plug" title="No links yet" />}
+      />
     </>,
   );
 }
@@ -106,10 +108,7 @@ export const revoke = confirmed(async (c) => {
   const { id, name } = await requireUnused(c);
   return {
     title: `Revoke the link for “${name}”?`,
-    above: [
-      { href: connectionsPath, name: 'Connections' },
-      { href: linksPath, name: 'Connect links' },
-    ],
+    above: [...above, { href: linksPath, name: 'Connect links' }],
     narrow: true,
     text: 'It stops working immediately. The fleet needs another link to connect its provider.',
     does: () => revokeLink(c.env, c.get('caller'), id),
@@ -123,3 +122,72 @@ async function requireUnused(c: Context): Promise<ConnectLink> {
   const links = await listLinks(c.env, c.get('caller'));
   return found(links.find(({ id, connectionId }) => id === c.req.param('id') && connectionId === null));
 }
+
+/** The page of a connect link: the form, or what was connected by it. */
+const withLink = (form: typeof showForm | typeof takeForm) => (c: Context) =>
+  opened(c, (link) => (link.link.connectionId === null ? form(c, adding(c, link)) : connected(c, link)));
+export const showOutside = withLink(showForm);
+export const takeOutside = withLink(takeForm);
+
+type Opened = NonNullable<Awaited<ReturnType<typeof openLink>>>;
+
+/** Opens the link in the path. Only valid secrets are looked up, and each has its own rate limit. */
+async function opened(c: Context, then: (link: Opened) => Response | Promise<Response>): Promise<Response> {
+  const hash = await linkHash(c.env, c.req.param('link') ?? '');
+  if (hash) await limit(c.env, 'ACTION_LIMIT', hash);
+  else await limitByAddress(c, 'LINK_REQUEST_LIMIT');
+  const link = hash && (await openLink(c.env, hash));
+  if (!link)
+    return page(
+      c,
+      { title: 'This link does not work', lead: 'It has expired or was revoked. Ask for another one.' },
+      null,
+      'not found',
+    );
+  enterHome(c, link.home, link.caller.accountId);
+  return then(link);
+}
+
+const pathOf = (c: Context): string => `/portal/connect/${c.req.param('link')}`;
+
+const adding = (c: Context, { caller, link }: Opened): Adding => ({
+  head: {
+    title: `Connect your fleet to ${link.account}`,
+    lead: `${link.account} will see your vehicles, drivers, trips, safety events and accidents, but not your credential. ${onlyRead} You can withdraw your consent with the same link.`,
+  },
+  connect: (input) => connectByLink(c.env, caller, input),
+  next: () => pathOf(c),
+});
+
+function connected(c: Context, { link }: Opened) {
+  const { account, connection, withdrawnAt } = link;
+  return page(
+    c,
+    withdrawnAt === null
+      ? {
+          title: `“${connection}” is connected`,
+          lead: `${account} receives its data. Keep this link: with it you can withdraw your consent.`,
+        }
+      : {
+          title: 'You have withdrawn your consent',
+          lead: `Nothing more of “${connection}” is read, and its credential is deleted here. Ask ${account} to delete what it has received.`,
+        },
+    withdrawnAt === null && (
+      <LinkButton href={`${pathOf(c)}/withdraw`} name="Withdraw consent" weight="danger" />
+    ),
+  );
+}
+
+/** Withdraws consent, once that is confirmed. */
+export const endOutside = (c: Context) =>
+  opened(c, ({ caller, link: { account, connection, connectionId, withdrawnAt } }) =>
+    connectionId === null || withdrawnAt !== null
+      ? seeOther(c, pathOf(c))
+      : confirmed(async () => ({
+          title: 'Withdraw your consent?',
+          text: `Nothing more of “${connection}” is read, and its credential is deleted here. ${account} keeps what it has received. To connect again, you need another link.`,
+          does: () => withdraw(c.env, caller, connectionId),
+          said: 'Your consent was withdrawn.',
+          back: pathOf(c),
+        }))(c),
+  );

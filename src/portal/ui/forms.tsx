@@ -5,7 +5,7 @@ import { LinkButton, Submit, type Weight } from './buttons.tsx';
 import { done, FilledForm, submit } from './form.ts';
 import { Icon } from './icons.tsx';
 import { type Head, page } from './layout.tsx';
-import { Note } from './parts.tsx';
+import { Note, Panel } from './parts.tsx';
 import { reader } from './reader.ts';
 
 /** An irrevocable action: its question, its consequences, and the message afterwards. */
@@ -63,6 +63,39 @@ export const Form = (props: { to?: string; look?: string; children: Child }) => 
     </form>
   );
   return to === undefined ? form : <Allowed to={to}>{form}</Allowed>;
+};
+
+/**
+ * A panel with one form, for people who may send it. Fields share a line with the button if `line` has the columns of
+ * that grid.
+ */
+export const FormPanel = (props: {
+  id: string;
+  title: string;
+  lead?: string;
+  to: string;
+  send: string;
+  weight?: Weight;
+  line?: string;
+  hint?: Child;
+  children: Child;
+}) => {
+  const { to, send, weight = 'primary', line, hint, children, ...head } = props;
+  return (
+    <Allowed to={to}>
+      <Panel {...head}>
+        <Form to={to} look="panel-body grid gap-4">
+          <div class={line ? `grid gap-4 items-end ${line}` : 'contents'}>
+            {children}
+            <div>
+              <Submit name={send} weight={weight} />
+            </div>
+          </div>
+          {hint && <p class="hint">{hint}</p>}
+        </Form>
+      </Panel>
+    </Allowed>
+  );
 };
 
 /** The buttons at the end of a form: the one that sends it, and the way back. */

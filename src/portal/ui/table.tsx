@@ -3,6 +3,7 @@ import type { SliceQuery } from '../../platform/db/slices.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { cursorFor } from '../../platform/http/slices.ts';
 import { Icon } from './icons.tsx';
+import { Panel } from './parts.tsx';
 
 /**
  * A column of a table: its head, and the cell of an item; `href` links the whole row, and `more` is below it. On a
@@ -34,12 +35,7 @@ export const acting = <T,>(cell: (item: T) => Child): Column<T> => ({
   cell,
 });
 
-/**
- * A table with a row for each item; rows become cards on a phone; optionally in groups with headings. With `labels`,
- * cells of a card without a place of their own have their column's head as label; with `stacked`, a line each. Without
- * items it shows `empty`.
- */
-export function Table<T>(props: {
+type TableProps<T> = {
   caption: string;
   columns: Column<T>[];
   look?: string;
@@ -48,7 +44,24 @@ export function Table<T>(props: {
   items?: T[];
   groups?: { name?: Child; items: T[] }[];
   empty?: Child;
-}) {
+};
+
+/** A panel with a table, which has its title as caption; children stand below. */
+export const TablePanel = <T,>(
+  props: Parameters<typeof Panel>[0] & Omit<TableProps<T>, 'caption'> & { caption?: string },
+) => (
+  <Panel {...props}>
+    <Table caption={props.title} {...props} />
+    {props.children}
+  </Panel>
+);
+
+/**
+ * A table with a row for each item; rows become cards on a phone; optionally in groups with headings. With `labels`,
+ * cells of a card without a place of their own have their column's head as label; with `stacked`, a line each. Without
+ * items it shows `empty`.
+ */
+export function Table<T>(props: TableProps<T>) {
   const { caption, stacked, labels = stacked, items = [], groups = [{ items }], empty } = props;
   const { look = stacked ? 'data-cards' : 'data-cards data-flow' } = props;
   const columns = labels ? props.columns.map(labelled) : props.columns;

@@ -5,14 +5,15 @@ import type { Context } from '../../platform/http/context.ts';
 import { Accidents, levelOptions } from '../ui/accidents.tsx';
 import {
   addressOf,
+  allTypedIn,
   browse,
   browsedFile,
   DayFields,
   FleetFields,
   type Search,
-  typedIn,
+  setAmong,
 } from '../ui/browse.tsx';
-import { problemsOfDays, rangeOfDays } from '../ui/days.ts';
+import { rangeOfDays } from '../ui/days.ts';
 import { Select } from '../ui/forms.tsx';
 import { timeZoneOf } from '../ui/layout.tsx';
 import { Empty, Segment } from '../ui/parts.tsx';
@@ -44,31 +45,25 @@ const states: { [state: string]: { name: string; means: string; query: Record<st
   },
 };
 
-/** By default, accidents of all days. */
-const always = { from: '1970-01-02', to: '9999-12-30' };
-
 async function requested(c: Context): Promise<Search> {
-  const typed = (name: string) => typedIn(c, name);
-  const state = Object.hasOwn(states, typed('state')) ? typed('state') : 'all';
-  const level = /^[123]$/.test(typed('level')) ? typed('level') : '';
-  const [vehicle, driver] = [typed('vehicle'), typed('driver')];
-  const asked = { state, level, from: typed('from'), to: typed('to'), vehicle, driver };
-  const [from, to] = [asked.from || always.from, asked.to || always.to];
-  const problems = problemsOfDays(from, to);
+  const typed = allTypedIn(c, ['state', 'level', 'from', 'to', 'vehicle', 'driver']);
+  const state = Object.hasOwn(states, typed.state) && typed.state !== 'all' ? typed.state : '';
+  const level = /^[123]$/.test(typed.level) ? typed.level : '';
+  const asked = { ...typed, state, level };
+  const { vehicle, driver } = asked;
+  const { problems, range } = rangeOfDays(timeZoneOf(c), asked.from, asked.to);
   const matched = await matchFleet(c.env, c.get('caller'), { vehicle, driver });
-  const { minLevel = ['1'], maxLevel = ['3'], ...others } = states[state]?.query ?? {};
+  const { minLevel = ['1'], maxLevel = ['3'], ...others } = states[state || 'all']?.query ?? {};
   const query = {
     ...others,
     minLevel: [String(Math.max(Number(minLevel[0]), Number(level || 1)))],
     maxLevel: [String(Math.min(Number(maxLevel[0]), Number(level || 3)))],
     ...(vehicle && { vehicles: [vehicle.toUpperCase(), ...(matched.vehicles ?? []).map(({ id }) => id)] }),
     ...(driver && { driver: [matched.drivers?.[0]?.id ?? driver] }),
-    ...((asked.from || asked.to) && problems.length === 0 && rangeOfDays(timeZoneOf(c), from, to)),
+    ...range,
   };
-  const set = Object.entries(asked).filter(([name, value]) => value !== '' && name !== 'state');
-  const kept = Object.fromEntries([...(state === 'all' ? [] : [['state', state]]), ...set]);
   const request = { connectionId: undefined, descending: true, query };
-  return { asked, kept, set: set.length, matched, problems, request };
+  return { asked, kept: setAmong(asked), matched, problems, request };
 }
 
 const listed = {

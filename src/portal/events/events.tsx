@@ -5,21 +5,12 @@ import { eventsWithDrivers, type NamedEvent } from '../../fleet/named.ts';
 import { type Match, matchFleet, maxMatches } from '../../fleet/names.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { nameOf } from '../connections/connections.tsx';
-import {
-  addressOf,
-  browse,
-  browsedFile,
-  DayFields,
-  FleetFields,
-  nameOr,
-  type Search,
-  typedIn,
-} from '../ui/browse.tsx';
-import { addDays, dayName, daysInWords, isDay, problemsOfDays, rangeOfDays } from '../ui/days.ts';
+import { allTypedIn, browse, browsedFile, DayFields, FleetFields, nameOr, setAmong } from '../ui/browse.tsx';
+import { addDays, dayName, daysInWords, isDay, rangeOfDays } from '../ui/days.ts';
 import { Field, type Offered, Select } from '../ui/forms.tsx';
 import { timeZoneOf } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
-import { Chip, Empty } from '../ui/parts.tsx';
+import { Empty } from '../ui/parts.tsx';
 import { DriverName, eventPath } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
@@ -37,28 +28,21 @@ const usualDays = 7;
  */
 async function requested(c: Context) {
   const zone = timeZoneOf(c);
-  const typed = (name: string) => typedIn(c, name);
   const today = dayIn(zone, Date.now());
-  const to = typed('to') || today;
-  const from = typed('from') || (isDay(to) ? addDays(to, 1 - usualDays) : today);
-  const filters = {
-    risk: /^[2-5]$/.test(typed('risk')) ? typed('risk') : '',
-    type: incidentTypeOf(typed('type')) ?? '',
-    connection: typed('connection'),
-    vehicle: typed('vehicle'),
-    driver: typed('driver'),
-    vin: typed('vin'),
-  };
+  const typed = allTypedIn(c, ['from', 'to', 'risk', 'type', 'connection', 'vehicle', 'driver', 'vin']);
+  const to = typed.to || today;
+  const from = typed.from || (isDay(to) ? addDays(to, 1 - usualDays) : today);
+  const risk = /^[2-5]$/.test(typed.risk) ? typed.risk : '';
+  const type = incidentTypeOf(typed.type) ?? '';
+  const asked = { ...typed, from, to, risk, type };
+  const { connection } = asked;
   const [connections, matched] = await Promise.all([
     listConnections(c.env, c.get('caller')),
-    matchFleet(c.env, c.get('caller'), filters),
+    matchFleet(c.env, c.get('caller'), asked),
   ]);
-  const { risk, type, connection } = filters;
-  const isOurs = connection === '' || connections.some(({ id }) => id === connection);
-  const problems = [
-    ...problemsOfDays(from, to),
-    ...(isOurs ? [] : [{ field: 'connection', message: 'Choose one of your connections.' }]),
-  ];
+  const { problems, range } = rangeOfDays(zone, from, to);
+  if (connection && !connections.some(({ id }) => id === connection))
+    problems.push({ field: 'connection', message: 'Choose one of your connections.' });
   const { vehicles, drivers } = matched;
   const nothingMatches = vehicles?.length === 0 || drivers?.length === 0;
   const request = {
@@ -66,7 +50,7 @@ async function requested(c: Context) {
     connectionId: connection || (connections.length === 1 ? connections[0]?.id : undefined),
     descending: true,
     query: {
-      ...(problems.length === 0 && rangeOfDays(zone, from, to)),
+      ...range,
       ...(risk && { minEventRisk: [risk] }),
       ...(type && { eventTypes: [type] }),
       ...(vehicles && { vehicleIds: vehicles.map(({ id }) => id) }),
@@ -75,16 +59,11 @@ async function requested(c: Context) {
   };
   // With script the form always has its days.
   const isUsual = to === today && from === addDays(today, 1 - usualDays);
-  const days: { [filter: string]: string } = isUsual ? {} : { from, to };
-  const others = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
   return {
     zone,
     connections,
-    chosen: { ...days, ...others },
-    asked: { from, to, ...filters },
-    // Keeps the days, so that the next page continues this one, even tomorrow.
-    kept: { from, to, ...others },
-    set: Object.keys(others).length + (isUsual ? 0 : 1),
+    asked,
+    kept: setAmong({ ...asked, ...(isUsual && { from: '', to: '' }) }),
     matched,
     problems,
     request: nothingMatches ? undefined : request,
@@ -100,15 +79,12 @@ const listed = {
 
 export async function list(c: Context) {
   const search = await requested(c);
-  const { zone, connections, asked, problems } = search;
+  const { zone, connections, asked, matched, problems } = search;
+  const days = problems.length === 0 ? daysInWords(zone, asked.from, asked.to) : 'Days';
   return browse(c, listed, search, {
     title: 'Safety events',
     // "Risk 4 and 5, November 16 – 22", "Speeding, November 20".
-    lead:
-      problems.length === 0 &&
-      [asked.risk && riskName(asked.risk), asked.type, daysInWords(zone, asked.from, asked.to)]
-        .filter(Boolean)
-        .join(', '),
+    lead: [asked.risk && riskName(asked.risk), asked.type, days].filter(Boolean).join(', '),
     fields: (
       <>
         <DayFields />
@@ -127,7 +103,16 @@ export async function list(c: Context) {
         />
       </>
     ),
-    chips: () => <Chips {...search} />,
+    chips: () => ({
+      from: days,
+      risk: riskName(asked.risk),
+      type: asked.type,
+      connection:
+        connections.filter(({ id }) => id === asked.connection).map(nameOf)[0] ?? 'Unknown connection',
+      vehicle: `Vehicle ${nameOr(asked.vehicle, matched.vehicles)}${ofMany(matched.vehicles)}`,
+      driver: `Driver ${nameOr(asked.driver, matched.drivers)}${ofMany(matched.drivers)}`,
+      vin: `VIN ${asked.vin}`,
+    }),
     table: (items) => <EventTable events={items} connections={connections} zone={zone} />,
     empty: (
       <Empty icon="shield-check" title="No safety events in the last 7 days">
@@ -148,41 +133,7 @@ const riskChoices: Offered[] = [
   ['5', '5 only'],
 ];
 
-const riskName = (risk = ''): string => `Risk ${riskChoices.find(([value]) => value === risk)?.[1]}`;
-
-/** The filters that are set, each with a link that removes it; the days are one. */
-const Chips = (props: Search & { chosen: Search['kept']; connections: Connection[]; zone: string }) => {
-  const { asked, chosen, connections, matched, problems, zone } = props;
-  const { from = '', to = '' } = asked;
-  const connection = connections.find(({ id }) => id === asked.connection);
-  const words: { [name: string]: string } = {
-    from: problems.some(({ field }) => field !== 'connection') ? 'Days' : daysInWords(zone, from, to),
-    risk: riskName(asked.risk),
-    type: asked.type ?? '',
-    connection: connection ? nameOf(connection) : 'Unknown connection',
-    vehicle: `Vehicle ${nameOr(asked.vehicle, matched.vehicles)}${ofMany(matched.vehicles)}`,
-    driver: `Driver ${nameOr(asked.driver, matched.drivers)}${ofMany(matched.drivers)}`,
-    vin: `VIN ${asked.vin}`,
-  };
-  const without = (name: string) =>
-    Object.fromEntries(
-      Object.entries(chosen).filter(([other]) => other !== name && !(name === 'from' && other === 'to')),
-    );
-  const names = Object.keys(chosen).filter((name) => name !== 'to');
-  if (names.length === 0) return null;
-  return (
-    <ul class="actions chips" aria-label="Filters that are set">
-      {names.map((name) => (
-        <Chip text={words[name] ?? ''} href={addressOf(path, without(name))} />
-      ))}
-      <li>
-        <a class="sub underline" href={path}>
-          Clear all
-        </a>
-      </li>
-    </ul>
-  );
-};
+const riskName = (risk: string): string => `Risk ${riskChoices.find(([value]) => value === risk)?.[1]}`;
 
 const ofMany = (matches: Match[] | undefined): string =>
   matches?.length === maxMatches ? `, the first ${maxMatches}` : '';

@@ -3,7 +3,7 @@ import { type NamedTrip, tripsWithNames } from '../../fleet/named.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { browse } from '../ui/browse.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
-import { Chip, Empty } from '../ui/parts.tsx';
+import { Empty } from '../ui/parts.tsx';
 import { DriverName, tripPath } from '../ui/records.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { spanInWords, Time } from '../ui/time.tsx';
@@ -19,24 +19,15 @@ export async function list(c: Context) {
     ...(asked.vehicle && { vehicleIds: [asked.vehicle.toLowerCase()] }),
     ...(asked.driver && { driverIds: [asked.driver.toLowerCase()] }),
   };
-  const search = {
-    asked,
-    kept: asked,
-    set: Object.keys(asked).length,
-    matched: {},
-    problems: [],
-    request: { connectionId: undefined, descending: true, query },
-  };
+  const request = { connectionId: undefined, descending: true, query };
+  const search = { asked, kept: asked, matched: {}, problems: [], request };
   return browse(c, { path, list: tripsWithNames, words: ['trip', 'trips'] }, search, {
     title: 'Trips',
     lead: 'Newest first.',
-    chips: ([first]) =>
-      search.set > 0 && (
-        <ul class="actions chips py-3" aria-label="Filters that are set">
-          {asked.vehicle && <Chip text={first?.vehicleName ?? 'One vehicle'} href={path} />}
-          {asked.driver && <Chip text={first?.driverName ?? 'One driver'} href={path} />}
-        </ul>
-      ),
+    chips: ([first]) => ({
+      vehicle: first?.vehicleName ?? 'One vehicle',
+      driver: first?.driverName ?? 'One driver',
+    }),
     table: (trips) => <TripTable trips={trips} />,
     empty: (
       <Empty icon="route" title="No trips">

@@ -4,10 +4,10 @@ import { setPreferences } from '../../accounts/people.ts';
 import { sessionMs } from '../../accounts/sessions.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { Allowed, aRole } from '../ui/allowed.tsx';
-import { PostButton, Submit } from '../ui/buttons.tsx';
+import { aRole } from '../ui/allowed.tsx';
+import { PostButton } from '../ui/buttons.tsx';
 import { done, parseForm, readForm, submit } from '../ui/form.ts';
-import { Form, type Offered, Select } from '../ui/forms.tsx';
+import { FormPanel, type Offered, Select } from '../ui/forms.tsx';
 import { browserZoneOf, page } from '../ui/layout.tsx';
 import { Facts, Panel } from '../ui/parts.tsx';
 import { isTimeZone, zoneName } from '../ui/time.tsx';
@@ -31,23 +31,32 @@ export function show(c: Context) {
           ]}
         />
       </Panel>
-      <ZoneForm chosen={user.timeZone ?? ''} browser={browserZoneOf(c)} />
-      <Allowed to={unitsPath}>
-        <Panel id="units" title="Units">
-          <Form to={unitsPath} look={`panel-body ${inOneLine}`}>
-            <Select
-              name="units"
-              label="Show speeds and distances to everyone in"
-              value={units}
-              options={[
-                ['metric', 'Kilometers'],
-                ['imperial', 'Miles'],
-              ]}
-            />
-            <Submit name="Save units" />
-          </Form>
-        </Panel>
-      </Allowed>
+      <FormPanel
+        id="time-zone"
+        title="Time zone"
+        to={path}
+        send="Save"
+        line={inOneLine}
+        hint="This applies only to you, and to your CSV files. The API uses UTC."
+      >
+        <Select
+          name="timeZone"
+          label="Show times in"
+          value={user.timeZone ?? ''}
+          options={[['', `Your browser’s (${browserZoneOf(c)})`], ...zones]}
+        />
+      </FormPanel>
+      <FormPanel id="units" title="Units" to={unitsPath} send="Save units" line={inOneLine}>
+        <Select
+          name="units"
+          label="Show speeds and distances to everyone in"
+          value={units}
+          options={[
+            ['metric', 'Kilometers'],
+            ['imperial', 'Miles'],
+          ]}
+        />
+      </FormPanel>
       <Panel id="sessions" title="Your sessions" body="grid gap-3 justify-items-start">
         <p>
           You stay signed in for {sessionMs / dayMs} days. If you have lost a device, or used one that is not
@@ -59,26 +68,9 @@ export function show(c: Context) {
   );
 }
 
-const inOneLine = 'grid gap-4 items-end sm:grid-cols-[minmax(0,24rem)_auto] sm:justify-start';
+const inOneLine = 'sm:grid-cols-[minmax(0,24rem)_auto] sm:justify-start';
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone): Offered => [zone, zone]);
-
-const ZoneForm = ({ chosen, browser }: { chosen: string; browser: string }) => (
-  <Panel id="time-zone" title="Time zone">
-    <Form to={path} look="panel-body grid gap-3">
-      <div class={inOneLine}>
-        <Select
-          name="timeZone"
-          label="Show times in"
-          value={chosen}
-          options={[['', `Your browser’s (${browser})`], ...zones]}
-        />
-        <Submit name="Save" />
-      </div>
-      <p class="hint">This applies only to you, and to your CSV files. The API uses UTC.</p>
-    </Form>
-  </Panel>
-);
 
 const Zone = v.object({
   timeZone: v.pipe(

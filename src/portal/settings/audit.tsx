@@ -4,8 +4,8 @@ import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { capital } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
-import { Empty, Panel } from '../ui/parts.tsx';
-import { type Column, SlicePager, Table } from '../ui/table.tsx';
+import { Empty } from '../ui/parts.tsx';
+import { type Column, SlicePager, TablePanel } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 
 const pageSize = 100;
@@ -17,23 +17,24 @@ export async function list(c: Context) {
   return page(
     c,
     { title: 'Audit log' },
-    <Panel
+    <TablePanel
       id="entries"
       title="Who changed what"
       side={<p>Newest first, kept for {auditDays} days</p>}
       foot="The operator is the team that runs this service."
+      stacked
+      columns={columns}
+      items={entries}
+      empty={
+        <Empty icon="file-text" title="Nothing has changed yet">
+          Changes to tokens, webhooks, people and connections appear here.
+        </Empty>
+      }
     >
-      <Table caption="Audit log" stacked columns={columns} items={entries} empty={nothing} />
       <SlicePager c={c} count={`${entries.length} entries on this page`} slice={slice} next={next} />
-    </Panel>,
+    </TablePanel>,
   );
 }
-
-const nothing = (
-  <Empty icon="file-text" title="Nothing has changed yet">
-    Changes to tokens, webhooks, people and connections appear here.
-  </Empty>
-);
 
 const columns: Column<Entry>[] = [
   { head: 'What', look: 'card-title', cell: (entry) => <What entry={entry} /> },

@@ -18,21 +18,19 @@ import { invalid } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
-import { Allowed } from '../ui/allowed.tsx';
-import { LinkButton, Submit } from '../ui/buttons.tsx';
-import { problemsOfDays, rangeOfDays } from '../ui/days.ts';
+import { LinkButton } from '../ui/buttons.tsx';
+import { rangeOfDays } from '../ui/days.ts';
 import { done, submit } from '../ui/form.ts';
 import { capital, listed } from '../ui/format.ts';
-import { Choices, Field, Form, type Offered } from '../ui/forms.tsx';
+import { Choices, Field, FormPanel, type Offered } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Empty, Panel } from '../ui/parts.tsx';
+import { Empty } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
-import { type Column, Table } from '../ui/table.tsx';
-import { Day, dayIn, Time } from '../ui/time.tsx';
+import { type Column, TablePanel } from '../ui/table.tsx';
+import { Day, Time } from '../ui/time.tsx';
 
 const path = '/portal/settings/exports';
-const keptDays = exportKeptMs / dayMs;
 
 /** Settings, Exports: the account's data as files. */
 export async function list(c: Context) {
@@ -42,25 +40,36 @@ export async function list(c: Context) {
     c,
     { title: 'Exports' },
     <>
-      {isAvailable && <NewExport />}
-      <Panel
+      {isAvailable && (
+        <FormPanel
+          id="new-export"
+          title="Export data"
+          lead={`Up to ${maxExportsPerDay} a day, one at a time. We email you when the files are ready.`}
+          to={path}
+          send="Export"
+        >
+          <Choices name="lists" legend="Lists" columns={2} chosen={exportableLists} options={listChoices} />
+          <div class="grid gap-4 sm:grid-cols-2">
+            <Field name="from" label="From" type="date" hint="Leave empty for all days." />
+            <Field name="to" label="To" type="date" hint="Applies to events, trips and accidents." />
+          </div>
+          <Choices name="formats" legend="Format" columns={2} chosen={['csv']} options={formatChoices} />
+        </FormPanel>
+      )}
+      <TablePanel
         id="exports"
         title="Exports"
-        foot={`Files are deleted after ${keptDays} days, when a driver is erased, and when a connection is deleted.`}
-      >
-        <Table
-          caption="Exports"
-          look="data-cards"
-          labels
-          columns={columns}
-          items={exports}
-          empty={
-            <Empty icon="download" title={isAvailable ? 'No exports yet' : 'Exports are not available here'}>
-              {!isAvailable && 'The operator of this service has to add a bucket for files first.'}
-            </Empty>
-          }
-        />
-      </Panel>
+        foot={`Files are deleted after ${exportKeptMs / dayMs} days, when a driver is erased, and when a connection is deleted.`}
+        look="data-cards"
+        labels
+        columns={columns}
+        items={exports}
+        empty={
+          <Empty icon="download" title={isAvailable ? 'No exports yet' : 'Exports are not available here'}>
+            {!isAvailable && 'The operator of this service has to add a bucket for files first.'}
+          </Empty>
+        }
+      />
     </>,
   );
 }
@@ -74,36 +83,20 @@ const formatChoices: Offered[] = [
   ['parquet', 'Parquet', 'For Polars, pandas, DuckDB and data warehouses.'],
 ];
 
-const NewExport = () => (
-  <Allowed to={path}>
-    <Panel
-      id="new-export"
-      title="Export data"
-      lead={`Up to ${maxExportsPerDay} a day, one at a time. We email you when the files are ready.`}
-    >
-      <Form to={path} look="panel-body grid gap-4">
-        <Choices name="lists" legend="Lists" columns={2} chosen={exportableLists} options={listChoices} />
-        <div class="grid gap-4 sm:grid-cols-2">
-          <Field name="from" label="From" type="date" hint="Leave empty for all days." />
-          <Field name="to" label="To" type="date" hint="Applies to events, trips and accidents." />
-        </div>
-        <Choices name="formats" legend="Format" columns={2} chosen={['csv']} options={formatChoices} />
-        <div class="actions">
-          <Submit name="Export" />
-        </div>
-      </Form>
-    </Panel>
-  </Allowed>
-);
-
 /** Asks for an export by the form. */
 export const request = (c: Context) =>
   submit(
     c,
     async (form) => {
-      const days = rangeIn(timeZoneOf(c), form.value('from').trim(), form.value('to').trim());
-      const choices = { lists: form.values('lists'), formats: form.values('formats') };
-      const wanted = parse(Wanted, { ...choices, ...days });
+      const [first = '', last = ''] = ['from', 'to'].map((name) => form.value(name).trim());
+      const { problems, range } = rangeOfDays(timeZoneOf(c), first, last);
+      if (problems.length > 0) throw invalid('Check the days.', problems);
+      const wanted = parse(Wanted, {
+        lists: form.values('lists'),
+        formats: form.values('formats'),
+        from: range.from?.[0],
+        to: range.to?.[0],
+      });
       await requestExport(c.env, c.get('caller'), c.get('session').user.id, wanted);
       const mail = config(c.env).emailFrom
         ? 'We will email you when it is ready.'
@@ -113,16 +106,6 @@ export const request = (c: Context) =>
     () => list(c),
     'lists',
   );
-
-/** The range of these days in a zone, both included, of which each may be left out. @throws Refusal: invalid */
-function rangeIn(zone: string, first: string, last: string) {
-  const today = dayIn(zone, Date.now());
-  const problems = problemsOfDays(first || '1970-01-02', last || (first > today ? first : today));
-  if (problems.length > 0) throw invalid('Check the days.', problems);
-  const [from] = first ? rangeOfDays(zone, first, first).from : [];
-  const [to] = last ? rangeOfDays(zone, last, last).to : [];
-  return { ...(from && { from }), ...(to && { to }) };
-}
 
 /** Sends a file, piece by piece. */
 export async function download(c: Context) {
@@ -147,9 +130,11 @@ const columns: Column<ListedExport>[] = [
     look: 'card-title',
     cell: ({ wanted: { lists } }) =>
       lists.length === exportableLists.length ? 'All lists' : capital(listed(lists.map(wordsFor))),
-    more: (one) => (
+    more: ({ wanted: { from, to } }) => (
       <span class="sub block">
-        <Days {...one.wanted} />
+        {!from && !to && 'All days'}
+        {from && ['From ', <Day at={Date.parse(from)} />]}
+        {to && [' to ', <Day at={Date.parse(to) - 1} />]}
       </span>
     ),
   },
@@ -190,15 +175,6 @@ const columns: Column<ListedExport>[] = [
       ),
   },
 ];
-
-/** "All days", "From Nov 1", "From Nov 1 to Nov 30", in the reader's zone. */
-const Days = ({ from, to }: Wanted) => (
-  <>
-    {!from && !to && 'All days'}
-    {from && ['From ', <Day at={Date.parse(from)} />]}
-    {to && [' to ', <Day at={Date.parse(to) - 1} />]}
-  </>
-);
 
 const Progress = ({ state, records, expiresAt }: ListedExport) => {
   if (state === 'failed') return <State mood="bad">Failed. Request it again.</State>;

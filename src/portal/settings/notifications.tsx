@@ -7,15 +7,15 @@ import { type Channel, listChannels } from '../../webhooks/alerts/channels.ts';
 import { maxChannels } from '../../webhooks/alerts/messages.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
 import { levelOptions } from '../ui/accidents.tsx';
-import { LinkButton, Submit } from '../ui/buttons.tsx';
+import { LinkButton } from '../ui/buttons.tsx';
 import { done, readForm } from '../ui/form.ts';
 import { capital } from '../ui/format.ts';
-import { Choice, Choices, Form, Select } from '../ui/forms.tsx';
+import { Choice, Choices, FormPanel, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Empty, Note, Panel } from '../ui/parts.tsx';
+import { Empty, Note } from '../ui/parts.tsx';
 import type { SentForm } from '../ui/reader.ts';
 import { State } from '../ui/states.tsx';
-import { acting, type Column, naming, Table } from '../ui/table.tsx';
+import { acting, type Column, naming, TablePanel } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 
 export const notificationsPath = '/portal/settings/notifications';
@@ -37,43 +37,31 @@ export async function showNotifications(c: Context) {
           <p>This deployment sends no email.</p>
         </Note>
       )}
-      <Panel id="emails" title="Your emails">
-        <Form to={notificationsPath} look="panel-body grid gap-4">
-          <p>
-            Sent to {email}. Those about accidents and safety events within about a minute; on busy days,
-            several are combined in one email.
-          </p>
-          <RuleFields rule={rule} groups={groups} getsAlerts={getsAlerts} />
-          <div>
-            <Submit name="Save" />
-          </div>
-        </Form>
-      </Panel>
-      <Channels channels={channels} />
+      <FormPanel
+        id="emails"
+        title="Your emails"
+        lead={`Sent to ${email}. Those about accidents and safety events within about a minute; on busy days, several are combined in one email.`}
+        to={notificationsPath}
+        send="Save"
+      >
+        <RuleFields rule={rule} groups={groups} getsAlerts={getsAlerts} />
+      </FormPanel>
+      <TablePanel
+        id="channels"
+        title="Team channels"
+        side={<LinkButton href={`${channelsPath}/new`} name="Add a channel" small />}
+        stacked
+        columns={channelColumns}
+        items={channels}
+        empty={
+          <Empty icon="send" title="No channels yet">
+            {`Notify your team in Slack, in Microsoft Teams or at any HTTPS endpoint, with up to ${maxChannels} channels.`}
+          </Empty>
+        }
+      />
     </>,
   );
 }
-
-const Channels = ({ channels }: { channels: Channel[] }) => (
-  <Panel
-    id="channels"
-    title="Team channels"
-    side={<LinkButton href={`${channelsPath}/new`} name="Add a channel" small />}
-  >
-    <Table
-      caption="Team channels"
-      stacked
-      columns={channelColumns}
-      items={channels}
-      empty={
-        <Empty icon="send" title="No channels yet">
-          Notify your team in Slack, in Microsoft Teams or at any HTTPS endpoint, with up to {maxChannels}{' '}
-          channels.
-        </Empty>
-      }
-    />
-  </Panel>
-);
 
 export const kindNames: { [kind in ChannelKind]: string } = {
   slack: 'Slack',

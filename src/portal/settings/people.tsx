@@ -12,14 +12,13 @@ import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { type Role, roles } from '../../platform/roles.ts';
 import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
-import { Allowed, aRole, roleNames } from '../ui/allowed.tsx';
-import { LinkButton, Submit } from '../ui/buttons.tsx';
+import { aRole, roleNames } from '../ui/allowed.tsx';
+import { LinkButton } from '../ui/buttons.tsx';
 import { done, parseForm, submit } from '../ui/form.ts';
-import { Buttons, Choices, confirmed, Field, Form, Select } from '../ui/forms.tsx';
+import { Buttons, Choices, confirmed, Field, Form, FormPanel, type Offered, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
-import { acting, type Column, naming, SlicePager, Table } from '../ui/table.tsx';
+import { acting, type Column, naming, SlicePager, TablePanel } from '../ui/table.tsx';
 import { Ago, Day } from '../ui/time.tsx';
 
 const peoplePath = '/portal/settings/people';
@@ -33,11 +32,26 @@ export async function list(c: Context) {
     c,
     { title: 'People' },
     <>
-      <Invitation />
-      <Panel id="people" title="People">
-        <Table caption="People" stacked columns={columnsFor(c.get('session').user.id)} items={people} />
+      <FormPanel
+        id="invite"
+        title="Invite a person"
+        to={peoplePath}
+        send="Invite"
+        line="sm:grid-cols-[minmax(0,1fr)_11rem_auto]"
+        hint={<a href="/docs/portal#roles">What each role may do</a>}
+      >
+        <Field name="email" label="Email address" type="email" required placeholder="name@example.com" />
+        <Select name="role" label="Role" value="member" options={roleChoices} />
+      </FormPanel>
+      <TablePanel
+        id="people"
+        title="People"
+        stacked
+        columns={columnsFor(c.get('session').user.id)}
+        items={people}
+      >
         <SlicePager {...{ c, slice, next }} count={`${people.length} people on this page`} />
-      </Panel>
+      </TablePanel>
     </>,
   );
 }
@@ -48,27 +62,7 @@ const roleNotes: { [role in Role]: string } = {
   viewer: 'Can see everything but change nothing.',
 };
 
-const Invitation = () => (
-  <Allowed to={peoplePath}>
-    <Panel id="invite" title="Invite a person">
-      <Form to={peoplePath} look="panel-body">
-        <div class="grid gap-4 items-end sm:grid-cols-[minmax(0,1fr)_11rem_auto]">
-          <Field name="email" label="Email address" type="email" required placeholder="name@example.com" />
-          <Select
-            name="role"
-            label="Role"
-            value="member"
-            options={roles.map((role) => [role, roleNames[role]])}
-          />
-          <Submit name="Invite" />
-        </div>
-        <p class="hint mt-3">
-          <a href="/docs/portal#roles">What each role may do</a>
-        </p>
-      </Form>
-    </Panel>
-  </Allowed>
-);
+const roleChoices = roles.map((role): Offered => [role, roleNames[role], roleNotes[role]]);
 
 const columnsFor = (you: string): Column<PortalUser>[] => [
   naming(
@@ -140,13 +134,7 @@ export async function edit(c: Context) {
     { title: `Change the role of ${email}` },
     <section class="panel">
       <Form look="panel-body stack">
-        <Choices
-          type="radio"
-          name="role"
-          legend="Role"
-          chosen={[role]}
-          options={roles.map((one) => [one, roleNames[one], roleNotes[one]])}
-        />
+        <Choices type="radio" name="role" legend="Role" chosen={[role]} options={roleChoices} />
         <Buttons send="Save" back={peoplePath} />
       </Form>
     </section>,

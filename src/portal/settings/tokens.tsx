@@ -10,15 +10,14 @@ import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
-import { Allowed } from '../ui/allowed.tsx';
-import { LinkButton, Submit } from '../ui/buttons.tsx';
+import { LinkButton } from '../ui/buttons.tsx';
 import { parseForm, submit } from '../ui/form.ts';
-import { confirmed, Field, Form, type Offered, Select } from '../ui/forms.tsx';
+import { confirmed, Field, FormPanel, type Offered, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Copyable, Empty, Panel, ShownOnce } from '../ui/parts.tsx';
+import { Copyable, Empty, ShownOnce } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
-import { acting, type Column, naming, SlicePager, Table } from '../ui/table.tsx';
+import { acting, type Column, naming, SlicePager, TablePanel } from '../ui/table.tsx';
 import { Ago, Day } from '../ui/time.tsx';
 
 const path = '/portal/settings/tokens';
@@ -41,59 +40,64 @@ const expiries: Offered[] = [
 export async function list(c: Context, issued?: { name: string; value: string }) {
   const slice = requestedSlice(c, pageSize);
   const { items: tokens, next } = await listTokens(c.env, c.get('caller'), slice, 'api');
-  const areAll = tokens.length > 0 && !slice.after && !next;
+  const { origin } = new URL(c.req.url);
   return page(
     c,
     { title: 'API Tokens' },
     <>
-      {issued && <NewTokenNote {...issued} origin={new URL(c.req.url).origin} />}
-      <Generate />
-      <Panel id="in-use" title="Tokens in use" side={areAll && <p>{inUse(tokens)}</p>}>
-        <Table caption="Tokens in use" stacked columns={columns} items={tokens} empty={noTokens} />
+      {issued && (
+        <ShownOnce
+          id="token"
+          title={`Copy “${issued.name}” now`}
+          value={issued.value}
+          more={
+            <details class="mt-3">
+              <summary class="sub">Try it with curl</summary>
+              <Copyable id="curl" text={`curl -H 'x-api-key: ${issued.value}' ${origin}/connections`} />
+            </details>
+          }
+        >
+          This is the only time its value is shown. Lost it? Revoke it and generate another.
+        </ShownOnce>
+      )}
+      <FormPanel
+        id="generate"
+        title="Generate a token"
+        to={path}
+        send="Generate Token"
+        line="sm:grid-cols-2 lg:grid-cols-[minmax(0,1fr)_11rem_9rem_auto]"
+        hint="A token can read and change everything in this account. A read-only token can change nothing, and does not see webhook headers. Give each system its own token, so that you can revoke one without stopping the others."
+      >
+        <Field name="name" label="Token name" required placeholder="What will use it" />
+        <Select name="access" label="Access" options={accesses} />
+        <Select name="expires" label="Expires" options={expiries} />
+      </FormPanel>
+      <TablePanel
+        id="in-use"
+        title="Tokens in use"
+        stacked
+        columns={columns}
+        items={tokens}
+        empty={
+          <Empty icon="key-round" title="No tokens yet">
+            A program needs a token to read your data and to manage webhooks.
+          </Empty>
+        }
+      >
         <SlicePager c={c} count={`${tokens.length} tokens on this page`} slice={slice} next={next} />
-      </Panel>
+      </TablePanel>
     </>,
   );
 }
-
-function inUse(tokens: CreatedToken[]): string {
-  const soon = tokens.filter(({ expiresAt }) => expiresAt !== null && expiresSoon(expiresAt)).length;
-  if (soon === 0) return `${tokens.length}`;
-  return `${tokens.length}, ${soon === 1 ? 'one expires' : `${soon} expire`} soon`;
-}
-
-const noTokens = (
-  <Empty icon="key-round" title="No tokens yet">
-    A program needs a token to read your data and to manage webhooks.
-  </Empty>
-);
-
-const Generate = () => (
-  <Allowed to={path}>
-    <Panel id="generate" title="Generate a token">
-      <Form to={path} look="panel-body">
-        <div class="grid gap-4 items-end sm:grid-cols-2 lg:grid-cols-[minmax(0,1fr)_11rem_9rem_auto]">
-          <Field name="name" label="Token name" required placeholder="What will use it" />
-          <Select name="access" label="Access" options={accesses} />
-          <Select name="expires" label="Expires" options={expiries} />
-          <Submit name="Generate Token" />
-        </div>
-        <p class="hint mt-3">
-          A token can read and change everything in this account. A read-only token can change nothing, and
-          does not see webhook headers. Give each system its own token, so that you can revoke one without
-          stopping the others.
-        </p>
-      </Form>
-    </Panel>
-  </Allowed>
-);
 
 const NewToken = v.object({
   name: Name,
   access: v.picklist(['', 'read'], 'must be one of the choices'),
   expires: v.pipe(
-    v.string(),
-    v.check((days) => expiries.some(([choice]) => choice === days), 'must be one of the choices'),
+    v.picklist(
+      expiries.map(([days]) => days),
+      'must be one of the choices',
+    ),
     v.transform((days) => (days === '' ? undefined : Date.now() + Number(days) * dayMs)),
   ),
 });
@@ -111,7 +115,7 @@ export const generate = (c: Context) =>
   );
 
 export const revoke = confirmed(async (c) => {
-  const { id, name } = await requireToken(c);
+  const { id, name } = found(await findTokenById(c.env, c.get('caller'), c.req.param('id') ?? ''));
   return {
     title: `Revoke “${name}”?`,
     text: 'The API will reject this token from now on. Programs that still use it stop working. You cannot undo this.',
@@ -121,34 +125,9 @@ export const revoke = confirmed(async (c) => {
   };
 });
 
-/** The token in the path. @throws Refusal: not found, also for another account's */
-async function requireToken(c: Context) {
-  return found(await findTokenById(c.env, c.get('caller'), c.req.param('id') ?? ''));
-}
-
 /** How long before its end, and after its last use, a token is marked. */
 const soonDays = 14;
 const staleDays = 60;
-
-const daysUntil = (at: number): number => Math.ceil((at - Date.now()) / dayMs);
-const expiresSoon = (at: number): boolean => at > Date.now() && daysUntil(at) <= soonDays;
-
-/** A new token's value, and how to try it. */
-const NewTokenNote = (props: { name: string; value: string; origin: string }) => (
-  <ShownOnce
-    id="token"
-    title={`Copy “${props.name}” now`}
-    value={props.value}
-    more={
-      <details class="mt-3">
-        <summary class="sub">Try it with curl</summary>
-        <Copyable id="curl" text={`curl -H 'x-api-key: ${props.value}' ${props.origin}/connections`} />
-      </details>
-    }
-  >
-    This is the only time its value is shown. Lost it? Revoke it and generate another.
-  </ShownOnce>
-);
 
 const columns: Column<CreatedToken>[] = [
   naming(
@@ -185,8 +164,8 @@ const LastUsed = ({ token: { lastUsedAt, createdAt } }: { token: CreatedToken })
 
 const Expiry = ({ at }: { at: number | null }) => {
   if (at === null) return <>Never</>;
-  if (at <= Date.now()) return <State mood="quiet">Expired</State>;
-  if (!expiresSoon(at)) return <Day at={at} />;
-  const days = daysUntil(at);
+  const days = Math.ceil((at - Date.now()) / dayMs);
+  if (days <= 0) return <State mood="quiet">Expired</State>;
+  if (days > soonDays) return <Day at={at} />;
   return <State mood="warn">{days === 1 ? 'Within a day' : `In ${days} days`}</State>;
 };

@@ -12,7 +12,7 @@ import { FilledForm, filledIn } from './form.ts';
 import { Field } from './forms.tsx';
 import { Icon } from './icons.tsx';
 import { page } from './layout.tsx';
-import { Empty } from './parts.tsx';
+import { Chip, Empty } from './parts.tsx';
 import { Pager } from './table.tsx';
 
 /** A list of records to browse, newest first; `file` is the name of its CSV file. */
@@ -24,13 +24,12 @@ export type Browsed<T> = {
 };
 
 /**
- * A search in a list. `asked` has the value of each filter, `kept` those that other pages' addresses keep; `set` is how
- * many are set. Without a request nothing can match.
+ * A search in a list. `asked` has the value of each filter, `kept` those that are set, for the addresses of other pages.
+ * Without a request nothing can match.
  */
 export type Search = {
   asked: { [filter: string]: string };
   kept: { [filter: string]: string };
-  set: number;
   matched: Matched;
   problems: FieldError[];
   request: ListRequest | undefined;
@@ -40,18 +39,29 @@ export type Search = {
 export const typedIn = (c: Context, filter: string): string =>
   (c.req.query(filter) ?? '').trim().slice(0, 200);
 
+/** The values of several filters. */
+export const allTypedIn = <F extends string>(c: Context, filters: F[]) =>
+  Object.fromEntries(filters.map((filter) => [filter, typedIn(c, filter)])) as { [filter in F]: string };
+
+/** The filters that are set. */
+export const setAmong = (filters: Search['kept']): Search['kept'] =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
+
 export const addressOf = (path: string, kept: Search['kept']): string => {
   const query = new URLSearchParams(kept).toString();
   return query ? `${path}?${query}` : path;
 };
 
-/** The parts of a list's page: `views` and `fields` are its filters, `empty` says why there is nothing. */
+/**
+ * The parts of a list's page: `views` and `fields` are its filters, `chips` those that are set in words, `empty` says why
+ * there is nothing.
+ */
 type Shown<T> = {
   title: string;
   lead: Child;
   views?: Child;
   fields?: Child;
-  chips?: (items: NamedOf<T>[]) => Child;
+  chips?: (items: NamedOf<T>[]) => { [filter: string]: string };
   table: (items: NamedOf<T>[]) => Child;
   empty: Child;
 };
@@ -60,7 +70,7 @@ type Shown<T> = {
 export async function browse<T extends object>(
   c: Context,
   { path, list, words, file }: Browsed<T>,
-  { asked, kept, set, matched, problems, request }: Search,
+  { asked, kept, matched, problems, request }: Search,
   { title, lead, views, fields, chips, table, empty }: Shown<T>,
 ) {
   const { cursor } = c.req.query();
@@ -72,7 +82,10 @@ export async function browse<T extends object>(
           query: { ...request.query, limit: ['50'], ...(cursor && { cursor: [cursor] }) },
         })
       : { items: [] };
-  const older = next && addressOf(path, { ...kept, cursor: next });
+  // With the days, so that the next page continues this one, even tomorrow.
+  const { from = '', to = '' } = asked;
+  const older = next && addressOf(path, { ...setAmong({ from, to }), ...kept, cursor: next });
+  const set = chipsOf(kept).length;
   const typed = {
     ...asked,
     vehicle: nameOr(asked.vehicle, matched.vehicles),
@@ -107,7 +120,7 @@ export async function browse<T extends object>(
         </FilledForm.Provider>
       )}
       <div id={`${words[1]}-now`} data-fresh={words[1]} data-live>
-        {chips?.(items)}
+        {chips && set > 0 && <Chips {...{ path, kept }} words={chips(items)} />}
         {items.length > 0 && table(items)}
         {items.length === 0 && isValid && <Nothing {...{ path, words, older, set, empty }} />}
         {(items.length > 0 || cursor) && (
@@ -137,6 +150,30 @@ export function browsedFile<T extends object>(
 /** What was typed; for the id of a link, its name. */
 export const nameOr = (text = '', matches: Match[] | undefined): string =>
   matches?.find(({ id }) => id === text)?.name ?? text;
+
+/** The filters that are set, of which the days are one, and a view is none. */
+const chipsOf = (kept: Search['kept']): string[] =>
+  [...new Set(Object.keys(kept).map((filter) => (filter === 'to' ? 'from' : filter)))].filter(
+    (filter) => filter !== 'state',
+  );
+
+/** The filters that are set, each with a link that removes it. */
+const Chips = ({ path, kept, words }: { path: string; kept: Search['kept']; words: Search['kept'] }) => {
+  const without = (filter: string) =>
+    Object.entries(kept).filter(([other]) => other !== filter && !(filter === 'from' && other === 'to'));
+  return (
+    <ul class="actions chips pt-3" aria-label="Filters that are set">
+      {chipsOf(kept).map((filter) => (
+        <Chip text={words[filter] ?? filter} href={addressOf(path, Object.fromEntries(without(filter)))} />
+      ))}
+      <li>
+        <a class="sub underline" href={path}>
+          Clear all
+        </a>
+      </li>
+    </ul>
+  );
+};
 
 export const DayFields = () => (
   <>

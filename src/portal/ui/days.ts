@@ -60,19 +60,26 @@ export function momentOf(zone: string, text: string): number {
   return found.length > 0 ? Math.min(...found) : shown - before;
 }
 
-/** The errors of a range's first and last day, in the fields `from` and `to`. */
-export function problemsOfDays(from: string, to: string): FieldError[] {
-  const wrong = Object.entries({ from, to }).filter(([, day]) => !isDay(day));
-  if (wrong.length > 0)
-    return wrong.map(([field]) => ({ field, message: 'Must be a date, such as 2026-11-20.' }));
-  return from > to ? [{ field: 'to', message: 'Must not be before the first day.' }] : [];
-}
-
-/** The range of these days as lists take it. */
+/**
+ * The range of these days in a zone, both included, as lists take it. Either may be empty: without a limit. Problems are
+ * of the fields `from` and `to`.
+ */
 export function rangeOfDays(zone: string, from: string, to: string) {
-  const dayAfter = addDays(to, 1);
+  const wrong = Object.entries({ from, to }).filter(([, day]) => day !== '' && !isDay(day));
+  const problems: FieldError[] = wrong.map(([field]) => ({
+    field,
+    message: 'Must be a date, such as 2026-11-20.',
+  }));
+  if (problems.length === 0 && to !== '' && from > to)
+    problems.push({ field: 'to', message: 'Must not be before the first day.' });
+  if (problems.length > 0) return { problems, range: {} };
+  const dayAfter = to && addDays(to, 1);
+  const end = isDay(dayAfter) ? startOfDay(zone, dayAfter) : Number.POSITIVE_INFINITY;
   return {
-    from: [listTime(startOfDay(zone, from))],
-    to: [listTime(isDay(dayAfter) ? startOfDay(zone, dayAfter) : Number.POSITIVE_INFINITY)],
+    problems,
+    range: {
+      ...(from && { from: [listTime(startOfDay(zone, from))] }),
+      ...(to && { to: [listTime(end)] }),
+    },
   };
 }

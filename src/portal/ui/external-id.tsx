@@ -1,31 +1,21 @@
 import { ExternalIdInput, maxExternalId } from '../../fleet/lists/resource.ts';
 import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { Allowed } from './allowed.tsx';
-import { Submit } from './buttons.tsx';
 import { done, submit } from './form.ts';
-import { Field, Form } from './forms.tsx';
-import { Panel } from './parts.tsx';
+import { Field, FormPanel } from './forms.tsx';
 
 /** The account's own identifier of a connection or a vehicle, for people who may change it. */
 export const ExternalIdPanel = (props: { to: string; value: string | null; hint: string }) => (
-  <Allowed to={props.to}>
-    <Panel id="external-id" title="Your own ID">
-      <Form to={props.to} look="panel-body grid gap-3">
-        <Field
-          name="externalId"
-          label="External ID"
-          hint={props.hint}
-          value={props.value ?? ''}
-          maxlength={maxExternalId}
-          autocomplete="off"
-        />
-        <div>
-          <Submit name="Save" weight="plain" />
-        </div>
-      </Form>
-    </Panel>
-  </Allowed>
+  <FormPanel id="external-id" title="Your own ID" to={props.to} send="Save" weight="plain">
+    <Field
+      name="externalId"
+      label="External ID"
+      hint={props.hint}
+      value={props.value ?? ''}
+      maxlength={maxExternalId}
+      autocomplete="off"
+    />
+  </FormPanel>
 );
 
 /** Handles that form; `save` returns the path and the name of what has the identifier, which `show` shows again. */

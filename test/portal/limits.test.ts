@@ -9,8 +9,8 @@ import { maxNamed, maxPerHour, recountLive } from '../../src/fleet/trends/recoun
 import { eventsLookedAt } from '../../src/fleet/unmapped-words.ts';
 import { openDatabase, transaction } from '../../src/platform/db/database.ts';
 import { newId } from '../../src/platform/db/ids.ts';
+import { aroundMs, maxAround } from '../../src/portal/accidents/course.tsx';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
-import { aroundMs, maxAround } from '../../src/portal/events/around.tsx';
 import { maxWebhooks } from '../../src/portal/session/attention.ts';
 import { maxCsvRecords } from '../../src/portal/ui/csv.ts';
 import { noteRefusals, refusalsKept } from '../../src/providers/store.ts';

@@ -7,7 +7,7 @@ import { Refusal } from '../../platform/errors.ts';
 import { AtMost } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/queries.ts';
-import { Around, eventsAround, WhoWasNotified } from '../events/around.tsx';
+import { WhoWasNotified } from '../events/event.tsx';
 import { tripAt } from '../fleet/trip.tsx';
 import { TripLink } from '../fleet/trips.tsx';
 import { type Accident, AccidentState } from '../ui/accidents.tsx';
@@ -30,10 +30,9 @@ import {
   timeIn,
   vehiclePath,
 } from '../ui/records.tsx';
-import { State } from '../ui/states.tsx';
 import { FullTime, Time } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
-import { Levels } from './levels.tsx';
+import { Around, eventsAround, Levels } from './course.tsx';
 
 /** Handles the page's form. */
 export async function handle(c: Context) {
@@ -49,13 +48,10 @@ export async function handle(c: Context) {
       const { note } = parseForm(Note, form);
       const by = c.get('session').user.email;
       const changed = await handleAccident(c.env, caller, accident, { does, by, note: note || null });
-      const [text, mood] = changed
-        ? ([`The accident is ${handlings[does]}.`, 'ok'] as const)
-        : ([
-            'Nothing was changed: somebody else has done it already, or the accident is archived.',
-            'warn',
-          ] as const);
-      return done(c, accidentPath(accident), text, mood);
+      const nothing = 'Nothing was changed: somebody else has done it already, or the accident is archived.';
+      return changed
+        ? done(c, accidentPath(accident), `The accident is ${handlings[does]}.`)
+        : done(c, accidentPath(accident), nothing, 'warn');
     },
     () => detail(c),
   );
@@ -110,7 +106,6 @@ export async function detail(c: Context) {
           <Around title={`${name} around the accident`} events={events} at={at} vehicleId={ids[0] ?? null} />
         </div>
         <div class="stack">
-          <Report accident={accident} />
           <HandlingPanel accident={accident} />
           <MapAndFacts
             label="Map of the accident and of the vehicle's events around it"
@@ -120,6 +115,7 @@ export async function detail(c: Context) {
             ]}
             line={way?.filter((place) => place !== null)}
             facts={[
+              ['Report', <Report accident={accident} />],
               ['Place', <FullPlace place={accident.location} />],
               [
                 'Vehicle',
@@ -185,27 +181,9 @@ const By = ({ handled: { at, by, note } }: { handled: NonNullable<Accident['clos
 
 /** Where an accident's report is, or why there is none. */
 const Report = ({ accident: { reportUrl, reportReady, dismissed, tSP } }: { accident: Accident }) => {
-  const missing = dismissed
+  if (reportUrl) return <a href={reportUrl}>At {new URL(reportUrl).host}</a>;
+  if (reportReady) return `${tSP} has the report, but provides no link.`;
+  return dismissed
     ? 'False alarms have no report.'
     : `${tSP} has not sent a report yet. It arrives with level 3.`;
-  return (
-    <Panel
-      id="report"
-      title="Report"
-      body
-      live
-      side={reportReady ? <State mood="ok">Ready</State> : <State mood="quiet">Not yet</State>}
-    >
-      {reportUrl ? (
-        <>
-          <a href={reportUrl} rel="noreferrer">
-            Accident report
-          </a>{' '}
-          <span class="sub">Opens at {new URL(reportUrl).host}</span>
-        </>
-      ) : (
-        <p class="sub">{reportReady ? `${tSP} has the report, but provides no link.` : missing}</p>
-      )}
-    </Panel>
-  );
 };

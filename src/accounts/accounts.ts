@@ -1,6 +1,6 @@
-import { and, eq, isNull, ne, sql } from 'drizzle-orm';
+import { and, eq, isNull, ne, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { type Database, openDatabase, refuseUnless, transaction } from '../platform/db/database.ts';
+import { change, type Database, openDatabase, refuseUnless, transaction } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
@@ -100,3 +100,58 @@ export async function setUnits(env: Env, caller: Caller, units: Units): Promise<
 }
 
 const self = (id: string) => sql`select id, name from accounts where id = ${id}`;
+
+/** The statements that suspend an account before deletion, if it has this name. */
+export const suspendToDelete = (db: Database, id: string, name: string) =>
+  [
+    refuseUnless(
+      db,
+      sql`${id} <> ${nobody} and exists (select 1 from accounts where id = ${id})`,
+      'unknown account',
+    ),
+    refuseUnless(db, sql`(select name from accounts where id = ${id}) = ${name}`, 'wrong name'),
+    note(db, operatorIn(id), {
+      action: 'scheduled for deletion',
+      subject: 'account',
+      of: self(id),
+    }),
+    change(db)`update accounts set status = 'suspended' where id = ${id}`,
+  ] as const;
+
+/** The statements that delete an account's row and audit that, without its name. */
+export const deleteAccountRow = (db: Database, id: string) =>
+  [
+    note(db, operatorIn(id), {
+      action: 'deleted',
+      subject: 'account',
+      of: sql`select id, null as name from accounts where id = ${id}`,
+    }),
+    change(db)`delete from accounts where id = ${id}`,
+  ] as const;
+
+/* Statements for the transactions of a move. Of the account's two rows, at most one can be written at any time. */
+
+/** Refuses the account's writes, or allows them again, if `condition` holds. */
+export const setFrozen = (db: Database, accountId: string, frozen: boolean, condition: SQL = sql`true`) =>
+  change(db)`update accounts set frozen = ${frozen ? 1 : 0} where id = ${accountId} and ${condition}`;
+
+/** In the new home: a suspended account without a name, which points to the old home. */
+export const announce = (db: Database, accountId: string, createdAt: number, oldHome: string) =>
+  change(db)`insert into accounts (id, name, status, created_at, home)
+      values (${accountId}, '', 'suspended', ${createdAt}, ${oldHome})
+      on conflict (id) do update set home = excluded.home`;
+
+/** In the new home: makes the account live there, readable but frozen. */
+export const activate = (
+  db: Database,
+  accountId: string,
+  { name, status, units }: { name: string; status: string; units: string },
+) =>
+  change(db)`
+    update accounts set name = ${name}, status = ${status}, units = ${units}, home = null, frozen = 1
+    where id = ${accountId}`;
+
+/** In the old home: points to the new one. Keeps nothing but the account's id. */
+export const leave = (db: Database, accountId: string, newHome: string) =>
+  change(db)`
+    update accounts set name = '', status = 'suspended', home = ${newHome}, frozen = 0 where id = ${accountId}`;

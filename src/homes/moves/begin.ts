@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { announce, setFrozen } from '../../accounts/home.ts';
+import { announce, setFrozen } from '../../accounts/accounts.ts';
 import { livesHere, nobody } from '../../accounts/owner.ts';
 import { bucketOf } from '../../fleet/archive/bucket.ts';
 import { change, openDatabase, refuseUnless, statement, transaction } from '../../platform/db/database.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
+import { activate, leave } from '../../accounts/accounts.ts';
 import { note } from '../../accounts/audit/note.ts';
-import { activate, leave } from '../../accounts/home.ts';
 import { operatorIn } from '../../accounts/owner.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
 import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';

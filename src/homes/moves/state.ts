@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { setFrozen } from '../../accounts/home.ts';
+import { setFrozen } from '../../accounts/accounts.ts';
 import {
   change,
   type Database,

@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { type Account, changeAccount } from '../../accounts/accounts.ts';
+import { type Account, changeAccount, suspendToDelete } from '../../accounts/accounts.ts';
 import { note } from '../../accounts/audit/note.ts';
 import { operatorIn } from '../../accounts/owner.ts';
-import { suspendToDelete } from '../../accounts/remove.ts';
 import { forgetTokens, revokeKeysOf } from '../../accounts/tokens/service.ts';
 import { noteDeleted, noteRecords } from '../../fleet/note-changes.ts';
 import { deleteDriverRow, takeConnection } from '../../fleet/remove.ts';
@@ -13,8 +12,7 @@ import { dayMs } from '../../platform/durations.ts';
 import { removePull } from '../../providers/store.ts';
 import { cancelPending, removeFanOuts, untilNoCallStarts } from '../../webhooks/deliveries/cancel.ts';
 import { resumeWebhooks, stopWebhooks, unsubscribeAll } from '../../webhooks/remove.ts';
-import { type Deletion, deletionsWhere } from './state.ts';
-import { firstStepOf } from './steps.ts';
+import { type Deletion, deletionsWhere, stepNames } from './run.ts';
 
 /** How long an account stays suspended before it is deleted. */
 export const graceDays = 30;
@@ -87,7 +85,7 @@ export async function deleteConnection(
       noteDeleted(db, { accountId, connectionId: id, now: at }, 'connection', [id]),
       change(db)`
         insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step)
-        values (${id}, 'connection', ${accountId}, ${id}, ${at}, ${at}, ${firstStepOf('connection')})`,
+        values (${id}, 'connection', ${accountId}, ${id}, ${at}, ${at}, ${stepNames('connection')[0]})`,
       deletionsWhere(db, sql`id = ${id}`),
       ...takeConnection(db, caller, id, name),
       removePull(db, id),
@@ -122,7 +120,7 @@ export async function eraseDriver(env: Env, caller: Caller, id: string): Promise
       select id, account_id, connection_id, ${at} ${own}`,
     change(db)`
       insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step, email)
-      select id, 'driver', account_id, connection_id, ${at}, ${at}, ${firstStepOf('driver')}, lower(email) ${own}`,
+      select id, 'driver', account_id, connection_id, ${at}, ${at}, ${stepNames('driver')[0]}, lower(email) ${own}`,
     change(db)`${noteRecords(source, 'deleted', 'driver', sql`select id ${own}`)}`,
     deleteDriverRow(db, accountId, id),
     deletionsWhere(db, sql`id = ${id}`),

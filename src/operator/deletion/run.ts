@@ -1,15 +1,183 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, openDatabase } from '../../platform/db/database.ts';
+import { deleteAccountRow } from '../../accounts/accounts.ts';
+import { removeTokens } from '../../accounts/tokens/service.ts';
+import { noteArchive, removeArchive, rewriteArchive } from '../../fleet/archive/remove.ts';
+import { removeExports } from '../../fleet/exports/run.ts';
+import type { ArchivedRow } from '../../fleet/lists/archived.ts';
+import { type Action, noteRecords } from '../../fleet/note-changes.ts';
+import { type Alongside, deleteConnectionRow, eraseReferences, removeRecords } from '../../fleet/remove.ts';
+import { removeMarks } from '../../fleet/trends/job.ts';
+import { type RowChange, removeRows } from '../../homes/moves/remove.ts';
+import type { Cursor } from '../../homes/moves/state.ts';
+import { movedTables } from '../../homes/moves/tables.ts';
+import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
-import { cancelPending } from '../../webhooks/deliveries/cancel.ts';
-import { type Deletion, deletionsWhere, hasPendingInWaiting, webhooksInWaiting } from './state.ts';
-import { firstStepOf, stepAfter, stepOf } from './steps.ts';
+import {
+  claimedUntilOf,
+  eraseAnswers,
+  erasePayloads,
+  removeDeliveries,
+} from '../../webhooks/deliveries/cancel.ts';
+import { eraseRecipient, removeNotifications } from '../../webhooks/notifications/remove.ts';
+import { removeServiceLevels } from '../../webhooks/service-levels.ts';
+
+export type Kind = 'account' | 'connection' | 'driver';
+
+/** An accepted deletion that is not done. Times are milliseconds since 1970. */
+export type Deletion = {
+  id: string;
+  kind: Kind;
+  accountId: string;
+  connectionId: string | null;
+  requestedAt: number;
+  dueAt: number;
+  /** Null until it has begun. */
+  step: string | null;
+  /** How far a step has come that scans a table. */
+  cursor: string;
+  /** A driver's address to look for, in lower case. */
+  email: string | null;
+};
+
+export const maxDeletionsListed = 1000;
+
+/** Accepted deletions that are not done, those due first before others; at most 1,000. */
+export const listDeletions = (env: Env): Promise<Deletion[]> =>
+  deletionsWhere(openDatabase(env), sql`true order by due_at limit ${maxDeletionsListed}`);
+
+export const deletionsWhere = (db: Database, which: SQL) =>
+  statement<Deletion>(db)`
+    select id, kind, account_id as accountId, connection_id as connectionId, requested_at as requestedAt,
+      due_at as dueAt, step, cursor, email
+    from deletions where ${which}`;
+
+/** Does one bounded chunk of a step. Returns the cursor for the next one, or undefined when done. */
+type Step = (env: Env, deletion: Deletion) => Promise<string | undefined>;
+
+/** A step that changes rows of a table, of all that the account has, for a connection or an address, if there is one. */
+const inRows =
+  (table: string, of: 'id' | 'email', changing: (keys: SQL, value: string) => SQL): Step =>
+  async (env, deletion) => {
+    const value = deletion[of];
+    if (value === null) return undefined;
+    return throughRows(env, deletion, [table], (_, keys) => changing(keys, value));
+  };
+
+/**
+ * The steps of each kind, in order: referring rows go first. Whatever stores something of a connection or a driver needs
+ * a step here; the rows of an account are those that move with it.
+ */
+const steps: Record<Kind, Record<string, Step>> = {
+  account: {
+    tokens: removeTokens,
+    exports: removeExports,
+    rows: throughRows,
+    archive: (env, { accountId }) => removeArchive(env, { accountId, connectionId: null }),
+    account: finish,
+  },
+  connection: {
+    'rows of deliveries': inRows('deliveries', 'id', removeDeliveries),
+    'rows of notifications': inRows('notifications', 'id', removeNotifications),
+    tokens: removeTokens,
+    records: (env, deletion) => removeRecords(env, deletion.id, noted(deletion, 'deleted')),
+    'archived records': (env, { accountId, id, cursor }) =>
+      noteArchive(env, { accountId, connectionId: id }, cursor),
+    archive: (env, { accountId, id }) => removeArchive(env, { accountId, connectionId: id }),
+    exports: removeExports,
+    connection: finish,
+  },
+  driver: {
+    references: (env, deletion) => eraseReferences(env, deletion.id, noted(deletion, 'changed')),
+    archive: eraseFromArchive,
+    exports: removeExports,
+    recipients: inRows('notifications', 'email', eraseRecipient),
+    'recipients in deliveries': inRows('deliveries', 'email', erasePayloads),
+    calls: untilCallsEnd,
+    responses: inRows('deliveries', 'email', eraseAnswers),
+    driver: finish,
+  },
+};
+
+/** Records the deletion in the account's change feed. */
+const noted =
+  ({ accountId, connectionId }: Deletion, action: Action): Alongside =>
+  (kind, ids) =>
+    connectionId === null
+      ? []
+      : [noteRecords({ accountId, connectionId, now: Date.now() }, action, kind, ids)];
+
+/** Deletes a chunk of the account's rows in these tables, by default in all, or changes them otherwise. */
+async function throughRows(
+  env: Env,
+  { accountId, cursor }: Deletion,
+  names?: string[],
+  changing?: RowChange,
+): Promise<string | undefined> {
+  const db = openDatabase(env);
+  const tables = (await movedTables(env)).filter(({ name }) => names?.includes(name) ?? true);
+  const place: Cursor = cursor === '' ? {} : JSON.parse(cursor); // as it was written
+  const write: Parameters<typeof removeRows>[3] = async (statements) => {
+    const [first, ...others] = statements(db);
+    if (first) await transaction(db, [first, ...others], { repeatable: true });
+  };
+  const next = await removeRows(env, { accountId, tables }, place, write, changing);
+  return next && JSON.stringify(next);
+}
+
+const lookAgainMs = 250;
+
+/**
+ * Waits for calls in flight that may carry what was just erased, because their receivers' responses are stored and may
+ * repeat it.
+ */
+async function untilCallsEnd(env: Env, { accountId, email, cursor }: Deletion): Promise<string | undefined> {
+  const until = email === null ? null : await claimedUntilOf(env, accountId, Number(cursor) || undefined);
+  if (until === null) return undefined;
+  await scheduler.wait(lookAgainMs);
+  return cursor || String(until);
+}
+
+/** Removes a driver from the archived records that name them. */
+function eraseFromArchive(
+  env: Env,
+  { accountId, connectionId, id, cursor }: Deletion,
+): Promise<string | undefined> {
+  const rewrite = { key: 'driverId', value: id, change: withoutDriver };
+  return rewriteArchive(env, { accountId, connectionId }, rewrite, cursor);
+}
+
+const withoutDriver = (row: ArchivedRow): ArchivedRow => ({
+  ...row,
+  driverId: null,
+  ...('driverName' in row && { driverName: null }),
+});
+
+/** The last step: deletes the root row, and the deletion itself. */
+async function finish(env: Env, deletion: Deletion): Promise<undefined> {
+  const db = openDatabase(env);
+  const last = {
+    account: () => [
+      removeMarks(db, deletion.id),
+      removeServiceLevels(db, deletion.id),
+      ...deleteAccountRow(db, deletion.id),
+    ],
+    connection: () => [
+      change(db)`delete from erased_drivers where connection_id = ${deletion.id}`,
+      deleteConnectionRow(db, deletion.id),
+    ],
+    driver: () => [],
+  };
+  const done = change(db)`delete from deletions where id = ${deletion.id}`;
+  await transaction(db, [done, ...last[deletion.kind]()], { repeatable: true });
+}
+
+/** The names of a kind's steps, in order. */
+export const stepNames = (kind: Kind): string[] => Object.keys(steps[kind]);
 
 const maxAtOnce = 20;
 
 /** Works on the deletions that are due. */
 export async function continueDeletions(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
-  await cancelInWaiting(env, budget);
   const due = await deletionsWhere(
     openDatabase(env),
     sql`due_at <= ${now} order by due_at limit ${maxAtOnce}`,
@@ -19,14 +187,7 @@ export async function continueDeletions(env: Env, now = Date.now(), budget = new
 
 /** SQL for whether `continueDeletions` has work. */
 export const deletionsAreDue = (_: Env, now: number): SQL =>
-  sql`(exists (select 1 from deletions where due_at <= ${now}) or ${hasPendingInWaiting})`;
-
-/** Deliveries that were in flight when their account was suspended may have failed since, and wait for a retry. */
-async function cancelInWaiting(env: Env, budget: Budget): Promise<void> {
-  const stopped = await webhooksInWaiting(openDatabase(env));
-  const ids = stopped.map(({ id }) => id);
-  if (ids.length > 0) await cancelPending(env, ids, budget);
-}
+  sql`exists (select 1 from deletions where due_at <= ${now})`;
 
 /**
  * Works on one deletion for some seconds, if it is due. Returns how it stands, or undefined when done. It may be
@@ -39,19 +200,16 @@ export function continueDeletion(env: Env, id: string): Promise<Deletion | undef
 
 async function run(env: Env, id: string, budget: Budget, now: number): Promise<Deletion | undefined> {
   const db = openDatabase(env);
-  await begin(db, id, now);
+  // From here on activating the account no longer cancels its deletion.
+  await change(db)`
+    update deletions set step = ${stepNames('account')[0]}
+    where id = ${id} and kind = 'account' and step is null and due_at <= ${now}`;
   for (;;) {
     const [deletion] = await deletionsWhere(db, sql`id = ${id}`);
     if (!deletion?.step || !isLeft(budget)) return deletion;
     await runStep(env, db, { ...deletion, step: deletion.step }, budget);
   }
 }
-
-/** From here on activating the account no longer cancels its deletion. */
-const begin = (db: Database, id: string, now: number) =>
-  change(db)`
-    update deletions set step = ${firstStepOf('account')}
-    where id = ${id} and kind = 'account' and step is null and due_at <= ${now}`;
 
 /** Does chunks of one step until it is done or the budget is used up, and records the progress. */
 async function runStep(
@@ -61,13 +219,13 @@ async function runStep(
   budget: Budget,
 ): Promise<void> {
   const { id, kind, step } = deletion;
-  const chunk = stepOf(kind, step);
   let cursor: string | undefined = deletion.cursor;
   await inSteps(budget, async () => {
-    cursor = await chunk(env, { ...deletion, cursor: cursor ?? '' });
+    cursor = await steps[kind][step]?.(env, { ...deletion, cursor: cursor ?? '' });
     return cursor !== undefined;
   });
-  const next = cursor === undefined ? stepAfter(kind, step) : step;
+  const names = stepNames(kind);
+  const next = cursor === undefined ? names[names.indexOf(step) + 1] : step;
   await change(db)`
     update deletions set step = ${next ?? step}, cursor = ${cursor ?? ''}
     where id = ${id} and step = ${step} and cursor = ${deletion.cursor}`;

@@ -1,8 +1,7 @@
 import type { deletionOperations } from '../api/deletion.ts';
 import { deleteAccount, deleteConnection, eraseDriver } from '../deletion/accept.ts';
-import { continueDeletion } from '../deletion/run.ts';
-import type { Deletion } from '../deletion/state.ts';
-import { stepNames } from '../deletion/steps.ts';
+import type { Deletion } from '../deletion/run.ts';
+import { continueDeletion, stepNames } from '../deletion/run.ts';
 import type { Handlers } from '../handler.ts';
 import { listAllDeletions } from '../homes/lists.ts';
 

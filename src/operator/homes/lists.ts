@@ -9,7 +9,7 @@ import { askHomes } from '../../platform/homes/each.ts';
 import { hasHomes, homesOf, nameOf } from '../../platform/homes/homes.ts';
 import { maxAccountsCounted } from '../api/counted.ts';
 import type { Home } from '../api/service.ts';
-import { type Deletion, listDeletions, maxDeletionsListed } from '../deletion/state.ts';
+import { type Deletion, listDeletions, maxDeletionsListed } from '../deletion/run.ts';
 import { earlierSize, sizeOf } from '../health/size.ts';
 
 /** A slice of the accounts of all homes, oldest first. */

@@ -1,16 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase } from '../../platform/db/database.ts';
-import type { Budget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { withoutRecipient } from '../notifications/remove.ts';
 import { claimedUntil, leaseMs, startWindowMs } from './claim.ts';
 import { allWebhooks } from './sweep.ts';
 
 /**
- * Cancels the pending deliveries of deleted or stopped webhooks, except those in flight, which the sweep finds later.
+ * Cancels the pending deliveries of deleted or stopped webhooks, except those in flight: their worker finds the webhook
+ * gone, and cancels what is to be retried.
  * While an account is being moved its webhooks are stopped, and their deliveries wait.
  */
-export async function cancelPending(env: Env, webhookIds: string[], budget?: Budget): Promise<void> {
+export async function cancelPending(env: Env, webhookIds: string[]): Promise<void> {
   const now = Date.now();
   await changeInChunks(
     openDatabase(env),
@@ -23,7 +23,6 @@ export async function cancelPending(env: Env, webhookIds: string[], budget?: Bud
       where not exists (select 1 from webhooks h where h.id = w.value and (h.stopped_at is null
           or exists (select 1 from accounts where id = h.account_id and frozen)))
       limit ${rowsPerChunk})`,
-    budget,
   );
 }
 

@@ -5,7 +5,7 @@ import { send } from '../platform/queue.ts';
 import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import type { Found, ProviderRecord } from './connector.ts';
 import { msOf } from './read.ts';
-import { type Claimed, noteRefusals } from './store.ts';
+import { type Claimed, noteRefusals, type Refused } from './store.ts';
 
 /** The most records of a call of `/ingest`. */
 const maxRecords = 500;
@@ -21,56 +21,50 @@ export async function takeIn(
   claimed: Claimed,
   { records, vehicles = [] }: Found,
 ): Promise<{ unknownVehicles: boolean }> {
+  const known = new Map(vehicles.map((vehicle) => [vehicle.sourceId, vehicle]));
   const isOld = (record: ProviderRecord) => msOf(record.startedAt ?? record.eventTime) < claimed.connectedAt;
   let unknownVehicles = false;
   for (const notify of [true, false]) {
     const part = records.filter((record) => isOld(record) !== notify);
     for (let at = 0; at < part.length; at += maxRecords) {
-      const some = part.slice(at, at + maxRecords);
-      if (await takeInSome(env, claimed, some, { notify, vehicles })) unknownVehicles = true;
+      const refused = await write(env, claimed, part.slice(at, at + maxRecords), notify);
+      const orphans = refused.filter(isOrphan).map(({ record }) => record);
+      const missing = [...new Set(orphans.map(({ vehicle }) => vehicle))];
+      const again = [...missing.map((id) => placeholder(id, known.get(id))), ...orphans];
+      const reasons = refused.filter((one) => !isOrphan(one));
+      if (orphans.length > 0) reasons.push(...(await write(env, claimed, again, notify)));
+      if (reasons.length > 0) await noteRefusals(env, claimed, reasons, Date.now());
+      unknownVehicles ||= orphans.length > 0;
     }
   }
   return { unknownVehicles };
 }
 
-async function takeInSome(
+type RefusedRecord = Refused & { record: ProviderRecord };
+
+const isOrphan = ({ reason }: RefusedRecord) => reason === unknownParent('vehicle');
+
+/** Stores records. Returns the refused ones and why. */
+async function write(
   env: Env,
-  claimed: Claimed,
+  { accountId, connectionId, claim, provider, tSP, incidentTypeMap }: Claimed,
   records: ProviderRecord[],
-  { notify, vehicles }: { notify: boolean; vehicles: ProviderRecord[] },
-): Promise<boolean> {
-  const { accountId, connectionId, claim, provider, tSP, incidentTypeMap } = claimed;
+  notify: boolean,
+): Promise<RefusedRecord[]> {
   const wakes: Promise<unknown>[] = [];
-  const start = (messages: DeliveryMessage[]) => wakes.push(send(env.DELIVERIES, messages));
-  /** Returns the refused records and why. */
-  const write = async (some: ProviderRecord[]) => {
-    const source = { accountId, connectionId, provider, tSP, incidentTypeMap };
-    const { rejected } = await ingest(
-      env,
-      { accountId, pull: { connectionId, claim } },
-      { ...source, now: Date.now(), requestId: newId() },
-      { records: some.map(withoutWrongEnd), notify },
-      start,
-    );
-    return rejected.flatMap(({ index, sourceId, message }) => {
-      const record = some[index];
-      return record ? [{ record, sourceId: sourceId ?? '', reason: message }] : [];
-    });
-  };
-  let refused = await write(records);
-  const isOrphan = ({ reason }: { reason: string }) => reason === unknownParent('vehicle');
-  const orphans = refused.filter(isOrphan).map(({ record }) => record);
-  if (orphans.length > 0) {
-    const known = new Map(vehicles.map((vehicle) => [vehicle.sourceId, vehicle]));
-    const unknown = new Set(orphans.map(({ vehicle }) => vehicle));
-    const placeholders = [...unknown].map((id) => placeholder(id, known.get(id)));
-    refused = refused.filter((one) => !isOrphan(one));
-    for (const some of [placeholders, orphans]) refused.push(...(await write(some)));
-  }
+  const source = { accountId, connectionId, provider, tSP, incidentTypeMap };
+  const { rejected } = await ingest(
+    env,
+    { accountId, pull: { connectionId, claim } },
+    { ...source, now: Date.now(), requestId: newId() },
+    { records: records.map(withoutWrongEnd), notify },
+    (messages: DeliveryMessage[]) => wakes.push(send(env.DELIVERIES, messages)),
+  );
   await Promise.all(wakes);
-  const reasons = refused.map(({ record: { kind }, ...why }) => ({ kind, ...why }));
-  if (reasons.length > 0) await noteRefusals(env, claimed, reasons, Date.now());
-  return orphans.length > 0;
+  return rejected.flatMap(({ index, sourceId = '', message }) => {
+    const record = records[index];
+    return record ? [{ record, kind: record.kind, sourceId: sourceId ?? '', reason: message }] : [];
+  });
 }
 
 /** A provider's clock may go back between the two times: the impossible end is dropped. */

@@ -1,4 +1,5 @@
 import { version } from '../../package.json';
+import { readUpTo } from '../platform/body.ts';
 import { Problem, type ProblemKind } from './problem.ts';
 import { parsedJson } from './read.ts';
 
@@ -56,7 +57,9 @@ export async function call({ url, headers = {}, query = {}, body, until }: Call)
       redirect: 'manual',
       signal: timer.signal,
     });
-    text = await readText(response);
+    const bytes = await readUpTo(maxReplyBytes, response.body);
+    if (!bytes) throw new Problem('unexpected', 'returns more than 2 MiB');
+    text = new TextDecoder().decode(bytes);
   } catch (error) {
     if (error instanceof Problem) throw error;
     const late = error instanceof Error && error.name === 'TimeoutError';
@@ -69,18 +72,6 @@ export async function call({ url, headers = {}, query = {}, body, until }: Call)
   const json = parsedJson(text);
   if (json === undefined) throw new Problem('unexpected', 'returns something other than JSON');
   return { json, headers: response.headers };
-}
-
-async function readText({ body }: Response): Promise<string> {
-  if (!body) return '';
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > maxReplyBytes) throw new Problem('unexpected', 'returns more than 2 MiB');
-    chunks.push(chunk);
-  }
-  return new TextDecoder().decode(await new Blob(chunks as Uint8Array<ArrayBuffer>[]).arrayBuffer());
 }
 
 /** An upper bound: commas in texts count as well. */

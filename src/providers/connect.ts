@@ -132,31 +132,97 @@ export async function replaceCredential(
   const secrets = await seal(config(env).headerKeys, id, { credential: tried.credential });
   const hash = await identityHash(tried);
   const now = Date.now();
-  await asCaller(env, caller, (db) => [
-    unlessWithdrawn(db, id),
-    unlessConnected(db, caller, hash, id),
-    noteOn(db, caller, id, ['credential']),
-    change(db)`
-      update pulls set secrets = ${JSON.stringify(secrets)}, credential_hash = ${hash}, session = null,
-        feeds = iif(organisation_id = ${tried.organisationId}, feeds, '{}'), base_url = ${tried.baseUrl},
-        organisation = ${tried.organisation}, organisation_id = ${tried.organisationId}, refused_at = null, claim = null, claimed_until = 0,
-        due_at = iif(paused_at is null, ${now}, null)
-      where ${ownPull(caller, id)}`,
-  ]);
+  await changePull(env, caller, id, {
+    noted: 'credential',
+    set: sql`secrets = ${JSON.stringify(secrets)}, credential_hash = ${hash}, session = null,
+      feeds = iif(organisation_id = ${tried.organisationId}, feeds, '{}'), base_url = ${tried.baseUrl},
+      organisation = ${tried.organisation}, organisation_id = ${tried.organisationId}, refused_at = null,
+      claim = null, claimed_until = 0, due_at = iif(paused_at is null, ${now}, null)`,
+    unless: (db) => unlessConnected(db, caller, hash, id),
+  });
   await send(env.DELIVERIES, [{ pull: [id] }]);
   return tried;
 }
 
-/** A pulling connection of the caller's account. */
-export const ownPull = (caller: Caller, id: string): SQL =>
-  sql`connection_id = ${id} and account_id = ${caller.accountId}`;
+/**
+ * Pauses a connection. A write that a run has begun still completes.
+ *
+ * @throws Refusal: invalid, when it is not a pulling connection of the account
+ */
+export const pausePull = (env: Env, caller: Caller, id: string): Promise<void> =>
+  changePull(env, caller, id, {
+    noted: 'paused',
+    set: sql`paused_at = coalesce(paused_at, ${Date.now()}), due_at = null, claim = null`,
+  });
+
+/** Resumes a connection where it stopped. @throws Refusal: invalid, as above */
+export async function resumePull(env: Env, caller: Caller, id: string): Promise<void> {
+  await changePull(env, caller, id, {
+    noted: 'resumed',
+    set: sql`paused_at = null, due_at = iif(refused_at is null, ${Date.now()}, null), claimed_until = 0`,
+  });
+  await send(env.DELIVERIES, [{ pull: [id] }]);
+}
+
+/**
+ * Pulls all feeds of a connection now, ignoring any wait, even if its credential was refused, since it may be valid
+ * again.
+ *
+ * @throws Refusal: invalid, as above, or when it is paused
+ */
+export async function pullNow(env: Env, caller: Caller, id: string): Promise<void> {
+  await changePull(env, caller, id, {
+    only: sql`paused_at is null`,
+    set: sql`due_at = ${Date.now()}, refused_at = null,
+      feeds = (select json_group_object(key, json(json_remove(value, '$.problem', '$.pulledAt')))
+        from json_each(feeds))`,
+  });
+  await send(env.DELIVERIES, [{ pull: [id] }]);
+}
+
+/**
+ * Stores the encrypted secret with which the provider signs its webhook's calls. Without one, all of them are ignored.
+ *
+ * @throws Refusal: invalid, for an invalid secret, or when it is not a pulling connection
+ */
+export async function setWebhookSecret(env: Env, caller: Caller, id: string, text: string): Promise<void> {
+  const secret = text.trim();
+  if (!/^[\x21-\x7e]{8,500}$/.test(secret)) throw wrong('secret', 'must be one word of 8 to 500 characters');
+  const sealed = JSON.stringify(await seal(config(env).headerKeys, id, { secret }));
+  await changePull(env, caller, id, { noted: 'webhook secret', set: sql`webhook_secret = ${sealed}` });
+}
+
+/**
+ * Changes the pull of a connection that passes `only` and whose consent was not withdrawn, and audits that `noted`
+ * changed. `unless` may refuse it.
+ */
+async function changePull(
+  env: Env,
+  caller: Caller,
+  id: string,
+  {
+    set,
+    noted,
+    only = sql`true`,
+    unless,
+  }: { set: SQL; noted?: string; only?: SQL; unless?: (db: Database) => ReturnType<typeof refuseUnless> },
+): Promise<void> {
+  const own = sql`connection_id = ${id} and account_id = ${caller.accountId}`;
+  await asCaller(env, caller, (db) => [
+    refuseUnless(db, sql`exists (select 1 from pulls where ${own} and ${only})`, 'no pull'),
+    unlessWithdrawn(db, id),
+    ...(unless ? [unless(db)] : []),
+    ...(noted ? [noteOn(db, caller, id, [noted])] : []),
+    change(db)`update pulls set ${set} where ${own}`,
+  ]);
+}
 
 /** SQL for whether the connection `id` was connected by a link whose consent was withdrawn. */
 export const isWithdrawn = (id: SQL): SQL =>
   sql`exists (select 1 from connect_links where connection_id = ${id} and withdrawn_at is not null)`;
 
 /** The statement that refuses such a connection, so that the withdrawal holds. */
-export const unlessWithdrawn = (db: Database, id: string) =>
+const unlessWithdrawn = (db: Database, id: string) =>
   refuseUnless(db, sql`not ${isWithdrawn(sql`${id}`)}`, 'consent withdrawn');
 
 /** The statement that audits a change to a connection. */
@@ -195,4 +261,4 @@ function baseUrlOf(env: Env, connector: Connector, given: string | undefined): s
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-export const wrong = (field: string, message: string) => invalid(`${field} ${message}`, [{ field, message }]);
+const wrong = (field: string, message: string) => invalid(`${field} ${message}`, [{ field, message }]);

@@ -16,7 +16,6 @@ import {
   limitedFor,
   nextDueAt,
   nextTask,
-  type Planned,
   startAgain,
   type Task,
 } from './plan.ts';
@@ -71,12 +70,10 @@ export async function pull(env: Env, ids: string[]): Promise<void> {
 /** One connection's run. Returns its id if there is more to do. */
 async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<string | undefined> {
   try {
-    const connector = connectorOf(claimed.provider);
-    if (!connector) throw new Error(`No provider ${claimed.provider} is built in`);
-    const run = await openRun(env, claimed, connector);
+    const run = await openRun(env, claimed);
     await work(env, run, budget);
     const now = Date.now();
-    const { saved, session } = run;
+    const { saved, newSession: session } = run;
     const health = healthOf(run, {
       refusedAt: saved.refusedAt ?? null,
       succeededAt: saved.succeededAt ?? claimed.succeededAt,
@@ -92,40 +89,39 @@ async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<stri
   }
 }
 
-const interrupted = ({ connectionId }: Claimed, error: unknown): void =>
+const interrupted = ({ connectionId }: Pick<Claimed, 'connectionId'>, error: unknown): void =>
   fault('error', { message: 'A pull was interrupted', connectionId, ...described(error) });
 
-type Run = Planned & {
-  claimed: Claimed;
+type Run = Claimed & {
   connector: Connector;
   access: Access;
   api: unknown;
   done: Set<FeedName>;
   saved: Saved;
   /** A new session, as JSON. */
-  session?: string;
+  newSession?: string;
   limitedUntil?: number;
 };
 
-async function openRun(env: Env, claimed: Claimed, connector: Connector): Promise<Run> {
+async function openRun(env: Env, claimed: Claimed): Promise<Run> {
+  const connector = connectorOf(claimed.provider);
+  if (!connector) throw new Error(`No provider ${claimed.provider} is built in`);
   const { headerKeys } = config(env);
-  const { connectionId, feeds, connectedAt, historyDays, baseUrl, incidentTypeMap } = claimed;
+  const { connectionId, session, baseUrl, incidentTypeMap } = claimed;
   const { credential = '' } = await unseal(headerKeys, connectionId, claimed.secrets);
-  const kept = claimed.session && (await unseal(headerKeys, connectionId, claimed.session));
+  const kept = session && (await unseal(headerKeys, connectionId, session));
   const access: Access = {
     credential,
     baseUrl,
     until: Date.now() + pageMs,
     session: JSON.parse(kept?.session ?? 'null'),
     keepSession(session) {
-      run.session = JSON.stringify(session);
+      run.newSession = JSON.stringify(session);
     },
     mayCall: (url) => mayCall(env, url),
     incidentTypeMap,
   };
-  const api = connector.open(access);
-  const planned = { connector, feeds, connectedAt, historyDays };
-  const run: Run = { ...planned, claimed, access, api, done: new Set(), saved: {} };
+  const run: Run = { ...claimed, connector, access, api: connector.open(access), done: new Set(), saved: {} };
   return run;
 }
 
@@ -138,16 +134,15 @@ async function work(env: Env, run: Run, budget: Budget): Promise<void> {
       if (!(await pullPage(env, run, task))) return;
     } catch (error) {
       const problem = problemIn(run, error);
-      if (problem.kind === 'refused') {
-        run.saved.refusedAt = Date.now();
-        fail(run, task, problem);
-        return;
-      }
       if (problem.kind === 'rate limited') {
         run.limitedUntil = Date.now() + limitedFor(problem);
         return;
       }
       fail(run, task, problem);
+      if (problem.kind === 'refused') {
+        run.saved.refusedAt = Date.now();
+        return;
+      }
     }
     if (!isLeft(budget)) return;
   }
@@ -162,18 +157,18 @@ function fail(run: Run, task: Task, problem: Problem): void {
 }
 
 /** The provider's problem, or an error of ours as one: this feed waits and reports it, and the others continue. */
-function problemIn({ claimed }: Run, error: unknown): Problem {
+function problemIn(run: Run, error: unknown): Problem {
   if (error instanceof Problem) return error;
   const { failure } = refusalIn(error) ?? {};
   if (failure?.kind === 'unavailable' || failure?.kind === 'rate limited')
     return new Problem('rate limited', 'We are busy', failure.retryAfter * 1000);
-  interrupted(claimed, error);
+  interrupted(run, error);
   return new Problem('unexpected', 'returns something that we cannot read yet');
 }
 
 /** Pulls a page. Returns false once the run has lost its claim, as when consent is withdrawn. */
 async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
-  const { feeds, connector, claimed, access, done, saved } = run;
+  const { feeds, connector, access, done, saved } = run;
   access.until = Date.now() + pageMs;
   const feed = connector.feeds[task.feed];
   if (!feed) throw new Error(`${connector.provider} has no ${task.feed}`);
@@ -182,8 +177,8 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
   const page =
     task.window && feed.history
       ? ofHistory(await feed.history.page(run.api, task.window, place?.cursor ?? null))
-      : await feed.changes(run.api, state?.cursor ?? null, claimed.connectedAt);
-  const { unknownVehicles } = await takeIn(env, claimed, page);
+      : await feed.changes(run.api, state?.cursor ?? null, run.connectedAt);
+  const { unknownVehicles } = await takeIn(env, run, page);
   if (unknownVehicles) pullVehiclesSoon(run);
   const now = Date.now();
   const progress = { cursor: page.cursor, more: page.more, records: page.records.length };
@@ -191,13 +186,10 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
   if (!task.window && !page.more) done.add(task.feed);
   const isNews = JSON.stringify(next) !== JSON.stringify(state);
   if (isNews) setFeed(run, task.feed, next);
-  if (isNews || now - (saved.succeededAt ?? claimed.succeededAt ?? 0) > successMs) saved.succeededAt = now;
+  if (isNews || now - (saved.succeededAt ?? run.succeededAt ?? 0) > successMs) saved.succeededAt = now;
   // Saved now, so that a killed run need not pull it again. The last page is saved with the release.
-  if (isNews && (page.more || task.window)) {
-    const { refusedAt: _, ...kept } = saved;
-    return (await save(env, claimed, kept)) !== undefined;
-  }
-  return true;
+  if (!isNews || !(page.more || task.window)) return true;
+  return (await save(env, run, saved)) !== undefined;
 }
 
 const ofHistory = ({ next, ...found }: Page) => ({

@@ -5,7 +5,7 @@ import { readBytes } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
 import { addressOf, limit, refuseIfOver } from '../platform/http/limits.ts';
-import { ring } from './trigger.ts';
+import { ring } from './store.ts';
 
 /** Where providers' webhooks call. Their content is ignored: a call only makes a pull due. */
 export const providerRoutes = new Hono<App>().post('/providers/:connectionId/webhook', takeCall);

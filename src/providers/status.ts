@@ -19,9 +19,11 @@ type PullRow = {
   /** Equal for two credentials of the same organisation. */
   organisationId: string;
   baseUrl: string;
-  pausedAt: number | null;
-  refusedAt: number | null;
-  isWithdrawn: number;
+  /**
+   * Refused: the provider refuses the credential, which must be replaced. Withdrawn: consent was withdrawn by the connect
+   * link. In both cases nothing is pulled.
+   */
+  state: 'pulling' | 'paused' | 'refused' | 'withdrawn';
   hasWebhookSecret: number;
   lastPulledAt: number | null;
   /** Null while nothing is pulled. More than a minute away only when the provider asks us to wait. */
@@ -34,8 +36,9 @@ type PullRow = {
 
 const row = sql`
   select c.id, c.provider, p.organisation,
-    p.organisation_id as organisationId, p.base_url as baseUrl, p.paused_at as pausedAt, p.refused_at as refusedAt,
-    ${isWithdrawn(sql`c.id`)} as isWithdrawn, p.webhook_secret is not null as hasWebhookSecret, c.last_pulled_at as lastPulledAt,
+    p.organisation_id as organisationId, p.base_url as baseUrl,
+    case when ${isWithdrawn(sql`c.id`)} then 'withdrawn' when p.paused_at is not null then 'paused'
+      when p.refused_at is not null then 'refused' else 'pulling' end as state, p.webhook_secret is not null as hasWebhookSecret, c.last_pulled_at as lastPulledAt,
     p.due_at as nextAt, p.history_days as historyDays, p.connected_at as connectedAt, c.incident_type_map as incidentTypeMap, p.feeds
   from pulls p join connections c on c.id = p.connection_id`;
 
@@ -90,34 +93,15 @@ async function summariesOf(env: Env, caller: Caller, ids: SQL): Promise<Map<stri
   );
 }
 
-/**
- * Refused: the provider refuses the credential, which must be replaced. Withdrawn: consent was withdrawn by the connect
- * link. In both cases nothing is pulled.
- */
-type State = 'pulling' | 'paused' | 'refused' | 'withdrawn';
-
 function summaryOf(found: PullRow) {
   const connector = connectorOf(found.provider);
   if (!connector) return undefined;
-  const {
-    id: _,
-    pausedAt,
-    refusedAt,
-    isWithdrawn: withdrawn,
-    hasWebhookSecret,
-    connectedAt,
-    incidentTypeMap,
-    feeds,
-    ...shown
-  } = found;
+  const { id: _, connectedAt, incidentTypeMap, feeds, ...shown } = found;
   const { historyDays } = found;
   const planned = { connector, feeds: JSON.parse(feeds) as Feeds, connectedAt, historyDays }; // as pulls write it
-  const pulled: State = pausedAt !== null ? 'paused' : refusedAt !== null ? 'refused' : 'pulling';
-  const state: State = withdrawn ? 'withdrawn' : pulled;
   return {
     ...shown,
-    state,
-    hasWebhookSecret: hasWebhookSecret === 1,
+    hasWebhookSecret: found.hasWebhookSecret === 1,
     feeds: feedNames.filter((name) => connector.feeds[name]).map((name) => feedStatus(planned, name)),
   };
 }

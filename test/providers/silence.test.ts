@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
-import { noteSilences } from '../../src/providers/silence.ts';
+import { noteSilences } from '../../src/providers/health-alerts.ts';
 import { sendMessages } from '../../src/webhooks/alerts/sending.ts';
 import { keepEmails } from '../support/emails.ts';
 import { signIn } from '../support/portal.ts';

@@ -12,9 +12,15 @@ import { lists } from '../../fleet/lists/registry.ts';
 import { readList } from '../../fleet/service.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { invalid } from '../../platform/errors.ts';
-import { connectProvider, replaceCredential } from '../../providers/connect.ts';
+import {
+  connectProvider,
+  pausePull,
+  pullNow,
+  replaceCredential,
+  resumePull,
+  setWebhookSecret,
+} from '../../providers/connect.ts';
 import { createLink, listLinks, revokeLink } from '../../providers/links.ts';
-import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/manage.ts';
 import { pullStatus } from '../../providers/status.ts';
 import type { connectionOperations } from '../api/connections.ts';
 import type { Handlers } from '../handler.ts';

@@ -1,3 +1,4 @@
+import { readUpTo } from '../body.ts';
 import { invalid, Refusal } from '../errors.ts';
 import type { Context } from './context.ts';
 
@@ -27,14 +28,8 @@ export async function readJson(c: Context, limitBytes: number): Promise<unknown>
 export async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = new Refusal({ kind: 'too large', limitBytes });
   if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge;
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
-    if (size > limitBytes) throw tooLarge;
-    chunks.push(chunk);
-  }
-  const bytes = new Uint8Array(await new Blob(chunks).arrayBuffer());
+  const bytes = await readUpTo(limitBytes, request.body);
+  if (!bytes) throw tooLarge;
   read.set(request, bytes);
   return bytes;
 }

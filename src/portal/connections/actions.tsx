@@ -1,7 +1,7 @@
 import { findConnection, updateConnection } from '../../fleet/connections.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/manage.ts';
+import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/connect.ts';
 import { saveExternalId } from '../ui/external-id.tsx';
 import { done, submit } from '../ui/form.ts';
 import { confirmed } from '../ui/forms.tsx';

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { version } from '../../../package.json';
+import { readUpTo } from '../../platform/body.ts';
 import { config } from '../../platform/config.ts';
 import { type Sealed, seal, unseal } from '../../platform/crypto.ts';
 import { openDatabase } from '../../platform/db/database.ts';
@@ -161,13 +162,6 @@ const failures = {
 
 /** The text of a response; undefined if it is too long. */
 async function textOf({ body }: Response): Promise<string | undefined> {
-  const decoder = new TextDecoder();
-  let text = '';
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength;
-    if (size > maxTokenBytes) return undefined;
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text;
+  const bytes = await readUpTo(maxTokenBytes, body);
+  return bytes && new TextDecoder().decode(bytes);
 }

@@ -26,19 +26,7 @@ export type Operation = {
 export const readDocument = (name: 'openapi.json' | 'openapi.operator.json'): Document =>
   JSON.parse(readFileSync(join(siteDirectory, name), 'utf8'));
 
-/** Both documents as one; what they share is the same in both. */
-export function wholeDocument(): Document {
-  const [client, operators] = [readDocument('openapi.json'), readDocument('openapi.operator.json')];
-  const components = Object.fromEntries(
-    Object.keys({ ...client.components, ...operators.components }).map((kind) => [
-      kind,
-      { ...client.components[kind], ...operators.components[kind] },
-    ]),
-  );
-  return { ...client, paths: { ...client.paths, ...operators.paths }, components };
-}
-
-/** The same with objects that hold what they declare and no more: clients must bear additions, tests need not. */
+/** A document with objects that hold what they declare and no more: clients must bear additions, tests need not. */
 export function closed<T>(document: T): T {
   if (Array.isArray(document)) return document.map(closed) as T; // of the same kind
   if (typeof document !== 'object' || document === null) return document;
@@ -71,20 +59,11 @@ export async function startProxy(document: Document, upstream: string, directory
   }
   return {
     url: address() ?? '',
-    /** Method and path of each call that came back with 200. One call at a time, as the log has it. */
-    succeeded: () =>
-      [...log.matchAll(/Forwarding "(\w+)" request to (\S+?)\.\.\..*?has returned (\d+)/gs)]
-        .filter(([, , , status]) => status === '200')
-        .map(([, method = '', url = '']) => ({ method, path: new URL(url).pathname })),
     deviations: () =>
       log.split('\n').filter((line) => /Violation: response|terminated with error/.test(line)),
     stop: () => child.kill(),
   };
 }
-
-/** Whether a path is one of a template such as `/webhook/{id}`. */
-export const isOf = (template: string, path: string): boolean =>
-  new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
 
 /** A reply as it came. */
 export type HttpReply = { status: number; headers: Record<string, string | undefined>; text: string };

@@ -10,7 +10,13 @@ export type Made = {
   body?: string | Uint8Array<ArrayBuffer>;
 };
 
-type Parameter = { name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Json };
+type Parameter = {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required?: boolean;
+  schema: Json;
+  example?: unknown;
+};
 
 /**
  * Makes requests for one operation: some as the document has them, with `known` values for properties and
@@ -30,7 +36,7 @@ export function requestsFor(
       .integer({ min: 1 })
       .map((seed) => generateSync({ ...schema, components: document.components }, { seed, maxLength: 60 }));
 
-  const parameters = (operation.parameters ?? []).map((part) => resolved(document, part) as Parameter); // as OpenAPI has it
+  const parameters = parametersOf(document, operation);
   const asItShould = fc.tuple(
     ...parameters.map((parameter) => {
       const values = valuesOf(parameter, known, asDocumented(parameter.schema));
@@ -49,23 +55,63 @@ export function requestsFor(
   const values = fc.oneof(asItShould, anyhow);
   const schema = operation.requestBody?.content['application/json'].schema;
   const bodies = schema ? bodyOf(asDocumented(schema), known) : fc.constant({});
-  const all = fc.tuple(values, bodies).map(([values, body]) => {
-    const url = { path: template, query: new URLSearchParams() };
-    const headers: Record<string, string> = {};
-    for (const [i, { name, in: place }] of parameters.entries())
-      for (const value of values[i] ?? [])
-        if (place === 'path') url.path = url.path.replace(`{${name}}`, () => inPath(value));
-        else if (place === 'query') url.query.append(name, value);
-        else headers[name] = value.replace(/[^\x20-\x7e]/g, '?').trim();
-    return {
-      method: method.toUpperCase(),
-      path: url.query.size > 0 ? `${url.path}?${url.query}` : url.path,
-      headers: { 'content-type': 'application/json', ...headers },
-      ...body,
-    };
-  });
+  const all = fc
+    .tuple(values, bodies)
+    .map(([values, body]) => made(template, method, parameters, values, body));
   return fc.sample(all, { seed, numRuns: count });
 }
+
+/** The request of an operation's examples, with what is required and `known` values where it has any. */
+export function usualRequest(
+  document: Document,
+  template: string,
+  method: string,
+  operation: Operation,
+  known: Record<string, unknown>,
+): Made {
+  const parameters = parametersOf(document, operation).filter(({ required }) => required);
+  const values = parameters.map(({ name, example }) => [String(known[name] ?? example)]);
+  const body = operation.requestBody?.content['application/json'].example as Json | undefined; // all are objects
+  return made(
+    template,
+    method,
+    parameters,
+    values,
+    body ? { body: JSON.stringify(withKnown(body, known)) } : {},
+  );
+}
+
+const parametersOf = (document: Document, { parameters = [] }: Operation) =>
+  parameters.map((part) => resolved(document, part) as Parameter); // as OpenAPI has it
+
+/** A request with these values of its parameters. */
+function made(
+  template: string,
+  method: string,
+  parameters: Parameter[],
+  values: string[][],
+  body: Body,
+): Made {
+  const url = { path: template, query: new URLSearchParams() };
+  const headers: Record<string, string> = {};
+  for (const [i, { name, in: place }] of parameters.entries())
+    for (const value of values[i] ?? [])
+      if (place === 'path') url.path = url.path.replace(`{${name}}`, () => inPath(value));
+      else if (place === 'query') url.query.append(name, value);
+      else headers[name] = value.replace(/[^\x20-\x7e]/g, '?').trim();
+  return {
+    method: method.toUpperCase(),
+    path: url.query.size > 0 ? `${url.path}?${url.query}` : url.path,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...body,
+  };
+}
+
+/** The same with known values in place of its own. */
+const withKnown = (value: Json, known: Record<string, unknown>): Json => ({
+  ...value,
+  ...Object.fromEntries(Object.entries(known).filter(([name]) => name in value)),
+});
 
 /** A path segment: not one that a URL parser would take for the folder itself or the one above. */
 const inPath = (value: string): string => (/^\.{0,2}$/.test(value) ? 'dot' : encodeURIComponent(value));
@@ -109,10 +155,7 @@ type Body = Pick<Made, 'body'> & { headers?: Record<string, string> };
 
 function bodyOf(documented: fc.Arbitrary<unknown>, known: Record<string, unknown>): fc.Arbitrary<Body> {
   const json = (value: unknown): Body => ({ body: JSON.stringify(value) });
-  const reaching = documented.map((value) => ({
-    ...(value as Json), // all bodies are objects
-    ...Object.fromEntries(Object.entries(known).filter(([name]) => name in (value as Json))),
-  }));
+  const reaching = documented.map((value) => withKnown(value as Json, known)); // all bodies are objects
   const spoiled = fc
     .tuple(reaching, fc.nat(), fc.oneof(fc.jsonValue({ maxDepth: 3 }), hostileText), fc.boolean())
     .map(([value, at, instead, drop]) => spoil(value, at, instead, drop));

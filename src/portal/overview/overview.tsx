@@ -1,4 +1,3 @@
-import { getCookie, setCookie } from 'hono/cookie';
 import { selectLatest } from '../../fleet/changes/feed.ts';
 import {
   asDay,
@@ -11,14 +10,14 @@ import {
 import { recountLive } from '../../fleet/trends/recount.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { hourMs } from '../../platform/durations.ts';
-import { type Context, seeOther } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { waitInWords } from '../../webhooks/latency.ts';
 import { levelsOf, type ServiceLevel, selectWaits, waitsIn } from '../../webhooks/service-levels.ts';
 import { addDays, startOfDay } from '../ui/days.ts';
 import { percent } from '../ui/format.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Live, Panel } from '../ui/parts.tsx';
-import { type Column, Table } from '../ui/table.tsx';
+import { Live } from '../ui/parts.tsx';
+import { type Column, TablePanel } from '../ui/table.tsx';
 import { Ago, dayIn, longDay } from '../ui/time.tsx';
 import {
   LatestArrivals,
@@ -29,7 +28,7 @@ import {
   selectOpenAccidents,
 } from './latest.tsx';
 import { Problems, selectConnectionProblems, selectWebhookProblems } from './problems.tsx';
-import { isSetUp, SetupList, selectSetup } from './setup.tsx';
+import { SetupList, selectSetup } from './setup.tsx';
 import { Affected, IncidentTypes, Trend } from './trends.tsx';
 
 /** Spans to compare with the same time before. */
@@ -46,76 +45,44 @@ export function spanOf(zone: string, today: string, days: number): Span {
   return { today, days, starts };
 }
 
-/** The cookie of people who have hidden the setup list. */
-const hidden = 'setup-hidden';
-
 /** What needs attention, trends, and the latest events; for a new account, what to do next. */
 export async function overview(c: Context) {
-  const { account, attention, user } = c.get('session');
-  if (c.req.query('setup') === 'hidden') {
-    setCookie(c, hidden, user.accountId, {
-      path: '/portal',
-      httpOnly: true,
-      sameSite: 'Lax',
-      maxAge: 31_536_000,
-    });
-    return seeOther(c, '/portal');
-  }
+  const { account, attention } = c.get('session');
   const now = Date.now();
   const zone = timeZoneOf(c);
   const days = Number(c.req.query('days'));
   const today = dayIn(zone, now);
   const span = spanOf(zone, today, spans.includes(days) ? days : 30);
-  const found = await readOverview(c.env, c.get('caller'), {
-    span,
-    since: startOfDay(zone, today),
-  });
-  const isNew = !found.setup.sent;
-  const showsSetup = !isSetUp(found.setup) && (isNew || getCookie(c, hidden) !== user.accountId);
-  return page(
-    c,
-    {
-      title: isNew ? `Set up ${account}` : 'Overview',
-      narrow: isNew,
-      lead: isNew ? (
-        'Steps are checked off automatically.'
-      ) : (
-        <>
-          {longDay(zone, now)}.{' '}
-          {found.changedAt > 0 && (
-            <>
-              Last data <Ago at={Math.min(found.changedAt, now)} />.
-            </>
-          )}
-        </>
-      ),
-    },
-    <>
-      <Live id="problems-now">
-        <Problems {...found.problems} />
-      </Live>
-      {showsSetup && (
+  const caller = c.get('caller');
+  const found = await readOverview(c.env, caller, { span, since: startOfDay(zone, today) });
+  const problems = (
+    <Live id="problems-now">
+      <Problems {...found.problems} />
+    </Live>
+  );
+  if (!found.setup.sent)
+    return page(
+      c,
+      { title: `Set up ${account}`, narrow: true, lead: 'Steps are checked off automatically.' },
+      <>
+        {problems}
         <Live id="setup-now">
-          <SetupList setup={found.setup} canHide={!isNew} />
+          <SetupList setup={found.setup} />
         </Live>
-      )}
-      {isNew && (
         <p class="sub">
           Building against the API? <a href="/portal/settings/tokens">Create an API token</a> or{' '}
           <a href="/docs">read the documentation</a>.
         </p>
-      )}
-      {!isNew && <Everything {...{ found, span, zone }} open={attention.accidents} />}
-    </>,
-  );
-}
-
-const Everything = (props: { found: Overview; span: Span; zone: string; open: number }) => {
-  const { found, span, zone, open } = props;
-  return (
+      </>,
+    );
+  const lastData = found.changedAt > 0 && ['Last data ', <Ago at={Math.min(found.changedAt, now)} />, '.'];
+  return page(
+    c,
+    { title: 'Overview', lead: [longDay(zone, now), '. ', lastData] },
     <>
+      {problems}
       <div class="cols cols-3-2 cols-stretch">
-        <OpenAccidents accidents={found.accidents} count={open} />
+        <OpenAccidents accidents={found.accidents} count={attention.accidents} />
         <RiskToday today={found.today} zone={zone} />
       </div>
       <Trend span={span} spans={spans} days={found.days} />
@@ -128,9 +95,9 @@ const Everything = (props: { found: Overview; span: Span; zone: string; open: nu
       <Live id="delivery-times-now">
         <DeliveryTimes levels={found.levels} />
       </Live>
-    </>
+    </>,
   );
-};
+}
 
 /** How long notifications took from receipt to the first attempt and to delivery. */
 const DeliveryTimes = ({ levels: { day, month } }: { levels: ReturnType<typeof levelsOf> }) => {
@@ -142,14 +109,15 @@ const DeliveryTimes = ({ levels: { day, month } }: { levels: ReturnType<typeof l
   ];
   if (shown.every(({ count }) => count === 0)) return null;
   return (
-    <Panel id="delivery-times" title="Delivery times" side={<p>50% · 95% · 99% of deliveries within</p>}>
-      <Table
-        caption="Time from receipt to the first attempt and to success"
-        stacked
-        columns={timeColumns}
-        items={shown}
-      />
-    </Panel>
+    <TablePanel
+      id="delivery-times"
+      title="Delivery times"
+      side={<p>50% · 95% · 99% of deliveries within</p>}
+      caption="Time from receipt to the first attempt and to success"
+      stacked
+      columns={timeColumns}
+      items={shown}
+    />
   );
 };
 
@@ -167,8 +135,6 @@ const times = ({ p50, p95, p99 }: ServiceLevel['delivered']): string =>
   [p50, p95, p99]
     .map((seconds) => waitInWords(seconds === Number.POSITIVE_INFINITY ? null : seconds))
     .join(' · ');
-
-export type Overview = Awaited<ReturnType<typeof readOverview>>;
 
 /**
  * All data of the overview in one round trip. Counts the last hours first, so that the page is current; the job counts

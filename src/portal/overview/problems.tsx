@@ -68,30 +68,19 @@ const OfWebhook = ({ webhook }: { webhook: WebhookProblem }) => {
   const { id, failures, paused, openUntil, lastFailure, waiting, failed } = webhook;
   const name = titleOf(webhook);
   const does = lastFailure === null ? '' : `Its receiver ${failureDescription(JSON.parse(lastFailure))}.`; // as record.ts writes it
-  const href = `/portal/webhooks/${id}`;
-  if (!paused)
-    return (
-      <Problem
-        mood="warn"
-        title={`Webhook “${name}”: ${deliveries(failed, maxCounted)} failed in the last 7 days`}
-        action={<LinkButton href={href} name="Review and replay" about={`of ${name}`} small />}
-      >
-        {failures === 0 ? 'The receiver works again and can receive them now.' : does}
-      </Problem>
-    );
+  const isWaiting = paused === 1 && openUntil !== null && openUntil > Date.now();
+  const [title, button] = paused
+    ? [`Webhook “${name}” is paused after ${failures} failures in a row`, 'See the failures']
+    : [`Webhook “${name}”: ${deliveries(failed, maxCounted)} failed in the last 7 days`, 'Review and replay'];
   return (
     <Problem
-      mood="bad"
-      title={`Webhook “${name}” is paused after ${failures} failures in a row`}
-      action={<LinkButton href={href} name="See the failures" about={`of ${name}`} small />}
+      mood={paused ? 'bad' : 'warn'}
+      title={title}
+      action={<LinkButton href={`/portal/webhooks/${id}`} name={button} about={`of ${name}`} small />}
     >
-      {does} {`${deliveries(waiting, maxCounted)} ${waiting === 1 ? 'is' : 'are'} waiting`}
-      {openUntil !== null && openUntil > Date.now() && (
-        <>
-          ; next attempt at <Time at={openUntil} />
-        </>
-      )}
-      .
+      {failures === 0 ? 'The receiver works again and can receive them now.' : does}{' '}
+      {paused === 1 && `${deliveries(waiting, maxCounted)} ${waiting === 1 ? 'is' : 'are'} waiting.`}{' '}
+      {isWaiting && ['Next attempt at ', <Time at={openUntil} />, '.']}
     </Problem>
   );
 };

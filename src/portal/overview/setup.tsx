@@ -3,54 +3,41 @@ import type { Caller } from '../../platform/db/guard.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icons.tsx';
 
-/** Whether data comes in, and something receives it. */
-export const isSetUp = ({ sent, webhook, token }: Setup): boolean => Boolean(sent && (webhook || token));
-
-/** A step of the list, and the button that leads to its page. */
-type Step = { name: string; done: boolean; text: string; href: string; button: string };
-
-const stepsOf = ({ connection, sent, webhook, token }: Setup): Step[] => [
-  connection === null
-    ? {
-        name: 'Connect a data source',
-        done: false,
-        text: 'Choose your telematics provider, and enter its API token. Its data is pulled automatically.',
-        ...{ href: '/portal/connections/new', button: 'Add a connection' },
-      }
-    : {
-        name: 'Connect a data source',
-        done: Boolean(sent),
-        text: `“${connection}” is connected. Its data appears here within seconds.`,
-        ...{ href: '/portal/connections', button: 'See the connection' },
-      },
-  {
-    name: 'Choose where notifications go',
-    done: Boolean(webhook),
-    text: 'Accidents and safety events are sent to your HTTPS endpoint as they happen.',
-    ...{ href: '/portal/webhooks/new', button: 'Add a webhook' },
-  },
-  {
-    name: 'Create an API token',
-    done: Boolean(token),
-    text: 'Your programs need one to read connections, vehicles, drivers, trips and safety events.',
-    ...{ href: '/portal/settings/tokens', button: 'Create a token' },
-  },
-];
-
-/** The steps to set an account up, with the finished ones ticked. */
-export const SetupList = ({ setup, canHide }: { setup: Setup; canHide: boolean }) => {
-  const steps = stepsOf(setup);
+/** The steps to set a new account up, with the finished ones ticked. */
+export const SetupList = ({ setup: { connection, webhook, token } }: { setup: Setup }) => {
+  const steps = [
+    {
+      name: 'Connect a data source',
+      done: connection !== null,
+      text: connection
+        ? `“${connection}” is connected. Its data appears here within seconds.`
+        : 'Choose your telematics provider, and enter its API token. Its data is pulled automatically.',
+      href: '/portal/connections/new',
+      button: 'Add a connection',
+    },
+    {
+      name: 'Choose where notifications go',
+      done: webhook === 1,
+      text: 'Accidents and safety events are sent to your HTTPS endpoint as they happen.',
+      href: '/portal/webhooks/new',
+      button: 'Add a webhook',
+    },
+    {
+      name: 'Create an API token',
+      done: token === 1,
+      text: 'Your programs need one to read connections, vehicles, drivers, trips and safety events.',
+      href: '/portal/settings/tokens',
+      button: 'Create a token',
+    },
+  ];
   const done = steps.filter((step) => step.done).length;
   const current = steps.find((step) => !step.done);
   return (
     <section class="panel" aria-labelledby="steps">
       <div class="panel-body">
-        <div class="flex justify-between">
-          <h2 id="steps">
-            {done} of {steps.length} done
-          </h2>
-          {canHide && <a href="/portal?setup=hidden">Hide this list</a>}
-        </div>
+        <h2 id="steps">
+          {done} of {steps.length} done
+        </h2>
         <svg class="progress-line mt-2" aria-hidden="true">
           <rect class="fill-rest" width="100%" height="6" rx="3" />
           <rect class="fill-main" width={`${Math.round((100 * done) / steps.length)}%`} height="6" rx="3" />
@@ -58,31 +45,29 @@ export const SetupList = ({ setup, canHide }: { setup: Setup; canHide: boolean }
       </div>
       <ol class="rows checklist border-t border-line">
         {steps.map((step) => (
-          <StepRow step={step} current={step === current} />
+          <li class={step === current ? 'current' : undefined}>
+            <span class={step.done ? 'ok' : step === current ? undefined : 'quiet'}>
+              <Icon name={step.done ? 'circle-check' : step === current ? 'circle-dot' : 'circle'} />
+            </span>
+            <div class="min-w-0">
+              <strong>{step.name}</strong>
+              <span class="sr-only">{step.done ? ' (done)' : ' (to do)'}</span>
+              <p class="sub break-words">{step.text}</p>
+            </div>
+            {step.done ? (
+              <span />
+            ) : (
+              <LinkButton
+                href={step.href}
+                name={step.button}
+                weight={step === current ? 'primary' : 'plain'}
+                small
+              />
+            )}
+          </li>
         ))}
       </ol>
     </section>
-  );
-};
-
-const StepRow = ({ step, current }: { step: Step; current: boolean }) => {
-  const { name, done, text, href, button } = step;
-  return (
-    <li class={current ? 'current' : undefined}>
-      <span class={done ? 'ok' : current ? undefined : 'quiet'}>
-        <Icon name={done ? 'circle-check' : current ? 'circle-dot' : 'circle'} />
-      </span>
-      <div class="min-w-0">
-        <strong>{name}</strong>
-        <span class="sr-only">{done ? ' (done)' : ' (to do)'}</span>
-        <p class="sub break-words">{text}</p>
-      </div>
-      {done ? (
-        <span />
-      ) : (
-        <LinkButton href={href} name={button} weight={current ? 'primary' : 'plain'} small />
-      )}
-    </li>
   );
 };
 

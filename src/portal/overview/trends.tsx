@@ -3,7 +3,7 @@ import { RiskChart } from '../ui/chart.tsx';
 import { addDays } from '../ui/days.ts';
 import { capital, percent } from '../ui/format.ts';
 import { Empty, Panel, Segment } from '../ui/parts.tsx';
-import { type Column, Table } from '../ui/table.tsx';
+import { TablePanel } from '../ui/table.tsx';
 import { shortDate } from '../ui/time.tsx';
 
 /** Safety events per day by risk, against as many days before. */
@@ -85,12 +85,14 @@ export const eventsPath = (filters: Record<string, string>): string =>
 export const IncidentTypes = ({ span, types }: { span: Span; types: TypeCount[] }) => {
   const most = Math.max(1, ...types.map(({ events }) => events));
   return (
-    <Ranking
+    <TablePanel
       id="types"
       title="Incident types"
-      side={`${span.days} days, against the ${span.days} before`}
+      side={<p>{`${span.days} days, against the ${span.days} before`}</p>}
+      live
+      look="mt-1"
       caption={`Incident types of the last ${span.days} days`}
-      span={span}
+      empty={<None span={span} />}
       items={types}
       columns={[
         {
@@ -115,12 +117,14 @@ export const IncidentTypes = ({ span, types }: { span: Span; types: TypeCount[] 
 export const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affected: AffectedItem[] }) => {
   const { which, span, affected } = props;
   return (
-    <Ranking
+    <TablePanel
       id={`${which}s`}
       title={`Most affected ${which}s`}
-      side={`${span.days} days, events of risk 4 and 5`}
+      side={<p>{span.days} days, events of risk 4 and 5</p>}
+      live
+      look="mt-1"
       caption={`${capital(which)}s with the most events of risk 4 and 5 in the last ${span.days} days`}
-      span={span}
+      empty={<None span={span} />}
       items={affected}
       columns={[
         {
@@ -146,29 +150,12 @@ export const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affec
   );
 };
 
-/** A table ranked by the numbers in its columns, whose first column is the name. */
-function Ranking<T>(props: {
-  id: string;
-  title: string;
-  side: string;
-  caption: string;
-  span: Span;
-  items: T[];
-  columns: Column<T>[];
-}) {
-  const { id, title, side, span, ...table } = props;
-  return (
-    <Panel id={id} title={title} side={<p>{side}</p>} live>
-      {table.items.length === 0 ? (
-        <Empty icon="shield-check" title="None">
-          None in the last {span.days} days.
-        </Empty>
-      ) : (
-        <Table look="mt-1" {...table} />
-      )}
-    </Panel>
-  );
-}
+/** What there is instead of a ranking. */
+const None = ({ span }: { span: Span }) => (
+  <Empty icon="shield-check" title="None">
+    None in the last {span.days} days.
+  </Empty>
+);
 
 /** "+3", "−2" or "0". */
 const signed = (value: number): string =>

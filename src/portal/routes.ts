@@ -15,7 +15,6 @@ import * as event from './events/event.tsx';
 import * as events from './events/events.tsx';
 import * as fleet from './fleet/lists.tsx';
 import * as profile from './fleet/profile.tsx';
-import * as trip from './fleet/trip.tsx';
 import * as trips from './fleet/trips.tsx';
 import { overview } from './overview/overview.tsx';
 import { limitActions, linkTo, needs, withinRights } from './session/rights.ts';
@@ -136,7 +135,7 @@ export const portalRoutes = new Hono<App>()
   .post('/vehicles/:id/external-id', needs('member'), profile.setExternalId)
   .get('/drivers/:id', needs('viewer'), profile.ofDriver)
   .get('/trips', needs('viewer'), trips.list)
-  .get('/trips/:id', needs('viewer'), trip.detail)
+  .get('/trips/:id', needs('viewer'), trips.detail)
   .get('/search', needs('viewer'), fleet.search)
 
   .get('/webhooks', needs('viewer'), webhooks.list)

@@ -7,15 +7,13 @@ import type { Context } from '../../platform/http/context.ts';
 import { nameOf } from '../connections/connections.tsx';
 import { allTypedIn, browse, browsedFile, DayFields, FleetFields, nameOr, setAmong } from '../ui/browse.tsx';
 import { addDays, dayName, daysInWords, isDay, rangeOfDays } from '../ui/days.ts';
+import { eventColumn } from '../ui/events.tsx';
 import { Field, type Offered, Select } from '../ui/forms.tsx';
 import { timeZoneOf } from '../ui/layout.tsx';
 import { shortPlaceName } from '../ui/map.tsx';
 import { Empty } from '../ui/parts.tsx';
-import { DriverName, eventPath } from '../ui/records.tsx';
-import { Risk } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Clock, dayIn } from '../ui/time.tsx';
-import { Speed } from '../ui/units.tsx';
 
 const path = '/portal/events';
 
@@ -155,12 +153,12 @@ const EventTable = (props: { events: NamedEvent[]; connections: Connection[]; zo
 
 /** `sources` are the names of connections by id. */
 const columnsOf = (sources: Map<string, string>): Column<NamedEvent>[] => [
-  { head: 'Incident', href: eventPath, cell: ({ translatedIncidentTypes: types }) => types.join(', ') },
-  { head: 'Risk', look: 'card-side nowrap', cell: ({ eventRisk }) => <Risk risk={eventRisk} named /> },
-  { head: 'Vehicle', look: 'md:min-w-24', cell: ({ vehicleName }) => vehicleName },
-  { head: 'Driver', cell: (event) => <DriverName {...event} /> },
+  eventColumn.incident,
+  eventColumn.risk,
+  eventColumn.vehicle,
+  eventColumn.driver,
   { head: 'Place', cell: ({ location }) => location && shortPlaceName(location) },
-  { head: 'Speed', look: 'nowrap', cell: (event) => <Speed {...event} /> },
+  eventColumn.speed,
   { head: 'Source', look: 'sub', cell: ({ connectionId, tSP }) => sources.get(connectionId) ?? tSP },
   { head: 'Time', look: 'nowrap', cell: ({ startedAt }) => <Clock at={startedAt} /> },
 ];

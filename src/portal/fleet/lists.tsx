@@ -10,10 +10,10 @@ import { capital } from '../ui/format.ts';
 import { Find } from '../ui/forms.tsx';
 import type { IconName } from '../ui/icon-names.ts';
 import { page } from '../ui/layout.tsx';
-import { Empty, Panel } from '../ui/parts.tsx';
+import { Empty } from '../ui/parts.tsx';
 import { driverPath, vehiclePath } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
-import { type Column, Pager, Table } from '../ui/table.tsx';
+import { type Column, Pager, Table, TablePanel } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 
 /** How many rows a page has, and a search. */
@@ -28,7 +28,7 @@ export const listDrivers = (c: Context) => pageByName(c, 'driver');
 
 /** An alphabetical list with a search by prefix. */
 async function pageByName<K extends Kind>(c: Context, kind: K) {
-  const { icon, hint } = kinds[kind];
+  const { icon, hint, columns } = kinds[kind];
   const many = `${kind}s`;
   const title = capital(many);
   const path = `/portal/${many}`;
@@ -54,7 +54,7 @@ async function pageByName<K extends Kind>(c: Context, kind: K) {
         </Empty>
       ) : (
         <>
-          <NamedTable kind={kind} items={shown} />
+          <Table caption={title} stacked columns={columns} items={shown} />
           <Pager
             count={
               items.length > perPage
@@ -120,22 +120,18 @@ function Results<K extends Kind>(props: { kind: K; items: NamedItem<K>[]; q: str
   const many = `${kind}s`;
   if (items.length === 0) return null;
   return (
-    <Panel
+    <TablePanel
       id={many}
       title={capital(many)}
       side={
         items.length > maxFound && <a href={`/portal/${many}?${new URLSearchParams({ q })}`}>Show more</a>
       }
-    >
-      <NamedTable kind={kind} items={items.slice(0, maxFound)} />
-    </Panel>
+      stacked
+      columns={kinds[kind].columns}
+      items={items.slice(0, maxFound)}
+    />
   );
 }
-
-/** Vehicles or drivers as rows. */
-const NamedTable = <K extends Kind>({ kind, items }: { kind: K; items: NamedItem<K>[] }) => (
-  <Table caption={capital(`${kind}s`)} stacked columns={kinds[kind].columns} items={items} />
-);
 
 const vehicleColumns: Column<Vehicle>[] = [
   {

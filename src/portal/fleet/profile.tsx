@@ -4,11 +4,25 @@ import { findItem, findReferences } from '../../fleet/find.ts';
 import { drivers } from '../../fleet/lists/drivers.ts';
 import type { List } from '../../fleet/lists/list.ts';
 import { vehicles } from '../../fleet/lists/vehicles.ts';
+import {
+  accidentsWithVehicles,
+  eventsWithDrivers,
+  listTime,
+  readNamed,
+  readWithin,
+  tripsWithNames,
+} from '../../fleet/named.ts';
+import { countByRisk, maxCounted, type RiskCount } from '../../fleet/risk-counts.ts';
 import type { Context } from '../../platform/http/context.ts';
+import { Accidents } from '../ui/accidents.tsx';
+import { RiskChart } from '../ui/chart.tsx';
+import { addDays, startOfDay } from '../ui/days.ts';
+import { eventColumns } from '../ui/events.tsx';
 import { ExternalIdPanel, saveExternalId } from '../ui/external-id.tsx';
 import { capital } from '../ui/format.ts';
-import { page } from '../ui/layout.tsx';
+import { page, timeZoneOf } from '../ui/layout.tsx';
 import { FullPlace, type MapPoint } from '../ui/map.tsx';
+import { Empty, Panel } from '../ui/parts.tsx';
 import {
   type FactList,
   found,
@@ -19,10 +33,11 @@ import {
   vehiclePath,
 } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
-import { Ago } from '../ui/time.tsx';
+import { TablePanel } from '../ui/table.tsx';
+import { Ago, dayIn, shortDate } from '../ui/time.tsx';
 import { Distance } from '../ui/units.tsx';
-import { HistoryPanels, readHistory } from './history.tsx';
 import { licenseOf, modelOf } from './lists.tsx';
+import { tripColumns } from './trips.tsx';
 
 /** A vehicle's properties and its last 30 days. */
 export const ofVehicle = (c: Context) => profile(c, 'vehicle', vehicles.list, aboutVehicle);
@@ -130,3 +145,106 @@ const aboutDriver = (driver: ReturnType<typeof drivers.list.present>): About => 
     ['License', licenseOf(driver) || null],
   ],
 });
+
+/** How many days the page of a vehicle or a driver shows. */
+const days = 30;
+
+type History = Awaited<ReturnType<typeof readHistory>>;
+
+/**
+ * The last 30 days of a vehicle or a driver in the reader's zone, today included: 10 events, 10 trips, 5 accidents, and
+ * counts of 2,000 events, in one round trip each.
+ */
+async function readHistory(c: Context, of: 'vehicle' | 'driver', id: string) {
+  const zone = timeZoneOf(c);
+  const today = dayIn(zone, Date.now());
+  const since = startOfDay(zone, addDays(today, 1 - days));
+  const latest = {
+    of,
+    ids: [id],
+    from: since,
+    to: startOfDay(zone, addDays(today, 2)),
+    limit: 10,
+    descending: true,
+  };
+  const caller = c.get('caller');
+  const [counts, events, trips, { items: accidents }] = await Promise.all([
+    countByRisk(c.env, caller, of, id, since),
+    readWithin(c.env, caller, eventsWithDrivers, latest),
+    readWithin(c.env, caller, tripsWithNames, latest),
+    readNamed(c.env, caller, accidentsWithVehicles, {
+      connectionId: undefined,
+      descending: true,
+      query: { [of === 'vehicle' ? 'vehicles' : of]: [id], from: [listTime(since)], limit: ['5'] },
+    }),
+  ]);
+  return { zone, today, counts, events, trips, accidents };
+}
+
+/** The history in panels: a chart of events per day, the latest events and the latest trips. */
+const HistoryPanels = (props: { of: 'vehicle' | 'driver'; id: string; history: History }) => {
+  const { of, id, history } = props;
+  const { events, trips, accidents } = history;
+  return (
+    <>
+      {accidents.length > 0 && (
+        <Panel
+          id="accidents"
+          title="Latest accidents"
+          side={<a href={`/portal/accidents?${of}=${id}`}>All accidents</a>}
+        >
+          <Accidents accidents={accidents} narrow />
+        </Panel>
+      )}
+      <PerDay history={history} />
+      <TablePanel
+        id="events"
+        title="Latest safety events"
+        side={<a href={`/portal/events?${of}=${id}`}>All events</a>}
+        columns={eventColumns(of)}
+        items={events}
+        empty={<Empty icon="shield-check" title={`No safety events in the last ${days} days`} />}
+      />
+      <TablePanel
+        id="trips"
+        title="Latest trips"
+        side={<a href={`/portal/trips?${of}=${id}`}>All trips</a>}
+        columns={tripColumns.filter(({ head }) => head.toLowerCase() !== of)}
+        items={trips}
+        empty={<Empty icon="route" title={`No trips in the last ${days} days`} />}
+      />
+    </>
+  );
+};
+
+const PerDay = ({ history: { zone, today, counts } }: { history: History }) => {
+  const total = sum(counts);
+  if (total === 0) return null;
+  const perDay = Map.groupBy(counts, ({ at }) => dayIn(zone, at));
+  const columns = Array.from({ length: days }, (_, i) => {
+    const day = addDays(today, i + 1 - days);
+    const those = perDay.get(day) ?? [];
+    return {
+      name: day === today ? 'Today' : shortDate('UTC', Date.parse(day)),
+      values: [1, 2, 3, 4, 5].map((wanted) => sum(those.filter(({ risk }) => risk === wanted))),
+    };
+  });
+  const shown =
+    total >= maxCounted ? `The newest ${maxCounted.toLocaleString('en')}` : total.toLocaleString('en');
+  return (
+    <Panel
+      id="per-day"
+      title="Safety events per day"
+      side={<p>{`${shown} in the last ${days} days`}</p>}
+      body
+    >
+      <RiskChart
+        id="per-day-chart"
+        summary={`Safety events per day of the last ${days} days, stacked by risk.`}
+        columns={columns}
+      />
+    </Panel>
+  );
+};
+
+const sum = (counts: RiskCount[]): number => counts.reduce((total, { count }) => total + count, 0);

@@ -31,10 +31,8 @@ import * as tokens from './settings/tokens.tsx';
 import * as signIn from './sign-in/sign-in.tsx';
 import { renderFailurePage } from './ui/failures.tsx';
 import * as webhookActions from './webhooks/actions.tsx';
-import * as delivery from './webhooks/delivery.tsx';
+import * as deliveries from './webhooks/deliveries.tsx';
 import * as webhookForm from './webhooks/form.tsx';
-import * as replay from './webhooks/replay.tsx';
-import * as signing from './webhooks/signing.tsx';
 import * as webhook from './webhooks/webhook.tsx';
 import * as webhooks from './webhooks/webhooks.tsx';
 
@@ -149,13 +147,18 @@ export const portalRoutes = new Hono<App>()
   .post('/webhooks/:id/resume', needs('member'), webhookActions.resume)
   .post('/webhooks/:id/test-event', needs('member'), limitActions, webhookActions.sendEvent)
   .post('/webhooks/:id/test-accident', needs('member'), limitActions, webhookActions.sendAccident)
-  .get('/webhooks/:id/replay', needs('member'), limitActions, replay.countFirst)
-  .post('/webhooks/:id/replay', needs('member'), limitActions, replay.replayPart)
-  .get('/webhooks/:id/signing', needs('member'), (c) => signing.show(c))
-  .post('/webhooks/:id/signing', needs('member'), limitActions, signing.change)
-  .get('/webhooks/:id/deliveries/:deliveryId', needs('viewer'), delivery.detail)
-  .post('/webhooks/:id/deliveries/:deliveryId/replay', needs('member'), limitActions, delivery.replayDelivery)
-  .post('/webhooks/:id/deliveries/:deliveryId/send', needs('member'), limitActions, delivery.sendDelivery)
+  .get('/webhooks/:id/replay', needs('member'), limitActions, webhookActions.askReplay)
+  .post('/webhooks/:id/replay', needs('member'), limitActions, webhookActions.replayPart)
+  .get('/webhooks/:id/signing', needs('member'), (c) => webhookActions.showSigning(c))
+  .post('/webhooks/:id/signing', needs('member'), limitActions, webhookActions.changeSigning)
+  .get('/webhooks/:id/deliveries/:deliveryId', needs('viewer'), deliveries.detail)
+  .post(
+    '/webhooks/:id/deliveries/:deliveryId/replay',
+    needs('member'),
+    limitActions,
+    deliveries.replayDelivery,
+  )
+  .post('/webhooks/:id/deliveries/:deliveryId/send', needs('member'), limitActions, deliveries.sendDelivery)
 
   .get('/settings', needs('viewer'), (c) => seeOther(c, '/portal/settings/tokens'))
   .get('/settings/tokens', needs('viewer'), (c) => tokens.list(c))

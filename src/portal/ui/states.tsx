@@ -15,7 +15,7 @@ const moodIcons: { [mood in Mood]: IconName } = {
 };
 
 /** A state as a shape and a word, never a colour alone. */
-export const State = (props: { mood: Mood; icon?: IconName; children: Child }) => (
+export const State = (props: { mood: Mood; icon?: IconName | undefined; children: Child }) => (
   <span class={`state ${props.mood}`}>
     <Icon name={props.icon ?? moodIcons[props.mood]} small />
     <span>{props.children}</span>

@@ -1,17 +1,31 @@
+import * as v from 'valibot';
+import { dayMs } from '../../platform/durations.ts';
+import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { setPaused } from '../../webhooks/control.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
+import {
+  countReplayable,
+  maxReplayedPerCall,
+  type ReplaySelection,
+  replay,
+  replayableMs,
+} from '../../webhooks/deliveries/replay.ts';
 import type { NewNotification } from '../../webhooks/notifications/insert.ts';
-import { deleteWebhook } from '../../webhooks/service.ts';
+import { deleteWebhook, rotateSecret, updateWebhook } from '../../webhooks/service.ts';
 import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';
 import type { StoredWebhook } from '../../webhooks/stored.ts';
-import { done, submit } from '../ui/form.ts';
-import { confirmed } from '../ui/forms.tsx';
-import { firstOutcome } from './delivery.tsx';
+import { LinkButton, Submit } from '../ui/buttons.tsx';
+import { isLocalTime, momentOf } from '../ui/days.ts';
+import { done, FilledForm, filledIn, orProblem, readForm, submit } from '../ui/form.ts';
+import { confirmed, Field, Form, Select } from '../ui/forms.tsx';
+import { page, timeZoneOf } from '../ui/layout.tsx';
+import { Panel, ShownOnce } from '../ui/parts.tsx';
+import { ZoneName } from '../ui/time.tsx';
+import { send } from './deliveries.tsx';
 import { requireWebhook } from './webhook.tsx';
-import { aboveOf, pathOf, titleOf, typesOf } from './words.ts';
+import { aboveOf, deliveries, pathOf, titleOf, typesOf } from './words.ts';
 
-/** A webhook's actions besides editing. Each reports its result. */
 export const remove = confirmed(async (c) => {
   const webhook = await requireWebhook(c);
   return {
@@ -41,34 +55,181 @@ export async function resume(c: Context) {
   return done(c, pathOf(webhook), 'Webhook resumed. Pending deliveries are being sent, accidents first.');
 }
 
-export const sendEvent = (c: Context) => sendAndWait(c, testEvent, 'Test event sent.');
+export const sendEvent = (c: Context) => sendMadeUp(c, testEvent, 'Test event sent. ');
 
 export const sendAccident = (c: Context) =>
-  sendAndWait(
-    c,
-    testAccident,
-    'Level 1 of a test accident sent.',
-    ' Levels 2 and 3 follow within six seconds.',
-  );
+  sendMadeUp(c, testAccident, 'Level 1 of a test accident sent, levels 2 and 3 follow within six seconds. ');
 
-/** Sends test notifications, and waits a moment for the receiver's first response. */
-async function sendAndWait(
-  c: Context,
-  make: (webhook: StoredWebhook) => NewNotification[],
-  said: string,
-  rest = '',
-) {
+async function sendMadeUp(c: Context, make: (webhook: StoredWebhook) => NewNotification[], said: string) {
   const webhook = await requireWebhook(c);
-  const since = Date.now();
-  const [caller, requestId, start] = [c.get('caller'), c.get('requestId'), starter(c.env, c.executionCtx)];
+  const start = starter(c.env, c.executionCtx);
+  return send(c, pathOf(webhook), said, async () => {
+    const made = make(webhook);
+    const sent = await sendTest(c.env, c.get('caller'), c.get('requestId'), webhook, made, start);
+    return { webhookId: webhook.id, id: sent.deliveryIds[0] ?? '' };
+  });
+}
+
+/** The page of a webhook's signatures. `secret` is a new one, shown only once. */
+export async function showSigning(c: Context, secret?: string) {
+  const webhook = await requireWebhook(c);
+  return page(
+    c,
+    { title: 'Signed deliveries', above: aboveOf(webhook), narrow: true },
+    <>
+      {secret && (
+        <ShownOnce id="secret" title="Copy the signing secret now" value={secret}>
+          This is the only time it is shown. Lost it? Rotate it.
+        </ShownOnce>
+      )}
+      <Panel id="signing" title={webhook.signing ? 'Deliveries are signed' : 'Deliveries are not signed'}>
+        <Form look="panel-body grid gap-3">
+          <p>
+            A signature lets your receiver verify that a call comes from this service and was not changed on
+            the way. Signatures follow Standard Webhooks. After a rotation both secrets sign for 24 hours.{' '}
+            <a href="/docs/signatures">How to verify one</a>
+          </p>
+          <div class="actions">
+            {!webhook.signing && <Submit name="Sign deliveries" does="on" />}
+            {webhook.signing && <Submit name="Rotate the secret" does="rotate" />}
+            {webhook.signing && <Submit name="Stop signing" does="off" weight="danger" />}
+          </div>
+        </Form>
+      </Panel>
+    </>,
+  );
+}
+
+/** Switches signatures on or off, or rotates the secret. */
+export async function changeSigning(c: Context) {
+  const webhook = await requireWebhook(c);
+  const { id, revision } = webhook;
   return submit(
     c,
-    async () => {
-      const sent = await sendTest(c.env, caller, requestId, webhook, make(webhook), start);
-      const key = { webhookId: webhook.id, id: sent.deliveryIds[0] ?? '' };
-      const { text, mood } = await firstOutcome(c, key, since);
-      return done(c, pathOf(webhook), `${said} ${text}${rest}`, mood);
+    async (form) => {
+      const does = form.value('do');
+      if (does === 'rotate')
+        return showSigning(c, (await rotateSecret(c.env, c.get('caller'), id)).signingSecret);
+      const signing = does !== 'off';
+      const input = { ...webhook, oauth: undefined, signing };
+      const { signingSecret } = await updateWebhook(c.env, c.get('caller'), id, input, { revision });
+      return signing
+        ? showSigning(c, signingSecret)
+        : done(c, pathOf(webhook), 'Deliveries of this webhook are no longer signed.');
     },
-    ({ message }) => done(c, pathOf(webhook), `${message}.`, 'quiet'),
+    () => showSigning(c),
   );
+}
+
+/** The fields of a replay: times as typed, in the reader's zone, and the last delivery of the previous part. */
+const replayFields = ['since', 'until', 'which', 'after'] as const;
+type ReplayFields = { [name in (typeof replayFields)[number]]?: string };
+
+const fieldsIn = (value: (name: string) => string | undefined): ReplayFields =>
+  Object.fromEntries(replayFields.flatMap((name) => (value(name) ? [[name, value(name)]] : [])));
+
+/** @throws Refusal: invalid, for a time that does not exist */
+function selectionOf(c: Context, fields: ReplayFields): ReplaySelection {
+  const Time = v.pipe(
+    v.string(),
+    v.check(isLocalTime, 'must be a time, such as 2026-11-20T14:30'),
+    v.transform((text) => momentOf(timeZoneOf(c), text)),
+  );
+  const Selection = v.object({
+    since: v.optional(Time),
+    until: v.optional(Time),
+    after: v.optional(v.pipe(v.string(), v.uuid(), v.toLowerCase())),
+  });
+  return { ...parse(Selection, fields), includeDelivered: fields.which === 'all' };
+}
+
+/** Counts the chosen deliveries, and asks before they are replayed. */
+export async function askReplay(c: Context) {
+  const fields = fieldsIn((name) => c.req.query(name));
+  const id = c.req.param('id') ?? '';
+  const [webhook, counted] = await Promise.all([
+    requireWebhook(c),
+    orProblem(async () => countReplayable(c.env, c.get('caller'), id, selectionOf(c, fields))),
+  ]);
+  const problem = 'message' in counted ? counted : undefined;
+  const { count, more } = 'count' in counted ? counted : { count: 0, more: false };
+  const isPart = more || count > maxReplayedPerCall;
+  const days = Math.floor(replayableMs(c.env) / dayMs);
+  return page(
+    c,
+    {
+      title: 'Replay deliveries',
+      above: aboveOf(webhook),
+      lead: <code>{webhook.url}</code>,
+      narrow: true,
+    },
+    <>
+      {!problem && (
+        <Panel
+          id="question"
+          title={
+            count > 0 || more
+              ? `${deliveries(count)} can be replayed${more ? ', and perhaps more after them' : ''}.`
+              : 'There is nothing to replay.'
+          }
+        >
+          {(count > 0 || more) && (
+            <form method="post" action="?" class="panel-body stack">
+              <p>
+                Each keeps its Delivery-Id.{' '}
+                {fields.which === 'all'
+                  ? 'Your receiver will see a repeat of each that it has already received.'
+                  : 'Your receiver should ignore any that it has already received.'}
+              </p>
+              {Object.entries(fields).map(([name, value]) => (
+                <input type="hidden" name={name} value={value} />
+              ))}
+              <div class="actions">
+                <Submit
+                  name={`Replay ${isPart ? `the first ${maxReplayedPerCall.toLocaleString('en')}` : deliveries(count)}`}
+                />
+                <LinkButton href={pathOf(webhook)} name="Cancel" weight="ghost" />
+              </div>
+            </form>
+          )}
+        </Panel>
+      )}
+      <Panel id="choice" title="Choose other deliveries">
+        <form class="panel-body stack" method="get">
+          <FilledForm.Provider value={filledIn(fields, problem?.errors ?? [])}>
+            <Select
+              name="which"
+              label="Deliveries"
+              options={[
+                ['', 'Missed deliveries: failed or cancelled'],
+                ['all', 'All deliveries, including delivered ones'],
+              ]}
+            />
+            <div class="grid gap-4 sm:grid-cols-2">
+              <Field name="since" label="Since" type="datetime-local" />
+              <Field name="until" label="Until" type="datetime-local" />
+            </div>
+          </FilledForm.Provider>
+          <p class="hint">
+            Both in <ZoneName />. Deliveries of the last {days} days can be replayed.
+          </p>
+          <div class="actions">
+            <Submit name="Count" weight="plain" />
+          </div>
+        </form>
+      </Panel>
+    </>,
+    problem && 'invalid',
+  );
+}
+
+/** Replays as many as one call does. The next page counts what is left. */
+export async function replayPart(c: Context) {
+  const webhook = await requireWebhook(c);
+  const fields = fieldsIn((await readForm(c)).value);
+  const { replayed, next } = await replay(c.env, c.get('caller'), webhook.id, selectionOf(c, fields));
+  const to = next ? `${c.req.path}?${new URLSearchParams({ ...fields, after: next })}` : pathOf(webhook);
+  return replayed === 0
+    ? done(c, to, 'Nothing to replay.', 'quiet')
+    : done(c, to, `${deliveries(replayed)} queued again.`);
 }

@@ -1,24 +1,34 @@
 import type { Child } from 'hono/jsx';
-import { listConnections } from '../../fleet/connections.ts';
+import { type Connection, listConnections, maxConnectionsListed } from '../../fleet/connections.ts';
+import { incidentTypes } from '../../fleet/incidents/types.ts';
 import { config } from '../../platform/config.ts';
 import { base64url } from '../../platform/crypto.ts';
 import { asCaller } from '../../platform/db/guard.ts';
+import { newId } from '../../platform/db/ids.ts';
 import { type FieldError, invalid } from '../../platform/errors.ts';
-import { parse } from '../../platform/fields.ts';
+import { parse, timestamp } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { selectGroups } from '../../webhooks/alerts/rules.ts';
+import { outcomeOf } from '../../webhooks/alerts/words.ts';
 import { retries } from '../../webhooks/deliveries/policy.ts';
+import type { Attempt } from '../../webhooks/deliveries/record.ts';
 import { plainFields } from '../../webhooks/fields.ts';
-import { parseWebhook, WebhookLabels } from '../../webhooks/schema.ts';
+import type { NewNotification } from '../../webhooks/notifications/insert.ts';
+import { ACCIDENT, EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
+import { maxWebhookDescription, maxWebhookName, parseWebhook, WebhookLabels } from '../../webhooks/schema.ts';
 import { createWebhook, updateWebhook } from '../../webhooks/service.ts';
-import { tryReceiver } from '../../webhooks/simulate.ts';
+import { testAccident, testEvent, tryReceiver } from '../../webhooks/simulate.ts';
 import type { StoredWebhook } from '../../webhooks/stored.ts';
+import { nameOf } from '../connections/connections.tsx';
+import { levelOptions } from '../ui/accidents.tsx';
+import { Submit } from '../ui/buttons.tsx';
 import { done, showAgain, submit } from '../ui/form.ts';
+import { Buttons, Choices, Field, FieldProblem, Form, type Offered, Select } from '../ui/forms.tsx';
 import type { IconName } from '../ui/icon-names.ts';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
+import { Note, Panel } from '../ui/parts.tsx';
 import type { SentForm } from '../ui/reader.ts';
-import { WebhookForm, type WebhookFormProps } from './fields.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, pathOf, titleOf } from './words.ts';
 
@@ -57,98 +67,14 @@ const take = (c: Context, webhook?: StoredWebhook) =>
       return done(c, pathOf(saved), `Webhook "${name}" was ${webhook ? 'saved' : 'added'}.`);
     },
     () => show(c, webhook),
-    inFormWords,
-  );
-
-async function show(
-  c: Context,
-  given?: StoredWebhook | Promise<StoredWebhook>,
-  result: Pick<WebhookFormProps, 'secret' | 'tried'> = {},
-) {
-  const caller = c.get('caller');
-  const [webhook, connections, [groups]] = await Promise.all([
-    given,
-    listConnections(c.env, caller),
-    asCaller(c.env, caller, (db) => [selectGroups(db, caller)]),
-  ]);
-  return page(
-    c,
-    {
-      title: webhook ? 'Edit webhook' : 'Add a webhook',
-      above: aboveOf(webhook),
-      lead: webhook
-        ? 'Changes also apply to pending deliveries.'
-        : 'Accidents and safety events are sent to your endpoint as they happen.',
-      narrow: true,
+    ({ field, message }) => {
+      const known = formErrors[message] ?? { field, message };
+      return { ...known, field: field || known.field };
     },
-    <div class="cols cols-aside">
-      <WebhookForm
-        webhook={webhook}
-        sent={c.get('shownAgain')}
-        connections={connections}
-        groups={groups.map(({ name }) => name)}
-        revealed={c.req.query('reveal') === 'yes'}
-        {...result}
-      />
-      <Duties />
-    </div>,
   );
-}
 
-/** What the API would take as body, and the labels. A header without a value keeps the one that it has. */
-function bodyOf({ value, values }: SentForm, webhook?: StoredWebhook) {
-  const text = (name: string) => value(name).trim();
-  const filters = filled({
-    minEventRisk: value('filters.minEventRisk') && Number(value('filters.minEventRisk')),
-    incidentTypes: values('filters.incidentTypes'),
-    vehicleGroups: values('filters.vehicleGroups'),
-    accidentLevels: values('filters.accidentLevels').map(Number),
-  });
-  const oauth = filled({
-    tokenUrl: text('oauth.tokenUrl'),
-    clientId: text('oauth.clientId'),
-    clientSecret: text('oauth.clientSecret'),
-    scope: text('oauth.scope'),
-  });
-  return {
-    name: value('name'),
-    description: value('description'),
-    ...Object.fromEntries(plainFields.map((field) => [field, text(field)])),
-    notificationTypes: values('notificationTypes').map(Number),
-    connectionIds: values('connectionIds'),
-    headers: headersIn(values('headerName'), values('headerValue'), webhook),
-    filters,
-    oauth: Object.keys(oauth).length > 0 ? oauth : null,
-  };
-}
-
-/** The fields that are not empty. */
-const filled = (fields: { [name: string]: unknown }) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => String(value) !== ''));
-
-/** The headers of the form's rows. @throws Refusal: invalid, if a new one has no value */
-function headersIn(names: string[], values: string[], webhook?: StoredWebhook): Record<string, string> {
-  const kept = new Map(Object.entries(webhook?.headers ?? {}));
-  const rows = names.map((name, row) => [name.trim(), values[row] || kept.get(name.trim())] as const);
-  return Object.fromEntries(
-    rows
-      .filter(([name]) => name !== '')
-      .map(([name, value]) => {
-        if (value !== undefined) return [name, value];
-        throw invalid('A header has no value', [
-          { field: 'headers', message: 'need a value, if they are new' },
-        ]);
-      }),
-  );
-}
-
-/** An error of the API in the form's words, at its field. */
-function inFormWords({ field, message }: FieldError): FieldError {
-  const known = words[message] ?? { field, message };
-  return { ...known, field: field || known.field };
-}
-
-const words: { [message: string]: FieldError } = {
+/** Errors of the API in the form's words. */
+const formErrors: { [message: string]: FieldError } = {
   'Webhook with this URL already exist': {
     field: 'url',
     message: 'Another webhook of your account has this URL.',
@@ -163,12 +89,351 @@ const words: { [message: string]: FieldError } = {
   },
 };
 
+/** What the API would take as body, and the labels. A header without a value keeps the one that it has. */
+function bodyOf({ value, values }: SentForm, webhook?: StoredWebhook) {
+  const text = (name: string) => value(name).trim();
+  const oauth = filled({
+    tokenUrl: text('oauth.tokenUrl'),
+    clientId: text('oauth.clientId'),
+    clientSecret: text('oauth.clientSecret'),
+    scope: text('oauth.scope'),
+  });
+  return {
+    name: value('name'),
+    description: value('description'),
+    ...Object.fromEntries(plainFields.map((field) => [field, text(field)])),
+    notificationTypes: values('notificationTypes').map(Number),
+    connectionIds: values('connectionIds'),
+    headers: headersIn(values('headerName'), values('headerValue'), webhook),
+    filters: filled({
+      minEventRisk: value('filters.minEventRisk') && Number(value('filters.minEventRisk')),
+      incidentTypes: values('filters.incidentTypes'),
+      vehicleGroups: values('filters.vehicleGroups'),
+      accidentLevels: values('filters.accidentLevels').map(Number),
+    }),
+    oauth: Object.keys(oauth).length > 0 ? oauth : null,
+  };
+}
+
+/** The fields that are not empty. */
+const filled = (fields: { [name: string]: unknown }) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => String(value) !== ''));
+
+/** The headers of the form's rows. @throws Refusal: invalid, if a new one has no value */
+function headersIn(names: string[], values: string[], webhook?: StoredWebhook): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [row, typed] of names.entries()) {
+    const name = typed.trim();
+    const value = values[row] || webhook?.headers[name];
+    if (name && !value)
+      throw invalid('A header has no value', [
+        { field: 'headers', message: 'need a value, if they are new' },
+      ]);
+    if (name && value) headers[name] = value;
+  }
+  return headers;
+}
+
+/** What the form shows besides the webhook: a secret to add to its headers, or the result of a test. */
+type Result = { secret?: string; tried?: Attempt };
+
+async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, result: Result = {}) {
+  const caller = c.get('caller');
+  const [webhook, connections, [groups]] = await Promise.all([
+    given,
+    listConnections(c.env, caller),
+    asCaller(c.env, caller, (db) => [selectGroups(db, caller)]),
+  ]);
+  const sent = c.get('shownAgain');
+  const { filters, oauth } = webhook ?? {};
+  const groupNames = new Set([...groups.map(({ name }) => name), ...(filters?.vehicleGroups ?? [])]);
+  return page(
+    c,
+    {
+      title: webhook ? 'Edit webhook' : 'Add a webhook',
+      above: aboveOf(webhook),
+      lead: webhook
+        ? 'Changes also apply to pending deliveries.'
+        : 'Accidents and safety events are sent to your endpoint as they happen.',
+      narrow: true,
+    },
+    <div class="cols cols-aside">
+      <Form look="form">
+        {/* What the Enter key presses: the first button. */}
+        <button type="submit" hidden>
+          Save
+        </button>
+        <input type="hidden" name="revision" value={sent?.value('revision') ?? webhook?.revision} />
+        <section class="form-section">
+          <Field
+            name="name"
+            label="Name"
+            value={webhook?.name ?? ''}
+            maxlength={maxWebhookName}
+            hint="For your team. Receivers do not see it."
+          />
+          <Field
+            name="description"
+            label="Description"
+            value={webhook?.description ?? ''}
+            maxlength={maxWebhookDescription}
+            hint="Optional: who runs the receiver, what it is for."
+          />
+          <div class="grid gap-4 sm:grid-cols-[7rem_minmax(0,1fr)]">
+            <Select name="httpVerb" label="Method" value={webhook?.httpVerb ?? 'POST'} options={verbs} />
+            <Field name="url" label="URL" type="url" value={webhook?.url} required />
+          </div>
+        </section>
+        <section class="form-section">
+          <Choices
+            name="notificationTypes"
+            legend="What to send"
+            chosen={(webhook?.notificationTypes ?? notificationTypes).map(String)}
+            options={types}
+          />
+          <Sample of="an accident" notifications={testAccident({ connectionIds: [newId()] })} />
+          <Sample of="a safety event" notifications={testEvent()} />
+        </section>
+        <Connections
+          connections={connections}
+          chosen={sent?.values('connectionIds') ?? webhook?.connectionIds}
+        />
+        <Headers
+          stored={webhook?.headers ?? {}}
+          sent={sent}
+          isRevealed={c.req.query('reveal') === 'yes'}
+          secret={result.secret}
+        />
+        <details class="form-section" id="filters" open={sent !== undefined || filters !== undefined}>
+          <summary class="legend">Filters</summary>
+          <div class="mt-2 grid gap-4">
+            <p class="hint">For new notifications. Without any, the webhook receives everything.</p>
+            <Select
+              name="filters.minEventRisk"
+              label="Safety events"
+              value={filters?.minEventRisk?.toString()}
+              options={risks}
+            />
+            <Choices
+              name="filters.incidentTypes"
+              legend="Only these incident types"
+              columns={2}
+              chosen={filters?.incidentTypes}
+              options={incidentTypes.map((type) => [type, type])}
+            />
+            <Choices
+              name="filters.accidentLevels"
+              legend="Only these accident levels"
+              columns={2}
+              chosen={filters?.accidentLevels?.map(String)}
+              options={levelOptions}
+            />
+            <Choices
+              name="filters.vehicleGroups"
+              legend="Only vehicles in these groups"
+              columns={2}
+              chosen={filters?.vehicleGroups}
+              options={[...groupNames].map((group) => [group, group])}
+              hint="Accidents of unknown vehicles are always sent."
+            />
+          </div>
+        </details>
+        <details class="form-section" id="oauth" open={sent !== undefined || oauth !== undefined}>
+          <summary class="legend">OAuth 2</summary>
+          <div class="mt-2 grid gap-4">
+            <p class="hint">
+              The service gets an access token with these client credentials, and sends it in the header{' '}
+              <code>Authorization</code>. Leave all empty to send none.{' '}
+              <a href="/docs/webhooks#oauth-2">How it works</a>
+            </p>
+            <Field
+              name="oauth.tokenUrl"
+              label="Token URL"
+              value={oauth?.tokenUrl}
+              placeholder="https://login.example.com/oauth2/token"
+            />
+            <Field name="oauth.clientId" label="Client ID" value={oauth?.clientId} autocomplete="off" />
+            <Field
+              name="oauth.clientSecret"
+              label="Client secret"
+              type="password"
+              autocomplete="new-password"
+              hint={oauth && 'Leave empty to keep it. A new token URL or client ID needs it again.'}
+            />
+            <Field
+              name="oauth.scope"
+              label="Scope"
+              value={oauth?.scope}
+              hint="If your token endpoint needs one."
+            />
+          </div>
+        </details>
+        <Test tried={result.tried} />
+        <Buttons
+          send={webhook ? 'Save changes' : 'Add webhook'}
+          does="save"
+          back={webhook ? pathOf(webhook) : '/portal/webhooks'}
+        />
+      </Form>
+      <Duties />
+    </div>,
+  );
+}
+
+const verbs: Offered[] = ['POST', 'PUT'].map((verb) => [verb, verb]);
+
+const types: Offered[] = [
+  [
+    String(ACCIDENT),
+    'Accidents',
+    'One delivery for each level: first detection, verified, report ready. Needed for claims.',
+  ],
+  [String(EVENT), 'Safety events', 'Harsh braking, speeding, phone usage and more, with a risk from 1 to 5.'],
+];
+
+const risks: Offered[] = [
+  ['', 'Of any risk'],
+  ...['2', '3', '4'].map((risk): Offered => [risk, `Risk ${risk} to 5`]),
+  ['5', 'Risk 5'],
+];
+
+const Sample = ({ of, notifications: [first] }: { of: string; notifications: NewNotification[] }) => (
+  <details class="sample">
+    <summary>Sample payload of {of}</summary>
+    <pre tabindex={0}>
+      {JSON.stringify({ timestamp: timestamp(Date.now()), type: first?.type, data: first?.data }, null, 2)}
+    </pre>
+  </details>
+);
+
+/** The connections to choose from. Those that are chosen and not listed stay so. */
+const Connections = (props: { connections: Connection[]; chosen: string[] | undefined }) => {
+  const { connections } = props;
+  const listed = connections.map(({ id }) => id);
+  const { chosen = listed } = props;
+  return (
+    <>
+      {chosen
+        .filter((id) => !listed.includes(id))
+        .map((id) => (
+          <input type="hidden" name="connectionIds" value={id} />
+        ))}
+      <Choices
+        name="connectionIds"
+        legend="Connections"
+        columns={2}
+        look="form-section"
+        chosen={chosen}
+        options={connections.map((connection) => [connection.id, nameOf(connection), connection.tsp])}
+        hint={
+          listed.length === 0
+            ? 'There are no connections yet, so nothing would be sent.'
+            : listed.length === maxConnectionsListed &&
+              'Only the first 1,000 connections are listed. Saving leaves the others as they are.'
+        }
+      />
+    </>
+  );
+};
+
+const secretHeader = 'X-Webhook-Secret';
+
+/** The headers as rows, and two empty ones. Values are hidden until revealed. */
+const Headers = (props: {
+  stored: { [name: string]: string };
+  sent: SentForm | undefined;
+  isRevealed: boolean;
+  secret: string | undefined;
+}) => {
+  const { stored, sent, isRevealed, secret } = props;
+  const names = sent?.values('headerName') ?? Object.keys(stored);
+  const values = sent?.values('headerValue') ?? (isRevealed ? Object.values(stored) : []);
+  const rows = names
+    .map((name, row): [string, string] => [name, values[row] ?? ''])
+    .filter(([name, value]) => name || value)
+    .filter(([name]) => !secret || name.toLowerCase() !== secretHeader.toLowerCase());
+  if (secret) rows.push([secretHeader, secret]);
+  return (
+    <fieldset class="form-section" id="headers" aria-describedby="headers-hint headers-error">
+      <legend class="legend mb-1">Headers</legend>
+      <p class="hint" id="headers-hint">
+        Sent with every delivery. Unless deliveries are signed, anyone who knows the URL can pretend to be us:
+        send a secret, and have your receiver refuse requests without it. Values are stored encrypted. To
+        remove a header, empty its name.
+      </p>
+      <div class="pairs">
+        <div class="pair pair-head" aria-hidden="true">
+          <span>Name</span>
+          <span>Value</span>
+        </div>
+        {[...rows, ['', ''], ['', '']].map(([name = '', value = ''], row) => (
+          <div class="pair">
+            <input
+              class="input"
+              name="headerName"
+              value={name}
+              placeholder="Name"
+              aria-label={`Header ${row + 1} name`}
+              autocomplete="off"
+              spellcheck={false}
+            />
+            <input
+              class="input font-mono"
+              name="headerValue"
+              value={value}
+              placeholder={value === '' && Object.hasOwn(stored, name) ? 'unchanged' : 'Value'}
+              aria-label={`Header ${row + 1} value`}
+              autocomplete="off"
+              spellcheck={false}
+            />
+          </div>
+        ))}
+      </div>
+      <FieldProblem name="headers" />
+      <div class="actions">
+        <Submit to="#headers" does="secret" name="Generate a secret" icon="key-round" weight="plain" small />
+        {Object.keys(stored).length > 0 && !isRevealed && (
+          <a class="btn btn-sm btn-ghost" href="?reveal=yes#headers">
+            Show header values
+          </a>
+        )}
+      </div>
+    </fieldset>
+  );
+};
+
+const Test = ({ tried }: { tried: Attempt | undefined }) => (
+  <section class="form-section" id="test" aria-labelledby="test-title">
+    <div>
+      <h2 class="legend" id="test-title">
+        Test
+      </h2>
+      <p class="hint">
+        Sends one made-up notification to this URL with these headers, now. Nothing is saved.
+      </p>
+    </div>
+    {tried && (
+      <Note mood={tried.result === 'success' ? 'ok' : 'bad'} role="status">
+        <p>
+          <strong>{outcomeOf(tried)}</strong>
+          {tried.result !== 'success' && ' Only a 2xx status counts as delivered.'}
+        </p>
+        {'answer' in tried && tried.answer && <pre class="answer">{tried.answer}</pre>}
+      </Note>
+    )}
+    <div class="actions">
+      <Submit to="#test" does="test" name="Send a test" icon="send" weight="plain" small />
+    </div>
+  </section>
+);
+
 /** What a receiver must do, beside the form. */
 const Duties = () => (
-  <aside class="panel" aria-labelledby="duties">
-    <header class="panel-head">
-      <h2 id="duties">What your receiver should do</h2>
-    </header>
+  <Panel
+    id="duties"
+    title="What your receiver should do"
+    foot={<a href="/docs/quick-start">Receiver examples</a>}
+  >
     <ol class="checks panel-body pt-1">
       {duties.map(([icon, duty]) => (
         <li>
@@ -177,12 +442,7 @@ const Duties = () => (
         </li>
       ))}
     </ol>
-    <p class="panel-foot">
-      <a class="underline" href="/docs/quick-start">
-        Receiver examples
-      </a>
-    </p>
-  </aside>
+  </Panel>
 );
 
 const duties: [icon: IconName, duty: Child][] = [

@@ -1,5 +1,6 @@
+import { dayMs, hourMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { counted } from '../../webhooks/alerts/words.ts';
+import { counted, failureDescription } from '../../webhooks/alerts/words.ts';
 import {
   letThrough,
   maxCounted,
@@ -7,25 +8,35 @@ import {
   type WebhookActivity,
   webhookActivity,
 } from '../../webhooks/deliveries/activity.ts';
-import { addTallies, shownHours } from '../../webhooks/deliveries/counts.ts';
-import { circuitAfter, circuitLongestMs, retries, statuses } from '../../webhooks/deliveries/policy.ts';
+import { addTallies, type HourTally, shownHours } from '../../webhooks/deliveries/counts.ts';
+import {
+  circuitAfter,
+  giveUpAfterMs,
+  retries,
+  statuses,
+  widestWindow,
+} from '../../webhooks/deliveries/policy.ts';
+import type { Receiver } from '../../webhooks/deliveries/receivers.ts';
 import { percentile } from '../../webhooks/latency.ts';
 import { ACCIDENT, EVENT, EVENT_LEVEL, notificationTypes } from '../../webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
 import { Allowed, WebhookUrl } from '../ui/allowed.tsx';
 import { LinkButton, MoreActions, PostButton } from '../ui/buttons.tsx';
+import { Chart, Legend, type Series } from '../ui/chart.tsx';
 import { capital, cappedCount, listed, percent } from '../ui/format.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Facts, Figures, Panel } from '../ui/parts.tsx';
+import { Facts, Figures, Note, Panel, Segment } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
-import { Time } from '../ui/time.tsx';
-import { Charts } from './charts.tsx';
-import { Browser, type Shown } from './deliveries.tsx';
-import { callLimits, Health, healthOf, Trouble } from './health.tsx';
+import { State } from '../ui/states.tsx';
+import { clockTime, dayIn, shortDate, Time } from '../ui/time.tsx';
+import { Browser, type ShownDeliveries } from './deliveries.tsx';
+import { healthOf } from './webhooks.tsx';
 import { aboveOf, deliveries, filtersInWords, pathOf, titleOf, typesOf } from './words.ts';
 
 const pageSize = 20;
+const shownDays = 30;
 
+/** The page of a webhook. */
 export async function detail(c: Context) {
   const selection = selectionOf(c);
   const [webhook, activity] = await Promise.all([
@@ -33,16 +44,15 @@ export async function detail(c: Context) {
     webhookActivity(c.env, c.get('caller'), c.req.param('id') ?? '', { ...selection, limit: pageSize }),
   ]);
   const passed = webhook.filters && (await letThrough(c.env, c.get('caller'), webhook.id));
-  const { receiver, hours, counts } = activity;
+  const { receiver, hours, connections } = activity;
+  const day = addTallies(hours.slice(-shownHours));
   const path = pathOf(webhook);
   return page(
     c,
     {
       title: titleOf(webhook),
       above: aboveOf(),
-      state: receiver && (
-        <Health {...healthOf(receiver, addTallies(hours.slice(-shownHours)), webhook.connectionIds.length)} />
-      ),
+      state: receiver && <State {...healthOf(receiver, day, webhook.connectionIds.length)} />,
       lead: (
         <>
           <code>
@@ -50,26 +60,23 @@ export async function detail(c: Context) {
           </code>
           <br />
           {webhook.description ??
-            `${capital(typesOf(webhook))} from ${listed(activity.connections) || 'no connection'}`}
+            `${capital(typesOf(webhook))} from ${listed(connections) || 'no connection'}`}
         </>
       ),
       actions: <Actions webhook={webhook} />,
     },
     <div class="stack" data-live>
-      {receiver && <Trouble receiver={receiver} waiting={deliveries(counts.waiting, maxCounted)} />}
+      {receiver && <Trouble receiver={receiver} waiting={activity.counts.waiting} />}
       <Numbers activity={activity} />
       <Charts path={path} hours={hours} byDay={c.req.query('by') === 'day'} zone={timeZoneOf(c)} />
       <Browser path={path} selection={selection} activity={activity} />
-      <div class="cols cols-2 cols-stretch">
-        <Configuration webhook={webhook} activity={activity} passed={passed} />
-        <Retries />
-      </div>
+      <Configuration webhook={webhook} activity={activity} passed={passed} />
     </div>,
   );
 }
 
 /** The filters in the address. */
-function selectionOf(c: Context): Shown {
+function selectionOf(c: Context): ShownDeliveries {
   const { state, type, before, q } = c.req.query();
   return {
     state: ([...statuses, 'retrying'] as const).find((known) => known === state),
@@ -84,8 +91,9 @@ export async function requireWebhook(c: Context): Promise<StoredWebhook> {
   return found(await findWebhook(c.env, c.get('caller'), c.req.param('id') ?? ''));
 }
 
-const Actions = ({ webhook: { id, notificationTypes, pausedAt } }: { webhook: StoredWebhook }) => {
-  const path = pathOf({ id });
+const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
+  const { notificationTypes, pausedAt } = webhook;
+  const path = pathOf(webhook);
   return (
     <>
       {notificationTypes.includes(EVENT) && (
@@ -105,6 +113,7 @@ const Actions = ({ webhook: { id, notificationTypes, pausedAt } }: { webhook: St
           )}
           {!pausedAt && <PostButton to={`${path}/pause`} name="Pause" icon="pause" weight="ghost" />}
           <LinkButton href={`${path}/replay`} name="Replay deliveries" icon="rotate-ccw" weight="ghost" />
+          <LinkButton href={`${path}/signing`} name="Signatures" icon="shield-check" weight="ghost" />
           <LinkButton href={`${path}/delete`} name="Delete" icon="trash" weight="ghost danger" />
         </MoreActions>
       </Allowed>
@@ -112,13 +121,39 @@ const Actions = ({ webhook: { id, notificationTypes, pausedAt } }: { webhook: St
   );
 };
 
+/** Why deliveries are held back, what the receiver does, and when it is called next. */
+const Trouble = (props: { receiver: Receiver; waiting: number }) => {
+  const { failures, openUntil, lastFailure, pausedAt } = props.receiver;
+  const waits = `${deliveries(props.waiting, maxCounted)} ${props.waiting === 1 ? 'is' : 'are'} waiting`;
+  if (pausedAt !== null)
+    return (
+      <Note mood="warn">
+        <p>
+          <strong>
+            Paused since <Time at={pausedAt} />.
+          </strong>{' '}
+          Nothing is sent. {waits}. Deliveries that have waited for {giveUpAfterMs / dayMs} days fail, and can
+          then be replayed.
+        </p>
+      </Note>
+    );
+  if (failures < circuitAfter && openUntil === null) return null;
+  return (
+    <Note mood="bad">
+      <p>
+        <strong>Paused after {failures} failures in a row.</strong>{' '}
+        {lastFailure && `Its receiver ${failureDescription(lastFailure)}. `}
+        {waits}, and no attempt is spent on them. Next attempt{' '}
+        {openUntil === null ? 'now' : ['at ', <Time at={openUntil} />]}. One success resumes deliveries.
+      </p>
+    </Note>
+  );
+};
+
 const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookActivity }) => {
   const day = addTallies(hours.slice(-shownHours));
-  const [median, slow] = [percentile(day.responseTimes, 0.5), percentile(day.responseTimes, 0.95)];
   const ended = day.delivered + day.failed;
   const nextAt = counts.nextAt === null ? null : Math.max(counts.nextAt, receiver?.openUntil ?? 0);
-  const waits =
-    counts.retrying > 0 ? `${cappedCount(counts.retrying, maxCounted)} to retry, next at ` : 'next at ';
   return (
     <Figures
       figures={[
@@ -143,10 +178,14 @@ const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookA
               ? 'nothing to send'
               : nextAt <= Date.now()
                 ? 'being sent'
-                : [waits, <Time at={nextAt} />],
+                : ['next at ', <Time at={nextAt} />],
         },
-        { name: 'Median response', ...milliseconds(median), scale: '24 h' },
-        { name: 'Slowest 5%', ...milliseconds(slow), scale: `timeout is ${retries.timeoutSeconds} s` },
+        { name: 'Median response', ...milliseconds(percentile(day.responseTimes, 0.5)), scale: '24 h' },
+        {
+          name: 'Slowest 5%',
+          ...milliseconds(percentile(day.responseTimes, 0.95)),
+          scale: `timeout is ${retries.timeoutSeconds} s`,
+        },
       ]}
     />
   );
@@ -154,6 +193,72 @@ const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookA
 
 const milliseconds = (ms: number | null) =>
   ms === null ? { value: '–' } : { value: ms.toLocaleString('en'), unit: 'ms' };
+
+const rates: Series[] = [
+  { name: 'Failed attempts', look: 'fill-bad' },
+  { name: 'Delivered', look: 'fill-main' },
+];
+const times: Series[] = [
+  { name: 'Median', look: 'trace-main' },
+  { name: 'Slowest 5%', look: 'trace-soft' },
+];
+
+/** Deliveries, failures and response times: by hour for a day, or by day for 30. */
+const Charts = (props: { path: string; hours: HourTally[]; byDay: boolean; zone: string }) => {
+  const { path, hours, byDay, zone } = props;
+  const columns = byDay ? inDays(hours, zone) : inHours(hours.slice(-shownHours), zone);
+  const { delivered, failed, retried } = addTallies(columns.map(({ tally }) => tally));
+  const [per, time] = byDay ? ['day', 'the last 30 days'] : ['hour', 'the last 24 hours'];
+  return (
+    <>
+      <Segment
+        label="Charts"
+        choices={[
+          [false, 'Last 24 hours'],
+          [true, 'Last 30 days'],
+        ]}
+        current={byDay}
+        to={(days) => (days ? `${path}?by=day` : path)}
+      />
+      <div class="cols cols-2">
+        <Panel id="rate" title={`Deliveries per ${per}`} side={<Legend entries={rates.toReversed()} />} body>
+          <Chart
+            id="rate-chart"
+            summary={`Deliveries per ${per} over ${time}: ${delivered.toLocaleString('en')} delivered, ${counted(failed + retried, 'failed attempt', 'failed attempts')}`}
+            series={rates}
+            columns={columns.map(({ name, tally }) => ({
+              name,
+              values: [tally.failed + tally.retried, tally.delivered],
+            }))}
+          />
+        </Panel>
+        <Panel id="speed" title="Response time, ms" side={<Legend entries={times} />} body>
+          <Chart
+            id="speed-chart"
+            summary={`Response time per ${per} over ${time}, in ms`}
+            series={times}
+            columns={columns.map(({ name, tally: { responseTimes } }) => ({
+              name,
+              values: [percentile(responseTimes, 0.5), percentile(responseTimes, 0.95)],
+            }))}
+          />
+        </Panel>
+      </div>
+    </>
+  );
+};
+
+const inHours = (hours: HourTally[], zone: string) =>
+  hours.map((tally, i) => ({
+    name: i === hours.length - 1 ? 'Now' : clockTime(zone, tally.hour * hourMs),
+    tally,
+  }));
+
+/** The last 30 days in the reader's zone. */
+const inDays = (hours: HourTally[], zone: string) =>
+  [...Map.groupBy(hours, ({ hour }) => dayIn(zone, hour * hourMs)).values()]
+    .slice(-shownDays)
+    .map((day) => ({ name: shortDate(zone, (day[0]?.hour ?? 0) * hourMs), tally: addTallies(day) }));
 
 const Configuration = (props: {
   webhook: StoredWebhook;
@@ -166,8 +271,13 @@ const Configuration = (props: {
     <Panel
       id="configuration"
       title="Configuration"
-      side={<Change webhook={webhook} page="edit" name="Edit" />}
       body
+      foot={
+        <>
+          A delivery is attempted up to {retries.maxAttempts} times over {retries.hours} hours, accidents more
+          often at first. <a href="/docs/reliability#what-counts-as-delivered">How retries work</a>
+        </>
+      }
     >
       <Facts
         facts={[
@@ -192,12 +302,7 @@ const Configuration = (props: {
               {passed && <div class="sub">{passedInWords(passed)}</div>}
             </>,
           ],
-          [
-            'Signature',
-            <>
-              {webhook.signing ? 'Signed' : 'None'} <Change webhook={webhook} page="signing" />
-            </>,
-          ],
+          ['Signature', webhook.signing ? 'Signed' : 'None'],
           ['OAuth 2', webhook.oauth ? new URL(webhook.oauth.tokenUrl).host : 'None'],
           ['Calls', activity.receiver && callLimits(activity.receiver)],
           ['Added', <Time at={webhook.createdAt} />],
@@ -207,21 +312,6 @@ const Configuration = (props: {
     </Panel>
   );
 };
-
-/** A link to where a setting is changed. */
-const Change = ({
-  webhook,
-  page,
-  name = 'Change',
-}: {
-  webhook: StoredWebhook;
-  page: string;
-  name?: string;
-}) => (
-  <Allowed to={`${pathOf(webhook)}/${page}`} method="GET">
-    <a href={`${pathOf(webhook)}/${page}`}>{name}</a>
-  </Allowed>
-);
 
 /** How many recent notifications the filters let through. */
 const passedInWords = (passed: Passed[]): string =>
@@ -234,20 +324,14 @@ const passedInWords = (passed: Passed[]): string =>
 const unitOf = (level: number): [one: string, many: string] =>
   level === EVENT_LEVEL ? ['safety event', 'safety events'] : ['accident level', 'accident levels'];
 
-const Retries = () => (
-  <Panel id="retries" title="Retries" body="grid gap-2">
-    <p>
-      A delivery is attempted up to {retries.maxAttempts} times over {retries.hours} hours: at once, and after{' '}
-      {retries.waitsAsText}. Accidents are retried sooner at first: after {retries.accidentWaits}.
-    </p>
-    <p>
-      {circuitAfter} failures in a row pause the webhook for up to {circuitLongestMs / 60_000} minutes at a
-      time. One success resumes deliveries.
-    </p>
-    <p>
-      <a class="underline" href="/docs/reliability#what-counts-as-delivered">
-        How retries work
-      </a>
-    </p>
-  </Panel>
-);
+/** The limits of a receiver in words, and its current number of calls. */
+function callLimits({ maxInFlight, maxPerSecond, window }: Receiver): string {
+  const most = maxInFlight ?? widestWindow;
+  const limits = [
+    `Up to ${most} at a time`,
+    maxPerSecond && `${maxPerSecond} a second`,
+    window > 0 && window < most && `${window} for now`,
+  ];
+  const isSet = maxInFlight !== null || maxPerSecond !== null;
+  return `${limits.filter(Boolean).join(', ')}${isSet ? '. Set by the operator.' : ''}`;
+}

@@ -1,17 +1,22 @@
+import type { Child } from 'hono/jsx';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { counted, duration } from '../../webhooks/alerts/words.ts';
 import { listActivity, maxCountedInList, type WebhookSummary } from '../../webhooks/deliveries/activity.ts';
 import { addTallies, type Tally } from '../../webhooks/deliveries/counts.ts';
+import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
+import type { Receiver } from '../../webhooks/deliveries/receivers.ts';
 import { percentile } from '../../webhooks/latency.ts';
 import { WebhookUrl } from '../ui/allowed.tsx';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import { cappedCount, percent } from '../ui/format.ts';
+import type { IconName } from '../ui/icon-names.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty } from '../ui/parts.tsx';
+import { type Mood, State } from '../ui/states.tsx';
 import { type Column, SlicePager, Table } from '../ui/table.tsx';
-import { Health, healthOf } from './health.tsx';
+import { Time } from '../ui/time.tsx';
 import { pathOf, titleOf } from './words.ts';
 
 const pageSize = 50;
@@ -66,7 +71,7 @@ const columns: Column<Listed>[] = [
   {
     head: 'State',
     look: 'card-side',
-    cell: ({ health }) => <Health {...health} />,
+    cell: ({ health }) => <State {...health} />,
   },
   {
     head: 'Per hour',
@@ -106,3 +111,25 @@ const ResponseTime = ({ day: { responseTimes } }: { day: Tally }) => {
 /** The share of finished deliveries that succeeded. */
 const shareOf = ({ delivered, failed }: Tally): string =>
   delivered + failed === 0 ? '' : `(${percent(delivered / (delivered + failed), 1)})`;
+
+type Condition = { rank: number; mood: Mood; icon?: IconName; children: Child };
+
+/** The health of a webhook's receiver, now and in the last 24 hours; rank 0 is worst. */
+export function healthOf(receiver: Receiver, day: Tally, connections: number): Condition {
+  const { pausedAt, openUntil, failures } = receiver;
+  const failed = day.failed + day.retried;
+  if (pausedAt !== null) return { rank: 0, mood: 'warn', icon: 'pause', children: 'Paused by your account' };
+  if (openUntil !== null)
+    return { rank: 0, mood: 'bad', icon: 'pause', children: ['Paused until ', <Time at={openUntil} />] };
+  if (failures >= circuitAfter) return { rank: 0, mood: 'bad', children: `${failures} failures in a row` };
+  if (failures > 0)
+    return { rank: 1, mood: 'warn', children: counted(failures, 'failure', 'failures in a row') };
+  if (failed > 0)
+    return {
+      rank: 2,
+      mood: 'warn',
+      children: `${counted(failed, 'failed attempt', 'failed attempts')} in 24 h`,
+    };
+  if (connections === 0) return { rank: 3, mood: 'quiet', children: 'No connections' };
+  return { rank: 3, mood: 'ok', children: 'Healthy' };
+}

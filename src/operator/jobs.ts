@@ -15,7 +15,7 @@ import { startPulls } from '../providers/pull.ts';
 import { alertsAreDue, sendAlerts } from '../webhooks/alerts/alerts.ts';
 import { messageJob } from '../webhooks/alerts/messages.ts';
 import { pruneRecordMails, recordMailsAreDue, sendRecordMails } from '../webhooks/alerts/records.ts';
-import { sendMessages } from '../webhooks/alerts/sending.ts';
+import { messagesAreDue, sendMessages } from '../webhooks/alerts/sending.ts';
 import { giveUp, prune as pruneDeliveries, sweep } from '../webhooks/deliveries/sweep.ts';
 import { pruneNotifications } from '../webhooks/notifications/remove.ts';
 import { addUpWaits } from '../webhooks/service-levels.ts';
@@ -40,8 +40,8 @@ export const jobs: Jobs = {
   alerts: whenDue(alertsAreDue, sendAlerts),
   'emails of accidents and events': whenDue(recordMailsAreDue, sendRecordMails),
   'health alerts': whenDue(healthAlertsAreDue, sendHealthAlerts),
+  [messageJob]: whenDue(messagesAreDue, sendMessages),
   [exportJob]: hourly(prepareExports),
-  [messageJob]: hourly(sendMessages),
   archive: hourly((env, now, budget) => archive(env, now, budget)),
   'give up old deliveries': hourly(giveUp),
   'service levels': hourly(addUpWaits),

@@ -105,7 +105,7 @@ export async function testChannel(env: Env, caller: Caller, id: string): Promise
   if (!target) return null;
   const { origin } = config(env);
   const link = origin && { url: `${origin}/portal/settings/notifications`, label: 'Notifications' };
-  const { problem } = await post(env, target, {
+  const problem = await post(env, target, {
     ...{ accountId, account: target.account, kind: 'test', subject: 'Test message' },
     parts: [{ text: 'This channel is notified as chosen in the settings.', ...(link && { link }) }],
   });

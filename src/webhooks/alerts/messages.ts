@@ -9,8 +9,7 @@ import {
   transaction,
 } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
-import { dayMs, hourMs } from '../../platform/durations.ts';
-import { markWaiting } from '../../platform/jobs/jobs.ts';
+import { dayMs } from '../../platform/durations.ts';
 import { fault } from '../../platform/log.ts';
 import type { MailPart } from '../../platform/mail.ts';
 import { send } from '../../platform/queue.ts';
@@ -29,9 +28,6 @@ export const maxChannels = 10;
 
 /** How long a message is retried. */
 export const retriedForMs = 3 * dayMs;
-
-/** A busy channel is called again when it asks, within an hour. */
-export const longestBusyMs = hourMs;
 
 export const channelTimeoutMs = 5_000;
 
@@ -104,7 +100,6 @@ export async function queueMessages<N extends Notice>(
         insert into alert_messages (account_id, recipient_id, id, message, due_at)
         select value->>'accountId', value->>'recipientId', value->>'id', value->'message', ${now}
         from json_each(${JSON.stringify(queued)}) where true on conflict do nothing`,
-      markWaiting(db, queued.length > 0 ? [messageJob] : []),
       ...alongside(left),
     ],
     { repeatable: true },

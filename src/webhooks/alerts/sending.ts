@@ -19,10 +19,9 @@ import { fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
 import { receiverProblem } from '../address.ts';
 import { callOnce } from '../deliveries/attempt.ts';
-import { isBusy, type Outcome } from '../deliveries/policy.ts';
 import type { ChannelKind } from './channel-input.ts';
 import { bodyOf } from './message-formats.ts';
-import { type AlertMessage, channelTimeoutMs, longestBusyMs, messageJob, retriedForMs } from './messages.ts';
+import { type AlertMessage, channelTimeoutMs, retriedForMs } from './messages.ts';
 import { failureDescription } from './words.ts';
 
 /** The wait after the first attempt; each further wait is four times as long, and at most six hours. */
@@ -35,8 +34,8 @@ const sentAtOnce = 5;
 
 /**
  * Sends the messages that are due, one after the other per recipient. A failed one is retried for three days, and those
- * behind it wait a minute or as long as a busy channel asks. A message is claimed before it is sent: if the run is
- * killed in between, it is sent again. Returns how many messages it sent.
+ * behind it wait a minute. A message is claimed before it is sent: if the run is killed in between, it is sent again.
+ * Returns how many messages it sent.
  */
 export async function sendMessages(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
@@ -48,25 +47,22 @@ export async function sendMessages(env: Env, now = Date.now(), budget = newBudge
     const waiting = [...claimed];
     const worker = async () => {
       for (let next = waiting.shift(); next; next = waiting.shift())
-        ended.push({ ...next, ...(await sendOne(env, next)) });
+        ended.push({ ...next, problem: await sendOne(env, next) });
     };
     await Promise.all(Array.from({ length: sentAtOnce }, worker));
     await record(db, ended, now);
     sent += ended.filter(({ problem }) => problem === null).length;
     return true;
   });
-  await wakeForNext(env, db, now);
   return sent;
 }
 
-const notMoving = (env: Env): SQL => andNotMoving(env, sql`alert_messages.account_id`);
+/** SQL for whether `sendMessages` has work. */
+export const messagesAreDue = (env: Env, now: number): SQL => sql`exists (${dueMessages(env, now)})`;
 
-async function wakeForNext(env: Env, db: Database, now: number): Promise<void> {
-  const [next] = await statement<{ at: number | null }>(db)`select min(due_at) as at from alert_messages`;
-  if (!next?.at) return;
-  const delaySeconds = Math.ceil(Math.min(Math.max(next.at - now, 1000), longestRetryMs) / 1000);
-  await env.DELIVERIES.send({ job: messageJob }, { delaySeconds }).catch(() => {}); // the hourly run finds them
-}
+const dueMessages = (env: Env, now: number): SQL => sql`
+  select account_id, recipient_id, id, due_at from alert_messages indexed by alert_messages_due
+  where due_at <= ${now} ${andNotMoving(env, sql`alert_messages.account_id`)}`;
 
 /** A channel to call. */
 export type Target = { id: string; kind: ChannelKind; address: string };
@@ -81,13 +77,10 @@ type Claimed = {
   message: string;
   to: Recipient | undefined;
 };
-type Ended = Claimed & Sent;
+type Ended = Claimed & { problem: Problem };
 
-/**
- * Why a message did not arrive, to follow the channel's name; null if it did. `busyMs`: for how long the channel is
- * busy.
- */
-type Sent = { problem: string | null; busyMs?: number };
+/** Why a message did not arrive, to follow the channel's name; null if it did. */
+type Problem = string | null;
 
 /** Claims the oldest message of each recipient. */
 async function claim(env: Env, db: Database, now: number): Promise<Claimed[]> {
@@ -96,9 +89,8 @@ async function claim(env: Env, db: Database, now: number): Promise<Claimed[]> {
       due_at = ${now} + min(${retryMs} << (2 * min(attempts, 9)), ${longestRetryMs})
     where (account_id, recipient_id, id) in (
       select account_id, recipient_id, id from (
-        select account_id, recipient_id, id, due_at,
-          row_number() over (partition by recipient_id order by due_at, id) as place
-        from alert_messages indexed by alert_messages_due where due_at <= ${now} ${notMoving(env)})
+        select *, row_number() over (partition by recipient_id order by due_at, id) as place
+        from (${dueMessages(env, now)}))
       where place = 1 order by due_at limit ${messagesPerStep})
     returning recipient_id as recipientId, id, account_id as accountId, message`;
   if (taken.length === 0) return [];
@@ -114,13 +106,13 @@ async function claim(env: Env, db: Database, now: number): Promise<Claimed[]> {
 }
 
 /** Sends a message; one whose recipient was removed is dropped. Never throws. */
-async function sendOne(env: Env, { to, message: text }: Claimed): Promise<Sent> {
+async function sendOne(env: Env, { to, message: text }: Claimed): Promise<Problem> {
   const message: AlertMessage = JSON.parse(text); // as it was queued
-  if (!to) return { problem: null };
+  if (!to) return null;
   return 'email' in to && to.email ? email(env, to.email, message) : post(env, to as Target, message);
 }
 
-async function email(env: Env, to: string, message: AlertMessage): Promise<Sent> {
+async function email(env: Env, to: string, message: AlertMessage): Promise<Problem> {
   const { accountId, account, kind, subject, parts } = message;
   const why =
     kind === 'record'
@@ -132,12 +124,12 @@ async function email(env: Env, to: string, message: AlertMessage): Promise<Sent>
       link: { url: `${config(env).origin}/portal/settings/notifications`, label: 'Notifications' },
     });
     await sendMail(env, { to, subject, text, html });
-    return { problem: null };
+    return null;
   } catch (error) {
     // The error's message may contain the address.
     const code = codeOf(error);
     fault('error', { message: 'An alert could not be sent', accountId, alert: kind, code });
-    return { problem: `could not be sent: ${code}` };
+    return `could not be sent: ${code}`;
   }
 }
 
@@ -148,23 +140,18 @@ function codeOf(error: unknown): string | null {
 }
 
 /** Sends a message to a channel. Never throws. */
-export async function post(env: Env, { id, kind, address }: Target, message: AlertMessage): Promise<Sent> {
+export async function post(env: Env, { id, kind, address }: Target, message: AlertMessage): Promise<Problem> {
   const { headerKeys, allowLoopbackReceivers: allowLoopback } = config(env);
   const sealed: Sealed = JSON.parse(address);
   const url = await unseal(headerKeys, id, sealed).then(
     ({ url }) => url,
     () => undefined,
   );
-  if (url === undefined) return { problem: 'has an address that we can no longer decrypt. Enter it again' };
-  if (receiverProblem(url, { allowLoopback }))
-    return { problem: failureDescription({ result: 'blocked address' }) };
+  if (url === undefined) return 'has an address that we can no longer decrypt. Enter it again';
+  if (receiverProblem(url, { allowLoopback })) return failureDescription({ result: 'blocked address' });
   const headers = { 'Content-Type': 'application/json', 'User-Agent': `FleetDataService/${version}` };
   const body = bodyOf(kind, message, Date.now());
   const outcome = await callOnce(url, { method: 'POST', headers, body }, channelTimeoutMs);
-  return { problem: problemOf(outcome), ...busyFor(outcome) };
-}
-
-function problemOf(outcome: Outcome): string | null {
   if (outcome.result === 'success') return null;
   if (outcome.result === 'timeout') return `did not respond within ${channelTimeoutMs / 1000} s`;
   const said = 'answer' in outcome ? outcome.answer.trim() : '';
@@ -172,17 +159,11 @@ function problemOf(outcome: Outcome): string | null {
   return failureDescription(outcome, 'returned') + (/^[a-z_]{3,60}$/.test(said) ? `: ${said}` : '');
 }
 
-function busyFor(outcome: Outcome): Pick<Sent, 'busyMs'> {
-  if (outcome.result !== 'status' || !isBusy(outcome.status)) return {};
-  const asked = outcome.retryAfter ?? (outcome.status === 429 ? retryMs : undefined);
-  return asked === undefined ? {} : { busyMs: Math.min(Math.max(asked, 1000), longestBusyMs) };
-}
-
 async function record(db: Database, ended: Ended[], now: number): Promise<void> {
   const rows = JSON.stringify(
-    ended.map(({ id, accountId, recipientId, problem, busyMs }) => {
+    ended.map(({ id, accountId, recipientId, problem }) => {
       const isOver = problem === null || now - createdAtOf(id) >= retriedForMs;
-      return { id, accountId, recipientId, problem, busyMs, isOver, waitMs: busyMs ?? retryMs };
+      return { id, accountId, recipientId, problem, isOver };
     }),
   );
   await transaction(
@@ -198,11 +179,10 @@ async function record(db: Database, ended: Ended[], now: number): Promise<void> 
         from json_each(${rows}) r
         where alert_channels.id = r.value->>'recipientId' and (problem is not null or r.value->>'problem' is not null)`,
       change(db)`
-        update alert_messages set due_at = ${now} + (r.value->>'waitMs')
+        update alert_messages set due_at = ${now + retryMs}
         from json_each(${rows}) r
         where account_id = r.value->>'accountId' and recipient_id = r.value->>'recipientId'
-          and r.value->>'problem' is not null
-          and (due_at <= ${now} or r.value->>'busyMs' and alert_messages.id = r.value->>'id')`,
+          and r.value->>'problem' is not null and due_at <= ${now}`,
     ],
     { repeatable: true },
   );

@@ -6,7 +6,6 @@ import {
   type AlertMessage,
   maxPerAccountAndDay,
   maxPerDay,
-  messageJob,
   type Notice,
   queueMessages,
 } from '../../../src/webhooks/alerts/messages.ts';
@@ -48,11 +47,7 @@ const notice = (subject: string, ...recipients: string[]): Notice => ({
 const quiet: Env = { ...env, DELIVERIES: { send: async () => {}, sendBatch: async () => {} } as never };
 
 /** Queues messages whose job does not come by itself. */
-async function queue(...notices: Notice[]): Promise<number> {
-  const count = await queueMessages(quiet, notices, now);
-  await rows(`delete from jobs where name = ?1`, messageJob);
-  return count;
-}
+const queue = (...notices: Notice[]) => queueMessages(quiet, notices, now);
 const later = (ms = 0) => sendMessages(quiet, now + ms);
 const subjects = (to = url) =>
   tale.heard.got
@@ -83,25 +78,6 @@ describe('a message that does not arrive', () => {
     for (let day = 3; day < 7; day++) await later(day * dayMs);
     expect(await waiting()).toEqual([]);
   });
-
-  it.each([
-    ['for a year', { 'Retry-After': '31536000' }, 429, 3600],
-    ['without saying how long', {}, 429, 60],
-  ])(
-    'because the channel is busy %s waits within bounds',
-    async (_, headers: HeadersInit, status, seconds) => {
-      await queued();
-      let accepts = false;
-      tale.heard.responds(() => (accepts ? new Response('ok') : new Response('', { status, headers })));
-      await later();
-      expect(await rows('select distinct due_at from alert_messages')).toEqual([
-        { due_at: now + seconds * 1000 },
-      ]);
-      accepts = true;
-      await later(seconds * 1000);
-      expect(subjects()).toEqual(['0', '0', '1']);
-    },
-  );
 
   it('because the run is killed is sent again', async () => {
     await queued();

@@ -12,7 +12,7 @@ import {
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { webhookConnections, webhooks } from '../platform/db/tables.ts';
-import { invalid, Refusal } from '../platform/errors.ts';
+import { invalid } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import { normalisedUrl } from './address.ts';
 import { untilNoCallStarts } from './deliveries/cancel.ts';
@@ -158,7 +158,7 @@ export async function updateWebhook(
 /**
  * Gives a webhook a new signing secret; the old one signs as well for 24 hours.
  *
- * @throws Refusal: invalid, for an unknown id or a webhook that does not sign; unavailable, during another rotation
+ * @throws Refusal: invalid, for an unknown id or a webhook that does not sign
  */
 export async function rotateSecret(env: Env, caller: Caller, id: string): Promise<{ signingSecret: string }> {
   const own = ownWebhook(caller, id);
@@ -177,8 +177,8 @@ export async function rotateSecret(env: Env, caller: Caller, id: string): Promis
       .where(and(own, eq(webhooks.signing, found.signing ?? '')))
       .returning({ id: webhooks.id }),
   ]);
-  if (rotated.length === 0) throw new Refusal({ kind: 'unavailable', retryAfter: 1 }); // another rotation was faster
-  return { signingSecret };
+  // Another rotation may have been faster: this one follows it.
+  return rotated.length > 0 ? { signingSecret } : rotateSecret(env, caller, id);
 }
 
 /** The webhook's current client, if the new one comes without a secret. */

@@ -98,6 +98,14 @@ describe('a webhook that is to be signed', () => {
     expect(await signingKeys(env, 'w', sealed)).toHaveLength(1);
     vi.useRealTimers();
   });
+
+  it('is signed with each secret of rotations at the same time', async () => {
+    const hook = await signed();
+    const rotate = () => api().post<{ signingSecret: string }>(`/webhook/${hook.id}/signing-secret`, {});
+    const rotated = await Promise.all([rotate(), rotate(), rotate()]);
+    const got = await delivered(hook);
+    for (const { data } of rotated) expect(isVerified(got, data.signingSecret)).toBe(true);
+  });
 });
 
 it('a webhook without signatures is called and listed as ever', async () => {

@@ -20,7 +20,7 @@ import { giveUp, prune as pruneDeliveries, sweep } from '../webhooks/deliveries/
 import { pruneNotifications } from '../webhooks/notifications/remove.ts';
 import { addUpWaits } from '../webhooks/service-levels.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
-import { noteSize } from './health/size.ts';
+import { noteSize } from './health/service.ts';
 
 /** What the cron does itself in each home and minute: it finds what is due, and sends messages. */
 export const starters = { sweep, 'start pulls': startPulls };

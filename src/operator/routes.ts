@@ -14,31 +14,10 @@ import { limitByAddress } from '../platform/http/limits.ts';
 import { cursorFor, requestedSlice } from '../platform/http/slices.ts';
 import type { Operation } from './api/operation.ts';
 import { operations } from './api/operations.ts';
-import type { Handlers } from './handler.ts';
-import { accountHandlers } from './handlers/accounts.ts';
-import { channelHandlers } from './handlers/channels.ts';
-import { connectionHandlers } from './handlers/connections.ts';
-import { deletionHandlers } from './handlers/deletion.ts';
-import { moveHandlers } from './handlers/moves.ts';
-import { webhookHandlers } from './handlers/webhooks.ts';
-import { checkService } from './health/check.ts';
+import { handlers } from './handlers.ts';
 import { checkHomes, problemIn, warningIn } from './health/service.ts';
-import { listHomes } from './homes/lists.ts';
 import { enterHomeOfId, ownedIn } from './homes/routes.ts';
 import { metricsText } from './metrics.ts';
-import { status } from './status.ts';
-
-const handlers: Handlers<typeof operations> = {
-  ...accountHandlers,
-  ...connectionHandlers,
-  ...webhookHandlers,
-  ...channelHandlers,
-  ...deletionHandlers,
-  ...moveHandlers,
-  status: ({ env }) => status(env),
-  listHomes: ({ env }) => listHomes(env),
-  checkService: ({ env, body }) => checkService(env, body.schema),
-};
 
 /**
  * Authenticates by OPERATOR_KEY as `Authorization: Bearer`.

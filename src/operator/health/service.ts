@@ -1,9 +1,16 @@
-import { change, openDatabase, repeatsRefusals, transaction } from '../../platform/db/database.ts';
+import {
+  change,
+  type Database,
+  openDatabase,
+  repeatsRefusals,
+  statement,
+  transaction,
+} from '../../platform/db/database.ts';
+import { dayMs } from '../../platform/durations.ts';
 import { inTime } from '../../platform/homes/each.ts';
 import { hasHomes, homesOf } from '../../platform/homes/homes.ts';
 import { described, fault } from '../../platform/log.ts';
 import type { Health, HomeHealth } from '../api/service.ts';
-import { earlierSize, sizeOf, warningShare } from './size.ts';
 
 /** A delivery that five sweeps could not start is stuck. */
 export const staleAfterSeconds = 5 * 60;
@@ -19,20 +26,19 @@ export async function checkHomes(env: Env): Promise<Health> {
 }
 
 function worstOf(all: HomeHealth[]): HomeHealth {
-  const known = <T>(values: (T | null)[]) => values.filter((value) => value !== null);
-  const most = (values: (number | null)[]) => known(values).reduce<number | null>(greater, null);
-  const sizes = known(all.map(({ size }) => size)).toSorted((a, b) => b.share - a.share);
+  const known = (of: 'queueBacklog' | 'oldestDueSeconds' | 'sweptSecondsAgo') =>
+    all.map((health) => health[of]).filter((value) => value !== null);
+  const most = (values: number[]) => (values.length > 0 ? Math.max(...values) : null);
+  const backlogs = known('queueBacklog');
+  const sizes = all.map(({ size }) => size).filter((size) => size !== null);
   return {
     database: all.every(({ database }) => database === 'ok') ? 'ok' : 'unavailable',
-    queueBacklog: known(all.map(({ queueBacklog }) => queueBacklog)).reduce<number | null>(sum, null),
-    oldestDueSeconds: most(all.map(({ oldestDueSeconds }) => oldestDueSeconds)),
-    sweptSecondsAgo: most(all.map(({ sweptSecondsAgo }) => sweptSecondsAgo)),
-    size: sizes[0] ?? null,
+    queueBacklog: backlogs.length > 0 ? backlogs.reduce((sum, count) => sum + count, 0) : null,
+    oldestDueSeconds: most(known('oldestDueSeconds')),
+    sweptSecondsAgo: most(known('sweptSecondsAgo')),
+    size: sizes.toSorted((a, b) => b.share - a.share)[0] ?? null,
   };
 }
-
-const greater = (a: number | null, b: number): number => Math.max(a ?? b, b);
-const sum = (a: number | null, b: number): number => (a ?? 0) + b;
 
 /**
  * Checks D1 and the queue, reading two rows: the last sweep's findings, and the database's size. `oldestDueSeconds` is
@@ -113,4 +119,48 @@ export function warningOf({ size }: HomeHealth): string | undefined {
   if (!size || size.share <= warningShare) return undefined;
   const left = size.daysLeft === null ? '' : `, and will be full in ${size.daysLeft} days at this rate`;
   return `The database is ${Math.floor(size.share * 100)} % full${left}`;
+}
+
+/** Cloudflare's limit for a database, in bytes. */
+export const mostBytes = 10_000_000_000;
+
+/** The shares at which somebody should act soon, and at once. */
+export const warningShare = 0.8;
+export const errorShare = 0.95;
+
+/** The growth rate is that of the last 14 days, or as many as are known; sizes are kept somewhat longer. */
+const rateDays = 14;
+const keptDays = 60;
+
+/** How full a database is, and in how many days it will be full at the current rate; null if it is not growing. */
+export type Size = { bytes: number; share: number; daysLeft: number | null };
+
+/** How full a database is, from its size now and on an earlier day (since 1970). */
+export function sizeOf(bytes: number, now: number, earlier?: { bytes: number; day: number }): Size {
+  const days = earlier ? now / dayMs - earlier.day : 0;
+  const perDay = earlier && days >= 1 ? (bytes - earlier.bytes) / days : 0;
+  const daysLeft = perDay > 0 ? Math.max(0, Math.floor((mostBytes - bytes) / perDay)) : null;
+  return { bytes, share: Math.round((bytes / mostBytes) * 1000) / 1000, daysLeft };
+}
+
+/** The statement that reads the oldest size within the rate's days. */
+export const earlierSize = (db: Database, now: number) =>
+  statement<{ day: number; bytes: number }>(db)`
+    select day, bytes from database_sizes where day >= ${Math.floor(now / dayMs) - rateDays}
+      order by day limit 1`;
+
+/** Records the database's size once an hour, and logs an error when it is nearly full. Returns the size. */
+export async function noteSize(env: Env, now = Date.now()): Promise<number> {
+  const db = openDatabase(env);
+  const day = Math.floor(now / dayMs);
+  const { meta } = await change(db)`delete from database_sizes where day < ${day - keptDays}`;
+  const bytes = meta.size_after;
+  await change(db)`insert into database_sizes (day, bytes) values (${day}, ${bytes}) on conflict do nothing`;
+  tellOfSize(bytes);
+  return bytes;
+}
+
+export function tellOfSize(bytes: number): void {
+  const percent = Math.floor((bytes / mostBytes) * 100);
+  if (bytes > errorShare * mostBytes) fault('error', { message: 'The database is nearly full', percent });
 }

@@ -10,7 +10,7 @@ import { hasHomes, homesOf, nameOf } from '../../platform/homes/homes.ts';
 import { maxAccountsCounted } from '../api/counted.ts';
 import type { Home } from '../api/service.ts';
 import { type Deletion, listDeletions, maxDeletionsListed } from '../deletion/run.ts';
-import { earlierSize, sizeOf } from '../health/size.ts';
+import { earlierSize, sizeOf } from '../health/service.ts';
 
 /** A slice of the accounts of all homes, oldest first. */
 export const listAllAccounts = (env: Env, slice: SliceQuery): Promise<Slice<Account>> =>

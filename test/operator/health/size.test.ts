@@ -1,7 +1,14 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { problemOf, warningOf } from '../../../src/operator/health/service.ts';
-import { errorShare, mostBytes, noteSize, sizeOf, tellOfSize } from '../../../src/operator/health/size.ts';
+import {
+  errorShare,
+  mostBytes,
+  noteSize,
+  problemOf,
+  sizeOf,
+  tellOfSize,
+  warningOf,
+} from '../../../src/operator/health/service.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { listenToLog } from '../../support/log.ts';
 import { rows } from '../../support/rows.ts';

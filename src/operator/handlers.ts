@@ -1,0 +1,308 @@
+import type * as v from 'valibot';
+import { changeAccount, createAccount } from '../accounts/accounts.ts';
+import { listAudit } from '../accounts/audit/list.ts';
+import { livesHere, operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
+import { addPortalUser, listPortalUsers, type PortalUser, removePortalUser } from '../accounts/people.ts';
+import { createSignInLinks, signInUrl } from '../accounts/sessions.ts';
+import { issueToken, listTokens, revokeToken } from '../accounts/tokens/service.ts';
+import type { Part } from '../fleet/archive/bucket.ts';
+import { dayOf } from '../fleet/archive/day.ts';
+import { repairDay } from '../fleet/archive/repair.ts';
+import {
+  type Connection,
+  createConnection,
+  sliceConnections,
+  updateConnection,
+} from '../fleet/connections.ts';
+import { setVehicleExternalId } from '../fleet/external-ids.ts';
+import { lists } from '../fleet/lists/registry.ts';
+import { readList } from '../fleet/service.ts';
+import { beginMove, estimateMove } from '../homes/moves/begin.ts';
+import { cancelMove } from '../homes/moves/end.ts';
+import { continueMove } from '../homes/moves/run.ts';
+import { findMoveAnywhere, type Move } from '../homes/moves/state.ts';
+import { config } from '../platform/config.ts';
+import type { Caller } from '../platform/db/guard.ts';
+import { invalid } from '../platform/errors.ts';
+import { homesOf, mainHome, nameOf } from '../platform/homes/homes.ts';
+import {
+  connectProvider,
+  pausePull,
+  pullNow,
+  replaceCredential,
+  resumePull,
+  setWebhookSecret,
+} from '../providers/connect.ts';
+import { createLink, listLinks, revokeLink } from '../providers/links.ts';
+import { pullStatus } from '../providers/status.ts';
+import { parseChannel } from '../webhooks/alerts/channel-input.ts';
+import {
+  findChannel,
+  listChannels,
+  removeChannel,
+  saveChannel,
+  testChannel,
+} from '../webhooks/alerts/channels.ts';
+import { setPaused, setReceiverLimits } from '../webhooks/control.ts';
+import { findDelivery, listDeliveries, locateDelivery } from '../webhooks/deliveries/queries.ts';
+import { listReceivers } from '../webhooks/deliveries/receivers.ts';
+import { countReplayable, replay, replayOne, sendNow } from '../webhooks/deliveries/replay.ts';
+import type { Move as MoveReply } from './api/moves.ts';
+import type { operations } from './api/operations.ts';
+import { activateAccount, deleteAccount, deleteConnection, eraseDriver } from './deletion/accept.ts';
+import { continueDeletion, type Deletion, stepNames } from './deletion/run.ts';
+import { findDeliveries } from './find-deliveries.ts';
+import type { Handlers } from './handler.ts';
+import { checkService } from './health/check.ts';
+import { listAllAccounts, listAllDeletions, listEverybodysAudit, listHomes } from './homes/lists.ts';
+import { status } from './status.ts';
+
+/** What handles each operation of `api/`, by its name. */
+export const handlers: Handlers<typeof operations> = {
+  listAccounts: ({ env, slice }) => listAllAccounts(env, slice),
+
+  async createAccount({ env, body: { name, home = mainHome } }) {
+    const there = homesOf(env).get(home);
+    if (there) return createAccount(there, name);
+    const must = `must be one of ${[...homesOf(env).keys()].join(', ')}`;
+    throw invalid(`home ${must}`, [{ field: 'home', message: must }]);
+  },
+
+  changeAccount: ({ env, id, body }) =>
+    body.status === 'active' ? activateAccount(env, id, body.name) : changeAccount(env, id, body),
+
+  listTokens: ({ env, caller, slice }) => listTokens(env, caller, slice),
+  issueApiToken: ({ env, caller, body }) => issueToken(env, caller, body),
+  issueIngestKey: ({ env, caller, id, body }) => issueToken(env, caller, { connectionId: id, ...body }),
+  revokeToken: ({ env, caller, id }) => revokeToken(env, caller, id),
+
+  async listUsers({ env, caller, slice }) {
+    const { items, ...rest } = await listPortalUsers(env, caller, slice);
+    return { items: items.map(withPending), ...rest };
+  },
+  addUser: async ({ env, caller, body: { email, role } }) =>
+    withPending(await addPortalUser(env, caller, email, role)),
+  removeUser: async ({ env, caller, userId }) => withPending(await removePortalUser(env, caller, userId)),
+
+  async makeSignInLink({ env, body: { email, accountId } }) {
+    const [link, ...others] = await createSignInLinks(env, email, accountId);
+    if (!link) throw invalid('Unknown address');
+    if (others.length > 0)
+      throw invalid('Several accounts have invited this address', [
+        { field: 'accountId', message: 'must name one of them' },
+      ]);
+    return { url: signInUrl(env, link) };
+  },
+
+  listAudit: ({ env, slice }) => listEverybodysAudit(env, slice),
+  listAccountAudit: ({ env, caller, slice }) => listAudit(env, caller, slice),
+
+  async listAccountConnections({ env, caller, slice }) {
+    const { items, ...rest } = await sliceConnections(env, caller, slice);
+    return { items: items.map(withTSP), ...rest };
+  },
+
+  async createConnection({ env, caller, body: { credential, baseUrl, historyDays, ...plain } }) {
+    return withTSP(
+      credential === undefined
+        ? await createConnection(env, caller, plain)
+        : await connectProvider(env, caller, { ...plain, credential, baseUrl, historyDays }),
+    );
+  },
+
+  createConnectLink: ({ env, caller, body: { name } }) => createLink(env, caller, name),
+  listConnectLinks: ({ env, caller }) => listLinks(env, caller),
+  revokeConnectLink: ({ env, caller, id }) => revokeLink(env, caller, id),
+
+  async changeConnection({ env, caller, id, body: { tSP, ...changes } }) {
+    const all = { ...changes, ...(tSP !== undefined && { tsp: tSP }) };
+    return withTSP(await updateConnection(env, caller, id, all));
+  },
+
+  changeVehicle: ({ env, caller, id, body }) => setVehicleExternalId(env, caller, id, body.externalId),
+
+  getPull: pull,
+  pullNow: (asked) => pullAfter(asked, ({ env, caller, id }) => pullNow(env, caller, id)),
+  pausePull: (asked) => pullAfter(asked, ({ env, caller, id }) => pausePull(env, caller, id)),
+  resumePull: (asked) => pullAfter(asked, ({ env, caller, id }) => resumePull(env, caller, id)),
+
+  async replaceCredential({ body: { credential, baseUrl }, ...asked }) {
+    const { env, caller, id } = asked;
+    const before = await pull(asked);
+    const changed = { id, provider: before.provider, baseUrl: baseUrl ?? before.baseUrl };
+    await replaceCredential(env, caller, changed, credential);
+    return pull(asked);
+  },
+
+  setWebhookSecret: ({ body: { secret }, ...asked }) =>
+    pullAfter(asked, ({ env, caller, id }) => setWebhookSecret(env, caller, id, secret)),
+
+  async repairArchive({ env, caller: { accountId }, id, body: { kind, date, apply } }) {
+    const day = { kind, accountId, connectionId: id, day: dayOf(Date.parse(date)) };
+    const { catalog, bucket } = await repairDay(env, day, apply);
+    return { catalog: sumOf(catalog), bucket: sumOf(bucket), applied: apply };
+  },
+
+  /** A page of one of the connection's lists, as a client with its Connection-Id reads it. */
+  async listRecords({ env, caller, id, query: { kind }, queries: { kind: _, ...query } }) {
+    const resource = lists.find((one) => one.kind === kind);
+    if (!resource) throw invalid('Unknown kind');
+    return readList<unknown>(env, caller, resource.list, { connectionId: id, query });
+  },
+
+  listWebhookHealth: ({ env, caller }) => listReceivers(env, caller),
+
+  limitReceiver: ({ body, ...asked }) =>
+    receiverAfter(asked, ({ env, caller, id }) => setReceiverLimits(env, caller, id, body)),
+  pauseWebhook: (asked) => receiverAfter(asked, ({ env, caller, id }) => setPaused(env, caller, id, true)),
+  resumeWebhook: (asked) => receiverAfter(asked, ({ env, caller, id }) => setPaused(env, caller, id, false)),
+
+  async listDeliveries({ env, query }) {
+    const caller = await operatorInOwnerOf(env, 'webhook', query.webhookId);
+    return listDeliveries(env, caller, query);
+  },
+
+  async findDeliveries({ env, query: { eventId, vin } }) {
+    if (!eventId && !vin) throw invalid('Give an eventId or a vin');
+    return findDeliveries(env, eventId ? { eventId } : { vin: String(vin) });
+  },
+
+  async getDelivery({ env, id }) {
+    const located = await locateDelivery(env, id);
+    return located && show(env, located);
+  },
+
+  async replayDelivery({ env, id }) {
+    const located = await locateDelivery(env, id);
+    return located && replayOne(env, operatorIn(located.accountId), located);
+  },
+
+  async sendDelivery({ env, id }) {
+    const located = await locateDelivery(env, id);
+    if (!located) return undefined;
+    await sendNow(env, operatorIn(located.accountId), located);
+    return show(env, located);
+  },
+
+  countReplay: ({ env, caller, id, query }) => countReplayable(env, caller, id, query),
+  replayWebhook: ({ env, caller, id, body }) => replay(env, caller, id, body),
+
+  listChannels: ({ env, caller }) => listChannels(env, caller),
+
+  async addChannel({ env, caller, body: { accidentLevels, minEventRisk, vehicleGroups, ...given } }) {
+    const { origin, allowLoopbackReceivers: allowLoopback } = config(env);
+    const ownHost = origin ? new URL(origin).hostname : '';
+    const input = parseChannel(given, { isNew: true, ownHost, allowLoopback });
+    const rule = { levels: accidentLevels ?? [], risk: minEventRisk ?? null, groups: vehicleGroups ?? null };
+    return findChannel(env, caller, await saveChannel(env, caller, input, rule));
+  },
+
+  async testChannel({ env, caller, id }) {
+    await testChannel(env, caller, id);
+    return findChannel(env, caller, id);
+  },
+
+  async removeChannel({ env, caller, id }) {
+    const channel = await findChannel(env, caller, id);
+    if (channel) await removeChannel(env, caller, id);
+    return channel;
+  },
+
+  async showMove({ env, id }) {
+    const found = await findMoveAnywhere(env, id);
+    if (found) return { move: shown(found.from, found.move, found.move.state) };
+    const isKnown = await livesHere(env, 'account', id);
+    return { move: null, ...(isKnown && { estimate: await estimateMove(env, id) }) };
+  },
+
+  /** Begins a move, or continues it for some seconds: is called until it is done. */
+  async moveAccount({ env, id, body: { to } }) {
+    const known = await findMoveAnywhere(env, id);
+    const isOnItsWay = known !== undefined && known.move.home === to && known.move.state !== 'cancelling';
+    if (!isOnItsWay) await beginMove(env, id, to);
+    return goOn(env, id);
+  },
+
+  async cancelMove({ env, id }) {
+    const found = await findMoveAnywhere(env, id);
+    if (!found) throw invalid('The account is not being moved');
+    if (found.move.state !== 'cancelling') await cancelMove(found.from, id);
+    return goOn(env, id);
+  },
+
+  deleteAccount: async ({ env, id, body }) => progress(await deleteAccount(env, id, body)),
+  deleteConnection: async ({ env, caller, id, body }) =>
+    progress(await deleteConnection(env, caller, id, body.name)),
+  eraseDriver: async ({ env, caller, id }) => progress(await eraseDriver(env, caller, id)),
+  listDeletions: async ({ env }) => (await listAllDeletions(env)).map(withSteps),
+  continueDeletion: async ({ env, id }) => progress(await continueDeletion(env, id)),
+
+  status: ({ env }) => status(env),
+  listHomes: ({ env }) => listHomes(env),
+  checkService: ({ env, body }) => checkService(env, body.schema),
+};
+
+const withPending = (user: PortalUser) => ({ ...user, pending: user.confirmedAt === null });
+
+const sumOf = (parts: Part[]) => ({
+  files: parts.length,
+  records: parts.reduce((sum, { rows }) => sum + rows, 0),
+});
+
+const withTSP = ({ tsp, ...connection }: Connection) => ({ ...connection, tSP: tsp });
+
+type Asked = { env: Env; caller: Caller; id: string };
+
+/** How a connection is pulled. Without a new version of the API, its `state` cannot be another. */
+async function pull({ env, caller, id }: Asked) {
+  const status = await pullStatus(env, caller, id);
+  if (!status) throw invalid('This connection does not pull from a provider');
+  const { state } = status;
+  return {
+    ...status,
+    isWithdrawn: state === 'withdrawn',
+    state: state === 'withdrawn' ? ('refused' as const) : state,
+  };
+}
+
+async function pullAfter(asked: Asked, action: (asked: Asked) => Promise<unknown>) {
+  await action(asked);
+  return pull(asked);
+}
+
+async function receiverAfter(asked: Asked, action: (asked: Asked) => Promise<unknown>) {
+  await action(asked);
+  const [receiver] = await listReceivers(asked.env, asked.caller, asked.id);
+  return receiver;
+}
+
+type Located = NonNullable<Awaited<ReturnType<typeof locateDelivery>>>;
+
+const show = (env: Env, { accountId, ...key }: Located) => findDelivery(env, operatorIn(accountId), key);
+
+async function goOn(env: Env, id: string) {
+  const found = await findMoveAnywhere(env, id);
+  if (!found) throw invalid('The account is not being moved');
+  const { move, last = found.move } = await continueMove(found.from, id);
+  const ended = last.state === 'cancelling' ? 'cancelled' : 'done';
+  return { move: shown(found.from, move ?? last, move?.state ?? ended) };
+}
+
+/** A move in its current or final state. */
+const shown = (from: Env, move: Move, state: v.InferInput<typeof MoveReply>['state']) => ({
+  ...move,
+  from: nameOf(from),
+  to: move.home,
+  state,
+  rows: Math.max(move.total, move.copied),
+  refusedForMs: (move.writableAt ?? Date.now()) - move.startedAt,
+});
+
+const progress = (deletion: Deletion | undefined) => ({ deletion: deletion ? withSteps(deletion) : null });
+
+/** Adds how many steps are done. */
+const withSteps = (deletion: Deletion) => {
+  const steps = stepNames(deletion.kind);
+  const stepsDone = Math.max(0, steps.indexOf(deletion.step ?? ''));
+  return { ...deletion, stepsDone, steps: steps.length };
+};

@@ -1,9 +1,110 @@
-import type { Connector } from '../connector.ts';
+import { type Call, call } from '../call.ts';
+import type { Access, Connector, Feed, Json, Organisation, ProviderRecord, Window } from '../connector.ts';
+import { follow, type OpenCrash } from '../crash.ts';
+import { changedSince, inPasses } from '../passes.ts';
 import { Problem } from '../problem.ts';
+import { at, field, idFrom, iso, itemsAt, listAt, nameFrom, namesOf } from '../read.ts';
 import { isHmac, isRecent } from '../signature.ts';
-import type { Api, Keys } from './api.ts';
-import { organisationOf } from './api.ts';
-import { drivers, events, trips, vehicles } from './feeds.ts';
+import { crashOf, driverRecord, eventRecord, idOf, tripRecord, vehicleOf, vehicleRecord } from './records.ts';
+
+/** The two parts of a credential: our secret key, and the token of a customer's connection. */
+type Keys = { secretKey: string; connectionToken: string };
+
+type Api = Access & { keys: Keys };
+
+type Query = NonNullable<Call['query']>;
+
+/** Terminal's maximum is unknown; it allows this many. */
+const limit = 100;
+
+/** Passes overlap by this. Terminal filters only by when it received something. */
+const overlapMs = 60_000;
+
+async function get({ baseUrl, keys, until }: Api, path: string, query: Query = {}): Promise<unknown> {
+  const headers = { Authorization: `Bearer ${keys.secretKey}`, 'Connection-Token': keys.connectionToken };
+  return (await call({ url: `${baseUrl}${path}`, headers, query, until })).json;
+}
+
+/** A page of a list, and the next cursor: undefined after the last. @throws Problem */
+async function page(api: Api, path: string, query: Query, after: Json) {
+  const cursor = typeof after === 'string' ? after : undefined;
+  const reply = await get(api, path, { limit, ...query, cursor });
+  const next = field(reply, 'next');
+  return { items: listAt(reply, 'results'), next: typeof next === 'string' ? next : undefined };
+}
+
+/** The states of a connection in which nothing new arrives. */
+const lost = ['disconnected', 'archived', 'pending_deletion'];
+
+/**
+ * The connection's customer, otherwise its provider; the id is the connection's, as are its cursors. `problem`: why
+ * nothing new arrives, if Terminal has lost access to the provider. @throws Problem
+ */
+async function organisationOf(api: Api): Promise<Organisation & { problem: string | undefined }> {
+  const connection = await get(api, '/connections/current');
+  const provider = nameFrom(at(connection, 'provider', 'name')) || 'the provider';
+  return {
+    name: field(connection, 'company', 'name') ?? provider,
+    id: idFrom(at(connection, 'id')),
+    problem: lost.includes(String(at(connection, 'status')))
+      ? `is no longer connected to ${provider}: the customer has to connect it again, through Terminal`
+      : undefined,
+  };
+}
+
+/** Terminal goes on listing what it has when nothing new arrives any more. @throws Problem, if so */
+async function requireConnected(api: Api): Promise<void> {
+  const { problem } = await organisationOf(api);
+  if (problem) throw new Problem('unavailable', problem);
+}
+
+/** A feed of a short list; `before` begins each pass. Deleted items are only listed on request. */
+const listFeed = (
+  path: string,
+  records: (api: Api, items: unknown[]) => ProviderRecord[] | Promise<ProviderRecord[]>,
+  before = async (_: Api) => {},
+): Feed<Api> =>
+  inPasses({
+    everyMinutes: 15,
+    overlapMs,
+    async read(api, pass) {
+      if (pass.place === null) await before(api);
+      const query = { modifiedAfter: changedSince(pass), deleted: true };
+      const { items, next } = await page(api, path, query, pass.place);
+      return { records: await records(api, items), next };
+    },
+  });
+
+/** The names of these vehicles' groups. */
+const groupNames = (api: Api, items: unknown[]): Promise<Map<unknown, unknown>> =>
+  namesOf(
+    items.flatMap((item) => itemsAt(item, 'groups').map(idOf)),
+    (place) => page(api, '/groups', {}, place),
+    (group) => at(group, 'name') ?? [],
+  );
+
+/** What began in a window; whether its end is inclusive is unknown. */
+const startedIn = ({ from, to }: Window) => ({ startedAfter: iso(from - 1), startedBefore: iso(to) });
+
+async function tripPage(api: Api, query: Query, place: Json) {
+  const { items, next } = await page(api, '/trips', query, place);
+  return { records: items.map(tripRecord), next };
+}
+
+/**
+ * Events come with their vehicles, whose VINs accidents need, and with the records of the provider behind Terminal,
+ * which say what came of a crash. These can be long, so pages are small: each may have 100 KiB before a page is too large.
+ */
+const asked = { expand: 'vehicle', raw: true, limit: 20 };
+
+async function eventPage(api: Api, query: Query, place: Json, known: OpenCrash[]) {
+  const { items, next } = await page(api, '/safety/events', { ...query, ...asked }, place);
+  const { records, open } = follow(items, known, Date.now(), (item) => ({
+    event: eventRecord(item, api.incidentTypeMap),
+    crash: crashOf(item),
+  }));
+  return { records, vehicles: items.flatMap(vehicleOf), next, kept: open };
+}
 
 /** Terminal, which reads many telematics providers. */
 export const terminal: Connector<Api> = {
@@ -29,13 +130,40 @@ export const terminal: Connector<Api> = {
     ],
   },
   maxHistoryDays: 365,
-  open: (access) => ({ access, keys: JSON.parse(access.credential) as Keys }), // as it was read
+  open: (access) => Object.assign(access, { keys: JSON.parse(access.credential) as Keys }), // as it was read
   async check(api) {
     const { problem, ...organisation } = await organisationOf(api);
     if (problem) throw new Problem('invalid', `Terminal ${problem}.`);
     return organisation;
   },
-  feeds: { vehicles, drivers, trips, events },
+  feeds: {
+    vehicles: listFeed(
+      '/vehicles',
+      async (api, items) => {
+        const names = await groupNames(api, items);
+        return items.map((item) => vehicleRecord(item, names));
+      },
+      requireConnected,
+    ),
+    drivers: listFeed('/drivers', (_, items) => items.map(driverRecord)),
+    trips: inPasses<Api>({
+      everyMinutes: 5,
+      overlapMs,
+      read: (api, { from, place }) => tripPage(api, { modifiedAfter: iso(from) }, place),
+      history: { windowDays: 14, page: (api, window, place) => tripPage(api, startedIn(window), place) },
+    }),
+    // Terminal often receives events hours late. Crashes that may still become something else are kept.
+    events: inPasses<Api, OpenCrash[]>({
+      everyMinutes: 1,
+      overlapMs,
+      read: (api, { from, place }, kept = []) => eventPage(api, { modifiedAfter: iso(from) }, place, kept),
+      history: {
+        windowDays: 7,
+        isExact: true,
+        page: (api, window, place) => eventPage(api, startedIn(window), place, []),
+      },
+    }),
+  },
   webhook: {
     steps: [
       'In Terminal, open Webhooks and add an endpoint with this URL.',
@@ -45,6 +173,9 @@ export const terminal: Connector<Api> = {
     isSigned,
   },
 };
+
+/** How many secrets are valid at a time. */
+const mostSignatures = 10;
 
 /**
  * Whether Terminal signed a call, as Svix does: `<id>.<seconds>.<body>`, with the bytes of the secret, which is base64
@@ -66,6 +197,3 @@ async function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret:
     );
   return (await Promise.all(signatures)).includes(true);
 }
-
-/** How many secrets are valid at a time. */
-const mostSignatures = 10;

@@ -5,6 +5,7 @@ import { aheadBy, providerStory, pullAll, pullColumn, pullRun, pullStatus } from
 import {
   fakeMotive,
   type MotiveData,
+  motiveData,
   motiveDriver,
   motiveEvent,
   motivePeriod,
@@ -26,16 +27,7 @@ const tale = providerStory('motive', () => data.key);
 const { connectWith, connected, arrived, notified, levels, drivers, events, trips, accidents } = tale;
 
 beforeEach(() => {
-  data = {
-    company: 'Sample Freight',
-    key: 'motive-secret-key-1',
-    vehicles: [1, 2, 3].map((n) => motiveVehicle(n)),
-    users: [motiveDriver(1), motiveDriver(2, { status: 'deactivated' })],
-    groups: [1, 2, 3].map((id) => ({ id, name: `Yard ${id}`, parent_id: null })),
-    periods: [],
-    performance: [],
-    speeding: [],
-  };
+  data = motiveData();
   fault = () => undefined;
   asked = [];
   serve();
@@ -55,14 +47,23 @@ const [truck, other] = [motiveVehicle(1), motiveVehicle(2)];
 const eventsFrom = (count: number, start: number, type = 'hard_brake') =>
   Array.from({ length: count }, (_, n) => motiveEvent(truck, type, start + n * 1000));
 
-it('takes in vehicles with their groups and drivers, all pages of them', async () => {
-  data.vehicles = [
-    motiveVehicle(1, { group_ids: [3, 1] }),
-    motiveVehicle(2, { status: 'deactivated', year: '0', vin: null, make: null, fuel_type: null }),
-    motiveVehicle(3),
+it('loads vehicles, drivers and a history of both lists of events and of trips as customers know them', async () => {
+  data.vehicles[1] = motiveVehicle(2, { status: 'deactivated', year: '0', vin: null, make: null });
+  data.users = [
+    motiveDriver(1),
+    motiveDriver(2, { status: 'deactivated' }),
+    motiveDriver(3, { role: 'admin' }),
   ];
-  data.users.push(motiveDriver(3, { role: 'admin' }));
-  const id = await connected();
+  // Some just after the first moment of a week of history, and the company's days are others than those of UTC.
+  data.dayBeginsAt = 24;
+  for (const ago of [2, 7 - 1 / 1440, 20, 29]) {
+    const at = Date.now() - ago * day;
+    data.performance.push(motiveEvent(truck, 'hard_brake', at));
+    data.speeding.push(motiveSpeeding(truck, at));
+    data.periods.push(motivePeriod(truck, at));
+  }
+  data.speeding.push(motiveSpeeding(truck, Date.now() - 31 * day));
+  const id = await connected([1, 2], { historyDays: 30 });
   const vehicles = await tale.vehicles(id);
   expect(vehicles).toHaveLength(3);
   expect(vehicles.find(({ name }) => name === 'Truck 1')).toMatchObject({
@@ -80,57 +81,37 @@ it('takes in vehicles with their groups and drivers, all pages of them', async (
     year: null,
     vin: null,
     status: 'inactive',
-    groups: [],
   });
-  const listed = await drivers(id);
-  expect(listed).toHaveLength(2);
-  expect(listed.find(({ name }) => name === 'Sam Sample 1')).toMatchObject({
-    sourceId: '4033171',
-    email: null,
-    phone: '+1 6155550100',
-    licenseState: 'TN',
-    licenseNumber: 'TN-1',
-    status: 1,
-  });
-  expect(listed.find(({ name }) => name === 'Sam Sample 2')).toMatchObject({ status: 0 });
-});
-
-it('loads the history of both lists of events and of trips, page by page, and notifies nobody of it', async () => {
-  // Some just after the first moment of a week of history, and the company's days are others than those of UTC.
-  data.dayBeginsAt = 24;
-  for (const ago of [2, 7 - 1 / 1440, 20, 29]) {
-    const at = Date.now() - ago * day;
-    data.performance.push(motiveEvent(truck, 'hard_brake', at));
-    data.speeding.push(motiveSpeeding(truck, at));
-    data.periods.push(motivePeriod(truck, at));
-  }
-  data.speeding.push(motiveSpeeding(truck, Date.now() - 31 * day));
-  const id = await connected([1, 2], { historyDays: 30 });
+  const people = await drivers(id);
+  expect(people.map(({ name, status }) => [name, status]).sort()).toEqual([
+    ['Sam Sample 1', 1],
+    ['Sam Sample 2', 0],
+  ]);
+  expect(people[0]).toMatchObject({ email: null, phone: '+1 6155550100', licenseState: 'TN' });
   const [found, driven] = [await events(id), await trips(id)];
   expect([found.length, driven.length]).toEqual([8, 4]);
   expect(tale.hooks.got).toEqual([]);
   const { organisation, feeds } = await pullStatus(id);
   expect(organisation).toBe('Sample Freight');
   expect(feeds.flatMap(({ history }) => history?.share ?? [])).toEqual([1, 1]);
-  expect(found.find(({ sourceId }) => !String(sourceId).startsWith('speeding'))).toMatchObject({
+  const place = { latitude: 36.1627, longitude: -86.7816 };
+  expect(found.find(({ speedLimitKph }) => speedLimitKph === null)).toMatchObject({
     incidentTypes: ['hard_brake'],
     translatedIncidentTypes: ['Harsh Braking'],
     eventRisk: 3,
-    location: { latitude: 36.1627, longitude: -86.7816 },
-    vehicleName: 'Truck 1',
+    location: place,
     maxSpeedKph: 96.56,
-    speedLimitKph: null,
   });
-  expect(found.find(({ sourceId }) => String(sourceId).startsWith('speeding'))).toMatchObject({
+  expect(found.find(({ speedLimitKph }) => speedLimitKph === 104.6)).toMatchObject({
+    sourceId: expect.stringContaining('speeding:'),
     translatedIncidentTypes: ['Speeding'],
     eventRisk: 4,
-    location: { latitude: 36.1627, longitude: -86.7816 },
+    location: place,
     driverId: null,
     maxSpeedKph: 121.5,
-    speedLimitKph: 104.6,
   });
   expect(driven[0]).toMatchObject({
-    startLocation: { latitude: 36.1627, longitude: -86.7816 },
+    startLocation: place,
     endLocation: { latitude: 36.2, longitude: -86.7 },
     distanceKm: 42.25,
     durationSeconds: 1800,

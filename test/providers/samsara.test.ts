@@ -22,9 +22,12 @@ beforeEach(() => {
 });
 const [truck, other] = [samsaraVehicle(1), samsaraVehicle(2)];
 
-it('takes in vehicles and drivers, all pages of them, as customers know them', async () => {
+it('takes in all there is, page by page, as customers know it', async () => {
   data.drivers.push(samsaraDriver(1), samsaraDriver(2, { driverActivationStatus: 'deactivated' }));
-  const id = await connected();
+  const before = Date.now() - 3 * 86_400_000;
+  data.events.push(samsaraEvent(truck, 'Speeding', before));
+  data.trips.push(samsaraTrip(truck, before));
+  const id = await connected([], { historyDays: 30 });
   const vehicles = await tale.vehicles(id);
   expect(vehicles).toHaveLength(3);
   expect(vehicles.find(({ name }) => name === 'Truck 1')).toMatchObject({
@@ -39,13 +42,6 @@ it('takes in vehicles and drivers, all pages of them, as customers know them', a
     ['Robin Reyes 1', 1],
     ['Robin Reyes 2', 0],
   ]);
-});
-
-it('takes in trips and events as customers know them', async () => {
-  const before = Date.now() - 3 * 86_400_000;
-  data.events.push(samsaraEvent(truck, 'Speeding', before));
-  data.trips.push(samsaraTrip(truck, before));
-  const id = await connected([], { historyDays: 30 });
   expect(await events(id)).toMatchObject([
     {
       translatedIncidentTypes: ['Speeding'],

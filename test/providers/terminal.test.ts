@@ -5,9 +5,10 @@ import { providerStory, pullAll, pullColumn, pullStatus } from '../support/provi
 import {
   fakeTerminal,
   type TerminalData,
+  terminalCredential,
+  terminalData,
   terminalDriver,
   terminalEvent,
-  terminalGroup,
   terminalRaw,
   terminalTrip,
   terminalVehicle,
@@ -22,21 +23,11 @@ const soon = () => Date.now() + 1_000;
 let data: TerminalData;
 let fault: (url: URL) => Response | undefined;
 let asked: URL[];
-const credential = () => JSON.stringify({ secretKey: data.secretKey, connectionToken: data.connectionToken });
-const tale = providerStory('terminal', credential);
+const tale = providerStory('terminal', () => terminalCredential(data));
 const { connectWith, connected, arrived, notified, levels, names, drivers, events, trips, accidents } = tale;
 
 beforeEach(() => {
-  data = {
-    company: 'Example Haulage',
-    secretKey: 'sk_prod_secret_1',
-    connectionToken: 'con_tkn_secret_1',
-    vehicles: [1, 2, 3].map((n) => terminalVehicle(n)),
-    drivers: [1, 2, 3].map((n) => terminalDriver(n)),
-    groups: [1, 2, 3].map((n) => terminalGroup(n, `Yard ${n}`)),
-    trips: [],
-    events: [],
-  };
+  data = terminalData();
   fault = () => undefined;
   asked = [];
   const terminal = fakeTerminal(data, { perPage: 2 });
@@ -51,16 +42,14 @@ beforeEach(() => {
 const changed = (item: object, more: object, at = Date.now() + 120_000) =>
   Object.assign(item, more, { metadata: { addedAt: iso(at), modifiedAt: iso(at) } });
 const [truck, other] = [terminalVehicle(1), terminalVehicle(2)];
-const group = (n: number) => terminalGroup(n, '').id;
 
-it('takes in vehicles with their groups and drivers, all pages of them, and what was removed', async () => {
-  data.vehicles = [
-    terminalVehicle(1, { groups: [group(3), group(1)] }),
-    terminalVehicle(2, { name: undefined, vin: undefined, year: undefined, status: 'inactive' }),
-    terminalVehicle(3),
-  ];
+it('loads what there is, and what happened by when it began, as customers know it', async () => {
+  data.vehicles[1] = terminalVehicle(2, { name: undefined, vin: undefined, status: 'inactive' });
   data.drivers[1] = terminalDriver(2, { firstName: '', middleName: '', lastName: '', username: 'kim.2' });
-  const id = await connected();
+  const days = [2, 9, 20, 29, 31];
+  data.events = days.map((ago) => terminalEvent(truck, 'harsh_brake', ago, Date.now() - ago * day));
+  data.trips = days.map((ago) => terminalTrip(truck, ago, Date.now() - ago * day));
+  const id = await connected([1, 2], { historyDays: 30 });
   const vehicles = await tale.vehicles(id);
   expect(vehicles).toHaveLength(3);
   expect(vehicles.find(({ name }) => name === 'Truck 1')).toMatchObject({
@@ -84,18 +73,6 @@ it('takes in vehicles with their groups and drivers, all pages of them, and what
     licenseNumber: 'TX-1',
     status: 1,
   });
-  const gone = { addedAt: iso(0), modifiedAt: iso(soon()), deletedAt: iso(soon()), visibility: 'deleted' };
-  for (const item of [data.vehicles[2], data.drivers[2]]) Object.assign(item ?? {}, { metadata: gone });
-  await pullAll(id);
-  expect(await tale.vehicles(id, { status: 'inactive' })).toHaveLength(2);
-  expect(await drivers(id, { status: '0' })).toHaveLength(1);
-});
-
-it('loads the history by when things began, and notifies nobody of it', async () => {
-  const days = [2, 9, 20, 29, 31];
-  data.events = days.map((ago) => terminalEvent(truck, 'harsh_brake', ago, Date.now() - ago * day));
-  data.trips = days.map((ago) => terminalTrip(truck, ago, Date.now() - ago * day));
-  const id = await connected([1, 2], { historyDays: 30 });
   const [found, driven] = [await events(id), await trips(id)];
   expect([found.length, driven.length]).toEqual([4, 4]);
   expect(tale.hooks.got).toEqual([]);
@@ -103,10 +80,8 @@ it('loads the history by when things began, and notifies nobody of it', async ()
   expect(organisation).toBe('Example Haulage');
   expect(feeds.flatMap(({ history }) => history?.share ?? [])).toEqual([1, 1]);
   expect(found[0]).toMatchObject({
-    incidentTypes: ['harsh_brake'],
     translatedIncidentTypes: ['Harsh Braking'],
     location: { latitude: 32.8, longitude: -96.81 },
-    vehicleName: 'Truck 1',
     vehicleVin: '1FUJGLDR9CL300001',
     maxSpeedKph: 88.4,
     speedLimitKph: 80,
@@ -118,6 +93,11 @@ it('loads the history by when things began, and notifies nobody of it', async ()
     distanceKm: 42.3,
     durationSeconds: 1800,
   });
+  const gone = { addedAt: iso(0), modifiedAt: iso(soon()), deletedAt: iso(soon()), visibility: 'deleted' };
+  for (const item of [data.vehicles[2], data.drivers[2]]) Object.assign(item ?? {}, { metadata: gone });
+  await pullAll(id);
+  expect(await tale.vehicles(id, { status: 'inactive' })).toHaveLength(2);
+  expect(await drivers(id, { status: '0' })).toHaveLength(1);
 });
 
 it('tells of nothing that began before the connection was made, and takes over what is changed later', async () => {
@@ -261,11 +241,11 @@ it.each([
 });
 
 it('tells connections of a customer apart by their tokens, and takes another secret key for one', async () => {
-  const id = await connectWith(credential());
+  const id = await connectWith(terminalCredential(data));
   expect((await tale.tryToConnect()).status).toBe(400);
   data.secretKey = 'sk_prod_secret_2';
   const path = `/operator/connections/${id}/credential`;
-  expect((await operator.put(path, { credential: credential() })).status).toBe(200);
+  expect((await operator.put(path, { credential: terminalCredential(data) })).status).toBe(200);
   await pullAll(id);
   expect(await tale.vehicles(id)).toHaveLength(3);
 });

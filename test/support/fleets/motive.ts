@@ -1,8 +1,7 @@
 import { dayMs } from '../../../src/platform/durations.ts';
 import {
   fakeMotive,
-  type MotiveData,
-  motiveDriver,
+  motiveData,
   motiveEvent,
   motivePeriod,
   motiveSpeeding,
@@ -15,21 +14,13 @@ let made = 0;
 /** Its events are of both lists; the company's days begin at any hour, and its pages say how many there are, or not. */
 export function motiveFleet(): Fleet {
   const now = Date.now();
-  const vehicles = [1, 2, 3].map((n) => motiveVehicle(n, { group_ids: [1] }));
+  const data = { ...motiveData(), dayBeginsAt: made++ % 24 };
+  const { vehicles } = data;
   const vehicle = (n: number) => vehicles[n % vehicles.length] ?? {};
-  const data: MotiveData = {
-    company: 'Sample Freight',
-    key: `motive-key-${made++}`,
-    dayBeginsAt: made % 24,
-    vehicles,
-    users: [1, 2, 3].map((n) => motiveDriver(n)),
-    groups: [{ id: 1, name: 'Yard 1' }],
-    periods: [1, 2, 3, 4].map((n) => motivePeriod(vehicle(n), now - n * dayMs)),
-    performance: [1, 2, 3, 4, 5].map((n) =>
-      motiveEvent(vehicle(n), n === 2 ? 'crash' : 'hard_brake', now - n * dayMs),
-    ),
-    speeding: [1, 2, 3].map((n) => motiveSpeeding(vehicle(n), now - n * dayMs)),
-  };
+  data.periods.push(...[1, 2, 3, 4].map((n) => motivePeriod(vehicle(n), now - n * dayMs)));
+  for (const n of [1, 2, 3, 4, 5])
+    data.performance.push(motiveEvent(vehicle(n), n === 2 ? 'crash' : 'hard_brake', now - n * dayMs));
+  data.speeding.push(...[1, 2, 3].map((n) => motiveSpeeding(vehicle(n), now - n * dayMs)));
   const changedAt = () => new Date().toISOString();
   return {
     provider: 'motive',

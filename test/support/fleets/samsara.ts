@@ -1,30 +1,26 @@
 import {
   fakeSamsara,
-  type SamsaraData,
   samsaraDriver,
   samsaraEvent,
   samsaraTrip,
   samsaraVehicle,
 } from '../../../src/dev/fakes/samsara.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
+import { samsaraData } from '../samsara.ts';
 import { type Fleet, idsOf, longName, soon } from './fleet.ts';
 
 let made = 0;
 
 export function samsaraFleet(): Fleet {
   const now = Date.now();
-  const vehicles = [1, 2, 3].map((n) => samsaraVehicle(n));
+  const data = samsaraData(`samsara_api_${made++}`);
+  const { vehicles } = data;
+  vehicles.push(samsaraVehicle(3));
   const vehicle = (n: number) => vehicles[n % vehicles.length] ?? {};
-  const data: SamsaraData = {
-    organisation: 'Acme Trucking',
-    token: `samsara_api_${made++}`,
-    vehicles,
-    drivers: [1, 2, 3].map((n) => samsaraDriver(n)),
-    trips: [1, 2, 3, 4].map((n) => samsaraTrip(vehicle(n), now - n * dayMs)),
-    events: [1, 2, 3, 4, 5].map((n) =>
-      samsaraEvent(vehicle(n), n === 2 ? 'Crash' : 'Braking', now - n * dayMs),
-    ),
-  };
+  data.drivers.push(...[1, 2, 3].map((n) => samsaraDriver(n)));
+  data.trips.push(...[1, 2, 3, 4].map((n) => samsaraTrip(vehicle(n), now - n * dayMs)));
+  for (const n of [1, 2, 3, 4, 5])
+    data.events.push(samsaraEvent(vehicle(n), n === 2 ? 'Crash' : 'Braking', now - n * dayMs));
   let clock = now;
   const change = () => ({ updatedAtTime: new Date(clock++).toISOString() }); // each comes after those before
   return {

@@ -1,17 +1,14 @@
 import { dayMs } from '../../../src/platform/durations.ts';
 import {
   fakeTerminal,
-  type TerminalData,
-  terminalDriver,
+  terminalCredential,
+  terminalData,
   terminalEvent,
-  terminalGroup,
   terminalRaw,
   terminalTrip,
   terminalVehicle,
 } from '../providers/terminal.ts';
 import { type Fleet, idsOf, longName, soon } from './fleet.ts';
-
-let made = 0;
 
 const review = (eventState: string) => [
   terminalRaw('samsara', { eventState, behaviorLabels: [{ label: 'Crash', source: 'automated' }] }),
@@ -19,25 +16,14 @@ const review = (eventState: string) => [
 
 export function terminalFleet(): Fleet {
   const now = Date.now();
-  const group = terminalGroup(1, 'Yard 1');
-  const vehicles = [1, 2, 3].map((n) => terminalVehicle(n, { groups: [group.id] }));
+  const data = terminalData();
+  const { vehicles } = data;
   const vehicle = (n: number) => vehicles[n % vehicles.length] ?? {};
-  const data: TerminalData = {
-    company: 'Example Haulage',
-    secretKey: 'sk_prod_1',
-    connectionToken: `con_tkn_${made++}`,
-    vehicles,
-    drivers: [1, 2, 3].map((n) => terminalDriver(n)),
-    groups: [group],
-    trips: [1, 2, 3, 4].map((n) => terminalTrip(vehicle(n), n, now - n * dayMs)),
-    events: [1, 2, 3, 4, 5].map((n) =>
-      terminalEvent(vehicle(n), n === 2 ? 'crash' : 'harsh_brake', n, now - n * dayMs, {
-        raw: review('reviewed'),
-      }),
-    ),
-  };
-  const credential = (secretKey: string) =>
-    JSON.stringify({ secretKey, connectionToken: data.connectionToken });
+  data.trips.push(...[1, 2, 3, 4].map((n) => terminalTrip(vehicle(n), n, now - n * dayMs)));
+  for (const n of [1, 2, 3, 4, 5]) {
+    const [type, at] = [n === 2 ? 'crash' : 'harsh_brake', now - n * dayMs];
+    data.events.push(terminalEvent(vehicle(n), type, n, at, { raw: review('reviewed') }));
+  }
   let clock = now;
   const taken = () => {
     const at = new Date(clock++).toISOString(); // each change comes after those before
@@ -46,8 +32,8 @@ export function terminalFleet(): Fleet {
   return {
     provider: 'terminal',
     origin: 'https://api.withterminal.com',
-    credential: credential(data.secretKey),
-    wrongCredential: credential('sk_prod_wrong_1'),
+    credential: terminalCredential(data),
+    wrongCredential: terminalCredential({ ...data, secretKey: 'sk_prod_wrong_1' }),
     serve: fakeTerminal(data, { perPage: 2 }),
     addVehicle: (n) => void vehicles.push(terminalVehicle(n, taken())),
     addBroken() {

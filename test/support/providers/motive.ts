@@ -112,6 +112,20 @@ const changedAfter =
 
 const iso = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+/, '');
 
+let made = 0;
+
+/** A Motive with three vehicles, and nothing that happened yet. */
+export const motiveData = (): MotiveData => ({
+  company: 'Sample Freight',
+  key: `motive-secret-key-${made++}`,
+  vehicles: [1, 2, 3].map((n) => motiveVehicle(n, { group_ids: [3, 1] })),
+  users: [1, 2, 3].map((n) => motiveDriver(n)),
+  groups: [1, 2, 3].map((id) => ({ id, name: `Yard ${id}` })),
+  periods: [],
+  performance: [],
+  speeding: [],
+});
+
 /** A vehicle as Motive gives it. */
 export const motiveVehicle = (n: number, more: Item = {}): Item => ({
   id: 1300180 + n,

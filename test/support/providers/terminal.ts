@@ -95,6 +95,29 @@ const ulid = (n: number): string => `01JD${String(n).padStart(22, '0')}`;
 const taken = (ms: number): Item => ({ addedAt: iso(ms), modifiedAt: iso(ms) });
 const longAgo = Date.parse('2026-01-10T08:00:00Z');
 
+let made = 0;
+
+/** A Terminal that has a customer with three vehicles, and nothing that happened yet. */
+export const terminalData = (): TerminalData => ({
+  company: 'Example Haulage',
+  secretKey: 'sk_prod_secret_1',
+  connectionToken: `con_tkn_secret_${made++}`,
+  vehicles: [1, 2, 3].map((n) =>
+    terminalVehicle(n, { groups: [3, 1].map((group) => terminalGroup(group, '').id) }),
+  ),
+  drivers: [1, 2, 3].map((n) => terminalDriver(n)),
+  groups: [1, 2, 3].map((n) => terminalGroup(n, `Yard ${n}`)),
+  trips: [],
+  events: [],
+});
+
+/** What people enter to connect it. */
+export const terminalCredential = ({
+  secretKey,
+  connectionToken,
+}: Pick<TerminalData, 'secretKey' | 'connectionToken'>): string =>
+  JSON.stringify({ secretKey, connectionToken });
+
 /** A group as Terminal gives it. */
 export const terminalGroup = (n: number, name: string): Item => ({
   id: `group_${ulid(n)}`,

@@ -18,9 +18,9 @@ import { maxFound, webhookActivity } from '../../src/webhooks/deliveries/activit
 import { deliveriesOf, maxOfEvent } from '../../src/webhooks/deliveries/queries.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { connect } from '../support/provider.ts';
+import { samsara, samsaraToken } from '../support/providers/samsara.ts';
 import { receiver } from '../support/receiver.ts';
 import { addRows, addWebhooks, rows } from '../support/rows.ts';
-import { samsara, samsaraToken } from '../support/samsara.ts';
 import { operator, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeEach);

@@ -4,12 +4,12 @@ import { describe, expect, it, vi } from 'vitest';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { through } from '../../src/platform/db/through.ts';
 import { pull } from '../../src/providers/pull.ts';
-import type { Fleet, FleetEvent } from '../support/fleets/fleet.ts';
-import { geotabFleet } from '../support/fleets/geotab.ts';
-import { motiveFleet } from '../support/fleets/motive.ts';
-import { samsaraFleet } from '../support/fleets/samsara.ts';
-import { terminalFleet } from '../support/fleets/terminal.ts';
 import { makePullDue, providerStory, pullAll, pullColumn, pullRun, refusalsOf } from '../support/provider.ts';
+import type { Fleet, FleetEvent } from '../support/providers/fleet.ts';
+import { geotabFleet } from '../support/providers/geotab.ts';
+import { motiveFleet } from '../support/providers/motive.ts';
+import { samsaraFleet } from '../support/providers/samsara.ts';
+import { terminalFleet } from '../support/providers/terminal.ts';
 import { rows } from '../support/rows.ts';
 
 const fleets = [

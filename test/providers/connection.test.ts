@@ -8,8 +8,8 @@ import { samsara as connector } from '../../src/providers/samsara/connector.ts';
 import { sendMessages } from '../../src/webhooks/alerts/sending.ts';
 import { keepEmails } from '../support/emails.ts';
 import { providerStory, pullAll, pullColumn, pullRun, pullStatus } from '../support/provider.ts';
+import { samsaraOrigin as origin, samsara } from '../support/providers/samsara.ts';
 import { rows } from '../support/rows.ts';
-import { samsaraOrigin as origin, samsara } from '../support/samsara.ts';
 import { as, call, operator } from '../support/world.ts';
 
 const minute = 60_000;

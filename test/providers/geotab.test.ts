@@ -4,19 +4,17 @@ import {
   fakeGeotab,
   type GeotabCall,
   type GeotabFault,
+  geotabChange,
   geotabCredential,
   geotabDatabase,
-  geotabError,
-} from '../support/providers/geotab.ts';
-import {
-  geotabChange,
   geotabDevice,
+  geotabError,
   geotabException,
   geotabPosition,
   geotabRule,
   geotabTrip,
   geotabUser,
-} from '../support/providers/geotab-items.ts';
+} from '../support/providers/geotab.ts';
 import { rows } from '../support/rows.ts';
 import { operator } from '../support/world.ts';
 

@@ -8,8 +8,8 @@ import {
   samsaraVehicle,
 } from '../../src/dev/fakes/samsara.ts';
 import { providerStory, pullAll, pullRun } from '../support/provider.ts';
+import { samsara } from '../support/providers/samsara.ts';
 import { rows } from '../support/rows.ts';
-import { samsara } from '../support/samsara.ts';
 
 const iso = (ms: number) => new Date(ms).toISOString();
 

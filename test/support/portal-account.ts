@@ -1,11 +1,11 @@
 import { deliveriesOf, settled } from './deliveries.ts';
 import { signIn } from './portal.ts';
 import { connect, pullRun } from './provider.ts';
+import { samsaraOrigin } from './providers/samsara.ts';
 import { receiver } from './receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from './records.ts';
 import { portalRoutes } from './routes.ts';
 import { addRows, rows } from './rows.ts';
-import { samsaraOrigin } from './samsara.ts';
 import { as, operator, type WebhookOut, webhookBody, world } from './world.ts';
 
 /**

@@ -3,9 +3,9 @@ import { fakeSamsara } from '../../../src/dev/fakes/samsara.ts';
 import { connectorOf, connectors } from '../../../src/providers/registry.ts';
 import { ask, follow, signIn, visitor } from '../../support/portal.ts';
 import { pullAll, read } from '../../support/provider.ts';
+import { samsara, samsaraOrigin, samsaraToken as token } from '../../support/providers/samsara.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
-import { samsara, samsaraOrigin, samsaraToken as token } from '../../support/samsara.ts';
 import { world, worldBefore } from '../../support/world.ts';
 
 const add = '/portal/connections/new?provider=samsara';

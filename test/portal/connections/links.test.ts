@@ -4,9 +4,9 @@ import { connectLinkMs, maxOpenLinks } from '../../../src/providers/links.ts';
 import { claimDue, noteHealth, save } from '../../../src/providers/store.ts';
 import { ask, follow, signIn, textOf } from '../../support/portal.ts';
 import { pullAll, read } from '../../support/provider.ts';
+import { samsaraToken as credential, samsara } from '../../support/providers/samsara.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
-import { samsaraToken as credential, samsara } from '../../support/samsara.ts';
 import { operator, worldBefore } from '../../support/world.ts';
 
 const links = '/portal/connections/links';

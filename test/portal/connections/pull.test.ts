@@ -3,9 +3,9 @@ import { samsaraEvent, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts'
 import { connectorOf } from '../../../src/providers/registry.ts';
 import { signIn, visitor, watchedOn } from '../../support/portal.ts';
 import { connect, pullAll, pullRun, read } from '../../support/provider.ts';
+import { samsara, samsaraToken as token } from '../../support/providers/samsara.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
-import { samsara, samsaraToken as token } from '../../support/samsara.ts';
 import { type World, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach);

@@ -41,7 +41,7 @@ import { maxChannels, maxPerAccountAndDay } from '../../src/webhooks/alerts/mess
 import { maxTokenBytes, tokenTimeoutMs } from '../../src/webhooks/deliveries/access-token.ts';
 import { startWindowMs } from '../../src/webhooks/deliveries/claim.ts';
 import * as policy from '../../src/webhooks/deliveries/policy.ts';
-import { maxReplayedPerCall, replayableMs } from '../../src/webhooks/deliveries/replay.ts';
+import { replayableMs } from '../../src/webhooks/deliveries/replay.ts';
 import { maxConnections, refusedHeaders } from '../../src/webhooks/fields.ts';
 import { largestBody } from '../../src/webhooks/routes.ts';
 import { maxWebhookBytes, maxWebhooks } from '../../src/webhooks/service.ts';
@@ -112,7 +112,7 @@ it('the guide has the limits that the service keeps to', () => {
     ],
     'wait for a paused receiver': [policy.giveUpAfterMs / dayMs],
     'wait of an accident level for the previous one': [policy.levelWaitMs / minuteMs],
-    'deliveries replayed at a time': [maxReplayedPerCall],
+    'deliveries replayed at a time': [policy.maxReplayedPerCall],
     'age of a delivery that can be replayed': [replayableMs(env) / dayMs],
     'finished deliveries are kept': [config(env).retentionMs / dayMs],
     'deleting a webhook': [startWindowMs / 1000],

@@ -1,6 +1,5 @@
 import { urlProblems } from '../../webhooks/address.ts';
-import { webhookIsPaused } from '../../webhooks/deliveries/policy.ts';
-import { maxReplayedPerCall } from '../../webhooks/deliveries/replay.ts';
+import { maxReplayedPerCall, webhookIsPaused } from '../../webhooks/deliveries/policy.ts';
 import { ReplayInput } from '../../webhooks/deliveries/schema.ts';
 import { unmatchable } from '../../webhooks/filters.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';

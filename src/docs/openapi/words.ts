@@ -52,11 +52,10 @@ export const words: Record<string, string> = {
   'ReplayInput.to': 'Only deliveries created before this time.',
   dryRun: 'Whether only to count them.',
   ReplayOutcome: 'How many deliveries are sent again.',
-  'ReplayOutcome.count': 'How many are sent again; in a dry run, how many would be, of the first 10,000.',
+  'ReplayOutcome.count': 'How many are sent again; in a dry run, how many would be.',
   'ReplayOutcome.more': 'Whether there are more after those that this call read.',
   'ReplayOutcome.next': 'If there are more: the Delivery-Id to continue with as `after`.',
-  'ReplayOutcome.tooOld':
-    'In a dry run: how many are too old to be replayed; 10,000 means that many or more.',
+  'ReplayOutcome.tooOld': 'In a dry run: how many are too old to be replayed; 5,000 means that many or more.',
   TestInput: 'What to test a webhook with.',
   'TestInput.type': '1 an accident, 2 an event.',
   'TestInput.level': 'The level of the accident; without it, all three.',

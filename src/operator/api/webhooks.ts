@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { Timestamp } from '../../platform/fields.ts';
 import {
   maxCallsPerSecond,
-  maxReplayCounted,
+  maxReplayedPerCall,
   statuses,
   widestWindow,
 } from '../../webhooks/deliveries/policy.ts';
@@ -93,9 +93,9 @@ export const ReplayRange = v.object({
 });
 
 export const ReplayCount = v.object({
-  count: countUpTo(maxReplayCounted),
+  count: countUpTo(maxReplayedPerCall),
   more: v.boolean(),
-  tooOld: countUpTo(maxReplayCounted),
+  tooOld: countUpTo(maxReplayedPerCall),
 });
 export type ReplayCount = v.InferOutput<typeof ReplayCount>;
 
@@ -165,7 +165,7 @@ export const webhookOperations = {
   countReplay: {
     call: 'GET /webhooks/:id/replay',
     summary: 'Count what a replay would send again',
-    description: 'Looks at no more than 10,000 deliveries.',
+    description: 'Looks at no more than 5,000 deliveries, as a replay does.',
     query: v.object({
       ...selection,
       includeDelivered: v.optional(

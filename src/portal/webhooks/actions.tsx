@@ -4,13 +4,8 @@ import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { setPaused } from '../../webhooks/control.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
-import {
-  countReplayable,
-  maxReplayedPerCall,
-  type ReplaySelection,
-  replay,
-  replayableMs,
-} from '../../webhooks/deliveries/replay.ts';
+import { maxReplayedPerCall } from '../../webhooks/deliveries/policy.ts';
+import { countReplayable, type ReplaySelection, replay, replayableMs } from '../../webhooks/deliveries/replay.ts';
 import type { NewNotification } from '../../webhooks/notifications/insert.ts';
 import { deleteWebhook, rotateSecret, updateWebhook } from '../../webhooks/service.ts';
 import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';
@@ -153,7 +148,6 @@ export async function askReplay(c: Context) {
   ]);
   const problem = 'message' in counted ? counted : undefined;
   const { count, more } = 'count' in counted ? counted : { count: 0, more: false };
-  const isPart = more || count > maxReplayedPerCall;
   const days = Math.floor(replayableMs(c.env) / dayMs);
   return page(
     c,
@@ -186,7 +180,7 @@ export async function askReplay(c: Context) {
               ))}
               <div class="actions">
                 <Submit
-                  name={`Replay ${isPart ? `the first ${maxReplayedPerCall.toLocaleString('en')}` : deliveries(count)}`}
+                  name={`Replay ${more ? `the first ${maxReplayedPerCall.toLocaleString('en')}` : deliveries(count)}`}
                 />
                 <LinkButton href={pathOf(webhook)} name="Cancel" weight="ghost" />
               </div>

@@ -159,7 +159,7 @@ export function parseRetryAfter(value: string | null, now: number): number | und
 /** Whether a status asks to be called later. */
 export const isBusy = (status: number): boolean => status === 429 || status === 503;
 
-/** How many deliveries a count of replayable ones reads, and of those too old to replay. */
-export const maxReplayCounted = 10_000;
+/** How many deliveries a call checks that replays them, or counts what can be replayed. */
+export const maxReplayedPerCall = 5000;
 
 export const webhookIsPaused = 'This webhook is paused, resume it first';

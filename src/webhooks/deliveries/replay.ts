@@ -7,7 +7,7 @@ import { invalid } from '../../platform/errors.ts';
 import { send } from '../../platform/queue.ts';
 import { typeOf } from '../notifications/of-delivery.ts';
 import { noteWebhook } from '../stored.ts';
-import { giveUpAfterMs, maxReplayCounted, webhookIsPaused } from './policy.ts';
+import { giveUpAfterMs, maxReplayedPerCall, webhookIsPaused } from './policy.ts';
 import { findDelivery } from './queries.ts';
 import { type DeliveryKey, wakeOf } from './queue.ts';
 
@@ -28,17 +28,13 @@ export type ReplaySelection = {
 export type Replayed = { replayed: number; more: boolean; next?: string };
 
 /**
- * How many deliveries a replay would send. With `more`, only the first 10,000 of the selection were checked. `tooOld`
- * counts those excluded by age, up to 10,000.
+ * How many deliveries a replay would send, among as many as a call checks: with `more` there are others. `tooOld` counts
+ * those excluded by age, up to as many.
  */
 export type ReplayCount = { count: number; more: boolean; tooOld: number };
 
-/** How many deliveries a call checks. */
-export const maxReplayedPerCall = 5000;
-
-/** How many a transaction replays or counts, so that it does not block D1 for long. */
+/** How many a transaction replays, so that it does not block D1 for long. */
 const replayedPerChunk = 1000;
-const countedPerChunk = 2500;
 
 /** How long before the end of retention a delivery can no longer be replayed, because it might be deleted first. */
 const marginMs = 2 * giveUpAfterMs;
@@ -50,7 +46,7 @@ export const replayableMs = (env: Env): number => Math.max(0, config(env).retent
 const END = '~';
 
 /**
- * Counts what `replay` would send of one of the account's webhooks.
+ * Counts what a call of `replay` would send of one of the account's webhooks.
  *
  * @throws Refusal: invalid, for an empty time span; unauthenticated, forbidden, unavailable
  */
@@ -61,20 +57,18 @@ export async function countReplayable(
   selection: ReplaySelection,
 ): Promise<ReplayCount> {
   const { ids, tooOld } = idRanges(env, caller, webhookId, selection);
-  const counted = { count: 0, tooOld: 0 };
-  const next = await inChunks(ids, countedPerChunk, maxReplayCounted, async (chunk, isFirst) => {
-    const [[found], [old]] = await asCaller(env, caller, (db) => [
-      statement<Seen & { count: number }>(db)`
-        select count(*) as looked, coalesce(sum(${isReplayable}), 0) as count, max(id) as last from (${chunk}) d`,
-      statement<{ count: number }>(db)`
-        select coalesce(sum(status <> 'pending'), 0) as count
-        from (${candidates(tooOld, isFirst ? maxReplayCounted : 0)})`,
-    ]);
-    counted.count += found?.count ?? 0;
-    counted.tooOld += old?.count ?? 0;
-    return found;
-  });
-  return { ...counted, more: next !== undefined };
+  const [[found], [old]] = await asCaller(env, caller, (db) => [
+    statement<{ looked: number; count: number }>(db)`
+      select count(*) as looked, coalesce(sum(${isReplayable}), 0) as count
+      from (${candidates(ids, maxReplayedPerCall)}) d`,
+    statement<{ count: number }>(db)`
+      select coalesce(sum(status <> 'pending'), 0) as count from (${candidates(tooOld, maxReplayedPerCall)})`,
+  ]);
+  return {
+    count: found?.count ?? 0,
+    more: found?.looked === maxReplayedPerCall,
+    tooOld: old?.count ?? 0,
+  };
 }
 
 /**
@@ -92,22 +86,25 @@ export async function replay(
   selection: ReplaySelection,
 ): Promise<Replayed> {
   const now = Date.now();
-  let replayed = 0;
   const { ids } = idRanges(env, caller, webhookId, selection);
-  const next = await inChunks(ids, replayedPerChunk, maxReplayedPerCall, async (chunk, isFirst) => {
+  let replayed = 0;
+  let next: string | undefined = ids.from;
+  for (let looked = 0; looked < maxReplayedPerCall && next !== undefined; looked += replayedPerChunk) {
+    const chunk = candidates({ ...ids, from: next }, replayedPerChunk);
     const [[seen], { meta }] = await asCaller(env, caller, (db) => [
-      statement<Seen>(db)`select count(*) as looked, max(id) as last from (${chunk})`,
+      statement<{ looked: number; last: string }>(db)`
+        select count(*) as looked, max(id) as last from (${chunk})`,
       change(db)`
         update deliveries set status = 'pending', attempts = 0, next_attempt_at = ${now}, finished_at = null
         where (webhook_id, id) in (select webhook_id, id from (${chunk}) d where ${isReplayable})`,
       replayed > 0
         ? statement(db)`select 0`
         : noteWebhook(db, caller, webhookId, 'changed', ['replayed'], sql`changes() > 0`),
-      isFirst ? allowProbe(db, ids.webhook, now) : statement(db)`select 0`,
+      looked > 0 ? statement(db)`select 0` : allowProbe(db, ids.webhook, now),
     ]);
     replayed += meta.changes;
-    return seen;
-  });
+    next = seen?.looked === replayedPerChunk ? seen.last : undefined;
+  }
   await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
   return { replayed, more: next !== undefined, ...(next !== undefined && { next }) };
 }
@@ -195,25 +192,6 @@ const earlier = (a: string, b: string): string => (a < b ? a : b);
 /** SQL for the id of a webhook, null if it is not the account's. */
 export const ownWebhook = ({ accountId }: Caller, id: string): SQL =>
   sql`(select id from webhooks where id = ${id} and account_id = ${accountId})`;
-
-/** How many deliveries a chunk had, and its last one. */
-type Seen = { looked: number; last: string | null };
-
-/** Takes `step` chunk by chunk, up to `most` deliveries. Returns the last one if there may be more. */
-async function inChunks(
-  ids: IdRange,
-  size: number,
-  most: number,
-  step: (chunk: SQL, isFirst: boolean) => Promise<Seen | undefined>,
-): Promise<string | undefined> {
-  let { from } = ids;
-  for (let looked = 0; looked < most; looked += size) {
-    const seen = await step(candidates({ ...ids, from }, size), looked === 0);
-    if (seen?.looked !== size) return undefined;
-    from = seen.last ?? from;
-  }
-  return from;
-}
 
 /**
  * SQL for the first deliveries of a range, by id, read from an index. Some of them cannot be replayed after all, so it

@@ -176,13 +176,12 @@ describe('however much a webhook has stored', () => {
       const id = await fill(status);
       const counting = metered();
       expect(await countReplayable(counting.env, caller(), id, { includeDelivered })).toEqual({
-        count: 10_000,
+        count: 5000,
         more: true,
         tooOld: 0,
       });
-      expect(counting.cost).toMatchObject({ written: 0, queued: 0 });
-      expect(counting.cost.trips).toBeLessThanOrEqual(4);
-      expect(counting.cost.read).toBeLessThanOrEqual(6 * 10_000);
+      expect(counting.cost).toMatchObject({ trips: 1, written: 0, queued: 0 });
+      expect(counting.cost.read).toBeLessThanOrEqual(6 * 5000);
       const replaying = metered();
       const { next } = await replay(replaying.env, caller(), id, { includeDelivered });
       expect(replaying.cost).toMatchObject({ trips: 5, queued: 1 });

@@ -1,16 +1,16 @@
 import * as v from 'valibot';
 import { version } from '../../../package.json';
-import { readUpTo } from '../../platform/body.ts';
 import { config } from '../../platform/config.ts';
 import { type Sealed, seal, unseal } from '../../platform/crypto.ts';
 import { openDatabase } from '../../platform/db/database.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { receiverProblem } from '../address.ts';
 import { keepToken, type OAuthClient, openClient } from '../oauth.ts';
-import { kindOf, type Outcome } from './policy.ts';
+import { attempt, beginningOf, type Call, type CallTarget, callOnce } from './attempt.ts';
+import { callTimeoutMs, type Outcome } from './policy.ts';
 
 /** An access token, or why there is none; used until `goodUntil` (milliseconds since 1970). */
-export type Token = { goodUntil: number } & (
+type Token = { goodUntil: number } & (
   | { value: string; problem?: never }
   | { value?: never; problem: Extract<Outcome, { result: 'token' }> }
 );
@@ -44,13 +44,24 @@ export async function authorizer(
   sealed: Sealed,
   stored: Sealed | null,
 ): Promise<Authorize> {
+  const { headerKeys } = config(env);
   const client = await openClient(env, webhookId, sealed);
   const renew = async (until: number): Promise<Token> => {
-    const found = await request(env, client, until);
-    if (found.value !== undefined) await store(env, webhookId, sealed, found.value, found.goodUntil);
-    return found;
+    const token = await request(env, client, until);
+    if (token.value !== undefined) {
+      const kept = { value: token.value, goodUntil: String(token.goodUntil) };
+      // Best effort: without it, the next worker requests another.
+      await keepToken(openDatabase(env), webhookId, sealed, await seal(headerKeys, webhookId, kept)).catch(
+        () => {},
+      );
+    }
+    return token;
   };
-  let known = stored ? opened(env, webhookId, stored) : Promise.resolve(undefined);
+  const read = async (): Promise<Token> => {
+    const { value = '', goodUntil } = stored ? await unseal(headerKeys, webhookId, stored) : {};
+    return { value, goodUntil: Number(goodUntil ?? 0) };
+  };
+  let known = read().catch(() => undefined); // its key is gone
   return async (until, refused) => {
     const next = known.then((now) => (now && isGood(now, refused) ? now : renew(until)));
     known = next;
@@ -61,24 +72,26 @@ export async function authorizer(
 const isGood = ({ value, goodUntil }: Token, refused: string | undefined): boolean =>
   goodUntil > Date.now() && (value === undefined || value !== refused);
 
-/** Stores a token. Best effort: without it, the next worker requests another. */
-async function store(
-  env: Env,
-  webhookId: string,
-  client: Sealed,
-  value: string,
-  goodUntil: number,
-): Promise<void> {
-  const sealed = await seal(config(env).headerKeys, webhookId, { value, goodUntil: String(goodUntil) });
-  await keepToken(openDatabase(env), webhookId, client, sealed).catch(() => {});
-}
+/** How much time must be left to repeat a call with another token. */
+const renewWithinMs = callTimeoutMs - 1000;
 
-/** The token in D1; undefined if its key is gone. */
-const opened = (env: Env, webhookId: string, sealed: Sealed): Promise<Token | undefined> =>
-  unseal(config(env).headerKeys, webhookId, sealed).then(
-    ({ value = '', goodUntil }) => ({ value, goodUntil: Number(goodUntil) }),
-    () => undefined,
-  );
+/**
+ * Makes the call of a delivery with an access token. If the receiver refuses it, renews it once, within the time of a
+ * single call. Never throws.
+ */
+export async function authorized(authorize: Authorize, target: CallTarget, call: Call): Promise<Outcome> {
+  const began = Date.now();
+  const until = began + callTimeoutMs;
+  let refused: string | undefined;
+  for (;;) {
+    const token = await authorize(until, refused);
+    if (token.problem) return token.problem;
+    const headers = { ...target.headers, Authorization: `Bearer ${token.value}` };
+    const outcome = await attempt({ ...target, headers }, call, Math.max(1, until - Date.now()));
+    if (outcome.status !== 401 || refused !== undefined || Date.now() - began > renewWithinMs) return outcome;
+    refused = token.value;
+  }
+}
 
 /** Requests a token, by HTTP Basic and, if that is refused, once more in the body. */
 async function request(env: Env, client: OAuthClient, until: number): Promise<Token> {
@@ -96,39 +109,32 @@ async function ask(
   url: string,
   fields: Record<string, string>,
   until: number,
-  headers: Record<string, string> = {},
+  authorization: Record<string, string> = {},
 ): Promise<Token> {
   const { allowLoopbackReceivers: allowLoopback } = config(env);
-  if (receiverProblem(url, { allowLoopback })) return problem('has an address that we do not call');
+  if (receiverProblem(url, { allowLoopback })) return problem(failures['blocked address']);
   const at = Date.now();
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: {
-        Accept: 'application/json',
-        'Content-Type': 'application/x-www-form-urlencoded',
-        'User-Agent': `FleetDataService/${version}`,
-        ...headers,
-      },
-      body: new URLSearchParams(fields).toString(),
-      redirect: 'manual',
-      signal: AbortSignal.timeout(Math.max(1, Math.min(tokenTimeoutMs, until - at))),
-    });
-    const text = await textOf(response);
-    if (text === undefined) return problem(`responded with more than ${maxTokenBytes / 1024} KiB`);
-    if (!response.ok) {
-      const refusal = v.safeParse(Refused, text);
-      return problem(`responded ${response.status}${refusal.success ? `: ${refusal.output.error}` : ''}`);
-    }
-    const granted = v.safeParse(Granted, text);
-    if (!granted.success) return problem('responded without a bearer token');
-    const { access_token: value, expires_in } = granted.output;
-    const seconds = Number(expires_in);
-    const life = seconds > 0 ? Math.min(seconds * 1000, longestLifeMs) : usualLifeMs;
-    return { value, goodUntil: Math.round(at + life - Math.min(life / 5, spareMs)) };
-  } catch (error) {
-    return problem(failures[kindOf(error)]);
+  const headers = {
+    Accept: 'application/json',
+    'Content-Type': 'application/x-www-form-urlencoded',
+    'User-Agent': `FleetDataService/${version}`,
+    ...authorization,
+  };
+  const init = { method: 'POST', headers, body: new URLSearchParams(fields).toString() };
+  const outcome = await callOnce(url, init, Math.max(1, Math.min(tokenTimeoutMs, until - at)), (response) =>
+    beginningOf(response, maxTokenBytes, tokenTimeoutMs),
+  );
+  if (!('answer' in outcome)) return problem(failures[outcome.result]);
+  if (outcome.result !== 'success') {
+    const refusal = v.safeParse(Refused, outcome.answer);
+    return problem(`responded ${outcome.status}${refusal.success ? `: ${refusal.output.error}` : ''}`);
   }
+  const granted = v.safeParse(Granted, outcome.answer);
+  if (!granted.success) return problem('responded without a bearer token');
+  const { access_token: value, expires_in } = granted.output;
+  const seconds = Number(expires_in);
+  const life = seconds > 0 ? Math.min(seconds * 1000, longestLifeMs) : usualLifeMs;
+  return { value, goodUntil: Math.round(at + life - Math.min(life / 5, spareMs)) };
 }
 
 const Granted = v.pipe(
@@ -158,10 +164,5 @@ const failures = {
   dns: 'has a host name that cannot be found',
   tls: 'has no certificate that we can trust',
   connection: 'cannot be reached',
+  'blocked address': 'has an address that we do not call',
 };
-
-/** The text of a response; undefined if it is too long. */
-async function textOf({ body }: Response): Promise<string | undefined> {
-  const bytes = await readUpTo(maxTokenBytes, body);
-  return bytes && new TextDecoder().decode(bytes);
-}

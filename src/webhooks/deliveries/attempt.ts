@@ -2,7 +2,6 @@ import { version } from '../../../package.json';
 import type { PlainField } from '../fields.ts';
 import type { WebhookInput } from '../schema.ts';
 import { signatureHeaders } from '../signing.ts';
-import type { Authorize } from './access-token.ts';
 import { callTimeoutMs, kindOf, type Outcome, parseRetryAfter } from './policy.ts';
 
 /**
@@ -12,8 +11,6 @@ import { callTimeoutMs, kindOf, type Outcome, parseRetryAfter } from './policy.t
 export type CallTarget = Pick<WebhookInput, PlainField> & {
   headers: Record<string, string>;
   keys?: CryptoKey[];
-  /** Gets access tokens for its calls, if they need one. */
-  authorize?: Authorize;
 };
 
 /** One call of a delivery; `attempt` counts from 1, `data` is the payload as JSON. */
@@ -37,29 +34,6 @@ export function headersFor(custom: Record<string, string>, isAuthorized = false)
   };
 }
 
-/** How much time must be left to repeat a call with another token. */
-const renewWithinMs = callTimeoutMs - 1000;
-
-/**
- * Makes the call of a delivery, with an access token if the webhook needs one. If the receiver refuses it, renews it
- * once, within the time of a single call. Never throws.
- */
-export async function authorized(target: CallTarget, call: Call): Promise<Outcome> {
-  const { authorize } = target;
-  if (!authorize) return attempt(target, call);
-  const began = Date.now();
-  const until = began + callTimeoutMs;
-  let refused: string | undefined;
-  for (;;) {
-    const token = await authorize(until, refused);
-    if (token.problem) return token.problem;
-    const headers = { ...target.headers, Authorization: `Bearer ${token.value}` };
-    const outcome = await attempt({ ...target, headers }, call, Math.max(1, until - Date.now()));
-    if (outcome.status !== 401 || refused !== undefined || Date.now() - began > renewWithinMs) return outcome;
-    refused = token.value;
-  }
-}
-
 /**
  * Makes one HTTP call of a delivery. The status decides as soon as the headers are in; the body is only read for the
  * log. Never throws: a failure is an outcome.
@@ -77,16 +51,20 @@ export async function attempt(
   return callOnce(url, { method: httpVerb, headers: { ...headers, ...own }, body }, timeoutMs);
 }
 
-/** Makes one call without following redirects, which must respond within `timeoutMs`. Never throws. */
+/**
+ * Makes one call without following redirects, which must respond within `timeoutMs`. `textOf` reads the response's body,
+ * and must not throw. Never throws.
+ */
 export async function callOnce(
   url: string,
   init: { method: string; headers: Record<string, string>; body: string },
   timeoutMs = callTimeoutMs,
+  textOf = firstKiB,
 ): Promise<Outcome> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(url, { ...init, redirect: 'manual', signal });
-    return outcomeOf(response, await firstKiB(response));
+    return outcomeOf(response, await textOf(response));
   } catch (error) {
     return { result: kindOf(error) };
   }
@@ -114,14 +92,18 @@ const networkFailures: { [status: number]: 'tls' | 'dns' | 'connection' | 'timeo
 };
 const networkBody = /^error code: \d+\s*$/;
 
-/** The first KiB of the response as text, if it arrives within a second. Reads at most 4 KiB and discards the rest. */
-async function firstKiB({ body }: Response): Promise<string> {
+/** The first KiB of the response as text, if it arrives within a second. Reads at most 4 KiB. */
+const firstKiB = async (response: Response): Promise<string> =>
+  cut((await beginningOf(response, maxReadBytes, maxReadMs)).replaceAll('\0', ''));
+
+/** What arrives of a response's text in so many milliseconds, until that is `maxBytes`; the rest is discarded. */
+export async function beginningOf({ body }: Response, maxBytes: number, ms: number): Promise<string> {
   if (!body) return '';
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  const inTime = scheduler.wait(maxReadMs).then(() => undefined);
+  const inTime = scheduler.wait(ms).then(() => undefined);
   let text = '';
-  for (let size = 0; size < maxReadBytes; ) {
+  for (let size = 0; size < maxBytes; ) {
     const read = await Promise.race([reader.read().catch(() => undefined), inTime]);
     if (!read || read.done) break;
     size += read.value.byteLength;
@@ -129,7 +111,7 @@ async function firstKiB({ body }: Response): Promise<string> {
   }
   // Not awaited, because a receiver may keep sending.
   reader.cancel().catch(() => {});
-  return cut(text.replaceAll('\0', ''));
+  return text;
 }
 
 /** The longest beginning of `text` that takes at most a KiB as JSON, which is how it is stored. */

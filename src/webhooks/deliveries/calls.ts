@@ -5,11 +5,10 @@ import { described, fault } from '../../platform/log.ts';
 import { receiverProblem } from '../address.ts';
 import { ACCIDENT } from '../notifications/types.ts';
 import { signingKeys } from '../signing.ts';
-import { authorizer } from './access-token.ts';
-import { authorized, type CallTarget, headersFor } from './attempt.ts';
-import type { CallSettings, Claimed, ClaimedWebhook } from './claim.ts';
-import { nextAfter, type Outcome } from './policy.ts';
-import type { Recorded } from './record.ts';
+import { authorized, authorizer } from './access-token.ts';
+import { attempt, type Call, headersFor } from './attempt.ts';
+import type { CallSettings, Claimed, ClaimedWebhook, Recorded } from './claim.ts';
+import { type Attempt, nextAfter, type Outcome } from './policy.ts';
 
 /** Calls in flight per worker: an invocation has six connections, and D1 needs one. */
 const callsPerWorker = 5;
@@ -33,7 +32,7 @@ type Waiting = { delivery: Claimed; webhook: ClaimedWebhook; startBy: number };
 
 /** The calls of one worker: five in flight, the rest waiting, and the outcomes to be recorded. */
 export function callsOf(env: Env, accountId: string, webhookId: string) {
-  const targets = new Map<string, Promise<CallTarget | 'blocked' | 'unreadable'>>();
+  const prepared = new Map<string, Promise<MakeCall | undefined>>();
   const running = new Set<Promise<void>>();
   const waiting: Waiting[] = [];
   let finished: Recorded[] = [];
@@ -41,9 +40,9 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
   let responseMs: number | undefined;
 
   const call = async ({ delivery, webhook, startBy }: Waiting): Promise<void> => {
-    const target = targets.get(webhook.settings) ?? targetOf(env, webhookId, JSON.parse(webhook.settings));
-    targets.set(webhook.settings, target);
-    const recorded = await attemptClaimed(env, delivery, await target, startBy);
+    const make = prepared.get(webhook.settings) ?? prepare(env, webhookId, JSON.parse(webhook.settings));
+    prepared.set(webhook.settings, make);
+    const recorded = await attemptClaimed(env, delivery, await make, startBy);
     const { attempt, status, nextAttemptAt = 0 } = recorded;
     if (attempt)
       responseMs = responseMs === undefined ? attempt.durationMs : (3 * responseMs + attempt.durationMs) / 4;
@@ -112,63 +111,62 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
 /** Makes the call of a claimed delivery, unless there is a reason not to; `startBy` is the latest time to start. */
 async function attemptClaimed(
   env: Env,
-  delivery: Claimed,
-  target: CallTarget | 'blocked' | 'unreadable',
+  key: Claimed,
+  make: MakeCall | undefined,
   startBy: number,
 ): Promise<Recorded> {
-  const { id, attempts, type, data } = delivery;
-  if (!delivery.wanted) return { key: delivery, status: 'cancelled' };
+  const { id, type, data } = key;
+  if (!key.wanted) return { key, status: 'cancelled' };
   const at = Date.now();
-  if (at > startBy) return { key: delivery, status: 'pending', nextAttemptAt: at };
-  if (target === 'unreadable') return { key: delivery, status: 'pending', nextAttemptAt: at + afterFaultMs };
-  const outcome: Outcome =
-    target === 'blocked'
-      ? { result: 'blocked address' }
-      : await authorized(target, { id, attempt: attempts + 1, type, data });
+  if (at > startBy) return { key, status: 'pending', nextAttemptAt: at };
+  if (!make) return { key, status: 'pending', nextAttemptAt: at + afterFaultMs };
+  const attempts = key.attempts + 1;
+  const outcome = await make({ id, attempt: attempts, type, data });
   const now = Date.now();
-  countAttempt(env, delivery, { ms: now - at, ...outcome });
-  const next = nextAfter(outcome, { type, attempts: attempts + 1 }, now, Math.random());
-  const made = { at, durationMs: now - at, ...outcome };
-  return next.status === 'pending'
-    ? { key: delivery, status: 'pending', nextAttemptAt: next.at, attempt: made }
-    : { key: delivery, status: next.status, attempt: made };
+  const attempt = { at, durationMs: now - at, ...outcome };
+  countAttempt(env, key, attempt);
+  return { key, attempt, ...nextAfter(outcome, { type, attempts }, now, Math.random()) };
 }
 
-/** A webhook's receiver, prepared once for all calls of a worker, or why it cannot be called. */
-async function targetOf(
+type MakeCall = (call: Call) => Promise<Outcome>;
+
+/** How to call a webhook's receiver, prepared once for all calls of a worker; undefined if that is impossible for now. */
+async function prepare(
   env: Env,
   webhookId: string,
   { headers, signing, oauth, oauthToken, ...plain }: CallSettings,
-): Promise<CallTarget | 'blocked' | 'unreadable'> {
+): Promise<MakeCall | undefined> {
   const { allowLoopbackReceivers: allowLoopback, headerKeys } = config(env);
-  if (receiverProblem(plain.url, { allowLoopback })) return 'blocked';
+  if (receiverProblem(plain.url, { allowLoopback })) return async () => ({ result: 'blocked address' });
   try {
-    return {
+    const target = {
       ...plain,
       headers: headersFor(await unseal(headerKeys, webhookId, headers), oauth !== null),
       keys: signing ? await signingKeys(env, webhookId, signing) : [],
-      ...(oauth && { authorize: await authorizer(env, webhookId, oauth, oauthToken) }),
     };
+    if (!oauth) return (call) => attempt(target, call);
+    const authorize = await authorizer(env, webhookId, oauth, oauthToken);
+    return (call) => authorized(authorize, target, call);
   } catch (error) {
     fault('error', { message: 'Cannot read headers', webhookId, ...described(error) });
-    return 'unreadable';
+    return undefined;
   }
 }
 
 /**
- * Writes an Analytics Engine point for one attempt of `ms`; an invocation may write 250. Never throws: observing
+ * Writes an Analytics Engine point for one attempt; an invocation may write 250. Never throws: observing
  * deliveries must not stop them.
  */
 function countAttempt(
   env: Env,
   { webhookId, accountId, type, attempts }: Claimed,
-  { ms, result, status }: Outcome & { ms: number },
+  { durationMs, result, status }: Attempt,
 ): void {
   try {
     env.ATTEMPTS.writeDataPoint({
       indexes: [accountId],
       blobs: [type === ACCIDENT ? 'accident' : 'event', result, webhookId],
-      doubles: [ms, attempts + 1, status ?? 0],
+      doubles: [durationMs, attempts + 1, status ?? 0],
     });
   } catch {
     // the log has it as well

@@ -9,8 +9,11 @@ export type Outcome =
   | { result: 'token'; status?: undefined; answer: string } // the token endpoint failed
   | { result: 'timeout' | 'dns' | 'tls' | 'connection' | 'blocked address'; status?: number };
 
+/** One attempt as stored. Times are milliseconds; nothing of the request is kept. */
+export type Attempt = { at: number; durationMs: number } & Outcome;
+
 /** The state of a delivery after an attempt: done, failed, or due again at a time (milliseconds since 1970). */
-export type Next = { status: 'delivered' } | { status: 'failed' } | { status: 'pending'; at: number };
+export type Next = { status: 'delivered' | 'failed' } | { status: 'pending'; nextAttemptAt: number };
 
 const second = 1000;
 const minute = 60 * second;
@@ -136,7 +139,7 @@ export function nextAfter(
   if (wait === undefined) return { status: 'failed' };
   const spread = wait * (0.8 + 0.4 * random);
   const asked = outcome.result === 'status' && isBusy(outcome.status) ? (outcome.retryAfter ?? 0) : 0;
-  return { status: 'pending', at: now + Math.round(Math.max(spread, Math.min(asked, 2 * wait))) };
+  return { status: 'pending', nextAttemptAt: now + Math.round(Math.max(spread, Math.min(asked, 2 * wait))) };
 }
 
 /** Classifies an exception by its message, which is all that the runtime gives; `connection` by default. */

@@ -30,7 +30,7 @@ describe('after an attempt', () => {
     'the waits of type %i are those of its schedule, and the last attempt is the end',
     (type) => {
       const waits = scheduleOf(type).map((_, i) => nextAfter(failed, { type, attempts: i + 1 }, 0, 0.5));
-      expect(waits).toEqual(scheduleOf(type).map((at) => ({ status: 'pending', at })));
+      expect(waits).toEqual(scheduleOf(type).map((nextAttemptAt) => ({ status: 'pending', nextAttemptAt })));
       expect(nextAfter(failed, { type, attempts: scheduleOf(type).length + 1 }, 0, 0.5)).toEqual({
         status: 'failed',
       });
@@ -42,8 +42,8 @@ describe('after an attempt', () => {
     for (let attempts = 1; at < 600_000; attempts++) {
       const next = nextAfter(failed, { type: ACCIDENT, attempts }, at, 1);
       if (next.status !== 'pending') throw new Error('not pending');
-      expect(next.at - at).toBeLessThanOrEqual(30_000);
-      at = next.at;
+      expect(next.nextAttemptAt - at).toBeLessThanOrEqual(30_000);
+      at = next.nextAttemptAt;
     }
   });
 
@@ -61,11 +61,11 @@ describe('after an attempt', () => {
           const plain = nextAfter(failed, made, 0, random);
           const asked = nextAfter(busy(status, retryAfter), made, 0, random);
           if (plain.status !== 'pending' || asked.status !== 'pending') throw new Error('not pending');
-          expect(plain.at).toBeGreaterThanOrEqual(wait * 0.8 - 1);
-          expect(plain.at).toBeLessThanOrEqual(wait * 1.2 + 1);
-          expect(asked.at).toBeGreaterThanOrEqual(plain.at);
-          expect(asked.at).toBeLessThanOrEqual(wait * 2);
-          if (status === 500) expect(asked.at).toBe(plain.at);
+          expect(plain.nextAttemptAt).toBeGreaterThanOrEqual(wait * 0.8 - 1);
+          expect(plain.nextAttemptAt).toBeLessThanOrEqual(wait * 1.2 + 1);
+          expect(asked.nextAttemptAt).toBeGreaterThanOrEqual(plain.nextAttemptAt);
+          expect(asked.nextAttemptAt).toBeLessThanOrEqual(wait * 2);
+          if (status === 500) expect(asked.nextAttemptAt).toBe(plain.nextAttemptAt);
         },
       ),
     );

@@ -3,7 +3,7 @@ import { openDatabase, statement, transaction } from '../platform/db/database.ts
 import { createdAtOf } from '../platform/db/ids.ts';
 import { homesOf } from '../platform/homes/homes.ts';
 import { countedHours, hourOf } from '../webhooks/deliveries/counts.ts';
-import { levelsOf, type ServiceLevel, selectWaits, waitsIn } from '../webhooks/service-levels.ts';
+import { levelsOf, type ServiceLevel, selectWaits } from '../webhooks/service-levels.ts';
 import { maxPendingCounted } from './api/counted.ts';
 import { checkHealth } from './health/service.ts';
 
@@ -101,7 +101,7 @@ async function count(env: Env, now: number): Promise<Measured> {
   );
   const [accident] = waiting.flatMap((one) => (one.accident ? [one.oldest] : [])).sort();
   const secondsSince = (at: Value) => (at ? Math.max(0, (now - at) / 1000) : 0);
-  const levels = Object.entries(levelsOf(waitsIn(waits, waiting, now))).flatMap(([span, kinds]) =>
+  const levels = Object.entries(levelsOf(waits, waiting, now)).flatMap(([span, kinds]) =>
     Object.entries(kinds).map(([kind, level]): Labelled => [`kind="${kind}",span="${span}"`, level]),
   );
   return {

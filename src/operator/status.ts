@@ -10,7 +10,7 @@ import { pausedAfterMs } from '../webhooks/alerts/alerts.ts';
 import { hourOf, shownHours } from '../webhooks/deliveries/counts.ts';
 import { firstDueOf } from '../webhooks/deliveries/queue.ts';
 import { pendingWebhooks } from '../webhooks/deliveries/sweep.ts';
-import { addWaits, levelsOf, selectWaits, waitsIn } from '../webhooks/service-levels.ts';
+import { levelsOf, selectWaits } from '../webhooks/service-levels.ts';
 import { maxFailedCounted, maxListed, maxPendingCounted } from './api/counted.ts';
 import type { DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
 import { checkHomes, problemIn, warningIn } from './health/service.ts';
@@ -32,7 +32,7 @@ export async function status(env: Env): Promise<v.InferInput<typeof StatusReport
       maxPendingCounted,
     );
   const [pending, due] = [sumOf('pending'), sumOf('due')];
-  const oldest = all.flatMap((one) => one.oldest);
+  const oldest = all.flatMap((one) => one.waiting.map((waits) => createdAtOf(waits.oldest)));
   const headerKeys = withKeys(
     all.flatMap(({ encrypted }) => encrypted),
     config(env).headerKeys.map(({ id }) => id),
@@ -45,7 +45,11 @@ export async function status(env: Env): Promise<v.InferInput<typeof StatusReport
     due,
     later: pending - due,
     oldestPendingAt: oldest.length > 0 ? Math.min(...oldest) : null,
-    serviceLevels: levelsOf(addWaits(all.map(({ waits }) => waits))),
+    serviceLevels: levelsOf(
+      all.flatMap(({ counted }) => counted),
+      all.flatMap(({ waiting }) => waiting),
+      Date.now(),
+    ),
     accidents: all.flatMap(({ accidents }) => accidents),
     failing: all.flatMap(({ failing }) => failing),
     paused: all.flatMap(({ paused }) => paused),
@@ -131,8 +135,8 @@ async function deliveryStatus(env: Env, now = Date.now()) {
   return {
     pending: sum('pending'),
     due: sum('due'),
-    oldest: waiting.map((one) => createdAtOf(one.oldest)),
-    waits: waitsIn(counted, waiting, now),
+    counted,
+    waiting,
     failing: failing.map((row) => ({
       ...row,
       lastFailure: row.lastFailure === null ? null : failureIn(row.lastFailure),

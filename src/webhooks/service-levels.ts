@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { createdAtOf } from '../platform/db/ids.ts';
-import { countedHours, hourOf, isFirst, shownHours } from './deliveries/counts.ts';
-import { promptMs } from './deliveries/record.ts';
+import { countedHours, hourOf, promptMs, shownHours } from './deliveries/counts.ts';
 import { pendingWebhooks } from './deliveries/sweep.ts';
 import { addHistograms, bucketOf, type Histogram, percentile } from './latency.ts';
+import { isFirst } from './notifications/of-delivery.ts';
 
 /** The account of a home's totals. */
 const everybody = '';
@@ -109,33 +109,6 @@ export const selectWaits = (db: Database, accountId: string | undefined, now: nu
   ] as const;
 };
 
-/** The waits of the last 24 hours and the last 30 days. */
-export type Waits = { day: Histogram; month: Histogram };
-
-/** Combines the results of `selectWaits`. Waiting deliveries count with their age. */
-export function waitsIn(counted: { hours: number; waits: string }[], waiting: Waiting[], now: number): Waits {
-  const soFar = waiting.map(({ accident, unattempted, oldest, first }) => {
-    const of = accident ? 'a' : 'e';
-    const waitedMs = now - createdAtOf(oldest);
-    return {
-      [`${of}s${bucketOf(waitedMs)}`]: first,
-      ...(unattempted && { [`${of}f${bucketOf(waitedMs)}`]: first }),
-      ...(unattempted && waitedMs <= promptMs && { [`${of}5`]: first }),
-    };
-  });
-  const sumBut = (left: number) =>
-    addHistograms([
-      ...soFar,
-      ...counted.flatMap(({ hours, waits }) => (hours === left ? [] : [JSON.parse(waits)])),
-    ]);
-  return { day: sumBut(24), month: sumBut(1) };
-}
-
-export const addWaits = (all: Waits[]): Waits => ({
-  day: addHistograms(all.map(({ day }) => day)),
-  month: addHistograms(all.map(({ month }) => month)),
-});
-
 /**
  * How long deliveries of a kind waited, in seconds; infinite where that many were never attempted or delivered, null if
  * there were none. `inTime` is the share attempted within 5 s.
@@ -146,33 +119,40 @@ export type ServiceLevel = {
   firstAttempt: Quantiles;
   delivered: Quantiles;
 };
-type Quantiles = { p50: number | null; p95: number | null; p99: number | null };
+type Quantiles = Record<'p50' | 'p95' | 'p99', number | null>;
 
-export const levelsOf = ({ day, month }: Waits) => ({ day: byKind(day), month: byKind(month) });
-
-const byKind = (waits: Histogram) => ({ accidents: levelOf(waits, 'a'), events: levelOf(waits, 'e') });
-
-function levelOf(waits: Histogram, of: 'a' | 'e'): ServiceLevel {
-  const counts = (stage: 'f' | 's'): Histogram =>
-    Object.fromEntries(
-      Object.entries(waits).flatMap(([name, count]) =>
-        name.startsWith(of + stage) ? [[name.slice(2), count]] : [],
-      ),
-    );
-  const attempted = counts('f');
-  const count = Object.values(attempted).reduce((sum, one) => sum + one, 0);
-  return {
-    count,
-    inTime: count > 0 ? (waits[`${of}5`] ?? 0) / count : null,
-    firstAttempt: quantiles(attempted),
-    delivered: quantiles(counts('s')),
+/** The levels of the last 24 hours and 30 days, from the results of `selectWaits`. What waits counts with its age. */
+export function levelsOf(counted: { hours: number; waits: string }[], waiting: Waiting[], now: number) {
+  const soFar = waiting.map(({ accident, unattempted, oldest, first }) => {
+    const of = accident ? 'a' : 'e';
+    const waitedMs = now - createdAtOf(oldest);
+    return {
+      [`${of}s${bucketOf(waitedMs)}`]: first,
+      ...(unattempted && { [`${of}f${bucketOf(waitedMs)}`]: first }),
+      ...(unattempted && waitedMs <= promptMs && { [`${of}5`]: first }),
+    };
+  });
+  const sumBut = (left: number) => {
+    const chosen = counted.filter(({ hours }) => hours !== left);
+    const waits = addHistograms([...soFar, ...chosen.map((one) => JSON.parse(one.waits))]);
+    return { accidents: levelOf(waits, 'a'), events: levelOf(waits, 'e') };
   };
+  return { day: sumBut(24), month: sumBut(1) };
 }
 
-function quantiles(counts: Histogram): Quantiles {
-  const within = (share: number) => {
-    const ms = percentile(counts, share);
-    return ms === null ? null : ms / 1000;
+function levelOf(waits: Histogram, of: 'a' | 'e'): ServiceLevel {
+  const until = (stage: 'f' | 's') => {
+    const counts: Histogram = {};
+    for (const [name, count] of Object.entries(waits))
+      if (name.startsWith(of + stage)) counts[name.slice(2)] = count;
+    const within = (share: number) => {
+      const ms = percentile(counts, share);
+      return ms === null ? null : ms / 1000;
+    };
+    const count = Object.values(counts).reduce((sum, one) => sum + one, 0);
+    return { count, quantiles: { p50: within(0.5), p95: within(0.95), p99: within(0.99) } };
   };
-  return { p50: within(0.5), p95: within(0.95), p99: within(0.99) };
+  const { count, quantiles: firstAttempt } = until('f');
+  const inTime = count > 0 ? (waits[`${of}5`] ?? 0) / count : null;
+  return { count, inTime, firstAttempt, delivered: until('s').quantiles };
 }

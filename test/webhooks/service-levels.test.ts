@@ -5,7 +5,7 @@ import { newId } from '../../src/platform/db/ids.ts';
 import { hourMs } from '../../src/platform/durations.ts';
 import { handle } from '../../src/webhooks/deliveries/consumer.ts';
 import { giveUp } from '../../src/webhooks/deliveries/sweep.ts';
-import { addUpWaits, levelsOf, selectWaits, waitsIn } from '../../src/webhooks/service-levels.ts';
+import { addUpWaits, levelsOf, selectWaits } from '../../src/webhooks/service-levels.ts';
 import { makeDue, settled, unattempted } from '../support/deliveries.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { accident } from '../support/records.ts';
@@ -20,7 +20,7 @@ async function levels(accountId: string | undefined = tale.us.accountId, now = D
     openDatabase(env),
     selectWaits(openDatabase(env), accountId, now),
   );
-  return levelsOf(waitsIn(counted, waiting, now));
+  return levelsOf(counted, waiting, now);
 }
 
 const send = () => as(tale.us.connection.ingestKey).send(accident());

@@ -116,7 +116,7 @@ export const refuseUnless = (db: Database, condition: SQL, word: RefusalWord) =>
   statement(db)`select case when ${condition} then 1 else ${refuse(word)} end`;
 
 /** `values` as one parameter, for use with `in`. */
-export const jsonList = (values: readonly string[]): SQL =>
+export const jsonList = (values: readonly (string | number)[]): SQL =>
   sql`(select value from json_each(${JSON.stringify(values)}))`;
 
 export function isReading(item: object): boolean {

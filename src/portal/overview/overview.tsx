@@ -12,7 +12,7 @@ import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { hourMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { waitInWords } from '../../webhooks/latency.ts';
-import { levelsOf, type ServiceLevel, selectWaits, waitsIn } from '../../webhooks/service-levels.ts';
+import { levelsOf, type ServiceLevel, selectWaits } from '../../webhooks/service-levels.ts';
 import { addDays, startOfDay } from '../ui/days.ts';
 import { percent } from '../ui/format.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
@@ -195,6 +195,6 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
     arrivals,
     /** When something last changed; 0: not within 30 days. */
     changedAt: changed?.seq ?? 0,
-    levels: levelsOf(waitsIn(counted, waiting, now)),
+    levels: levelsOf(counted, waiting, now),
   };
 }

@@ -11,7 +11,7 @@ import type { Context } from '../../platform/http/context.ts';
 import { selectGroups } from '../../webhooks/alerts/rules.ts';
 import { outcomeOf } from '../../webhooks/alerts/words.ts';
 import { retries } from '../../webhooks/deliveries/policy.ts';
-import type { Attempt } from '../../webhooks/deliveries/record.ts';
+import type { Attempt } from '../../webhooks/deliveries/policy.ts';
 import { plainFields } from '../../webhooks/fields.ts';
 import type { NewNotification } from '../../webhooks/notifications/insert.ts';
 import { ACCIDENT, EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';

@@ -1,5 +1,4 @@
-import { retries } from '../deliveries/policy.ts';
-import type { Attempt } from '../deliveries/record.ts';
+import { type Attempt, retries } from '../deliveries/policy.ts';
 
 /** The result of an attempt. */
 export type Happened = Pick<Attempt, 'result' | 'status'>;

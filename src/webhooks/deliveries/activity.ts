@@ -8,7 +8,7 @@ import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/
 import { webhooks } from '../../platform/db/tables.ts';
 import { lets } from '../notifications/pass.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../notifications/types.ts';
-import { countedHours, type HourTally, inHours, selectHours, selectLastDay, shownHours } from './counts.ts';
+import { countedHours, type HourTally, inHours, selectHours, shownHours } from './counts.ts';
 import { firstDueOf } from './queue.ts';
 import {
   type About,
@@ -93,7 +93,7 @@ export async function webhookActivity(
       { webhookId, ...read },
       (shown) => sql`, iif(${shown}, ${aboutOf}, null) as about`,
     ),
-    selectHours(db, own, now),
+    selectHours(db, sql`select ${own} as id`, countedHours, now),
     selectReceivers(db, sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`, now),
     selectCounts(db, own),
     statement<{ name: string }>(db)`select coalesce(c.name, c.tsp) as name from webhook_connections wc
@@ -214,7 +214,7 @@ export async function listActivity(
       sql`, w.created_at as createdAt, w.name, ${waitingOf(maxCountedInList)} as waiting,
         (select count(*) from (select 1 from webhook_connections where webhook_id = w.id limit 2)) as connections`,
     ),
-    selectLastDay(db, which, now),
+    selectHours(db, which, shownHours, now),
   ]);
   const summaries = found.map((row) => ({
     ...row,

@@ -3,11 +3,10 @@ import type { Sealed } from '../../platform/crypto.ts';
 import { type Database, statement } from '../../platform/db/database.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { type PlainField, plainColumns, plainFields } from '../fields.ts';
-import { notificationOf, typeOf } from '../notifications/of-delivery.ts';
+import { isFirst, notificationOf, typeOf } from '../notifications/of-delivery.ts';
 import { typeOfLevel } from '../notifications/types.ts';
 import type { WebhookInput } from '../schema.ts';
-import { isFirst } from './counts.ts';
-import { burstSeconds, circuitAfter, firstWindow, widestWindow } from './policy.ts';
+import { type Attempt, burstSeconds, circuitAfter, firstWindow, widestWindow } from './policy.ts';
 import type { DeliveryKey, DeliveryMessage } from './queue.ts';
 
 /** How long after the claim a call may start; what has not started by then is released. */
@@ -61,6 +60,14 @@ export type Claimed = DeliveryKey & {
   /** The request that brought the notification, if known. */
   requestId: string | null;
   wanted: boolean;
+};
+
+/** The outcome of a claimed delivery; `attempt` is missing if none was made. */
+export type Recorded = {
+  key: Claimed;
+  status: 'pending' | 'delivered' | 'failed' | 'cancelled';
+  nextAttemptAt?: number;
+  attempt?: Attempt;
 };
 
 /**

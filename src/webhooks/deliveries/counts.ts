@@ -1,7 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, statement } from '../../platform/db/database.ts';
+import { type Database, jsonList, statement } from '../../platform/db/database.ts';
+import { createdAtOf } from '../../platform/db/ids.ts';
 import { hourMs } from '../../platform/durations.ts';
-import { addHistograms, type Histogram, never } from '../latency.ts';
+import { addHistograms, bucketOf, type Histogram, never } from '../latency.ts';
+import { isFirst } from '../notifications/of-delivery.ts';
+import { ACCIDENT } from '../notifications/types.ts';
+import type { Claimed, Recorded } from './claim.ts';
+import type { Attempt } from './policy.ts';
 
 /**
  * A webhook's deliveries in some time: how many were delivered or failed for good, how many attempts failed and will be
@@ -26,6 +31,41 @@ export const countedHours = 720;
 
 export const hourOf = (ms: number): number => Math.floor(ms / hourMs);
 
+/** How these outcomes will be counted. */
+export const tallyOf = (outcomes: Recorded[]): Tally =>
+  addTallies(
+    outcomes.map(({ key, status, attempt }) => {
+      if (!attempt) return noTally;
+      const hasResponded = attempt.status !== undefined || attempt.result === 'timeout';
+      return {
+        delivered: Number(status === 'delivered'),
+        failed: Number(status === 'failed'),
+        retried: Number(status === 'pending'),
+        responseTimes: hasResponded ? { [bucketOf(attempt.durationMs)]: 1 } : {},
+        waits: key.first ? waitsOf(key, status, attempt) : {},
+      };
+    }),
+  );
+
+/** Accidents should be attempted within this time. */
+export const promptMs = 5_000;
+
+/**
+ * How long a delivery waited since its notification was received: until the first attempt, and until success, which a
+ * failed one never had. Counted by names such as `af12`: a for accidents or e for events, f for the first attempt or s
+ * for success, and the bucket; `a5` and `e5` are those first attempted within 5 s.
+ */
+function waitsOf({ id, type, attempts }: Claimed, status: Recorded['status'], attempt: Attempt): Histogram {
+  const of = type === ACCIDENT ? 'a' : 'e';
+  const waitedMs = attempt.at - createdAtOf(id);
+  return {
+    ...(attempts === 0 && { [`${of}f${bucketOf(waitedMs)}`]: 1 }),
+    ...(attempts === 0 && waitedMs <= promptMs && { [`${of}5`]: 1 }),
+    ...(status === 'delivered' && { [`${of}s${bucketOf(waitedMs + attempt.durationMs)}`]: 1 }),
+    ...(status === 'failed' && { [`${of}s${never}`]: 1 }),
+  };
+}
+
 /** Adds to a counter; an hour replaces the one 30 days before it. */
 const addedUp = ({ responseTimes, waits }: { responseTimes: object; waits: object }) => sql`
   delivered = iif(hour = excluded.hour, delivered, 0) + excluded.delivered,
@@ -45,13 +85,6 @@ function added(column: 'response_times' | 'waits', counts: object): SQL {
   });
   return set.length > 0 ? sql.raw(`json_set(${column}${set.join('')})`) : sql.raw(column);
 }
-
-/**
- * SQL for whether the waits of a delivery are counted: not those of tests, whose ids are UUIDs of version 7 instead of
- * 5, or of replays, which keep earlier attempts.
- */
-export const isFirst = (d: SQL): SQL => sql`
-  (substr(${d}.event_id, 15, 1) = '5' and json_array_length(${d}.log) + ${d}.attempts_omitted <= ${d}.attempts)`;
 
 /** How many attempts a tally counts. */
 export const attemptsIn = ({ delivered, failed, retried }: Tally): number => delivered + failed + retried;
@@ -107,39 +140,27 @@ const endedUnattempted = {
 };
 
 /** A counter as D1 returns it. */
-export type CountedHour = Omit<HourTally, 'responseTimes' | 'waits'> & {
-  webhookId: string;
-  responseTimes: string;
-};
+type CountedHour = Omit<HourTally, 'responseTimes' | 'waits'> & { webhookId: string; responseTimes: string };
 
-const columns = sql`c.webhook_id as webhookId, c.hour, c.delivered, c.failed, c.retried,
-  c.response_times as responseTimes`;
-
-/** The last 30 days of one of the account's webhooks: at most 720 counters. */
-export const selectHours = (db: Database, ownWebhook: SQL, now: number) =>
-  statement<CountedHour>(db)`select ${columns} from webhook_hours c
-      where c.webhook_id = ${ownWebhook} and c.hour > ${hourOf(now) - countedHours}`;
-
-/** The last 24 hours of these webhooks: at most 24 counters each. */
-export function selectLastDay(db: Database, webhookIds: SQL, now: number) {
-  const first = hourOf(now) - shownHours + 1;
-  const slots = Array.from({ length: shownHours }, (_, i) => (first + i) % countedHours);
-  return statement<CountedHour>(db)`select ${columns} from (${webhookIds}) w
-      cross join webhook_hours c on c.webhook_id = w.id and c.hour >= ${first}
-        and c.slot in (select value from json_each(${JSON.stringify(slots)}))`;
+/** The statement that selects the last hours of these webhooks (a query of ids): at most `count` counters each. */
+export function selectHours(db: Database, webhookIds: SQL, count: number, now: number) {
+  const first = hourOf(now) - count + 1;
+  const slots = Array.from({ length: count }, (_, i) => (first + i) % countedHours);
+  const range = count < countedHours ? sql`and c.slot in ${jsonList(slots)}` : sql.empty();
+  return statement<CountedHour>(db)`
+    select c.webhook_id as webhookId, c.hour, c.delivered, c.failed, c.retried, c.response_times as responseTimes
+    from (${webhookIds}) w cross join webhook_hours c on c.webhook_id = w.id and c.hour >= ${first} ${range}`;
 }
 
-/** Orders counters: the last `count` hours, oldest first, empty where nothing was counted. */
+/** The last hours of a webhook, oldest first, empty where nothing was counted. */
 export function inHours(counted: CountedHour[], count: number, now: number): HourTally[] {
   const first = hourOf(now) - count + 1;
-  const hours = Array.from({ length: count }, (_, i): HourTally => ({ ...noTally, hour: first + i }));
-  for (const row of counted) {
-    const place = row.hour - first;
-    const before = hours[place];
-    const tally = { ...row, responseTimes: JSON.parse(row.responseTimes), waits: {} };
-    if (before) hours[place] = { ...addTallies([before, tally]), hour: row.hour };
-  }
-  return hours;
+  const found = new Map(counted.map((row) => [row.hour, row]));
+  return Array.from({ length: count }, (_, i) => {
+    const row = found.get(first + i);
+    const responseTimes = JSON.parse(row?.responseTimes ?? '{}');
+    return { ...noTally, ...row, hour: first + i, responseTimes };
+  });
 }
 
 export const addTallies = (tallies: Tally[]): Tally => ({

@@ -3,6 +3,7 @@ import { openDatabase, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { cutScan } from '../../platform/db/pages.ts';
 import { notificationOf } from '../notifications/of-delivery.ts';
+import type { Attempt } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
 import {
   type About,
@@ -15,7 +16,6 @@ import {
   ofEvents,
   selectDeliveries,
 } from './read.ts';
-import type { Attempt } from './record.ts';
 import { allWebhooks } from './sweep.ts';
 
 /** A delivery with all its attempts. */

@@ -8,8 +8,7 @@ import { type Scanned, scan } from '../../platform/db/pages.ts';
 import { notificationOf, notifiedOf } from '../notifications/of-delivery.ts';
 import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../notifications/types.ts';
 import { leaseMs } from './claim.ts';
-import type { statuses } from './policy.ts';
-import type { Attempt } from './record.ts';
+import type { Attempt, statuses } from './policy.ts';
 
 /** A delivery as all lists have it. Times are milliseconds since 1970. */
 export type ListedDelivery = {

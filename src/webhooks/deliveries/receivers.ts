@@ -3,7 +3,7 @@ import { change, type Database, statement } from '../../platform/db/database.ts'
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { type Filters, filtersOf } from '../filters.ts';
 import { windowOf } from './claim.ts';
-import type { Attempt } from './record.ts';
+import type { Attempt } from './policy.ts';
 
 /** The state of a webhook's receiver and its limits. Times are milliseconds since 1970. */
 export type Receiver = {

@@ -1,12 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
-import { createdAtOf } from '../../platform/db/ids.ts';
-import { addHistograms, bucketOf, type Histogram, never } from '../latency.ts';
-import { ACCIDENT } from '../notifications/types.ts';
 import { nextLevels } from './accident-order.ts';
-import { type Claimed, type ClaimedWebhook, ceilingOf } from './claim.ts';
+import { type ClaimedWebhook, ceilingOf, type Recorded } from './claim.ts';
 import { attemptsIn, countOutcomes, noTally, type Tally } from './counts.ts';
 import {
+  type Attempt,
   accidentPauseMs,
   accidentRetryMs,
   circuitAccidentOpenings,
@@ -16,23 +14,11 @@ import {
   firstWindow,
   inTimeMs,
   maxRetriedAtOnce,
-  type Outcome,
   retrySoonMs,
 } from './policy.ts';
 
 /** A row keeps its first attempt and the latest 20; `attempts_omitted` counts the others. */
 export const maxKeptAttempts = 21;
-
-/** One attempt as stored. Times are milliseconds; nothing of the request is kept. */
-export type Attempt = { at: number; durationMs: number } & Outcome;
-
-/** The outcome of a claimed delivery; `attempt` is missing if none was made. */
-export type Recorded = {
-  key: Claimed;
-  status: 'pending' | 'delivered' | 'failed' | 'cancelled';
-  nextAttemptAt?: number;
-  attempt?: Attempt;
-};
 
 /**
  * What attempts reveal about a webhook's receiver: how many failed since the last success, how many succeeded, whether
@@ -103,53 +89,6 @@ const waitingRetries = (webhookId: string, was: 'failing' | 'open', now: number)
       and attempts > 0 and claimed_until <= ${now} and log ->> '$[#-1].retryAfter' is null
       and (priority > 0 or log ->> '$[#-1].at' <= ${now - accidentPauseMs})
     order by priority, next_attempt_at limit ${maxRetriedAtOnce})`;
-
-/** How these outcomes will be counted. */
-export const tallyOf = (outcomes: Recorded[]): Tally => {
-  const attempted = outcomes.filter(({ attempt }) => attempt);
-  const count = (wanted: Recorded['status']) => attempted.filter(({ status }) => status === wanted).length;
-  return {
-    delivered: count('delivered'),
-    failed: count('failed'),
-    retried: count('pending'),
-    responseTimes: responseTimesOf(outcomes),
-    waits: waitsOf(outcomes),
-  };
-};
-
-/** How long responses took; a timeout counts as a response at that time, and other failures are not counted. */
-const responseTimesOf = (outcomes: Recorded[]): Histogram =>
-  addHistograms(
-    outcomes.flatMap(({ attempt }) =>
-      attempt && (attempt.status !== undefined || attempt.result === 'timeout')
-        ? [{ [bucketOf(attempt.durationMs)]: 1 }]
-        : [],
-    ),
-  );
-
-/** Accidents should be attempted within this time. */
-export const promptMs = 5_000;
-
-/**
- * How long deliveries waited since their notification was received: until the first attempt, and until success, which
- * failed ones never had. Counted by names such as `af12`: a for accidents or e for events, f for the first attempt or s
- * for success, and the bucket; `a5` and `e5` are those first attempted within 5 s.
- */
-const waitsOf = (outcomes: Recorded[]): Histogram =>
-  addHistograms(
-    outcomes.flatMap(({ key, status, attempt }) => {
-      if (!attempt || !key.first) return [];
-      const of = key.type === ACCIDENT ? 'a' : 'e';
-      const waitedMs = attempt.at - createdAtOf(key.id);
-      const doneMs = waitedMs + attempt.durationMs;
-      return [
-        key.attempts === 0 ? { [`${of}f${bucketOf(waitedMs)}`]: 1 } : {},
-        key.attempts === 0 && waitedMs <= promptMs ? { [`${of}5`]: 1 } : {},
-        status === 'delivered' ? { [`${of}s${bucketOf(doneMs)}`]: 1 } : {},
-        status === 'failed' ? { [`${of}s${never}`]: 1 } : {},
-      ];
-    }),
-  );
 
 function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
   const rows = outcomes.map(({ key, status, nextAttemptAt, attempt }) => ({

@@ -7,13 +7,14 @@ import {
   type ClaimRequest,
   claimStatements,
   type FirstClaim,
+  type Recorded,
   readClaim,
   startWindowMs,
 } from './claim.ts';
-import { addTallies, attemptsIn, countOutcomes, noTally } from './counts.ts';
+import { addTallies, attemptsIn, countOutcomes, noTally, tallyOf } from './counts.ts';
 import { paceMs } from './policy.ts';
 import type { Wake } from './queue.ts';
-import { type Recorded, type RecordOptions, recordStatements, reportOf, tallyOf } from './record.ts';
+import { type RecordOptions, recordStatements, reportOf } from './record.ts';
 
 /** How a worker ended: nothing was left to claim, its time was up, or the webhook was deleted. */
 export type WorkerEnd = {

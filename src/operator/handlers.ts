@@ -157,9 +157,10 @@ export const handlers: Handlers<typeof operations> = {
   pauseWebhook: (asked) => receiverAfter(asked, ({ env, caller, id }) => setPaused(env, caller, id, true)),
   resumeWebhook: (asked) => receiverAfter(asked, ({ env, caller, id }) => setPaused(env, caller, id, false)),
 
-  async listDeliveries({ env, query }) {
-    const caller = await operatorInOwnerOf(env, 'webhook', query.webhookId);
-    return listDeliveries(env, caller, query);
+  async listDeliveries({ env, query: { webhookId, status, since, before, limit } }) {
+    const caller = await operatorInOwnerOf(env, 'webhook', webhookId);
+    const place = before === undefined ? undefined : [webhookId, before];
+    return listDeliveries(env, caller, { webhookId, state: status, from: since, place, limit });
   },
 
   async findDeliveries({ env, query: { eventId, vin } }) {

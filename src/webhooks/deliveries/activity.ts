@@ -14,12 +14,8 @@ import {
   type About,
   aboutOf,
   asListed,
-  inState,
   type ListedDelivery,
   type ListedState,
-  type ListQuery,
-  ofEvents,
-  type ReadOrder,
   selectDeliveries,
 } from './read.ts';
 import { asReceiver, type Receiver, selectReceivers } from './receivers.ts';
@@ -81,16 +77,15 @@ export async function webhookActivity(
 ): Promise<WebhookActivity> {
   const now = Date.now();
   const own = ownWebhook(caller, webhookId);
-  const order = inState(state, true);
   const identity = JSON.stringify([webhookId, state, type]);
-  const read: ListQuery = search
-    ? { order: foundBy(caller, webhookId, search.trim()), limit: maxFound, most: maxLookedAt }
-    : { order, after: order.after(decodeCursor(before ?? '', identity) ?? []), type, limit };
+  const read = search
+    ? { events: eventsFoundBy(caller, webhookId, search.trim()), limit: maxFound, most: maxLookedAt }
+    : { state, type, place: before === undefined ? undefined : decodeCursor(before, identity), limit };
   const [rows, hours, [receiver], [counts], connections] = await asCaller(env, caller, (db) => [
     selectDeliveries<{ about: string | null }>(
       db,
       caller,
-      { webhookId, ...read },
+      { webhookId, newestFirst: true, ...read },
       (shown) => sql`, iif(${shown}, ${aboutOf}, null) as about`,
     ),
     selectHours(db, sql`select ${own} as id`, countedHours, now),
@@ -100,7 +95,7 @@ export async function webhookActivity(
             cross join connections c on c.id = wc.connection_id
             where wc.webhook_id = ${own} and c.account_id = ${caller.accountId} limit ${namedConnections}`,
   ]);
-  const { page, end } = cutScan(rows, read.limit, read.most);
+  const { page, end } = cutScan(rows, read.limit, search ? maxLookedAt : maxScanned);
   return {
     hours: inHours(hours, countedHours, now),
     receiver: receiver && asReceiver(receiver),
@@ -114,23 +109,22 @@ export async function webhookActivity(
 }
 
 /**
- * A webhook's deliveries by Delivery-Id, event id or VIN, newest first: those of the same event. By VIN, those of the
- * newest events of each of the account's vehicles with it, and of its accidents among the account's newest 1,000.
+ * SQL for the events and accidents whose deliveries a Delivery-Id, event id or VIN finds. By VIN, the newest events of
+ * each of the account's vehicles with it, and its accidents among the account's newest 1,000.
  */
-function foundBy({ accountId }: Caller, webhookId: string, text: string): ReadOrder {
+function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): SQL {
   const id = text.toLowerCase();
-  const ids = isUuid(id)
-    ? sql`select ${id} union select event_id from deliveries where webhook_id = ${webhookId} and id = ${id}`
-    : sql`
-      select e.value from (
-        select id from vehicles where account_id = ${accountId} and vin = ${text} limit ${maxVehicles}) v
-      cross join json_each((select json_group_array(id) from (
-        select id from safety_events where vehicle_id = v.id order by started_at desc limit ${maxOfVin}))) e
-      union all
-      select * from (select id from (
-        select id, vin from accidents where account_id = ${accountId} order by event_time desc limit ${maxScanned})
-      where vin = ${text} limit ${maxOfVin})`;
-  return { ...ofEvents(accountId, ids), keys: sql`d.id`, descending: true };
+  if (isUuid(id))
+    return sql`select ${id} union select event_id from deliveries where webhook_id = ${webhookId} and id = ${id}`;
+  return sql`
+    select e.value from (
+      select id from vehicles where account_id = ${accountId} and vin = ${text} limit ${maxVehicles}) v
+    cross join json_each((select json_group_array(id) from (
+      select id from safety_events where vehicle_id = v.id order by started_at desc limit ${maxOfVin}))) e
+    union all
+    select * from (select id from (
+      select id, vin from accidents where account_id = ${accountId} order by event_time desc limit ${maxScanned})
+    where vin = ${text} limit ${maxOfVin})`;
 }
 
 /** How many safety events, or levels of accidents, the filters let through. */

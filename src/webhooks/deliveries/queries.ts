@@ -10,10 +10,9 @@ import {
   aboutOf,
   asListed,
   deliveryColumns,
-  inState,
   type ListedDelivery,
-  type ListedRow,
-  ofEvents,
+  type ListQuery,
+  type StoredDelivery,
   selectDeliveries,
 } from './read.ts';
 import { allWebhooks } from './sweep.ts';
@@ -33,37 +32,21 @@ const details = sql`d.log, d.attempts_omitted as attemptsOmitted,
 
 type Details = { log: string; attemptsOmitted: number; requestId: string | null };
 
-const asDelivery = <T extends Omit<ListedRow, 'hit' | 'nth' | 'at'> & Details>({ log, ...row }: T) => ({
+const asDelivery = <T extends StoredDelivery & Details>({ log, ...row }: T) => ({
   ...asListed(row),
   log: JSON.parse(log) as Attempt[], // as it was recorded
 });
-
-/** Which deliveries of a webhook; `before` is the last id of the previous page. */
-export type DeliveryFilter = {
-  webhookId: string;
-  status?: Delivery['status'] | undefined;
-  since?: number | undefined;
-  before?: string | undefined;
-  limit: number;
-};
 
 /** The deliveries of one of the account's webhooks, newest first, and pending ones as due. */
 export async function listDeliveries(
   env: Env,
   caller: Caller,
-  { webhookId, status, since, before, limit }: DeliveryFilter,
+  query: Omit<ListQuery, 'newestFirst' | 'most'>,
 ): Promise<Delivery[]> {
-  const order = inState(status, true);
-  const after = before === undefined ? undefined : order.after([webhookId, before]);
   const [rows] = await asCaller(env, caller, (db) => [
-    selectDeliveries<Details>(
-      db,
-      caller,
-      { order, after, webhookId, from: since, limit },
-      () => sql`, ${details}`,
-    ),
+    selectDeliveries<Details>(db, caller, { ...query, newestFirst: true }, () => sql`, ${details}`),
   ]);
-  return cutScan(rows, limit).page.map(asDelivery);
+  return cutScan(rows, query.limit).page.map(asDelivery);
 }
 
 /** A delivery of an event or accident, with its receiver. */
@@ -95,12 +78,12 @@ export async function deliveriesOf(
   caller: Caller,
   eventId: string,
 ): Promise<{ deliveries: DeliveryOfEvent[]; complete: boolean; recipients: string[] }> {
-  const order = ofEvents(caller.accountId, sql`${eventId}`);
+  const query = { events: sql`${eventId}`, limit: maxOfEvent, most: maxLookedAt };
   const [rows] = await asCaller(env, caller, (db) => [
     selectDeliveries<Receiver & { recipients: string | null }>(
       db,
       caller,
-      { order, limit: maxOfEvent, most: maxLookedAt },
+      query,
       () =>
         sql`, ${receiverOf(Date.now())}, (select data->'recipients' from ${notificationOf()}) as recipients`,
     ),
@@ -128,9 +111,7 @@ export async function findDelivery(
   { webhookId, id }: DeliveryKey,
 ): Promise<DeliveryDetail | undefined> {
   const [[row], [webhook]] = await asCaller(env, caller, (db) => [
-    statement<
-      Omit<ListedRow, 'hit' | 'nth' | 'at'> & Details & { payload: string | null; about: string | null }
-    >(db)`
+    statement<StoredDelivery & Details & { payload: string | null; about: string | null }>(db)`
       select ${deliveryColumns()}, ${details}, ${aboutOf} as about,
         (select n.data from ${notificationOf()} n
           where not exists (select 1 from deletions where id = n.connection_id)) as payload

@@ -1,14 +1,24 @@
 import { and, type SQL, sql } from 'drizzle-orm';
 import * as v from 'valibot';
-import type { CursorKeys } from '../../platform/db/cursor.ts';
-import { type Database, statement } from '../../platform/db/database.ts';
+import { type CursorKeys, decodeCursor, encodeCursor, invalidCursor } from '../../platform/db/cursor.ts';
+import { type Database, refuseUnless, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { createdAtOf, firstIdAt, firstIdAtSql } from '../../platform/db/ids.ts';
-import { type Scanned, scan } from '../../platform/db/pages.ts';
+import { cutScan, type Scanned, scan } from '../../platform/db/pages.ts';
+import { bookmarkOf, continueFrom, readAsCaller } from '../../platform/db/replica-reads.ts';
+import { parse, timestamp } from '../../platform/fields.ts';
+import { rangeOf } from '../../platform/query.ts';
 import { notificationOf, notifiedOf } from '../notifications/of-delivery.ts';
-import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../notifications/types.ts';
+import {
+  accidentLevels,
+  EVENT,
+  EVENT_LEVEL,
+  type NotificationType,
+  typeOfLevel,
+} from '../notifications/types.ts';
 import { leaseMs } from './claim.ts';
 import type { Attempt, statuses } from './policy.ts';
+import { DeliveryListQuery, type DeliverySummary } from './schema.ts';
 
 /** A delivery as all lists have it. Times are milliseconds since 1970. */
 export type ListedDelivery = {
@@ -44,7 +54,7 @@ export const aboutOf: SQL = sql`(
   where not exists (select 1 from deletions where id = n.connection_id))`;
 
 /** A delivery as read: `last` is JSON. */
-type StoredDelivery = Omit<ListedDelivery, 'type' | 'createdAt' | 'last'> & { last: string | null };
+export type StoredDelivery = Omit<ListedDelivery, 'type' | 'createdAt' | 'last'> & { last: string | null };
 
 /** SQL for the columns of the delivery `d`; the latest attempt only if it is `shown`. */
 export const deliveryColumns = (shown: SQL = sql`true`): SQL => sql`
@@ -62,59 +72,52 @@ export const asListed = <T extends StoredDelivery>({ last, ...row }: T) => ({
 });
 
 /** A row of a list; `at` is its place in the order, as JSON. */
-export type ListedRow = Scanned & StoredDelivery & { at: string };
+type ListedRow = Scanned & StoredDelivery & { at: string };
 
-/**
- * An order in which an index has the deliveries `d` of the webhooks `w`: webhook by webhook, and in each by `keys`. So
- * nothing is sorted, and little more is read than a page shows.
- */
-export type ReadOrder = {
-  /** What is joined to the webhooks. */
-  deliveries: SQL;
-  /** Their order after the webhook. */
-  keys: SQL;
-  descending?: boolean;
-  /** The condition that a delivery comes after a place; undefined if this order has no such place. */
-  after: (place: CursorKeys) => SQL | undefined;
-  /** Checked for each delivery. */
-  filter?: SQL | undefined;
-  /** Whether a range of time is a range of the index, as ids are ordered by time. */
-  byTime: boolean;
-};
+/** The states that lists can be of; retrying deliveries are also pending. */
+export type ListedState = ListedDelivery['status'] | 'retrying';
 
 /** Which deliveries to read, of all webhooks of the account or of one. Times are milliseconds since 1970. */
 export type ListQuery = {
-  order: ReadOrder;
-  after?: SQL | undefined;
-  limit: number;
-  /** How many are scanned at most: `maxScanned` by default. */
-  most?: number;
   webhookId?: string | undefined;
+  state?: ListedState | undefined;
   type?: number | undefined;
   from?: number | undefined;
   to?: number | undefined;
-  filter?: SQL | undefined;
+  /** Only those of events and accidents with these ids: a query, or one id. */
+  events?: SQL | undefined;
+  /** Instead of oldest first; for one webhook alone. Pending ones are always as due. */
+  newestFirst?: boolean;
+  /** Where the page before ended. */
+  place?: CursorKeys | undefined;
+  limit: number;
+  /** How many are scanned at most: `maxScanned` by default. */
+  most?: number;
 };
 
 /**
  * The statement that reads a part of the account's deliveries, for `cutScan`. `also` selects more columns, and gets the
  * condition that a row is shown.
+ *
+ * @throws Refusal: invalid, for a place of another list
  */
 export function selectDeliveries<More = unknown>(
   db: Database,
   { accountId }: Caller,
-  { order, after, limit, most, webhookId, type, from, to, filter }: ListQuery,
+  query: ListQuery,
   also: (shown: SQL) => SQL = () => sql.empty(),
 ) {
+  const { webhookId, type, from, to, place, limit, most } = query;
+  const order = orderOf(accountId, query);
+  const after = place && order.after(place);
+  if (place && !after) throw invalidCursor();
   const range = and(
     from === undefined ? undefined : sql`d.id >= ${firstIdAt(from)}`,
     to === undefined ? undefined : sql`d.id < ${firstIdAt(to)}`,
   );
-  const isOfType = sql.raw(`d.level ${type === EVENT ? '=' : '>'} ${EVENT_LEVEL}`);
   const passes = and(
     order.filter,
-    filter,
-    type === undefined ? undefined : isOfType,
+    type === undefined ? undefined : sql.raw(`d.level ${type === EVENT ? '=' : '>'} ${EVENT_LEVEL}`),
     order.byTime ? undefined : range,
   );
   const where = and(
@@ -134,8 +137,28 @@ export function selectDeliveries<More = unknown>(
   })}`;
 }
 
-/** The states that lists can be of; retrying deliveries are also pending. */
-export type ListedState = ListedDelivery['status'] | 'retrying';
+/**
+ * An order in which an index has the deliveries `d` of the webhooks `w`: webhook by webhook, and in each by `keys`. So
+ * nothing is sorted, and little more is read than a page shows.
+ */
+type ReadOrder = {
+  /** What is joined to the webhooks. */
+  deliveries: SQL;
+  /** Their order after the webhook. */
+  keys: SQL;
+  descending?: boolean;
+  /** The condition that a delivery comes after a place; undefined if this order has no such place. */
+  after: (place: CursorKeys) => SQL | undefined;
+  /** Checked for each delivery. */
+  filter?: SQL | undefined;
+  /** Whether a range of time is a range of the index, as ids are ordered by time. */
+  byTime: boolean;
+};
+
+function orderOf(accountId: string, { events, state, newestFirst = false }: ListQuery): ReadOrder {
+  if (events) return ofEvents(notifiedOf(accountId, events), state, newestFirst);
+  return state === 'pending' ? pendingAsDue : asCreated(state, newestFirst);
+}
 
 const indexed: { [state in ListedState]?: SQL } = {
   failed: sql`indexed by deliveries_failed on d.webhook_id = w.id and d.status = 'failed'`,
@@ -143,18 +166,16 @@ const indexed: { [state in ListedState]?: SQL } = {
   retrying: sql`indexed by deliveries_retrying on d.webhook_id = w.id and d.status = 'pending' and d.attempts > 0`,
 };
 
-const ById = v.strictTuple([v.string(), v.string()]);
+const Created = v.strictTuple([v.string(), v.string()]);
 
-/** Deliveries in a state, or all, as created: oldest first, or of one webhook newest first. Pending ones as due. */
-export function inState(state: ListedState | undefined, descending = false): ReadOrder {
-  if (state === 'pending') return pendingAsDue;
+function asCreated(state: ListedState | undefined, descending: boolean): ReadOrder {
   const index = state && indexed[state];
   return {
     deliveries: sql`deliveries d ${index ?? sql`on d.webhook_id = w.id`}`,
     keys: sql`d.id`,
     descending,
     after: (place) => {
-      if (!v.is(ById, place)) return undefined;
+      if (!v.is(Created, place)) return undefined;
       const [webhookId, id] = place;
       return descending
         ? sql`d.id < ${id}`
@@ -167,7 +188,7 @@ export function inState(state: ListedState | undefined, descending = false): Rea
 
 const Due = v.strictTuple([v.string(), v.number(), v.number(), v.string()]);
 
-/** Pending ones: accidents first, then events of risk 5, of risk 4, and the rest, each as due. */
+/** Accidents first, then events of risk 5, of risk 4, and the rest, each as due. */
 const pendingAsDue: ReadOrder = {
   deliveries: sql`deliveries d indexed by deliveries_due
     on d.webhook_id = w.id and d.status = 'pending' and d.next_attempt_at is not null`,
@@ -184,20 +205,80 @@ const pendingAsDue: ReadOrder = {
 const OfEvent = v.strictTuple([v.string(), v.number(), v.string()]);
 
 /**
- * Those of events and accidents with these `ids` (a query), by level. Their ids are of the millisecond in which their
+ * Those of which customers were `notified` (a table), by level. Their ids are of the millisecond in which the
  * notification was written, so few others are scanned.
  */
-export const ofEvents = (accountId: string, ids: SQL): ReadOrder => ({
-  deliveries: sql`${notifiedOf(accountId, ids)} n
+const ofEvents = (notified: SQL, state: ListedState | undefined, descending: boolean): ReadOrder => ({
+  deliveries: sql`${notified} n
     cross join deliveries d on d.webhook_id = w.id
       and d.id >= ${firstIdAtSql(sql`n.created_at`)} and d.id < ${firstIdAtSql(sql`(n.created_at + 1)`)}`,
-  keys: sql`n.level, d.id`,
+  keys: descending ? sql`d.id` : sql`n.level, d.id`,
+  descending,
   after: (place) => {
     if (!v.is(OfEvent, place)) return undefined;
     const [webhookId, level, id] = place;
     return sql`w.id >= ${webhookId} and n.level >= iif(w.id = ${webhookId}, ${level}, 0)
       and d.id > iif(w.id = ${webhookId} and n.level = ${level}, ${id}, '')`;
   },
-  filter: sql`(d.event_id = n.event_id and d.level = n.level)`,
+  filter: sql`(d.event_id = n.event_id and d.level = n.level ${state ? sql`and d.status = ${state}` : sql.empty()})`,
   byTime: true,
+});
+
+/**
+ * Reads one page of the deliveries for the account's webhooks, webhook by webhook. Returns its items and the cursor of
+ * the next page, if there is one. A page is short and has a next one if too few of `maxScanned` deliveries pass its
+ * filters. 500 items stay far below `maxPageBytes`.
+ *
+ * @throws Refusal: invalid, naming the parameter; unauthenticated; forbidden
+ */
+export async function readDeliveries(
+  env: Env,
+  caller: Caller,
+  query: Record<string, string[]>,
+): Promise<{ items: DeliverySummary[]; next?: string }> {
+  const { limit, cursor, from, to, ...filters } = parse(DeliveryListQuery, query);
+  const { webhookId, eventId, status, type } = filters;
+  const range = rangeOf(from, to);
+  const identity = JSON.stringify(['/deliveries', caller.accountId, range, filters]);
+  const place = cursor === undefined ? undefined : decodeCursor(cursor, identity);
+  if (cursor !== undefined && !place) throw invalidCursor();
+  continueFrom(env, caller, cursor);
+  const [, rows] = await readAsCaller(env, caller, (db) => [
+    refuseUnless(db, ownsWebhook(caller, webhookId), 'unknown webhook'),
+    selectDeliveries(db, caller, {
+      ...{ webhookId, state: status, type, place, limit, ...range },
+      events: eventId === undefined ? undefined : sql`${eventId}`,
+    }),
+  ]);
+  const { page, end } = cutScan(rows, limit);
+  const next: CursorKeys | undefined = end && JSON.parse(end.at); // as `selectDeliveries` made it
+  return {
+    items: page.map((row) => summaryOf(asListed(row))),
+    ...(next && { next: encodeCursor(next, identity, bookmarkOf(env, caller)) }),
+  };
+}
+
+const ownsWebhook = ({ accountId }: Caller, id: string | undefined): SQL =>
+  id === undefined
+    ? sql`true`
+    : sql`exists (select 1 from webhooks where id = ${id} and account_id = ${accountId})`;
+
+/** A delivery as clients list it. */
+export const summaryOf = ({
+  level,
+  nextAttemptAt,
+  createdAt,
+  last,
+  ...delivery
+}: ListedDelivery): DeliverySummary => ({
+  id: delivery.id,
+  webhookId: delivery.webhookId,
+  eventId: delivery.eventId,
+  type: delivery.type,
+  level: accidentLevels.find((known) => known === level) ?? null,
+  status: delivery.status,
+  attempts: delivery.attempts,
+  nextAttemptAt: nextAttemptAt === null ? null : timestamp(nextAttemptAt),
+  createdAt: timestamp(createdAt),
+  lastAnswer: last && { status: last.status ?? null, kind: last.result, at: timestamp(last.at) },
 });

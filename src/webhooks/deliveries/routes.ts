@@ -4,9 +4,9 @@ import { authenticate, limitActions } from '../../accounts/tokens/authenticate.t
 import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { ok } from '../../platform/http/envelope.ts';
-import { readDeliveries, summaryOf } from './list.ts';
 import { findDelivery, webhookOfDelivery } from './queries.ts';
 import type { DeliveryKey } from './queue.ts';
+import { readDeliveries, summaryOf } from './read.ts';
 import { replayOne, sendNow } from './replay.ts';
 
 export const deliveryRoutes = new Hono<App>()

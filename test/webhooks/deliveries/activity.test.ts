@@ -9,7 +9,7 @@ import {
   webhookActivity,
 } from '../../../src/webhooks/deliveries/activity.ts';
 import { addTallies, countOutcomes, noTally } from '../../../src/webhooks/deliveries/counts.ts';
-import { readDeliveries } from '../../../src/webhooks/deliveries/list.ts';
+import { readDeliveries } from '../../../src/webhooks/deliveries/read.ts';
 import { makeDue, settled } from '../../support/deliveries.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { encodeCursor } from '../../../src/platform/db/cursor.ts';
 import { firstIdAt, newId } from '../../../src/platform/db/ids.ts';
-import { readDeliveries } from '../../../src/webhooks/deliveries/list.ts';
+import { readDeliveries } from '../../../src/webhooks/deliveries/read.ts';
 import type { DeliverySummary } from '../../../src/webhooks/deliveries/schema.ts';
 import { attempted, settled } from '../../support/deliveries.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';

@@ -1,14 +1,8 @@
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { counted, failureDescription } from '../../webhooks/alerts/words.ts';
-import {
-  letThrough,
-  maxCounted,
-  type Passed,
-  type WebhookActivity,
-  webhookActivity,
-} from '../../webhooks/deliveries/activity.ts';
-import { addTallies, type HourTally, shownHours } from '../../webhooks/deliveries/counts.ts';
+import { maxCounted, type WebhookActivity, webhookActivity } from '../../webhooks/deliveries/activity.ts';
+import { addTallies, type HourTally, shownHours, type Tally } from '../../webhooks/deliveries/counts.ts';
 import {
   circuitAfter,
   giveUpAfterMs,
@@ -18,7 +12,7 @@ import {
 } from '../../webhooks/deliveries/policy.ts';
 import type { Receiver } from '../../webhooks/deliveries/receivers.ts';
 import { percentile } from '../../webhooks/latency.ts';
-import { ACCIDENT, EVENT, EVENT_LEVEL, notificationTypes } from '../../webhooks/notifications/types.ts';
+import { ACCIDENT, EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
 import { Allowed, WebhookUrl } from '../ui/allowed.tsx';
 import { LinkButton, MoreActions, PostButton } from '../ui/buttons.tsx';
@@ -43,7 +37,6 @@ export async function detail(c: Context) {
     requireWebhook(c),
     webhookActivity(c.env, c.get('caller'), c.req.param('id') ?? '', { ...selection, limit: pageSize }),
   ]);
-  const passed = webhook.filters && (await letThrough(c.env, c.get('caller'), webhook.id));
   const { receiver, hours, connections } = activity;
   const day = addTallies(hours.slice(-shownHours));
   const path = pathOf(webhook);
@@ -70,7 +63,7 @@ export async function detail(c: Context) {
       <Numbers activity={activity} />
       <Charts path={path} hours={hours} byDay={c.req.query('by') === 'day'} zone={timeZoneOf(c)} />
       <Browser path={path} selection={selection} activity={activity} />
-      <Configuration webhook={webhook} activity={activity} passed={passed} />
+      <Configuration webhook={webhook} activity={activity} day={day} />
     </div>,
   );
 }
@@ -260,12 +253,8 @@ const inDays = (hours: HourTally[], zone: string) =>
     .slice(-shownDays)
     .map((day) => ({ name: shortDate(zone, (day[0]?.hour ?? 0) * hourMs), tally: addTallies(day) }));
 
-const Configuration = (props: {
-  webhook: StoredWebhook;
-  activity: WebhookActivity;
-  passed: Passed[] | undefined;
-}) => {
-  const { webhook, activity, passed } = props;
+const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivity; day: Tally }) => {
+  const { webhook, activity, day } = props;
   const headers = Object.keys(webhook.headers);
   return (
     <Panel
@@ -299,7 +288,9 @@ const Configuration = (props: {
               {webhook.filters
                 ? filtersInWords(webhook.filters).map((words) => <div>{capital(words)}</div>)
                 : 'None'}
-              {passed && <div class="sub">{passedInWords(passed)}</div>}
+              {webhook.filters && (
+                <div class="sub">{deliveries(day.delivered + day.failed)} sent in 24 hours</div>
+              )}
             </>,
           ],
           ['Signature', webhook.signing ? 'Signed' : 'None'],
@@ -312,17 +303,6 @@ const Configuration = (props: {
     </Panel>
   );
 };
-
-/** How many recent notifications the filters let through. */
-const passedInWords = (passed: Passed[]): string =>
-  passed.length === 0
-    ? 'Nothing has arrived yet.'
-    : `Of the latest, ${listed(
-        passed.map(({ level, letThrough, all }) => `${letThrough} of ${counted(all, ...unitOf(level))}`),
-      )} pass.`;
-
-const unitOf = (level: number): [one: string, many: string] =>
-  level === EVENT_LEVEL ? ['safety event', 'safety events'] : ['accident level', 'accident levels'];
 
 /** The limits of a receiver in words, and its current number of calls. */
 function callLimits({ maxInFlight, maxPerSecond, window }: Receiver): string {

@@ -6,8 +6,7 @@ import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { cutScan, maxScanned } from '../../platform/db/pages.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/slices.ts';
 import { webhooks } from '../../platform/db/tables.ts';
-import { lets } from '../notifications/pass.ts';
-import { ACCIDENT, EVENT, type NotificationType } from '../notifications/types.ts';
+import type { NotificationType } from '../notifications/types.ts';
 import { countedHours, type HourTally, inHours, selectHours, shownHours } from './counts.ts';
 import { firstDueOf } from './queue.ts';
 import {
@@ -125,42 +124,6 @@ function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): 
     select * from (select id from (
       select id, vin from accidents where account_id = ${accountId} order by event_time desc limit ${maxScanned})
     where vin = ${text} limit ${maxOfVin})`;
-}
-
-/** How many safety events, or levels of accidents, the filters let through. */
-export type Passed = { level: number; all: number; letThrough: number };
-
-/** How many connections are sampled, and how many of the latest records of each. */
-const [lookedIn, lookedAt] = [20, 50];
-
-/** How much of what a webhook subscribes to its filters let through. */
-export async function letThrough(env: Env, caller: Caller, webhookId: string): Promise<Passed[]> {
-  const latest = (table: SQL, time: SQL) => sql`
-    (select id from ${table} where connection_id = c.connection_id order by ${time} desc, id desc limit ${lookedAt})`;
-  const [passed] = await asCaller(env, caller, (db) => [
-    statement<Passed>(db)`
-      with hook as (
-        select id, filters, notification_types as types from webhooks
-        where id = ${webhookId} and account_id = ${caller.accountId}),
-      conns as (select connection_id from webhook_connections where webhook_id = (select id from hook) limit ${lookedIn}),
-      latest as (
-        select 0 as level, event_risk as risk, translated_incident_types as types, vehicle_groups as groups
-        from conns c cross join safety_events e on e.id in ${latest(sql`safety_events`, sql`started_at`)}
-        where (select types from hook) & ${EVENT}
-        union all
-        select l.value->>'notificationLevel', null, null, v.groups
-        from conns c cross join accidents a on a.id in ${latest(sql`accidents`, sql`event_time`)}
-        cross join json_each(a.levels) l left join vehicles v on v.id = a.vehicle_id
-        where (select types from hook) & ${ACCIDENT})
-      select min(1, level) as level, count(*) as "all", sum(${lets(sql`hook.filters`, {
-        level: sql`l.level`,
-        risk: sql`l.risk`,
-        types: sql`l.types`,
-        groups: sql`l.groups`,
-      })}) as letThrough
-      from hook cross join latest l group by min(1, level) order by 1`,
-  ]);
-  return passed;
 }
 
 const selectCounts = (db: Database, ownWebhook: SQL) =>

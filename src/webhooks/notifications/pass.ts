@@ -11,16 +11,6 @@ import type { AccidentNotification, EventNotification } from './payloads.ts';
 export const overlap = (wanted: SQL, has: SQL): SQL => sql`(${wanted} is null or ${has} is null or exists (
   select 1 from json_each(${has}) h join json_each(${wanted}) o on o.value = h.value))`;
 
-/** SQL for whether filters let something through; an event has level 0, and the levels of an accident have no risk. */
-export const lets = (
-  filters: SQL,
-  { level, risk, types, groups }: { level: SQL; risk: SQL; types: SQL; groups: SQL },
-): SQL => sql`
-  iif(${level} = 0,
-    ${risk} >= coalesce(${filters}->>'minEventRisk', 0) and ${overlap(sql`${filters}->'incidentTypes'`, types)},
-    ${overlap(sql`${filters}->'accidentLevels'`, sql`json_array(${level})`)})
-  and ${overlap(sql`${filters}->'vehicleGroups'`, groups)}`;
-
 /** The values of a payload that filters check. */
 export const filterable = (data: EventNotification | AccidentNotification) =>
   'eventRisk' in data
@@ -28,8 +18,9 @@ export const filterable = (data: EventNotification | AccidentNotification) =>
     : { vin: data.vin };
 
 /**
- * SQL for whether `w`, which subscribes to this connection, lets the notification `n` through. Reads only webhooks with
- * filters. Runs before accidents are written, so it looks up their vehicle as it will be then.
+ * SQL for whether `w`, which subscribes to this connection, lets the notification `n` through. An event has level 0, and
+ * the levels of an accident have no risk. Reads only webhooks with filters. Runs before accidents are written, so it
+ * looks up their vehicle as it will be then.
  */
 export const isLetThrough = (source: { accountId: string; connectionId: string }): SQL => {
   const known = sql`
@@ -39,13 +30,13 @@ export const isLetThrough = (source: { accountId: string; connectionId: string }
     connectionId: sql`${source.connectionId}`,
     vin: sql`n.value->>'$.data.vin'`,
   });
+  const filter = (name: string) => sql.raw(`f.filters->'${name}'`);
   return sql`iif(w.filtered, exists (
-    select 1 from webhooks f left join vehicles v on f.filters->'vehicleGroups' is not null
+    select 1 from webhooks f left join vehicles v on ${filter('vehicleGroups')} is not null
       and v.id = coalesce(n.value->>'vehicleId', (${known}), ${byVin})
-    where f.id = w.webhook_id and ${lets(sql`f.filters`, {
-      level: sql`n.value->>'level'`,
-      risk: sql`n.value->>'$.data.eventRisk'`,
-      types: sql`n.value->'$.data.translatedIncidentTypes'`,
-      groups: sql`v.groups`,
-    })}), 1)`;
+    where f.id = w.webhook_id and ${overlap(filter('vehicleGroups'), sql`v.groups`)}
+      and iif(n.value->>'level' = 0,
+        n.value->>'$.data.eventRisk' >= coalesce(f.filters->>'minEventRisk', 0)
+          and ${overlap(filter('incidentTypes'), sql`n.value->'$.data.translatedIncidentTypes'`)},
+        ${overlap(filter('accidentLevels'), sql`json_array(n.value->>'level')`)})), 1)`;
 };

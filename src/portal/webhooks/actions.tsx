@@ -5,7 +5,12 @@ import type { Context } from '../../platform/http/context.ts';
 import { setPaused } from '../../webhooks/control.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
 import { maxReplayedPerCall } from '../../webhooks/deliveries/policy.ts';
-import { countReplayable, type ReplaySelection, replay, replayableMs } from '../../webhooks/deliveries/replay.ts';
+import {
+  countReplayable,
+  type ReplaySelection,
+  replay,
+  replayableMs,
+} from '../../webhooks/deliveries/replay.ts';
 import type { NewNotification } from '../../webhooks/notifications/insert.ts';
 import { deleteWebhook, rotateSecret, updateWebhook } from '../../webhooks/service.ts';
 import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';

@@ -33,7 +33,8 @@ export type NewPull = {
 type Tried = {
   connector: Connector;
   credential: string;
-  identity: string;
+  /** Equal for the same credential of the same provider, so that an account connects it once. */
+  hash: string;
   baseUrl: string;
   organisation: string;
   /** Equal for two credentials of the same organisation. */
@@ -64,7 +65,8 @@ async function tryCredential(
     });
     const { name, id } = await connector.check(api);
     const organisation = nameFrom(name) || connector.name;
-    return { connector, credential, identity, baseUrl, organisation, organisationId: id ?? organisation };
+    const hash = await hashToken(`${provider} ${baseUrl} ${identity}`);
+    return { connector, credential, hash, baseUrl, organisation, organisationId: id ?? organisation };
   } catch (error) {
     if (error instanceof Problem) throw wrong('credential', adviceFor(connector, error));
     throw error;
@@ -89,7 +91,6 @@ export async function connectProvider(
     throw wrong('historyDays', `must be a whole number from 0 to ${connector.maxHistoryDays}`);
   const id = newId();
   const secrets = await seal(config(env).headerKeys, id, { credential: tried.credential });
-  const hash = await identityHash(tried);
   const now = Date.now();
   const connection = await createConnection(
     env,
@@ -103,11 +104,11 @@ export async function connectProvider(
     },
     (db) => [
       ...alongside(db, id),
-      unlessConnected(db, caller, hash, id),
+      unlessConnected(db, caller, tried.hash, id),
       change(db)`
         insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, organisation_id,
           history_days, connected_at, due_at)
-        values (${id}, ${caller.accountId}, ${JSON.stringify(secrets)}, ${hash}, ${tried.baseUrl},
+        values (${id}, ${caller.accountId}, ${JSON.stringify(secrets)}, ${tried.hash}, ${tried.baseUrl},
           ${tried.organisation}, ${tried.organisationId}, ${days}, ${now}, ${now})`,
     ],
   );
@@ -130,15 +131,14 @@ export async function replaceCredential(
   await asCaller(env, caller, (db) => [unlessWithdrawn(db, id)]); // before a provider sees it
   const tried = await tryCredential(env, { provider, baseUrl, credential: text });
   const secrets = await seal(config(env).headerKeys, id, { credential: tried.credential });
-  const hash = await identityHash(tried);
   const now = Date.now();
   await changePull(env, caller, id, {
     noted: 'credential',
-    set: sql`secrets = ${JSON.stringify(secrets)}, credential_hash = ${hash}, session = null,
+    set: sql`secrets = ${JSON.stringify(secrets)}, credential_hash = ${tried.hash}, session = null,
       feeds = iif(organisation_id = ${tried.organisationId}, feeds, '{}'), base_url = ${tried.baseUrl},
       organisation = ${tried.organisation}, organisation_id = ${tried.organisationId}, refused_at = null,
       claim = null, claimed_until = 0, due_at = iif(paused_at is null, ${now}, null)`,
-    unless: (db) => unlessConnected(db, caller, hash, id),
+    unless: (db) => unlessConnected(db, caller, tried.hash, id),
   });
   await send(env.DELIVERIES, [{ pull: [id] }]);
   return tried;
@@ -242,9 +242,6 @@ const unlessConnected = (db: Database, { accountId }: Caller, hash: string, id: 
       where account_id = ${accountId} and credential_hash = ${hash} and connection_id <> ${id})`,
     'same credential',
   );
-
-const identityHash = ({ connector, identity, baseUrl }: Tried): Promise<string> =>
-  hashToken(`${connector.provider} ${baseUrl} ${identity}`);
 
 export const mayCall = (env: Env, url: string): boolean =>
   providerProblem(url, { allowLoopback: config(env).allowLoopbackReceivers }) === undefined;

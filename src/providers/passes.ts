@@ -1,5 +1,5 @@
 import { dayMs } from '../platform/durations.ts';
-import type { Feed, Json, Page } from './connector.ts';
+import type { Feed, Json, Page, ProviderRecord } from './connector.ts';
 
 /**
  * A reading of a whole list, page by page: of changes since `from` (milliseconds since 1970), or of everything if it
@@ -60,3 +60,18 @@ export const inPasses = <Api, Kept = never>({
 /** The time since which a pass reads changes, as RFC 3339; undefined if it reads everything. */
 export const changedSince = ({ from, isWhole }: Pass): string | undefined =>
   isWhole ? undefined : new Date(from).toISOString();
+
+/** A feed of a short list, such as vehicles, from its pages: of what has changed, and daily of everything. */
+export const listFeed = <Api>(
+  overlapMs: number,
+  page: (api: Api, pass: Pass) => Promise<{ items: unknown[]; next: Json | undefined }>,
+  records: (items: unknown[], api: Api) => ProviderRecord[] | Promise<ProviderRecord[]>,
+): Feed<Api> =>
+  inPasses({
+    everyMinutes: 15,
+    overlapMs,
+    async read(api, pass) {
+      const { items, next } = await page(api, pass);
+      return { records: await records(items, api), next };
+    },
+  });

@@ -35,7 +35,6 @@ export type Planned = {
 };
 
 const longestGrowingMs = 15 * minuteMs;
-const limitedMs = minuteMs;
 
 /** How many pages of a backlog are read before the newest events are, so that a crash does not wait. */
 const backlogPages = 5;
@@ -161,10 +160,6 @@ export function startAgain(
   if (window) return history ? { ...state, history: { ...history, cursor: null } } : state;
   return restart && cursor !== null ? { ...state, cursor: restart(cursor) } : state;
 }
-
-/** How long to wait after the provider's rate limit. */
-export const limitedFor = ({ retryAfterMs }: Pick<Problem, 'retryAfterMs'>): number =>
-  retryAfterMs ?? limitedMs;
 
 /** How much of a feed's history was loaded, how fast, and when it should be complete; undefined without a history. */
 export function historyProgress(planned: Planned, name: FeedName, now: number) {

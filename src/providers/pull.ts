@@ -13,7 +13,6 @@ import {
   afterProblem,
   type Feeds,
   healthOf,
-  limitedFor,
   nextDueAt,
   nextTask,
   startAgain,
@@ -34,6 +33,9 @@ export type PullMessage = { pull: string[] };
 
 /** How many connections an invocation pulls. */
 export const connectionsPerMessage = 5;
+
+/** The wait after a rate limit that says none. */
+const limitedMs = 60_000;
 
 /** How often the last success is written. */
 const successMs = 5 * 60_000;
@@ -135,7 +137,7 @@ async function work(env: Env, run: Run, budget: Budget): Promise<void> {
     } catch (error) {
       const problem = problemIn(run, error);
       if (problem.kind === 'rate limited') {
-        run.limitedUntil = Date.now() + limitedFor(problem);
+        run.limitedUntil = Date.now() + (problem.retryAfterMs ?? limitedMs);
         return;
       }
       fail(run, task, problem);

@@ -8,7 +8,6 @@ import {
   healthOf,
   historyProgress,
   lateMs,
-  limitedFor,
   nextDueAt,
   nextTask,
   type Planned,
@@ -131,7 +130,6 @@ describe('what goes wrong', () => {
   ])('waits as long as the provider says, %s', (_, says, minutes) => {
     const { until } = afterProblem(complete(), problem('unavailable', says), connectedAt).problem ?? {};
     expect(until).toBe(connectedAt + minutes * minute);
-    expect(limitedFor(problem('rate limited', says))).toBe(minutes * minute);
   });
 });
 

@@ -1,6 +1,6 @@
 import { dayMs, hourMs } from '../../platform/durations.ts';
-import type { Connector, Feed, Json, ProviderRecord, Window } from '../connector.ts';
-import { changedSince, inPasses, type Pass } from '../passes.ts';
+import type { Connector, Json, Window } from '../connector.ts';
+import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { Problem } from '../problem.ts';
 import { at, idAt, idFrom, iso, itemsAt, namesOf } from '../read.ts';
 import { isHmac } from '../signature.ts';
@@ -17,21 +17,9 @@ const speeding: List = { path: '/v1/speeding_events', many: 'speeding_events', o
 
 const overlapMs = 5 * 60_000;
 
-/** Motive's filter by change may miss something: once a day the whole list is read. */
-const wholeList = (
-  list: List,
-  query: Query,
-  records: (api: Api, items: unknown[]) => ProviderRecord[] | Promise<ProviderRecord[]>,
-): Feed<Api> =>
-  inPasses({
-    everyMinutes: 15,
-    overlapMs,
-    async read(api, pass) {
-      const changed = { ...query, updated_after: changedSince(pass) };
-      const { items, next } = await page(api, list, changed, pass.place);
-      return { records: await records(api, items), next };
-    },
-  });
+/** The page of a pass of a list. Motive's filter by change may miss something. */
+const changesOf = (list: List, query: Query) => (api: Api, pass: Pass) =>
+  page(api, list, { ...query, updated_after: changedSince(pass) }, pass.place);
 
 /** The names of these vehicles' groups; none if the key may not read groups. */
 async function groupNames(api: Api, items: unknown[]): Promise<Map<unknown, unknown>> {
@@ -139,12 +127,12 @@ export const motive: Connector<Api> = {
     return { name: at(items[0], 'name'), id: idFrom(at(items[0], 'id')) };
   },
   feeds: {
-    vehicles: wholeList(vehicles, {}, async (api, items) => {
+    vehicles: listFeed(overlapMs, changesOf(vehicles, {}), async (items, api) => {
       const names = await groupNames(api, items);
       return items.map((item) => vehicleRecord(item, names));
     }),
     // Without the filter all users are returned; the result shows whether it is respected.
-    drivers: wholeList(users, { role: 'driver' }, (_, items) =>
+    drivers: listFeed(overlapMs, changesOf(users, { role: 'driver' }), (items) =>
       items.filter((item) => (at(item, 'role') ?? 'driver') === 'driver').map(driverRecord),
     ),
     trips: inPasses<Api>({

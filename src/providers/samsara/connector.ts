@@ -1,7 +1,7 @@
 import { call } from '../call.ts';
-import type { Access, Connector, Feed, Json, Page, ProviderRecord } from '../connector.ts';
+import type { Access, Connector, Feed, Json, Page } from '../connector.ts';
 import { follow, type OpenCrash } from '../crash.ts';
-import { changedSince, inPasses } from '../passes.ts';
+import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { Problem } from '../problem.ts';
 import { at, field, idFrom, iso, listAt } from '../read.ts';
 import { isHmac, isRecent } from '../signature.ts';
@@ -38,26 +38,16 @@ async function page(api: Api, path: string, query: Query, after: Json) {
   return { items, cursor: known, more, next: more ? known : undefined };
 }
 
-/** A feed of lists, one after the other in each pass. */
-const listsOf = (
-  parts: { path: string; query: Query }[],
-  record: (item: unknown) => ProviderRecord,
-): Feed<Api> =>
-  inPasses({
-    everyMinutes: 15,
-    overlapMs,
-    async read(api, pass) {
-      const { part, after } = (pass.place as { part: number; after: Json } | null) ?? {
-        part: 0,
-        after: null,
-      };
-      const { path, query } = parts[part] ?? { path: '', query: {} };
-      const updatedAfterTime = changedSince(pass);
-      const found = await page(api, path, { limit: perPage, updatedAfterTime, ...query }, after);
-      const next = found.more ? { part, after: found.cursor } : { part: part + 1, after: null };
-      return { records: found.items.map(record), next: next.part < parts.length ? next : undefined };
-    },
-  });
+/** A place in lists that are read one after the other in each pass. */
+type ListPlace = { list: number; after: Json };
+
+const changesOf = (path: string, queries: Query[]) => async (api: Api, pass: Pass) => {
+  const { list, after } = (pass.place as ListPlace | null) ?? { list: 0, after: null };
+  const query = { limit: perPage, updatedAfterTime: changedSince(pass), ...queries[list] };
+  const { items, cursor, more } = await page(api, path, query, after);
+  const next = more ? { list, after: cursor } : { list: list + 1, after: null };
+  return { items, next: next.list < queries.length ? next : undefined };
+};
 
 /**
  * The progress of the stream of safety events: Samsara's cursor, which stays valid, the start time, the newest time, and
@@ -106,31 +96,27 @@ const events: Feed<Api> = {
   },
 };
 
-/** The progress of a pass of trips: the vehicles that are left, and the cursor within the first fifty. */
-type TripPlace = { vehicles: Json; ids: string[]; after: Json };
+/** The progress of a pass of trips: some vehicles, the cursor of their trips, and that of the vehicles after them. */
+type TripPlace = { ids: string; after: Json; vehicles: Json };
 
 /** The ids of a page of vehicles, because `/trips/stream` needs them. */
-async function vehicleIds(api: Api, after: Json): Promise<TripPlace> {
-  const { items, next = null } = await page(api, '/fleet/vehicles', { limit: perPage }, after);
+async function someVehicles(api: Api, after: Json): Promise<TripPlace> {
+  const { items, next = null } = await page(api, '/fleet/vehicles', { limit: vehiclesPerCall }, after);
   const ids = items.map((item) => at(item, 'id')).filter((id) => typeof id === 'string');
-  return { ids, vehicles: next, after: null };
+  return { ids: ids.join(','), after: null, vehicles: next };
 }
 
 async function tripPage(api: Api, place: Json, query: Query): Promise<Page> {
-  const pass = (place as TripPlace | null) ?? (await vehicleIds(api, null));
-  const ids = pass.ids.slice(0, vehiclesPerCall);
-  if (ids.length === 0) return { records: [], next: undefined };
-  const { items, next } = await page(
-    api,
-    '/trips/stream',
-    { ids: ids.join(','), includeAsset: true, ...query },
-    pass.after,
-  );
-  const found = { records: items.map(tripRecord), vehicles: items.map(vehicleOfEvent) };
-  if (next !== undefined) return { ...found, next: { ...pass, after: next } };
-  const rest = pass.ids.slice(vehiclesPerCall);
-  if (rest.length > 0) return { ...found, next: { ...pass, ids: rest, after: null } };
-  return { ...found, next: pass.vehicles === null ? undefined : await vehicleIds(api, pass.vehicles) };
+  const { ids, after, vehicles } = (place as TripPlace | null) ?? (await someVehicles(api, null));
+  const asked = { ids, includeAsset: true, ...query };
+  const { items, next } = ids ? await page(api, '/trips/stream', asked, after) : { items: [] };
+  const isLast = next !== undefined || vehicles === null;
+  const rest = isLast ? undefined : await someVehicles(api, vehicles);
+  return {
+    records: items.map(tripRecord),
+    vehicles: items.map(vehicleOfEvent),
+    next: next === undefined ? rest : { ids, after: next, vehicles },
+  };
 }
 
 const trips = inPasses<Api>({
@@ -169,14 +155,15 @@ export const samsara: Connector<Api> = {
     return { name: at(me, 'data', 'name'), id: idFrom(at(me, 'data', 'id')) };
   },
   feeds: {
-    vehicles: listsOf([{ path: '/fleet/vehicles', query: {} }], vehicleRecord),
+    vehicles: listFeed(overlapMs, changesOf('/fleet/vehicles', [{}]), (items) => items.map(vehicleRecord)),
     // Without the status only active drivers are returned.
-    drivers: listsOf(
-      ['active', 'deactivated'].map((driverActivationStatus) => ({
-        path: '/fleet/drivers',
-        query: { driverActivationStatus },
-      })),
-      driverRecord,
+    drivers: listFeed(
+      overlapMs,
+      changesOf(
+        '/fleet/drivers',
+        ['active', 'deactivated'].map((driverActivationStatus) => ({ driverActivationStatus })),
+      ),
+      (items) => items.map(driverRecord),
     ),
     trips,
     events,

@@ -1,7 +1,7 @@
 import { type Call, call } from '../call.ts';
-import type { Access, Connector, Feed, Json, Organisation, ProviderRecord, Window } from '../connector.ts';
+import type { Access, Connector, Json, Organisation, Window } from '../connector.ts';
 import { follow, type OpenCrash } from '../crash.ts';
-import { changedSince, inPasses } from '../passes.ts';
+import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { Problem } from '../problem.ts';
 import { at, field, idFrom, iso, itemsAt, listAt, nameFrom, namesOf } from '../read.ts';
 import { isHmac, isRecent } from '../signature.ts';
@@ -58,22 +58,9 @@ async function requireConnected(api: Api): Promise<void> {
   if (problem) throw new Problem('unavailable', problem);
 }
 
-/** A feed of a short list; `before` begins each pass. Deleted items are only listed on request. */
-const listFeed = (
-  path: string,
-  records: (api: Api, items: unknown[]) => ProviderRecord[] | Promise<ProviderRecord[]>,
-  before = async (_: Api) => {},
-): Feed<Api> =>
-  inPasses({
-    everyMinutes: 15,
-    overlapMs,
-    async read(api, pass) {
-      if (pass.place === null) await before(api);
-      const query = { modifiedAfter: changedSince(pass), deleted: true };
-      const { items, next } = await page(api, path, query, pass.place);
-      return { records: await records(api, items), next };
-    },
-  });
+/** The page of a pass of a list. Deleted items are only listed on request. */
+const changesOf = (path: string) => (api: Api, pass: Pass) =>
+  page(api, path, { modifiedAfter: changedSince(pass), deleted: true }, pass.place);
 
 /** The names of these vehicles' groups. */
 const groupNames = (api: Api, items: unknown[]): Promise<Map<unknown, unknown>> =>
@@ -138,14 +125,17 @@ export const terminal: Connector<Api> = {
   },
   feeds: {
     vehicles: listFeed(
-      '/vehicles',
-      async (api, items) => {
+      overlapMs,
+      async (api, pass) => {
+        if (pass.place === null) await requireConnected(api);
+        return changesOf('/vehicles')(api, pass);
+      },
+      async (items, api) => {
         const names = await groupNames(api, items);
         return items.map((item) => vehicleRecord(item, names));
       },
-      requireConnected,
     ),
-    drivers: listFeed('/drivers', (_, items) => items.map(driverRecord)),
+    drivers: listFeed(overlapMs, changesOf('/drivers'), (items) => items.map(driverRecord)),
     trips: inPasses<Api>({
       everyMinutes: 5,
       overlapMs,

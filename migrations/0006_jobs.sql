@@ -58,11 +58,8 @@ create index deletions_due on deletions (due_at);
 -- Accounts on their way to another home. The old home has a row of it, and so has the new one.
 create table moves (
   account_id    text primary key,
-  role          text not null check (role in ('leaving', 'arriving')),
   home          text not null,              -- where it goes, or comes from
-  state         text not null,
-  lease         integer not null default 0, -- counts the leases: only the holder of the last one may write
-  leased_until  integer not null default 0,
+  state         text not null,              -- in the new home: arriving
   cursor        text not null default '{}', -- how far it has come
   total         integer not null default 0, -- rows to copy, and copied
   copied        integer not null default 0,

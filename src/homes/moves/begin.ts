@@ -10,7 +10,7 @@ import { listAbandoned } from '../../webhooks/deliveries/sweep.ts';
 import { stopWebhooks } from '../../webhooks/remove.ts';
 import { countRows } from './copy.ts';
 import { hasFiles } from './files.ts';
-import { findMove, goTo, inNewHome, inOldHome, type Job, type Move } from './state.ts';
+import { findMove, goTo, type Job, type Move } from './state.ts';
 
 /**
  * Begins to move an account to another home, unless it is on its way there.
@@ -36,8 +36,8 @@ export async function beginMove(env: Env, accountId: string, home: string): Prom
         sql`not exists (select 1 from deletions where account_id = ${accountId})`,
         'deletion under way',
       ),
-      change(db)`insert into moves (account_id, role, home, state, started_at)
-          values (${accountId}, 'leaving', ${home}, 'draining', ${Date.now()}) on conflict do nothing`,
+      change(db)`insert into moves (account_id, home, state, started_at)
+          values (${accountId}, ${home}, 'draining', ${Date.now()}) on conflict do nothing`,
       refuseUnless(
         db,
         sql`not exists (select 1 from moves where account_id = ${accountId} and state <> 'draining')`,
@@ -94,29 +94,22 @@ const quietMs = 1_000;
  * the copied rows belong to nobody until the switch.
  */
 export async function drain(job: Job, { startedAt }: Move): Promise<void> {
-  const { accountId, from, lease } = job;
+  const { accountId, from } = job;
   const leftMs = Math.max(await workEndsAt(job), startedAt + quietMs) - Date.now();
   if (leftMs > 0) return scheduler.wait(Math.min(leftMs, 250));
   await listAbandoned(openDatabase(from), Date.now());
+  const { db, write } = job.fresh;
   const home = nameOf(from);
   const [account] = await statement<{ createdAt: number }>(openDatabase(from))`
     select created_at as createdAt from accounts where id = ${accountId}`;
   const { rows } = await estimateMove(from, accountId);
-  const db = openDatabase(job.to);
-  await transaction(
-    db,
-    [
-      change(db)`insert into moves (account_id, role, home, state, lease, started_at)
-          values (${accountId}, 'arriving', ${home}, 'arriving', ${lease}, ${Date.now()})
-          on conflict do update set lease = excluded.lease where role = 'arriving' and lease < excluded.lease`,
-    ],
-    { repeatable: true },
+  await write(
+    change(db)`insert into moves (account_id, home, state, started_at)
+        values (${accountId}, ${home}, 'arriving', ${Date.now()}) on conflict do nothing`,
+    announce(db, accountId, account?.createdAt ?? 0, home),
   );
-  await inNewHome(job, (there) => [announce(there, accountId, account?.createdAt ?? 0, home)]);
-  await inOldHome(job, (old) => [
-    change(old)`update moves set total = ${rows} where account_id = ${accountId}`,
-    goTo(old, job, 'copying'),
-  ]);
+  const counted = change(job.old.db)`update moves set total = ${rows} where account_id = ${accountId}`;
+  await goTo(job, 'copying', {}, counted);
 }
 
 /** Until when deliveries or pulls of the account are claimed (milliseconds since 1970); 0 if none is. */

@@ -4,7 +4,7 @@ import { exportFolder } from '../../fleet/exports/files.ts';
 import { inExports } from '../../fleet/exports/run.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { compare } from './copy.ts';
-import { goTo, inOldHome, type Job, type Move } from './state.ts';
+import { goTo, type Job, type Move } from './state.ts';
 
 const filesPerStep = 20;
 
@@ -33,7 +33,7 @@ export async function copyFiles(job: Job, { cursor }: Move): Promise<void> {
     }
     const last = found.at(-1);
     if (last) {
-      await inOldHome(job, (db) => [goTo(db, job, 'copying files', { cursor: { file: last.key } })]);
+      await goTo(job, 'copying files', { cursor: { file: last.key } });
       return;
     }
   }

@@ -7,10 +7,15 @@ import type { ArchivedRow } from '../../fleet/lists/archived.ts';
 import { type Action, noteRecords } from '../../fleet/note-changes.ts';
 import { type Alongside, deleteConnectionRow, eraseReferences, removeRecords } from '../../fleet/remove.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
-import { type RowChange, removeRows } from '../../homes/moves/remove.ts';
-import type { Cursor } from '../../homes/moves/state.ts';
-import { movedTables } from '../../homes/moves/tables.ts';
-import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { type Cursor, movedTables, type RowChange, removeRows } from '../../homes/moves/rows.ts';
+import {
+  type Change,
+  change,
+  type Database,
+  openDatabase,
+  statement,
+  transaction,
+} from '../../platform/db/database.ts';
 import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
 import {
   claimedUntilOf,
@@ -116,11 +121,10 @@ async function throughRows(
   const db = openDatabase(env);
   const tables = (await movedTables(env)).filter(({ name }) => names?.includes(name) ?? true);
   const place: Cursor = cursor === '' ? {} : JSON.parse(cursor); // as it was written
-  const write: Parameters<typeof removeRows>[3] = async (statements) => {
-    const [first, ...others] = statements(db);
+  const write = async (first?: Change, ...others: Change[]) => {
     if (first) await transaction(db, [first, ...others], { repeatable: true });
   };
-  const next = await removeRows(env, { accountId, tables }, place, write, changing);
+  const next = await removeRows(env, accountId, tables, place, write, changing);
   return next && JSON.stringify(next);
 }
 

@@ -13,8 +13,7 @@ import { openDatabase, statement } from './database.ts';
  */
 export const andNotMoving = (env: Env, accountId: SQL): SQL =>
   hasHomes(env)
-    ? sql`and not exists (select 1 from moves m where m.account_id = ${accountId}
-        and (m.role = 'arriving' or m.state <> 'cancelling'))`
+    ? sql`and not exists (select 1 from moves m where m.account_id = ${accountId} and m.state <> 'cancelling')`
     : sql.empty();
 
 /** The home that an account has moved to from this one; undefined if it lives here. */

@@ -54,6 +54,9 @@ export async function withLease<T>(
   }
 }
 
+/** The statement that ends a lease, whoever holds it: what is under way under it is refused. */
+export const endLease = (db: Database, name: string) => change(db)`delete from jobs where name = ${name}`;
+
 /**
  * Records when something happened, by the database's clock, which is the same for all machines, under a name `check/…`
  * that no job has.

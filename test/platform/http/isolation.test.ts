@@ -44,7 +44,7 @@ const leaveDeletions = () =>
 const leaveMove = () =>
   env.DB.batch([
     env.DB.prepare(
-      `insert into moves (account_id, role, home, state, started_at) values (?1, 'leaving', 'their-secret-home', 'their-secret-state', 0)`,
+      `insert into moves (account_id, home, state, started_at) values (?1, 'their-secret-home', 'their-secret-state', 0)`,
     ).bind(them.accountId),
   ]);
 

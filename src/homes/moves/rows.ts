@@ -1,0 +1,266 @@
+import { type SQL, sql } from 'drizzle-orm';
+import {
+  type Change,
+  change,
+  type Database,
+  openDatabase,
+  statement,
+  transaction,
+} from '../../platform/db/database.ts';
+
+/** A table whose rows move. */
+export type Moved = {
+  name: string;
+  columns: string[];
+  key: string[];
+  /** The column that finds an account's rows; undefined if no index leads to them, so that all rows are scanned. */
+  owner: Owner | undefined;
+  /** What follows the owner in the index. */
+  tail: { column: string; isText: boolean }[];
+  index: string | undefined;
+};
+
+/** The columns that lead to an account, the most direct first. */
+const owners = ['account_id', 'connection_id', 'webhook_id', 'user_id'] as const;
+type Owner = (typeof owners)[number];
+
+/** The tables whose ids are owners, and that have an `account_id`. */
+const parents: { [owner in Owner]?: string } = {
+  connection_id: 'connections',
+  webhook_id: 'webhooks',
+  user_id: 'portal_users',
+};
+
+/**
+ * Tables whose rows stay: accounts and moves are written by the steps of a move, triggers derive names from vehicles and
+ * drivers, nothing moves of which something is being deleted, and the others are the home's own.
+ */
+const staying = [
+  ...['accounts', 'moves', 'names', 'deletions'],
+  ...['sweeps', 'jobs', 'database_sizes', 'test_calls', 'd1_migrations'],
+];
+
+/** Others refer to these, which therefore come first. */
+const first = ['connections', 'webhooks', 'portal_users', 'pulls'];
+
+/** Events that are copied mark their hours as due, so that these come last: the counts before up to where they count. */
+const last = ['event_counting', 'event_counts', 'event_counts_due'];
+
+/** Tables computed from others, which may change while the account moves. */
+export const derived = [...last, 'service_levels'];
+
+/** A table in the schema: the columns of its key, and of its indexes that hold all rows, in order. */
+type Described = { name: string; columns: string; key: string; indexes: string };
+
+/** All tables whose rows move, in the order in which they are copied, as this home's schema has them. */
+export async function movedTables(env: Pick<Env, 'DB'>): Promise<Moved[]> {
+  const described = await statement<Described>(openDatabase(env))`
+    select t.name,
+      (select json_group_object(name, type) from pragma_table_info(t.name)) as columns,
+      (select json_group_array(name) from (select name from pragma_table_info(t.name) where pk > 0 order by pk)) as key,
+      (select json_group_object(i.name, (select json_group_array(name) from pragma_index_info(i.name)))
+        from pragma_index_list(t.name) i where i.origin = 'c' and not i.partial) as indexes
+    from sqlite_master t
+    where t.type = 'table' and t.name not glob '_cf_*' and t.name not glob 'sqlite_*'
+      and t.name not in (select value from json_each(${JSON.stringify(staying)}))
+    order by t.name`;
+  const rank = ({ name }: Described) =>
+    first.includes(name) ? first.indexOf(name) : last.includes(name) ? 9 : 8;
+  return described.toSorted((a, b) => rank(a) - rank(b)).map(moved);
+}
+
+function moved({ name, ...described }: Described): Moved {
+  const types: Record<string, string> = JSON.parse(described.columns);
+  const key: string[] = JSON.parse(described.key);
+  const indexes: Record<string, string[]> = JSON.parse(described.indexes);
+  const leading = (owner: string) => Object.entries(indexes).find(([, columns]) => columns[0] === owner);
+  const owner = owners.find((one) => key[0] === one || leading(one));
+  const [index, led = key] = owner && key[0] !== owner ? (leading(owner) ?? []) : [];
+  const tail = [...new Set([...led, ...key])].filter((column) => column !== owner);
+  return {
+    name,
+    columns: Object.keys(types),
+    key,
+    owner,
+    tail: tail.map((column) => ({ column, isText: types[column]?.toLowerCase() === 'text' })),
+    index,
+  };
+}
+
+/** SQL for whether a row `t` belongs to the account. @throws Error, if the table leads to no account */
+function isOf({ name, columns }: Moved, accountId: string): SQL {
+  const owner = owners.find((one) => columns.includes(one));
+  if (!owner) throw new Error(`${name} leads to no account`);
+  const parent = parents[owner];
+  return parent
+    ? sql`exists (select 1 from ${raw(parent)} p where p.id = t.${raw(owner)} and p.account_id = ${accountId})`
+    : sql`t.account_id = ${accountId}`;
+}
+
+export type MovedRow = Record<string, unknown>;
+
+/** How far a step has come: in which table, after which row's owner and tail (or key), and how many rows a chunk has. */
+export type Cursor = { table?: number; after?: unknown[]; rows?: number; file?: string };
+
+/** How many rows of all accounts a page scans, in tables without an index for this. */
+const scanned = 5_000;
+
+/**
+ * The statements that read the account's next rows of a table by index. For tables that must be scanned, the second one
+ * returns where the scan ended.
+ */
+export function pageStatements(
+  db: Database,
+  table: Moved,
+  accountId: string,
+  after: unknown[] | undefined,
+  limit: number,
+) {
+  const { owner } = table;
+  const columns = raw(table.columns.map((column) => `t.${column}`).join(', '));
+  if (owner) {
+    const [from, ...tail] = after ?? [];
+    return [
+      statement<MovedRow>(db)`
+        ${ownersFrom(table.name, owner, accountId, after && String(from))}
+        select ${columns} from ${found(table, owner)} where ${further(table, from, tail)} limit ${limit}`,
+      statement<MovedRow>(db)`select 0`,
+    ] as const;
+  }
+  const key = list(table.key);
+  const from = after ? sql`where (${key}) > (${values(after)})` : sql.empty();
+  const part = sql`select * from ${raw(table.name)} ${from} order by ${key} limit ${scanned}`;
+  return [
+    statement<MovedRow>(db)`select ${columns} from (${part}) t where ${isOf(table, accountId)}`,
+    statement<MovedRow>(db)`select ${key} from (${part}) limit 1 offset ${scanned - 1}`,
+  ] as const;
+}
+
+/** Reads the account's next rows of a table; `next` is after which row they continue, if they do. */
+export async function nextRows(
+  { DB }: Pick<Env, 'DB'>,
+  table: Moved,
+  accountId: string,
+  after: unknown[] | undefined,
+  limit: number,
+): Promise<{ rows: MovedRow[]; next: unknown[] | undefined }> {
+  const db = openDatabase({ DB });
+  const page = pageStatements(db, table, accountId, after, limit);
+  const [rows, [end]] = await transaction(db, page, { repeatable: true });
+  const { owner, key, tail } = table;
+  const last = owner ? (rows.length < limit ? undefined : rows.at(-1)) : end;
+  const columns = owner ? [owner, ...tail.map(({ column }) => column)] : key;
+  return { rows, next: last && columns.map((column) => last[column]) };
+}
+
+const found = ({ name, index }: Moved, owner: Owner): SQL =>
+  sql`owners o cross join ${raw(name)} t ${index ? raw(`indexed by ${index}`) : sql.empty()}
+    on t.${raw(owner)} = o.id`;
+
+/** Whether a row comes after a key: rows of the first owner from there on, and all rows of the others. */
+function further({ tail }: Moved, owner: unknown, after: unknown[]): SQL {
+  if (owner === undefined) return sql`true`;
+  if (tail.length === 0) return sql`o.id > ${owner}`;
+  const bounds = tail.map(
+    ({ isText }, at) => sql`iif(o.id = ${owner}, ${after[at]}, ${isText ? sql`''` : sql`-9e15`})`,
+  );
+  return sql`(${list(tail.map(({ column }) => `t.${column}`))}) > (${sql.join(bounds, sql`, `)})`;
+}
+
+/** `owners`: the owners of the account's rows, in order, from one on. */
+function ownersFrom(name: string, owner: Owner, accountId: string, from = ''): SQL {
+  // A webhook's deliveries all belong to one account, and outlive it.
+  if (name === 'deliveries')
+    return sql`with recursive hooks (id) as (
+        select min(webhook_id) from deliveries where webhook_id >= ${from}
+        union all
+        select (select min(webhook_id) from deliveries where webhook_id > hooks.id)
+        from hooks where hooks.id is not null),
+      owners (id) as (
+        select id from hooks
+        where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId})`;
+  const parent = parents[owner];
+  return parent
+    ? sql`with owners (id) as (
+        select id from ${raw(parent)} where account_id = ${accountId} and id >= ${from} order by id)`
+    : sql`with owners (id) as (select ${accountId})`;
+}
+
+/** SQL that counts an account's rows in a table; undefined where that would take a scan. */
+export function countOf(table: Moved, accountId: string): SQL | undefined {
+  const { name, owner } = table;
+  if (name === 'notifications') return undefined;
+  return owner
+    ? sql`(${ownersFrom(name, owner, accountId)} select count(*) from ${found(table, owner)})`
+    : sql`(select count(*) from ${raw(name)} t where ${isOf(table, accountId)})`;
+}
+
+const rowsPerChunk = 1000;
+
+/** SQL that changes those rows of a table whose keys the query `keys` selects. */
+export type RowChange = (table: Moved, keys: SQL) => SQL;
+
+const deletion: RowChange = ({ name, key }, keys) =>
+  sql`delete from ${raw(name)} where (${list(key)}) in (${keys})`;
+
+/**
+ * Deletes a chunk of an account's rows in a home, or changes them otherwise, referring rows first, by statements that
+ * `write` runs. Returns the cursor to continue from; undefined when done.
+ */
+export async function removeRows(
+  home: Env,
+  accountId: string,
+  tables: Moved[],
+  { table: at = tables.length - 1, after }: Cursor,
+  write: (...changes: Change[]) => Promise<unknown>,
+  changing = deletion,
+): Promise<Cursor | undefined> {
+  const table = tables[at];
+  if (!table) return undefined;
+  const { rows, next } = await nextRows(home, keysOnly(table), accountId, after, rowsPerChunk);
+  const keys = jsonArrays(rows.map((row) => table.key.map((column) => row[column])));
+  const db = openDatabase(home);
+  await write(...keys.map((json) => change(db)`${changing(table, fromArrays(table.key, json))}`));
+  return next ? { table: at, after: next } : { table: at - 1 };
+}
+
+/** With the columns that it takes to find and delete rows: others can be long. */
+const keysOnly = (table: Moved): Moved => {
+  const needed = [...table.key, ...table.tail.map(({ column }) => column)];
+  return {
+    ...table,
+    columns: table.columns.filter((column) => needed.includes(column) || column.endsWith('_id')),
+  };
+};
+
+/** How many bytes of rows are written at a time. */
+export const wantedBytes = 700_000;
+
+/** The values as JSON arrays that fit a parameter: 2 MB in D1, twice as much locally. */
+export function jsonArrays(rows: unknown[]): string[] {
+  const parts: string[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const text of rows.map((row) => JSON.stringify(row))) {
+    if (size + bytesOf(text) > wantedBytes) {
+      parts.push([]);
+      size = 0;
+    }
+    parts.at(-1)?.push(text);
+    size += bytesOf(text) + 1;
+  }
+  return parts.map((part) => `[${part.join(',')}]`);
+}
+
+/** Selects the values of such an array, in columns. */
+export const fromArrays = (columns: string[], json: string): SQL =>
+  sql`select ${list(columns.map((_, at) => `value->>${at}`))} from json_each(${json}) where true`;
+
+export const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;
+
+export const raw = (text: string): SQL => sql.raw(text);
+export const list = (columns: string[]): SQL => raw(columns.join(', '));
+const values = (place: unknown[]): SQL =>
+  sql.join(
+    place.map((value) => sql`${value}`),
+    sql`, `,
+  );

@@ -4,15 +4,13 @@ import { join, relative } from 'node:path';
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { mainHome } from '../platform/homes/names.ts';
-import { chooseAccount, createMissing, lookUp, originOf } from './deploy/account.ts';
+import { chooseAccount, createMissing, homesToDeploy, lookUp, originOf } from './deploy/account.ts';
 import { apiFor, credentials, granted, queryIn } from './deploy/api.ts';
 import { checkService } from './deploy/check.ts';
-import { homesToDeploy } from './deploy/homes.ts';
 import { type Key, keepMissing, operatorKeyFile } from './deploy/keys.ts';
-import { placeWarning } from './deploy/place.ts';
 import { planOf } from './deploy/plan.ts';
 import { migrate, mustHaveSchema } from './deploy/schema.ts';
-import { inLines, type Settings, settingsIn, withKept } from './deploy/settings.ts';
+import { inLines, placeWarning, type Settings, settingsIn, withKept } from './deploy/settings.ts';
 import { tryUpload, upload, waitForHealth, writeConfiguration } from './deploy/upload.ts';
 import { Stopped, wranglerFor } from './deploy/wrangler.ts';
 import { ApiError, type Service } from './operate/client.ts';
@@ -64,7 +62,7 @@ async function deploy(settings: Settings): Promise<void> {
   const folder = join(localDirectory, 'deploy', account.id, plan.worker);
   const origin = await originOf(api, plan);
   const query = queryIn(api);
-  const homes = await homesToDeploy(api, query, plan, found);
+  const homes = homesToDeploy(plan, found);
   const keys = keepMissing(folder, plan, found);
   for (const { name, found, place } of homes)
     if (!found) warn(placeWarning(name, place));

@@ -227,7 +227,7 @@ describe('npm run deploy -- --dry-run', () => {
     const { code, err } = await deploy({}, '--dry-run');
     expect([code, err]).toEqual([
       1,
-      expect.stringMatching(/^error: option '--name .*DEPLOY_NAME.* up to 30.*\n$/),
+      expect.stringMatching(/^error: option '--name .*DEPLOY_NAME.* up to 28.*\n$/),
     ]);
   });
 });

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
-import type { NamedDatabase } from './api.ts';
-import { type Api, granted, listed } from './api.ts';
-import { placed, type Residency } from './place.ts';
-import type { HomeToDeploy, Ids, Plan } from './plan.ts';
-import type { Vars } from './settings.ts';
+import { mainHome } from '../../platform/homes/names.ts';
+import { type Api, granted, listed, type NamedDatabase } from './api.ts';
+import type { HomeParts, Ids, Plan } from './plan.ts';
+import type { Residency, Vars } from './settings.ts';
 import { must, notSignedIn, Stopped, type Wrangler } from './wrangler.ts';
 
 export type CloudflareAccount = { id: string; name: string };
@@ -63,6 +62,67 @@ export async function lookUp(api: Api, plan: Plan): Promise<AccountContents> {
   };
 }
 
+/** A home to deploy: its parts, its database if that exists, and where to create what is missing. */
+export type HomeToDeploy = HomeParts & {
+  name: string;
+  found: NamedDatabase | undefined;
+  place: Residency;
+};
+
+/**
+ * The homes to deploy, main first: those that the Worker is bound to, and the requested one, of which an interrupted
+ * deploy may have created some.
+ *
+ * @throws Stopped, when the request contradicts what exists
+ */
+export function homesToDeploy(plan: Plan, account: AccountContents): [HomeToDeploy, ...HomeToDeploy[]] {
+  const { databases, database, homes } = account;
+  const asked = plan.home;
+  if (asked && !database)
+    throw new Stopped('Deploy without --home first: that creates the home main. Then add homes beside it.');
+  const home = (name: string, found: NamedDatabase | undefined, wanted: Residency): HomeToDeploy => {
+    const parts = { ...plan.partsOf(name), ...(found && { database: found.name }) };
+    return { name, ...parts, found, place: placeBeside(found, parts.database, wanted) };
+  };
+  const bound = homes.map(({ name, database: id, jurisdiction }) => {
+    const found = databases.find((one) => one.id === id);
+    if (!found)
+      throw new Stopped(
+        `The database of the home ${name} is gone, with the accounts that lived there. ` +
+          `If that was intended, remove the binding DB_${name.toUpperCase()} from the Worker in the dashboard, and run it again.`,
+      );
+    const known = found.jurisdiction === undefined ? { ...found, jurisdiction } : found;
+    return home(name, known, asked?.name === name ? asked.place : {});
+  });
+  const isNew = asked && !homes.some(({ name }) => name === asked.name);
+  const named = isNew && databases.find(({ name }) => name === plan.partsOf(asked.name).database);
+  const added = isNew ? [home(asked.name, named || undefined, asked.place)] : [];
+  return [home(mainHome, database, plan.place), ...bound, ...added];
+}
+
+/**
+ * The place for what is missing: in the jurisdiction of the database, if that exists.
+ *
+ * @throws Stopped, when the database exists in another jurisdiction than requested
+ */
+function placeBeside(database: NamedDatabase | undefined, name: string, place: Residency): Residency {
+  if (!database || database.jurisdiction === undefined) return place; // Cloudflare does not say
+  const { jurisdiction } = database;
+  if (place.jurisdiction && place.jurisdiction !== jurisdiction)
+    throw new Stopped(
+      `The database ${name} already exists ${jurisdiction ? `in the jurisdiction ${jurisdiction}` : 'without a jurisdiction'}, ` +
+        `and cannot move to ${place.jurisdiction}. ` +
+        'Choose another --name for a deployment there, or another name with --home for a home.',
+    );
+  return jurisdiction ? { jurisdiction } : place;
+}
+
+/** The options for Cloudflare's API that place something there. A jurisdiction overrides a location. */
+function placed({ location, jurisdiction }: Residency, locationName?: string): { [name: string]: string } {
+  if (jurisdiction) return { jurisdiction };
+  return locationName && location ? { [locationName]: location } : {};
+}
+
 /**
  * Creates what is missing, each home in its place, passes a line about each to `report`, and returns the ids. @throws
  * Stopped
@@ -89,12 +149,20 @@ export async function createMissing(
     const body = { name: home.database, ...placed(place, 'primary_location_hint') };
     const id =
       home.found?.id ?? (await create(`database ${home.database}`, Database, '/d1/database', body)).uuid;
-    for (const queue of home.missingQueues)
-      await create(`queue ${queue}`, v.unknown(), '/queues', { queue_name: queue, ...placed(place) });
+    for (const queue of home.queues)
+      if (!(await hasQueue(api, queue)))
+        await create(`queue ${queue}`, v.unknown(), '/queues', { queue_name: queue, ...placed(place) });
     const bucket = await ensureBucket(api, home.bucket, place, report);
     ids.push({ name, database: { id, name: home.database }, bucket, jurisdiction: place.jurisdiction });
   }
   return { namespace, homes: ids };
+}
+
+const Queues = v.array(v.object({ queue_name: v.string() }));
+
+async function hasQueue(api: Api, name: string): Promise<boolean> {
+  const queues = await granted(`Looking for the queue ${name}`, Queues, api(`/queues?page=1&name=${name}`));
+  return queues.some(({ queue_name }) => queue_name === name);
 }
 
 /** Cloudflare's codes for an existing bucket, and for an account that has not turned on R2. */

@@ -96,8 +96,7 @@ export async function listed<Schema extends v.GenericSchema>(
 }
 
 /** An existing database; the jurisdiction is undefined where Cloudflare does not say. */
-export type Database = { id: string; jurisdiction: string | null | undefined };
-export type NamedDatabase = Database & { name: string };
+export type NamedDatabase = { id: string; name: string; jurisdiction: string | null | undefined };
 
 export type Query = (
   what: string,

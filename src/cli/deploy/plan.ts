@@ -6,9 +6,7 @@ import { mainHome } from '../../platform/homes/names.ts';
 import { bindingOf, withHomes } from '../project/homes.ts';
 import { root, siteDirectory } from '../project/paths.ts';
 import type { NamedDatabase } from './api.ts';
-import type { Residency } from './place.ts';
 import type { Settings, Vars } from './settings.ts';
-import { Stopped } from './wrangler.ts';
 
 /** The ids of the Worker's bindings, and whether each home has a bucket, and in which jurisdiction. */
 export type Ids = {
@@ -23,14 +21,6 @@ export type Ids = {
 
 /** The names of a home's own parts in an account. */
 export type HomeParts = { database: string; bucket: string; queues: string[] };
-
-/** A home to deploy: its parts, its database if that exists, and where to create what is missing. */
-export type HomeToDeploy = HomeParts & {
-  name: string;
-  found: NamedDatabase | undefined;
-  place: Residency;
-  missingQueues: string[];
-};
 
 /** The parts of a deployment, by their names in an account. The database is that of main. */
 export type Plan = ReturnType<typeof planOf>;
@@ -55,14 +45,10 @@ type Database = { binding: string; database_name: string; migrations_dir: string
 type Bucket = { binding: string; bucket_name: string };
 type Queue = { queue: string; dead_letter_queue?: string };
 
-const longest = 63;
-
 /**
  * Reads wrangler.toml and plans a deployment. With a name in `settings`, everything carries that name, so that two
  * deployments in one account share nothing. Mail is bound only if there is a sender, so that an account without Email
  * Service does not need it.
- *
- * @throws Stopped, when names become too long
  */
 export function planOf(settings: Settings) {
   const toml = tomlWith([]);
@@ -82,7 +68,6 @@ export function planOf(settings: Settings) {
   };
   const place = { location: settings.location, jurisdiction: settings.jurisdiction };
   const home = settings.home && { name: settings.home, place };
-  if (home) mustFit(partsOf(home.name));
   const rename = ({ queue, dead_letter_queue: dead, ...rest }: Queue) => ({
     ...rest,
     queue: named(queue),
@@ -161,12 +146,6 @@ export function planOf(settings: Settings) {
 
 const tomlWith = (homes: string[]) =>
   parse(withHomes(readFileSync(join(root, 'wrangler.toml'), 'utf8'), homes)) as Toml; // a file of ours
-
-function mustFit({ bucket, queues }: HomeParts): void {
-  const [tooLong] = [bucket, ...queues].filter((name) => name.length > longest);
-  if (tooLong)
-    throw new Stopped(`--home needs a shorter name: ${tooLong} would have more than ${longest} characters.`);
-}
 
 /**
  * Gives rate limiters namespaces of their own, because Cloudflare counts limiters of equal `namespace_id` together

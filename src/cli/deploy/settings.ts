@@ -1,6 +1,31 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { homeName } from '../../platform/homes/names.ts';
-import { jurisdictions, locations } from './place.ts';
+
+/** Where Cloudflare can create a database. A hint: Cloudflare picks the nearest data centre with room. */
+export const locations: { [name: string]: string } = {
+  wnam: 'Western North America',
+  enam: 'Eastern North America',
+  weur: 'Western Europe',
+  eeur: 'Eastern Europe',
+  apac: 'Asia-Pacific',
+  oc: 'Oceania',
+};
+
+/** Where Cloudflare guarantees that data stays: the European Union, the United States, FedRAMP data centres. */
+export const jurisdictions = ['eu', 'us', 'fedramp'];
+
+/** Where a deployment's data is kept, fixed for good when it is created. */
+export type Residency = { location?: string | undefined; jurisdiction?: string | undefined };
+
+/** Where the new database of a home will be, and that this is final. A jurisdiction overrides a location. */
+export function placeWarning(home: string, { location, jurisdiction }: Residency): string {
+  const where = jurisdiction
+    ? `in the jurisdiction ${jurisdiction}`
+    : location
+      ? `in ${locations[location]} (${location})`
+      : 'near the machine that deploys, without a --location or --jurisdiction';
+  return `the new database of the home ${home} is created ${where}. This cannot be changed later.`;
+}
 
 /**
  * A setting that differs between deployments without a change to tracked files: an option on the command line or, all
@@ -36,8 +61,9 @@ const settings = [
   setting(
     '--name <name>',
     'name of the Worker, and prefix for everything it uses',
-    /^[a-z][a-z0-9-]{0,29}$/,
-    'up to 30 lowercase letters, digits and hyphens, starting with a letter',
+    // So that the name of a queue of a home fits into the 63 characters that Cloudflare allows.
+    /^[a-z][a-z0-9-]{0,27}$/,
+    'up to 28 lowercase letters, digits and hyphens, starting with a letter',
   ),
   setting(
     '--domain <host>',

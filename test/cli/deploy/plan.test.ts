@@ -25,7 +25,7 @@ const limiters = ['SIGN_IN_LIMIT', 'TOKEN_LIMIT', 'UNKNOWN_LIMIT'].map((name) =>
   namespace_id: '1001',
 }));
 const idsOf = (worker: string) => withOwnNamespaces(worker, limiters).map(({ namespace_id }) => namespace_id);
-const workerName = fc.stringMatching(/^[a-z][a-z0-9-]{0,29}$/);
+const workerName = fc.stringMatching(/^[a-z][a-z0-9-]{0,27}$/);
 
 it('two Workers of an account share no rate limit counters, whatever their names', () => {
   const both = fc.uniqueArray(workerName, { minLength: 2, maxLength: 2 });

@@ -13,7 +13,7 @@ const parsed = (...args: string[]) => {
 };
 
 it.each([
-  ['--name', 'Fleet!', 'up to 30 lowercase letters'],
+  ['--name', 'Fleet!', 'up to 28 lowercase letters'],
   ['--domain', 'https://api.example.com/x', 'a host name'],
   ['--email-from', 'nobody', 'an email address'],
   ['--hot-days', '29', '0, or a whole number of days from 30'],

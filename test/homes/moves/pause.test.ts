@@ -157,9 +157,9 @@ it('seeks and counts the rows of all tables but three by index', async () => {
   const [db, id] = [openDatabase(env), crypto.randomUUID()];
   const tables = await movedTables(env);
   expect(tables.filter(({ owner }) => !owner).map(({ name }) => name)).toEqual([
-    'sign_in_links',
-    'notifications',
     'fan_outs',
+    'notifications',
+    'sign_in_links',
   ]);
   for (const table of tables.filter(({ owner }) => owner)) {
     const after = [id, ...table.tail.map(({ isText }) => (isText ? 'x' : 5))];

@@ -1,12 +1,18 @@
-import { rmSync, statSync } from 'node:fs';
+import { appendFileSync, rmSync, statSync } from 'node:fs';
 import { Command } from 'commander';
 import { dayMs } from '../../platform/durations.ts';
-import { ApiError } from './client.ts';
+import { ApiError, insist, request } from './client.ts';
 import { operatorFor, serviceOf } from './context.ts';
-import { importLines, type Summary, sendRecords } from './import/run.ts';
+import type { Line } from './import/read.ts';
 import { printable, show, startBar } from './print.ts';
 
-/** Exits with 1 when a record was rejected. */
+type CallResult = {
+  accepted: number;
+  unchanged: number;
+  rejected: { index: number; message: string }[];
+};
+
+/** Exits with 1 when a record was rejected. A call that finds the service busy or unreachable is repeated. */
 export function importCommand(): Command {
   return new Command('import')
     .description('Load records from an NDJSON or CSV file; safe to run again')
@@ -28,44 +34,51 @@ export function importCommand(): Command {
       });
       const rejectedFile = `${file}.rejected.ndjson`;
       rmSync(rejectedFile, { force: true });
+      const counts = { accepted: 0, unchanged: 0, rejected: 0 };
+      const firstRejected: string[] = [];
+      const reject = ({ line, record }: Line, message: string) => {
+        if (counts.rejected++ < maxFirstRejected)
+          firstRejected.push(`\n  line ${line}: ${printable(message)}`);
+        appendFileSync(rejectedFile, `${JSON.stringify({ line, message, record })}\n`);
+      };
       const bar = startBar(command, barFormat, size, { records: 0, rate: 0 });
       const started = Date.now();
-      const { baseUrl } = serviceOf(command);
-      try {
-        const summary = await importLines(
-          readRecords(file, kind),
-          (records) => sendRecords(baseUrl, key.value, records, notify),
-          {
-            rejectedFile,
-            onProgress: (summary, bytesRead) => {
-              const records = recordsIn(summary);
-              const rate = Math.round((records / (Date.now() - started)) * 1000);
-              bar?.update(bytesRead, { records, rate });
-            },
-          },
-        );
-        bar?.update(size);
-        bar?.stop();
+      const soFar = () => {
         const seconds = (Date.now() - started) / 1000;
-        const { firstRejected, ...counts } = summary;
-        const found = { ...counts, seconds, recordsPerSecond: Math.round(recordsIn(summary) / seconds) };
-        show(command, summary.rejected ? { ...found, rejectedFile } : found);
-        if (summary.rejected === 0) return;
-        const reasons = firstRejected.map(({ line, message }) => `\n  line ${line}: ${printable(message)}`);
-        console.error(
-          `fleet: records that were rejected: ${summary.rejected}. The first:${reasons.join('')}\n` +
-            `All of them, with their reasons: ${rejectedFile}`,
-        );
-        process.exitCode = 1;
+        const records = counts.accepted + counts.unchanged + counts.rejected;
+        return { seconds, records, rate: Math.round(records / seconds) };
+      };
+      const url = `${serviceOf(command).baseUrl}/ingest`;
+      const headers = { 'x-api-key': key.value, 'content-type': 'application/json' };
+      const send = async (lines: Line[]) => {
+        const body = JSON.stringify({ records: lines.map(({ record }) => record), notify });
+        const call = () => request<CallResult>(url, { method: 'POST', headers, body });
+        const { accepted, unchanged, rejected } = await insist(maxTries, call);
+        counts.accepted += accepted;
+        counts.unchanged += unchanged;
+        for (const { index, message } of rejected) reject(lines[index] as Line, message); // of this call
+        bar?.update(lines.at(-1)?.bytesRead ?? 0, soFar());
+      };
+      try {
+        await sendAll(callsOf(readRecords(file, kind), reject), send);
       } finally {
         bar?.stop();
         await operator.call('DELETE /tokens/:id', { id: key.id });
       }
+      const { seconds, rate } = soFar();
+      const found = { ...counts, seconds, recordsPerSecond: rate };
+      show(command, counts.rejected ? { ...found, rejectedFile } : found);
+      if (counts.rejected === 0) return;
+      console.error(
+        `fleet: records that were rejected: ${counts.rejected}. The first:${firstRejected.join('')}\n` +
+          `All of them, with their reasons: ${rejectedFile}`,
+      );
+      process.exitCode = 1;
     });
 }
 
-const recordsIn = ({ accepted, unchanged, rejected }: Summary): number => accepted + unchanged + rejected;
-
+const maxTries = 8;
+const maxFirstRejected = 5;
 const barFormat = '{bar} {percentage} %  {records} records  {rate}/s  {eta_formatted} left';
 
 function sizeOf(file: string): number {
@@ -74,4 +87,51 @@ function sizeOf(file: string): number {
   } catch {
     throw new ApiError(`Cannot read ${file}`);
   }
+}
+
+const atOnce = 4;
+
+/** Sends calls, four at a time; after one with vehicles waits, because later records may refer to them. */
+export async function sendAll(
+  calls: AsyncIterable<Line[]>,
+  send: (lines: Line[]) => Promise<void>,
+): Promise<void> {
+  const underWay = new Set<Promise<void>>();
+  for await (const call of calls) {
+    const hasVehicles = call.some(({ record }) => (record as { kind?: unknown } | null)?.kind === 'vehicle');
+    while (underWay.size >= (hasVehicles ? 1 : atOnce)) await Promise.race(underWay);
+    // One that fails stays, and ends this.
+    const sending: Promise<void> = send(call).then(() => void underWay.delete(sending));
+    sending.catch(() => {});
+    underWay.add(sending);
+    if (hasVehicles) await sending;
+  }
+  await Promise.all(underWay);
+}
+
+const perCall = 500;
+const bytesPerCall = 900_000;
+
+/** The lines of each call; those without a record are rejected. */
+export async function* callsOf(
+  lines: AsyncIterable<Line>,
+  reject: (line: Line, message: string) => void,
+): AsyncGenerator<Line[]> {
+  let call: Line[] = [];
+  let callBytes = 0;
+  for await (const line of lines) {
+    if (line.problem) {
+      reject(line, line.problem);
+      continue;
+    }
+    const bytes = Buffer.byteLength(JSON.stringify(line.record));
+    if (call.length === perCall || callBytes + bytes > bytesPerCall) {
+      if (call.length > 0) yield call;
+      call = [];
+      callBytes = 0;
+    }
+    call.push(line);
+    callBytes += bytes;
+  }
+  if (call.length > 0) yield call;
 }

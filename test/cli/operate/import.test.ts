@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { insist, request } from '../../../src/cli/operate/client.ts';
 import { type Line, readRecords } from '../../../src/cli/operate/import/read.ts';
-import { importLines, sendRecords } from '../../../src/cli/operate/import/run.ts';
+import { callsOf, sendAll } from '../../../src/cli/operate/import.ts';
 import { generateFleet } from '../../../src/cli/operate/synthetic-fleet.ts';
 import { recordKinds } from '../../../src/fleet/lists/registry.ts';
 
@@ -65,8 +66,7 @@ describe('an import', () => {
   async function* lines(records: object[]): AsyncGenerator<Line> {
     for (const [at, record] of records.entries()) yield { line: at + 1, record, bytesRead: at };
   }
-  const all = { accepted: 0, unchanged: 0, rejected: [] };
-  const options = { rejectedFile: join(folder, 'rejected.ndjson'), onProgress: () => {} };
+  const callsWith = (records: object[]) => callsOf(lines(records), () => {});
 
   it('sends calls of 500, few at a time, and vehicles before what follows them', async () => {
     const kinds = [...Array(600).fill('driver'), ...Array(600).fill('vehicle'), ...Array(4000).fill('trip')];
@@ -74,55 +74,40 @@ describe('an import', () => {
     let underWay = 0;
     let most = 0;
     let vehiclesUnderWay = false;
-    await importLines(
-      lines(kinds.map((kind) => ({ kind }))),
-      async (records) => {
-        expect(vehiclesUnderWay).toBe(false);
-        const held = (records as { kind: string }[]).map(({ kind }) => kind);
-        if (held.includes('vehicle')) vehiclesUnderWay = true;
-        calls.push(`${held.length}`);
-        most = Math.max(most, ++underWay);
-        await new Promise((on) => setTimeout(on, 5));
-        underWay--;
-        vehiclesUnderWay = false;
-        return { ...all, accepted: records.length };
-      },
-      options,
-    );
+    await sendAll(callsWith(kinds.map((kind) => ({ kind }))), async (call) => {
+      expect(vehiclesUnderWay).toBe(false);
+      vehiclesUnderWay = call.some(({ record }) => (record as { kind: string }).kind === 'vehicle');
+      calls.push(`${call.length}`);
+      most = Math.max(most, ++underWay);
+      await new Promise((on) => setTimeout(on, 5));
+      underWay--;
+      vehiclesUnderWay = false;
+    });
     expect(calls).toEqual([...Array(10).fill('500'), '200']);
     expect(most).toBe(4);
   });
 
-  it('never makes a call of more than 1 MiB', async () => {
-    const sizes: number[] = [];
-    await importLines(
-      lines(Array(20).fill({ text: 'é'.repeat(100_000) })),
-      async (records) => {
-        sizes.push(Buffer.byteLength(JSON.stringify(records)));
-        return all;
-      },
-      options,
-    );
-    expect(Math.max(...sizes)).toBeLessThan(2 ** 20);
-  });
-
-  it('ends with the error of a call that cannot be made', async () => {
+  it('never makes a call of more than 1 MiB, and ends with the error of one that cannot be made', async () => {
+    const calls = await Array.fromAsync(callsWith(Array(20).fill({ text: 'é'.repeat(100_000) })));
+    for (const call of calls)
+      expect(Buffer.byteLength(JSON.stringify(call.map(({ record }) => record)))).toBeLessThan(2 ** 20);
     const send = () => Promise.reject(new Error('no'));
-    await expect(importLines(lines(Array(2000).fill({})), send, options)).rejects.toThrow('no');
+    await expect(sendAll(callsWith(Array(2000).fill({})), send)).rejects.toThrow('no');
   });
 
   it('waits as long as a busy service says, and tries again', async () => {
     const times: number[] = [];
     const answer = (status: number) => async () => {
       times.push(Date.now());
-      return Response.json({ data: all }, { status, headers: { 'retry-after': '1' } });
+      return Response.json({ data: 'taken' }, { status, headers: { 'retry-after': '1' } });
     };
     const fetching = vi.spyOn(globalThis, 'fetch');
     for (const status of [429, 503, 200, 500]) fetching.mockImplementationOnce(answer(status));
-    expect(await sendRecords('http://service', 'key', [{}], false)).toEqual(all);
+    const send = () => insist(8, () => request('http://service', {}));
+    expect(await send()).toBe('taken');
     const [first = 0, , third = 0] = times;
     expect(third - first).toBeGreaterThanOrEqual(1980);
-    await expect(sendRecords('http://service', 'key', [{}], false)).rejects.toThrow('500 ');
+    await expect(send()).rejects.toThrow('500 ');
     fetching.mockRestore();
   });
 });

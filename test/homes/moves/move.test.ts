@@ -193,7 +193,7 @@ describe('refuses, and says what to do,', () => {
 
     await beginMove(home('main'), us.accountId, 'eu');
     while ((await stateOf(us.accountId)) !== 'cleaning up')
-      await continueMove(home('main'), us.accountId, newBudget({ queries: 5 })); // a step
+      await continueMove(home('main'), us.accountId, newBudget({ queries: 12 })); // a step or two
     refused.push(await cancel(us.accountId));
     await moveTo(us.accountId, 'eu');
     refused.push(await begin(us.accountId, 'eu'));

@@ -1,6 +1,7 @@
 import { changeKinds, changesByKind } from '../../fleet/changes/schema.ts';
 import { alternatives } from '../../fleet/lists/field-types.ts';
 import { lists, recordKinds } from '../../fleet/lists/registry.ts';
+import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import { eachField } from '../../webhooks/fields.ts';
 import { itemName, recordName } from './examples.ts';
 
@@ -62,7 +63,7 @@ export const words: Record<string, string> = {
   TestSent: 'The test that was sent.',
   'TestSent.eventId': 'The event or accident of the test.',
   deliveryIds: 'The Delivery-Ids, in the order in which they are sent.',
-  EventNotification: 'What happened: the payload of type 2.',
+  ...wordsOf('EventNotification', 'What happened: the payload of type 2.', safetyEvents.itemWords),
   AccidentNotification: 'One level of an accident: the payload of type 1. All levels share one `eventId`.',
   EventDelivery: 'The body of a delivery about a safety event.',
   AccidentDelivery: 'The body of a delivery about one level of an accident.',
@@ -117,14 +118,8 @@ export const words: Record<string, string> = {
   timestamp: 'When it was there.',
   'EventDelivery.timestamp': 'When this attempt was made.',
   'AccidentDelivery.timestamp': 'When this attempt was made.',
-  vehicleId: 'Its vehicle.',
-  translatedIncidentTypes: 'What happened, in the same words for all providers.',
-  eventRisk: '1 very low to 5 critical; look at 4 and 5 first.',
-  issuedOn: 'When it was issued.',
   location: 'Where it happened.',
-  vehicleName: "The vehicle's name at that time.",
   'EventNotification.vehicleVin': "The vehicle's VIN at that time; empty if it had none.",
-  vehicleGroups: 'The groups that the vehicle belonged to at that time.',
   recipients: 'The email addresses of the people to notify.',
   type: '1 accident, 2 event.',
   data: 'What it is about.',
@@ -195,7 +190,6 @@ export const words: Record<string, string> = {
   before: 'Only those older than this Delivery-Id.',
   limit: 'How many to return at most.',
   cursor: 'The `next` of the page before; without one, the list begins.',
-  from: 'Only those from this time on. Needs `to`, where the list has a range.',
   to: 'Only those before this time.',
   'listRecords.kind': 'The kind of the records.',
   'countReplay.includeDelivered': 'Whether to count those that were delivered, too.',

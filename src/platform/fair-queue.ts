@@ -19,8 +19,8 @@ export type Bounds = {
   longestMs?: number;
 };
 
-/** Who works or waits, in order, and until when. */
-type Line = { working: Map<object, number>; waiting: Map<object, number> };
+/** Who works, and behind them who waits, in order of arrival: until when each keeps its place. */
+type Line = Map<object, number>;
 
 /** The longest time between two checks of the line, and how late one may be before it is dropped. */
 const longestLookMs = 250;
@@ -35,33 +35,34 @@ export function fairQueue({
   maxWaiting = Number.POSITIVE_INFINITY,
   timeoutMs,
   stepMs,
-  pauseMs,
+  pauseMs = () => 0,
   longestMs = 5_000,
 }: Bounds) {
   const lines = new Map<string, Line>();
+  const placesOf = (account: string) => (typeof atOnce === 'number' ? atOnce : atOnce(account));
 
   const lineOf = (account: string): Line => {
     const known = lines.get(account);
     if (known) return known;
-    if (lines.size >= maxRemembered) forgetRested(lines);
-    const line: Line = { working: new Map(), waiting: new Map() };
+    if (lines.size >= maxRemembered)
+      for (const [other, line] of lines) {
+        dropGone(line);
+        if (line.size === 0) lines.delete(other);
+      }
+    const line: Line = new Map();
     lines.set(account, line);
     return line;
   };
 
-  /** Starts `me` if it is its turn, and returns 0; otherwise returns its place in the line, from 1. */
+  /** Starts `me` if it is its turn, and returns 0; otherwise returns its place among those who wait, from 1. */
   const placeOf = (account: string, line: Line, me: object): number => {
     dropGone(line);
-    const free = (typeof atOnce === 'number' ? atOnce : atOnce(account)) - line.working.size;
-    const known = [...line.waiting.keys()].indexOf(me);
-    const ahead = known < 0 ? line.waiting.size : known;
+    const known = [...line.keys()].indexOf(me);
     // Those in front may not have checked yet: enough places stay free for them.
-    if (ahead < free) {
-      line.waiting.delete(me);
-      line.working.set(me, Date.now() + longestMs);
-      return 0;
-    }
-    return 1 + ahead;
+    const place = 1 + (known < 0 ? line.size : known) - placesOf(account);
+    if (place > 0) return place;
+    line.set(me, Date.now() + longestMs);
+    return 0;
   };
 
   return {
@@ -77,43 +78,35 @@ export function fairQueue({
       const line = lineOf(account);
       const me = {};
       const until = Math.min(Date.now() + timeoutMs, latest);
+      let pause = 0;
       try {
         // An invocation cannot resolve another's promise, so waiting ones poll.
         for (let place = placeOf(account, line, me); place > 0; place = placeOf(account, line, me)) {
           if (place > maxWaiting || Date.now() >= until) return undefined;
           const lookMs = Math.min(longestLookMs, stepMs * place);
-          line.waiting.set(me, Date.now() + lookMs + lateLookMs);
+          line.set(me, Date.now() + lookMs + lateLookMs);
           await scheduler.wait(lookMs);
         }
         const began = Date.now();
         const result = await work();
-        const pause = pauseMs?.(account, Date.now() - began) ?? 0;
-        if (pause > 0) line.working.set({}, Date.now() + pause);
+        pause = pauseMs(account, Date.now() - began);
         return { result };
       } finally {
-        line.working.delete(me);
-        line.waiting.delete(me);
-        if (line.working.size + line.waiting.size === 0) lines.delete(account);
+        if (pause > 0) line.set(me, Date.now() + pause);
+        else line.delete(me);
+        if (line.size === 0) lines.delete(account);
       }
     },
 
-    waiting: (account: string): number => lines.get(account)?.waiting.size ?? 0,
+    waiting: (account: string): number => Math.max(0, (lines.get(account)?.size ?? 0) - placesOf(account)),
 
     remembered: (): number => lines.size,
   };
 }
 
-function forgetRested(lines: Map<string, Line>): void {
-  for (const [account, line] of lines) {
-    dropGone(line);
-    if (line.working.size + line.waiting.size === 0) lines.delete(account);
-  }
-}
-
-function dropGone({ working, waiting }: Line): void {
+function dropGone(line: Line): void {
   const now = Date.now();
-  for (const entries of [working, waiting])
-    for (const [entry, until] of entries) if (until <= now) entries.delete(entry);
+  for (const [entry, until] of line) if (until <= now) line.delete(entry);
 }
 
 /** How long after a request an account counts as active, the last two that were, and when. */

@@ -1,61 +1,50 @@
 import { perEvent } from '../per-event.ts';
 import { table } from './blocks.ts';
 
-const million = 1e6;
-
-/** Cloudflare's prices per million beyond what the plan includes in a month. */
-const prices = [
-  { of: 'requests', count: perEvent.requests, price: 0.3, included: 10 * million },
-  { of: 'CPU ms', count: perEvent.cpuMs, price: 0.02, included: 30 * million },
-  { of: 'D1 rows written', count: perEvent.rowsWrittenInLife, price: 1, included: 50 * million },
-  { of: 'D1 rows read', count: perEvent.rowsRead, price: 0.001, included: 25_000 * million },
-  { of: 'log lines', count: perEvent.logLines, price: 0.6, included: 20 * million },
-  { of: 'Analytics Engine points', count: perEvent.points, price: 0.25, included: 10 * million },
-];
 const planPrice = 5;
 
-/** D1's storage: the gigabytes in the plan, and the price of a further one for a month. */
-const storage = { includedGb: 5, price: 0.75 };
+/** Cloudflare's prices per million beyond the millions that the plan includes in a month. */
+const prices = [
+  { of: 'requests', count: perEvent.requests, price: 0.3, included: 10 },
+  { of: 'CPU ms', count: perEvent.cpuMs, price: 0.02, included: 30 },
+  { of: 'D1 rows written', count: perEvent.rowsWrittenInLife, price: 1, included: 50 },
+  { of: 'D1 rows read', count: perEvent.rowsRead, price: 0.001, included: 25_000 },
+  { of: 'log lines', count: perEvent.logLines, price: 0.6, included: 20 },
+  { of: 'Analytics Engine points', count: perEvent.points, price: 0.25, included: 10 },
+];
 
-/** How many days events and deliveries stay in D1 by default. */
-const daysKept = { events: 180, deliveries: 30 };
-
+/** What D1 stores by default: events of 180 days, and deliveries of 30. */
 const gigabytes = (daily: number): number =>
-  (daily * (daysKept.events * perEvent.bytesStored + daysKept.deliveries * perEvent.bytesDelivered)) / 1e9;
+  (daily * (180 * perEvent.bytesStored + 30 * perEvent.bytesDelivered)) / 1e9;
 
-/** The events a day of the table's columns. */
+const beyond = (amount: number, included: number, price: number): number =>
+  Math.max(0, amount - included) * price;
+
+/** What a month of 30 days costs with so many events a day, by what is paid for. */
+const costsOf = (daily: number): [what: string, dollars: number][] => [
+  ...prices.map(({ of, count, price, included }): [string, number] => [
+    `${of}, $${price}/M beyond ${included.toLocaleString('en-US')} M`,
+    beyond((daily * 30 * count) / 1e6, included, price),
+  ]),
+  ['D1 storage, $0.75/GB beyond 5 GB', beyond(gigabytes(daily), 5, 0.75)],
+];
+
 const volumes = [10_000, 100_000, 1_000_000, 10_000_000];
 
-const dollars = (amount: number): string =>
-  amount < 0.5 ? '–' : `$${Math.round(amount).toLocaleString('en-US')}`;
+const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 0 });
+const dollars = (amount: number): string => (amount < 0.5 ? '–' : `$${number(amount)}`);
 
-/** What a month of 30 days costs at these volumes, with the plan, and what each further million events costs. */
+/** What a month costs at some volumes, with the plan, and what each further million events costs. */
 export function costTable(): string {
-  const rows = [
-    ...prices.map(({ of, count, price, included }) => ({
-      name: `${of}, $${price}/M beyond ${(included / million).toLocaleString('en-US')} M`,
-      amounts: volumes.map((daily) => (Math.max(0, daily * 30 * count - included) / million) * price),
-    })),
-    {
-      name: `D1 storage, $${storage.price}/GB beyond ${storage.includedGb} GB`,
-      amounts: volumes.map((daily) => Math.max(0, gigabytes(daily) - storage.includedGb) * storage.price),
-    },
-  ];
-  const totals = volumes.map((_, at) =>
-    rows.reduce((sum, { amounts }) => sum + (amounts[at] ?? 0), planPrice),
-  );
+  const columns = volumes.map(costsOf);
+  const totals = columns.map((costs) => costs.reduce((sum, [, cost]) => sum + cost, planPrice));
   const perMillion = prices.reduce((sum, { count, price }) => sum + count * price, 0);
-  return `${table(
-    ['Events a day', ...volumes.map((daily) => daily.toLocaleString('en-US'))],
-    [
-      ['**a month, with the plan**', ...totals.map((total) => `**${dollars(total)}**`)],
-      ...rows.map(({ name, amounts }) => [name, ...amounts.map(dollars)]),
-      [
-        'GB in D1',
-        ...volumes.map((daily) => gigabytes(daily).toLocaleString('en-US', { maximumFractionDigits: 0 })),
-      ],
-    ],
-  )}
+  const rows = [
+    ['**a month, with the plan**', ...totals.map((total) => `**${dollars(total)}**`)],
+    ...costsOf(0).map(([what], at) => [what, ...columns.map((costs) => dollars(costs[at]?.[1] ?? 0))]),
+    ['GB in D1', ...volumes.map((daily) => number(gigabytes(daily)))],
+  ];
+  return `${table(['Events a day', ...volumes.map(number)], rows)}
 
 Each further million events costs some ${dollars(perMillion)}.`;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { root, siteDirectory } from '../../../src/cli/project/paths.ts';
-import { breaksBetween } from '../../../src/cli/site/breaks.ts';
+import { breaksBetween } from '../../../src/cli/site/contract.ts';
 import { type Json, readDocument } from '../../support/node/contract.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'fleet-contract-'));

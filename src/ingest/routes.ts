@@ -15,13 +15,13 @@ export const ingestRoutes = new Hono<App>().post('/ingest', authenticate('ingest
 export const largestBody = 1024 * 1024;
 
 async function takeIn(c: Context) {
-  const token = c.get('token');
-  if (token.scope !== 'ingest') throw new Refusal({ kind: 'forbidden' });
+  const { accountId, connection } = c.get('token');
+  if (!connection) throw new Refusal({ kind: 'forbidden' });
   const body = parse(IngestBody, await readJson(c, largestBody));
-  const source = { ...token, now: Date.now(), requestId: c.get('requestId') };
+  const source = { accountId, ...connection, now: Date.now(), requestId: c.get('requestId') };
   const start = starter(c.env, c.executionCtx);
   const outcome = await ingest(c.env, c.get('caller'), source, body, start);
   c.set('records', { ...outcome, rejected: outcome.rejected.length });
-  const warnings = warningsOf(token, body.records, outcome.rejected);
+  const warnings = warningsOf(connection, body.records, outcome.rejected);
   return ok(c, 'Records processed', { ...outcome, ...(warnings.length > 0 && { warnings }) });
 }

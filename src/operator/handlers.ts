@@ -43,10 +43,10 @@ import {
   saveChannel,
   testChannel,
 } from '../webhooks/alerts/channels.ts';
-import { setPaused, setReceiverLimits } from '../webhooks/control.ts';
 import { findDelivery, listDeliveries, locateDelivery } from '../webhooks/deliveries/queries.ts';
 import { listReceivers } from '../webhooks/deliveries/receivers.ts';
 import { countReplayable, replay, replayOne, sendNow } from '../webhooks/deliveries/replay.ts';
+import { setPaused, setReceiverLimits } from '../webhooks/service.ts';
 import type { Move as MoveReply } from './api/moves.ts';
 import type { operations } from './api/operations.ts';
 import { activateAccount, deleteAccount, deleteConnection, eraseDriver } from './deletion/accept.ts';

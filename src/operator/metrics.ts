@@ -4,7 +4,7 @@ import { createdAtOf } from '../platform/db/ids.ts';
 import { homesOf } from '../platform/homes/homes.ts';
 import { countedHours, hourOf } from '../webhooks/deliveries/counts.ts';
 import { levelsOf, type ServiceLevel, selectWaits } from '../webhooks/service-levels.ts';
-import { maxPendingCounted } from './api/counted.ts';
+import { maxPendingCounted } from './api/operation.ts';
 import { checkHealth } from './health/service.ts';
 
 /** The help text of each metric. */

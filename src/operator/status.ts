@@ -11,7 +11,7 @@ import { hourOf, shownHours } from '../webhooks/deliveries/counts.ts';
 import { firstDueOf } from '../webhooks/deliveries/queue.ts';
 import { pendingWebhooks } from '../webhooks/deliveries/sweep.ts';
 import { levelsOf, selectWaits } from '../webhooks/service-levels.ts';
-import { maxFailedCounted, maxListed, maxPendingCounted } from './api/counted.ts';
+import { maxFailedCounted, maxListed, maxPendingCounted } from './api/operation.ts';
 import type { DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
 import { checkHomes, problemIn, warningIn } from './health/service.ts';
 

@@ -3,6 +3,7 @@ import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
 import {
   breaksUnique,
+  change,
   type Database,
   jsonList,
   refuse,
@@ -17,6 +18,7 @@ import { send } from '../platform/queue.ts';
 import { normalisedUrl } from './address.ts';
 import { untilNoCallStarts } from './deliveries/cancel.ts';
 import { wakeOf } from './deliveries/queue.ts';
+import { allowProbe } from './deliveries/replay.ts';
 import { pick, plainFields } from './fields.ts';
 import { canMatch, stored } from './filters.ts';
 import type { NotificationType } from './notifications/types.ts';
@@ -24,11 +26,13 @@ import { type OAuthInput, sealClient } from './oauth.ts';
 import type { WebhookInput } from './schema.ts';
 import { newSecret, sealSecret } from './signing.ts';
 import {
+  findWebhook,
   type Labels,
   noteWebhook,
   opened,
   ownWebhook,
   revisionColumn,
+  type StoredWebhook,
   selectWebhooks,
   type Webhook,
   type WebhookRow,
@@ -209,6 +213,57 @@ export async function deleteWebhook(env: Env, caller: Caller, id: string): Promi
   if (deleted.length === 0) throw invalid('Invalid webhook id');
   await send(env.DELIVERIES, wakeOf(caller.accountId, [id])); // its worker cancels pending deliveries
   await untilNoCallStarts(env, [id]);
+}
+
+/**
+ * Pauses or resumes a webhook. While it is paused its deliveries wait, up to five days; no call can start any more once
+ * this returns, after some seconds at most. Then they are sent, accidents first, even if its receiver's circuit is open.
+ * Doing so twice changes nothing.
+ *
+ * @throws Refusal: invalid, for an unknown id
+ */
+export async function setPaused(
+  env: Env,
+  caller: Caller,
+  id: string,
+  paused: boolean,
+): Promise<StoredWebhook> {
+  const now = Date.now();
+  const changes = sql`paused_at is ${paused ? sql`null` : sql`not null`}`;
+  const changed = sql`(select id from webhooks where ${ownWebhook(caller, id)} and ${changes})`;
+  await asCaller(env, caller, (db) => [
+    noteWebhook(db, caller, id, 'changed', [paused ? 'paused' : 'resumed'], changes),
+    paused ? change(db)`select 0` : allowProbe(db, changed, now),
+    change(db)`update webhooks set paused_at = ${paused ? now : null} where id = ${changed}`,
+  ]);
+  const webhook = await findWebhook(env, caller, id);
+  if (!webhook) throw invalid('Invalid webhook id');
+  if (paused) await untilNoCallStarts(env, [id]);
+  else await send(env.DELIVERIES, wakeOf(caller.accountId, [id]));
+  return webhook;
+}
+
+/**
+ * Limits the calls to the receiver of one of the account's webhooks; null for the service's own limit. A missing one
+ * stays unchanged, and saving the webhook changes none.
+ *
+ * @throws Refusal: invalid, for an unknown id
+ */
+export async function setReceiverLimits(
+  env: Env,
+  caller: Caller,
+  id: string,
+  limits: { maxInFlight?: number | null | undefined; maxPerSecond?: number | null | undefined },
+): Promise<void> {
+  const [changed] = await asCaller(env, caller, (db) => [
+    db
+      .update(webhooks)
+      .set({ id, ...limits })
+      .where(ownWebhook(caller, id))
+      .returning({ id: webhooks.id }),
+    noteWebhook(db, caller, id, 'changed', Object.keys(limits)),
+  ]);
+  if (changed.length === 0) throw invalid('Unknown webhook');
 }
 
 /** The webhook's filters, if they can match with these types. */

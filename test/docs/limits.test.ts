@@ -19,7 +19,7 @@ import { keptMs } from '../../src/fleet/note-changes.ts';
 import { largestBody as largestIngest } from '../../src/ingest/routes.ts';
 import { fewRecords } from '../../src/ingest/service.ts';
 import { maxWarnings } from '../../src/ingest/warnings.ts';
-import { maxPendingCounted } from '../../src/operator/api/counted.ts';
+import { maxPendingCounted } from '../../src/operator/api/operation.ts';
 import { graceDays } from '../../src/operator/deletion/accept.ts';
 import { config } from '../../src/platform/config.ts';
 import { maxPageBytes, maxScanned } from '../../src/platform/db/pages.ts';

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { maxAuditEntries, pruneAudit } from '../../src/accounts/audit/prune.ts';
-import { maxAccountsCounted, maxListed } from '../../src/operator/api/counted.ts';
+import { maxAccountsCounted, maxListed } from '../../src/operator/api/operation.ts';
 import { maxDeletionsListed } from '../../src/operator/deletion/run.ts';
 import { listHomes } from '../../src/operator/homes/lists.ts';
 import { status } from '../../src/operator/status.ts';

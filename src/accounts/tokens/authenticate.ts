@@ -34,13 +34,14 @@ export const authenticate = (scope: Scope) =>
     const hash = await hashToken(value);
     c.header('RateLimit-Policy', `"token";q=${calls};w=${seconds}`);
     const isOurs = isRemembered(hash) || (await isRecognised(value, config(c.env).headerKeys));
-    const token = isOurs ? await findOurs(c, value, hash) : await findUnknown(c, value, hash);
+    const token = await findCredential(c, value, hash, isOurs);
     if (!token) throw new Refusal({ kind: 'unauthenticated' });
     if (token.expiresAt && token.expiresAt <= Date.now()) throw new Refusal({ kind: 'unauthenticated' });
     enterHome(c, homeInToken(value), token.accountId);
     const caller: TokenCaller = { tokenId: token.id, accountId: token.accountId, ...replicaReadsOf(c) };
     const check = () => asCaller(c.env, caller, () => []);
-    if (token.scope !== scope || (isReadOnly(token) && !/^(?:GET|HEAD)$/.test(c.req.method))) {
+    const isScope = scope === (token.connection ? 'ingest' : 'api');
+    if (!isScope || (token.readOnly && !/^(?:GET|HEAD)$/.test(c.req.method))) {
       await check();
       throw new Refusal({ kind: 'forbidden' });
     }
@@ -51,9 +52,6 @@ export const authenticate = (scope: Scope) =>
     if (caller.lastUsedAt === undefined) await check();
     if (isUseDue(caller)) c.executionCtx.waitUntil(recordUse(c.env, caller).catch(() => {})); // recorded with the next use
   });
-
-/** Whether a credential is read-only; then webhook secrets are hidden from it. */
-export const isReadOnly = (token: KnownToken): boolean => token.scope === 'api' && token.readOnly === true;
 
 /** Limits tests and replays per token and per account, as the portal does. */
 export const limitActions = createMiddleware<App>(async (c, next) => {
@@ -69,20 +67,18 @@ function replicaReadsOf(c: Context): { replicaReads?: ReplicaReads } {
   return { replicaReads: { primary, behind: (work) => c.executionCtx.waitUntil(work) } };
 }
 
-/** A credential that we issued, if it still exists. */
-async function findOurs(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
+/**
+ * A credential, if it exists. Not `ours` is one without a checksum, or made with a key that has been rotated out: nearly
+ * always junk, so that its address is limited before anything is looked up.
+ */
+async function findCredential(c: Context, value: string, hash: string, ours: boolean) {
+  if (!ours) await limitByAddress(c, 'UNKNOWN_LIMIT');
   const [atTheEdge] = await Promise.all([
     knownAtTheEdge(c.env.TOKENS, hash),
-    limit(c.env, 'TOKEN_LIMIT', hash),
+    ours && limit(c.env, 'TOKEN_LIMIT', hash),
   ]);
-  return atTheEdge ?? findInHomes(c, value, hash, true);
-}
-
-/** A credential without a checksum, or made with a key that has been rotated out; nearly always junk. */
-async function findUnknown(c: Context, value: string, hash: string): Promise<KnownToken | undefined> {
-  await limitByAddress(c, 'UNKNOWN_LIMIT');
-  const token = (await knownAtTheEdge(c.env.TOKENS, hash)) ?? (await findInHomes(c, value, hash, false));
-  if (token) await limit(c.env, 'TOKEN_LIMIT', hash);
+  const token = atTheEdge ?? (await findInHomes(c, value, hash, ours));
+  if (token && !ours) await limit(c.env, 'TOKEN_LIMIT', hash);
   return token;
 }
 

@@ -25,26 +25,21 @@ import { generateToken, hashToken, type Scope } from './format.ts';
 /** A credential without its value. Times are milliseconds since 1970. */
 export type Token = Omit<typeof tokens.$inferSelect, 'hash' | 'accountId'>;
 
-/** What KV holds under a credential's hash. */
-export const KnownToken = v.variant('scope', [
-  v.object({
-    scope: v.literal('api'),
-    id: v.string(),
-    accountId: v.string(),
-    readOnly: v.optional(v.boolean()),
-    expiresAt: v.optional(v.number()),
-  }),
-  v.object({
-    scope: v.literal('ingest'),
-    id: v.string(),
-    accountId: v.string(),
-    connectionId: v.string(),
-    provider: v.string(),
-    tSP: v.string(),
-    incidentTypeMap: v.optional(v.record(v.string(), v.array(v.string()))),
-    expiresAt: v.optional(v.number()),
-  }),
-]);
+/** What KV holds under a credential's hash. Only an ingest key has a connection. */
+export const KnownToken = v.object({
+  id: v.string(),
+  accountId: v.string(),
+  readOnly: v.optional(v.boolean()),
+  expiresAt: v.optional(v.number()),
+  connection: v.optional(
+    v.object({
+      connectionId: v.string(),
+      provider: v.string(),
+      tSP: v.string(),
+      incidentTypeMap: v.optional(v.record(v.string(), v.array(v.string()))),
+    }),
+  ),
+});
 export type KnownToken = v.InferOutput<typeof KnownToken>;
 
 /** A new credential: an API token, or with a connection an ingest key. */
@@ -190,7 +185,12 @@ export async function findToken(env: Env, hash: string): Promise<KnownToken | un
     .leftJoin(connections, eq(connections.id, tokens.connectionId))
     .where(and(eq(tokens.hash, hash), isNull(tokens.revokedAt)));
   if (!row || (row.token.expiresAt && row.token.expiresAt <= now)) return undefined;
-  return asKnown(row.token, row.connection);
+  const { id, accountId, readOnly, expiresAt } = row.token;
+  const known: KnownToken = { id, accountId, readOnly, expiresAt: expiresAt ?? undefined };
+  if (!row.connection) return known;
+  const { id: connectionId, provider, tsp: tSP, incidentTypeMap } = row.connection;
+  const connection = { connectionId, provider, tSP, incidentTypeMap: incidentTypeMap ?? undefined };
+  return { ...known, connection };
 }
 
 /** Writes to KV what D1 has of a credential. */
@@ -242,26 +242,6 @@ async function bestEffort(write: () => Promise<void>): Promise<void> {
   await inTime(write())
     .catch(() => scheduler.wait(1_100).then(() => inTime(write())))
     .catch(() => fault('warn', { message: 'KV refused a write' }));
-}
-
-function asKnown(
-  token: typeof tokens.$inferSelect,
-  connection: typeof connections.$inferSelect | null,
-): KnownToken {
-  const common = {
-    id: token.id,
-    accountId: token.accountId,
-    ...(token.expiresAt && { expiresAt: token.expiresAt }),
-  };
-  if (!connection) return { scope: 'api', ...common, ...(token.readOnly && { readOnly: true }) };
-  return {
-    scope: 'ingest',
-    ...common,
-    connectionId: connection.id,
-    provider: connection.provider,
-    tSP: connection.tsp,
-    ...(connection.incidentTypeMap && { incidentTypeMap: connection.incidentTypeMap }),
-  };
 }
 
 function visible({ hash: _hash, accountId: _accountId, ...token }: typeof tokens.$inferSelect): Token {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { maxListed } from '../../operator/api/counted.ts';
+import { maxListed } from '../../operator/api/operation.ts';
 import type { HeaderKey, ServiceLevel, StatusReport } from '../../operator/api/service.ts';
 import { waitInWords } from '../../webhooks/latency.ts';
 import { operatorFor } from './context.ts';

@@ -44,3 +44,11 @@ export const DeliveryId = v.pipe(Uuid, v.toLowerCase());
 /** A page size, capped at `most`. */
 export const Limit = (most: number, usual = most) =>
   v.optional(v.pipe(v.string(), v.metadata({ type: 'integer', minimum: 1 }), limitUpTo(most)), String(usual));
+
+/* Where counting stops: a count that reaches one means that many or more. */
+
+export const maxAccountsCounted = 10_000;
+export const maxPendingCounted = 10_000;
+/** How many items of each kind a status lists. */
+export const maxListed = 20;
+export const maxFailedCounted = 100;

@@ -1,7 +1,16 @@
 import * as v from 'valibot';
 import { accidentLevels } from '../../webhooks/notifications/types.ts';
-import { maxAccountsCounted, maxFailedCounted, maxPendingCounted } from './counted.ts';
-import { count, countUpTo, described, id, type Operation, time } from './operation.ts';
+import {
+  count,
+  countUpTo,
+  described,
+  id,
+  maxAccountsCounted,
+  maxFailedCounted,
+  maxPendingCounted,
+  type Operation,
+  time,
+} from './operation.ts';
 
 /* How the service and its homes are doing. */
 

@@ -7,7 +7,7 @@ import { dayMs } from '../../platform/durations.ts';
 import { timestamp } from '../../platform/fields.ts';
 import { askHomes } from '../../platform/homes/each.ts';
 import { hasHomes, homesOf, nameOf } from '../../platform/homes/homes.ts';
-import { maxAccountsCounted } from '../api/counted.ts';
+import { maxAccountsCounted } from '../api/operation.ts';
 import type { Home } from '../api/service.ts';
 import { type Deletion, listDeletions, maxDeletionsListed } from '../deletion/run.ts';
 import { earlierSize, sizeOf } from '../health/service.ts';

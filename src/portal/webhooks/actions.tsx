@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { dayMs } from '../../platform/durations.ts';
 import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { setPaused } from '../../webhooks/control.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
 import { maxReplayedPerCall } from '../../webhooks/deliveries/policy.ts';
 import {
@@ -12,7 +11,7 @@ import {
   replayableMs,
 } from '../../webhooks/deliveries/replay.ts';
 import type { NewNotification } from '../../webhooks/notifications/insert.ts';
-import { deleteWebhook, rotateSecret, updateWebhook } from '../../webhooks/service.ts';
+import { deleteWebhook, rotateSecret, setPaused, updateWebhook } from '../../webhooks/service.ts';
 import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';
 import type { StoredWebhook } from '../../webhooks/stored.ts';
 import { LinkButton, Submit } from '../ui/buttons.tsx';

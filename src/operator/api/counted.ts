@@ -1,7 +1,0 @@
-/* Where counting stops: a count that reaches one means that many or more. */
-
-export const maxAccountsCounted = 10_000;
-export const maxPendingCounted = 10_000;
-/** How many items of each kind a status lists. */
-export const maxListed = 20;
-export const maxFailedCounted = 100;

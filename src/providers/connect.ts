@@ -138,7 +138,7 @@ export async function replaceCredential(
       feeds = iif(organisation_id = ${tried.organisationId}, feeds, '{}'), base_url = ${tried.baseUrl},
       organisation = ${tried.organisation}, organisation_id = ${tried.organisationId}, refused_at = null,
       claim = null, claimed_until = 0, due_at = iif(paused_at is null, ${now}, null)`,
-    unless: (db) => unlessConnected(db, caller, tried.hash, id),
+    also: (db) => [unlessConnected(db, caller, tried.hash, id)],
   });
   await send(env.DELIVERIES, [{ pull: [id] }]);
   return tried;
@@ -194,9 +194,9 @@ export async function setWebhookSecret(env: Env, caller: Caller, id: string, tex
 
 /**
  * Changes the pull of a connection that passes `only` and whose consent was not withdrawn, and audits that `noted`
- * changed. `unless` may refuse it.
+ * changed.
  */
-async function changePull(
+export async function changePull(
   env: Env,
   caller: Caller,
   id: string,
@@ -204,14 +204,14 @@ async function changePull(
     set,
     noted,
     only = sql`true`,
-    unless,
-  }: { set: SQL; noted?: string; only?: SQL; unless?: (db: Database) => ReturnType<typeof refuseUnless> },
+    also = () => [],
+  }: { set: SQL; noted?: string; only?: SQL; also?: (db: Database) => ReturnType<typeof refuseUnless>[] },
 ): Promise<void> {
   const own = sql`connection_id = ${id} and account_id = ${caller.accountId}`;
   await asCaller(env, caller, (db) => [
     refuseUnless(db, sql`exists (select 1 from pulls where ${own} and ${only})`, 'no pull'),
     unlessWithdrawn(db, id),
-    ...(unless ? [unless(db)] : []),
+    ...also(db),
     ...(noted ? [noteOn(db, caller, id, [noted])] : []),
     change(db)`update pulls set ${set} where ${own}`,
   ]);
@@ -226,7 +226,7 @@ const unlessWithdrawn = (db: Database, id: string) =>
   refuseUnless(db, sql`not ${isWithdrawn(sql`${id}`)}`, 'consent withdrawn');
 
 /** The statement that audits a change to a connection. */
-export const noteOn = (db: Database, caller: Caller, id: string, fields: string[]) =>
+const noteOn = (db: Database, caller: Caller, id: string, fields: string[]) =>
   note(db, caller, {
     action: 'changed',
     subject: 'connection',

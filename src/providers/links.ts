@@ -11,7 +11,7 @@ import { newId } from '../platform/db/ids.ts';
 import { dayMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import { nameOf, otherHomes } from '../platform/homes/homes.ts';
-import { connectProvider, type NewPull, noteOn } from './connect.ts';
+import { changePull, connectProvider, type NewPull } from './connect.ts';
 
 /** How long a link works, and how many unused ones an account can have. */
 export const connectLinkMs = 7 * dayMs;
@@ -154,20 +154,15 @@ export async function withdraw(
 ): Promise<void> {
   const now = Date.now();
   const nothing = JSON.stringify(await seal(config(env).headerKeys, connectionId, { credential: '' }));
-  const ours = sql`connection_id = ${connectionId} and account_id = ${caller.accountId}`;
-  await asCaller(env, caller, (db) => [
-    refuseUnless(
-      db,
-      sql`exists (select 1 from connect_links
-        where hash = ${caller.link} and connection_id = ${connectionId} and withdrawn_at is null)`,
-      'used link',
-    ),
-    noteOn(db, caller, connectionId, ['consent']),
-    change(db)`update connect_links set withdrawn_at = ${now} where hash = ${caller.link}`,
-    change(db)`
-      update pulls set secrets = ${nothing}, credential_hash = ${`withdrawn ${connectionId}`}, session = null,
-        webhook_secret = null, refused_at = null, due_at = null, claim = null, health = 3, health_at = ${now}
-      where ${ours}`,
-  ]);
+  const own = sql`hash = ${caller.link} and connection_id = ${connectionId}`;
+  await changePull(env, caller, connectionId, {
+    noted: 'consent',
+    set: sql`secrets = ${nothing}, credential_hash = ${`withdrawn ${connectionId}`}, session = null,
+      webhook_secret = null, refused_at = null, due_at = null, claim = null, health = 3, health_at = ${now}`,
+    also: (db) => [
+      refuseUnless(db, sql`exists (select 1 from connect_links where ${own})`, 'used link'),
+      statement(db)`update connect_links set withdrawn_at = ${now} where ${own}`,
+    ],
+  });
   await updateConnection(env, caller, connectionId, { healthStatus: 3 });
 }

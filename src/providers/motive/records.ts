@@ -54,38 +54,43 @@ function phoneOf(item: unknown): unknown {
   return `+${String(code).replace(/^\+/, '')} ${phone}`;
 }
 
+/** What trips and both kinds of events have. */
+const happening = (kind: ProviderRecord['kind'], item: unknown): ProviderRecord => ({
+  kind,
+  sourceId: idAt(item, 'id'),
+  vehicle: idAt(item, 'vehicle', 'id'),
+  driver: idAt(item, 'driver', 'id'),
+  startedAt: field(item, 'start_time'),
+  endedAt: field(item, 'end_time'),
+});
+
 /** A driving period. An unfinished one has no distance or end yet, which would change each time. */
 export function tripRecord(item: unknown): ProviderRecord {
-  const isComplete = at(item, 'status') === 'complete';
+  const begun = {
+    ...happening('trip', item),
+    startLocation: place(numeric(item, 'origin_lat'), numeric(item, 'origin_lon'), at(item, 'origin')),
+  };
+  if (at(item, 'status') !== 'complete') return { ...begun, endedAt: null };
   const [from, to] = [numeric(item, 'start_kilometers'), numeric(item, 'end_kilometers')];
   const duration = numeric(item, 'duration');
   return {
-    kind: 'trip',
-    sourceId: idAt(item, 'id'),
-    vehicle: idAt(item, 'vehicle', 'id'),
-    driver: idAt(item, 'driver', 'id'),
-    startedAt: field(item, 'start_time'),
-    endedAt: isComplete ? field(item, 'end_time') : null,
-    startLocation: place(numeric(item, 'origin_lat'), numeric(item, 'origin_lon'), at(item, 'origin')),
-    endLocation: isComplete
-      ? place(numeric(item, 'destination_lat'), numeric(item, 'destination_lon'), at(item, 'destination'))
-      : null,
+    ...begun,
+    endLocation: place(
+      numeric(item, 'destination_lat'),
+      numeric(item, 'destination_lon'),
+      at(item, 'destination'),
+    ),
     // `distance` is text, in the vehicle's unit.
-    distanceKm: isComplete && typeof from === 'number' && typeof to === 'number' ? to - from : null,
-    durationSeconds: isComplete && typeof duration === 'number' ? Math.round(duration) : null,
+    distanceKm: typeof from === 'number' && typeof to === 'number' ? to - from : null,
+    durationSeconds: typeof duration === 'number' ? Math.round(duration) : null,
   };
 }
 
 /** An event of `/v2/driver_performance_events`. It has no time of change: the latest reading counts. */
 export const eventRecord = (item: unknown): ProviderRecord => ({
-  kind: 'safetyEvent',
-  sourceId: idAt(item, 'id'),
-  vehicle: idAt(item, 'vehicle', 'id'),
-  driver: idAt(item, 'driver', 'id'),
+  ...happening('safetyEvent', item),
   incidentTypes: wordsOf(item),
   eventRisk: riskOf(item),
-  startedAt: field(item, 'start_time'),
-  endedAt: field(item, 'end_time'),
   location: place(numeric(item, 'lat'), numeric(item, 'lon'), at(item, 'location')),
   maxSpeedKph:
     numeric(item, 'max_speed') ?? greater(numeric(item, 'start_speed'), numeric(item, 'end_speed')),
@@ -97,14 +102,10 @@ export function speedingRecord(item: unknown): ProviderRecord {
   const limit =
     numeric(item, 'max_posted_speed_limit_in_kph') ?? numeric(item, 'min_posted_speed_limit_in_kph');
   return {
-    kind: 'safetyEvent',
+    ...happening('safetyEvent', item),
     sourceId: id === null ? null : `speeding:${id}`,
-    vehicle: idAt(item, 'vehicle', 'id'),
-    driver: idAt(item, 'driver', 'id'),
     incidentTypes: ['speeding'],
     eventRisk: riskOf(item),
-    startedAt: field(item, 'start_time'),
-    endedAt: field(item, 'end_time'),
     location: place(numeric(item, 'start_lat'), numeric(item, 'start_lon')),
     maxSpeedKph: numeric(item, 'max_vehicle_speed') ?? sum(limit, numeric(item, 'max_over_speed_in_kph')),
     speedLimitKph: limit,

@@ -41,16 +41,21 @@ export const driverRecord = (item: unknown): ProviderRecord => ({
 const isDeleted = (item: unknown): boolean =>
   field(item, 'metadata', 'deletedAt') !== null || at(item, 'metadata', 'visibility') === 'deleted';
 
+/** What trips and events have. */
+const happening = (kind: ProviderRecord['kind'], item: unknown): ProviderRecord => ({
+  kind,
+  sourceId: field(item, 'id'),
+  sourceUpdatedAt: field(item, 'metadata', 'modifiedAt'),
+  vehicle: idOf(at(item, 'vehicle')),
+  driver: idOf(at(item, 'driver')),
+  ...sameFields(item, 'startedAt', 'endedAt'),
+});
+
 /** A trip of `/trips`, which lists finished ones only. */
 export function tripRecord(item: unknown): ProviderRecord {
   const duration = field(item, 'duration');
   return {
-    kind: 'trip',
-    sourceId: field(item, 'id'),
-    sourceUpdatedAt: field(item, 'metadata', 'modifiedAt'),
-    vehicle: idOf(at(item, 'vehicle')),
-    driver: idOf(at(item, 'driver')),
-    ...sameFields(item, 'startedAt', 'endedAt'),
+    ...happening('trip', item),
     startLocation: placeIn(item, 'startLocation'),
     endLocation: placeIn(item, 'endLocation'),
     distanceKm: field(item, 'distance'),
@@ -63,13 +68,8 @@ export function tripRecord(item: unknown): ProviderRecord {
  * more specific than Terminal's.
  */
 export const eventRecord = (item: unknown, ownWords: Access['incidentTypeMap']): ProviderRecord => ({
-  kind: 'safetyEvent',
-  sourceId: field(item, 'id'),
-  sourceUpdatedAt: field(item, 'metadata', 'modifiedAt'),
-  vehicle: idOf(at(item, 'vehicle')),
-  driver: idOf(at(item, 'driver')),
+  ...happening('safetyEvent', item),
   incidentTypes: wordsOf(item, ownWords),
-  ...sameFields(item, 'startedAt', 'endedAt'),
   issuedOn: field(item, 'metadata', 'addedAt'),
   location: placeIn(item, 'startLocation') ?? placeIn(item, 'endLocation'),
   maxSpeedKph: field(item, 'stats', 'maximumSpeed'),

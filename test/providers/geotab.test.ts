@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { nextTry } from '../../src/providers/geotab/exceptions.ts';
+import { reference, timeAt } from '../../src/providers/geotab/records.ts';
 import { aheadBy, providerStory, pullAll, pullColumn, pullRun } from '../support/provider.ts';
 import {
   fakeGeotab,
@@ -48,9 +50,9 @@ function serve(options: { perPage?: number; moves?: string } = {}) {
   const fake = fakeGeotab(data, {
     perPage: 2,
     ...options,
-    fault(call, count) {
+    fault(call) {
       calls.push(call);
-      return fault(call, count);
+      return fault(call);
     },
   });
   for (const host of ['my', 'my42', 'my43']) tale.hooks.serves(`https://${host}.geotab.com`, fake);
@@ -410,7 +412,7 @@ describe('what goes wrong', () => {
     const id = await connected();
     happens(vans[0], 'RuleHarshBrakingId');
     fault = ({ method }) =>
-      method === 'ExecuteMultiCall' ? geotabError('OverLimitException', { headers: headers() }) : undefined;
+      method === 'ExecuteMultiCall' ? geotabError('OverLimitException', headers()) : undefined;
     const before = Date.now();
     await pullRun(id);
     expect(Math.round((Number(await pullColumn(id, 'due_at')) - before) / 10_000)).toBe(6);
@@ -444,4 +446,32 @@ describe('what goes wrong', () => {
     await pullAll(id);
     expect(await latitudes(id)).toEqual([undefined]);
   });
+});
+
+describe('what Geotab writes', () => {
+  it.each([
+    ['b3', 'b3'],
+    [{ id: 'NoDriverId' }, null],
+    ['RuleSeatbeltId', 'RuleSeatbeltId'],
+    ['Norbert', 'Norbert'],
+    [{}, null],
+  ])('refers by %j to %j', (driver, id) => {
+    expect(reference({ driver }, 'driver')).toBe(id);
+  });
+
+  it.each([
+    ['2026-11-19T14:05:10.000Z', '2026-11-19T14:05:10.000Z'],
+    ['2050-01-01T00:00:00.000Z', null],
+    ['0001-01-01T00:00:00.000Z', null],
+    ['yesterday', 'yesterday'], // is refused, with a reason
+    [undefined, null],
+  ])('means by the time %j the time %j', (stop, time) => {
+    expect(timeAt({ stop }, 'stop')).toBe(time);
+  });
+});
+
+it('looks for a place that is still to come after 1, 2, 4 minutes and so on, for an hour', () => {
+  const tries: number[] = [];
+  for (let at = nextTry(0, 0); at !== undefined; at = nextTry(0, at)) tries.push(at / minute);
+  expect(tries).toEqual([1, 2, 4, 8, 16, 32, 60]);
 });

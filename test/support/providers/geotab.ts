@@ -2,17 +2,17 @@ import { dayMs } from '../../../src/platform/durations.ts';
 import { type Fleet, idsOf, longName, soon } from './fleet.ts';
 
 /** Anything in a made-up MyGeotab database, as Geotab gives it. */
-export type Item = { [field: string]: unknown };
+type Item = { [field: string]: unknown };
 
 let made = 0;
 const versionOf = (n: number): string => n.toString(16).padStart(16, '0');
 const cameIn = new WeakMap<Item, number>();
 
 /** The version of the newest change of any item. */
-export const lastVersion = (): string => versionOf(made);
+const lastVersion = (): string => versionOf(made);
 
 /** When an item came in (milliseconds since 1970). */
-export const cameInAt = (item: Item): number => cameIn.get(item) ?? 0;
+const cameInAt = (item: Item): number => cameIn.get(item) ?? 0;
 
 /** Gives an item new fields, and the version that comes with them. */
 export const geotabChange = <T extends Item>(item: T, more: Item): T =>
@@ -39,7 +39,6 @@ export const geotabDevice = (n: number, more: Item = {}): Item =>
     vinInfoModel: 'Transit',
     vinInfoYear: '2023',
     licensePlate: `VAN-${n}`,
-    licenseState: 'CO',
     groups: [{ id: 'b27A1' }, { id: 'GroupVehicleId' }],
     activeFrom: '2024-03-01T10:00:00.000Z',
     activeTo: '2050-01-01T00:00:00.000Z',
@@ -126,8 +125,8 @@ export type GeotabData = {
 /** A call: its method, the type it is about, its parameters, and the host that got it. */
 export type GeotabCall = { method: string; typeName: string; params: Item; host: string };
 
-/** What goes wrong with a call: given how many calls came before, a reply instead of the data. */
-export type GeotabFault = (call: GeotabCall, calls: number) => Response | undefined;
+/** What goes wrong with a call: a reply instead of the data. */
+export type GeotabFault = (call: GeotabCall) => Response | undefined;
 
 /** `Get` never gives more, and does not say so. */
 const mostItems = 5_000;
@@ -145,37 +144,37 @@ export function fakeGeotab(
     fault = () => undefined,
   }: { perPage?: number; moves?: string; fault?: GeotabFault } = {},
 ) {
-  let calls = 0;
   let sessions = 0;
-  const lists: { [typeName: string]: () => Item[] } = {
-    Device: () => data.devices,
-    User: () => data.users,
-    Trip: () => data.trips,
-    ExceptionEvent: () => data.exceptions,
-    Rule: () => data.rules,
-    Group: () => data.groups,
-    LogRecord: () => data.positions,
-  };
   const listOf = (typeName: unknown): Item[] => {
+    const lists: { [typeName: string]: Item[] } = {
+      Device: data.devices,
+      User: data.users,
+      Trip: data.trips,
+      ExceptionEvent: data.exceptions,
+      Rule: data.rules,
+      Group: data.groups,
+      LogRecord: data.positions,
+    };
     const list = lists[String(typeName)];
-    if (!list) throw new RpcError('MissingMethodException', 'The method could not be found.');
-    return list();
+    if (!list) throw geotabError('MissingMethodException');
+    return list;
   };
 
   const methods: { [method: string]: (params: Item) => unknown } = {
-    Get(params) {
-      const search = (params.search ?? {}) as Item;
-      const sort = params.sort as Item | undefined;
-      const found = listOf(params.typeName).filter((item) => matches(item, search, String(params.typeName)));
-      const limit = Math.min(Number(params.resultsLimit ?? mostItems), mostItems);
+    Get({ typeName, search, sort, resultsLimit = mostItems }) {
+      const found = listOf(typeName).filter((item) =>
+        matches(item, (search ?? {}) as Item, String(typeName)),
+      );
+      const limit = Math.min(Number(resultsLimit), mostItems);
       if (!sort) return found.slice(0, limit);
-      if (params.typeName === 'ExceptionEvent') throw new RpcError('ArgumentException', 'Cannot sort by id.');
+      if (typeName === 'ExceptionEvent') throw geotabError('ArgumentException');
+      const { offset } = sort as Item;
       return found
-        .filter((item) => typeof sort.offset !== 'string' || inOrder(sort.offset, item?.id) < 0)
+        .filter((item) => typeof offset !== 'string' || inOrder(offset, item?.id) < 0)
         .toSorted((a, b) => inOrder(a?.id, b?.id))
         .slice(0, Math.min(limit, perPage));
     },
-    GetFeed({ typeName, fromVersion, search, resultsLimit }) {
+    GetFeed({ typeName, fromVersion, search, resultsLimit = 50_000 }) {
       const list = listOf(typeName);
       if (fromVersion === undefined && search === undefined) return { data: [], toVersion: lastVersion() };
       const since = Date.parse(String((search as Item | undefined)?.fromDate));
@@ -184,78 +183,47 @@ export function fakeGeotab(
           fromVersion === undefined ? cameInAt(item) >= since : String(item?.version) > String(fromVersion),
         )
         .toSorted((a, b) => (String(a.version) < String(b.version) ? -1 : 1))
-        .slice(0, Number(resultsLimit ?? 50_000));
+        .slice(0, Number(resultsLimit));
       return { data: found, toVersion: found.at(-1)?.version ?? fromVersion ?? lastVersion() };
     },
     ExecuteMultiCall: ({ calls }) =>
-      (calls as { method: string; params: Item }[]).map(({ method, params }) => run(method, params)),
+      (calls as { method: string; params: Item }[]).map(({ method, params }) => methods[method]?.(params)),
   };
 
-  function run(method: string, params: Item): unknown {
-    const known = methods[method];
-    if (!known) throw new RpcError('MissingMethodException', `The method ${method} could not be found.`);
-    return known(params);
-  }
-
-  function authenticate({ database, userName, password }: Item, host: string): unknown {
-    if (database !== data.database || userName !== data.user || password !== data.password)
-      throw new RpcError('InvalidUserException', `Incorrect login credentials @ '${database}'`);
-    const sessionId = `${data.database}-${++sessions}`;
-    data.sessions.add(sessionId);
-    const path = moves === undefined || host === moves ? 'ThisServer' : moves;
-    return { credentials: { database, sessionId, userName }, path };
-  }
-
   function reply({ method, params, host }: GeotabCall): unknown {
-    if (method === 'Authenticate') return authenticate(params, host);
+    if (method === 'Authenticate') {
+      const { database, userName, password } = params;
+      if (database !== data.database || userName !== data.user || password !== data.password)
+        throw geotabError('InvalidUserException');
+      const sessionId = `${data.database}-${++sessions}`;
+      data.sessions.add(sessionId);
+      const path = moves === undefined || host === moves ? 'ThisServer' : moves;
+      return { credentials: { database, sessionId, userName }, path };
+    }
     const session = (params.credentials as Item | undefined)?.sessionId;
     if (!data.sessions.has(String(session)) || (moves !== undefined && host !== moves))
-      throw new RpcError('InvalidUserException', `Incorrect login credentials @ '${data.database}'`);
-    return run(method, params);
+      throw geotabError('InvalidUserException');
+    return methods[method]?.(params);
   }
 
   return async (request: Request): Promise<Response> => {
     const { method, params } = (await request.json()) as { method: string; params: Item }; // as clients send it
     const call = { method, typeName: String(params.typeName ?? ''), params, host: new URL(request.url).host };
-    const wrong = fault(call, calls++);
-    if (wrong) return wrong;
     try {
-      return Response.json({ result: reply(call), jsonrpc: '2.0' });
+      return fault(call) ?? Response.json({ result: reply(call), jsonrpc: '2.0' });
     } catch (error) {
-      if (error instanceof RpcError) return geotabError(error.type, { message: error.message });
+      if (error instanceof Response) return error;
       throw error;
     }
   };
 }
 
-class RpcError extends Error {
-  readonly type: string;
-
-  constructor(type: string, message: string) {
-    super(message);
-    this.type = type;
-  }
-}
-
 /** An error as Geotab replies it: with 200. */
-export const geotabError = (
-  type: string,
-  { message = 'It did not work.', headers = {} }: { message?: string; headers?: Record<string, string> } = {},
-): Response =>
-  Response.json(
-    {
-      error: {
-        message,
-        code: -32_000,
-        data: { id: '01a1fc69', type, requestIndex: 0 },
-        name: 'JSONRPCError',
-        errors: [{ message, name: type }],
-      },
-      jsonrpc: '2.0',
-      requestIndex: 0,
-    },
-    { headers },
-  );
+export const geotabError = (type: string, headers: Record<string, string> = {}): Response => {
+  const [message, name] = ['It did not work.', 'JSONRPCError'];
+  const error = { message, code: -32_000, data: { type }, name, errors: [{ message, name: type }] };
+  return Response.json({ error, jsonrpc: '2.0', requestIndex: 0 }, { headers });
+};
 
 /** Ids are in order of length, then of text. */
 const inOrder = (a: unknown, b: unknown): number => {

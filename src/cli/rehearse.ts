@@ -53,21 +53,20 @@ for (const [table, { length }] of dumped) {
   tables.push(rows);
 }
 
-type File = { folder: string; day: number; file: string; rows: number; bytes: number; label: string };
+type File = { folder: string; day: number; file: string; rows: number; bytes: number };
 
 const files: number[] = [];
 const { results } = await env.DB.prepare(
   `select 'kind=' || kind || '/account=' || account_id || '/connection=' || connection_id as folder, day,
-     part.value ->> 'file' as file, part.value ->> 'rows' as rows, part.value ->> 'bytes' as bytes,
-     json_remove(part.value, '$.file', '$.bytes') as label
+     part.value ->> 'file' as file, part.value ->> 'rows' as rows, part.value ->> 'bytes' as bytes
    from archived_days, json_each(parts) as part`,
 ).all<File>();
-for (const { folder: of, day, file, rows, bytes, label } of results) {
+for (const { folder: of, day, file, rows, bytes } of results) {
   const key = `${of}/date=${new Date(day * dayMs).toISOString().slice(0, 10)}/${file}`;
   const path = join(folder, 'archive', key);
   const content = existsSync(path) ? readFileSync(path) : undefined;
   if (content && content.length === bytes && rowsOf(content) === rows) {
-    await env.ARCHIVE.put(key, content, { customMetadata: { label } });
+    await env.ARCHIVE.put(key, content);
     files.push(rows);
   } else problems.push(`${key} is ${content ? 'damaged' : 'missing'}`);
 }

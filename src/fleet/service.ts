@@ -41,6 +41,7 @@ export async function readList<T>(
 
   continueFrom(env, caller, cursor);
   const bucket = bucketOf(env);
+  const { all, ...index } = narrowed(list, caller, connectionId, values);
   const pageQuery: PageQuery = {
     table: list.table,
     columns: list.columns,
@@ -52,18 +53,13 @@ export async function readList<T>(
     ...range,
     ...(after && { after }),
     ...(connectionId && { connectionId }),
-    ...narrowed(list, caller, connectionId, values),
+    ...index,
   };
   const page =
     bucket && list.archive
       ? await readPageAcross(env, bucket, caller, {
           ...pageQuery,
-          archive: {
-            kind: list.archive,
-            connection: list.connection,
-            byAccount: !list.connectionRequired,
-            filter: archiveFilter(list, values),
-          },
+          archive: { kind: list.archive, all, filter: archiveFilter(list, values) },
         })
       : await readPage(env, caller, pageQuery);
   return {
@@ -86,13 +82,16 @@ const ranges = {
   required: { from: QueryTime, to: QueryTime },
 };
 
-/** Chooses the index: that of a filter, else the connection's, else that of each connection or the account's. */
+/**
+ * Chooses the index: that of a filter, else the connection's, else that of each connection or the account's. `all` is the
+ * range that it would be without filters.
+ */
 function narrowed(
   list: List,
   caller: Caller,
   connectionId: string | undefined,
   values: Record<string, unknown>,
-): Pick<PageQuery, 'lead' | 'scope' | 'filters'> {
+): Pick<PageQuery, 'lead' | 'scope' | 'filters'> & { all: PageQuery['lead'] } {
   const filters: SQL[] = [];
   let indexed: { lead: PageQuery['lead']; ofAccount: boolean } | undefined;
   for (const [name, { column, where, ofAccount = false }] of Object.entries(list.filters)) {
@@ -111,8 +110,9 @@ function narrowed(
     column: list.connection,
     values: connectionIds(caller.accountId),
   };
-  const lead = indexed?.lead ?? (connection || connections || account);
-  if (lead === connections) return { lead, scope: [], filters };
+  const all = connection || connections || account;
+  const lead = indexed?.lead ?? all;
+  if (lead === connections) return { lead, all, scope: [], filters };
   // A plus before a column excludes its index: the lead's is the one to use.
   const scope = [account, ...(connection ? [connection] : [])]
     .filter(({ column }) => column !== lead.column)
@@ -121,7 +121,7 @@ function narrowed(
         ? sql`${column} = ${value}`
         : sql`+${column} = ${value}`,
     );
-  return { lead, scope, filters };
+  return { lead, all, scope, filters };
 }
 
 const leadOf = (column: SQLiteColumn, [value = '', ...more]: string[]): PageQuery['lead'] =>

@@ -7,7 +7,7 @@ import { createSignInLinks, signInUrl } from '../accounts/sessions.ts';
 import { issueToken, listTokens, revokeToken } from '../accounts/tokens/service.ts';
 import type { Part } from '../fleet/archive/bucket.ts';
 import { dayOf } from '../fleet/archive/day.ts';
-import { repairDay } from '../fleet/archive/repair.ts';
+import { repairDay } from '../fleet/archive/remove.ts';
 import {
   type Connection,
   createConnection,

@@ -73,30 +73,27 @@ function memoryKv(through: Through) {
   };
 }
 
-type Stored = { bytes: ArrayBuffer; customMetadata: Record<string, string> | undefined };
-
 function memoryBucket(through: Through) {
-  const files = new Map<string, Stored>();
+  const files = new Map<string, ArrayBuffer>();
   const keys = () => [...files.keys()].sort();
-  const object = (key: string, { bytes, customMetadata }: Stored) => ({
+  const object = (key: string, bytes: ArrayBuffer) => ({
     key,
     size: bytes.byteLength,
-    customMetadata,
     arrayBuffer: async () => bytes.slice(0),
   });
   const bucket = {
-    put: async (key: string, value: string | ArrayBuffer | Blob, options?: Partial<Stored>) => {
+    put: async (key: string, value: string | ArrayBuffer | Blob) => {
       const bytes = await new Blob([value]).arrayBuffer();
       return through('R2', () => {
-        files.set(key, { bytes, customMetadata: options?.customMetadata });
-        return object(key, { bytes, customMetadata: options?.customMetadata });
+        files.set(key, bytes);
+        return object(key, bytes);
       });
     },
     get: (key: string, options?: { range?: { offset: number; length: number } }) =>
       through('R2', () => {
         const file = files.get(key);
-        const { offset = 0, length = file?.bytes.byteLength ?? 0 } = options?.range ?? {};
-        return file ? object(key, { ...file, bytes: file.bytes.slice(offset, offset + length) }) : null;
+        const { offset = 0, length = file?.byteLength ?? 0 } = options?.range ?? {};
+        return file ? object(key, file.slice(offset, offset + length)) : null;
       }),
     delete: (some: string | string[]) =>
       through('R2', () => {

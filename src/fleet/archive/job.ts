@@ -1,71 +1,219 @@
-import { sql } from 'drizzle-orm';
-import { type Database, openDatabase } from '../../platform/db/database.ts';
+import { type SQL, sql } from 'drizzle-orm';
+import type { Position } from '../../platform/db/cursor.ts';
+import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
+import { comparePositions, selected } from '../../platform/db/pages.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { nameOf } from '../../platform/homes/homes.ts';
 import { type Budget, isLeft, newBudget } from '../../platform/jobs/budget.ts';
+import type { Lease } from '../../platform/jobs/lease.ts';
 import { described, fault } from '../../platform/log.ts';
-import type { ArchiveKind } from '../lists/archived.ts';
+import { type ArchivedRow, type ArchiveKind, isSame, newerOf, placeOf } from '../lists/archived.ts';
 import { archiveKinds } from '../lists/registry.ts';
-import { bucketOf, type DayOf } from './bucket.ts';
-import { inArchive } from './catalog.ts';
+import { noteArchived } from '../note-changes.ts';
+import { bucketOf, type Folder, type Part } from './bucket.ts';
+import { catalogued, inArchive, putEntry } from './catalog.ts';
 import { dayOf, firstHotDay } from './day.ts';
-import { moveDay } from './move.ts';
-import { oldestRows } from './rows.ts';
-import { type Move, usualSizes } from './write.ts';
+import { deleteFiles, lengthOf, maxCharacters, type Sizes, tidy, usualSizes, writeParts } from './files.ts';
+import { noteLately } from './lately.ts';
+import { readPart, readRowsWith } from './parquet.ts';
 
 /** How many connections with old rows are handled at a time; each has a day moved before any has two. */
 const connectionsAtATime = 20;
 
+/** How many rows one statement reads or deletes: some tens of milliseconds of D1's time. */
+const rowsPerStatement = 1000;
+
 /**
  * Archives days that are no longer hot, the oldest of each connection first. Does nothing while the archive is being
- * changed.
+ * changed. A connection that fails is left for the next run.
  */
 export async function archive(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const bucket = bucketOf(env);
-  const before = firstHotDay(env, now);
+  const before = firstHotDay(env, now) * dayMs;
   if (!bucket || before === -Infinity) return;
-  if ((await daysToMove(env, openDatabase(env), before * dayMs)).length === 0) return;
-  await inArchive(env, (lease) => run(env, { lease, bucket, sizes: usualSizes }, before * dayMs, budget));
+  if ((await daysToMove(env, bucket, openDatabase(env), before)).length === 0) return;
+  await inArchive(env, async (lease) => {
+    const failed = new Set<string>();
+    const isOpen = ({ day }: Folder) => !failed.has(day.kind + day.connectionId);
+    for (;;) {
+      const days = (await daysToMove(env, bucket, lease.db, before)).filter(isOpen);
+      if (days.length === 0) return;
+      for (const folder of days) {
+        if (!isLeft(budget)) return;
+        await moveDay({ ...folder, lease, sizes: usualSizes }, budget).catch((error: unknown) => {
+          const { kind, connectionId } = folder.day;
+          failed.add(kind + connectionId);
+          const at = { job: 'archive', home: nameOf(env), connectionId };
+          fault('error', { message: 'A job failed', ...at, ...described(error) });
+        });
+      }
+    }
+  });
 }
 
-/** Works until there is nothing to do. A connection that fails is left for the next run. */
-async function run(
-  env: Env,
-  shared: Omit<Move, 'kind' | 'day'>,
-  before: number,
-  budget: Budget,
-): Promise<void> {
-  const failed = new Set<string>();
+/** The oldest day of each of some connections, for each kind, except those being deleted or moving to another home. */
+async function daysToMove(env: Env, bucket: R2Bucket, db: Database, before: number): Promise<Folder[]> {
+  const found: Folder[] = [];
+  for (const kind of archiveKinds) {
+    const { order } = orderOf(kind);
+    const oldest = await statement<{ connectionId: string; accountId: string; oldest: number }>(db)`
+      select * from (
+        select id as connectionId, account_id as accountId,
+          (select min(${order}) from ${kind.table} t where t.connection_id = c.id) as oldest
+        from connections c where not exists (select 1 from deletions d where d.id in (c.id, c.account_id))
+          ${andNotMoving(env, sql`c.account_id`)})
+      where oldest < ${before} limit ${connectionsAtATime}`;
+    for (const { oldest: time, ...owner } of oldest)
+      found.push({ bucket, kind, day: { kind: kind.name, ...owner, day: dayOf(time) } });
+  }
+  return found;
+}
+
+/** A day being moved by the holder of the lease. */
+export type Move = Folder & { lease: Lease; sizes: Sizes };
+
+/**
+ * Moves the rows of one day of a connection from D1 to the archive, as far as the budget goes. Late rows are merged into
+ * the files that are there, keeping the newer versions. Continues after an interruption.
+ */
+export async function moveDay(move: Move, budget: Budget): Promise<void> {
+  const known: KnownFiles = new Map();
+  while (isLeft(budget) && (await moveSome(move, known)));
+}
+
+/**
+ * Moves as many rows as a file has: writes them, reads them back, updates the catalog, deletes files that no longer
+ * count, and only then the rows. Returns false if there are none.
+ */
+async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
+  const { kind, day, lease } = move;
+  const { db, write } = lease;
+  const hot = await someRows(move);
+  if (hot.length === 0) return false;
+  const parts = await catalogued(db, day);
+  const twins = await twinsOf(move, parts, hot, known);
+  const versions = hot.map((row): Version => {
+    const twin = twins.get(row[kind.id]);
+    return { row, twin, newer: twin ? newerOf(kind, twin.row, row) : row };
+  });
+  const different = versions.filter(({ newer, twin }) => newer !== twin?.row);
+  const written = await writeVersions(move, parts, different);
+  const replaced = parts.filter((part) => !written.includes(part));
+  if (different.length > 0) await write(putEntry(db, day, written));
+  if (replaced.length > 0) await deleteFiles(move, replaced);
+  await tidy(move, written);
+  for (let at = 0; at < versions.length; at += rowsPerStatement) {
+    const some = versions.slice(at, at + rowsPerStatement);
+    const rows = some.map(({ row }) => row);
+    // Until then the change feed shows late rows as received.
+    const merged = some.flatMap(({ row, newer }) => (isSame(kind, row, newer) ? [] : [row[kind.id]]));
+    await write(
+      noteLately(db, kind, day, rows),
+      ...(merged.length > 0 ? [noteArchived(db, day, 'changed', merged)] : []),
+      deleteRows(db, kind, rows),
+    );
+  }
+  return true;
+}
+
+/** An archived row and the place of its file. */
+type Twin = { row: ArchivedRow; at: number };
+
+/** A row of D1, the archived one with its id, and the one to keep. */
+type Version = { row: ArchivedRow; twin: Twin | undefined; newer: ArchivedRow };
+
+/** The first rows of the day, at most those of one file. */
+async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<ArchivedRow[]> {
+  const rows: ArchivedRow[] = [];
+  let characters = 0;
   for (;;) {
-    const found = await daysToMove(env, shared.lease.db, before);
-    const days = found.filter(({ day }) => !failed.has(day.kind + day.connectionId));
-    if (days.length === 0) return;
-    for (const { kind, day } of days) {
-      if (!isLeft(budget)) return;
-      await moveDay({ ...shared, kind, day }, budget).catch((error: unknown) => {
-        failed.add(day.kind + day.connectionId);
-        const { connectionId } = day;
-        fault('error', {
-          message: 'A job failed',
-          job: 'archive',
-          home: nameOf(env),
-          connectionId,
-          ...described(error),
-        });
-      });
-    }
+    const newest = rows.at(-1);
+    const { order, id } = orderOf(kind);
+    const after: Position = newest ? placeOf(kind, newest) : { sort: day.day * dayMs, id: '' };
+    const found = await statement<ArchivedRow>(db)`select ${selected(kind.stored)} from ${kind.table}
+      where connection_id = ${day.connectionId} and ${order} < ${(day.day + 1) * dayMs}
+        and (${order}, ${id}) > (${after.sort}, ${after.id})
+      order by ${order}, ${id} limit ${rowsPerStatement}`;
+    rows.push(...found);
+    characters += lengthOf(found);
+    if (found.length < rowsPerStatement || rows.length >= sizes.part || characters > maxCharacters)
+      return rows.slice(0, sizes.part);
   }
 }
 
-type Due = { kind: ArchiveKind; day: DayOf };
+const orderOf = ({ stored, order, id }: ArchiveKind): { order: SQL; id: SQL } => ({
+  order: sql.raw(stored[order]?.name ?? order),
+  id: sql.raw(stored[id]?.name ?? id),
+});
 
-/** The oldest day of each of some connections, for each kind. */
-async function daysToMove(env: Env, db: Database, before: number): Promise<Due[]> {
-  const due: Due[] = [];
-  const also = andNotMoving(env, sql`c.account_id`);
-  for (const kind of archiveKinds)
-    for (const { oldest, ...owner } of await oldestRows(db, kind, before, connectionsAtATime, also))
-      due.push({ kind, day: { kind: kind.name, ...owner, day: dayOf(oldest) } });
-  return due;
+/** Deletes rows from D1, unless they have changed since they were read. */
+const deleteRows = (db: Database, { table, id }: ArchiveKind, rows: ArchivedRow[]) => {
+  const versions = JSON.stringify(rows.map((row) => [row[id], row.updatedAt]));
+  return change(db)`delete from ${table} where id in (
+      select t.id from json_each(${versions}) v
+      cross join ${table} t on t.id = v.value->>0 and t.updated_at = v.value->>1)`;
+};
+
+/**
+ * The ends of the ids in files that this invocation has read, as numbers: a day of many files reads each of them once,
+ * and again only if it probably has a record that came in late.
+ */
+type KnownFiles = Map<string, Float64Array>;
+
+const endOf = (id: unknown): number => Number.parseInt(String(id).slice(-12), 16);
+
+/** The archived versions of these records on this day, by id. */
+async function twinsOf(
+  move: Move,
+  parts: Part[],
+  hot: ArchivedRow[],
+  known: KnownFiles,
+): Promise<Map<unknown, Twin>> {
+  const { id } = move.kind;
+  const ids = new Set(hot.map((row) => row[id]));
+  const ends = new Set([...ids].map(endOf));
+  const twins = new Map<unknown, Twin>();
+  for (const [at, { file }] of parts.entries()) {
+    const inFile =
+      known.get(file) ?? Float64Array.from((await readPart(move, file, [id])).map((row) => endOf(row[id])));
+    known.set(file, inFile);
+    if (inFile.some((end) => ends.has(end)))
+      for (const row of await readRowsWith(move, file, id, ids)) twins.set(row[id], { row, at });
+  }
+  return twins;
+}
+
+/** Writes versions into the files that they belong to, of which only those are written again, or into further ones. */
+async function writeVersions(move: Move, parts: Part[], versions: Version[]): Promise<Part[]> {
+  const { kind, sizes } = move;
+  const added = Map.groupBy(
+    versions.map(({ newer }) => newer),
+    (row) => placeIn(parts, placeOf(kind, row), sizes),
+  );
+  const without = new Set(versions.flatMap(({ row, twin }) => (twin ? [row[kind.id]] : [])));
+  const changed = new Set([...added.keys(), ...versions.flatMap(({ twin }) => twin?.at ?? [])]);
+  const written: Part[] = [];
+  for (const [at, part] of [...parts, undefined].entries()) {
+    if (part && !changed.has(at)) {
+      written.push(part);
+      continue;
+    }
+    const kept = part ? (await readPart(move, part.file)).filter((row) => !without.has(row[kind.id])) : [];
+    const rows = [...kept, ...(added.get(at) ?? [])];
+    rows.sort((a, b) => comparePositions(placeOf(kind, a), placeOf(kind, b)));
+    written.push(...(await writeParts(move, rows, sizes)));
+  }
+  return written;
+}
+
+/** The place of the file that a row belongs to: the number of files if it comes after all, and the last is half full. */
+function placeIn(parts: Part[], place: Position, sizes: Sizes): number {
+  const last = parts.at(-1);
+  const isFull = last && Math.max(last.rows / sizes.part, last.bytes / maxCharacters) > 0.5;
+  if (!last || (isFull && comparePositions(last.last, place) < 0)) return parts.length;
+  return Math.max(
+    0,
+    parts.findLastIndex(({ first }) => comparePositions(first, place) <= 0),
+  );
 }

@@ -1,14 +1,16 @@
 import { change } from '../../platform/db/database.ts';
+import { comparePositions } from '../../platform/db/pages.ts';
+import { Refusal } from '../../platform/errors.ts';
 import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { archiveKinds } from '../lists/registry.ts';
 import { noteArchived } from '../note-changes.ts';
-import { bucketOf, type Folder, folderOf, type Part, PartGone } from './bucket.ts';
+import { bucketOf, type DayOf, type Folder, folderOf, type Part, readAgain } from './bucket.ts';
 import { busyMs, catalogued, inArchive, type Owner, ownedBy, putEntry } from './catalog.ts';
 import { dayOf } from './day.ts';
-import { readPart, readRowsWith } from './parquet.ts';
-import { filesOf, tidy, writeParts } from './write.ts';
+import { deleteFiles, filesOf, partOf, tidy, writeParts } from './files.ts';
+import { readPart } from './parquet.ts';
 
 /** Runs a step that changes the archive; while another change is in progress, waits a little and returns `cursor`. */
 async function unlessBusy(
@@ -22,28 +24,51 @@ async function unlessBusy(
   return cursor;
 }
 
-/** The folders of an owner's archive. */
-const foldersOf = (kinds: ArchiveKind[], { accountId, connectionId }: Owner) =>
-  kinds.map((kind) => ({
-    kind,
-    prefix: folderOf({ kind: kind.name, accountId, ...(connectionId && { connectionId }) }),
-  }));
+/** How many files one step reads. */
+const filesPerStep = 20;
+
+const prefixOf = ({ name }: ArchiveKind, { accountId, connectionId }: Owner): string =>
+  folderOf({ kind: name, accountId, ...(connectionId && { connectionId }) });
+
+const keyForm = /connection=([^/]+)\/date=(\d{4}-\d\d-\d\d)\/(part-[0-9a-f-]{36}\.parquet)$/;
+
+/** The file with a key; undefined if it is not ours. */
+function fileAt(bucket: R2Bucket, kind: ArchiveKind, { accountId }: Owner, key: string) {
+  const [, connectionId, date, file] = keyForm.exec(key) ?? [];
+  if (!connectionId || !date || !file) return undefined;
+  const day = { kind: kind.name, accountId, connectionId, day: dayOf(Date.parse(date)) };
+  return { file, folder: { bucket, kind, day } };
+}
 
 /**
- * Removes part of an account's or connection's archive, files first, so that no unknown one is left. Returns '' while
- * there is more, or while the archive is being changed, and undefined when done.
+ * Removes part of an account's or connection's archive, files first, so that no unknown one is left. The change feed
+ * records that of a connection. Returns '' while there is more, or while the archive is being changed, and undefined
+ * when done.
  */
 export async function removeArchive(env: Env, owner: Owner): Promise<string | undefined> {
   const bucket = bucketOf(env);
   if (!bucket) return undefined;
   return unlessBusy(env, '', async (lease) => {
-    for (const { prefix } of foldersOf(archiveKinds, owner)) {
-      const { objects, truncated } = await bucket.list({ prefix });
-      if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
-      if (truncated) return '';
+    for (const kind of archiveKinds) {
+      const limit = owner.connectionId ? { limit: filesPerStep } : {};
+      const { objects } = await bucket.list({ prefix: prefixOf(kind, owner), ...limit });
+      if (objects.length === 0) continue;
+      const keys = objects.map(({ key }) => key);
+      if (owner.connectionId) for (const key of keys) await noteFile(fileAt(bucket, kind, owner, key), lease);
+      await bucket.delete(keys);
+      return '';
     }
     return (await removeEntries(lease, owner)) ? undefined : '';
   });
+}
+
+/** Records the deletion of a file's records. */
+async function noteFile(at: ReturnType<typeof fileAt>, { db, write }: Lease): Promise<void> {
+  if (!at) return;
+  const { kind, day } = at.folder;
+  const rows = await readPart(at.folder, at.file, [kind.id]);
+  const ids = rows.map((row) => row[kind.id]);
+  await write(noteArchived(db, day, 'deleted', ids));
 }
 
 /** Removes entries from the catalog. Returns whether those were all. */
@@ -58,20 +83,6 @@ async function removeEntries({ db, write }: Lease, owner: Owner): Promise<boolea
   return days < rowsPerChunk && lately < rowsPerChunk;
 }
 
-/**
- * Records the archived rows of an owner in the change feed, before they are removed. Reads some files at a time: returns
- * the next cursor, which is the same while another change is in progress, and undefined when done.
- */
-export const noteArchive = (env: Env, owner: Owner, cursor: string): Promise<string | undefined> =>
-  throughDays(env, archiveKinds, owner, cursor, async (folder, parts, { db, write }) => {
-    const { kind, day } = folder;
-    for (const { file } of parts) {
-      const rows = await readPart(folder, file, [kind.id]).catch(unlessGone);
-      const ids = rows.map((row) => row[kind.id]);
-      if (ids.length > 0) await write(noteArchived(db, day, 'deleted', ids));
-    }
-  });
-
 /** Which archived rows to change, by the value of a key, and how. Their order must not change. */
 export type Rewrite = {
   key: string;
@@ -80,98 +91,112 @@ export type Rewrite = {
 };
 
 /**
- * Rewrites the archived rows of an owner that have a value, such as a driver's id, and deletes the previous files. Reads
- * some files at a time: returns the next cursor, which is the same while another change is in progress, and undefined
- * when done.
+ * Rewrites the archived rows of an owner that have a value, such as a driver's id, and deletes the previous files. Looks
+ * through some files at a time: returns the next cursor, which is the same until a listing of the bucket shows that these
+ * files have no such rows, and undefined when done.
  *
  * @throws Error, when a file that the catalog does not name has such rows: operators must repair its day
  */
-export const rewriteArchive = (
+export async function rewriteArchive(
   env: Env,
   owner: Owner,
   rewrite: Rewrite,
   cursor = '',
-): Promise<string | undefined> =>
-  throughDays(
-    env,
-    archiveKinds.filter(({ columns }) => rewrite.key in columns),
-    owner,
-    cursor,
-    (folder, parts, lease) => rewriteDay(folder, parts, lease, rewrite),
-  );
-
-/** How many files one step reads. */
-const filesPerStep = 20;
-
-const dayFolder = /connection=([^/]+)\/date=(\d{4}-\d\d-\d\d)\/$/;
-
-/**
- * Does something with some of an owner's days, one after the other: those that have files in the bucket, whether or not
- * the catalog names them. Returns the next cursor; undefined when done.
- */
-async function throughDays(
-  env: Env,
-  kinds: ArchiveKind[],
-  owner: Owner,
-  cursor: string,
-  work: (folder: Folder, parts: Part[], lease: Lease) => Promise<void>,
 ): Promise<string | undefined> {
   const bucket = bucketOf(env);
-  const folders = foldersOf(kinds, owner).sort((a, b) => (a.prefix < b.prefix ? -1 : 1));
-  const next = folders.find(({ prefix }) => cursor < `${prefix}~`);
-  if (!bucket || !next) return undefined;
-  const { kind, prefix } = next;
+  if (!bucket) return undefined;
+  const kinds = archiveKinds.filter(({ columns }) => rewrite.key in columns);
+  const begun = kinds.findIndex((kind) => cursor.startsWith(prefixOf(kind, owner)));
   return unlessBusy(env, cursor, async (lease) => {
-    const { objects, truncated } = await bucket.list({ prefix, ...(cursor && { startAfter: cursor }) });
-    const days = Map.groupBy(objects, ({ key }) => key.slice(0, key.lastIndexOf('/') + 1));
-    let files = 0;
-    for (const [folder, found] of days) {
-      const [, connectionId, date] = dayFolder.exec(folder) ?? [];
-      if (!connectionId || !date) continue; // not ours
-      const day = {
-        kind: kind.name,
-        accountId: owner.accountId,
-        connectionId,
-        day: dayOf(Date.parse(date)),
-      };
-      await work({ bucket, kind, day }, await catalogued(lease.db, day), lease);
-      files += found.length;
-      if (files >= filesPerStep) return `${folder}~`;
+    for (const kind of kinds.slice(Math.max(0, begun))) {
+      const prefix = prefixOf(kind, owner);
+      const after = cursor.startsWith(prefix) ? { startAfter: cursor } : {};
+      const { objects } = await bucket.list({ prefix, limit: filesPerStep, ...after });
+      let isChanged = false;
+      for (const { key } of objects) {
+        const at = fileAt(bucket, kind, owner, key);
+        if (at && (await rewriteFile(at.folder, at.file, lease, rewrite))) isChanged = true;
+      }
+      const last = objects.at(-1);
+      if (last) return isChanged ? cursor : last.key;
     }
-    return truncated ? `${[...days.keys()].at(-1)}~` : `${prefix}~`;
+    return undefined;
   });
 }
 
-/** No rows for a file that is gone. @throws error, if it is another */
-function unlessGone(error: unknown): ArchivedRow[] {
-  if (error instanceof PartGone) return [];
-  throw error;
-}
-
-async function rewriteDay(
+/** Rewrites a file, if it has such rows. Returns whether it has. */
+async function rewriteFile(
   folder: Folder,
-  parts: Part[],
+  file: string,
   { db, write }: Lease,
   { key, value, change }: Rewrite,
-): Promise<void> {
-  const { bucket, kind, day } = folder;
-  const values = new Set([value]);
-  const written: Part[] = [];
-  const ids: unknown[] = [];
-  for (const part of parts) {
-    const found = await readRowsWith(folder, part.file, key, values).catch(unlessGone);
-    if (found.length === 0) {
-      written.push(part);
-      continue;
-    }
-    ids.push(...found.map((row) => row[kind.id]));
-    const rows = await readPart(folder, part.file);
-    const changed = rows.map((row) => (row[key] === value ? change(row) : row));
-    written.push(...(await writeParts(folder, changed, part.file)));
-  }
-  if (ids.length > 0) await write(putEntry(db, day, written), noteArchived(db, day, 'changed', ids));
-  await tidy(folder, written); // including what an earlier run has left
-  for (const { file } of await filesOf(bucket, day))
-    if (!written.some((part) => part.file === file) && (await readRowsWith(folder, file, key, values)).length)
+): Promise<boolean> {
+  const { kind, day } = folder;
+  const isWanted = (row: ArchivedRow) => row[key] === value;
+  if (!(await readPart(folder, file, [key])).some(isWanted)) return false;
+  const parts = await catalogued(db, day);
+  const known = parts.find((part) => part.file === file);
+  if (known) {
+    const rows = await readPart(folder, file);
+    const written = await writeParts(
+      folder,
+      rows.map((row) => (isWanted(row) ? change(row) : row)),
+    );
+    const ids = rows.filter(isWanted).map((row) => row[kind.id]);
+    const entry = parts.flatMap((part) => (part === known ? written : [part]));
+    await write(putEntry(db, day, entry), noteArchived(db, day, 'changed', ids));
+    await deleteFiles(folder, [known]);
+  } else {
+    await tidy(folder, parts);
+    if ((await filesOf(folder)).some((one) => one.file === file))
       throw new Error(`${folderOf(day)}${file} has rows to be erased, and the catalog does not name it`);
+  }
+  return true;
+}
+
+/** The catalog's entry of a day, and what it should be according to the bucket. */
+export type Repair = { catalog: Part[]; bucket: Part[] };
+
+/**
+ * Compares a day's catalog entry with the bucket and, with `apply`, repairs it. For operators: after going back in time
+ * the catalog names files that were replaced since, and files may be lost.
+ *
+ * @throws Refusal: unavailable, while the archive is being changed, when a file cannot be read, or without a bucket
+ */
+export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<Repair> {
+  const bucket = bucketOf(env);
+  const kind = archiveKinds.find(({ name }) => name === day.kind);
+  if (!bucket || !kind) throw new Refusal({ kind: 'unavailable', retryAfter: 60 });
+  const folder = { bucket, kind, day };
+  const done = await inArchive(env, async ({ db, write }): Promise<Repair> => {
+    const found = {
+      catalog: await catalogued(db, day),
+      bucket: await readAgain(() => partsInBucket(folder, apply)),
+    };
+    if (apply) {
+      await write(putEntry(db, day, found.bucket));
+      await tidy(folder, found.bucket);
+    }
+    return found;
+  });
+  if (done === 'busy') throw new Refusal({ kind: 'unavailable', retryAfter: 2 });
+  return done.result;
+}
+
+/**
+ * The files of a day that together have each of its records once, from the newest file that has it. With `apply` a file
+ * is written again without the records that newer ones have.
+ */
+async function partsInBucket(folder: Folder, apply: boolean): Promise<Part[]> {
+  const { id } = folder.kind;
+  const seen = new Set<unknown>();
+  const parts: Part[] = [];
+  for (const file of (await filesOf(folder)).reverse()) {
+    const rows = await readPart(folder, file.file);
+    const own = rows.filter((row) => !seen.has(row[id]));
+    for (const row of own) seen.add(row[id]);
+    if (apply && own.length < rows.length) parts.push(...(await writeParts(folder, own)));
+    else if (own.length > 0) parts.push(partOf(folder, file, own));
+  }
+  return parts.sort((a, b) => comparePositions(a.first, b.first));
 }

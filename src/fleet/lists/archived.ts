@@ -8,8 +8,9 @@ export type ArchiveKind = {
   /** As in its list's path: `safety-events`. */
   name: string;
   table: AccountTable;
-  /** All columns except the account, which the folder names. */
-  columns: { [key: string]: ArchiveColumn };
+  /** All columns except the account, which the folder names: what they hold, and where D1 stores it. */
+  columns: Columns;
+  stored: { [key: string]: SQLiteColumn };
   /** The keys of the id, and of the time that orders the list. */
   id: string;
   order: string;
@@ -18,8 +19,6 @@ export type ArchiveKind = {
   /** Merges a late row with the archived one. By default the newer version wins. */
   combine?: (archived: ArchivedRow, late: ArchivedRow) => ArchivedRow;
 };
-
-export type ArchiveColumn = Columns[string] & { column: SQLiteColumn };
 
 /** A row of D1, by the keys of its kind. */
 export type ArchivedRow = { [key: string]: unknown };
@@ -43,13 +42,15 @@ export function archiveKindOf(
   const others = Object.entries(getTableColumns(table)).filter(
     ([, column]) => !known.has(column) && column !== table.accountId,
   );
+  const stored = { ...columns, ...Object.fromEntries(others) };
   return {
     ...names,
     table,
+    stored,
     columns: Object.fromEntries(
-      [...Object.entries(columns), ...others].map(([key, column]) => [
+      Object.entries(stored).map(([key, column]) => [
         key,
-        { column, holds: fields[key]?.holds ?? heldBy(key), nullable: !column.notNull },
+        { holds: fields[key]?.holds ?? heldBy(key), nullable: !column.notNull },
       ]),
     ),
     fixed: Object.keys(columns).filter((key) => fields[key]?.fixed),

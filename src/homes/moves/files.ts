@@ -23,13 +23,11 @@ export async function copyFiles(job: Job, { cursor }: Move): Promise<void> {
       return;
     }
     const found = await filesAfter(old, job.accountId, cursor.file ?? '');
-    for (const { key, customMetadata } of found) {
+    for (const { key } of found) {
       const file = await old.get(key);
       if (!file) continue;
-      const written = await fresh.put(key, await file.arrayBuffer(), {
-        ...(customMetadata && { customMetadata }),
-      });
-      if (written.size !== file.size) throw new Error('A file of the archive was not copied whole');
+      const written = await fresh.put(key, await file.arrayBuffer());
+      if (written?.size !== file.size) throw new Error('A file of the archive was not copied whole');
     }
     const last = found.at(-1);
     if (last) {
@@ -52,7 +50,6 @@ async function filesAfter(bucket: R2Bucket, accountId: string, after: string): P
     const { objects } = await bucket.list({
       prefix,
       limit: filesPerStep,
-      include: ['customMetadata'],
       ...(after.startsWith(prefix) && { startAfter: after }),
     });
     if (objects.length > 0) return objects;

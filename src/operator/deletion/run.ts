@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { deleteAccountRow } from '../../accounts/accounts.ts';
 import { removeTokens } from '../../accounts/tokens/service.ts';
-import { noteArchive, removeArchive, rewriteArchive } from '../../fleet/archive/remove.ts';
+import { removeArchive, rewriteArchive } from '../../fleet/archive/remove.ts';
 import { removeExports } from '../../fleet/exports/run.ts';
 import type { ArchivedRow } from '../../fleet/lists/archived.ts';
 import { type Action, noteRecords } from '../../fleet/note-changes.ts';
@@ -85,8 +85,6 @@ const steps: Record<Kind, Record<string, Step>> = {
     'rows of notifications': inRows('notifications', 'id', removeNotifications),
     tokens: removeTokens,
     records: (env, deletion) => removeRecords(env, deletion.id, noted(deletion, 'deleted')),
-    'archived records': (env, { accountId, id, cursor }) =>
-      noteArchive(env, { accountId, connectionId: id }, cursor),
     archive: (env, { accountId, id }) => removeArchive(env, { accountId, connectionId: id }),
     exports: removeExports,
     connection: finish,

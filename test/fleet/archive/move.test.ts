@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { inArchive } from '../../../src/fleet/archive/catalog.ts';
+import { maxCharacters } from '../../../src/fleet/archive/files.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
-import { maxCharacters } from '../../../src/fleet/archive/write.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import { change } from '../../../src/platform/db/database.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';

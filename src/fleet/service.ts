@@ -135,8 +135,8 @@ function archiveFilter(list: List, values: Record<string, unknown>) {
     const value = values[name];
     if (value === undefined) return [];
     if (passes) return [{ key, passes: (stored: unknown) => passes(stored, value as never) }]; // as its schema parsed it
-    const wanted = new Set(value as string[]); // as above
-    return [{ key, passes: (stored: unknown) => wanted.has(String(stored)) }];
+    const wanted = new Set<unknown>([value].flat());
+    return [{ key, passes: (stored: unknown) => wanted.has(stored) }];
   });
   if (asked.length === 0) return undefined;
   return {

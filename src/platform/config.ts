@@ -36,7 +36,7 @@ const Vars = v.object({
     v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(7)),
     '30',
   ),
-  /** How many days safety events, trips and accidents stay in D1 before they are archived; 0 archives nothing. */
+  /** How many days safety events and trips stay in D1 before they are archived; 0 archives nothing. */
   HOT_DAYS: v.optional(
     v.pipe(
       v.string(),

@@ -88,7 +88,7 @@ const settings = [
   ),
   setting(
     '--hot-days <days>',
-    'how long safety events, trips and accidents stay in D1 before they are archived; 0 archives nothing',
+    'how long safety events and trips stay in D1 before they are archived; 0 archives nothing',
     /^(0|[3-9]\d|[1-9]\d{2,3})$/,
     '0, or a whole number of days from 30 to 9999',
     'HOT_DAYS',

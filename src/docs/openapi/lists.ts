@@ -56,14 +56,15 @@ function externalIdOperation({ path, singular }: List, item: string): Operation 
   };
 }
 
-function itemOperation({ path, singular, id, order, archive }: List, item: string): Operation {
-  const at = query('at', QueryTime, `Its \`${order}\`, needed only for items older than 180 days.`);
+function itemOperation({ path, singular, id, order, range, archive }: List, item: string): Operation {
+  const need = archive ? 'needed only for items older than 180 days' : 'which is not needed';
+  const at = query('at', QueryTime, `Its \`${order}\`, ${need}.`);
   return {
     call: `get ${path}/{id}`,
     id: `get${item}`,
     summary: `Get one ${singular}`,
     description: 'As the list shows it. It never lags, and is our addition to the specification.',
-    parameters: [{ written: idParameter(`Its \`${id}\`.`, item, id) }, ...(archive ? [at] : [])],
+    parameters: [{ written: idParameter(`Its \`${id}\`.`, item, id) }, ...(range ? [at] : [])],
     reply: { name: `${item}Reply`, message: capitalised(singular), data: ref(item) },
     others: unknownId,
   };

@@ -16,7 +16,7 @@ export const maxNote = 500;
 
 /**
  * Acknowledges, closes or reopens an accident in a user's name, for the list and the change feed. Returns false if
- * somebody has done so already, or the accident was archived.
+ * somebody has done so already.
  */
 export async function handleAccident(
   env: Env,

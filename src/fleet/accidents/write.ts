@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database } from '../../platform/db/database.ts';
 import { timestamp } from '../../platform/fields.ts';
-import { contextKeys } from '../lists/accident-versions.ts';
+import { contextKeys } from '../lists/accidents.ts';
 import { columnName } from '../lists/list.ts';
 import { dismissedAfter, isOlder, notifiedAfter, vehicleWithVin } from './notified.ts';
 

@@ -77,8 +77,7 @@ export async function tidy(folder: Folder, parts: Part[]): Promise<void> {
   const known = new Set(parts.map(({ file }) => file));
   const left = (await filesOf(folder)).filter(({ file }) => !known.has(file));
   if (left.length === 0) return;
-  const { id } = folder.kind;
-  const idsIn = async ({ file }: StoredFile) => (await readPart(folder, file, [id])).map((row) => row[id]);
+  const idsIn = async ({ file }: StoredFile) => (await readPart(folder, file, ['id'])).map((row) => row.id);
   const ids = new Set<unknown>();
   for (const part of parts) for (const one of await idsIn(part)) ids.add(one);
   for (const file of left)

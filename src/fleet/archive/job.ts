@@ -56,7 +56,7 @@ export async function archive(env: Env, now = Date.now(), budget = newBudget()):
 async function daysToMove(env: Env, bucket: R2Bucket, db: Database, before: number): Promise<Folder[]> {
   const found: Folder[] = [];
   for (const kind of archiveKinds) {
-    const { order } = orderOf(kind);
+    const order = orderOf(kind);
     const oldest = await statement<{ connectionId: string; accountId: string; oldest: number }>(db)`
       select * from (
         select id as connectionId, account_id as accountId,
@@ -94,7 +94,7 @@ async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
   const parts = await catalogued(db, day);
   const twins = await twinsOf(move, parts, hot, known);
   const versions = hot.map((row): Version => {
-    const twin = twins.get(row[kind.id]);
+    const twin = twins.get(row.id);
     return { row, twin, newer: twin ? newerOf(kind, twin.row, row) : row };
   });
   const different = versions.filter(({ newer, twin }) => newer !== twin?.row);
@@ -107,7 +107,7 @@ async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
     const some = versions.slice(at, at + rowsPerStatement);
     const rows = some.map(({ row }) => row);
     // Until then the change feed shows late rows as received.
-    const merged = some.flatMap(({ row, newer }) => (isSame(kind, row, newer) ? [] : [row[kind.id]]));
+    const merged = some.flatMap(({ row, newer }) => (isSame(kind, row, newer) ? [] : [row.id]));
     await write(
       noteLately(db, kind, day, rows),
       ...(merged.length > 0 ? [noteArchived(db, day, 'changed', merged)] : []),
@@ -129,12 +129,12 @@ async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<Arch
   let characters = 0;
   for (;;) {
     const newest = rows.at(-1);
-    const { order, id } = orderOf(kind);
+    const order = orderOf(kind);
     const after: Position = newest ? placeOf(kind, newest) : { sort: day.day * dayMs, id: '' };
     const found = await statement<ArchivedRow>(db)`select ${selected(kind.stored)} from ${kind.table}
       where connection_id = ${day.connectionId} and ${order} < ${(day.day + 1) * dayMs}
-        and (${order}, ${id}) > (${after.sort}, ${after.id})
-      order by ${order}, ${id} limit ${rowsPerStatement}`;
+        and (${order}, id) > (${after.sort}, ${after.id})
+      order by ${order}, id limit ${rowsPerStatement}`;
     rows.push(...found);
     characters += lengthOf(found);
     if (found.length < rowsPerStatement || rows.length >= sizes.part || characters > maxCharacters)
@@ -142,14 +142,11 @@ async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<Arch
   }
 }
 
-const orderOf = ({ stored, order, id }: ArchiveKind): { order: SQL; id: SQL } => ({
-  order: sql.raw(stored[order]?.name ?? order),
-  id: sql.raw(stored[id]?.name ?? id),
-});
+const orderOf = ({ stored, order }: ArchiveKind): SQL => sql.raw(stored[order]?.name ?? order);
 
 /** Deletes rows from D1, unless they have changed since they were read. */
-const deleteRows = (db: Database, { table, id }: ArchiveKind, rows: ArchivedRow[]) => {
-  const versions = JSON.stringify(rows.map((row) => [row[id], row.updatedAt]));
+const deleteRows = (db: Database, { table }: ArchiveKind, rows: ArchivedRow[]) => {
+  const versions = JSON.stringify(rows.map((row) => [row.id, row.updatedAt]));
   return change(db)`delete from ${table} where id in (
       select t.id from json_each(${versions}) v
       cross join ${table} t on t.id = v.value->>0 and t.updated_at = v.value->>1)`;
@@ -170,16 +167,15 @@ async function twinsOf(
   hot: ArchivedRow[],
   known: KnownFiles,
 ): Promise<Map<unknown, Twin>> {
-  const { id } = move.kind;
-  const ids = new Set(hot.map((row) => row[id]));
+  const ids = new Set(hot.map((row) => row.id));
   const ends = new Set([...ids].map(endOf));
   const twins = new Map<unknown, Twin>();
   for (const [at, { file }] of parts.entries()) {
     const inFile =
-      known.get(file) ?? Float64Array.from((await readPart(move, file, [id])).map((row) => endOf(row[id])));
+      known.get(file) ?? Float64Array.from((await readPart(move, file, ['id'])).map((row) => endOf(row.id)));
     known.set(file, inFile);
     if (inFile.some((end) => ends.has(end)))
-      for (const row of await readRowsWith(move, file, id, ids)) twins.set(row[id], { row, at });
+      for (const row of await readRowsWith(move, file, 'id', ids)) twins.set(row.id, { row, at });
   }
   return twins;
 }
@@ -191,7 +187,7 @@ async function writeVersions(move: Move, parts: Part[], versions: Version[]): Pr
     versions.map(({ newer }) => newer),
     (row) => placeIn(parts, placeOf(kind, row), sizes),
   );
-  const without = new Set(versions.flatMap(({ row, twin }) => (twin ? [row[kind.id]] : [])));
+  const without = new Set(versions.flatMap(({ row, twin }) => (twin ? [row.id] : [])));
   const changed = new Set([...added.keys(), ...versions.flatMap(({ twin }) => twin?.at ?? [])]);
   const written: Part[] = [];
   for (const [at, part] of [...parts, undefined].entries()) {
@@ -199,7 +195,7 @@ async function writeVersions(move: Move, parts: Part[], versions: Version[]): Pr
       written.push(part);
       continue;
     }
-    const kept = part ? (await readPart(move, part.file)).filter((row) => !without.has(row[kind.id])) : [];
+    const kept = part ? (await readPart(move, part.file)).filter((row) => !without.has(row.id)) : [];
     const rows = [...kept, ...(added.get(at) ?? [])];
     rows.sort((a, b) => comparePositions(placeOf(kind, a), placeOf(kind, b)));
     written.push(...(await writeParts(move, rows, sizes)));

@@ -13,13 +13,13 @@ const keptMs = 31 * dayMs;
 /** Records where these rows, if recently changed, are archived. Runs before they are deleted from D1. */
 export const noteLately = (
   db: Database,
-  { name, id }: ArchiveKind,
+  { name }: ArchiveKind,
   day: DayOf,
   rows: ArchivedRow[],
   now = Date.now(),
 ) => {
   const lately = rows.filter((row) => Number(row.updatedAt) > now - keptMs);
-  const versions = JSON.stringify(lately.map((row) => [row[id], row.updatedAt]));
+  const versions = JSON.stringify(lately.map((row) => [row.id, row.updatedAt]));
   return change(db)`insert into archived_lately (kind, id, account_id, connection_id, day, changed_at)
       select ${name}, value->>0, ${day.accountId}, ${day.connectionId}, ${day.day}, value->>1
       from json_each(${versions}) where true
@@ -80,7 +80,7 @@ async function rowsOn(
   const files: Part[] = JSON.parse(parts);
   const found: ArchivedRow[] = [];
   for (const { file } of files)
-    found.push(...(await readRowsWith({ bucket, kind, day }, file, kind.id, wanted)));
+    found.push(...(await readRowsWith({ bucket, kind, day }, file, 'id', wanted)));
   return found;
 }
 

@@ -187,7 +187,7 @@ async function keepNewer(
   hot: Stream,
   stored: Stored,
 ): Promise<void> {
-  const archived = new Map(stored.rows.map((row) => [String(row[kind.id]), row]));
+  const archived = new Map(stored.rows.map((row) => [String(row.id), row]));
   const [twins] = await readAsCaller(
     env,
     caller,
@@ -198,18 +198,18 @@ async function keepNewer(
       ] as const,
     connectionId,
   );
-  const known = new Set(twins.map((late) => late[kind.id]));
-  const both = hot.rows.filter((row) => archived.has(String(row[kind.id])));
-  if (both.some((row) => !known.has(row[kind.id]))) throw new PartGone(kind.name);
+  const known = new Set(twins.map((late) => late.id));
+  const both = hot.rows.filter((row) => archived.has(String(row.id)));
+  if (both.some((row) => !known.has(row.id))) throw new PartGone(kind.name);
   for (const late of twins) {
-    const id = late[kind.id];
+    const id = late.id;
     const old = archived.get(String(id));
     if (!old) continue;
     const newer = newerOf(kind, old, late);
     const stream: { rows: ArchivedRow[] } = newer === old ? hot : stored;
-    stream.rows = stream.rows.filter((row) => row[kind.id] !== id);
+    stream.rows = stream.rows.filter((row) => row.id !== id);
     for (const row of hot.rows)
-      if (row[kind.id] === id) for (const key of Object.keys(row)) if (key in newer) row[key] = newer[key];
+      if (row.id === id) for (const key of Object.keys(row)) if (key in newer) row[key] = newer[key];
   }
 }
 

@@ -65,10 +65,10 @@ export async function removeArchive(env: Env, owner: Owner): Promise<string | un
 /** Records the deletion of a file's records. */
 async function noteFile(at: ReturnType<typeof fileAt>, { db, write }: Lease): Promise<void> {
   if (!at) return;
-  const { kind, day } = at.folder;
-  const rows = await readPart(at.folder, at.file, [kind.id]);
-  const ids = rows.map((row) => row[kind.id]);
-  await write(noteArchived(db, day, 'deleted', ids));
+  const { folder, file } = at;
+  const rows = await readPart(folder, file, ['id']);
+  const ids = rows.map((row) => row.id);
+  await write(noteArchived(db, folder.day, 'deleted', ids));
 }
 
 /** Removes entries from the catalog. Returns whether those were all. */
@@ -83,39 +83,31 @@ async function removeEntries({ db, write }: Lease, owner: Owner): Promise<boolea
   return days < rowsPerChunk && lately < rowsPerChunk;
 }
 
-/** Which archived rows to change, by the value of a key, and how. Their order must not change. */
-export type Rewrite = {
-  key: string;
-  value: string;
-  change: (row: ArchivedRow) => ArchivedRow;
-};
-
 /**
- * Rewrites the archived rows of an owner that have a value, such as a driver's id, and deletes the previous files. Looks
- * through some files at a time: returns the next cursor, which is the same until a listing of the bucket shows that these
- * files have no such rows, and undefined when done.
+ * Removes a driver from the archived rows of an owner: writes their files again, and deletes the previous ones. Looks
+ * through some files at a time: returns the next cursor, which is the same until a listing of the bucket shows that none
+ * of these files names the driver, and undefined when done.
  *
- * @throws Error, when a file that the catalog does not name has such rows: operators must repair its day
+ * @throws Error, when a file that the catalog does not name names the driver: operators must repair its day
  */
-export async function rewriteArchive(
+export async function eraseFromArchive(
   env: Env,
   owner: Owner,
-  rewrite: Rewrite,
-  cursor = '',
+  driverId: string,
+  cursor: string,
 ): Promise<string | undefined> {
   const bucket = bucketOf(env);
   if (!bucket) return undefined;
-  const kinds = archiveKinds.filter(({ columns }) => rewrite.key in columns);
-  const begun = kinds.findIndex((kind) => cursor.startsWith(prefixOf(kind, owner)));
+  const begun = archiveKinds.findIndex((kind) => cursor.startsWith(prefixOf(kind, owner)));
   return unlessBusy(env, cursor, async (lease) => {
-    for (const kind of kinds.slice(Math.max(0, begun))) {
+    for (const kind of archiveKinds.slice(Math.max(0, begun))) {
       const prefix = prefixOf(kind, owner);
       const after = cursor.startsWith(prefix) ? { startAfter: cursor } : {};
       const { objects } = await bucket.list({ prefix, limit: filesPerStep, ...after });
       let isChanged = false;
       for (const { key } of objects) {
         const at = fileAt(bucket, kind, owner, key);
-        if (at && (await rewriteFile(at.folder, at.file, lease, rewrite))) isChanged = true;
+        if (at && (await eraseFromFile(at.folder, at.file, driverId, lease))) isChanged = true;
       }
       const last = objects.at(-1);
       if (last) return isChanged ? cursor : last.key;
@@ -124,25 +116,25 @@ export async function rewriteArchive(
   });
 }
 
-/** Rewrites a file, if it has such rows. Returns whether it has. */
-async function rewriteFile(
+/** Writes a file without a driver, if it names them. Returns whether it does. */
+async function eraseFromFile(
   folder: Folder,
   file: string,
+  driverId: string,
   { db, write }: Lease,
-  { key, value, change }: Rewrite,
 ): Promise<boolean> {
-  const { kind, day } = folder;
-  const isWanted = (row: ArchivedRow) => row[key] === value;
-  if (!(await readPart(folder, file, [key])).some(isWanted)) return false;
+  const { day } = folder;
+  const isTheirs = (row: ArchivedRow) => row.driverId === driverId;
+  if (!(await readPart(folder, file, ['driverId'])).some(isTheirs)) return false;
   const parts = await catalogued(db, day);
   const known = parts.find((part) => part.file === file);
   if (known) {
     const rows = await readPart(folder, file);
     const written = await writeParts(
       folder,
-      rows.map((row) => (isWanted(row) ? change(row) : row)),
+      rows.map((row) => (isTheirs(row) ? { ...row, driverId: null } : row)),
     );
-    const ids = rows.filter(isWanted).map((row) => row[kind.id]);
+    const ids = rows.filter(isTheirs).map((row) => row.id);
     const entry = parts.flatMap((part) => (part === known ? written : [part]));
     await write(putEntry(db, day, entry), noteArchived(db, day, 'changed', ids));
     await deleteFiles(folder, [known]);
@@ -188,13 +180,12 @@ export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<R
  * is written again without the records that newer ones have.
  */
 async function partsInBucket(folder: Folder, apply: boolean): Promise<Part[]> {
-  const { id } = folder.kind;
   const seen = new Set<unknown>();
   const parts: Part[] = [];
   for (const file of (await filesOf(folder)).reverse()) {
     const rows = await readPart(folder, file.file);
-    const own = rows.filter((row) => !seen.has(row[id]));
-    for (const row of own) seen.add(row[id]);
+    const own = rows.filter((row) => !seen.has(row.id));
+    for (const row of own) seen.add(row.id);
     if (apply && own.length < rows.length) parts.push(...(await writeParts(folder, own)));
     else if (own.length > 0) parts.push(partOf(folder, file, own));
   }

@@ -2,9 +2,8 @@ import { sql } from 'drizzle-orm';
 import { integer } from 'drizzle-orm/sqlite-core';
 import { recordId } from '../../platform/db/ids.ts';
 import { QueryBoolean, QueryList, QueryText } from '../../platform/query.ts';
-import { combineAccidents, type contextKeys } from './accident-versions.ts';
 import { drivers } from './drivers.ts';
-import { derivable, derived, type Field, ifAny, optional, orElse } from './field.ts';
+import { derivable, derived, ifAny, optional, orElse } from './field.ts';
 import {
   accidentLevels,
   boolean,
@@ -41,8 +40,11 @@ const context = {
     choice(['low', 'medium', 'high', 'critical'], 'Its severity, as the provider rates it.', 'high'),
   ),
   detectedAt: optional(time('When the provider reported it.', '2026-11-20T20:00:01.200Z')),
-} satisfies { [key in Exclude<(typeof contextKeys)[number], 'driverId'>]: Field };
+};
 const driver = optional(reference(drivers, 'Who drove.'));
+
+/** Fields for which each record's newest version counts. */
+export const contextKeys = ['driverId', ...Object.keys(context)];
 
 const record = recordKind({
   kind: 'accident',
@@ -128,7 +130,6 @@ const list: ListDeclaration<keyof typeof item> = {
   connection: 'optional',
   range: 'optional',
   addition: true,
-  archived: { combine: combineAccidents },
   filters: {
     vin: equals('vin', 'Only accidents of the vehicle with this VIN.'),
     vehicleIds: oneOf('vehicleId', 'Only accidents of these vehicles.'),
@@ -169,22 +170,19 @@ export const accidentsByState = listOf(item, table, {
       QueryBoolean,
       {
         where: (column, closed) => sql`(${column} is not null) = ${Number(closed)}`,
-        passes: (stored, closed) => Number(stored !== null) === closed,
       },
     ),
     vehicles: matching('vehicleId', 'Only those of these vehicles, by id, or with their VINs.', QueryList, {
       where: (column, ids) => sql`(${column} in ${among(ids)} or accidents.vin in ${among(ids)}
         or accidents.vin in (select vin from vehicles where id in ${among(ids)}))`,
-      passes: (stored, ids) => ids.includes(String(stored)),
     }),
-    driver: matching('vin', 'Only those on a trip of this driver. The archive knows of none.', QueryText, {
+    driver: matching('vin', 'Only those on a trip of this driver that is not archived.', QueryText, {
       where: (column, id) => sql`exists (
         select 1 from vehicles v cross join trips t on t.id = (
           select id from trips where vehicle_id = v.id and started_at <= accidents.event_time
           order by started_at desc limit 1)
         where v.account_id = accidents.account_id and v.vin = ${column} and t.driver_id = ${id}
           and coalesce(t.ended_at, t.started_at + 86400000) >= accidents.event_time - 900000)`,
-      passes: () => false,
     }),
     maxLevel: atMost('notificationLevel', 'Only accidents up to this level.'),
   },

@@ -13,7 +13,7 @@ export type Filter<N extends string = string> = {
   ofAccount?: boolean;
   /** The condition in D1. */
   where?: (column: SQLiteColumn, value: never) => SQL;
-  /** The same condition for a stored value of an archived row. */
+  /** The same condition for a stored value of an archived row; by default it must be one of the parameter's. */
   passes?: (stored: unknown, value: never) => boolean;
 };
 
@@ -21,7 +21,6 @@ export const equals = <N extends string>(field: N, description: string): Filter<
   field,
   description,
   where: eq,
-  passes: (stored, value) => stored === value,
 });
 
 export const atLeast = <N extends string>(field: N, description: string): Filter<N> => ({
@@ -44,7 +43,6 @@ export const oneOf = <N extends string>(field: N, description: string): Filter<N
   description,
   where: (column, values: string[]) =>
     sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
-  passes: (stored, values: string[]) => values.includes(String(stored)),
 });
 
 /** Rows whose field is one of the parameter's values, found by an index on the field, the list's order and id. */
@@ -53,13 +51,13 @@ export const indexed = <N extends string>(field: N, description: string): Filter
   description,
 });
 
-/** Rows that pass a custom condition: `where` in D1, and `passes` for a stored value. */
+/** Rows that pass a custom condition: `where` in D1, and in an archived list `passes` for a stored value. */
 export const matching = <N extends string, S extends QuerySchema>(
   field: N,
   description: string,
   query: S,
   condition: {
     where: (column: SQLiteColumn, value: v.InferOutput<S>) => SQL;
-    passes: (stored: unknown, value: v.InferOutput<S>) => boolean;
+    passes?: (stored: unknown, value: v.InferOutput<S>) => boolean;
   },
 ): Filter<N> => ({ field, description, query, ...condition });

@@ -10,7 +10,7 @@ import {
 import * as v from 'valibot';
 import type { AccountTable } from '../../platform/db/tables.ts';
 import { type QuerySchema, QueryText } from '../../platform/query.ts';
-import { type ArchiveKind, archiveKindOf } from './archived.ts';
+import type { ArchiveKind } from './archived.ts';
 import type { Field, Fields, Scalar } from './field.ts';
 import type { Filter } from './filters.ts';
 
@@ -28,8 +28,8 @@ export type ListDeclaration<N extends string = string> = {
   filters?: { [parameter: string]: Filter<N> } & { [own in 'limit' | 'cursor' | 'from' | 'to']?: never };
   /** Whether the list is an addition to the specification. */
   addition?: boolean;
-  /** Whether old days are archived, and how a late item is merged, if the newer version does not simply win. */
-  archived?: boolean | Required<Pick<ArchiveKind, 'combine'>>;
+  /** Whether old days are archived. */
+  archived?: boolean;
 };
 
 /** A list: what its declaration says, its columns and items. */
@@ -87,8 +87,12 @@ export function listOf<F extends Fields>(
     filters: Object.fromEntries(Object.entries(filters).map(([name, filter]) => [name, filterOf(filter)])),
     ...(archived && {
       archive: {
-        ...archiveKindOf({ name: path.slice(1), id, order }, fields, table, columns),
-        ...(typeof archived === 'object' && archived),
+        name: path.slice(1),
+        order,
+        table,
+        stored: { ...columns, sourceUpdatedAt: columnOf('sourceUpdatedAt') },
+        columns: { ...itemOf(fields).itemColumns, sourceUpdatedAt: { holds: 'time', nullable: true } },
+        fixed: ['createdAt', ...Object.keys(columns).filter((key) => fields[key]?.fixed)],
       },
     }),
     present: presenter(fields),

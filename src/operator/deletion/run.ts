@@ -1,9 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { deleteAccountRow } from '../../accounts/accounts.ts';
 import { removeTokens } from '../../accounts/tokens/service.ts';
-import { removeArchive, rewriteArchive } from '../../fleet/archive/remove.ts';
+import { eraseFromArchive, removeArchive } from '../../fleet/archive/remove.ts';
 import { removeExports } from '../../fleet/exports/run.ts';
-import type { ArchivedRow } from '../../fleet/lists/archived.ts';
 import { type Action, noteRecords } from '../../fleet/note-changes.ts';
 import { type Alongside, deleteConnectionRow, eraseReferences, removeRecords } from '../../fleet/remove.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
@@ -91,7 +90,8 @@ const steps: Record<Kind, Record<string, Step>> = {
   },
   driver: {
     references: (env, deletion) => eraseReferences(env, deletion.id, noted(deletion, 'changed')),
-    archive: eraseFromArchive,
+    archive: (env, { accountId, connectionId, id, cursor }) =>
+      eraseFromArchive(env, { accountId, connectionId }, id, cursor),
     exports: removeExports,
     recipients: inRows('notifications', 'email', eraseRecipient),
     'recipients in deliveries': inRows('deliveries', 'email', erasePayloads),
@@ -138,21 +138,6 @@ async function untilCallsEnd(env: Env, { accountId, email, cursor }: Deletion): 
   await scheduler.wait(lookAgainMs);
   return cursor || String(until);
 }
-
-/** Removes a driver from the archived records that name them. */
-function eraseFromArchive(
-  env: Env,
-  { accountId, connectionId, id, cursor }: Deletion,
-): Promise<string | undefined> {
-  const rewrite = { key: 'driverId', value: id, change: withoutDriver };
-  return rewriteArchive(env, { accountId, connectionId }, rewrite, cursor);
-}
-
-const withoutDriver = (row: ArchivedRow): ArchivedRow => ({
-  ...row,
-  driverId: null,
-  ...('driverName' in row && { driverName: null }),
-});
 
 /** The last step: deletes the root row, and the deletion itself. */
 async function finish(env: Env, deletion: Deletion): Promise<undefined> {

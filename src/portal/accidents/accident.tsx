@@ -26,7 +26,6 @@ import {
   MapAndFacts,
   pointsOf,
   SourceLink,
-  timeIn,
   vehiclePath,
 } from '../ui/records.tsx';
 import { FullTime, Time } from '../ui/time.tsx';
@@ -36,9 +35,7 @@ import { Around, eventsAround, Levels } from './course.tsx';
 /** Handles the page's form. */
 export async function handle(c: Context) {
   const caller = c.get('caller');
-  const accident = found(
-    await findItem(c.env, caller, accidentsWithVehicles, idIn(c, 'eventId'), timeIn(c.req.query('at'))),
-  );
+  const accident = found(await findItem(c.env, caller, accidentsWithVehicles, idIn(c, 'eventId')));
   return submit(
     c,
     async (form) => {
@@ -47,7 +44,7 @@ export async function handle(c: Context) {
       const { note } = parseForm(Note, form);
       const by = c.get('session').user.email;
       const changed = await handleAccident(c.env, caller, accident, { does, by, note: note || null });
-      const nothing = 'Nothing was changed: somebody else has done it already, or the accident is archived.';
+      const nothing = 'Nothing was changed: somebody else has done it already.';
       return changed
         ? done(c, accidentPath(accident), `The accident is ${handlings[does]}.`)
         : done(c, accidentPath(accident), nothing, 'warn');
@@ -62,7 +59,7 @@ export async function detail(c: Context) {
   const id = idIn(c, 'eventId');
   const caller = c.get('caller');
   const [stored, { recipients: _, ...notified }] = await Promise.all([
-    findItem(c.env, caller, accidentsWithVehicles, id, timeIn(c.req.query('at'))),
+    findItem(c.env, caller, accidentsWithVehicles, id),
     deliveriesOf(c.env, caller, id),
   ]);
   const accident = found(stored);

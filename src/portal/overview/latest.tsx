@@ -30,7 +30,7 @@ export const OpenAccidents = ({ accidents, count }: { accidents: OpenAccident[];
       <ul class="rows mt-2">
         {accidents.map(({ id, eventTime, notificationLevel, vehicleName, vin, tsp, address }) => (
           <Row stacked mark={<Level level={notificationLevel} />} at={eventTime}>
-            <a class="cover break-words" href={accidentPath({ eventId: id, eventTime })}>
+            <a class="cover break-words" href={accidentPath({ eventId: id })}>
               {[vehicleName ?? `VIN ${vin}`, address].filter(Boolean).join(', ')}
             </a>
             <p class="sub break-words">

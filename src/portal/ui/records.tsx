@@ -14,8 +14,7 @@ type Moment = string | number;
 export const eventPath = ({ id, startedAt }: { id: string; startedAt: Moment }): string =>
   `/portal/events/${id}?at=${new Date(startedAt).getTime()}`;
 
-export const accidentPath = ({ eventId, eventTime }: { eventId: string; eventTime: Moment }): string =>
-  `/portal/accidents/${eventId}?at=${new Date(eventTime).getTime()}`;
+export const accidentPath = ({ eventId }: { eventId: string }): string => `/portal/accidents/${eventId}`;
 
 export const tripPath = ({ id, startedAt }: { id: string; startedAt: string }): string =>
   `/portal/trips/${id}?at=${Date.parse(startedAt)}`;

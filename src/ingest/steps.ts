@@ -6,6 +6,7 @@ import { type Database, statement } from '../platform/db/database.ts';
 import { type ClaimedAtOnce, firstClaim, type NewWork } from '../webhooks/deliveries/claim.ts';
 import { fanOut, holdNewLevels } from '../webhooks/deliveries/fan-out.ts';
 import { wakeOf } from '../webhooks/deliveries/queue.ts';
+import { insertAccidentNotifications, insertEventNotifications } from '../webhooks/notifications/insert.ts';
 import { ACCIDENT, EVENT } from '../webhooks/notifications/types.ts';
 import type { Batch } from './batches.ts';
 import { knownIds } from './keep.ts';
@@ -28,28 +29,24 @@ export function stepsFor(
   { notify, claims }: { notify: boolean; claims: boolean },
   tally: Tally,
 ): Step[] {
-  const notified = notify ? batches.filter(({ notifier }) => notifier) : [];
+  const notified = notify ? batches.filter(({ notifications }) => notifications.length > 0) : [];
   const claiming = claims && notified.find(({ notifications: [first] }) => first?.type === EVENT);
   return [
     ...batches.flatMap((batch) => [
-      ...(notified.includes(batch)
-        ? notifySteps(db, source, batch, { claims: batch === claiming, tally })
-        : []),
+      ...(notified.includes(batch) ? notifySteps(db, source, batch, batch === claiming, tally) : []),
       ...keep(db, batch, tally),
     ]),
     ...notified.flatMap((batch) => orderSteps(db, source, batch)),
-    ...noteChanges(db, source, batches, !notify).map((note) => step(note, () => {})),
+    ...noteChanges(db, source, batches, !notify),
   ];
 }
 
-type Notifying = { claims: boolean; tally: Tally };
-
 /** The notifications of a batch, all of one type, and their deliveries. */
-function notifySteps(db: Database, source: Source, batch: Batch, { claims, tally }: Notifying): Step[] {
-  const { notifier, notifications, ofKind } = batch;
-  const [first] = notifications;
-  if (!first || !notifier) return [];
-  const made = fanOut(db, source, first.type, notifications, { inAll: ofKind, claims });
+function notifySteps(db: Database, source: Source, batch: Batch, claims: boolean, tally: Tally): Step[] {
+  const { notifications, ofKind } = batch;
+  const type = notifications[0]?.type === EVENT ? EVENT : ACCIDENT;
+  const insert = type === EVENT ? insertEventNotifications : insertAccidentNotifications;
+  const made = fanOut(db, source, type, notifications, { inAll: ofKind, claims });
   const takeClaim = (claimed: ClaimedAtOnce[]) => {
     const claim = firstClaim(claimed, notifications.length > claimed.length, source.now);
     const wake = tally.messages.find((one) => 'webhookId' in one && one.webhookId === claimed[0]?.webhookId);
@@ -58,11 +55,11 @@ function notifySteps(db: Database, source: Source, batch: Batch, { claims, tally
   return [
     step(made.idle, (webhooks) => {
       const ids = webhooks.map(({ webhookId }) => webhookId);
-      tally.messages.push(...wakeOf(source.accountId, ids, first.type));
+      tally.messages.push(...wakeOf(source.accountId, ids, type));
     }),
-    step(made.deliveries, () => {}),
+    step(made.deliveries),
     step(made.rest, (fanOuts) => tally.messages.push(...fanOuts.map(({ id }) => ({ fanOut: id })))),
-    step(notifier.insert(db, source, notifications), () => {}),
+    step(insert(db, source, notifications)),
     ...made.claimed.map((one) => step(one, takeClaim)),
   ];
 }
@@ -73,7 +70,7 @@ function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
   const rows = entries.map(({ row }) => row);
   // D1's own count includes the changes of triggers.
   const written = [
-    step(keeper.write(db, rows), () => {}),
+    step(keeper.write(db, rows)),
     step(statement<{ count: number }>(db)`select changes() as count`, ([row]) => {
       tally.changed += row?.count ?? 0;
     }),
@@ -94,20 +91,23 @@ function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
 /** Later levels of accidents wait for earlier ones. */
 function orderSteps(db: Database, source: Source, { notifications, ofKind }: Batch): Step[] {
   const later = notifications.some(({ type, level }) => type === ACCIDENT && level > 1);
-  return later ? [step(holdNewLevels(db, source, notifications, ofKind), () => {})] : [];
+  return later ? [step(holdNewLevels(db, source, notifications, ofKind))] : [];
 }
 
 /** The statement that records which of a call's records have changed, for the change feed. */
-function noteChanges(db: Database, source: Source, batches: Batch[], quiet: boolean) {
+function noteChanges(db: Database, source: Source, batches: Batch[], quiet: boolean): Step[] {
   const entries = batches.flatMap((batch) => batch.entries);
   const written = recordKinds.flatMap(({ kind, table }): Written[] => {
     const ids = entries.flatMap(({ record, row }) => (record.kind === kind ? [row.id] : []));
     return ids.length > 0 ? [{ kind, table, ids: [...new Set(ids)] }] : [];
   });
-  return written.length > 0 ? [noteWritten(db, source, written, quiet)] : [];
+  return written.length > 0 ? [step(noteWritten(db, source, written, quiet))] : [];
 }
 
-const step = <T>(statement: BatchItem<'sqlite'> & { _: { result: T } }, take: (result: T) => void): Step => ({
+const step = <T>(
+  statement: BatchItem<'sqlite'> & { _: { result: T } },
+  take: (result: T) => void = () => {},
+): Step => ({
   statement,
   take: take as Step['take'], // D1 returns a result for each statement, in order
 });

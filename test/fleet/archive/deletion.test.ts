@@ -91,7 +91,7 @@ it('erasing a driver takes them from the archive, and leaves the records', async
   expect(left.data).toMatchObject([{ driverId: null }]);
   expect((await trips(us)).filter((item) => JSON.stringify(item).includes(driverId))).toEqual([]);
   expect(await accidents()).toMatchObject([{ driverId: null, driverName: null }]);
-  expect(await files(id)).toHaveLength(3);
+  expect(await files(id)).toHaveLength(2);
 });
 
 describe('erasing a driver of whom a file remains that the catalog does not name', () => {

@@ -1,4 +1,4 @@
-import { change } from '../../platform/db/database.ts';
+import { change, openDatabase } from '../../platform/db/database.ts';
 import { comparePositions } from '../../platform/db/pages.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
@@ -160,15 +160,15 @@ export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<R
   const kind = archiveKinds.find(({ name }) => name === day.kind);
   if (!bucket || !kind) throw new Refusal({ kind: 'unavailable', retryAfter: 60 });
   const folder = { bucket, kind, day };
-  const done = await inArchive(env, async ({ db, write }): Promise<Repair> => {
-    const found = {
-      catalog: await catalogued(db, day),
-      bucket: await readAgain(() => partsInBucket(folder, apply)),
-    };
-    if (apply) {
-      await write(putEntry(db, day, found.bucket));
-      await tidy(folder, found.bucket);
-    }
+  const compared = async (): Promise<Repair> => ({
+    catalog: await catalogued(openDatabase(env), day),
+    bucket: await readAgain(() => partsInBucket(folder, apply)),
+  });
+  if (!apply) return compared();
+  const done = await inArchive(env, async ({ db, write }) => {
+    const found = await compared();
+    await write(putEntry(db, day, found.bucket));
+    await tidy(folder, found.bucket);
     return found;
   });
   if (done === 'busy') throw new Refusal({ kind: 'unavailable', retryAfter: 2 });

@@ -133,9 +133,6 @@ const give = async (them: World, by: Person, to: Person, role: Role) => {
   return ask('POST', `/portal/settings/people/${id}/role`, { cookie: by.cookie, fields: { role } });
 };
 
-const adminsOf = async (them: World) =>
-  [...(await peopleOf(them)).values()].filter(({ role }) => role === 'admin').length;
-
 describe('roles', () => {
   it('the first person of an account is an admin, whatever is asked for; the next are what is asked for', async () => {
     const them = await world();
@@ -163,36 +160,20 @@ describe('roles', () => {
     expect((await give(them, ann, bob, 'member')).status).toBe(303);
     expect((await form()).status).toBe(200);
     expect((await give(them, ann, bob, 'boss' as Role)).status).toBe(400);
-    const log = await rows(
-      'select action, subject_name, fields from audit_log where account_id = ?1 order by seq desc limit 2',
-      them.accountId,
-    );
-    expect(log).toEqual([
-      { action: 'changed', subject_name: bob.email, fields: '["role: member"]' },
-      { action: 'invited', subject_name: 'carl@example.com', fields: '["role: viewer"]' },
-    ]);
   });
-});
-
-/** The bindings of the service, with something that is done before each of its transactions. */
-const whenBatched = (act: () => unknown): Env => ({
-  ...env,
-  DB: through(env.DB, async (run, _, isBatch) => {
-    if (isBatch) await act();
-    return run();
-  }),
 });
 
 it('whoever loses a role while their request is on its way is refused by the transaction of the change', async () => {
   const them = await world();
   const { cookie, email } = await signIn(them);
   await signIn(them, 'admin');
-  const bindings = whenBatched(
-    () => rows(`update portal_users set role = 'viewer' where email = ?`, email), // after the session was read
-  );
+  const DB = through(env.DB, async (run, _, isBatch) => {
+    if (isBatch) await rows(`update portal_users set role = 'viewer' where email = ?`, email); // the session was read
+    return run();
+  });
   const fields = { email: 'late@example.com', role: 'admin' };
-  const reply = await ask('POST', '/portal/settings/people', { cookie, fields, bindings });
-  expect(reply.status).toBe(403);
+  const sent = { cookie, fields, bindings: { ...env, DB } };
+  expect((await ask('POST', '/portal/settings/people', sent)).status).toBe(403);
   expect((await peopleOf(them)).has('late@example.com')).toBe(false);
 });
 
@@ -213,7 +194,7 @@ describe('the last admin', () => {
   });
 
   it('stays, however two admins race to demote themselves, or each other', async () => {
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 2; round++) {
       const them = await world();
       const [ann, bob] = [await signIn(them), await signIn(them)];
       const [first, second] = round % 2 === 0 ? [ann, bob] : [bob, ann];
@@ -221,9 +202,9 @@ describe('the last admin', () => {
         give(them, ann, first, 'member'),
         give(them, bob, second, 'member'),
       ]);
-      expect(replies.map(({ status }) => status).toSorted()[0]).toBe(303);
       expect(replies.filter(({ status }) => status === 303)).toHaveLength(1);
-      expect(await adminsOf(them)).toBe(1);
+      const admins = [...(await peopleOf(them)).values()].filter(({ role }) => role === 'admin');
+      expect(admins).toHaveLength(1);
     }
   });
 });

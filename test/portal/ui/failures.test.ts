@@ -91,18 +91,15 @@ describe('a browser gets a page for', () => {
     },
   );
 
-  const broken: [string, string, string][] = [
-    ['a multipart body that is none', 'multipart/form-data; boundary=x', 'nonsense'],
-    ['one without a boundary', 'multipart/form-data', '--x--'],
-    ['escapes that are none', 'application/x-www-form-urlencoded', 'email=%zz%&%=%ff&shown=%'],
-    ['bytes of no text', 'application/x-www-form-urlencoded', '\ufffe\u0000=\u0000'],
-    ['no form at all', 'application/octet-stream', '\u0000\u0001'],
-  ];
   const forms = personalRoutes
     .filter((route) => /^POST (?!.*(sign-out|\/delete|\/revoke|people\/))/.test(route))
     .map((route) => route.slice(5));
 
-  it.each(broken)('a malformed form, by every route that takes one: %s', async (_, type, body) => {
+  it.each([
+    ['multipart/form-data', '--x--'],
+    ['application/x-www-form-urlencoded', 'email=%zz&%=%ff&\ufffe\u0000=\u0000'],
+    ['application/octet-stream', '\u0000\u0001'],
+  ])('a malformed form, by every route that takes one: %s', async (type, body) => {
     expect(forms.length).toBeGreaterThan(8);
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     for (const path of forms) {

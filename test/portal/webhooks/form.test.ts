@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ask, follow, formOn, signIn, textOf } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
-import { rows } from '../../support/rows.ts';
+import { addRows, rows } from '../../support/rows.ts';
 import { as, type WebhookOut, webhookBody, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara', 'geotab'] });
@@ -36,15 +36,15 @@ const saved = async () => {
 
 const ids = () => us.connections.map(({ id }) => id).toSorted();
 
-describe('saving a webhook changes what the person changed', () => {
-  it('and nothing when that is nothing', async () => {
+describe('saving a webhook', () => {
+  it('changes nothing that the person did not change', async () => {
     const before = await saved();
     const page = await follow(await save(await open()), cookie);
     expect(page).toContain('Webhook "receiver.example.com" was saved.');
     expect(await saved()).toEqual(before);
   });
 
-  it('of its address, method, types, connections and headers, whose values the form does not hold', async () => {
+  it('changes its address, method, types, connections and headers, whose values the form does not hold', async () => {
     const [first = '', second = '', third = ''] = ids();
     const form = await open();
     expect(form.values('headerName')).toEqual(['X-Secret', '', '']);
@@ -64,21 +64,16 @@ describe('saving a webhook changes what the person changed', () => {
       headers: { 'X-Secret': 's3cret', 'X-Mine': 'mine' },
     });
   });
-});
 
-describe('saving a webhook keeps', () => {
-  it('connections that the form did not show', async () => {
-    await rows(
-      `insert into connections (id, account_id, provider, tsp, created_at, updated_at)
-       with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200)
-       select lower(printf('%08d-0000-4000-8000-000000000000', i)), ?1, 'motive', 'Motive', i, i from n`,
-      us.accountId,
-    );
-    const results = await rows<{ id: string }>(
-      'select id from connections where account_id = ?1',
-      us.accountId,
-    );
-    const all = results.map(({ id }) => id).toSorted();
+  it('keeps connections that the form did not show', async () => {
+    await addRows('connections', 1200, (i) => ({
+      account_id: us.accountId,
+      created_at: i,
+      provider: 'motive',
+    }));
+    const all = (
+      await rows('select id from connections where account_id = ?1 order by id', us.accountId)
+    ).map(({ id }) => String(id));
     const chosen = all.slice(-1000); // the form lists the oldest
     await meanwhile({ connectionIds: chosen });
     const form = await open();
@@ -89,38 +84,34 @@ describe('saving a webhook keeps', () => {
     expect((await saved()).connectionIds).toEqual(chosen.filter((id) => id !== unchecked));
   });
 
-  it('what somebody else has changed since: it is refused, until the form is opened again', async () => {
+  it('is refused if somebody else has changed it since, until the form is opened again', async () => {
     const form = await open();
     await meanwhile({ notificationTypes: [1] });
     form.type('httpVerb', 'PUT');
     const reply = await save(form);
     expect(reply.status).toBe(400);
-    const text = await textOf(reply.clone());
-    expect(text).toContain('This webhook has been changed since you opened it. Open it again');
+    expect(await textOf(reply.clone())).toContain(
+      'This webhook has been changed since you opened it. Open it again',
+    );
     expect((await save(await formOn(reply))).status).toBe(400);
     expect(await saved()).toMatchObject({ notificationTypes: [1], httpVerb: 'POST' });
   });
 });
 
-describe('a header', () => {
-  it.each<[string, [name: string, value: string][], object]>([
-    ['gets another value', [['headerValue', 'other']], { 'X-Secret': 'other' }],
-    ['is removed by emptying its name', [['headerName', '']], {}],
-  ])('%s', async (_, typed, headers) => {
-    const form = await open();
-    for (const one of typed) form.type(...one);
-    await save(form);
-    expect((await saved()).headers).toEqual(headers);
-  });
-
-  it('that is new needs a value, and one that is revealed is shown with it', async () => {
-    const form = await open('?reveal=yes');
-    expect(form.values('headerValue')[0]).toBe('s3cret');
-    form.type('headerName', 'X-New', 1);
-    const reply = await save(form);
-    expect(reply.status).toBe(400);
-    expect(await textOf(reply)).toContain('need a value, if they are new');
-  });
+it('a header gets another value, is shown with it on request, needs one if it is new, and goes with its name', async () => {
+  const form = await open();
+  form.type('headerValue', 'other');
+  await save(form);
+  const revealed = await open('?reveal=yes');
+  expect(revealed.values('headerValue')[0]).toBe('other');
+  revealed.type('headerName', 'X-New', 1);
+  const refused = await save(revealed);
+  expect(refused.status).toBe(400);
+  expect(await textOf(refused)).toContain('need a value, if they are new');
+  revealed.type('headerName', '');
+  revealed.type('headerName', '', 1);
+  await save(revealed);
+  expect((await saved()).headers).toEqual({});
 });
 
 it('adding a webhook saves all that the form holds', async () => {
@@ -180,41 +171,26 @@ describe('a button of the form', () => {
       },
     ]);
     expect(await saved()).toEqual(before);
-    expect(await rows('select 1 from deliveries where webhook_id = ?1', webhook.id)).toEqual([]);
+    expect((await press('test', ['url', 'https://10.0.0.1/'])).status).toBe(400);
+    expect(heard.got).toHaveLength(1);
   });
 
   it('sends ten tests an hour to a host, however it is written, and whoever sends them', async () => {
-    const heard = receiver();
+    const hour = Math.floor(Date.now() / 3_600_000);
     const test = (url: string) => press('test', ['url', url]);
     await rows(
-      `insert into test_calls values (?1, 'busy.example.com', 9)`,
-      Math.floor(Date.now() / 3_600_000),
+      `insert into test_calls values (?1, 'busy.example.com', 9), (1, 'busy.example.com', 10)`,
+      hour,
     );
-    await rows(`insert into test_calls values (1, 'busy.example.com', 10)`);
+    const heard = receiver();
     expect((await test('https://busy.example.com/a')).status).toBe(200);
-    const tenth = await test('https://BUSY.example.com.:8443/b');
-    expect(tenth.status).toBe(400);
-    expect(await textOf(tenth)).toContain('has a host that was tested 10 times within the hour');
+    const refused = await test('https://BUSY.example.com.:8443/b');
+    expect(await textOf(refused)).toContain('has a host that was tested 10 times within the hour');
     expect((await test('https://idle.example.com/')).status).toBe(200);
     expect(heard.got).toHaveLength(2);
-    expect(
-      await rows(
-        'select host, calls from test_calls where host <> ?1 order by calls',
-        'receiver.example.com',
-      ),
-    ).toEqual([
-      { host: 'idle.example.com', calls: 1 },
-      { host: 'busy.example.com', calls: 10 },
+    expect(await rows(`select calls from test_calls where host = 'busy.example.com'`)).toEqual([
+      { calls: 10 },
     ]);
-  });
-
-  it('sends no test to an address that deliveries may not go to', async () => {
-    const heard = receiver();
-    for (const url of ['http://receiver.example.com/', 'https://10.0.0.1/', 'https://router.local/']) {
-      const reply = await press('test', ['url', url]);
-      expect(reply.status).toBe(400);
-    }
-    expect(heard.got).toEqual([]);
   });
 });
 

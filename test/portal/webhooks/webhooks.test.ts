@@ -1,28 +1,41 @@
 import { describe, expect, it, vi } from 'vitest';
+import { newId } from '../../../src/platform/db/ids.ts';
 import { retries } from '../../../src/webhooks/deliveries/policy.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
-import { signIn, visitor } from '../../support/portal.ts';
+import { formOn, signIn, textOf, visitor } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
+import { addRows, rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
 import { as } from '../../support/world.ts';
 
 const tale = story();
 
 /** A webhook whose receiver answers so, and its pages as somebody who is signed in sees them. */
-async function hookThat(status: number, changes: object = {}) {
+async function hookThat(status: number, zone = 'UTC') {
   tale.heard.responds(() => new Response('said so', { status }));
-  const { id } = await tale.register(changes);
+  const { id } = await tale.register();
   const { cookie } = await signIn(tale.us);
-  const { textAt, outcome } = visitor(() => cookie);
+  const { get, post, textAt, outcome } = visitor(() => `${cookie}; timezone=${encodeURIComponent(zone)}`);
   const path = `/portal/webhooks/${id}`;
   return {
     id,
-    show: (query = '') => textAt(path + query),
+    get,
+    post: (action: string) => post(`${path}/${action}`),
+    show: (page = '') => textAt(path + page),
     list: () => textAt('/portal/webhooks'),
     delivery: (deliveryId = '') => textAt(`${path}/deliveries/${deliveryId}`),
-    press: (action: string) => outcome(`${path}/${action}`),
+    press: (action: string, fields: Parameters<typeof outcome>[1] = {}) =>
+      outcome(`${path}/${action}`, fields),
   };
+}
+
+/** The same with so many deliveries that it missed; it would take them now. */
+async function missed(count: number, zone?: string) {
+  const hook = await hookThat(410, zone);
+  await tale.happen(count);
+  await settled(hook.id, count, ['failed']);
+  tale.heard.responds(() => new Response('ok'));
+  return hook;
 }
 
 describe('a webhook that fails', () => {
@@ -147,4 +160,63 @@ it('shows what the query of a URL says to those who may change it, and not to vi
       if (role === 'viewer') expect(text).not.toMatch(/s3cret|t0ken/);
     }
   }
+});
+
+describe('what a webhook missed', () => {
+  it('is counted, sent when the button is pressed, and once more only if chosen, with a warning', async () => {
+    const { id, show, press } = await missed(3);
+    const question = await show('/replay');
+    expect(question).toContain('3 deliveries can be replayed. Each keeps its Delivery-Id.');
+    expect(question).toContain('Replay 3 deliveries');
+    expect(await deliveriesOf(id)).toMatchObject(Array(3).fill({ status: 'failed' }));
+    expect(await press('replay')).toContain('3 deliveries queued again.');
+    await settled(id, 3, ['delivered']);
+    expect(await show('/replay')).toContain('There is nothing to replay.');
+    const all = await show('/replay?which=all&since=&until=');
+    expect(all).toContain('Your receiver will see a repeat of each that it has already received.');
+    expect(await press('replay', { which: 'all' })).toContain('3 deliveries queued again.');
+  });
+
+  it('is chosen by times in the zone of the reader, which is named', async () => {
+    const { show } = await missed(1, 'Asia/Kolkata');
+    const inIndia = (ms: number) => new Date(Date.now() + 5.5 * 3_600_000 + ms).toISOString().slice(0, 16);
+    const page = await show(`/replay?since=${inIndia(-600_000)}&until=${inIndia(60_000)}`);
+    expect(page).toContain('1 delivery can be replayed.');
+    expect(page).toContain('Both in India Standard Time (Kolkata).');
+    expect(await show(`/replay?since=${inIndia(60_000)}`)).toContain('There is nothing to replay.');
+    const turned = await show('/replay?since=2026-11-20T14:30&until=2026-11-20T14:00');
+    expect(turned).toContain('must be before until');
+  });
+
+  it('is left for the next call if it does not fit into one, until all is sent once', async () => {
+    const { id, show, get, post, press } = await hookThat(410); // so that they fail again at once
+    const notification = {
+      account_id: tale.us.accountId,
+      connection_id: tale.us.connection.id,
+      event_id: id,
+    };
+    await addRows('notifications', 1, () => ({ ...notification, type: 2, data: '{}' }));
+    await addRows('deliveries', 6000, () => ({
+      ...{ webhook_id: id, id: newId(Date.now() - 1000), account_id: tale.us.accountId, event_id: id },
+      ...{ status: 'failed', next_attempt_at: 0 },
+    }));
+    expect(await show('/replay')).toMatch(/5,000 deliveries can be replayed, and perhaps more after them\. .* Replay the first 5,000/);
+    const rest = await get((await post('replay')).headers.get('location') ?? '');
+    expect(await textOf(rest.clone())).toContain('1,000 deliveries can be replayed.');
+    const form = await formOn(rest);
+    expect(await press('replay', form.fields())).toContain('1,000 deliveries queued again.');
+  });
+
+  it('is replayed one by one, too, with a warning of a repeat', async () => {
+    const { id, delivery, press } = await missed(1);
+    const [{ id: deliveryId } = { id: '' }] = await deliveriesOf(id);
+    expect(await delivery(deliveryId)).not.toContain('will see a repeat');
+    const replayed = await press(`deliveries/${deliveryId}/replay`);
+    expect(replayed).toMatch(/Replayed: [^.]+\. Your receiver returned 200 in \d+ ms\./);
+    expect(replayed).toContain('your receiver will see a repeat, with the same Delivery-Id');
+    await rows('delete from webhook_connections where webhook_id = ?1', id);
+    expect(await press(`deliveries/${deliveryId}/replay`)).toContain(
+      'The webhook does not subscribe to this notification any more.',
+    );
+  });
 });

@@ -10,14 +10,14 @@ export function renderFailurePage(error: Error, c: Context) {
   const failure = failureOf(error, c);
   if (failure.kind === 'unauthenticated') return seeOther(c, '/portal/sign-in');
   for (const [name, value] of Object.entries(headersOf(failure))) c.header(name, value);
-  const [title, text] = explain(failure, c);
+  const [title, text, [href, name] = ['/portal', 'Go to the overview']] = explain(failure, c);
   return page(
     c,
     { title },
     <section class="stack">
       <p role="alert">{text}</p>
       <div class="actions">
-        <LinkButton {...(ways[failure.kind] ?? { href: '/portal', name: 'Go to the overview' })} />
+        <LinkButton href={href} name={name} />
       </div>
       <p class="sub">
         Request ID: <code>{c.get('requestId')}</code>
@@ -30,23 +30,30 @@ export function renderFailurePage(error: Error, c: Context) {
 export const asksForPage = (c: Context): boolean =>
   c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
 
-/** Where to go from there. */
-const ways: { [kind in ReportedFailure['kind']]?: { href: string; name: string } } = {
-  'not allowed': { href: '/portal/settings/people', name: 'See who that is' },
-  forbidden: { href: '/portal/sign-in', name: 'Sign in with another address' },
-};
+/** What has happened, and where to go from there, by default to the overview. */
+type Explanation = [title: string, text: string, way?: [href: string, name: string]];
 
-function explain(failure: ReportedFailure, c: Context): [title: string, text: string] {
+function explain(failure: ReportedFailure, c: Context): Explanation {
   if (failure.kind === 'invalid') return ['That did not work', failure.message];
   if (failure.kind === 'not allowed')
-    return [askWho(roleFor(c) ?? 'admin'), 'Your role does not include this. Nothing has been changed.'];
-  return explanations[failure.kind] ?? unexpected;
+    return [
+      askWho(roleFor(c) ?? 'admin'),
+      'Your role does not include this. Nothing has been changed.',
+      ['/portal/settings/people', 'See who that is'],
+    ];
+  return (
+    explanations[failure.kind] ?? [
+      'Something went wrong',
+      'This is our fault. If it happens again, give us the request ID below.',
+    ]
+  );
 }
 
-const explanations: { [kind in ReportedFailure['kind']]?: [title: string, text: string] } = {
+const explanations: { [kind in ReportedFailure['kind']]?: Explanation } = {
   forbidden: [
     'This account is suspended',
     'Nobody can work in it at present. Ask the team that runs the service.',
+    ['/portal/sign-in', 'Sign in with another address'],
   ],
   'cross-site': ['Form refused', 'This form was not sent from the portal. Open the page again and retry.'],
   'not found': ['Not found', 'This page does not exist, or you do not have access to it.'],
@@ -55,8 +62,3 @@ const explanations: { [kind in ReportedFailure['kind']]?: [title: string, text: 
   'rate limited': ['Too many requests', 'Wait a minute, then try again.'],
   unavailable: ['Temporarily unavailable', 'Wait a few seconds, then try again.'],
 };
-
-const unexpected: [title: string, text: string] = [
-  'Something went wrong',
-  'This is our fault. If it happens again, give us the request ID below.',
-];

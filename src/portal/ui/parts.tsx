@@ -30,23 +30,21 @@ export const Panel = (props: {
       </h2>
     ) : (
       <header class="panel-head">
-        {props.lead ? (
-          <div>
-            <h2 id={props.id}>{props.title}</h2>
-            <p>{props.lead}</p>
-          </div>
-        ) : (
+        <div>
           <h2 id={props.id}>{props.title}</h2>
-        )}
+          {props.lead && <p>{props.lead}</p>}
+        </div>
         {props.side}
       </header>
     )}
-    {props.body ? <div class={bodyOf(props.body)}>{props.children}</div> : props.children}
+    {props.body ? (
+      <div class={`panel-body ${props.body === true ? '' : props.body}`}>{props.children}</div>
+    ) : (
+      props.children
+    )}
     {props.foot && <p class="panel-foot">{props.foot}</p>}
   </section>
 );
-
-const bodyOf = (look: string | true): string => (look === true ? 'panel-body' : `panel-body ${look}`);
 
 const noteIcons: { [mood in Mood]: IconName } = {
   ok: 'circle-check',

@@ -1,5 +1,3 @@
-import type { Child } from 'hono/jsx';
-import { dayMs } from '../../platform/durations.ts';
 import { reader } from './reader.ts';
 
 /** The time zone in words, such as "Eastern Standard Time (New York)". */
@@ -12,56 +10,54 @@ export function zoneName(zone: string): string {
 }
 
 /**
- * A time in the reader's zone: "14:32" today, "Nov 18, 17:41" this year, otherwise with the year; UTC on hover. A dash
- * for null.
+ * A component that shows a time in the reader's zone in these words: machine-readable, with UTC on hover; a dash for
+ * null.
  */
-export const Time = (props: { at: number | string | null | undefined; seconds?: boolean }) => {
-  const { at, seconds = false } = props;
-  const { zone } = reader();
-  if (at === null || at === undefined) return <>–</>;
-  return <Marked at={at}>{shortTime(zone, new Date(at).getTime(), seconds)}</Marked>;
-};
+const shownAs =
+  (inWords: (zone: string, at: number, seconds: boolean) => string) =>
+  ({ at, seconds = false }: { at: number | string | null | undefined; seconds?: boolean }) => {
+    if (at === null || at === undefined) return <>–</>;
+    const time = new Date(at);
+    const iso = time.toISOString();
+    return (
+      <time datetime={iso} title={`${iso.slice(0, 19).replace('T', ' ')} UTC`}>
+        {inWords(reader().zone, time.getTime(), seconds)}
+      </time>
+    );
+  };
 
-/** "14:32" in the reader's zone, where the day is shown elsewhere. */
-export const Clock = ({ at, seconds = false }: { at: number | string; seconds?: boolean }) => {
-  const { zone } = reader();
-  return <Marked at={at}>{clockTime(zone, new Date(at).getTime(), seconds)}</Marked>;
-};
+/** "14:32" today, "Nov 18, 17:41" this year, otherwise with the year. */
+export const Time = shownAs(shortTime);
 
-/**
- * "Friday, November 20, 14:32:09" in the reader's zone, with the year if it is not this one, and how long ago, within a
- * day.
- */
-export const FullTime = ({ at }: { at: number | string }) => {
-  const { zone } = reader();
-  const ms = new Date(at).getTime();
-  return (
-    <>
-      <Marked at={at}>
-        {longDay(zone, ms)}, {clockTime(zone, ms, true)}
-      </Marked>
-      {Math.abs(Date.now() - ms) < dayMs && [', ', <Ago at={at} />]}
-    </>
-  );
-};
+/** "14:32", where the day is shown elsewhere. */
+export const Clock = shownAs((zone, at) => clockTime(zone, at));
 
-/** The day in the reader's zone: "Today", "Nov 18" this year, otherwise with the year; UTC on hover. */
-export const Day = ({ at }: { at: number }) => {
-  const { zone } = reader();
-  return (
-    <Marked at={at}>{dayIn(zone, at) === dayIn(zone, Date.now()) ? 'Today' : shortDate(zone, at)}</Marked>
-  );
-};
+/** "Friday, November 20, 14:32:09", with the year if it is not this one, and how long ago, within a day. */
+export const FullTime = shownAs((zone, at) =>
+  [longDay(zone, at), clockTime(zone, at, true), agoInWords(at)].filter(Boolean).join(', '),
+);
 
-/** A machine-readable time, with UTC on hover. */
-const Marked = ({ at, children }: { at: number | string; children: Child }) => {
-  const iso = new Date(at).toISOString();
-  return (
-    <time datetime={iso} title={`${iso.slice(0, 19).replace('T', ' ')} UTC`}>
-      {children}
-    </time>
-  );
-};
+/** "Today", "Nov 18" this year, otherwise with the year. */
+export const Day = shownAs((zone, at) => (isToday(zone, at) ? 'Today' : shortDate(zone, at)));
+
+/** "40 seconds ago", up to a day; then as `Time`. */
+export const Ago = shownAs((zone, at) => agoInWords(at) ?? shortTime(zone, at, false));
+
+/** How long ago a time of the last 24 hours is. */
+function agoInWords(at: number): string | undefined {
+  const seconds = Math.round((Date.now() - at) / 1000);
+  if (seconds < 0 || seconds >= 86_400) return undefined;
+  if (seconds < 10) return 'just now';
+  const [unit, size] =
+    seconds < 60
+      ? (['second', 1] as const)
+      : seconds < 3600
+        ? (['minute', 60] as const)
+        : (['hour', 3600] as const);
+  return new Intl.RelativeTimeFormat('en').format(-Math.floor(seconds / size), unit);
+}
+
+const isToday = (zone: string, at: number): boolean => dayIn(zone, at) === dayIn(zone, Date.now());
 
 /** "14:32" in a zone. */
 export const clockTime = (timeZone: string, at: number, seconds = false): string =>
@@ -72,39 +68,16 @@ export const clockTime = (timeZone: string, at: number, seconds = false): string
 
 /** "8 s", "1 min 56 s", "2 h 5 min", "3 d 4 h": the two largest units of a time span in milliseconds. */
 export function spanInWords(ms: number): string {
-  let left = Math.max(0, Math.round(ms / 1000));
-  const parts = units.map(([unit, size]) => {
-    const count = Math.floor(left / size);
-    left -= count * size;
-    return { unit, count };
-  });
-  const first = parts.findIndex(({ count }) => count > 0);
-  if (first === -1) return '0 s';
-  const shown = parts.slice(first, first + 2).filter(({ count }) => count > 0);
-  return shown.map(({ unit, count }) => `${count} ${unit}`).join(' ');
-}
-
-const units = [
-  ['d', 86_400],
-  ['h', 3600],
-  ['min', 60],
-  ['s', 1],
-] as const;
-
-/** "40 seconds ago", up to a day; then as `Time`. */
-export const Ago = ({ at }: { at: number | string | null | undefined }) => {
-  if (at === null || at === undefined) return <>–</>;
-  const seconds = Math.round((Date.now() - new Date(at).getTime()) / 1000);
-  if (seconds < 0 || seconds >= 86_400) return <Time at={at} />;
-  return <Marked at={at}>{agoInWords(seconds)}</Marked>;
-};
-
-function agoInWords(seconds: number): string {
-  const ago = new Intl.RelativeTimeFormat('en');
-  if (seconds < 10) return 'just now';
-  if (seconds < 60) return ago.format(-seconds, 'second');
-  if (seconds < 3600) return ago.format(-Math.floor(seconds / 60), 'minute');
-  return ago.format(-Math.floor(seconds / 3600), 'hour');
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const counts: [number, string][] = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ];
+  const first = counts.findIndex(([count]) => count > 0);
+  const shown = counts.slice(first, first + 2).filter(([count]) => count > 0);
+  return shown.map(([count, unit]) => `${count} ${unit}`).join(' ') || '0 s';
 }
 
 /** The day of a time in a zone, as "2026-11-20". */
@@ -133,7 +106,7 @@ function dateIn(zone: string, at: number, parts: Intl.DateTimeFormatOptions): st
 /** "14:32", "Nov 18, 17:41" or "Nov 18, 2025, 17:41". */
 function shortTime(zone: string, at: number, seconds: boolean): string {
   const clock = clockTime(zone, at, seconds);
-  return dayIn(zone, at) === dayIn(zone, Date.now()) ? clock : `${shortDate(zone, at)}, ${clock}`;
+  return isToday(zone, at) ? clock : `${shortDate(zone, at)}, ${clock}`;
 }
 
 export function isTimeZone(name: string): boolean {

@@ -200,7 +200,9 @@ describe('what a webhook missed', () => {
       ...{ webhook_id: id, id: newId(Date.now() - 1000), account_id: tale.us.accountId, event_id: id },
       ...{ status: 'failed', next_attempt_at: 0 },
     }));
-    expect(await show('/replay')).toMatch(/5,000 deliveries can be replayed, and perhaps more after them\. .* Replay the first 5,000/);
+    expect(await show('/replay')).toMatch(
+      /5,000 deliveries can be replayed, and perhaps more after them\. .* Replay the first 5,000/,
+    );
     const rest = await get((await post('replay')).headers.get('location') ?? '');
     expect(await textOf(rest.clone())).toContain('1,000 deliveries can be replayed.');
     const form = await formOn(rest);

@@ -9,7 +9,7 @@ import type { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
 import { trips } from '../../src/fleet/lists/trips.ts';
 import { readList } from '../../src/fleet/service.ts';
 import type { Caller } from '../../src/platform/db/guard.ts';
-import { dayMs } from '../../src/platform/durations.ts';
+import { through } from '../../src/platform/db/through.ts';
 import { newBudget } from '../../src/platform/jobs/budget.ts';
 import { rows } from './rows.ts';
 import { allPages, type World } from './world.ts';
@@ -90,14 +90,9 @@ export function interruptedAfter(steps: number): Env {
       };
     },
   });
-  const DB = new Proxy(env.DB, {
-    get: (target, name) => {
-      if (name !== 'batch') return Reflect.get(target, name).bind(target);
-      return (statements: D1PreparedStatement[]) => {
-        step();
-        return target.batch(statements);
-      };
-    },
+  const DB = through(env.DB, async (run, _, isBatch) => {
+    if (isBatch) step();
+    return run();
   });
   return { ...env, ARCHIVE, DB };
 }
@@ -121,5 +116,3 @@ export async function walk(
   });
   return { items: pages.flatMap(({ items }) => items), pages: pages.map(({ items }) => items.length) };
 }
-
-export { dayMs };

@@ -1,10 +1,9 @@
-import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { lists } from '../../../src/fleet/lists/registry.ts';
 import { fullAccount } from '../../support/full-account.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { portalRoutes, routes } from '../../support/routes.ts';
-import { type AccountRows, rowsOf } from '../../support/rows.ts';
+import { type AccountRows, addRows, rowsOf } from '../../support/rows.ts';
 import { call, type World, webhookBody, world } from '../../support/world.ts';
 
 /** Whoever adds a route decides here how it keeps accounts apart. */
@@ -21,32 +20,24 @@ let them: World;
 let theirs: { webhook: string; rows: AccountRows };
 beforeAll(async () => {
   [us, them] = [await world(), await fullAccount()];
-  await leaveDeletions();
-  await leaveMove();
+  await leaveWork();
   const rows = await rowsOf(them.accountId);
   theirs = { webhook: String(rows.webhooks?.[0]?.id), rows };
 });
 
-/** Leaves what is there of theirs while a connection is deleted, and once a driver has been erased. */
-const leaveDeletions = () =>
-  env.DB.batch([
-    env.DB.prepare(
-      `insert into deletions (id, kind, account_id, connection_id, requested_at, due_at)
-       values ('a deletion of theirs', 'connection', ?1, 'gone', 0, 9000000000000000)`,
-    ).bind(them.accountId),
-    env.DB.prepare(`insert into erased_drivers values ('a driver of theirs', ?1, ?2, 0)`).bind(
-      them.accountId,
-      them.connection.id,
-    ),
-  ]);
-
-/** Leaves what is there of theirs while the account is moved to another home. */
-const leaveMove = () =>
-  env.DB.batch([
-    env.DB.prepare(
-      `insert into moves (account_id, home, state, started_at) values (?1, 'their-secret-home', 'their-secret-state', 0)`,
-    ).bind(them.accountId),
-  ]);
+/** Leaves what is there of theirs while something is deleted and moved, and once a driver has been erased. */
+async function leaveWork(): Promise<void> {
+  const [account, connection] = [{ account_id: them.accountId }, { connection_id: them.connection.id }];
+  await addRows('deletions', 1, () => ({
+    id: 'a deletion of theirs',
+    ...account,
+    kind: 'connection',
+    due_at: 9e15,
+  }));
+  await addRows('erased_drivers', 1, () => ({ id: 'a driver of theirs', ...account, ...connection }));
+  const move = { home: 'their-secret-home', state: 'their-secret-state' };
+  await addRows('moves', 1, () => ({ ...account, ...move }));
+}
 
 /** A request to `route` with the ids of the other account wherever an id goes. */
 const aimedAtThem = (route: string) => {

@@ -2,7 +2,18 @@ import type * as v from 'valibot';
 import type { Caller } from '../platform/db/guard.ts';
 import type { Slice, SliceQuery } from '../platform/db/slices.ts';
 import type { Operation } from './api/operation.ts';
-import type { owned } from './homes/routes.ts';
+
+/** What an id in a path below `/operator` identifies, by the list before it: accounts, and what belongs to one. */
+export const owned = {
+  accounts: 'account',
+  channels: 'channel',
+  'connect-links': 'link',
+  connections: 'connection',
+  tokens: 'token',
+  drivers: 'driver',
+  vehicles: 'vehicle',
+  webhooks: 'webhook',
+} as const;
 
 /** Handles one operation: returns the input of the reply's schema, or undefined for an unknown id. */
 type Handler<O extends Operation> = (request: Asked<O>) => Promise<Found<O> | undefined>;

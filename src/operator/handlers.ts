@@ -54,7 +54,7 @@ import { continueDeletion, type Deletion, stepNames } from './deletion/run.ts';
 import { findDeliveries } from './find-deliveries.ts';
 import type { Handlers } from './handler.ts';
 import { checkService } from './health/check.ts';
-import { listAllAccounts, listAllDeletions, listEverybodysAudit, listHomes } from './homes/lists.ts';
+import { listAllAccounts, listAllDeletions, listEverybodysAudit, listHomes } from './homes.ts';
 import { status } from './status.ts';
 
 /** What handles each operation of `api/`, by its name. */

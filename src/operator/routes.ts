@@ -1,22 +1,26 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
-import { operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
+import { livesHere, type Owned, operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
 import { config } from '../platform/config.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import type { Slice } from '../platform/db/slices.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
 import { parse } from '../platform/fields.ts';
+import { askHomes } from '../platform/homes/each.ts';
+import { hasHomes, homesOf, nameOf } from '../platform/homes/homes.ts';
 import { readJson } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
+import { enterHome } from '../platform/http/home.ts';
 import { limitByAddress } from '../platform/http/limits.ts';
 import { cursorFor, requestedSlice } from '../platform/http/slices.ts';
+import { locateDelivery } from '../webhooks/deliveries/queries.ts';
 import type { Operation } from './api/operation.ts';
 import { operations } from './api/operations.ts';
+import { owned } from './handler.ts';
 import { handlers } from './handlers.ts';
 import { checkHomes, problemIn, warningIn } from './health/service.ts';
-import { enterHomeOfId, ownedIn } from './homes/routes.ts';
 import { metricsText } from './metrics.ts';
 
 /**
@@ -43,7 +47,7 @@ async function isSameSecret(a: string, b: string): Promise<boolean> {
 }
 
 /** The API of the operator's tool: each operation of `api/` with the handler of its name. */
-export const operatorRoutes = new Hono<App>().use(authenticateOperator).use(enterHomeOfId);
+export const operatorRoutes = new Hono<App>().use(authenticateOperator);
 
 for (const [name, operation] of Object.entries<Operation>(operations)) {
   const [method = '', path = ''] = operation.call.split(' ');
@@ -77,6 +81,7 @@ async function respond(c: Context, operation: Operation, handler: (asked: never)
   const query = operation.query && parse(operation.query, c.req.query());
   const slice = operation.part === 'slice' ? requestedSlice(c) : undefined;
   const { id = '', userId } = c.req.param();
+  await enterHomeOf(c, operation.call, id);
   const caller = await callerIn(c.env, operation.call, id);
   const asked = { env: c.env, id, userId, caller, body, query, slice, queries: c.req.queries() };
   const found = await handler(asked as never); // has what the operation declares, and more
@@ -87,6 +92,41 @@ async function respond(c: Context, operation: Operation, handler: (asked: never)
 }
 
 type Part = { items: unknown[]; next?: Slice<unknown>['next'] | string };
+
+const listOf = (call: string): string => call.split('/')[1] ?? '';
+
+const ownedIn = (call: string): Owned | undefined =>
+  new Map<string, Owned>(Object.entries(owned)).get(listOf(call));
+
+/**
+ * Handles a request in the home of what its id names. The id does not name the home, so all are asked; with a single
+ * home none is.
+ *
+ * @throws Refusal: unavailable, when no home has it and one does not respond
+ */
+async function enterHomeOf(c: Context, call: string, id: string): Promise<void> {
+  const isThere = hasHomes(c.env) && lookFor(call, id, c.req.query('webhookId'));
+  if (!isThere) return;
+  // Asked twice: during a move, each home may have been asked while the other had it.
+  const home = (await homeWith(c.env, isThere)) ?? (await homeWith(c.env, isThere));
+  if (home) enterHome(c, nameOf(home));
+}
+
+async function homeWith(env: Env, isThere: (home: Env) => Promise<boolean>): Promise<Env | undefined> {
+  const asked = await askHomes(env, isThere);
+  const found = asked.find(([, there]) => there);
+  if (!found && asked.length < homesOf(env).size) throw new Refusal({ kind: 'unavailable', retryAfter: 60 });
+  return found?.[0];
+}
+
+/** How to ask a home for what a request names; undefined if it names nothing. */
+function lookFor(call: string, id: string, webhookId: string | undefined) {
+  const list = listOf(call);
+  if (list === 'deliveries' && id) return async (home: Env) => (await locateDelivery(home, id)) !== undefined;
+  if (list === 'deliveries' && webhookId) return (home: Env) => livesHere(home, 'webhook', webhookId);
+  const kind = list === 'deletions' ? 'deletion' : ownedIn(call);
+  return kind && id ? (home: Env) => livesHere(home, kind, id) : undefined;
+}
 
 /** An operator in the account that owns what the path names. @throws Refusal: invalid, for an unknown id */
 async function callerIn(env: Env, call: string, id: string): Promise<Caller | undefined> {

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { createAccount } from '../../src/accounts/accounts.ts';
-import { listHomes } from '../../src/operator/homes/lists.ts';
+import { listHomes } from '../../src/operator/homes.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { homesOf } from '../../src/platform/homes/homes.ts';
 import { overloaded } from '../support/database.ts';

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { maxAuditEntries, pruneAudit } from '../../src/accounts/audit/prune.ts';
 import { maxAccountsCounted, maxListed } from '../../src/operator/api/operation.ts';
 import { maxDeletionsListed } from '../../src/operator/deletion/run.ts';
-import { listHomes } from '../../src/operator/homes/lists.ts';
+import { listHomes } from '../../src/operator/homes.ts';
 import { status } from '../../src/operator/status.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { addRows, addWebhooks, rows } from '../support/rows.ts';

@@ -1,16 +1,16 @@
-import { type Account, listAccounts } from '../../accounts/accounts.ts';
-import { type Entry, listAllAudit } from '../../accounts/audit/list.ts';
-import { nobody } from '../../accounts/owner.ts';
-import { change, openDatabase, transaction } from '../../platform/db/database.ts';
-import type { Slice, SliceQuery } from '../../platform/db/slices.ts';
-import { dayMs } from '../../platform/durations.ts';
-import { timestamp } from '../../platform/fields.ts';
-import { askHomes } from '../../platform/homes/each.ts';
-import { hasHomes, homesOf, nameOf } from '../../platform/homes/homes.ts';
-import { maxAccountsCounted } from '../api/operation.ts';
-import type { Home } from '../api/service.ts';
-import { type Deletion, listDeletions, maxDeletionsListed } from '../deletion/run.ts';
-import { earlierSize, sizeOf } from '../health/service.ts';
+import { type Account, listAccounts } from '../accounts/accounts.ts';
+import { type Entry, listAllAudit } from '../accounts/audit/list.ts';
+import { nobody } from '../accounts/owner.ts';
+import { change, openDatabase, transaction } from '../platform/db/database.ts';
+import type { Slice, SliceQuery } from '../platform/db/slices.ts';
+import { dayMs } from '../platform/durations.ts';
+import { timestamp } from '../platform/fields.ts';
+import { askHomes } from '../platform/homes/each.ts';
+import { hasHomes, homesOf, nameOf } from '../platform/homes/homes.ts';
+import { maxAccountsCounted } from './api/operation.ts';
+import type { Home } from './api/service.ts';
+import { type Deletion, listDeletions, maxDeletionsListed } from './deletion/run.ts';
+import { earlierSize, sizeOf } from './health/service.ts';
 
 /** A slice of the accounts of all homes, oldest first. */
 export const listAllAccounts = (env: Env, slice: SliceQuery): Promise<Slice<Account>> =>

@@ -155,6 +155,7 @@ create table changes (
   action        text not null check (action in ('changed', 'deleted')),
   records       text not null check (json_valid(records)), -- ids by kind: {"vehicle": ["…"], "trip": []}
   quiet         integer not null default 0,                -- 1: history, of which nobody is notified
+  archived_day  integer,                                   -- where the archive has them: days since 1970, UTC
   primary key (account_id, seq)
 ) strict, without rowid;
 

@@ -12,19 +12,6 @@ create table archived_days (
 ) strict, without rowid;
 create index archived_days_by_account on archived_days (account_id, kind, day, connection_id);
 
--- Where to find archived records that changed in the last 31 days, for who has their ids alone.
-create table archived_lately (
-  kind          text not null,
-  id            text not null,
-  account_id    text not null,
-  connection_id text not null references connections (id),
-  day           integer not null, -- days since 1970, UTC
-  changed_at    integer not null,
-  primary key (kind, id)
-) strict, without rowid;
-create index archived_lately_by_age on archived_lately (changed_at);
-create index archived_lately_by_owner on archived_lately (account_id, connection_id);
-
 -- Jobs that run, or wait to be run, and other work that one at a time may do. A row is deleted when the work is done.
 -- One whose lease has lapsed is yet to be taken, or was left by an invocation that was killed.
 create table jobs (

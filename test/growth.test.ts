@@ -4,7 +4,6 @@ import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import { describe, expect, it } from 'vitest';
 import { pruneAudit } from '../src/accounts/audit/prune.ts';
 import { deadTokenDays, pruneCredentials } from '../src/accounts/prune.ts';
-import { forgetLately } from '../src/fleet/archive/lately.ts';
 import { recordKinds } from '../src/fleet/lists/registry.ts';
 import { openDatabase, statement, transaction } from '../src/platform/db/database.ts';
 import { dayMs, hourMs } from '../src/platform/durations.ts';
@@ -47,7 +46,6 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   fan_outs: { kept: 'deleted by the transaction that completes them' },
   sweeps: { kept: 'one row' },
   jobs: { kept: 'one row for each job that runs or waits' },
-  archived_lately: { pruned: forgetLately.statements(0) },
   archived_days: { kept: 'one row for a day of a connection, of which the archive has all records' },
   database_sizes: { kept: 'one row a day, for 60 days' },
   test_calls: { kept: 'the hosts of one hour: the first test of the next deletes them' },

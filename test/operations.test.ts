@@ -234,7 +234,7 @@ it('a safety event over its whole life: delivered, archived and deleted from D1'
     }
     const end = Date.now() + 400 * 86_400_000;
     for (const prune of [pruneDeliveries, pruneNotifications, pruneChanges]) await prune(bindings, end);
-    // It has not changed lately by then, or the archive would note where it is.
+    // It has not changed lately by then, or the change feed would say that it is archived.
     await rows('update safety_events set updated_at = 0');
     await archive(bindings, end);
     expect(await rows('select 1 from safety_events')).toEqual([]);

@@ -3,7 +3,6 @@ import { type Database, jsonList, statement } from '../platform/db/database.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../platform/db/guard.ts';
 import { selected, sizeOf } from '../platform/db/pages.ts';
 import { bucketOf } from './archive/bucket.ts';
-import { findArchived } from './archive/lately.ts';
 import { connections } from './lists/connections.ts';
 import { drivers } from './lists/drivers.ts';
 import { type List, shownOf } from './lists/list.ts';
@@ -12,8 +11,8 @@ import { vehicles } from './lists/vehicles.ts';
 import { readList } from './service.ts';
 
 /**
- * Finds an item of a list by id: a row of D1. Archived items are found by id for 31 days after a change, and otherwise
- * by their time in the list's order, in milliseconds since 1970.
+ * Finds an item of a list by id: a row of D1. Archived items are found by their time in the list's order, in
+ * milliseconds since 1970.
  *
  * @throws Refusal: unauthenticated, forbidden
  */
@@ -26,11 +25,9 @@ export async function findItem<T>(
 ): Promise<T | undefined> {
   const [[row]] = await asCaller(env, caller, (db) => [selectByIds(db, caller, list, [id])]);
   if (row) return list.present(shownOf(list, row));
-  if (!list.archive || !bucketOf(env)) return undefined;
-  const [archived] = await findArchived(env, caller, list.archive, [id]);
-  if (archived) return list.present(shownOf(list, archived));
   // Nothing of the future is archived.
-  return at === undefined || at > Date.now() ? undefined : findAt(env, caller, list, id, at);
+  const isArchived = list.archive && bucketOf(env) && at !== undefined && at <= Date.now();
+  return isArchived ? findAt(env, caller, list, id, at) : undefined;
 }
 
 /** Finds an item by its time, among the first 500 of that millisecond. */

@@ -39,10 +39,16 @@ export const maxRecordsPerRow = 500;
  * The statement that records other changes or deletions of a kind, in the same transaction. `ids` is a query with a
  * column `id`; it runs before a deletion. Writes one row for 500 records.
  */
-export const noteRecords = (source: ChangeSource, action: Action, kind: ListedKind, ids: SQL): SQL => sql`
-  insert into changes (account_id, seq, connection_id, action, records)
+export const noteRecords = (
+  source: ChangeSource,
+  action: Action,
+  kind: ListedKind,
+  ids: SQL,
+  archivedDay: number | null = null,
+): SQL => sql`
+  insert into changes (account_id, seq, connection_id, action, records, archived_day, quiet)
   select ${source.accountId}, ${nextSeq(source)} + part, ${source.connectionId}, ${action},
-    json_object(${kind}, json_group_array(id))
+    json_object(${kind}, json_group_array(id)), ${archivedDay}, ${Number(archivedDay !== null)}
   from (select id, (row_number() over () - 1) / ${sql.raw(String(maxRecordsPerRow))} as part from (${ids}))
   group by part`;
 
@@ -50,16 +56,19 @@ export const noteRecords = (source: ChangeSource, action: Action, kind: ListedKi
 export const noteDeleted = (db: Database, source: ChangeSource, kind: ListedKind, ids: string[]) =>
   change(db)`${noteRecords(source, 'deleted', kind, listOf(ids))}`;
 
-/** Records changes or deletions of archived records. `kind` is the name of their list. */
+/**
+ * Records that records of a day were archived, or that archived ones were changed or deleted. `kind` is the name of
+ * their list. Nobody is notified of them.
+ */
 export function noteArchived(
   db: Database,
-  { kind: name, ...owner }: { kind: string; accountId: string; connectionId: string },
+  { kind: name, day, ...owner }: { kind: string; accountId: string; connectionId: string; day: number },
   action: Action,
   ids: unknown[],
 ) {
   const kind = lists.find(({ list }) => list.archive?.name === name)?.kind;
   if (!kind) throw new Error(`${name} is no list`);
-  return change(db)`${noteRecords({ ...owner, now: Date.now() }, action, kind, listOf(ids))}`;
+  return change(db)`${noteRecords({ ...owner, now: Date.now() }, action, kind, listOf(ids), day)}`;
 }
 
 const listOf = (ids: unknown[]): SQL => sql`select value as id from json_each(${JSON.stringify(ids)})`;

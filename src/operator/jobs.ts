@@ -1,7 +1,6 @@
 import { pruneAudit } from '../accounts/audit/prune.ts';
 import { pruneCredentials } from '../accounts/prune.ts';
 import { archive } from '../fleet/archive/job.ts';
-import { forgetLately } from '../fleet/archive/lately.ts';
 import { exportJob } from '../fleet/exports/exports.ts';
 import { prepareExports, pruneExports } from '../fleet/exports/run.ts';
 import { pruneChanges } from '../fleet/note-changes.ts';
@@ -53,7 +52,6 @@ export const jobs: Jobs = {
   'delete expired credentials': hourly(pruneCredentials),
   'delete old audit entries': hourly(pruneAudit),
   're-encrypt': hourly(reEncrypt),
-  'forget where old changes are archived': hourly(forgetLately),
   'note which connections are silent': hourly(noteSilences),
   'note the size of the database': hourly(noteSize),
 };

@@ -50,7 +50,7 @@ export async function insertTrips(
 
 /** Forgets everything that was archived and everything that would be. */
 export async function emptyArchive(): Promise<void> {
-  for (const table of ['archived_lately', 'archived_days', 'jobs', 'trips', 'safety_events', 'accidents'])
+  for (const table of ['archived_days', 'jobs', 'trips', 'safety_events', 'accidents'])
     await rows(`delete from ${table}`);
   const { objects } = await bucket.list();
   await bucket.delete(objects.map(({ key }) => key));

@@ -79,7 +79,6 @@ const contents = ({ accountId }: World): Record<string, Record<string, unknown>>
   fan_outs: { type: 2, id: `ffffffff-${accountId}`, expanded_to: '~', created_at: later },
   archived_days: { kind: 'trips', day: 20_000 },
   exports: { wanted: '{}', expires_at: later },
-  archived_lately: { kind: 'trips', changed_at: later },
   event_counts: { hours: 1, start: 480_000, types: '{}', vehicles: '{}', drivers: '{}' },
   service_levels: { hours: 24, start: 480_000, waits: '{}' },
 });

@@ -10,12 +10,11 @@ import type { Lease } from '../../platform/jobs/lease.ts';
 import { described, fault } from '../../platform/log.ts';
 import { type ArchivedRow, type ArchiveKind, isSame, newerOf, placeOf } from '../lists/archived.ts';
 import { archiveKinds } from '../lists/registry.ts';
-import { noteArchived } from '../note-changes.ts';
+import { keptMs, noteArchived } from '../note-changes.ts';
 import { bucketOf, type Folder, type Part } from './bucket.ts';
 import { catalogued, inArchive, putEntry } from './catalog.ts';
 import { dayOf, firstHotDay } from './day.ts';
 import { deleteFiles, lengthOf, maxCharacters, type Sizes, tidy, usualSizes, writeParts } from './files.ts';
-import { noteLately } from './lately.ts';
 import { readPart, readRowsWith } from './parquet.ts';
 
 /** How many connections with old rows are handled at a time; each has a day moved before any has two. */
@@ -106,11 +105,12 @@ async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
   for (let at = 0; at < versions.length; at += rowsPerStatement) {
     const some = versions.slice(at, at + rowsPerStatement);
     const rows = some.map(({ row }) => row);
-    // Until then the change feed shows late rows as received.
-    const merged = some.flatMap(({ row, newer }) => (isSame(kind, row, newer) ? [] : [row.id]));
+    // The change feed finds them in the archive from here on, and as merged.
+    const shown = some.flatMap(({ row, newer }) =>
+      Number(row.updatedAt) > Date.now() - keptMs - dayMs || !isSame(kind, row, newer) ? [row.id] : [],
+    );
     await write(
-      noteLately(db, kind, day, rows),
-      ...(merged.length > 0 ? [noteArchived(db, day, 'changed', merged)] : []),
+      ...(shown.length > 0 ? [noteArchived(db, day, 'changed', shown)] : []),
       deleteRows(db, kind, rows),
     );
   }

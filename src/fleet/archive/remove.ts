@@ -73,14 +73,11 @@ async function noteFile(at: ReturnType<typeof fileAt>, { db, write }: Lease): Pr
 
 /** Removes entries from the catalog. Returns whether those were all. */
 async function removeEntries({ db, write }: Lease, owner: Owner): Promise<boolean> {
-  const owned = ownedBy(owner);
-  const [days = 0, lately = 0] = await write(
+  const [days = 0] = await write(
     change(db)`delete from archived_days where (kind, connection_id, day) in (
-        select kind, connection_id, day from archived_days where ${owned} limit ${rowsPerChunk})`,
-    change(db)`delete from archived_lately where (kind, id) in (
-        select kind, id from archived_lately where ${owned} limit ${rowsPerChunk})`,
+        select kind, connection_id, day from archived_days where ${ownedBy(owner)} limit ${rowsPerChunk})`,
   );
-  return days < rowsPerChunk && lately < rowsPerChunk;
+  return days < rowsPerChunk;
 }
 
 /**

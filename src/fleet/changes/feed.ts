@@ -7,9 +7,9 @@ import { mayReadReplica } from '../../platform/db/replica-reads.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
-import { findArchived } from '../archive/lately.ts';
+import { findArchived } from '../archive/find.ts';
 import { presentSized, type SizedItem, selectByIds } from '../find.ts';
-import { type List, shownOf } from '../lists/list.ts';
+import { shownOf } from '../lists/list.ts';
 import { lists } from '../lists/registry.ts';
 import { keptMs } from '../note-changes.ts';
 import { type Collapsed, collapse, entriesOf, keysOf, type Noted, type Reached, reachedAt } from './page.ts';
@@ -100,7 +100,7 @@ const selectRows = (
 ) => {
   const beyond = sql.raw(after.records === undefined ? '>' : '>=');
   return statement<Noted & Scanned>(db)`${scan({
-    columns: sql`seq, connection_id as "connectionId", action, records`,
+    columns: sql`seq, connection_id as "connectionId", action, records, archived_day as "day"`,
     source: sql`changes where account_id = ${accountId} and seq ${beyond} ${after.seq}`,
     order: sql`order by seq`,
     passes: and(
@@ -117,7 +117,8 @@ const bytesAround = 200;
 
 /**
  * Adds the current state of records, reading a row for each. A missing one, or one of a connection that is being
- * deleted, is reported as deleted once the feed reaches its deletion, and left out before. `cut` is how far this gets
+ * deleted, is reported as deleted once the feed reaches its deletion, and left out before. So is one that was archived,
+ * until the feed reaches the note of that, which says where it is. `cut` is how far this gets
  * if the page would become too large.
  */
 async function withState(
@@ -143,6 +144,7 @@ async function withState(
 async function readCurrent(env: Env, caller: Caller, records: Collapsed[]): Promise<Map<string, SizedItem>> {
   const wanted = lists
     .map(({ kind, list }) => ({
+      kind,
       list,
       ids: records.filter((record) => record.kind === kind).map(({ id }) => id),
     }))
@@ -156,16 +158,15 @@ async function readCurrent(env: Env, caller: Caller, records: Collapsed[]): Prom
     return list ? rows.map((row) => presentSized(list, row)) : [];
   });
   const known = new Map(items.map((item) => [item.id, item]));
-  for (const { list, ids } of wanted) {
-    const missing = ids.filter((id) => !known.has(id));
-    for (const item of await archivedItems(env, caller, list, missing)) known.set(item.id, item);
+  for (const { kind, list } of wanted) {
+    if (!list.archive) continue;
+    const missing = records.flatMap(({ day, ...record }) =>
+      record.kind === kind && day !== null && !known.has(record.id) ? [{ ...record, day }] : [],
+    );
+    for (const row of await findArchived(env, caller, list.archive, missing)) {
+      const item = presentSized(list, { ...shownOf(list, row), recordId: String(row.id) });
+      known.set(item.id, item);
+    }
   }
   return known;
-}
-
-/** Records archived since they changed, such as late ones of old days. */
-async function archivedItems(env: Env, caller: Caller, list: List, ids: string[]): Promise<SizedItem[]> {
-  if (!list.archive) return [];
-  const rows = await findArchived(env, caller, list.archive, ids);
-  return rows.map((row) => presentSized(list, { ...shownOf(list, row), recordId: String(row[list.id]) }));
 }

@@ -2,24 +2,35 @@ import type { CursorKeys } from '../../platform/db/cursor.ts';
 import type { Action } from '../note-changes.ts';
 
 /** A row of `changes`: `records` are ids by kind, as JSON. */
-export type Noted = { seq: number; connectionId: string; action: Action; records: string };
+export type Noted = {
+  seq: number;
+  connectionId: string;
+  action: Action;
+  records: string;
+  /** Where the archive has them, if it has: days since 1970. */
+  day: number | null;
+};
 
 /** How far a client has read: to the end of a row, or through some of its records. */
 export type Reached = { seq: number; records?: number };
 
 /** A changed record, and the position after it. */
-export type Entry = { kind: string; id: string; connectionId: string; action: Action; reached: Reached };
+export type Entry = Pick<Noted, 'connectionId' | 'action' | 'day'> & {
+  kind: string;
+  id: string;
+  reached: Reached;
+};
 
 /** The changed records of these kinds in rows after `after`, in order. */
 export function entriesOf(rows: Noted[], after: Reached, kinds: readonly string[]): Entry[] {
-  return rows.flatMap(({ seq, connectionId, action, records }) => {
+  return rows.flatMap(({ seq, records, ...noted }) => {
     const byKind: Record<string, string[]> = JSON.parse(records); // as `note.ts` writes them
     const all = Object.entries(byKind).flatMap(([kind, ids]) => ids.map((id) => ({ kind, id })));
     const read = seq === after.seq ? (after.records ?? all.length) : 0;
     return all
       .map((record, at): Entry => {
         const isLast = at === all.length - 1;
-        return { ...record, connectionId, action, reached: isLast ? { seq } : { seq, records: at + 1 } };
+        return { ...record, ...noted, reached: isLast ? { seq } : { seq, records: at + 1 } };
       })
       .slice(read)
       .filter(({ kind }) => kinds.includes(kind));

@@ -23,6 +23,7 @@ const rows = fc.array(row, { maxLength: 12 }).map((all) =>
       connectionId: 'c',
       action,
       records: JSON.stringify(byKind),
+      day: null,
     }),
   ),
 );

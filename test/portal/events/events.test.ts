@@ -189,7 +189,6 @@ describe('the page of a safety event', () => {
       await page(`?type=Speeding&from=${hoursAgo(24 * 21).slice(0, 10)}`),
     )?.[1];
     await move(us, at, { kind: kindOf(safetyEvents) });
-    await rows('delete from archived_lately');
     expect((await get(`/portal/events/${await eventId('old')}`)).status).toBe(404);
     expect(await html(link ?? '')).toContain('Speeding, Truck 114');
   });

@@ -1,0 +1,46 @@
+import { sql } from 'drizzle-orm';
+import { statement } from '../../platform/db/database.ts';
+import { asCaller, type Caller, notBeingDeleted } from '../../platform/db/guard.ts';
+import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
+import { bucketOf, type DayOf, type Part, readAgain } from './bucket.ts';
+import { readRowsWith } from './parquet.ts';
+
+/** How many days are read in parallel. */
+const daysAtATime = 5;
+
+/**
+ * Finds archived records by their ids and days, as D1 would return them. Reads the files of each day concerned.
+ *
+ * @throws Refusal: unauthenticated, forbidden, unavailable when a file cannot be read
+ */
+export async function findArchived(
+  env: Env,
+  caller: Caller,
+  kind: ArchiveKind,
+  wanted: { id: string; connectionId: string; day: number }[],
+): Promise<ArchivedRow[]> {
+  const bucket = bucketOf(env);
+  if (!bucket || wanted.length === 0) return [];
+  const ids = new Set<unknown>(wanted.map(({ id }) => id));
+  const places = JSON.stringify(wanted.map(({ connectionId, day }) => [connectionId, day]));
+  const rowsOn = async ({ parts, ...day }: DayOf & { parts: string }): Promise<ArchivedRow[]> => {
+    const found: ArchivedRow[] = [];
+    for (const { file } of JSON.parse(parts) as Part[]) // as the catalog has them
+      found.push(...(await readRowsWith({ bucket, kind, day }, file, 'id', ids)));
+    return found;
+  };
+  return readAgain(async () => {
+    const [days] = await asCaller(env, caller, (db) => [
+      statement<DayOf & { parts: string }>(db)`
+        select d.kind, d.account_id as accountId, d.connection_id as connectionId, d.day, d.parts
+        from (select distinct value->>0 as connection_id, value->>1 as day from json_each(${places})) w
+        cross join archived_days d
+        on d.kind = ${kind.name} and d.connection_id = w.connection_id and d.day = w.day
+        where +d.account_id = ${caller.accountId} and ${notBeingDeleted(sql`d.connection_id`)}`,
+    ]);
+    const found: ArchivedRow[] = [];
+    for (let at = 0; at < days.length; at += daysAtATime)
+      found.push(...(await Promise.all(days.slice(at, at + daysAtATime).map(rowsOn))).flat());
+    return found;
+  });
+}

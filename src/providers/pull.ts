@@ -20,7 +20,7 @@ import {
 } from './plan.ts';
 import { Problem } from './problem.ts';
 import { connectorOf } from './registry.ts';
-import { type Claimed, claimDue, dueConnections, noteHealth, type Saved, save } from './store.ts';
+import { type Claimed, claimDue, dueConnections, type Saved, save } from './store.ts';
 
 /**
  * When an invocation stops beginning pages: the last may take 18 s and must be written within the 30 s of background
@@ -81,7 +81,7 @@ async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<stri
       succeededAt: saved.succeededAt ?? claimed.succeededAt,
       now,
     });
-    if (health !== claimed.healthStatus) await noteHealth(env, claimed, health, now);
+    if (health !== claimed.healthStatus) saved.health = health;
     if (session) saved.session = await seal(config(env).headerKeys, claimed.connectionId, { session });
     const isDue = await save(env, claimed, saved, run.limitedUntil ?? nextDueAt(run, now));
     return isDue ? claimed.connectionId : undefined;

@@ -90,6 +90,8 @@ export type Saved = {
   succeededAt?: number;
   session?: Sealed;
   refusedAt?: number;
+  /** Also for lists and the change feed. */
+  health?: HealthStatus;
 };
 
 /**
@@ -100,47 +102,32 @@ export type Saved = {
 export async function save(
   env: Env,
   claimed: Claimed,
-  { feeds, succeededAt, session, refusedAt }: Saved,
+  { feeds, succeededAt, session, refusedAt, health }: Saved,
   end?: number,
 ): Promise<boolean | undefined> {
   const db = openDatabase(env);
   const due = refusedAt === undefined ? (end ?? claimed.dueAt) : null;
   const ended = end === undefined ? sql.empty() : sql`claimed_until = 0, claim = null,`;
+  const { connectionId: id, accountId, claim } = claimed;
+  const now = Date.now();
+  const healthy = health && sql`health = ${health}, health_at = iif(health = ${health}, health_at, ${now}),`;
+  const isNow = sql`exists (select 1 from pulls where connection_id = ${id} and health = ${health ?? null})`;
   const [[row]] = await transaction(
     db,
     [
       statement<{ isDue: number }>(db)`
-        update pulls set ${ended}
+        update pulls set ${ended} ${healthy ?? sql.empty()}
           feeds = coalesce(${feeds ? JSON.stringify(feeds) : null}, feeds),
           session = coalesce(${session ? JSON.stringify(session) : null}, session),
           refused_at = coalesce(${refusedAt ?? null}, refused_at),
           due_at = iif(${due} is null or due_at is ${claimed.dueAt}, ${due}, due_at)
-        where ${isOurs(claimed)} returning coalesce(due_at <= ${Date.now()}, 0) as isDue`,
-      ...(succeededAt === undefined ? [] : [notePulled(db, claimed.connectionId, succeededAt)]),
+        where connection_id = ${id} and claim = ${claim} returning coalesce(due_at <= ${now}, 0) as isDue`,
+      ...(health ? noteHealthStatus(db, { id, accountId, now }, health, isNow) : []),
+      ...(succeededAt === undefined ? [] : [notePulled(db, id, succeededAt)]),
     ],
     { repeatable: true },
   );
   return row && row.isDue === 1;
-}
-
-const isOurs = ({ connectionId, claim }: Claimed) =>
-  sql`connection_id = ${connectionId} and claim = ${claim}`;
-
-/** Records a connection's health, for lists and the change feed, if the run still has its claim. */
-export async function noteHealth(
-  env: Env,
-  claimed: Claimed,
-  status: HealthStatus,
-  now: number,
-): Promise<void> {
-  const db = openDatabase(env);
-  const { connectionId: id, accountId } = claimed;
-  const kept = change(db)`
-    update pulls set health = ${status}, health_at = ${now} where ${isOurs(claimed)} and health <> ${status}`;
-  const held = sql`exists (select 1 from pulls where ${isOurs(claimed)})`;
-  await transaction(db, [kept, ...noteHealthStatus(db, { id, accountId, now }, status, held)], {
-    repeatable: true,
-  });
 }
 
 export type Refused = { kind: string; sourceId: string; reason: string };

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { connectLinkMs, maxOpenLinks } from '../../../src/providers/links.ts';
-import { claimDue, noteHealth, save } from '../../../src/providers/store.ts';
+import { claimDue, save } from '../../../src/providers/store.ts';
 import { ask, follow, signIn, textOf } from '../../support/portal.ts';
 import { pullAll, read } from '../../support/provider.ts';
 import { samsaraToken as credential, samsara } from '../../support/providers/samsara.ts';
@@ -99,8 +99,7 @@ describe('somebody outside an account who has a connect link', () => {
     if (!claimed) throw new Error('it is due at once');
     expect(await save(env, claimed, { succeededAt: Date.now() })).toBeDefined();
     await fleet('POST', `${link}/withdraw`);
-    expect(await save(env, claimed, { succeededAt: Date.now() })).toBeUndefined();
-    await noteHealth(env, claimed, 1, Date.now());
+    expect(await save(env, claimed, { succeededAt: Date.now(), health: 1 })).toBeUndefined();
     expect(await rows('select health_status from connections where id = ?1', id)).toEqual([
       { health_status: 3 },
     ]);

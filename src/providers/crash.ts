@@ -14,17 +14,9 @@ export type Crash = {
   accelerationG?: unknown;
 };
 
+/** An accident is not refused because of these fields: only valid ones are given. */
 const { maxSpeedKph, accelerationG, severity, detectedAt, driverId: driver } = accidents.fields;
-const optional = { driver, maxSpeedKph, accelerationG, severity, detectedAt };
-
-/** The valid optional fields: an accident is not refused because of these. */
-const acceptable = (said: { [name in keyof typeof optional]: unknown }) =>
-  Object.fromEntries(
-    Object.entries(optional).flatMap(([name, { input }]) => {
-      const value = said[name as keyof typeof optional]; // one of its keys
-      return v.is(input, value) ? [[name, value]] : [];
-    }),
-  );
+const optional = Object.entries({ driver, maxSpeedKph, accelerationG, severity, detectedAt });
 
 /**
  * The records of an accident: one per level reached, since each is notified once, or one that dismisses it. None
@@ -32,9 +24,11 @@ const acceptable = (said: { [name in keyof typeof optional]: unknown }) =>
  */
 export function crashRecords(
   { sourceId, sourceUpdatedAt, startedAt, location, ...event }: ProviderRecord,
-  { vin, level, dismissed, reportUrl, severity, accelerationG }: Crash,
+  { vin, level, dismissed, reportUrl, accelerationG: force, ...crash }: Crash,
 ): ProviderRecord[] {
   if (vin === null || location === null) return [];
+  const accelerationG = typeof force === 'number' ? Math.abs(force) : undefined;
+  const said: { [name: string]: unknown } = { ...event, detectedAt: event.issuedOn, ...crash, accelerationG };
   const record = {
     kind: 'accident' as const,
     sourceId,
@@ -42,13 +36,9 @@ export function crashRecords(
     eventTime: startedAt,
     vin,
     location,
-    ...acceptable({
-      driver: event.driver,
-      maxSpeedKph: event.maxSpeedKph,
-      detectedAt: event.issuedOn,
-      severity,
-      accelerationG: typeof accelerationG === 'number' ? Math.abs(accelerationG) : undefined,
-    }),
+    ...Object.fromEntries(
+      optional.flatMap(([name, { input }]) => (v.is(input, said[name]) ? [[name, said[name]]] : [])),
+    ),
   };
   if (dismissed) return [{ ...record, notificationLevel: 1, dismissed: true }];
   return Array.from({ length: level }, (_, i) => ({

@@ -94,33 +94,24 @@ async function queueStories(
 }
 
 function storyOf({ id, accountId, name, health, ...rest }: Changed): Story {
-  const { subject, lead } = words[health];
+  const [subject, lead] = words[health];
   const text = health === 1 ? lead : [lead, adviceOn(rest)].filter(Boolean).join(' ');
   return { id, accountId, name, subject, text };
 }
 
-const words: { [status in HealthStatus]: { subject: string; lead: string } } = {
-  1: {
-    subject: 'works again',
-    lead: 'works again. We are loading what happened meanwhile, and will notify you of it.',
-  },
-  2: { subject: 'is late', lead: 'nothing could be pulled for a while.' },
-  3: {
-    subject: 'is unavailable',
-    lead: 'nothing is being pulled, so you are not notified of crashes.',
-  },
-  4: { subject: 'is incomplete', lead: 'some of its data cannot be pulled.' },
+/** The subject of each status, and what the text begins with. */
+const words: { [status in HealthStatus]: [string, string] } = {
+  1: ['works again', 'works again. We are loading what happened meanwhile, and will notify you of it.'],
+  2: ['is late', 'nothing could be pulled for a while.'],
+  3: ['is unavailable', 'nothing is being pulled, so you are not notified of crashes.'],
+  4: ['is incomplete', 'some of its data cannot be pulled.'],
 };
 
 /** What to do about the first feed with a problem. */
-function adviceOn({
-  provider,
-  feeds,
-  isWithdrawn,
-}: Pick<Changed, 'provider' | 'feeds' | 'isWithdrawn'>): string {
-  if (isWithdrawn) return 'The consent to it was withdrawn by its connect link.';
-  const connector = connectorOf(provider);
-  const known = JSON.parse(feeds) as Feeds; // as it was written
+function adviceOn(changed: Pick<Changed, 'provider' | 'feeds' | 'isWithdrawn'>): string {
+  if (changed.isWithdrawn) return 'The consent to it was withdrawn by its connect link.';
+  const connector = connectorOf(changed.provider);
+  const known = JSON.parse(changed.feeds) as Feeds; // as it was written
   const problem = feedNames.map((name) => known[name]?.problem).find((one) => one !== undefined);
   return connector && problem ? adviceFor(connector, problem) : '';
 }

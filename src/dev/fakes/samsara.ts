@@ -90,7 +90,6 @@ export const samsaraVehicle = (n: number, more: Item = {}): Item => ({
   licensePlate: `PLT-${n}`,
   notes: '',
   tags: [{ id: '3914', name: 'North' }],
-  createdAtTime: '2024-03-01T10:00:00Z',
   updatedAtTime: '2026-01-10T08:00:00Z',
   ...more,
 });
@@ -103,8 +102,6 @@ export const samsaraDriver = (n: number, more: Item = {}): Item => ({
   phone: '+13035550100',
   licenseNumber: `99-${n}`,
   licenseState: 'CO',
-  timezone: 'America/Denver',
-  createdAtTime: '2024-03-01T10:00:00Z',
   updatedAtTime: '2026-01-10T08:00:00Z',
   ...more,
 });
@@ -115,7 +112,6 @@ export const samsaraTrip = (vehicle: Item, at: number, more: Item = {}): Item =>
   completionStatus: 'completed',
   tripStartTime: new Date(at).toISOString(),
   tripEndTime: new Date(at + 1_800_000).toISOString(),
-  createdAtTime: new Date(at).toISOString(),
   updatedAtTime: new Date(at + 1_800_000).toISOString(),
   startLocation: { latitude: 39.7392, longitude: -104.9903, headingDegrees: 120 },
   endLocation: { latitude: 39.75, longitude: -104.87, headingDegrees: 90 },
@@ -128,7 +124,6 @@ export const samsaraEvent = (vehicle: Item, label: string, at: number, more: Ite
   asset: { id: vehicle.id, name: vehicle.name, vin: vehicle.vin, type: 'vehicle' },
   driver: { id: '50001', name: 'Robin Reyes 1' },
   behaviorLabels: [{ label, source: 'automated' }],
-  contextLabels: [],
   eventState: 'needsReview',
   startMs: new Date(at).toISOString(),
   endMs: new Date(at + 4_000).toISOString(),
@@ -137,19 +132,15 @@ export const samsaraEvent = (vehicle: Item, label: string, at: number, more: Ite
   location: {
     latitude: 39.7392,
     longitude: -104.9903,
-    headingDegrees: 120,
-    accuracyMeters: 5,
     address: {
       streetNumber: '1437',
       street: 'Bannock Street',
       city: 'Denver',
       state: 'Colorado',
-      postalCode: '80202',
     },
   },
   maxAccelerationGForce: 0.61,
   media: [],
-  inboxEventUrl: 'https://cloud.samsara.com/o/20936/fleet/reports/safety/events',
   incidentReportUrl: `https://cloud.samsara.com/o/20936/fleet/reports/safety/vehicle/${vehicle.id}/incident/${at}`,
   ...more,
 });

@@ -63,7 +63,7 @@ describe('somebody outside an account who has a connect link', () => {
     const link = await create();
     await connect(link);
     const [before] = await pulls();
-    const [id] = [String(before?.connection_id)];
+    const id = String(before?.connection_id);
     await pullAll(id);
     const question = await textOf(await fleet('GET', `${link}/withdraw`));
     expect(question).toContain('Withdraw your consent? Nothing more of “Harbor” is read');
@@ -73,11 +73,16 @@ describe('somebody outside an account who has a connect link', () => {
     expect(after).toMatchObject({ due_at: null, claim: null });
     expect(after?.secrets).not.toBe(before?.secrets);
     const calls = provider.calls.length;
-    await ask('POST', `/portal/connections/${id}/resume`, { cookie });
-    expect(await rows('select 1 from pulls where connection_id = ?1 and due_at is not null', id)).toEqual([]);
+    const why = 'The consent to this connection was withdrawn.';
+    const fields = { credential: `${credential}2` };
+    const path = `/portal/connections/${id}`;
+    expect(await textOf(await ask('POST', `${path}/credential`, { cookie, fields }))).toContain(why);
+    for (const action of ['pull', 'resume', 'pause'])
+      expect(await follow(await ask('POST', `${path}/${action}`, { cookie }), cookie)).toContain(why);
     expect(provider.calls).toHaveLength(calls);
+    expect(await pulls()).toEqual([after]);
     expect(await textOf(await ask('GET', links, { cookie }))).toContain('Consent withdrawn');
-    const page = await textOf(await ask('GET', `/portal/connections/${id}`, { cookie }));
+    const page = await textOf(await ask('GET', path, { cookie }));
     expect(page).toMatch(/Consent withdrawn.*Nothing more is pulled/);
     expect(page).not.toMatch(/Replace the|Pull now|Pause|Resume/);
     const overview = await (await ask('GET', '/portal', { cookie })).text();
@@ -85,10 +90,6 @@ describe('somebody outside an account who has a connect link', () => {
     expect((await operator.get(`/operator/connections/${id}/pull`)).data).toMatchObject({
       ...{ state: 'refused', isWithdrawn: true },
     });
-    expect((await fleet('POST', `${link}/withdraw`)).status).toBe(303);
-    const again = await create('Once more');
-    await connect(again);
-    expect(await pulls()).toHaveLength(2);
   });
 
   it('ends a pull that is under way by it, which says no more of the health', async () => {
@@ -103,23 +104,6 @@ describe('somebody outside an account who has a connect link', () => {
     expect(await rows('select health_status from connections where id = ?1', id)).toEqual([
       { health_status: 3 },
     ]);
-  });
-
-  it('has withdrawn it for good: no other credential is taken, nor tried, and nothing is pulled', async () => {
-    const link = await create();
-    await connect(link);
-    const [{ connection_id: id } = { connection_id: '' }] = await pulls();
-    await fleet('POST', `${link}/withdraw`);
-    const before = await pulls();
-    const calls = provider.calls.length;
-    const path = `/portal/connections/${id}`;
-    const why = 'The consent to this connection was withdrawn.';
-    const other = { credential: `${credential}2` };
-    expect(await textOf(await ask('POST', `${path}/credential`, { cookie, fields: other }))).toContain(why);
-    for (const action of ['pull', 'resume', 'pause'])
-      expect(await follow(await ask('POST', `${path}/${action}`, { cookie }), cookie)).toContain(why);
-    expect(provider.calls).toHaveLength(calls);
-    expect(await pulls()).toEqual(before);
   });
 
   it.each([

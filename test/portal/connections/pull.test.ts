@@ -32,16 +32,13 @@ describe('a connection that pulls', () => {
     provider.data.vehicles.push(samsaraVehicle(3, { make: 7 }));
     provider.data.events.push(samsaraEvent(truck, 'NeverHeardOf', Date.now() - 3_600_000));
     await pullRun(id);
-    const before = await rows('select feeds from pulls where connection_id = ?1', id);
-    const feeds = JSON.parse(String(before[0]?.feeds));
-    const [connectedAt] = await rows('select connected_at from pulls where connection_id = ?1', id);
-    feeds.events.history = {
-      to: Number(connectedAt?.connected_at) - 15 * 86_400_000,
-      cursor: null,
-      records: 1200,
-      beganAt: Date.now() - 60_000,
-    };
-    await rows('update pulls set feeds = ?1 where connection_id = ?2', JSON.stringify(feeds), id);
+    const history = { cursor: null, records: 1200, beganAt: Date.now() - 60_000 };
+    await rows(
+      `update pulls set feeds = json_set(feeds, '$.events.history',
+         json_set(?1, '$.to', connected_at - 15 * 86400000)) where connection_id = ?2`,
+      JSON.stringify(history),
+      id,
+    );
     const page = await textAt(path);
     expect(page).toMatch(
       /Safety events and accidents .*50% of 30 days 1,200 records, [\d,]+ a minute, about 1 min/,
@@ -58,7 +55,6 @@ describe('a connection that pulls', () => {
 
   it('says in plain words that the provider refuses the credential, and goes on with another', async () => {
     await pullAll(id);
-    const [before] = await rows('select feeds from pulls where connection_id = ?1', id);
     provider.data.token = 'samsara_api_made_up_2';
     await pullRun(id);
     for (const where of [path, '/portal/connections']) {
@@ -84,11 +80,6 @@ describe('a connection that pulls', () => {
     );
     await pullAll(id);
     expect(await textAt(path)).toContain('Healthy');
-    const [now] = await rows('select feeds, refused_at from pulls where connection_id = ?1', id);
-    expect(now?.refused_at).toBeNull();
-    expect(JSON.parse(String(now?.feeds)).trips.history).toEqual(
-      JSON.parse(String(before?.feeds)).trips.history,
-    );
   });
 
   it('warns of a new credential that is of another organization', async () => {
@@ -122,16 +113,6 @@ describe('a connection that pulls', () => {
     await vi.waitFor(async () => expect(await read(us, id, '/vehicles')).toHaveLength(3), {
       timeout: 10_000,
     });
-    const log = await rows(
-      'select action, fields from audit_log where account_id = ?1 and subject_id = ?2 order by seq',
-      us.accountId,
-      id,
-    );
-    expect(log.map(({ action, fields }) => `${action} ${fields}`)).toEqual([
-      'created []',
-      'changed ["paused"]',
-      'changed ["resumed"]',
-    ]);
   });
 
   it('shows where its provider is to call, and keeps the secret of that to itself', async () => {

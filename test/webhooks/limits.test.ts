@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ask, signIn } from '../support/portal.ts';
+import { ask, signIn, textOf } from '../support/portal.ts';
 import { story } from '../support/story.ts';
 import { as, operator } from '../support/world.ts';
 
@@ -54,20 +54,11 @@ describe('the limits of a receiver', () => {
   });
 });
 
-describe("the webhook's page", () => {
-  const shown = async (id: string, cookie: string) =>
-    (await (await ask('GET', `/portal/webhooks/${id}`, { cookie })).text()).replace(/<[^>]+>/g, ' ');
-
-  it.each([
-    [{}, 'Up to 50 at a time, 5 for now'],
-    [
-      { maxInFlight: 10, maxPerSecond: 20 },
-      'Up to 10 at a time, 20 a second, 5 for now. Set by the operator.',
-    ],
-  ])('says in words what its receiver gets: %j', async (limits, words) => {
-    const { id } = await tale.register();
-    const { cookie } = await signIn(tale.us);
-    await limit(id, limits);
-    expect(await shown(id, cookie)).toContain(words);
-  });
+it("the webhook's page says in words what its receiver gets", async () => {
+  const { id } = await tale.register();
+  const { cookie } = await signIn(tale.us);
+  const shown = async () => textOf(await ask('GET', `/portal/webhooks/${id}`, { cookie }));
+  expect(await shown()).toContain('Up to 50 at a time, 5 for now');
+  await limit(id, { maxInFlight: 10, maxPerSecond: 20 });
+  expect(await shown()).toContain('Up to 10 at a time, 20 a second, 5 for now. Set by the operator.');
 });

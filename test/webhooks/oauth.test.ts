@@ -101,12 +101,6 @@ describe('a webhook with an OAuth 2 client', () => {
 
   it.each([
     ['no secret', { clientSecret: undefined }, 'oauth.clientSecret', 'is required'],
-    [
-      'a plain http URL',
-      { tokenUrl: 'http://login.example.com' },
-      'oauth.tokenUrl',
-      'must be an absolute https URL',
-    ],
     ['a private address', { tokenUrl: 'https://10.0.0.1/t' }, 'oauth.tokenUrl', 'must use a host name'],
     ['a line break', { clientSecret: 'a\nb' }, 'oauth.clientSecret', 'must be visible ASCII characters'],
     ['another property', { grant: 'password' }, 'oauth.grant', 'is not a property of oauth'],
@@ -198,11 +192,7 @@ describe('a token endpoint that fails', () => {
     ],
     ['with a redirect', () => Response.redirect('https://elsewhere.example.com'), 'responded 302'],
     ['with something else than JSON', () => new Response('<html>'), 'responded without a bearer token'],
-    [
-      'with a token of another type',
-      () => granted('x', { token_type: 'mac' }),
-      'responded without a bearer token',
-    ],
+    ['with another type', () => granted('x', { token_type: 'mac' }), 'responded without a bearer token'],
     ['with a token that no header can hold', () => granted('a\r\nb'), 'responded without a bearer token'],
     ['with too much', () => granted('x'.repeat(maxTokenBytes)), 'responded without a bearer token'],
     ['by not being there', () => Promise.reject(new Error('connect refused')), 'cannot be reached'],

@@ -229,12 +229,6 @@ describe('without a good credential', () => {
 const keyOf = (id: string, byte: number) => ({ id, bytes: new Uint8Array(32).fill(byte) });
 const [older, newer, foreign] = [keyOf('k1', 1), keyOf('k2', 2), keyOf('k1', 3)];
 
-it('a generated credential has its prefix, 43 characters and a checksum', async () => {
-  expect(await generateToken('api', [newer])).toMatch(/^fds_[\w-]{49}$/);
-  expect(await generateToken('ingest', [newer])).toMatch(/^fdi_[\w-]{49}$/);
-  expect(isWellFormed(await generateToken('api', [newer]))).toBe(true);
-});
-
 it('a credential is recognised by any of the current keys, and by no others', async () => {
   const token = await generateToken('api', [older]);
   expect(await isRecognised(token, [newer, older])).toBe(true);

@@ -6,10 +6,10 @@ import { described, fault } from '../log.ts';
 import { bookmarkIn } from './cursor.ts';
 import { type Database, openSession } from './database.ts';
 import { asCaller, type Caller, guarded, type ReplicaReads } from './guard.ts';
-import { newTokenCache, readWithCache } from './token-cache.ts';
+import { newTokenCache } from './token-cache.ts';
 
-/** The tokens that this isolate has just checked on the primary. */
-const tokenCache = newTokenCache();
+/** Reads for the tokens that this isolate has just checked on the primary. */
+const readWithCache = newTokenCache();
 
 /**
  * Does what `asCaller` does, for statements that only read and may be slightly stale. Where there are replicas, a
@@ -42,18 +42,22 @@ export async function readAsCaller<const T extends readonly BatchItem<'sqlite'>[
     return results;
   };
   if (replicaReads.primary) return primary();
-  return readWithCache(tokenCache, caller.tokenId, {
+  const afterFailure = (error: unknown) => {
+    if (!(error instanceof Refusal) || error.failure.kind === 'unavailable') {
+      const home = nameOf(env);
+      fault('warn', { message: 'A replica failed, and the primary is read', home, ...described(error) });
+    }
+    replicaReads.primary = true;
+    return primary();
+  };
+  return readWithCache(caller.tokenId, {
     check: () => checkOnPrimary(env, caller),
     // After a failure the primary is read, not the replica again.
-    replica: async () => (await readIn(replicaReads.bookmark ?? 'first-unconstrained', false)).results,
-    primary: (error: unknown) => {
-      if (!(error instanceof Refusal) || error.failure.kind === 'unavailable') {
-        const home = nameOf(env);
-        fault('warn', { message: 'A replica failed, and the primary is read', home, ...described(error) });
-      }
-      replicaReads.primary = true;
-      return primary();
-    },
+    read: () =>
+      readIn(replicaReads.bookmark ?? 'first-unconstrained', false).then(
+        ({ results }) => results,
+        afterFailure,
+      ),
     behind: replicaReads.behind,
     used: (lastUsedAt) => {
       caller.lastUsedAt ??= lastUsedAt;

@@ -1,12 +1,7 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import {
-  cacheTtlMs,
-  newTokenCache,
-  readWithCache,
-  untilCachesExpire,
-} from '../../../src/platform/db/token-cache.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { cacheTtlMs, newTokenCache, untilCachesExpire } from '../../../src/platform/db/token-cache.ts';
 import { Refusal } from '../../../src/platform/errors.ts';
 import { virtualTime } from '../../support/runtime/virtual-time.ts';
 
@@ -22,6 +17,8 @@ type Story = {
   lists: List[];
   revocation: { at: number; out: number; back: number; reply: number; rate: number };
 };
+
+const ways = { behind: () => {}, used: () => {} };
 
 /** Plays a story. Returns the lists that began after the revocation's reply and were given data. */
 async function play(story: Story, waits = true): Promise<List[]> {
@@ -43,16 +40,13 @@ async function play(story: Story, waits = true): Promise<List[]> {
   };
   const read = async (list: List) => {
     await time.sleep(list.at);
-    const cache = isolates[list.isolate % isolates.length] ?? newTokenCache();
+    const readWithCache = isolates[list.isolate % isolates.length] ?? newTokenCache();
     const began = time.now();
-    const ways = {
+    const got = await readWithCache(token, {
+      ...ways,
       check: () => ask(list.check),
-      replica: () => ask(list.replica, list.lag),
-      primary: () => ask(list.check),
-      behind: () => {},
-      used: () => {},
-    };
-    const got = await readWithCache(cache, token, ways).then(
+      read: () => ask(list.replica, list.lag).catch(() => ask(list.check)),
+    }).then(
       () => true,
       () => false,
     );
@@ -109,7 +103,7 @@ describe('a list that begins after the reply to a revocation', () => {
 /** Reads lists every so often from a primary that is far away. Returns how long each took, and how many checks there were. */
 async function steadily(everyMs: number, count: number) {
   const time = virtualTime();
-  const cache = newTokenCache(time.now);
+  const readWithCache = newTokenCache(time.now);
   let checks = 0;
   const took: number[] = [];
   const primary = async () => {
@@ -120,13 +114,7 @@ async function steadily(everyMs: number, count: number) {
   const lists = Array.from({ length: count }, async (_, i) => {
     await time.sleep(i * everyMs);
     const began = time.now();
-    await readWithCache(cache, token, {
-      check: primary,
-      replica: async () => time.sleep(2),
-      primary: async () => {},
-      behind: () => {},
-      used: () => {},
-    });
+    await readWithCache(token, { ...ways, check: primary, read: () => time.sleep(2) });
     took.push(time.now() - began);
   });
   await time.run();
@@ -144,35 +132,50 @@ describe('a token in steady use', () => {
 });
 
 describe('a cached check', () => {
-  it('ends when a check is refused, not when none gets through', async () => {
-    const cache = newTokenCache(() => 1000);
-    const failing = (failure: Refusal['failure']) =>
-      cache.check(token, () => Promise.reject(new Refusal(failure)), true).catch(() => {});
-    await cache.check(token, async () => 0, true);
-    await failing({ kind: 'unavailable', retryAfter: 2 });
-    expect(cache.use(token)).toBeDefined();
-    await failing({ kind: 'forbidden' });
-    expect(cache.use(token)).toBeUndefined();
+  let now = 0;
+  const failing = (failure: Refusal['failure']) => () => Promise.reject(new Refusal(failure));
+  const unavailable = failing({ kind: 'unavailable', retryAfter: 2 });
+
+  /** Reads with a check that ends as `check` does, and returns whether the read waited for one. */
+  async function waits(cache: ReturnType<typeof newTokenCache>, check = async () => 0, id = token) {
+    const asked = vi.fn(check);
+    const renewed: Promise<unknown>[] = [];
+    const behind = (work: Promise<unknown>) => void renewed.push(work);
+    await cache(id, { ...ways, check: asked, read: async () => {}, behind }).catch(() => {});
+    await Promise.all(renewed);
+    return asked.mock.calls.length > renewed.length;
+  }
+
+  it.each([
+    ['ends when a check is refused', failing({ kind: 'forbidden' }), true],
+    ['stays when a check does not get through', unavailable, false],
+  ])('%s', async (_, check, expected) => {
+    const cache = newTokenCache(() => now);
+    now = 0;
+    expect(await waits(cache)).toBe(true);
+    now = cacheTtlMs / 2;
+    expect(await waits(cache, check)).toBe(false);
+    expect(await waits(cache)).toBe(expected);
   });
 
   it('counts from before the check was sent, and a later reply to an earlier check shortens nothing', async () => {
-    let now = 0;
     const cache = newTokenCache(() => now);
+    now = 0;
     const slow = Promise.withResolvers<number>();
-    const first = cache.check(token, () => slow.promise, true);
+    const first = waits(cache, () => slow.promise);
     now = 1500;
-    await cache.check(token, async () => 0, true);
+    expect(await waits(cache)).toBe(true);
     slow.resolve(0);
     await first;
     now = 3499;
-    expect(cache.use(token)).toBeDefined();
+    expect(await waits(cache, unavailable)).toBe(false);
     now = 3500;
-    expect(cache.use(token)).toBeUndefined();
+    expect(await waits(cache)).toBe(true);
   });
 
-  it('holds only so many tokens', async () => {
+  it('is dropped when there are too many', async () => {
     const cache = newTokenCache(() => 1000, 2);
-    for (const id of ['a', 'b', 'c']) await cache.check(id, async () => 0, true);
-    expect(['a', 'b', 'c'].map((id) => cache.use(id) !== undefined)).toEqual([false, false, true]);
+    for (const id of ['a', 'b', 'c']) await waits(cache, undefined, id);
+    expect([await waits(cache, undefined, 'c'), await waits(cache, undefined, 'a')]).toEqual([false, true]);
   });
 });

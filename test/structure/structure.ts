@@ -79,22 +79,17 @@ function meet(importer: string, imported: string): { folder: string; from: strin
 
 /** The nodes of a cycle, with the first repeated at the end. */
 function findCycle(graph: Graph): string[] | undefined {
-  const done = new Set<string>();
-  const visit = (node: string, path: string[]): string[] | undefined => {
-    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node];
-    if (done.has(node)) return undefined;
-    for (const next of graph.get(node)?.keys() ?? []) {
-      const cycle = visit(next, [...path, node]);
-      if (cycle) return cycle;
-    }
-    done.add(node);
-    return undefined;
-  };
-  for (const node of graph.keys()) {
-    const cycle = visit(node, []);
-    if (cycle) return cycle;
+  const left = new Map(graph);
+  const nextOf = (node: string) => [...(left.get(node)?.keys() ?? [])].find((target) => left.has(target));
+  // What leads to nothing that is left is in no cycle; of the rest each node leads to another one.
+  for (let size = -1; size !== left.size; ) {
+    size = left.size;
+    for (const node of left.keys()) if (nextOf(node) === undefined) left.delete(node);
   }
-  return undefined;
+  const path: string[] = [];
+  let [node] = left.keys();
+  for (; node !== undefined && !path.includes(node); node = nextOf(node)) path.push(node);
+  return node === undefined ? undefined : [...path.slice(path.indexOf(node)), node];
 }
 
 /** Worker code and Node programs share only what both TypeScript projects name. */

@@ -13,7 +13,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readProjects, sourceFiles } from './source.ts';
-import { importCycles } from './structure.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -84,10 +83,6 @@ describe('a list that is added as the guide says', () => {
     const { paths } = JSON.parse(readFileSync(join(copy, 'src/docs/openapi/published/openapi.json'), 'utf8'));
     expect(paths).toHaveProperty('/geofences');
   });
-});
-
-it('no folder imports in a cycle', () => {
-  expect(importCycles(sourceFiles(root)).join('\n')).toBe('');
 });
 
 it('every file belongs to a TypeScript project', () => {

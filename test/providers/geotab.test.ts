@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { nextTry } from '../../src/providers/geotab/exceptions.ts';
 import { reference, timeAt } from '../../src/providers/geotab/records.ts';
 import { aheadBy, providerStory, pullAll, pullColumn, pullRun } from '../support/provider.ts';
+import { type Item, iso } from '../support/providers/fleet.ts';
 import {
   fakeGeotab,
   type GeotabCall,
@@ -23,9 +24,6 @@ import { operator } from '../support/world.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
-const iso = (ms: number) => new Date(ms).toISOString();
-
-type Item = { [field: string]: unknown };
 
 let made = 0;
 let data: ReturnType<typeof geotabDatabase>;

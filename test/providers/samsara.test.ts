@@ -8,10 +8,9 @@ import {
   samsaraVehicle,
 } from '../../src/dev/fakes/samsara.ts';
 import { providerStory, pullAll, pullRun } from '../support/provider.ts';
+import { iso } from '../support/providers/fleet.ts';
 import { samsara } from '../support/providers/samsara.ts';
 import { rows } from '../support/rows.ts';
-
-const iso = (ms: number) => new Date(ms).toISOString();
 
 let data: SamsaraData;
 const tale = providerStory('samsara', () => data.token);

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { pull } from '../../src/providers/pull.ts';
 import { providerStory, pullAll, pullColumn, pullStatus } from '../support/provider.ts';
+import { iso } from '../support/providers/fleet.ts';
 import {
   fakeTerminal,
   type TerminalData,
@@ -17,7 +18,6 @@ import { rows } from '../support/rows.ts';
 import { operator } from '../support/world.ts';
 
 const day = 86_400_000;
-const iso = (ms: number) => new Date(ms).toISOString();
 const soon = () => Date.now() + 1_000;
 
 let data: TerminalData;

@@ -21,7 +21,12 @@ export type FleetEvent = { sourceId: string; confirm(): void };
 
 /** Soon enough to be after the connection was made, also in whole seconds. */
 export const soon = (n = 0) => Date.now() + 2_000 + n;
-export const idsOf = (items: { [field: string]: unknown }[]) => items.map(({ id }) => String(id));
+export const idsOf = (items: Item[]) => items.map(({ id }) => String(id));
 
 /** A name that is too long for any record. */
 export const longName = 'n'.repeat(1_000_000);
+
+/** Anything that a provider has. */
+export type Item = { [field: string]: unknown };
+
+export const iso = (ms: number): string => new Date(ms).toISOString();

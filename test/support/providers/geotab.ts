@@ -1,8 +1,5 @@
 import { dayMs } from '../../../src/platform/durations.ts';
-import { type Fleet, idsOf, longName, soon } from './fleet.ts';
-
-/** Anything in a made-up MyGeotab database, as Geotab gives it. */
-type Item = { [field: string]: unknown };
+import { type Fleet, type Item, idsOf, iso, longName, soon } from './fleet.ts';
 
 let made = 0;
 const versionOf = (n: number): string => n.toString(16).padStart(16, '0');
@@ -17,8 +14,6 @@ const cameInAt = (item: Item): number => cameIn.get(item) ?? 0;
 /** Gives an item new fields, and the version that comes with them. */
 export const geotabChange = <T extends Item>(item: T, more: Item): T =>
   Object.assign(item, more, { version: versionOf(++made) });
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** An item that came in at a time. */
 function come(at: number, item: Item): Item {
@@ -105,22 +100,6 @@ export const geotabPosition = (device: Item, at: number, more: Item = {}): Item 
 
 /** A rule as Geotab gives it. Those of customers have ids that say nothing. */
 export const geotabRule = (id: string, name: string): Item => ({ id, name, state: 'RuleStateActiveId' });
-
-/** What a made-up MyGeotab database holds; tests change it while it is being read. */
-export type GeotabData = {
-  database: string;
-  user: string;
-  password: string;
-  /** The sessions that are alive: what is taken out has ended. */
-  sessions: Set<string>;
-  devices: Item[];
-  users: Item[];
-  trips: Item[];
-  exceptions: Item[];
-  rules: Item[];
-  groups: Item[];
-  positions: Item[];
-};
 
 /** A call: its method, the type it is about, its parameters, and the host that got it. */
 export type GeotabCall = { method: string; typeName: string; params: Item; host: string };
@@ -253,16 +232,20 @@ function matches(item: Item, search: Item, typeName: string): boolean {
   );
 }
 
-/** A database with nothing in it but the groups and rules that there are always. */
-export const geotabDatabase = (database: string): GeotabData => ({
+/**
+ * A made-up MyGeotab database with nothing in it but the groups and rules that there are always. Tests change it while it
+ * is being read.
+ */
+export const geotabDatabase = (database: string) => ({
   database,
   user: `service@${database}.example.com`,
   password: 'a password with "quotes"',
-  sessions: new Set(),
-  devices: [],
-  users: [],
-  trips: [],
-  exceptions: [],
+  /** The sessions that are alive: what is taken out has ended. */
+  sessions: new Set<string>(),
+  devices: [] as Item[],
+  users: [] as Item[],
+  trips: [] as Item[],
+  exceptions: [] as Item[],
   rules: [
     geotabRule('RuleHarshBrakingId', 'Harsh Braking'),
     geotabRule('RulePostedSpeedingId', 'Speeding'),
@@ -274,8 +257,9 @@ export const geotabDatabase = (database: string): GeotabData => ({
     { id: 'GroupVehicleId', name: 'Vehicle' },
     { id: 'b27A1', name: 'North' },
   ],
-  positions: [],
+  positions: [] as Item[],
 });
+export type GeotabData = ReturnType<typeof geotabDatabase>;
 
 /** What people enter to connect a database. */
 export const geotabCredential = (

@@ -1,21 +1,5 @@
 import { dayMs } from '../../../src/platform/durations.ts';
-import { type Fleet, idsOf, longName, soon } from './fleet.ts';
-
-/** What a made-up Motive holds; tests change it while it is being read. */
-export type MotiveData = {
-  company: string;
-  key: string;
-  /** By how many hours the company's own days begin after those of UTC. */
-  dayBeginsAt?: number;
-  vehicles: Item[];
-  users: Item[];
-  groups: Item[];
-  periods: Item[];
-  performance: Item[];
-  speeding: Item[];
-};
-
-type Item = { [field: string]: unknown };
+import { type Fleet, type Item, idsOf, longName, soon } from './fleet.ts';
 
 /** Fields that Motive knows and does not give: when an item last changed, and that it is too slight to be shown. */
 const hidden = ['changedAt', 'isSlight'];
@@ -32,7 +16,7 @@ export function fakeMotive(
   const events = (items: Item[], query: URLSearchParams) => {
     const types = query.get('event_types')?.split(',');
     return items
-      .filter(onDays(query, data.dayBeginsAt ?? 0))
+      .filter(onDays(query, data.dayBeginsAt))
       .filter((item: Item | null) => !types || types.includes(String(item?.type)))
       .filter((item: Item | null) => !item?.isSlight || query.get('ignore_thresholds') === 'true');
   };
@@ -117,17 +101,20 @@ const iso = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+/, 
 
 let made = 0;
 
-/** A Motive with three vehicles, and nothing that happened yet. */
-export const motiveData = (): MotiveData => ({
+/** What a made-up Motive holds: three vehicles, and nothing that happened yet. Tests change it while it is being read. */
+export const motiveData = () => ({
   company: 'Sample Freight',
   key: `motive-secret-key-${made++}`,
   vehicles: [1, 2, 3].map((n) => motiveVehicle(n, { group_ids: [3, 1] })),
   users: [1, 2, 3].map((n) => motiveDriver(n)),
   groups: [1, 2, 3].map((id) => ({ id, name: `Yard ${id}` })),
-  periods: [],
-  performance: [],
-  speeding: [],
+  periods: [] as Item[],
+  performance: [] as Item[],
+  speeding: [] as Item[],
+  /** By how many hours the company's own days begin after those of UTC. */
+  dayBeginsAt: 0,
 });
+export type MotiveData = ReturnType<typeof motiveData>;
 
 /** A vehicle as Motive gives it. */
 export const motiveVehicle = (n: number, more: Item = {}): Item => ({

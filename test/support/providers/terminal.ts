@@ -1,20 +1,5 @@
 import { dayMs } from '../../../src/platform/durations.ts';
-import { type Fleet, idsOf, longName, soon } from './fleet.ts';
-
-/** What a made-up Terminal holds for one connection; tests change it while it is being read. */
-export type TerminalData = {
-  company: string;
-  secretKey: string;
-  connectionToken: string;
-  status?: string;
-  vehicles: Item[];
-  drivers: Item[];
-  groups: Item[];
-  trips: Item[];
-  events: Item[];
-};
-
-type Item = { [field: string]: unknown };
+import { type Fleet, type Item, idsOf, iso, longName, soon } from './fleet.ts';
 
 /**
  * A fake of Terminal's API, from its published description: it pages by cursor, wants both parts of the credential,
@@ -71,7 +56,7 @@ export function fakeTerminal(data: TerminalData, { perPage = 100 }: { perPage?: 
     if (path === '/connections/current')
       return Response.json({
         id: 'conn_01JD0000000000000000000001',
-        status: data.status ?? 'connected',
+        status: data.status,
         provider: { code: 'samsara', name: 'Samsara' },
         company: { name: data.company, dotNumbers: [] },
         createdAt: iso(longAgo),
@@ -90,8 +75,6 @@ const failed = (status: number, code: string, message: string): Response =>
 const at = (item: Item | null, ...path: string[]): unknown =>
   path.reduce((found: unknown, key) => (found as Item | null | undefined)?.[key], item); // whatever it is
 
-const iso = (ms: number): string => new Date(ms).toISOString();
-
 /** 26 characters, as identifiers have after their prefix. */
 const ulid = (n: number): string => `01JD${String(n).padStart(22, '0')}`;
 
@@ -100,9 +83,13 @@ const longAgo = Date.parse('2026-01-10T08:00:00Z');
 
 let made = 0;
 
-/** A Terminal that has a customer with three vehicles, and nothing that happened yet. */
-export const terminalData = (): TerminalData => ({
+/**
+ * What a made-up Terminal holds for one connection: three vehicles, and nothing that happened yet. Tests change it while
+ * it is being read.
+ */
+export const terminalData = () => ({
   company: 'Example Haulage',
+  status: 'connected',
   secretKey: 'sk_prod_secret_1',
   connectionToken: `con_tkn_secret_${made++}`,
   vehicles: [1, 2, 3].map((n) =>
@@ -110,9 +97,10 @@ export const terminalData = (): TerminalData => ({
   ),
   drivers: [1, 2, 3].map((n) => terminalDriver(n)),
   groups: [1, 2, 3].map((n) => terminalGroup(n, `Yard ${n}`)),
-  trips: [],
-  events: [],
+  trips: [] as Item[],
+  events: [] as Item[],
 });
+export type TerminalData = ReturnType<typeof terminalData>;
 
 /** What people enter to connect it. */
 export const terminalCredential = ({

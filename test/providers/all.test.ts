@@ -55,6 +55,22 @@ describe.each(fleets)('%s', (provider, make) => {
     expect(limited).toHaveBeenCalledOnce();
   });
 
+  it('is asked for no more than its events in a minute in which nothing happens, and nothing is written', async () => {
+    const fleet = served();
+    const id = await tale.connectWith(fleet.credential);
+    await pullAll(id);
+    await rows('update pulls set due_at = 0 where connection_id = ?1', id);
+    const before = await pullColumn(id, 'feeds');
+    const asked: string[] = [];
+    tale.hooks.serves(fleet.origin, (request) => {
+      asked.push(new URL(request.url).pathname);
+      return fleet.serve(request);
+    });
+    await pull(env, [id]);
+    expect(asked.sort()).toEqual(fleet.asked);
+    expect(await pullColumn(id, 'feeds')).toBe(before);
+  });
+
   it('has records of the wrong shape refused, with the reason, and all others accepted', async () => {
     const fleet = served();
     const { vehicles } = fleet.known();

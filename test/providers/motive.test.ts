@@ -1,7 +1,13 @@
-import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { pull } from '../../src/providers/pull.ts';
-import { aheadBy, providerStory, pullAll, pullColumn, pullRun, pullStatus } from '../support/provider.ts';
+import {
+  aheadBy,
+  dismissed,
+  providerStory,
+  pullAll,
+  pullRun,
+  pullStatus,
+  reported,
+} from '../support/provider.ts';
 import {
   fakeMotive,
   type MotiveData,
@@ -12,7 +18,6 @@ import {
   motiveSpeeding,
   motiveVehicle,
 } from '../support/providers/motive.ts';
-import { rows } from '../support/rows.ts';
 
 const day = 86_400_000;
 /** Motive's times are whole seconds. */
@@ -152,11 +157,6 @@ it('takes over what is changed later', async () => {
 });
 
 describe('a crash', () => {
-  const dismissed = [
-    [1, false, false],
-    [2, false, false],
-  ];
-
   it('is confirmed by being listed after the review, and dismissed when the review has taken it away', async () => {
     const id = await connected([1]);
     const said = { acceleration: '-3.4', metadata: { severity: 'high' } };
@@ -183,11 +183,7 @@ describe('a crash', () => {
     await pullAll(id);
     await pullAll(id);
     await arrived(5);
-    expect(levels(truck.vin)).toEqual([
-      [1, false, false],
-      [2, true, false],
-      [3, true, true],
-    ]);
+    expect(levels(truck.vin)).toEqual(reported);
     expect(levels(other.vin)).toEqual(dismissed);
     const listed = await accidents(id);
     expect(listed.find(({ vin }) => vin === truck.vin)).toMatchObject({
@@ -295,18 +291,4 @@ it('catches up after a long pause, in stretches of days', async () => {
   await pullAll(id);
   const until = { to: iso(start + 60 * day), from: iso(start) };
   expect([(await events(id, until)).length, (await trips(id, until)).length]).toEqual([6, 3]);
-});
-
-it('needs no more calls in a minute in which nothing happens than there are lists', async () => {
-  const id = await connected();
-  asked = [];
-  await rows('update pulls set due_at = 0 where connection_id = ?1', id);
-  const before = await pullColumn(id, 'feeds');
-  await pull(env, [id]);
-  expect(asked.map(({ pathname }) => pathname).sort()).toEqual([
-    '/v1/speeding_events',
-    '/v2/driver_performance_events',
-    '/v2/driver_performance_events',
-  ]);
-  expect(await pullColumn(id, 'feeds')).toBe(before);
 });

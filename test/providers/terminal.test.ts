@@ -1,7 +1,5 @@
-import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { pull } from '../../src/providers/pull.ts';
-import { providerStory, pullAll, pullColumn, pullStatus } from '../support/provider.ts';
+import { dismissed, providerStory, pullAll, pullStatus, reported } from '../support/provider.ts';
 import { iso } from '../support/providers/fleet.ts';
 import {
   fakeTerminal,
@@ -14,7 +12,6 @@ import {
   terminalTrip,
   terminalVehicle,
 } from '../support/providers/terminal.ts';
-import { rows } from '../support/rows.ts';
 import { operator } from '../support/world.ts';
 
 const day = 86_400_000;
@@ -150,15 +147,8 @@ describe('a crash', () => {
     changed(crash, { cameraMedia: { frontFacing: { available: true } } }, Date.now() + 240_000);
     await pullAll(id);
     await arrived(5);
-    expect(levels(truck.vin)).toEqual([
-      [1, false, false],
-      [2, true, false],
-      [3, true, true],
-    ]);
-    expect(levels(other.vin)).toEqual([
-      [1, false, false],
-      [2, false, false],
-    ]);
+    expect(levels(truck.vin)).toEqual(reported);
+    expect(levels(other.vin)).toEqual(dismissed);
   });
 
   it('is dismissed when it has become something else, and stays at level 1 when nobody says more', async () => {
@@ -173,10 +163,7 @@ describe('a crash', () => {
     changed(near, { type: 'near_crash' });
     await pullAll(id);
     await arrived(3);
-    expect(levels(truck.vin)).toEqual([
-      [1, false, false],
-      [2, false, false],
-    ]);
+    expect(levels(truck.vin)).toEqual(dismissed);
     expect(levels(other.vin)).toEqual([[1, false, false]]);
     expect((await accidents(id)).map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
   });
@@ -192,17 +179,6 @@ it("counts the provider's own word where the connection's map has it", async () 
     'harsh_turn',
     'harsh_turn,HARSH_U_TURN',
   ]);
-});
-
-it('never asks by two sorts of time, and in a quiet minute only once, with nothing to write', async () => {
-  const id = await connected([], { historyDays: 3 });
-  expect(asked.some(({ searchParams }) => searchParams.has('startedAfter'))).toBe(true);
-  asked = [];
-  await rows('update pulls set due_at = 0 where connection_id = ?1', id);
-  const before = await pullColumn(id, 'feeds');
-  await pull(env, [id]);
-  expect(asked.map(({ pathname }) => pathname)).toEqual(['/tsp/v1/safety/events']);
-  expect(await pullColumn(id, 'feeds')).toBe(before);
 });
 
 it('says that Terminal has lost the customer, also to others, and goes on when they are back', async () => {

@@ -66,6 +66,17 @@ export const pullStatus = async (id: string) =>
 export const refusalsOf = async (id: string) =>
   (await pullStatus(id)).refusals.map(({ kind, reason }) => `${kind}: ${reason}`).sort();
 
+/** What `levels` has of an accident that was dismissed after its first level, and of one with a report. */
+export const dismissed = [
+  [1, false, false],
+  [2, false, false],
+];
+export const reported = [
+  [1, false, false],
+  [2, true, false],
+  [3, true, true],
+];
+
 /** Fresh for each test: an account, receivers that keep what they get, and what tests of a provider do most. */
 export function providerStory(provider: string, credentialNow = () => '') {
   const tale = {} as { us: World; hooks: ReturnType<typeof receiver> }; // filled in before each test

@@ -27,7 +27,9 @@ export async function currentRules(api: Api, kept: Rules | undefined): Promise<R
   try {
     const rules = await get(api, 'Rule', { resultsLimit: maxRules });
     const own = rules.flatMap((rule) => wordOf(api, field(rule, 'id'), field(rule, 'name')));
-    const taken = [...known.filter(([id]) => Object.hasOwn(stock, id)), ...own.slice(0, maxOwnRules)];
+    const isStock = ([id]: [string, string]) => Object.hasOwn(stock, id);
+    const named = own.filter((rule) => rule[1] !== rule[0] || !isStock(rule)).slice(0, maxOwnRules);
+    const taken = [...known.filter(isStock), ...named];
     return { at: now, map, words: Object.fromEntries(taken) };
   } catch (error) {
     if (!(error instanceof GeotabError) || error.kind !== 'unexpected') throw error;

@@ -7,6 +7,8 @@ export type Fleet = {
   wrongCredential: string;
   /** Replies as the provider does. */
   serve(request: Request): Promise<Response>;
+  /** What is asked for in a minute in which nothing happens. */
+  asked: string[];
   addVehicle(n: number): void;
   /** A vehicle with a name of a million characters, one of the wrong shape, and an event at a negative speed. */
   addBroken(): void;

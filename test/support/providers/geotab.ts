@@ -291,6 +291,7 @@ export function geotabFleet(): Fleet {
     credential: geotabCredential(data),
     wrongCredential: geotabCredential({ ...data, password: 'a wrong password' }),
     serve: fakeGeotab(data, { perPage: 2 }),
+    asked: ['/apiv1'],
     addVehicle: (n) => void data.devices.push(geotabDevice(n)),
     addBroken() {
       const broken = { vinInfoMake: 7, groups: 'none' };

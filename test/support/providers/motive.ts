@@ -246,6 +246,7 @@ export function motiveFleet(): Fleet {
     credential: data.key,
     wrongCredential: 'wrong-key-1',
     serve: fakeMotive(data, made % 2 === 0 ? { perPage: 2 } : { saysTotal: false }),
+    asked: ['/v1/speeding_events', '/v2/driver_performance_events', '/v2/driver_performance_events'],
     addVehicle: (n) => void vehicles.push(motiveVehicle(n, { updated_at: changedAt() })),
     addBroken() {
       vehicles.push(

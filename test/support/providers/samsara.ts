@@ -63,6 +63,7 @@ export function samsaraFleet(): Fleet {
     credential: data.token,
     wrongCredential: 'samsara_api_wrong',
     serve: fakeSamsara(data, { perPage: 2 }),
+    asked: ['/safety-events/stream'],
     addVehicle: (n) => void vehicles.push(samsaraVehicle(n, change())),
     addBroken() {
       vehicles.push(

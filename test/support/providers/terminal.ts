@@ -223,6 +223,7 @@ export function terminalFleet(): Fleet {
     credential: terminalCredential(data),
     wrongCredential: terminalCredential({ ...data, secretKey: 'sk_prod_wrong_1' }),
     serve: fakeTerminal(data, { perPage: 2 }),
+    asked: ['/tsp/v1/safety/events'],
     addVehicle: (n) => void vehicles.push(terminalVehicle(n, taken())),
     addBroken() {
       const broken = { make: 7, groups: 'none', licensePlate: 7 };

@@ -23,7 +23,6 @@ import { signedIn } from './session/session.ts';
 import { tick } from './session/tick.ts';
 import * as account from './settings/account.tsx';
 import * as audit from './settings/audit.tsx';
-import * as channels from './settings/channels.tsx';
 import * as exports from './settings/exports.tsx';
 import * as notifications from './settings/notifications.tsx';
 import * as people from './settings/people.tsx';
@@ -178,12 +177,12 @@ export const portalRoutes = new Hono<App>()
   .post('/settings/account/units', needs('member'), account.saveUnits)
   .get('/settings/notifications', needs('viewer'), notifications.showNotifications)
   .post('/settings/notifications', needs('viewer'), notifications.saveNotifications)
-  .get('/settings/notifications/channels/new', needs('member'), (c) => channels.show(c))
-  .post('/settings/notifications/channels/new', needs('member'), limitActions, channels.save)
-  .get('/settings/notifications/channels/:id', needs('member'), (c) => channels.show(c))
-  .post('/settings/notifications/channels/:id', needs('member'), limitActions, channels.save)
-  .post('/settings/notifications/channels/:id/test', needs('member'), limitActions, channels.test)
-  .on(asked, '/settings/notifications/channels/:id/remove', needs('member'), channels.remove)
+  .get('/settings/notifications/channels/new', needs('member'), (c) => notifications.showChannel(c))
+  .post('/settings/notifications/channels/new', needs('member'), limitActions, notifications.saveSentChannel)
+  .get('/settings/notifications/channels/:id', needs('member'), (c) => notifications.showChannel(c))
+  .post('/settings/notifications/channels/:id', needs('member'), limitActions, notifications.saveSentChannel)
+  .post('/settings/notifications/channels/:id/test', needs('member'), limitActions, notifications.sendTest)
+  .on(asked, '/settings/notifications/channels/:id/remove', needs('member'), notifications.removeNamed)
   .all('/*', (c) => {
     const allow = allowedMethods(portalRoutes, c.req.path.slice('/portal'.length) || '/');
     throw new Refusal(allow.length > 0 ? { kind: 'method not allowed', allow } : { kind: 'not found' });

@@ -2,7 +2,7 @@ import { accidents } from '../../fleet/lists/accidents.ts';
 import { accidentsWithVehicles } from '../../fleet/named.ts';
 import { matchFleet } from '../../fleet/names.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { Accidents, levelOptions } from '../ui/accidents.tsx';
+import { accidentColumns, levelOptions } from '../ui/accidents.tsx';
 import {
   addressOf,
   allTypedIn,
@@ -17,6 +17,7 @@ import { rangeOfDays } from '../ui/days.ts';
 import { Select } from '../ui/forms.tsx';
 import { timeZoneOf } from '../ui/layout.tsx';
 import { Empty, Segment } from '../ui/parts.tsx';
+import { Table } from '../ui/table.tsx';
 
 const path = '/portal/accidents';
 
@@ -95,7 +96,7 @@ export async function list(c: Context) {
         <FleetFields vehicleBy="Name, plate or VIN" />
       </>
     ),
-    table: (items) => <Accidents accidents={items} />,
+    table: (items) => <Table caption="Accidents" columns={accidentColumns} items={items} />,
     empty: (
       <Empty icon="shield-check" title="No such accidents">
         {states[shown]?.means}

@@ -14,7 +14,7 @@ import {
 } from '../../fleet/named.ts';
 import { countByRisk, maxCounted, type RiskCount } from '../../fleet/risk-counts.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { Accidents } from '../ui/accidents.tsx';
+import { narrowAccidentColumns } from '../ui/accidents.tsx';
 import { RiskChart } from '../ui/chart.tsx';
 import { addDays, startOfDay } from '../ui/days.ts';
 import { eventColumns } from '../ui/events.tsx';
@@ -80,6 +80,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
   const item = found(stored);
   const { connection } = await findReferences(c.env, c.get('caller'), { connectionId: item.connectionId });
   const { inactive, lead, map, points, facts, form } = describe(item);
+  const { events, trips, accidents } = history;
   return page(
     c,
     {
@@ -90,12 +91,37 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
     },
     <div class="cols cols-3-2">
       <div class="stack">
-        <HistoryPanels of={of} id={id} history={history} />
+        {accidents.length > 0 && (
+          <TablePanel
+            id="accidents"
+            title="Latest accidents"
+            side={<a href={`/portal/accidents?${of}=${id}`}>All accidents</a>}
+            columns={narrowAccidentColumns}
+            items={accidents}
+          />
+        )}
+        <PerDay history={history} />
+        <TablePanel
+          id="events"
+          title="Latest safety events"
+          side={<a href={`/portal/events?${of}=${id}`}>All events</a>}
+          columns={eventColumns(of)}
+          items={events}
+          empty={<Empty icon="shield-check" title={`No safety events in the last ${days} days`} />}
+        />
+        <TablePanel
+          id="trips"
+          title="Latest trips"
+          side={<a href={`/portal/trips?${of}=${id}`}>All trips</a>}
+          columns={tripColumns.filter(({ head }) => head.toLowerCase() !== of)}
+          items={trips}
+          empty={<Empty icon="route" title={`No trips in the last ${days} days`} />}
+        />
         {form}
       </div>
       <MapAndFacts
         label={map}
-        points={[...pointsOf(history.events), ...points]}
+        points={[...pointsOf(events), ...points]}
         facts={[
           ...facts,
           ['Source', <SourceLink id={item.connectionId} connection={connection} />],
@@ -180,42 +206,6 @@ async function readHistory(c: Context, of: 'vehicle' | 'driver', id: string) {
   ]);
   return { zone, today, counts, events, trips, accidents };
 }
-
-/** The history in panels: a chart of events per day, the latest events and the latest trips. */
-const HistoryPanels = (props: { of: 'vehicle' | 'driver'; id: string; history: History }) => {
-  const { of, id, history } = props;
-  const { events, trips, accidents } = history;
-  return (
-    <>
-      {accidents.length > 0 && (
-        <Panel
-          id="accidents"
-          title="Latest accidents"
-          side={<a href={`/portal/accidents?${of}=${id}`}>All accidents</a>}
-        >
-          <Accidents accidents={accidents} narrow />
-        </Panel>
-      )}
-      <PerDay history={history} />
-      <TablePanel
-        id="events"
-        title="Latest safety events"
-        side={<a href={`/portal/events?${of}=${id}`}>All events</a>}
-        columns={eventColumns(of)}
-        items={events}
-        empty={<Empty icon="shield-check" title={`No safety events in the last ${days} days`} />}
-      />
-      <TablePanel
-        id="trips"
-        title="Latest trips"
-        side={<a href={`/portal/trips?${of}=${id}`}>All trips</a>}
-        columns={tripColumns.filter(({ head }) => head.toLowerCase() !== of)}
-        items={trips}
-        empty={<Empty icon="route" title={`No trips in the last ${days} days`} />}
-      />
-    </>
-  );
-};
 
 const PerDay = ({ history: { zone, today, counts } }: { history: History }) => {
   const total = sum(counts);

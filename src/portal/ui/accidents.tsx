@@ -4,7 +4,7 @@ import type { Offered } from './forms.tsx';
 import { shortPlaceName } from './map.tsx';
 import { accidentPath } from './records.tsx';
 import { Level, State } from './states.tsx';
-import { type Column, Table } from './table.tsx';
+import type { Column } from './table.tsx';
 import { Time } from './time.tsx';
 
 export const levelOptions = levelNames.map(
@@ -13,18 +13,8 @@ export const levelOptions = levelNames.map(
 
 export type Accident = ReturnType<typeof accidentsWithVehicles.present>;
 
-/** Accidents as rows, each with its state and who handles it; `narrow` where only half a page is theirs. */
-export const Accidents = ({ accidents, narrow = false }: { accidents: Accident[]; narrow?: boolean }) => (
-  <Table
-    caption="Accidents"
-    columns={narrow ? columns.filter(({ head }) => narrowHeads.includes(head)) : columns}
-    items={accidents}
-  />
-);
-
-const narrowHeads = ['Vehicle', 'State', 'Level', 'Place', 'Time'];
-
-const columns: Column<Accident>[] = [
+/** The columns of accidents, each with its state and who handles it. */
+export const accidentColumns: Column<Accident>[] = [
   { head: 'Vehicle', href: accidentPath, cell: ({ vehicleName }) => vehicleName ?? 'Unknown vehicle' },
   {
     head: 'State',
@@ -39,6 +29,11 @@ const columns: Column<Accident>[] = [
   { head: 'Report', look: 'nowrap', cell: (accident) => <ReportLink accident={accident} /> },
   { head: 'Time', look: 'nowrap', cell: ({ eventTime }) => <Time at={eventTime} /> },
 ];
+
+/** The columns where only half a page is theirs. */
+export const narrowAccidentColumns = accidentColumns.filter(({ head }) =>
+  ['Vehicle', 'State', 'Level', 'Place', 'Time'].includes(head),
+);
 
 /** Who has closed an accident, otherwise who has acknowledged it. */
 const HandledBy = ({ accident: { acknowledged, closed } }: { accident: Accident }) =>

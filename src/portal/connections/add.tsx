@@ -54,7 +54,28 @@ const Steps = ({ connector, adding }: { connector: Connector | undefined; adding
   <Form>
     <ol class="levels">
       <Step n={1} name="Choose the provider" at={connector ? 'done' : 'now'}>
-        <Providers chosen={connector} inPortal={adding.back !== undefined} />
+        <nav aria-label="Providers">
+          <ul class={`choices mt-3${adding.back ? ' choices-4' : ''}`}>
+            {connectors.map((one) => (
+              <li>
+                <a
+                  class="choice"
+                  href={`?provider=${one.provider}`}
+                  aria-current={one === connector ? 'true' : undefined}
+                >
+                  <Icon name={one === connector ? 'circle-dot' : 'circle'} />
+                  <strong>{one.name}</strong>
+                  <span class="sub first-letter:uppercase">{askedFor(one)}</span>
+                </a>
+              </li>
+            ))}
+          </ul>
+          {adding.back && (
+            <p class="hint mt-3">
+              Another provider? <a href="/docs/connectors">Any system can send its records to us</a>
+            </p>
+          )}
+        </nav>
       </Step>
       <Step
         n={2}
@@ -87,31 +108,6 @@ const Step = (props: { n: number; name: string; at: 'done' | 'now' | 'later'; ch
   </li>
 );
 
-const Providers = ({ chosen, inPortal }: { chosen: Connector | undefined; inPortal: boolean }) => (
-  <nav aria-label="Providers">
-    <ul class={`choices mt-3${inPortal ? ' choices-4' : ''}`}>
-      {connectors.map((connector) => (
-        <li>
-          <a
-            class="choice"
-            href={`?provider=${connector.provider}`}
-            aria-current={connector === chosen ? 'true' : undefined}
-          >
-            <Icon name={connector === chosen ? 'circle-dot' : 'circle'} />
-            <strong>{connector.name}</strong>
-            <span class="sub first-letter:uppercase">{askedFor(connector)}</span>
-          </a>
-        </li>
-      ))}
-    </ul>
-    {inPortal && (
-      <p class="hint mt-3">
-        Another provider? <a href="/docs/connectors">Any system can send its records to us</a>
-      </p>
-    )}
-  </nav>
-);
-
 /** The credential in a few words: "API token", "secret key and connection token", "login". */
 const askedFor = ({ credential: { label, fields = [] } }: Connector): string =>
   fields.length === 2 ? fields.map((field) => field.label.toLowerCase()).join(' and ') : label;
@@ -130,6 +126,9 @@ const Region = ({ connector: { regions, baseUrl } }: { connector: Connector }) =
 
 const NameAndHistory = (props: { connector: Connector; back: string | undefined }) => {
   const { connector, back } = props;
+  const { maxHistoryDays: most } = connector;
+  const days = [...new Set([0, 30, usualHistoryDays, most])].filter((one) => one <= most);
+  const notes: { [days: number]: string } = { 0: 'Start now', [most]: 'As much as possible' };
   return (
     <div class="grid gap-5 mt-3">
       <Field
@@ -144,8 +143,8 @@ const NameAndHistory = (props: { connector: Connector; back: string | undefined 
         legend="History"
         hint="For trends and comparisons. It loads newest first and sends no notifications."
         {...(back && { columns: 4 })}
-        chosen={[String(Math.min(usualHistoryDays, connector.maxHistoryDays))]}
-        options={historyChoices(connector)}
+        chosen={[String(Math.min(usualHistoryDays, most))]}
+        options={days.map((one) => [String(one), one === 0 ? 'None' : `${one} days`, notes[one]])}
       />
       <div>
         <Buttons send="Test and connect" {...(back && { back })} />
@@ -154,16 +153,6 @@ const NameAndHistory = (props: { connector: Connector; back: string | undefined 
     </div>
   );
 };
-
-/** None, a month, a quarter, and the provider's maximum. */
-function historyChoices({ maxHistoryDays }: Connector): Offered[] {
-  const days = new Set([0, 30, usualHistoryDays, maxHistoryDays].filter((days) => days <= maxHistoryDays));
-  return [...days].map((days) => [
-    String(days),
-    days === 0 ? 'None' : `${days} days`,
-    days === 0 ? 'Start now' : days === maxHistoryDays && 'As much as possible',
-  ]);
-}
 
 const Chosen = v.object({
   name: v.lazy((name) => (name === '' ? v.string() : Name)),

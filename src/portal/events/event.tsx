@@ -9,16 +9,7 @@ import { TripLink } from '../fleet/trips.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import { FullPlace } from '../ui/map.tsx';
-import {
-  DriverLink,
-  type FactList,
-  found,
-  idIn,
-  MapAndFacts,
-  pointsOf,
-  SourceLink,
-  timeIn,
-} from '../ui/records.tsx';
+import { DriverLink, found, idIn, MapAndFacts, pointsOf, SourceLink, timeIn } from '../ui/records.tsx';
 import { Level, Risk, Status } from '../ui/states.tsx';
 import { type Column, TablePanel } from '../ui/table.tsx';
 import { FullTime, spanInWords, Time } from '../ui/time.tsx';
@@ -33,7 +24,7 @@ export async function detail(c: Context) {
     deliveriesOf(c.env, caller, id),
   ]);
   const event = found(stored);
-  const references = await findReferences(c.env, caller, event);
+  const { connection, driver, trip } = await findReferences(c.env, caller, event);
   const types = event.translatedIncidentTypes.join(', ');
   const maySeeAll = may(c.get('session').user.role, 'member');
   return page(
@@ -50,7 +41,42 @@ export async function detail(c: Context) {
         label="Map of the event"
         points={pointsOf([event]).map((point) => ({ ...point, here: true }))}
         facts={[
-          ...factsOf(event, references),
+          [
+            'Place',
+            event.location ? <FullPlace place={event.location} /> : <span class="sub">Not given</span>,
+          ],
+          ['Speed', event.maxSpeedKph === null ? null : <Speed {...event} />],
+          ['Lasted', event.endedAt && spanInWords(Date.parse(event.endedAt) - Date.parse(event.startedAt))],
+          [
+            'Type',
+            <>
+              {types}
+              <br />
+              <span class="sub">
+                {event.tSP} calls it <code>{event.incidentTypes.join(', ')}</code>
+              </span>
+            </>,
+          ],
+          [
+            'Vehicle',
+            <>
+              <a href={`/portal/vehicles/${event.vehicleId}`}>{event.vehicleName}</a>{' '}
+              <span class="sub">{event.vehicleGroups.join(', ')}</span>
+            </>,
+          ],
+          ['VIN', event.vehicleVin && <code>{event.vehicleVin}</code>],
+          ['Driver', <DriverLink driverId={event.driverId} driverName={driver?.name} />],
+          [
+            'Trip',
+            trip ? (
+              <TripLink trip={trip} />
+            ) : (
+              event.tripId && <a href={`/portal/trips/${event.tripId}`}>Its trip</a>
+            ),
+          ],
+          ['Source', <SourceLink id={event.connectionId} connection={connection} tSP={event.tSP} />],
+          ['Received', <Time at={event.createdAt} seconds />],
+          ['Event ID', <code class="text-xs">{event.id}</code>],
           // Only people who may see webhooks' URLs in full see email addresses.
           ['Recipients', recipients.length > 0 && maySeeAll ? recipients.join(', ') : null],
         ]}
@@ -58,41 +84,6 @@ export async function detail(c: Context) {
     </div>,
   );
 }
-
-type SafetyEvent = ReturnType<typeof safetyEvents.list.present>;
-type FoundReferences = Awaited<ReturnType<typeof findReferences>>;
-
-const factsOf = (event: SafetyEvent, { connection, driver, trip }: FoundReferences): FactList => [
-  ['Place', event.location ? <FullPlace place={event.location} /> : <span class="sub">Not given</span>],
-  ['Speed', event.maxSpeedKph === null ? null : <Speed {...event} />],
-  ['Lasted', event.endedAt && spanInWords(Date.parse(event.endedAt) - Date.parse(event.startedAt))],
-  [
-    'Type',
-    <>
-      {event.translatedIncidentTypes.join(', ')}
-      <br />
-      <span class="sub">
-        {event.tSP} calls it <code>{event.incidentTypes.join(', ')}</code>
-      </span>
-    </>,
-  ],
-  [
-    'Vehicle',
-    <>
-      <a href={`/portal/vehicles/${event.vehicleId}`}>{event.vehicleName}</a>{' '}
-      <span class="sub">{event.vehicleGroups.join(', ')}</span>
-    </>,
-  ],
-  ['VIN', event.vehicleVin && <code>{event.vehicleVin}</code>],
-  ['Driver', <DriverLink driverId={event.driverId} driverName={driver?.name} />],
-  [
-    'Trip',
-    trip ? <TripLink trip={trip} /> : event.tripId && <a href={`/portal/trips/${event.tripId}`}>Its trip</a>,
-  ],
-  ['Source', <SourceLink id={event.connectionId} connection={connection} tSP={event.tSP} />],
-  ['Received', <Time at={event.createdAt} seconds />],
-  ['Event ID', <code class="text-xs">{event.id}</code>],
-];
 
 /** Which webhooks were notified of an event or accident, when, and their receivers' responses; by level. */
 export const WhoWasNotified = (props: { deliveries: DeliveryOfEvent[]; complete: boolean }) => {

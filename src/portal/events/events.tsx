@@ -111,7 +111,16 @@ export async function list(c: Context) {
       driver: `Driver ${nameOr(asked.driver, matched.drivers)}${ofMany(matched.drivers)}`,
       vin: `VIN ${asked.vin}`,
     }),
-    table: (items) => <EventTable events={items} connections={connections} zone={zone} />,
+    table: (items) => (
+      <Table
+        caption="Safety events"
+        look="data-cards data-flow border-t border-line"
+        columns={columnsOf(connections)}
+        groups={[...Map.groupBy(items, ({ startedAt }) => dayIn(zone, Date.parse(startedAt)))].map(
+          ([day, those]) => ({ name: dayName(zone, day), items: those }),
+        )}
+      />
+    ),
     empty: (
       <Empty icon="shield-check" title="No safety events in the last 7 days">
         New events appear here as they arrive.
@@ -136,29 +145,18 @@ const riskName = (risk: string): string => `Risk ${riskChoices.find(([value]) =>
 const ofMany = (matches: Match[] | undefined): string =>
   matches?.length === maxMatches ? `, the first ${maxMatches}` : '';
 
-/** Safety events in order, by day in the reader's zone. */
-const EventTable = (props: { events: NamedEvent[]; connections: Connection[]; zone: string }) => {
-  const { events, connections, zone } = props;
-  const names = new Map(connections.map((connection) => [connection.id, nameOf(connection)]));
-  const days = Map.groupBy(events, ({ startedAt }) => dayIn(zone, Date.parse(startedAt)));
-  return (
-    <Table
-      caption="Safety events"
-      look="data-cards data-flow border-t border-line"
-      columns={columnsOf(names)}
-      groups={[...days].map(([day, items]) => ({ name: dayName(zone, day), items }))}
-    />
-  );
-};
-
-/** `sources` are the names of connections by id. */
-const columnsOf = (sources: Map<string, string>): Column<NamedEvent>[] => [
+const columnsOf = (connections: Connection[]): Column<NamedEvent>[] => [
   eventColumn.incident,
   eventColumn.risk,
   eventColumn.vehicle,
   eventColumn.driver,
   { head: 'Place', cell: ({ location }) => location && shortPlaceName(location) },
   eventColumn.speed,
-  { head: 'Source', look: 'sub', cell: ({ connectionId, tSP }) => sources.get(connectionId) ?? tSP },
+  {
+    head: 'Source',
+    look: 'sub',
+    cell: ({ connectionId, tSP }) =>
+      connections.filter(({ id }) => id === connectionId).map(nameOf)[0] ?? tSP,
+  },
   { head: 'Time', look: 'nowrap', cell: ({ startedAt }) => <Clock at={startedAt} /> },
 ];

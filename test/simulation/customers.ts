@@ -1,5 +1,4 @@
 import { recordId } from '../../src/platform/db/ids.ts';
-import type { Filters } from '../../src/webhooks/filters.ts';
 import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
 import type { Asking, Reply } from './ask.ts';
 import type { Kernel } from './kernel.ts';
@@ -18,12 +17,8 @@ const second = 1000;
 const minute = 60 * second;
 const day = 86_400 * second;
 
-const trucks = ['North', 'South'].map((group, at) => ({
-  ...{ sourceId: `truck-${at}`, vin: `1FUJGLDR5CLBP883${at}`, groups: [group] },
-}));
+const trucks = [0, 1].map((at) => ({ sourceId: `truck-${at}`, vin: `1FUJGLDR5CLBP883${at}` }));
 type Truck = (typeof trucks)[number];
-const incidents: ('Speeding' | 'Rolling Stop')[] = ['Speeding', 'Rolling Stop'];
-type SomeEvent = { risk: number; incident: string };
 
 const isPause = ({ reason }: Silence) => reason === 'paused';
 
@@ -91,9 +86,8 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
     const connection = pick(account.connections);
     const records: object[] = trucks.map((truck) => vehicle({ ...truck, odometerKm: below(1000) }));
     const taken: { accepted: number }[] = [];
-    const news = (one: Pick<News, 'eventId' | 'level' | 'type' | 'at'>, truck: Truck, event?: SomeEvent) => {
-      const about = { risk: 0, incident: '', ...event, group: truck.groups[0] ?? '' };
-      const sent = { ...one, ...about, connectionId: connection.id, sent: now(), accepted: Infinity };
+    const news = (one: Pick<News, 'eventId' | 'level' | 'type' | 'at'>) => {
+      const sent = { ...one, connectionId: connection.id, sent: now(), accepted: Infinity };
       account.news.set(keyOf(one.eventId, one.level), sent);
       taken.push(sent);
     };
@@ -116,16 +110,13 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
         trips.set(connection.id, [...known, again]);
         add('/trips', 'trip', { ...trip({ distanceKm: below(1000) }), ...again });
       } else if (kind === 1) {
-        const event = { risk: 1 + below(5), incident: pick(incidents) };
-        const truck = pick(trucks);
-        const what = { eventRisk: event.risk, incidentTypes: [event.incident], vehicle: truck.sourceId };
-        const eventId = add('/safety-events', 'safetyEvent', { ...safetyEvent(what), ...of });
-        news({ eventId, level: 0, type: 2, at }, truck, event);
+        const event = safetyEvent({ eventRisk: 1 + below(5), vehicle: pick(trucks).sourceId });
+        news({ eventId: add('/safety-events', 'safetyEvent', { ...event, ...of }), level: 0, type: 2, at });
       } else {
         const { level, sourceId, at, truck } = nextLevel(account, connection.id);
         const eventTime = new Date(at).toISOString();
         const record = accident({ sourceId, vin: truck.vin, eventTime, notificationLevel: level });
-        news({ eventId: add('/accidents', 'accident', record), level, type: 1, at }, truck);
+        news({ eventId: add('/accidents', 'accident', record), level, type: 1, at });
       }
     }
     const reply = await insist('POST', '/ingest', { 'x-api-key': connection.key }, { records });
@@ -134,17 +125,10 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
     for (const one of taken) one.accepted = Math.min(one.accepted, now());
   };
 
-  const someConfig = ({ connections: [first, second] }: Account): NonNullable<Config> => {
-    const types = pick([[1], [2], [1, 2], [1, 2]]);
-    const filters: Filters = {
-      ...(types.includes(2) && random() < 0.5 && { minEventRisk: pick([2, 3, 4]) }),
-      ...(types.includes(2) && random() < 0.3 && { incidentTypes: [pick(incidents)] }),
-      ...(types.includes(1) && random() < 0.3 && { accidentLevels: pick([[1], [3], [2, 3]]) }),
-      ...(random() < 0.3 && { vehicleGroups: pick(trucks).groups }),
-    };
-    const connectionIds = pick([[first], [second], [first, second]]).flatMap((one) => one?.id ?? []);
-    return { types, connectionIds, filters: random() < 0.5 ? null : filters };
-  };
+  const someConfig = ({ connections: [first, second] }: Account): NonNullable<Config> => ({
+    types: pick([[1], [2], [1, 2], [1, 2]]),
+    connectionIds: pick([[first], [second], [first, second]]).flatMap((one) => one?.id ?? []),
+  });
   const bodyOf = (url: string, { types, ...config }: NonNullable<Config>) => ({
     ...{ url, httpVerb: 'POST', headers: {}, notificationTypes: types, ...config },
   });

@@ -1,5 +1,4 @@
 import { maxAttemptsOf } from '../../src/webhooks/deliveries/policy.ts';
-import type { Filters } from '../../src/webhooks/filters.ts';
 import type { Invocation, Kernel } from './kernel.ts';
 
 const second = 1000;
@@ -10,7 +9,7 @@ const day = 86_400 * second;
 const slowestMs = 14 * second;
 
 /** What a webhook asks for; null once it is deleted. Times are when the change was asked for, and when it was confirmed. */
-export type Config = { types: number[]; connectionIds: string[]; filters: Filters | null } | null;
+export type Config = { types: number[]; connectionIds: string[] } | null;
 
 type Change = { sent: number; done: number; config: Config };
 
@@ -42,10 +41,6 @@ export type News = {
   level: number;
   type: number;
   connectionId: string;
-  /** What filters look at. */
-  risk: number;
-  incident: string;
-  group: string;
   at: number;
   sent: number;
   accepted: number;
@@ -98,22 +93,9 @@ const configsBetween = ({ changes }: Hook, from: number, to: number): Config[] =
 const subscribes = (config: Config, { type, connectionId }: News): boolean =>
   (config?.types.includes(type) && config.connectionIds.includes(connectionId)) ?? false;
 
-const passes = (
-  { minEventRisk, incidentTypes, accidentLevels, vehicleGroups }: Filters,
-  news: News,
-): boolean =>
-  [
-    news.type === 1 || (minEventRisk ?? 0) <= news.risk,
-    news.type === 1 || !incidentTypes || incidentTypes.some((one) => one === news.incident),
-    news.type === 2 || !accidentLevels || accidentLevels.some((one) => one === news.level),
-    !vehicleGroups || vehicleGroups.includes(news.group),
-  ].every(Boolean);
-
 /** Whether a webhook is to be notified: 'maybe' while its changes and the call that brought the news were under way at once. */
 export function isFor(hook: Hook, news: News): 'must' | 'maybe' | 'never' {
-  const matching = configsBetween(hook, news.sent, news.accepted).map(
-    (config) => subscribes(config, news) && passes(config?.filters ?? {}, news),
-  );
+  const matching = configsBetween(hook, news.sent, news.accepted).map((config) => subscribes(config, news));
   if (matching.every((one) => !one)) return 'never';
   return matching.every(Boolean) && news.accepted < Infinity ? 'must' : 'maybe';
 }

@@ -10,7 +10,7 @@ import {
 } from '../../../src/webhooks/deliveries/activity.ts';
 import { addTallies, countOutcomes, noTally } from '../../../src/webhooks/deliveries/counts.ts';
 import { readDeliveries } from '../../../src/webhooks/deliveries/read.ts';
-import { makeDue, settled } from '../../support/deliveries.ts';
+import { settled } from '../../support/deliveries.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';
@@ -47,20 +47,6 @@ describe("the counters of a webhook's hours", () => {
     expect(Object.values(responseTimes).reduce((sum, count) => sum + count, 0)).toBe(3);
     expect(Object.keys(responseTimes).every((bucket) => Number(bucket) >= 10)).toBe(true);
     await vi.waitFor(async () => expect(await now(lost.id)).toMatchObject({ retried: 3, responseTimes: {} }));
-  });
-
-  it('tell of attempts that failed and will be repeated, each of them', async () => {
-    tale.heard.responds(() => new Response('', { status: 500 }));
-    const hook = await tale.register();
-    await tale.happen(3);
-    await vi.waitFor(async () => expect(await now(hook.id)).toMatchObject({ failed: 0, retried: 3 }));
-    await makeDue(hook.id);
-    tale.heard.responds(() => new Response('ok'));
-    await as(tale.us.connection.ingestKey).send(vehicle(), safetyEvent({ sourceId: 'wakes' }));
-    await settled(hook.id, 4, ['delivered']);
-    await vi.waitFor(async () =>
-      expect(await now(hook.id)).toMatchObject({ delivered: 4, failed: 0, retried: 3 }),
-    );
   });
 
   it('forget an hour when it comes again 30 days later', async () => {

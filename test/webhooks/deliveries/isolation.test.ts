@@ -104,25 +104,4 @@ describe('isolation', () => {
     expect(await settled(hook.id, 5, ['failed'])).toHaveLength(5);
     expect(count(hook.url)).toBe(5);
   });
-
-  it('does not begin a call of a claim that is old, and none once a deletion has returned', async () => {
-    const hook = await tale.register();
-    let release = false;
-    tale.heard.responds(async () => {
-      while (!release) await scheduler.wait(5);
-      return new Response('ok');
-    });
-    await tale.happen(20);
-    await vi.waitFor(() => expect(tale.heard.got.length).toBeGreaterThan(0));
-    const deleting = as(tale.us.apiToken).delete(`/webhook/${hook.id}`);
-    await scheduler.wait(300);
-    release = true;
-    expect((await deleting).status).toBe(200);
-    const atReturn = tale.heard.got.length;
-    await scheduler.wait(300);
-    await makeDue(hook.id);
-    await minute();
-    await settled(hook.id, 20);
-    expect(tale.heard.got).toHaveLength(atReturn);
-  });
 });

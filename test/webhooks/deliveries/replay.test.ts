@@ -124,15 +124,6 @@ describe('a replay of a webhook', () => {
     expect(await countOf(hook)).toEqual({ count: 1, more: false, tooOld: 2 });
   });
 
-  it('goes on where the call before ended, so that it ends though all of it fails again', async () => {
-    const hook = await withFailed(3);
-    tale.heard.responds(() => new Response('gone', { status: 410 }));
-    const [, second] = await deliveriesOf(hook.id);
-    expect((await replayOf(hook, { after: second?.id })).data).toEqual({ replayed: 1, more: false });
-    await settled(hook.id, 3, ['failed']);
-    expect(await countOf(hook, `after=${second?.id}`)).toMatchObject({ count: 1 });
-  });
-
   it('sends accidents before events', async () => {
     tale.heard.responds(() => new Response('gone', { status: 410 }));
     const hook = await tale.register();

@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { openDatabase, transaction } from '../../../src/platform/db/database.ts';
-import { type Claimed, leaseMs } from '../../../src/webhooks/deliveries/claim.ts';
+import { callsOf } from '../../../src/webhooks/deliveries/calls.ts';
+import { type Claimed, type ClaimedWebhook, leaseMs } from '../../../src/webhooks/deliveries/claim.ts';
 import { firstWindow, widestWindow } from '../../../src/webhooks/deliveries/policy.ts';
 import { recordStatements, reportOf } from '../../../src/webhooks/deliveries/record.ts';
 import { attempted, claim, makeDue, settled, unattempted } from '../../support/deliveries.ts';
@@ -143,3 +144,19 @@ it('a claim holds no more of a webhook than may be in flight', async () => {
   expect((await claim(hook.id, 60, now)).claimed).toHaveLength(0);
   expect((await claim(hook.id, 60, now + leaseMs + 1)).claimed).toHaveLength(firstWindow);
 });
+
+it.each([true, false])(
+  'calls that end while D1 is busy are recorded at once, in time (%s) or not',
+  async (inTime) => {
+    const calls = callsOf(env, 'ours', 'hook');
+    const settings = JSON.stringify({ url: 'https://localhost', headers: {} }); // nothing of it is called
+    const webhook = { settings } as ClaimedWebhook;
+    const unwanted = { id: 'd', attempts: 0, type: 2, data: '{}', wanted: false } as Claimed;
+    calls.start(webhook, [unwanted, unwanted], Date.now() + 1000);
+    await scheduler.wait(20);
+    expect(calls.idle()).toBe(false);
+    const waited = await Promise.race([calls.progress(inTime), scheduler.wait(300).then(() => 'in vain')]);
+    expect(waited).toBeUndefined();
+    expect(calls.takeFinished()).toHaveLength(2);
+  },
+);

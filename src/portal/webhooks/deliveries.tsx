@@ -9,7 +9,7 @@ import {
   type WebhookActivity,
 } from '../../webhooks/deliveries/activity.ts';
 import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
-import { type Delivery, findDelivery, nextAttempt } from '../../webhooks/deliveries/queries.ts';
+import { afterAttempt, type Delivery, findDelivery } from '../../webhooks/deliveries/queries.ts';
 import type { DeliveryKey } from '../../webhooks/deliveries/queue.ts';
 import { replayOne, sendNow } from '../../webhooks/deliveries/replay.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
@@ -334,10 +334,9 @@ export function send(c: Context, to: string, said: string, start: () => Promise<
     c,
     async () => {
       const key = await start();
-      const attempt = await nextAttempt(c.env, c.get('caller'), key, since);
-      if (attempt)
-        return done(c, to, said + outcomeOf(attempt), attempt.result === 'success' ? 'ok' : 'warn');
-      const { webhook } = (await findDelivery(c.env, c.get('caller'), key)) ?? {};
+      const { webhook, last } = (await afterAttempt(c.env, c.get('caller'), key, since)) ?? {};
+      if (last && last.at >= since)
+        return done(c, to, said + outcomeOf(last), last.result === 'success' ? 'ok' : 'warn');
       return webhook?.pausedAt || webhook?.openUntil
         ? done(c, to, `${said}It is waiting, because the webhook is paused.`, 'warn')
         : done(c, to, `${said}It is on its way.`);

@@ -135,21 +135,15 @@ const timeoutMs = 3000;
 const firstWaitMs = 60;
 
 /**
- * Waits up to three seconds for a delivery's next attempt `since` a time (milliseconds since 1970). Undefined if none
- * has ended by then. Checks some seven times, waiting twice as long each time.
+ * A delivery once an attempt `since` a time (milliseconds since 1970) has ended, or as it is three seconds later. Checks
+ * some seven times, waiting twice as long each time.
  */
-export async function nextAttempt(
-  env: Env,
-  caller: Caller,
-  key: DeliveryKey,
-  since: number,
-): Promise<Attempt | undefined> {
+export async function afterAttempt(env: Env, caller: Caller, key: DeliveryKey, since: number) {
   const until = Date.now() + timeoutMs;
   for (let waitMs = firstWaitMs; ; waitMs *= 2) {
-    const last = (await findDelivery(env, caller, key))?.log.at(-1);
-    if (last && last.at >= since) return last;
+    const found = await findDelivery(env, caller, key);
     const left = until - Date.now();
-    if (left <= 0) return undefined;
+    if (left <= 0 || (found?.log.at(-1)?.at ?? 0) >= since) return found;
     await scheduler.wait(Math.min(waitMs, left));
   }
 }

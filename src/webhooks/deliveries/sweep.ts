@@ -22,23 +22,20 @@ const accidentLateMs = 5 * 60_000;
 /** How long a message about new work may be under way. */
 const graceMs = 5_000;
 
-/** `hooks`: each webhook that has pending deliveries, by one seek each. */
-export const pendingWebhooks: SQL = sql`
+/** `hooks`: each webhook that has deliveries in a range of an index, by one seek each. */
+const webhooksWith = (range: SQL): SQL => sql`
   recursive hooks (id) as (
-    select * from (select webhook_id from deliveries indexed by deliveries_due
-      where status = 'pending' and next_attempt_at is not null order by webhook_id limit 1)
+    select * from (select webhook_id from ${range} order by webhook_id limit 1)
     union all
-    select (select min(webhook_id) from deliveries indexed by deliveries_due
-      where status = 'pending' and next_attempt_at is not null and webhook_id > hooks.id)
-    from hooks where hooks.id is not null)`;
+    select (select min(webhook_id) from ${range} and webhook_id > hooks.id) from hooks where hooks.id is not null)`;
 
-/** `hooks`: each webhook that has deliveries, including deleted ones, by one seek each. */
-export const allWebhooks: SQL = sql`
-  recursive hooks (id) as (
-    select * from (select webhook_id from deliveries order by webhook_id limit 1)
-    union all
-    select (select min(webhook_id) from deliveries where webhook_id > hooks.id)
-    from hooks where hooks.id is not null)`;
+/** `hooks`: each webhook that has pending deliveries. */
+export const pendingWebhooks: SQL = webhooksWith(
+  sql`deliveries indexed by deliveries_due where status = 'pending' and next_attempt_at is not null`,
+);
+
+/** `hooks`: each webhook that has deliveries, including deleted ones. */
+export const allWebhooks: SQL = webhooksWith(sql`deliveries where true`);
 
 /**
  * Deliveries claimed at creation and not recorded while their claims held: they are in no index. The last sweep found

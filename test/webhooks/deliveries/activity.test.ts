@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { openDatabase, statement, transaction } from '../../../src/platform/db/database.ts';
+import { openDatabase, transaction } from '../../../src/platform/db/database.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
 import {
@@ -8,9 +8,10 @@ import {
   listActivity,
   webhookActivity,
 } from '../../../src/webhooks/deliveries/activity.ts';
-import { addTallies, countOutcomes, noTally } from '../../../src/webhooks/deliveries/counts.ts';
+import { addTallies, noTally } from '../../../src/webhooks/deliveries/counts.ts';
 import { readDeliveries } from '../../../src/webhooks/deliveries/read.ts';
-import { settled } from '../../support/deliveries.ts';
+import { recordStatements } from '../../../src/webhooks/deliveries/record.ts';
+import { claim, settled, unattempted } from '../../support/deliveries.ts';
 import { rows } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';
 import { story } from '../../support/story.ts';
@@ -62,33 +63,14 @@ describe("the counters of a webhook's hours", () => {
 
   it('count a batch that is recorded twice once', async () => {
     const hook = await tale.register();
-    const id = newId();
-    await rows(
-      `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at, claimed_until)
-       values (?1, ?2, ?3, 'e', 0, 'pending', 0, 5)`,
-      hook.id,
-      id,
-      tale.us.accountId,
-    );
+    await unattempted(hook.id, tale.happen);
+    const [key] = (await claim(hook.id)).claimed;
+    const tally = { delivered: 4, failed: 1, retried: 2, responseTimes: { 3: 6, 4: 1 }, waits: {} };
+    const outcomes = key ? [{ key, status: 'delivered' as const }] : [];
     const db = openDatabase(env);
-    const recording = [
-      countOutcomes(
-        db,
-        hook.id,
-        { delivered: 4, failed: 1, retried: 2, responseTimes: { 3: 6, 4: 1 }, waits: {} },
-        { id, claimedUntil: 5 },
-        Date.now(),
-      ),
-      statement(db)`update deliveries set status = 'delivered', claimed_until = 0 where id = ${id}`,
-    ] as const;
-    await transaction(db, recording);
-    await transaction(db, recording);
-    expect(await now(hook.id)).toMatchObject({
-      delivered: 4,
-      failed: 1,
-      retried: 2,
-      responseTimes: { 3: 6, 4: 1 },
-    });
+    for (let recorded = 0; recorded < 2; recorded++)
+      await transaction(db, recordStatements(db, hook.id, outcomes, { tally, now: Date.now() }));
+    expect(await now(hook.id)).toMatchObject(tally);
   });
 });
 

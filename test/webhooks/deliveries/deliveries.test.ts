@@ -85,13 +85,9 @@ describe('a delivery', () => {
     const cases: [() => Response | Promise<Response>, object][] = [
       [() => says(530, 'error code: 1016'), { result: 'dns', status: 530 }],
       [() => says(526, 'error code: 526'), { result: 'tls', status: 526 }],
-      [() => says(520, 'error code: 520'), { result: 'connection', status: 520 }],
       [() => says(521, 'error code: 521'), { result: 'connection', status: 521 }],
       [() => says(522, 'error code: 522'), { result: 'timeout', status: 522 }],
-      [() => says(523, 'error code: 523'), { result: 'connection', status: 523 }],
-      [() => says(524, 'error code: 524'), { result: 'timeout', status: 524 }],
       [() => says(522, 'our own words'), { result: 'status', status: 522, answer: 'our own words' }],
-      [() => says(530, 'our own words'), { result: 'status', status: 530, answer: 'our own words' }],
       [() => says(525, ''), { result: 'status', status: 525, answer: '' }],
       [() => says(302, '', { location: 'https://10.0.0.1/' }), { result: 'redirect' }],
       [() => Promise.reject(new Error('connection refused')), { result: 'connection' }],

@@ -6,7 +6,7 @@ import { type Database, statement } from '../platform/db/database.ts';
 import { type ClaimedAtOnce, firstClaim, type NewWork } from '../webhooks/deliveries/claim.ts';
 import { fanOut, holdNewLevels } from '../webhooks/deliveries/fan-out.ts';
 import { wakeOf } from '../webhooks/deliveries/queue.ts';
-import { insertAccidentNotifications, insertEventNotifications } from '../webhooks/notifications/insert.ts';
+import { insertNew } from '../webhooks/notifications/insert.ts';
 import { ACCIDENT, EVENT } from '../webhooks/notifications/types.ts';
 import type { Batch } from './batches.ts';
 import { knownIds } from './keep.ts';
@@ -45,7 +45,6 @@ export function stepsFor(
 function notifySteps(db: Database, source: Source, batch: Batch, claims: boolean, tally: Tally): Step[] {
   const { notifications, ofKind } = batch;
   const type = notifications[0]?.type === EVENT ? EVENT : ACCIDENT;
-  const insert = type === EVENT ? insertEventNotifications : insertAccidentNotifications;
   const made = fanOut(db, source, type, notifications, { inAll: ofKind, claims });
   const takeClaim = (claimed: ClaimedAtOnce[]) => {
     const claim = firstClaim(claimed, notifications.length > claimed.length, source.now);
@@ -59,7 +58,7 @@ function notifySteps(db: Database, source: Source, batch: Batch, claims: boolean
     }),
     step(made.deliveries),
     step(made.rest, (fanOuts) => tally.messages.push(...fanOuts.map(({ id }) => ({ fanOut: id })))),
-    step(insert(db, source, notifications)),
+    step(insertNew(db, source, type, notifications)),
     ...made.claimed.map((one) => step(one, takeClaim)),
   ];
 }

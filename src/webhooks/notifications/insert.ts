@@ -54,40 +54,34 @@ export const ownPayload = ({ connectionId }: NotificationSource, type: Notificat
   where length(cast(data as blob)) <= ${maxOwnBytes} and not exists (
     select 1 from webhook_connections where ${subscribersOf(connectionId, type)} limit 1 offset 1))`;
 
-/** Writes the notifications of new events if webhooks get them, unless the deliveries have the payloads. */
-export const insertEventNotifications = (
+/** Writes new notifications of one type that some webhook gets, unless the deliveries have their payloads. */
+export function insertNew(
   db: Database,
   source: NotificationSource,
+  type: NotificationType,
   notifications: NewNotification[],
-) =>
-  change(db)`
-    insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)
-    select n.value->>'eventId', 0, n.value->>'type', ${source.accountId}, ${source.connectionId},
-      ${eventPayload}, ${source.now}, ${source.requestId}
-    from json_each(${ifDelivered(source, EVENT, notifications)}) n
-    cross join vehicles v on v.id = n.value->>'vehicleId'
-    where not exists (select 1 from safety_events where id = n.value->>'eventId') and ${isWanted(source, EVENT)}
-      and ${ownPayload(source, EVENT)} is null
-    on conflict do nothing`;
-
-/** Writes the notifications of new levels of accidents, if some webhook gets them. */
-export const insertAccidentNotifications = (
-  db: Database,
-  source: NotificationSource,
-  notifications: NewNotification[],
-) =>
-  change(db)`${insertAll(
-    source,
-    ifDelivered(source, ACCIDENT, notifications),
-    sql`${isNew} and ${isWanted(source, ACCIDENT)}`,
-  )}`;
+) {
+  const all = sql`json_each(${ifDelivered(source, type, notifications)}) n`;
+  const wanted = isWanted(source, type);
+  if (type === ACCIDENT)
+    return change(db)`${insertFrom(source, sql`n.value->>'data'`, sql`${all} where ${isNew} and ${wanted}`)}`;
+  const ofVehicles = sql`${all} cross join vehicles v on v.id = n.value->>'vehicleId'
+    where not exists (select 1 from safety_events where id = n.value->>'eventId') and ${wanted}
+      and ${ownPayload(source, EVENT)} is null`;
+  return change(db)`${insertFrom(source, eventPayload, ofVehicles)}`;
+}
 
 /** Writes notifications without a record, such as those of tests. */
 export const insertNotifications = (
   db: Database,
   source: NotificationSource,
   notifications: NewNotification[],
-) => statement(db)`${insertAll(source, sql`${JSON.stringify(notifications)}`, sql`true`)}`;
+) =>
+  statement(db)`${insertFrom(
+    source,
+    sql`n.value->>'data'`,
+    sql`json_each(${JSON.stringify(notifications)}) n where true`,
+  )}`;
 
 /** SQL for the webhooks that subscribe to a type of notifications of a connection. */
 export const subscribersOf = (connectionId: string, type: NotificationType): SQL =>
@@ -117,10 +111,8 @@ const isWanted = (source: NotificationSource, type: NotificationType): SQL => sq
     select 1 from webhook_connections w
     where ${subscribersOf(source.connectionId, type)} and ${isLetThrough(source)}), 1)`;
 
-const insertAll = (source: NotificationSource, notifications: SQL, condition: SQL) => sql`
+const insertFrom = (source: NotificationSource, data: SQL, notifications: SQL): SQL => sql`
     insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)
-    select n.value->>'eventId', n.value->>'level', n.value->>'type', ${source.accountId},
-      ${source.connectionId}, n.value->>'data', ${source.now}, ${source.requestId}
-    from json_each(${notifications}) n
-    where ${condition}
-    on conflict do nothing`;
+    select n.value->>'eventId', n.value->>'level', n.value->>'type', ${source.accountId}, ${source.connectionId},
+      ${data}, ${source.now}, ${source.requestId}
+    from ${notifications} on conflict do nothing`;

@@ -18,51 +18,45 @@ import { noteWebhook, type Webhook } from './stored.ts';
 export const madeUpVin = 'TEST0000000000000';
 const betweenLevelsMs = 3000;
 
-export function testEvent(): NewNotification[] {
+/** Made-up notifications: an event, a level of an accident in the webhook's first connection, or all three levels. */
+export function madeUp(
+  { type, level }: TestInput,
+  { connectionIds: [connection = ''] }: Pick<Webhook, 'connectionIds'>,
+): NewNotification[] {
   const eventId = newId();
-  const data = {
-    eventId,
-    issuedOn: timestamp(Date.now()),
-    translatedIncidentTypes: ['Harsh Braking'],
-    eventRisk: 3,
-    vehicleId: newId(),
-    vehicleName: 'TEST vehicle (made up)',
-    vehicleVin: madeUpVin,
-    vehicleGroups: ['TEST'],
-    recipients: ['test@example.com'],
-  };
-  return [{ eventId, level: EVENT_LEVEL, type: EVENT, data }];
-}
-
-/** The three levels of a made-up accident. */
-export function testAccident({
-  connectionIds: [connection = ''],
-}: Pick<Webhook, 'connectionIds'>): NewNotification[] {
-  const eventId = newId();
-  const eventTime = timestamp(Date.now());
-  return accidentLevels.map((level) => ({
-    eventId,
-    level,
-    type: ACCIDENT,
-    data: {
+  const now = timestamp(Date.now());
+  if (type === EVENT) {
+    const data = {
       eventId,
-      eventTime,
-      vin: madeUpVin,
-      connection,
-      tSP: 'TEST',
-      location: { latitude: 39.7392, longitude: -104.9903 },
-      notificationLevel: level,
-      reportReady: level === 3,
-      isAccurate: level >= 2,
-    },
-  }));
-}
-
-/** The notifications of a test: an event, a level of an accident, or all three levels. */
-export function madeUp({ type, level }: TestInput, webhook: Webhook): NewNotification[] {
-  if (type === EVENT) return testEvent();
-  const levels = testAccident(webhook);
-  return level === undefined ? levels : levels.filter((one) => one.level === level);
+      issuedOn: now,
+      translatedIncidentTypes: ['Harsh Braking'],
+      eventRisk: 3,
+      vehicleId: newId(),
+      vehicleName: 'TEST vehicle (made up)',
+      vehicleVin: madeUpVin,
+      vehicleGroups: ['TEST'],
+      recipients: ['test@example.com'],
+    };
+    return [{ eventId, level: EVENT_LEVEL, type, data }];
+  }
+  return accidentLevels
+    .filter((one) => level === undefined || one === level)
+    .map((notificationLevel) => ({
+      eventId,
+      level: notificationLevel,
+      type,
+      data: {
+        eventId,
+        eventTime: now,
+        vin: madeUpVin,
+        connection,
+        tSP: 'TEST',
+        location: { latitude: 39.7392, longitude: -104.9903 },
+        notificationLevel,
+        reportReady: notificationLevel === 3,
+        isAccurate: notificationLevel >= 2,
+      },
+    }));
 }
 
 /**
@@ -117,7 +111,7 @@ export const maxTestsOfHost = 10;
  */
 export async function tryReceiver(env: Env, caller: Caller, input: WebhookInput): Promise<Attempt> {
   const { headers, notificationTypes } = input;
-  const [made] = notificationTypes.includes(EVENT) ? testEvent() : testAccident(input);
+  const [made] = madeUp({ type: notificationTypes.includes(EVENT) ? EVENT : ACCIDENT }, input);
   await countTest(env, caller, new URL(normalisedUrl(input.url)).hostname);
   const at = Date.now();
   const outcome = await attempt(

@@ -10,10 +10,9 @@ import {
   replay,
   replayableMs,
 } from '../../webhooks/deliveries/replay.ts';
-import type { NewNotification } from '../../webhooks/notifications/insert.ts';
+import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
 import { deleteWebhook, rotateSecret, setPaused, updateWebhook } from '../../webhooks/service.ts';
-import { sendTest, testAccident, testEvent } from '../../webhooks/simulate.ts';
-import type { StoredWebhook } from '../../webhooks/stored.ts';
+import { madeUp, sendTest } from '../../webhooks/simulate.ts';
 import { LinkButton, Submit } from '../ui/buttons.tsx';
 import { isLocalTime, momentOf } from '../ui/days.ts';
 import { done, FilledForm, filledIn, orProblem, readForm, submit } from '../ui/form.ts';
@@ -54,16 +53,16 @@ export async function resume(c: Context) {
   return done(c, pathOf(webhook), 'Webhook resumed. Pending deliveries are being sent, accidents first.');
 }
 
-export const sendEvent = (c: Context) => sendMadeUp(c, testEvent, 'Test event sent. ');
+export const sendEvent = (c: Context) => sendMadeUp(c, EVENT, 'Test event sent. ');
 
 export const sendAccident = (c: Context) =>
-  sendMadeUp(c, testAccident, 'Level 1 of a test accident sent, levels 2 and 3 follow within six seconds. ');
+  sendMadeUp(c, ACCIDENT, 'Level 1 of a test accident sent, levels 2 and 3 follow within six seconds. ');
 
-async function sendMadeUp(c: Context, make: (webhook: StoredWebhook) => NewNotification[], said: string) {
+async function sendMadeUp(c: Context, type: NotificationType, said: string) {
   const webhook = await requireWebhook(c);
   const start = starter(c.env, c.executionCtx);
   return send(c, pathOf(webhook), said, async () => {
-    const made = make(webhook);
+    const made = madeUp({ type }, webhook);
     const sent = await sendTest(c.env, c.get('caller'), c.get('requestId'), webhook, made, start);
     return { webhookId: webhook.id, id: sent.deliveryIds[0] ?? '' };
   });

@@ -17,7 +17,7 @@ import type { NewNotification } from '../../webhooks/notifications/insert.ts';
 import { ACCIDENT, EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
 import { maxWebhookDescription, maxWebhookName, parseWebhook, WebhookLabels } from '../../webhooks/schema.ts';
 import { createWebhook, updateWebhook } from '../../webhooks/service.ts';
-import { testAccident, testEvent, tryReceiver } from '../../webhooks/simulate.ts';
+import { madeUp, tryReceiver } from '../../webhooks/simulate.ts';
 import type { StoredWebhook } from '../../webhooks/stored.ts';
 import { nameOf } from '../connections/connections.tsx';
 import { levelOptions } from '../ui/accidents.tsx';
@@ -191,8 +191,8 @@ async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, 
             chosen={(webhook?.notificationTypes ?? notificationTypes).map(String)}
             options={types}
           />
-          <Sample of="an accident" notifications={testAccident({ connectionIds: [newId()] })} />
-          <Sample of="a safety event" notifications={testEvent()} />
+          <Sample of="an accident" notifications={madeUp({ type: ACCIDENT }, { connectionIds: [newId()] })} />
+          <Sample of="a safety event" notifications={madeUp({ type: EVENT }, { connectionIds: [] })} />
         </section>
         <Connections
           connections={connections}

@@ -43,35 +43,29 @@ export async function sendRecordMails(env: Env, now = Date.now(), budget = newBu
 }
 
 /** SQL for whether `sendRecordMails` has work. */
-export const recordMailsAreDue = (env: Env, now: number): SQL =>
-  sql`exists (select 1 from mail_feeds f where (${hasNews} or ${hasDue(now)}) ${ofOthers(env)})`;
+export const recordMailsAreDue = (env: Env, now: number): SQL => sql`
+  exists (select 1 from mail_feeds f where (${hasNews}
+      or exists (select 1 from record_mails where account_id = f.account_id and due_at <= ${now}))
+    ${ofOthers(env)})`;
 
 /** How long sent emails are remembered, so that none is repeated. */
 const keptMs = 7 * dayMs;
 
 /** Forgets old emails. */
-export const pruneRecordMails = pruning((now) => {
-  const key = 'account_id, recipient_id, event_id, level';
-  return [
-    deleteUpTo(now - keptMs, {
-      table: 'record_mails',
-      key,
-      time: 'created_at',
-      index: 'record_mails_by_age',
-    }),
-  ];
-});
+export const pruneRecordMails = pruning((now) => [
+  deleteUpTo(now - keptMs, {
+    table: 'record_mails',
+    key: 'account_id, recipient_id, event_id, level',
+    time: 'created_at',
+    index: 'record_mails_by_age',
+  }),
+]);
 
 /** Accounts with rules and unread changes. */
 const feedsWithNews = (env: Env): SQL => sql`
   select f.account_id, f.seen from mail_feeds f where ${hasNews} ${ofOthers(env)} order by f.account_id limit ${maxAccounts}`;
 
 const hasNews = sql`exists (select 1 from changes c where c.account_id = f.account_id and c.seq > f.seen)`;
-
-const hasDue = (now: number): SQL =>
-  sql`exists (select 1 from record_mails where account_id = f.account_id and due_at <= ${now})`;
-
-const sendsEmail = (env: Env): SQL => (config(env).emailFrom ? sql`true` : sql`false`);
 
 const ofOthers = (env: Env): SQL => andNotMoving(env, sql`f.account_id`);
 
@@ -131,12 +125,6 @@ type Due = {
   isKnown: number;
 };
 
-const dueMails = (env: Env, now: number): SQL => sql`
-  select m.account_id, m.recipient_id, m.event_id, m.level, m.due_at
-  from mail_feeds f cross join record_mails m indexed by record_mails_due
-    on m.account_id = f.account_id and m.due_at <= ${now} ${ofOthers(env)}
-  order by min(m.level, 1) desc, m.due_at limit ${maxDue}`;
-
 /** What is due, accidents first. */
 const selectDue = (env: Env, db: Database, now: number) =>
   statement<Due>(db)`
@@ -144,8 +132,12 @@ const selectDue = (env: Env, db: Database, now: number) =>
       u.time_zone as timeZone, c.name as account, coalesce(e.vehicle_name, v.name, 'VIN ' || a.vin) as vehicle,
       coalesce(e.started_at, a.event_time) as at, e.event_risk as risk, e.translated_incident_types as types,
       coalesce(u.id, h.id) is not null and c.id is not null and coalesce(e.id, a.id) is not null as isKnown
-    from (${dueMails(env, now)}) m
-    left join portal_users u on u.id = m.recipient_id and u.confirmed_at is not null and ${sendsEmail(env)}
+    from (
+      select m.* from mail_feeds f cross join record_mails m indexed by record_mails_due
+        on m.account_id = f.account_id and m.due_at <= ${now} ${ofOthers(env)}
+      order by min(m.level, 1) desc, m.due_at limit ${maxDue}) m
+    left join portal_users u on u.id = m.recipient_id and u.confirmed_at is not null
+      and ${config(env).emailFrom ? 1 : 0}
     left join alert_channels h on h.id = m.recipient_id
     left join accounts c on c.id = m.account_id and c.status = 'active'
     left join accidents a on a.id = m.event_id and m.level > 0 left join vehicles v on v.id = a.vehicle_id

@@ -11,15 +11,13 @@ export type FeedState = {
   pulledAt?: number;
   /** Its problem, since when and how often; the feed waits until `until`. */
   problem?: { kind: ProblemKind; message: string; since: number; times: number; until: number };
-  history?: HistoryState;
+  /** History before `to` is still to be read; `cursor` is within the window that ends there. */
+  history?: { to: number; cursor: Json; records: number; beganAt: number };
   /** While it has a backlog: how many pages were read since the newest records were. */
   behind?: number;
   /** While the newest records are read in between. */
   newest?: { window: Window; cursor: Json };
 };
-
-/** History before `to` is still to be read; `cursor` is within the window that ends there. */
-export type HistoryState = { to: number; cursor: Json; records: number; beganAt: number };
 
 export type Feeds = { [name in FeedName]?: FeedState };
 

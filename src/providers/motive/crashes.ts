@@ -50,11 +50,11 @@ function videoOf(item: unknown): string | null {
 
 const isOld = (item: unknown, now: number): boolean => startOf(item) < now - openDays * dayMs;
 
-/** The records of a performance event. Crashes of the last days are looked up; older ones are confirmed by being listed. */
+/** The records of a listed event. Of crashes, only old ones are confirmed by being listed: others are looked up. */
 export function eventRecords(item: unknown, now: number): ProviderRecord[] {
   const event = eventRecord(item);
-  if (!isCrash(item) || !isOld(item, now)) return [event];
-  return [event, ...crashRecords(event, crashOf(item, { isConfirmed: true, level: 0 }))];
+  if (!isCrash(item)) return [event];
+  return [event, ...crashRecords(event, crashOf(item, { isConfirmed: isOld(item, now), level: 0 }))];
 }
 
 /** With more pages of crashes than this, none is dismissed for being absent. */

@@ -57,24 +57,24 @@ type Progress = { after: Json; from: number; newest: number; open: OpenCrash[] }
 
 const eventQuery = { includeAsset: true, includeDriver: true, includeVgOnlyEvents: true };
 
-const eventPage = (items: unknown[], known: OpenCrash[]) => ({
-  ...follow(items, known, Date.now(), assess),
-  vehicles: items.map(vehicleOfEvent),
-});
+async function eventPage(api: Api, query: Query, after: Json, known: OpenCrash[]) {
+  const found = await page(api, '/safety-events/stream', { ...eventQuery, ...query }, after);
+  const { records, open } = follow(found.items, known, Date.now(), assess);
+  return { ...found, read: { records, vehicles: found.items.map(vehicleOfEvent) }, open };
+}
 
 const events: Feed<Api> = {
   everyMinutes: 1,
   async changes(api, cursor, since) {
     const place = (cursor as Progress | null) ?? { after: null, from: since, newest: since, open: [] };
-    const startTime = iso(place.from - overlapMs);
-    const found = await page(api, '/safety-events/stream', { ...eventQuery, startTime }, place.after);
-    const times = found.items.map((item) => Date.parse(String(at(item, 'updatedAtTime'))));
+    const query = { startTime: iso(place.from - overlapMs) };
+    const { items, cursor: after, more, read, open } = await eventPage(api, query, place.after, place.open);
+    const times = items.map((item) => Date.parse(String(at(item, 'updatedAtTime'))));
     // A time in the future would skip everything before it.
     const newest = Math.max(place.newest, ...times.filter((ms) => ms <= Date.now()));
     // A cursor's parameters must not change: the time only advances without a cursor.
-    const from = found.cursor === null ? newest : place.from;
-    const { open, ...read } = eventPage(found.items, place.open);
-    return { ...read, cursor: { after: found.cursor, from, newest, open }, more: found.more };
+    const from = after === null ? newest : place.from;
+    return { ...read, cursor: { after, from, newest, open }, more };
   },
   restart(cursor) {
     const { newest, open } = cursor as Progress; // as `changes` has written it
@@ -83,15 +83,10 @@ const events: Feed<Api> = {
   history: {
     windowDays: 7,
     isExact: true,
-    async page(api, { from, to }, cursor) {
-      const query = {
-        ...eventQuery,
-        startTime: iso(from),
-        endTime: iso(to),
-        queryByTimeField: 'createdAtTime',
-      };
-      const found = await page(api, '/safety-events/stream', query, cursor);
-      return { ...eventPage(found.items, []), next: found.next };
+    async page(api, { from, to }, after) {
+      const query = { startTime: iso(from), endTime: iso(to), queryByTimeField: 'createdAtTime' };
+      const { read, next } = await eventPage(api, query, after, []);
+      return { ...read, next };
     },
   },
 };

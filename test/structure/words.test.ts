@@ -30,7 +30,7 @@ const instead: Record<string, string> = {
   'answers|answered': 'responses, responds',
   'made known': 'reported',
   'says of': 'has',
-  'sends? in|sent in': 'sends',
+  'sends? in|sent in(?! \\d)': 'sends',
   'by turns|in turn': 'alternately, one by one',
   'so many times': 'how often',
   'what (waits|is waiting|remains)': 'pending deliveries, the rest',

@@ -177,7 +177,12 @@ const By = ({ handled: { at, by, note } }: { handled: NonNullable<Accident['clos
 
 /** Where an accident's report is, or why there is none. */
 const Report = ({ accident: { reportUrl, reportReady, dismissed, tSP } }: { accident: Accident }) => {
-  if (reportUrl) return <a href={reportUrl}>At {new URL(reportUrl).host}</a>;
+  if (reportUrl)
+    return (
+      <a href={reportUrl} rel="noreferrer">
+        At {new URL(reportUrl).host}
+      </a>
+    );
   if (reportReady) return `${tSP} has the report, but provides no link.`;
   return dismissed
     ? 'False alarms have no report.'

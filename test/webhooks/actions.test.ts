@@ -121,7 +121,8 @@ describe('a webhook that its account has paused', () => {
     await as(tale.us.connection.ingestKey).send(accident());
     expect(await sweep(env, Date.now() + 60_000)).toBe(0);
     expect(tale.heard.got).toEqual([]);
-    expect(await deliveriesOf(id)).toMatchObject(Array(10).fill({ status: 'pending', attempts: 0 }));
+    const waiting = { status: 'pending', attempts: 0, lastAnswer: null };
+    expect((await as(tale.us.apiToken).get('/deliveries')).data).toMatchObject(Array(10).fill(waiting));
     expect(await post(`/webhook/${id}/resume`)).toMatchObject({ message: 'Webhook resumed' });
     await settled(id, 10, ['delivered']);
     expect(bodies().findIndex(({ type }) => type === 1)).toBeLessThan(firstWindow);

@@ -15,6 +15,7 @@ import {
   type StoredDelivery,
   selectDeliveries,
 } from './read.ts';
+import type { Receiver } from './receivers.ts';
 import { allWebhooks } from './sweep.ts';
 
 /** A delivery with all its attempts. */
@@ -50,16 +51,9 @@ export async function listDeliveries(
 }
 
 /** A delivery of an event or accident, with its receiver. */
-export type DeliveryOfEvent = ListedDelivery & Receiver;
+export type DeliveryOfEvent = ListedDelivery & ReceiverOf;
 
-type Receiver = {
-  /** The webhook's name and address. */
-  name: string | null;
-  url: string;
-  /** Until when its receiver's circuit is open, and when its account paused the webhook; null if not. */
-  openUntil: number | null;
-  pausedAt: number | null;
-};
+type ReceiverOf = Pick<Receiver, 'url' | 'openUntil' | 'pausedAt'> & { name: string | null };
 
 const receiverOf = (now: number) => sql`w.name, w.url, w.paused_at as pausedAt,
   (select open_until from webhook_health h where h.webhook_id = w.id and open_until > ${now}) as openUntil`;
@@ -80,7 +74,7 @@ export async function deliveriesOf(
 ): Promise<{ deliveries: DeliveryOfEvent[]; complete: boolean; recipients: string[] }> {
   const query = { events: sql`${eventId}`, limit: maxOfEvent, most: maxLookedAt };
   const [rows] = await asCaller(env, caller, (db) => [
-    selectDeliveries<Receiver & { recipients: string | null }>(
+    selectDeliveries<ReceiverOf & { recipients: string | null }>(
       db,
       caller,
       query,
@@ -101,7 +95,7 @@ export type DeliveryDetail = Delivery & {
   payload: unknown;
   about: About | null;
   /** Null if it was deleted. */
-  webhook: Receiver | null;
+  webhook: ReceiverOf | null;
 };
 
 /** One of the account's deliveries, with what it is about, what is sent, and its receiver. */
@@ -116,7 +110,7 @@ export async function findDelivery(
         (select n.data from ${notificationOf()} n
           where not exists (select 1 from deletions where id = n.connection_id)) as payload
       from deliveries d where webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`,
-    statement<Receiver>(db)`
+    statement<ReceiverOf>(db)`
       select ${receiverOf(Date.now())} from webhooks w
       where w.id = ${webhookId} and w.account_id = ${caller.accountId}`,
   ]);

@@ -19,6 +19,15 @@ const health = (webhookId: string) =>
 const fail = () => new Response('no', { status: 500 });
 const count = (url: string) => tale.heard.got.filter((got) => got.url === url).length;
 
+/** A webhook whose receiver has failed five times in a row. */
+const withOpenCircuit = async () => {
+  tale.heard.responds(fail);
+  const hook = await tale.register();
+  await tale.happen(5);
+  await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ failures: 5, openings: 1 }));
+  return hook;
+};
+
 describe('isolation', () => {
   it('lets a receiver that hangs hold up nobody else', async () => {
     const [hung, fine] = [await tale.register(), await tale.register()];
@@ -51,10 +60,7 @@ describe('isolation', () => {
   });
 
   it('opens a circuit after five failures in a row, and then nothing is sent nor spent', async () => {
-    tale.heard.responds(fail);
-    const hook = await tale.register();
-    await tale.happen(5);
-    await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ failures: 5, openings: 1 }));
+    const hook = await withOpenCircuit();
     const openUntil = (await health(hook.id))?.openUntil ?? 0;
     expect(openUntil - Date.now()).toBeGreaterThan(circuitFirstMs - 5000);
     expect(openUntil - Date.now()).toBeLessThanOrEqual(circuitFirstMs);
@@ -69,10 +75,7 @@ describe('isolation', () => {
   });
 
   it('lets one probe through, which closes the circuit or doubles it, up to 15 minutes', async () => {
-    tale.heard.responds(fail);
-    const hook = await tale.register();
-    await tale.happen(5);
-    await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ openings: 1 }));
+    const hook = await withOpenCircuit();
     let waited = circuitFirstMs;
     for (let openings = 2; openings <= 8; openings++) {
       await makeDue(hook.id);
@@ -95,10 +98,7 @@ describe('isolation', () => {
   });
 
   it('gives a delivery up that waited five days for a circuit', async () => {
-    tale.heard.responds(fail);
-    const hook = await tale.register();
-    await tale.happen(5);
-    await vi.waitFor(async () => expect(await health(hook.id)).toMatchObject({ openings: 1 }));
+    const hook = await withOpenCircuit();
     expect(await giveUp(env, Date.now() + giveUpAfterMs - 60_000)).toBe(0);
     expect(await giveUp(env, Date.now() + giveUpAfterMs + 60_000)).toBe(5);
     expect(await settled(hook.id, 5, ['failed'])).toHaveLength(5);

@@ -92,25 +92,6 @@ describe('an item', () => {
     expect(Date.parse(item?.createdAt ?? '')).toBeGreaterThanOrEqual(before);
     expect(Date.parse(item?.createdAt ?? '')).toBeLessThanOrEqual(Date.now());
   });
-
-  it('that was never tried has no last answer; of several attempts, the latest counts', async () => {
-    const { id: webhookId } = await register();
-    const [cancelled, failed] = [idAt(1), idAt(2)];
-    const seed = { webhookId, eventId: newId(), level: 0, priority: 3, dueAt: 0 };
-    await insert([
-      { ...seed, id: cancelled, status: 'cancelled' },
-      { ...seed, id: failed, status: 'failed' },
-    ]);
-    const log = [
-      { at: 1000, durationMs: 1, result: 'timeout' },
-      { at: 2000, durationMs: 1, result: 'status', status: 410, answer: 'gone' },
-    ];
-    await rows('update deliveries set log = ?1 where id = ?2', JSON.stringify(log), failed);
-    expect((await list()).data.map(({ lastAnswer }) => lastAnswer)).toEqual([
-      null,
-      { status: 410, kind: 'status', at: '1970-01-01T00:00:02.000Z' },
-    ]);
-  });
 });
 
 describe('is refused:', () => {

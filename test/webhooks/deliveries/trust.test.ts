@@ -113,14 +113,6 @@ describe('a claim', () => {
     return deliveriesOf(webhookId);
   };
 
-  it('is never of two workers at once', async () => {
-    const webhookId = await unwoken(30);
-    await wide(webhookId);
-    const claims = await Promise.all([1, 2, 3, 4].map(() => claim(webhookId, 10)));
-    expect(new Set(claims.flatMap(({ claimed }) => claimed.map(({ id }) => id))).size).toBe(30);
-    expect(claims.flatMap(({ claimed }) => claimed)).toHaveLength(30);
-  });
-
   it('that has lapsed, and is another’s by now, records nothing', async () => {
     const webhookId = await unwoken(1);
     const lapsed = await claim(webhookId);

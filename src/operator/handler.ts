@@ -24,9 +24,7 @@ export type Handlers<All extends Record<string, Operation>> = { [name in keyof A
 export type Asked<O extends Operation> = { env: Env } & PathOf<O['call']> &
   (O extends { body: infer B extends v.GenericSchema } ? { body: v.InferOutput<B> } : unknown) &
   (O extends { query: infer Q extends v.GenericSchema } ? { query: v.InferOutput<Q> } : unknown) &
-  (O extends { part: 'slice' } ? { slice: SliceQuery } : unknown) &
-  // The parameters of a customers' list, unparsed.
-  (O extends { part: 'page' } ? { queries: Record<string, string[]> } : unknown);
+  (O extends { part: 'slice' } ? { slice: SliceQuery } : unknown);
 
 /** If the path names something, the operator acts in the account that owns it. */
 type PathOf<C extends string> = C extends `${string} /${infer List}/:id${infer Rest}`
@@ -38,7 +36,5 @@ type Found<O extends Operation> =
   v.InferInput<O['reply']> extends (infer Item)[]
     ? O extends { part: 'slice' }
       ? Slice<Item>
-      : O extends { part: 'page' }
-        ? { items: Item[]; next?: string | undefined }
-        : Item[]
+      : Item[]
     : v.InferInput<O['reply']>;

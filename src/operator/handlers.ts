@@ -14,9 +14,8 @@ import {
   sliceConnections,
   updateConnection,
 } from '../fleet/connections.ts';
+import { listExports, operators, requestExport } from '../fleet/exports/exports.ts';
 import { setVehicleExternalId } from '../fleet/external-ids.ts';
-import { lists } from '../fleet/lists/registry.ts';
-import { readList } from '../fleet/service.ts';
 import { beginMove, estimateMove } from '../homes/moves/begin.ts';
 import { cancelMove } from '../homes/moves/end.ts';
 import { continueMove } from '../homes/moves/run.ts';
@@ -24,6 +23,7 @@ import { findMoveAnywhere, type Move } from '../homes/moves/state.ts';
 import { config } from '../platform/config.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { invalid } from '../platform/errors.ts';
+import { timestamp } from '../platform/fields.ts';
 import { homesOf, mainHome, nameOf } from '../platform/homes/homes.ts';
 import {
   connectProvider,
@@ -70,6 +70,15 @@ export const handlers: Handlers<typeof operations> = {
 
   changeAccount: ({ env, id, body }) =>
     body.status === 'active' ? activateAccount(env, id, body.name) : changeAccount(env, id, body),
+
+  exportAccount: ({ env, caller, body: { lists, format, from, to } }) =>
+    requestExport(env, caller, operators, {
+      lists,
+      formats: [format],
+      ...(from !== undefined && { from: timestamp(from) }),
+      ...(to !== undefined && { to: timestamp(to) }),
+    }),
+  listExports: ({ env, caller }) => listExports(env, caller),
 
   listTokens: ({ env, caller, slice }) => listTokens(env, caller, slice),
   issueApiToken: ({ env, caller, body }) => issueToken(env, caller, body),
@@ -141,13 +150,6 @@ export const handlers: Handlers<typeof operations> = {
     const day = { kind, accountId, connectionId: id, day: dayOf(Date.parse(date)) };
     const { catalog, bucket } = await repairDay(env, day, apply);
     return { catalog: sumOf(catalog), bucket: sumOf(bucket), applied: apply };
-  },
-
-  /** A page of one of the connection's lists, as a client with its Connection-Id reads it. */
-  async listRecords({ env, caller, id, query: { kind }, queries: { kind: _, ...query } }) {
-    const resource = lists.find((one) => one.kind === kind);
-    if (!resource) throw invalid('Unknown kind');
-    return readList<unknown>(env, caller, resource.list, { connectionId: id, query });
   },
 
   listWebhookHealth: ({ env, caller }) => listReceivers(env, caller),

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
 import { livesHere, type Owned, operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
+import { openFile } from '../fleet/exports/exports.ts';
 import { config } from '../platform/config.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import type { Slice } from '../platform/db/slices.ts';
@@ -11,7 +12,7 @@ import { askHomes } from '../platform/homes/each.ts';
 import { hasHomes, homesOf, nameOf } from '../platform/homes/homes.ts';
 import { readJson } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
-import { ok } from '../platform/http/envelope.ts';
+import { file, ok } from '../platform/http/envelope.ts';
 import { enterHome } from '../platform/http/home.ts';
 import { limitByAddress } from '../platform/http/limits.ts';
 import { cursorFor, requestedSlice } from '../platform/http/slices.ts';
@@ -59,6 +60,12 @@ operatorRoutes.get('/metrics', async (c) => {
   return c.body(await metricsText(c.env));
 });
 
+operatorRoutes.get('/accounts/:id/exports/:export/:file', async (c) => {
+  const { id, export: exportId, file: name } = c.req.param();
+  await enterHomeOf(c, 'GET /accounts/:id/exports', id);
+  return file(c, await openFile(c.env, operatorIn(id), exportId, name));
+});
+
 /** The sweep runs each minute: nothing improves sooner. */
 const retryAfter = 60;
 
@@ -83,15 +90,14 @@ async function respond(c: Context, operation: Operation, handler: (asked: never)
   const { id = '', userId } = c.req.param();
   await enterHomeOf(c, operation.call, id);
   const caller = await callerIn(c.env, operation.call, id);
-  const asked = { env: c.env, id, userId, caller, body, query, slice, queries: c.req.queries() };
+  const asked = { env: c.env, id, userId, caller, body, query, slice };
   const found = await handler(asked as never); // has what the operation declares, and more
   if (found === undefined) throw invalid(`Unknown ${ownedIn(operation.call) ?? 'delivery'}`);
   const { items, next } = operation.part ? (found as Part) : { items: found };
-  const cursor = typeof next === 'object' ? cursorFor(c, next) : next;
-  return ok(c, 'OK', v.parse(operation.reply, items), cursor);
+  return ok(c, 'OK', v.parse(operation.reply, items), next && cursorFor(c, next));
 }
 
-type Part = { items: unknown[]; next?: Slice<unknown>['next'] | string };
+type Part = { items: unknown[]; next?: Slice<unknown>['next'] };
 
 const listOf = (call: string): string => call.split('/')[1] ?? '';
 

@@ -35,9 +35,9 @@ const described = [client, operators]
   .filter(({ name }) => !name.includes(' /operator'));
 
 describe('the documents', () => {
-  it('hold every route of the service but the portal and the metrics, which are no JSON, and no other', () => {
+  it('hold every route of the service but the portal, metrics and files, which are no JSON, and no other', () => {
     const routes = app.routes
-      .filter(({ method, path }) => method !== 'ALL' && !/^\/portal|^\/operator\/metrics$/.test(path))
+      .filter(({ method, path }) => method !== 'ALL' && !/^\/portal|^\/operator\/metrics$|:file$/.test(path))
       .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
     const documented = [client, operators].flatMap(operationsOf).map(({ name }) => name);
     expect(documented.toSorted()).toEqual([...new Set(routes)].toSorted());

@@ -1,3 +1,5 @@
+import { createWriteStream, renameSync, rmSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import type * as v from 'valibot';
 import type { Operation } from '../../operator/api/operation.ts';
@@ -17,14 +19,12 @@ export class ApiError extends Error {
   }
 }
 
-/** Part of a list, and the cursor of the rest. */
-export type Page<T> = { data: T[]; next?: string };
-
 /** A client of one service's operators' API, typed by `src/operator/api`. */
 export type Operator = {
   /** Returns the data of a response; of a list all parts, unless a limit is given. */
   call: <C extends Call>(call: C, ...asked: Given<C>) => Promise<Data<C>>;
-  page: <C extends Call>(call: C, ...asked: Given<C>) => Promise<Page<Item<C>>>;
+  /** Writes what is at a path below `/operator` to a file that only its owner can read, once all of it is there. */
+  download: (path: string, file: string) => Promise<void>;
 };
 
 type Known = (typeof operations)[keyof typeof operations];
@@ -33,7 +33,6 @@ type Calls = { [O in Known as O['call']]: O };
 /** An operation of the API, such as `GET /accounts/:id/tokens`. */
 export type Call = keyof Calls;
 export type Data<C extends Call> = v.InferOutput<Calls[C]['reply']>;
-export type Item<C extends Call> = Data<C> extends (infer T)[] ? T : Data<C>;
 
 /** The parameters of a call: the ids in its path, a query, and a body. */
 type Given<C extends Call> =
@@ -68,7 +67,15 @@ export function operatorOf({ baseUrl, operatorKey }: Service): Operator {
     });
   };
   return {
-    page,
+    async download(path, file) {
+      const response = await reached(`${baseUrl}/operator${path}`, { headers });
+      if (!response.ok || !response.body)
+        throw new ApiError(`${response.status} ${file} cannot be read`, response.status >= 500);
+      const partial = `${file}.partial`;
+      rmSync(partial, { force: true });
+      await pipeline(response.body, createWriteStream(partial, { mode: 0o600 }));
+      renameSync(partial, file);
+    },
     async call(call: string, asked: AnyAsked = {}) {
       const { data, next } = await page(call, asked);
       if (next === undefined || asked.query?.limit !== undefined) return data;
@@ -106,10 +113,13 @@ export const request = async <T>(url: string, init: RequestInit): Promise<T> =>
 
 type Envelope<T> = { message?: string; data: T; next?: string };
 
-async function envelope<T>(url: string, init: RequestInit): Promise<Envelope<T>> {
-  const response = await fetch(url, init).catch(() => {
+const reached = (url: string, init: RequestInit): Promise<Response> =>
+  fetch(url, init).catch(() => {
     throw new ApiError(`Cannot reach ${new URL(url).origin}. Is the service running? (npm start)`, true);
   });
+
+async function envelope<T>(url: string, init: RequestInit): Promise<Envelope<T>> {
+  const response = await reached(url, init);
   const reply = (await response.json().catch(() => {
     throw new ApiError(
       `${new URL(url).origin} sent a ${response.status} reply that is not JSON`,

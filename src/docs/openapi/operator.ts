@@ -123,6 +123,7 @@ const groups: { [tag: string]: [about: string, Record<string, Declared>, ...Oper
   Deliveries: ['Deliveries of notifications to webhooks.', webhooks.webhookOperations],
   'Team channels': ["Where accounts' teams are notified.", channels.channelOperations],
   Users: ['Who signs in to the portal.', accounts.userOperations],
+  Exports: ["Accounts' data as files.", accounts.exportOperations],
   'Audit log': ['Who changed what.', accounts.auditOperations],
   Deletion: ['Deleting accounts and connections, and erasing drivers.', deletion.deletionOperations],
   Moving: ['Moving accounts from one home to another.', moves.moveOperations],

@@ -191,7 +191,6 @@ export const words: Record<string, string> = {
   limit: 'How many to return at most.',
   cursor: 'The `next` of the page before; without one, the list begins.',
   to: 'Only those before this time.',
-  'listRecords.kind': 'The kind of the records.',
   'countReplay.includeDelivered': 'Whether to count those that were delivered, too.',
   healthStatus: '1 healthy, 2 warning, 3 unavailable, 4 degraded.',
   provider: "The provider's short name, in lower case.",

@@ -27,6 +27,7 @@ import {
   exportOf,
   longestExportMs,
   maxExportRecords,
+  operators,
   type Place,
   type StoredExport,
 } from './exports.ts';
@@ -67,7 +68,7 @@ export async function prepareExports(env: Env, now = Date.now(), budget = newBud
 async function nextOpen(env: Env, db: Database, now: number): Promise<Export | undefined> {
   const [found] = await statement<StoredExport>(db)`
     select ${exportColumns} from exports e indexed by exports_open
-    join accounts a on a.id = e.account_id and a.status = 'active'
+    join accounts a on a.id = e.account_id and (a.status = 'active' or e.requested_by = ${operators})
     where e.next_at <= ${Math.max(now, Date.now())} ${andNotMoving(env, sql`e.account_id`)}
     order by e.next_at limit 1`;
   return found && exportOf(found);

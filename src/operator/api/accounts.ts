@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { actions, subjects } from '../../accounts/audit/kinds.ts';
+import { lists } from '../../fleet/lists/registry.ts';
 import { Email, Name, Timestamp } from '../../platform/fields.ts';
 import { homeName } from '../../platform/homes/names.ts';
 import { roles } from '../../platform/roles.ts';
-import { described, id, type Operation, time, Uuid } from './operation.ts';
+import { count, described, id, type Operation, time, Uuid } from './operation.ts';
 
 /* Accounts, their users and credentials, and who changed what. */
 
@@ -23,6 +24,23 @@ export const Account = v.object({
   status: v.picklist(['active', 'suspended']),
   home: v.string(),
   createdAt: time,
+});
+
+const listNames = lists.map(({ list }) => list.path.slice(1));
+
+export const NewExport = v.object({
+  lists: v.optional(v.array(v.picklist(listNames)), listNames),
+  format: v.picklist(['csv', 'parquet'], 'must be csv or parquet'),
+  from: v.optional(Timestamp),
+  to: v.optional(Timestamp),
+});
+
+export const Export = v.object({
+  id,
+  state: v.picklist(['preparing', 'ready', 'failed']),
+  requestedAt: time,
+  records: count,
+  files: v.array(v.object({ name: v.string(), records: count, bytes: count })),
 });
 
 export const AuditEntry = v.object({
@@ -168,6 +186,24 @@ export const userOperations = {
     description: 'The account is needed only if several have invited the person, who has never signed in.',
     body: SignInLinkInput,
     reply: SignInLink,
+  },
+} satisfies Record<string, Operation>;
+
+export const exportOperations = {
+  exportAccount: {
+    call: 'POST /accounts/:id/exports',
+    summary: 'Export the lists of an account as files, by default all',
+    description:
+      'Its admins see the export in the portal, too. The files are at `/operator/accounts/{id}/exports/{export}/{name}` ' +
+      'for seven days once it is ready.',
+    body: NewExport,
+    reply: v.object({ id }),
+  },
+  listExports: {
+    call: 'GET /accounts/:id/exports',
+    summary: 'List the exports of an account',
+    description: 'Newest first.',
+    reply: v.array(Export),
   },
 } satisfies Record<string, Operation>;
 

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { isIncidentType } from '../../fleet/incidents/types.ts';
-import { archiveKinds, lists } from '../../fleet/lists/registry.ts';
+import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { AtMost, Name } from '../../platform/fields.ts';
 import { feedNames } from '../../providers/connector.ts';
-import { count, described, id, Limit, type Operation, time } from './operation.ts';
+import { count, described, id, type Operation, time } from './operation.ts';
 
 /* Connections, what they pull, and their records. */
 
@@ -229,26 +229,5 @@ export const connectionOperations = {
       'missing file back first, if there is a copy.',
     body: ArchiveRepair,
     reply: ArchiveRepaired,
-  },
-  listRecords: {
-    call: 'GET /connections/:id/records',
-    summary: "List a connection's records of one kind",
-    description: 'The items of the list of that kind, with its parameters, such as `from` and `to`.',
-    query: v.object({
-      kind: v.pipe(
-        v.string(),
-        v.check((kind) => lists.some((resource) => resource.kind === kind), 'must be the kind of a list'),
-      ),
-      cursor: v.optional(
-        described(v.string(), 'The `next` of the page before; without one, the list begins.'),
-      ),
-      limit: Limit(500, 50),
-      from: v.optional(
-        described(v.string(), 'Only those from this time on. Needs `to`, where the list has a range.'),
-      ),
-      to: v.optional(v.string()),
-    }),
-    reply: v.array(v.pipe(v.unknown(), v.metadata({ type: 'object' }))),
-    part: 'page',
   },
 } satisfies Record<string, Operation>;

@@ -14,8 +14,8 @@ export type Operation = {
   body?: v.ObjectSchema<v.ObjectEntries, undefined>;
   /** The type of `data`: handlers return the schema's input, and its output is sent. Not validated. */
   reply: v.GenericSchema;
-  /** Whether the reply is a slice of an operators' list, or a page of a list that customers have too. */
-  part?: 'slice' | 'page';
+  /** Whether the reply is a slice of a list. */
+  part?: 'slice';
 };
 
 /** A schema whose meaning its name does not say. */

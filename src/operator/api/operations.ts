@@ -1,4 +1,10 @@
-import { accountOperations, auditOperations, tokenOperations, userOperations } from './accounts.ts';
+import {
+  accountOperations,
+  auditOperations,
+  exportOperations,
+  tokenOperations,
+  userOperations,
+} from './accounts.ts';
 import { channelOperations } from './channels.ts';
 import { connectionOperations } from './connections.ts';
 import { deletionOperations } from './deletion.ts';
@@ -13,6 +19,7 @@ export const operations = {
   ...webhookOperations,
   ...channelOperations,
   ...userOperations,
+  ...exportOperations,
   ...auditOperations,
   ...deletionOperations,
   ...moveOperations,

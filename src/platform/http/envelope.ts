@@ -6,3 +6,16 @@ export const apiVersion = '2026-11-21';
 /** Responds 200 with the envelope of success; `next` is present only when there is another page. */
 export const ok = (c: Context, message: string, data: unknown, next?: string, more: object = {}) =>
   c.json({ status: 200, message, data, ...(next && { next }), ...more });
+
+/** A response of bytes, which `written` writes behind it. */
+export function file(
+  c: Context,
+  {
+    headers,
+    readable,
+    written,
+  }: { headers: Record<string, string>; readable: ReadableStream; written: Promise<void> },
+): Response {
+  c.executionCtx.waitUntil(written);
+  return c.body(readable, 200, headers);
+}

@@ -1,4 +1,3 @@
-import { bucketOf } from '../../fleet/archive/bucket.ts';
 import {
   canExport,
   exportableLists,
@@ -7,16 +6,16 @@ import {
   listExports,
   maxExportRecords,
   maxExportsPerDay,
+  openFile,
   requestExport,
-  takeFile,
   Wanted,
 } from '../../fleet/exports/exports.ts';
-import { exportFolder, streamFile } from '../../fleet/exports/files.ts';
 import { config } from '../../platform/config.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
+import { file } from '../../platform/http/envelope.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { rangeOfDays } from '../ui/days.ts';
@@ -25,7 +24,6 @@ import { capital, listed } from '../ui/format.ts';
 import { Choices, Field, FormPanel, type Offered } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Empty } from '../ui/parts.tsx';
-import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { type Column, TablePanel } from '../ui/table.tsx';
 import { Day, Time } from '../ui/time.tsx';
@@ -110,18 +108,7 @@ export const request = (c: Context) =>
 /** Sends a file, piece by piece. */
 export async function download(c: Context) {
   const { id = '', file: name = '' } = c.req.param();
-  const bucket = bucketOf(c.env);
-  const file = found(bucket && (await takeFile(c.env, c.get('caller'), id, name)));
-  const folder = exportFolder(c.get('caller').accountId, id);
-  const { readable, written } = streamFile(found(bucket), folder, file);
-  c.executionCtx.waitUntil(written);
-  c.header(
-    'Content-Type',
-    name.endsWith('.csv') ? 'text/csv; charset=utf-8' : 'application/vnd.apache.parquet',
-  );
-  c.header('Content-Disposition', `attachment; filename="${name}"`);
-  c.header('Cache-Control', 'private, no-store');
-  return c.body(readable);
+  return file(c, await openFile(c.env, c.get('caller'), id, name));
 }
 
 const columns: Column<ListedExport>[] = [

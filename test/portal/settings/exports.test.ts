@@ -1,4 +1,4 @@
-import { env } from 'cloudflare:workers';
+import { env, exports } from 'cloudflare:workers';
 import { parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ import { listenToLog } from '../../support/log.ts';
 import { ask, origin, signIn, textOf, visitor } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, operator, type World, world } from '../../support/world.ts';
+import { as, call, operator, type World, world } from '../../support/world.ts';
 
 const path = '/portal/settings/exports';
 const old = new Date(Date.now() - 300 * dayMs).toISOString();
@@ -299,3 +299,27 @@ async function deleted(path: string, body: object = {}) {
   for (let left: unknown = true; left; )
     left = (await operator.post<{ deletion: unknown }>(next, {})).data.deletion;
 }
+
+it('operators export as well, of a suspended account too, and without a limit a day', async () => {
+  await rows("update accounts set status = 'suspended' where id = ?1", us.accountId);
+  const at = `/operator/accounts/${us.accountId}/exports`;
+  const headers = { authorization: `Bearer ${env.OPERATOR_KEY}` };
+  for (let n = 0; n <= maxExportsPerDay; n++) {
+    const body = { lists: ['vehicles'], format: 'csv', from: '2026-01-01T00:00:00Z' };
+    const { data } = await call<{ id: string }>('POST', at, { headers, body, bindings: quiet });
+    await prepareExports(env);
+    const [newest] = (await operator.get<{ id: string }[]>(at)).data;
+    expect(newest).toMatchObject({
+      id: data.id,
+      state: 'ready',
+      files: [{ name: 'vehicles.csv', records: 2 }],
+    });
+  }
+  const [{ id } = { id: '' }] = (await operator.get<{ id: string }[]>(at)).data;
+  const download = (of: string, name: string) =>
+    exports.default.fetch(`https://fleet.example${of}/${id}/${name}`, { headers });
+  expect(await (await download(at, 'vehicles.csv')).text()).toContain('Truck 1');
+  const theirs = `/operator/accounts/${(await world()).accountId}/exports`;
+  for (const reply of [await download(theirs, 'vehicles.csv'), await download(at, 'trips.csv')])
+    expect(reply.status).toBe(404);
+});

@@ -1,7 +1,12 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import autocannon from 'autocannon';
-import { attacks } from './attacks.ts';
-import type { Benchmark } from './harness.ts';
-import { paced, startNeighbour } from './neighbour.ts';
+import { demoSignIn } from '../demo/account.ts';
+import { startReceiver } from '../local/receiver.ts';
+import { operatorOf, request } from '../operate/client.ts';
+import { newAccount, safetyEvent, vehicle } from './account.ts';
+import type { Benchmark, BenchStack } from './harness.ts';
 import { percentile, type TableRow } from './table.ts';
 
 /** A neighbour's p99 during an attack may be this many times its p99 alone. */
@@ -48,3 +53,153 @@ export const neighbours: Benchmark = {
     ];
   },
 };
+
+/** How long after the last event the others may arrive before they count as lost. */
+const timeoutMs = 60_000;
+
+/** Starts `work` so many times a second for some seconds, whether or not the last has ended, and waits for all of it. */
+async function paced(perSecond: number, seconds: number, work: () => Promise<unknown>): Promise<void> {
+  const begun: Promise<unknown>[] = [];
+  const start = performance.now();
+  for (let next = start; next < start + seconds * 1000; next = start + (begun.length * 1000) / perSecond) {
+    await wait(Math.max(0, next - performance.now()));
+    begun.push(work());
+  }
+  await Promise.all(begun);
+}
+
+/**
+ * Opens a well-behaved account. Returns how it lives for some seconds: the milliseconds of its lists and ingest calls,
+ * and of deliveries since their ingest call, its refused calls, and the events that never arrived.
+ */
+async function startNeighbour(stack: BenchStack) {
+  const us = await newAccount(stack);
+  /** When each event that has not arrived was sent, by its vehicle's name. */
+  const awaited = new Map<string, number>();
+  const nothing = { lists: [] as number[], ingest: [] as number[], deliveries: [] as number[], refused: 0 };
+  let found = structuredClone(nothing);
+  let events = 0;
+  const receiver = await startReceiver(stack.certificates, 0, ({ body }) => {
+    const name = String(body.data.vehicleName);
+    const sent = awaited.get(name);
+    if (sent !== undefined && awaited.delete(name)) found.deliveries.push(performance.now() - sent);
+  });
+  stack.closing.push(receiver);
+  await us.webhooks([receiver.url]);
+
+  /** Repeats a call until it is accepted, as every client should; a refusal makes it that much slower. */
+  const timed = async (kind: 'lists' | 'ingest', call: () => Promise<unknown>): Promise<void> => {
+    const began = performance.now();
+    for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(1000))
+      try {
+        await call();
+        return void found[kind].push(performance.now() - began);
+      } catch {
+        found.refused++;
+      }
+  };
+  const headers = { 'x-api-key': us.token, 'connection-id': us.connection };
+  const list = () => timed('lists', () => request(`${stack.baseUrl}/vehicles?limit=50`, { headers }));
+  const ingest = () => {
+    const name = `n${events++}`;
+    awaited.set(name, performance.now());
+    return timed('ingest', () => us.ingest([vehicle(name), safetyEvent(name)]));
+  };
+  const live = async (seconds: number) => {
+    found = structuredClone(nothing);
+    await Promise.all([paced(8, seconds, list), paced(4, seconds, ingest)]); // a token may make 10 calls a second
+    for (const end = Date.now() + timeoutMs; awaited.size > 0 && Date.now() < end; ) await wait(20);
+    return { ...found, lost: awaited.size };
+  };
+  await live(0.5); // warm
+  return live;
+}
+
+/** The size of attacks; `perSecond` is the number of requests of those that hammer. */
+type Size = {
+  seconds: number;
+  webhooks: number;
+  eventsPerCall: number;
+  floodCalls: number;
+  perSecond: number;
+};
+
+/** What is done so many times a second, and returns its outcome. */
+type Attack = { perSecond: number; act: () => Promise<number | string> };
+
+/** Things a caller does that may affect others, each prepared without measuring. */
+const attacks: { [name: string]: (stack: BenchStack, size: Size) => Promise<Attack> } = {
+  'junk session cookies': async ({ baseUrl }, { perSecond }) => ({
+    perSecond,
+    act: () =>
+      get(`${baseUrl}/portal/webhooks`, { cookie: `session=${randomBytes(32).toString('base64url')}` }),
+  }),
+  'bad tokens': async ({ baseUrl }, { perSecond }) => ({
+    perSecond,
+    act: () => {
+      const random = `fds_${randomBytes(32).toString('base64url')}`; // well-formed, but nobody issued it
+      const check = Buffer.alloc(4);
+      check.writeUInt32BE(crc32(random));
+      return get(`${baseUrl}/vehicles`, { 'x-api-key': random + check.toString('base64url') });
+    },
+  }),
+  'huge pages': async (stack, { eventsPerCall }) => {
+    const us = await newAccount(stack);
+    const groups = [...'abcdefghijklmnopqrst'].map((name) => name.repeat(11));
+    await us.ingest([vehicle('v', groups)]);
+    await us.ingest(eventsOf(eventsPerCall));
+    const url = `${stack.baseUrl}/safety-events?from=2026-11-01&to=2026-12-01&limit=500`;
+    return { perSecond: 5, act: () => get(url, { 'x-api-key': us.token, 'connection-id': us.connection }) };
+  },
+  'a flood of events for a slow receiver': async (stack, { eventsPerCall, floodCalls, seconds }) => {
+    const us = await newAccount(stack);
+    await us.webhooks([(await stack.receiver(5000)).url]);
+    await us.ingest([vehicle('v')]);
+    let sent = 0;
+    const act = async () => {
+      sent += eventsPerCall;
+      return `${(await us.ingest(eventsOf(eventsPerCall, sent))).accepted} events`;
+    };
+    return { perSecond: floodCalls / seconds, act };
+  },
+  'the largest ingest call': async (stack, { webhooks, eventsPerCall, seconds }) => {
+    const us = await newAccount(stack);
+    const { url } = await stack.receiver();
+    await us.webhooks(Array.from({ length: webhooks }, (_, i) => `${url}/${i}`));
+    const records = [vehicle('v'), ...eventsOf(eventsPerCall - 1)];
+    const act = async () => `${(await us.ingest(records)).accepted} records for ${webhooks} webhooks`;
+    return { perSecond: 1 / seconds, act };
+  },
+  'the largest list of webhooks': async (stack, { webhooks }) => {
+    const us = await newAccount(stack);
+    const path = 'a'.repeat(1400);
+    await us.webhooks(
+      Array.from({ length: webhooks }, (_, i) => `https://receiver.example.com/${i}/${path}`),
+    );
+    return { perSecond: 5, act: () => get(`${stack.baseUrl}/webhooks`, { 'x-api-key': us.token }) };
+  },
+  'overviews of a large account': async (stack, { eventsPerCall, floodCalls }) => {
+    const us = await newAccount(stack);
+    await us.ingest([vehicle('v')]);
+    const startedAt = new Date().toISOString();
+    for (let call = 0; call < floodCalls; call++)
+      await us.ingest(
+        eventsOf(eventsPerCall, call * eventsPerCall).map((event) => ({ ...event, startedAt })),
+      );
+    const link = await demoSignIn(operatorOf(stack), us.id, 'attacker@fleet.example');
+    const headers = { origin: new URL(link).origin }; // as a browser says it
+    const signedIn = await fetch(link, { method: 'POST', headers, redirect: 'manual' });
+    const [cookie = ''] = signedIn.headers.get('set-cookie')?.split(';') ?? [];
+    return { perSecond: 6, act: () => get(`${stack.baseUrl}/portal`, { cookie }) };
+  },
+};
+
+const eventsOf = (count: number, first = 0) =>
+  Array.from({ length: count }, (_, i) => safetyEvent('v', `e${first + i}`));
+
+/** Makes a request, and discards the response but for its status. */
+async function get(url: string, headers: Record<string, string>): Promise<number> {
+  const reply = await fetch(url, { headers, redirect: 'manual' });
+  await reply.arrayBuffer();
+  return reply.status;
+}

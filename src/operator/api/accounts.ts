@@ -27,13 +27,19 @@ export const Account = v.object({
 });
 
 const listNames = lists.map(({ list }) => list.path.slice(1));
+const ListName = v.pipe(
+  v.string(),
+  v.check((name) => listNames.includes(name), 'must be the path of a list, such as safety-events'),
+);
 
 export const NewExport = v.object({
-  lists: v.optional(v.array(v.picklist(listNames)), listNames),
-  format: v.picklist(['csv', 'parquet'], 'must be csv or parquet'),
+  lists: v.optional(v.array(ListName), listNames),
+  format: v.optional(v.picklist(['csv', 'parquet'], 'must be csv or parquet'), 'csv'),
   from: v.optional(Timestamp),
   to: v.optional(Timestamp),
 });
+
+export const RequestedExport = v.object({ id });
 
 export const Export = v.object({
   id,
@@ -197,7 +203,7 @@ export const exportOperations = {
       'Its admins see the export in the portal, too. The files are at `/operator/accounts/{id}/exports/{export}/{name}` ' +
       'for seven days once it is ready.',
     body: NewExport,
-    reply: v.object({ id }),
+    reply: RequestedExport,
   },
   listExports: {
     call: 'GET /accounts/:id/exports',

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { expect, it } from 'vitest';
+import { siteDirectory } from '../../../src/cli/project/paths.ts';
 import published from '../../../src/docs/openapi/published/openapi.json' with { type: 'json' };
 import { readGuides } from '../../../src/docs/pages/guides.ts';
 import { withTables } from '../../../src/docs/pages/resource-tables.ts';
@@ -49,4 +52,11 @@ it('the event catalogue has an example of each payload, and a JSON Schema that o
     expect(examples.map((example) => ajv.validate(schema, example))).toEqual(
       examples.map((_, other) => other === at),
     );
+});
+
+it('/llms.txt leads programs to each guide and the reference as Markdown, and to the OpenAPI document', () => {
+  const file = (path: string) => readFileSync(join(siteDirectory, path), 'utf8');
+  const links = [...file('llms.txt').matchAll(/\]\((\/[^)]+)\)/g)].map(([, path = '']) => path);
+  expect(links.slice(-2)).toEqual(['/docs/reference.md', '/openapi.json']);
+  expect(links.slice(0, -2).map(file)).toEqual(guides);
 });

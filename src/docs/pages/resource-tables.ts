@@ -83,8 +83,8 @@ function listRow({ path, connectionRequired, order, range, filters }: List): str
 const recordFields = (fields: { [key: string]: Field }): string =>
   Object.entries(fields)
     .filter(([, { use }]) => use !== 'derived' && use !== 'copied')
-    .map(([key, { recordName, holds, nullable, omitted }]) => {
-      const name = `${recordName ?? key}${Array.isArray(holds) ? '[]' : ''}`;
+    .map(([key, { refersTo, holds, nullable, omitted }]) => {
+      const name = `${refersTo?.kind ?? key}${Array.isArray(holds) ? '[]' : ''}`;
       return nullable || omitted ? `${name}?` : name;
     })
     .join(', ');

@@ -24,7 +24,7 @@ const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
   description: string,
   example: unknown,
   more: Partial<Pick<Field, 'read' | 'query' | 'most'>> = {},
-): Field<v.InferInput<I>, v.InferOutput<I>, v.InferOutput<O>, 'given', null> => ({
+): Field<v.InferInput<I>, v.InferOutput<I>, v.InferOutput<O>, 'given'> => ({
   description,
   example,
   input,
@@ -32,7 +32,6 @@ const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
   use: 'given',
   holds,
   nullable: false,
-  recordName: null,
   ...more,
 });
 
@@ -267,11 +266,11 @@ export const uuid = (description: string, example: string) =>
  * The id of another record of the same connection. If required, that record must be known or in the same call;
  * otherwise it may come later.
  */
-export const reference = <K extends string>(
-  resource: Referable<K>,
+export const reference = (
+  resource: Referable,
   description: string,
-): Field<string, string, string, 'given', K> => ({
+): Field<string, string, string, 'reference'> => ({
   ...field('uuid', Characters(200), Uuid, description, resource.itemExample.id, { query: QueryIds }),
-  recordName: resource.kind,
+  use: 'reference',
   refersTo: resource,
 });

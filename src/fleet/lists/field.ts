@@ -3,16 +3,10 @@ import type { AccountTable } from '../../platform/db/tables.ts';
 import type { QuerySchema } from '../../platform/query.ts';
 
 /**
- * One field of a resource: its form in records (`In`), in D1 (`Kept`) and in lists (`Shown`), where it is used and, for
- * a reference, its name in records. Made by the functions of `field-types.ts`, and modified by those below.
+ * One field of a resource: its form in records (`In`), in D1 (`Kept`) and in lists (`Shown`), and where it is used. Made
+ * by the functions of `field-types.ts`, and modified by those below.
  */
-export type Field<
-  In = unknown,
-  Kept = unknown,
-  Shown = unknown,
-  U extends Use = Use,
-  N extends string | null = string | null,
-> = {
+export type Field<In = unknown, Kept = unknown, Shown = unknown, U extends Use = Use> = {
   description: string;
   /** As lists show it; the same in records, unless it is a reference. */
   example: unknown;
@@ -34,8 +28,6 @@ export type Field<
   omitted?: string;
   /** How much a record may have of it, as a sentence, where the contract leaves that open. */
   most?: string;
-  /** Its name in records, if that differs: the kind that it refers to. */
-  recordName: N;
   refersTo?: Referable;
   copyOf?: { resource: Referable; key: string };
   /** Keeps its first value. */
@@ -43,10 +35,11 @@ export type Field<
 };
 
 /**
- * Where a field's value comes from. `given`: records have it. `derivable`: records may have it. `derived`: no record
+ * Where a field's value comes from. `given`: records have it. `reference`: records have it under the name of the kind that
+ * it refers to, without the `Id` of its own name. `derivable`: records may have it. `derived`: no record
  * has it. `copied`: from the record referred to. `unlisted`: records have it, but it is neither stored nor listed.
  */
-export type Use = 'given' | 'derivable' | 'derived' | 'copied' | 'unlisted';
+export type Use = 'given' | 'reference' | 'derivable' | 'derived' | 'copied' | 'unlisted';
 
 /**
  * The type of a field's value: a scalar, a list, or an object by the names of its members. The columns of D1, CSV and
@@ -62,8 +55,8 @@ export type Columns = { [name: string]: Pick<Field, 'holds' | 'nullable'> };
 export type Fields = { [name: string]: Field };
 
 /** A resource that others can refer to. */
-export type Referable<K extends string = string, F extends Fields = Fields> = {
-  kind: K;
+export type Referable<F extends Fields = Fields> = {
+  kind: string;
   fields: F;
   table: AccountTable;
   itemExample: { id: string };
@@ -73,10 +66,10 @@ export type Referable<K extends string = string, F extends Fields = Fields> = {
 type Optional<In> = In | null | undefined;
 
 /** A field that records may omit; then lists show null. */
-export const optional = <In, Kept, Shown, U extends Use, N extends string | null>({
+export const optional = <In, Kept, Shown, U extends Use>({
   fallback: _,
   ...field
-}: Field<In, Kept, Shown, U, N>): Field<Optional<In>, Kept | null, Shown | null, U, N> => ({
+}: Field<In, Kept, Shown, U>): Field<Optional<In>, Kept | null, Shown | null, U> => ({
   ...field,
   input: v.nullish(field.input),
   output: v.nullable(field.output),
@@ -85,8 +78,8 @@ export const optional = <In, Kept, Shown, U extends Use, N extends string | null
 
 /** A field that items omit if it has no value. No record has it. */
 export const ifAny = <In, Kept, Shown>(
-  field: Field<In, Kept, Shown, 'given', null>,
-): Field<In, Kept | null, Shown | undefined, 'derived', null> => ({
+  field: Field<In, Kept, Shown, 'given'>,
+): Field<In, Kept | null, Shown | undefined, 'derived'> => ({
   ...field,
   output: v.optional(field.output),
   nullable: true,
@@ -96,9 +89,9 @@ export const ifAny = <In, Kept, Shown>(
 
 /** A field that records may omit; then it is `fallback`. */
 export const orElse = <In, Kept, Shown, U extends Use>(
-  field: Field<In, Kept, Shown, U, null>,
+  field: Field<In, Kept, Shown, U>,
   fallback: NoInfer<Kept>,
-): Field<Optional<In>, Kept, Shown, U, null> => ({
+): Field<Optional<In>, Kept, Shown, U> => ({
   ...field,
   input: v.nullish(field.input),
   fallback,
@@ -107,14 +100,14 @@ export const orElse = <In, Kept, Shown, U extends Use>(
 
 /** A field that no record has: the resource's `derive` computes it. */
 export const derived = <In, Kept, Shown>(
-  field: Field<In, Kept, Shown, 'given', null>,
-): Field<In, Kept, Shown, 'derived', null> => ({ ...field, use: 'derived' });
+  field: Field<In, Kept, Shown, 'given'>,
+): Field<In, Kept, Shown, 'derived'> => ({ ...field, use: 'derived' });
 
 /** A field that `derive` computes if a record omits it; `omitted` describes how, as a sentence. */
 export const derivable = <In, Kept, Shown>(
-  field: Field<In, Kept, Shown, 'given', null>,
+  field: Field<In, Kept, Shown, 'given'>,
   omitted: string,
-): Field<Optional<In>, Kept, Shown, 'derivable', null> => ({
+): Field<Optional<In>, Kept, Shown, 'derivable'> => ({
   ...field,
   input: v.nullish(field.input),
   use: 'derivable',
@@ -123,18 +116,18 @@ export const derivable = <In, Kept, Shown>(
 
 /** A field for notifications only. */
 export const unlisted = <In, Kept, Shown>(
-  field: Field<In, Kept, Shown, 'given', null>,
-): Field<In, Kept, Shown, 'unlisted', null> => ({ ...field, use: 'unlisted' });
+  field: Field<In, Kept, Shown, 'given'>,
+): Field<In, Kept, Shown, 'unlisted'> => ({ ...field, use: 'unlisted' });
 
 /** A field that keeps its first value. */
 export const fixed = <F extends Field>(field: F): F => ({ ...field, fixed: true });
 
 /** A field of the referenced record, as it was when this one was first received. */
 export function copyOf<F extends Fields, N extends keyof F & string>(
-  resource: Referable<string, F>,
+  resource: Referable<F>,
   key: N,
   description: string,
-): F[N] extends Field<infer In, infer Kept, infer Shown> ? Field<In, Kept, Shown, 'copied', null> : never;
+): F[N] extends Field<infer In, infer Kept, infer Shown> ? Field<In, Kept, Shown, 'copied'> : never;
 export function copyOf(resource: Referable, key: string, description: string): Field {
   const { [key]: original } = resource.fields;
   if (!original) throw new Error(`${resource.kind} has no ${key} to copy`);

@@ -66,7 +66,7 @@ export function recordKind<const K extends string, F extends Fields>(
   const fields: F = declaration.fields;
   const held = Object.entries({ sourceId: text(200, "The provider's own identifier.", sourceId), ...fields })
     .filter(([, { use }]) => use !== 'derived' && use !== 'copied')
-    .map(([key, field]): Held => ({ key, name: field.recordName ?? key, field }));
+    .map(([key, field]): Held => ({ key, name: field.refersTo?.kind ?? key, field }));
   const map = <T>(value: (field: Field) => T) =>
     Object.fromEntries(held.map(({ name, field }) => [name, value(field)]));
   const schema: v.GenericSchema = v.object({
@@ -137,7 +137,11 @@ const inWords = (kind: string): string => kind.replace(/[A-Z]/g, (letter) => ` $
 type InRecord<F extends Fields> = {
   [N in keyof F as F[N]['use'] extends 'derived' | 'copied' ? never : NameInRecord<N, F[N]>]: F[N];
 };
-type NameInRecord<N, F extends Field> = F['recordName'] extends string ? F['recordName'] : N;
+type NameInRecord<N, F extends Field> = F['use'] extends 'reference'
+  ? N extends `${infer Kind}Id`
+    ? Kind
+    : never
+  : N;
 
 /** A record as sent by a connector. */
 export type RecordInput<K extends string, F extends Fields> = {

@@ -16,10 +16,8 @@ export const dateOf = (day: number): string => new Date(day * dayMs).toISOString
  */
 export function hotSince(env: Env, now = Date.now()): number {
   const { hotDays } = config(env);
-  return hasArchive(env) && hotDays > 0 ? dayOf(now - hotDays * dayMs) * dayMs : -Infinity;
+  return env.ARCHIVE && hotDays > 0 ? dayOf(now - hotDays * dayMs) * dayMs : -Infinity;
 }
 
 /** The first day that stays in D1. */
 export const firstHotDay = (env: Env, now = Date.now()): number => dayOf(hotSince(env, now - graceMs));
-
-const hasArchive = (env: { ARCHIVE?: R2Bucket }): boolean => env.ARCHIVE !== undefined;

@@ -11,7 +11,7 @@ import * as v from 'valibot';
 import type { AccountTable } from '../../platform/db/tables.ts';
 import { type QuerySchema, QueryText } from '../../platform/query.ts';
 import type { ArchiveKind } from './archived.ts';
-import type { Field, Fields, Scalar } from './field.ts';
+import type { Field, Fields } from './field.ts';
 import type { Filter } from './filters.ts';
 
 /** The declaration of a list. */
@@ -170,7 +170,9 @@ export function tableOf(
       shown(fields)
         .filter(([key]) => key !== id)
         .map(([key, { holds, nullable }]) => {
-          const builder = builders[typeof holds === 'object' ? 'text' : holds](columnName(key));
+          const name = columnName(key);
+          const isInteger = holds === 'time' || holds === 'integer' || holds === 'boolean';
+          const builder = holds === 'number' ? real(name) : isInteger ? integer(name) : text(name);
           return [key, nullable ? builder : builder.notNull()];
         }),
     ),
@@ -178,14 +180,3 @@ export function tableOf(
     id: text().primaryKey(),
   });
 }
-
-const asText = (name: string) => text(name);
-const asInteger = (name: string) => integer(name);
-const builders = {
-  text: asText,
-  uuid: asText,
-  time: asInteger,
-  integer: asInteger,
-  boolean: asInteger,
-  number: (name: string) => real(name),
-} satisfies Record<Scalar, unknown>;

@@ -5,7 +5,7 @@ import { selected, sizeOf } from '../platform/db/pages.ts';
 import { bucketOf } from './archive/bucket.ts';
 import { connections } from './lists/connections.ts';
 import { drivers } from './lists/drivers.ts';
-import { type List, shownOf } from './lists/list.ts';
+import type { List } from './lists/list.ts';
 import { trips } from './lists/trips.ts';
 import { vehicles } from './lists/vehicles.ts';
 import { readList } from './service.ts';
@@ -24,7 +24,7 @@ export async function findItem<T>(
   at?: number,
 ): Promise<T | undefined> {
   const [[row]] = await asCaller(env, caller, (db) => [selectByIds(db, caller, list, [id])]);
-  if (row) return list.present(shownOf(list, row));
+  if (row) return list.present(row);
   // Nothing of the future is archived.
   const isArchived = list.archive && bucketOf(env) && at !== undefined && at <= Date.now();
   return isArchived ? findAt(env, caller, list, id, at) : undefined;
@@ -68,8 +68,6 @@ export async function findReferences(env: Env, caller: Caller, ids: References) 
 /** An item as its list shows it, and its size as JSON. */
 export type SizedItem = { id: string; item: unknown; size: number };
 
-type FoundRow = { recordId: string; [key: string]: unknown };
-
 /** The items of a list with these ids. Reads a row for each. */
 export const selectByIds = (
   db: Database,
@@ -77,14 +75,14 @@ export const selectByIds = (
   { table, columns, connection }: List,
   ids: string[],
 ) =>
-  statement<FoundRow>(db)`select ${table.id} as "recordId", ${selected(columns)}
+  statement<{ [key: string]: unknown }>(db)`select ${selected(columns)}
       from ${table} where ${table.id} in ${jsonList(ids)} and +${table.accountId} = ${accountId}
         and ${notBeingDeleted(connection)}`;
 
-export const presentSized = (list: List, { recordId, ...row }: FoundRow): SizedItem => ({
-  id: recordId,
-  item: list.present(row),
+export const presentSized = (list: List, row: { [key: string]: unknown }): SizedItem => ({
+  id: String(row[list.id]),
   size: sizeOf(row),
+  item: list.present(row),
 });
 
 const tables = {

@@ -3,6 +3,7 @@ import { hotSince } from '../fleet/archive/day.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { archiveKinds, recordKinds } from '../fleet/lists/registry.ts';
 import { minHotDays } from '../platform/config.ts';
+import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { dayMs } from '../platform/durations.ts';
 import { Refusal } from '../platform/errors.ts';
@@ -36,8 +37,17 @@ export async function ingest(
 ): Promise<Outcome> {
   const { accepted, rejected } = acceptRecords(records);
   const tally: Tally = { changed: 0, rejected, messages: [] };
+  /** Writes records in one transaction, and adds the result to the tally. */
   const write = async (part: Accepted[], claims = false) => {
-    await writePart(env, caller, source, { part, notify, claims, tally });
+    const newsSince = notify ? await newsSinceOf(env, caller, source, part) : 0; // notifies nobody
+    const batches = batchesOf(source, part, newsSince);
+    let steps: Step[] = [];
+    const statements = (db: Database) => {
+      steps = stepsFor(db, source, batches, { notify, claims }, tally);
+      return steps.map(({ statement }) => statement);
+    };
+    const results = await asCaller(env, caller, statements, { repeatable: true });
+    for (const [at, { take }] of steps.entries()) take(results[at]);
     start(tally.messages.splice(0));
   };
   // A call that waits first would hold its claim for too long to use it.
@@ -82,27 +92,6 @@ function partsOf(accepted: Accepted[]): Accepted[][] {
   return Array.from({ length: Math.ceil(sorted.length / recordsPerPart) }, (_, i) =>
     sorted.slice(i * recordsPerPart, (i + 1) * recordsPerPart),
   );
-}
-
-/** Writes records in one transaction, and adds the result to the tally. */
-async function writePart(
-  env: Env,
-  caller: Caller,
-  source: Source,
-  { part, notify, claims, tally }: { part: Accepted[]; notify: boolean; claims: boolean; tally: Tally },
-): Promise<void> {
-  let steps: Step[] = [];
-  const newsSince = notify ? await newsSinceOf(env, caller, source, part) : 0; // notifies nobody
-  const results = await asCaller(
-    env,
-    caller,
-    (db) => {
-      steps = stepsFor(db, source, batchesOf(source, part, newsSince), { notify, claims }, tally);
-      return steps.map(({ statement }) => statement);
-    },
-    { repeatable: true },
-  );
-  for (const [at, { take }] of steps.entries()) take(results[at]);
 }
 
 const archivedKinds = archiveKinds.map(({ name }) => name);

@@ -227,7 +227,7 @@ async function readCurrent(env: Env, caller: Caller, records: Collapsed[]): Prom
       record.kind === kind && day !== null && !known.has(record.id) ? [{ ...record, day }] : [],
     );
     for (const row of await findArchived(env, caller, list.archive, missing)) {
-      const item = presentSized(list, { ...shownOf(list, row), recordId: String(row.id) });
+      const item = presentSized(list, shownOf(list, row));
       known.set(item.id, item);
     }
   }

@@ -93,14 +93,13 @@ async function writeNext(env: Env, bucket: R2Bucket, { db, write }: Lease, one: 
   if (!resource) throw new Error('An export names no list'); // of another version of the service
   const { list, itemColumns: columns } = resource;
   const { items, next } = await readItems(env, one, list, budget);
-  const files = [...one.files];
+  let { files } = one;
   for (const format of wanted.formats) {
     const name = `${wanted.lists[at]}.${format}`;
-    const known = files.findIndex((file) => file.name === name);
-    const file = files[known] ?? { name, records: 0, bytes: 0, pieces: 0 };
+    const file = files.find((known) => known.name === name) ?? { name, records: 0, bytes: 0, pieces: 0 };
     const target = { format, columns, order: list.order };
     const written = await writePiece(bucket, exportFolder(accountId, id), file, target, items, !next);
-    files.splice(known < 0 ? files.length : known, 1, written);
+    files = [...files.filter((known) => known.name !== name), written];
   }
   const records = one.records + items.length;
   const now = Date.now();

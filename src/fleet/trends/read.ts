@@ -40,21 +40,17 @@ function countsOf({ accountId }: Caller, spans: Hours[]): SQL {
 
 /** The events of a day, by risk from 1 to 5. `day` is its place in the span, oldest first. */
 export type DayCount = { day: number; risks: [number, number, number, number, number] };
-type DayRow = { day: number; risk1: number; risk2: number; risk3: number; risk4: number; risk5: number };
+type DayRow = { day: number; risks: string };
 
 /** The days with events of a span and of the one before: up to 24 rows each, or one if the reader's zone is UTC. */
 export const selectDays = (db: Database, caller: Caller, { starts }: Span) => {
   const days = starts.slice(1).map((end, i): Hours => [starts[i] ?? end, end]);
   return statement<DayRow>(db)`
-    select place as day, sum(risk_1) as risk1, sum(risk_2) as risk2, sum(risk_3) as risk3, sum(risk_4) as risk4,
-      sum(risk_5) as risk5
+    select place as day, json_array(sum(risk_1), sum(risk_2), sum(risk_3), sum(risk_4), sum(risk_5)) as risks
     from ${countsOf(caller, days)} group by place`;
 };
 
-export const asDay = ({ day, risk1, risk2, risk3, risk4, risk5 }: DayRow): DayCount => ({
-  day,
-  risks: [risk1, risk2, risk3, risk4, risk5],
-});
+export const asDay = ({ day, risks }: DayRow): DayCount => ({ day, risks: JSON.parse(risks) });
 
 /** The most frequent incident types of a span, with their events then and before. */
 export type TypeCount = { type: string; events: number; before: number };

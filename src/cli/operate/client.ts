@@ -73,7 +73,9 @@ export function operatorOf({ baseUrl, operatorKey }: Service): Operator {
         throw new ApiError(`${response.status} ${file} cannot be read`, response.status >= 500);
       const partial = `${file}.partial`;
       rmSync(partial, { force: true });
-      await pipeline(response.body, createWriteStream(partial, { mode: 0o600 }));
+      await pipeline(response.body, createWriteStream(partial, { mode: 0o600 })).catch((error) => {
+        throw new ApiError(`${partial} was cut short: ${error.message}`, true);
+      });
       renameSync(partial, file);
     },
     async call(call: string, asked: AnyAsked = {}) {

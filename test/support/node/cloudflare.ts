@@ -67,8 +67,8 @@ export function newAccount(): Cloudflare {
     return next();
   });
   people(api, account);
-  for (const part of [databases, namespaces, buckets, queues, workers])
-    api.route(`/accounts/${account.id}`, part(account));
+  const own = api.basePath(`/accounts/${account.id}`);
+  for (const serve of [databases, namespaces, buckets, queues, workers]) serve(own, account);
   api.notFound((c) => refuse(c, 404, 7003, `Nothing answers ${c.req.method} ${c.req.path}`));
   return account;
 }
@@ -91,9 +91,8 @@ function people(api: Hono, { id }: Cloudflare): void {
   api.get('/memberships', (c) => respond(c, [{ account }]));
 }
 
-function databases(account: Cloudflare): Hono {
+function databases(api: Hono, account: Cloudflare): void {
   const { databases } = account;
-  const api = new Hono();
   const databaseOf = (c: Context): Database => {
     const found = databases.find(({ uuid }) => uuid === c.req.param('uuid'));
     if (!found) throw new Error('The database could not be found');
@@ -139,7 +138,6 @@ function databases(account: Cloudflare): Hono {
     const result = { num_queries: 1, meta: { duration: 1 } };
     return respond(c, { success: true, status: 'complete', messages: [], result });
   });
-  return api;
 }
 
 /** The rows of a query; a migration is several statements, and has none. */
@@ -149,18 +147,15 @@ function run(database: DatabaseSync, sql: string, params: SQLInputValue[]): unkn
   return [];
 }
 
-function namespaces({ namespaces }: Cloudflare): Hono {
-  const api = new Hono();
+function namespaces(api: Hono, { namespaces }: Cloudflare): void {
   api.get(`/storage/kv/namespaces`, (c) => respond(c, page(c, namespaces)));
   api.post(`/storage/kv/namespaces`, async (c) => {
     namespaces.push({ ...(await c.req.json()), id: crypto.randomUUID().replaceAll('-', '') });
     return respond(c, namespaces.at(-1));
   });
-  return api;
 }
 
-function buckets(account: Cloudflare): Hono {
-  const api = new Hono();
+function buckets(api: Hono, account: Cloudflare): void {
   api.post(`/r2/buckets`, async (c) => {
     if (!account.r2) return refuse(c, 400, 10_042, 'Please enable R2 through the Cloudflare Dashboard.');
     const { name, locationHint: location } = await c.req.json();
@@ -177,11 +172,9 @@ function buckets(account: Cloudflare): Hono {
     );
     return bucket ? respond(c, bucket) : refuse(c, 404, 10_006, 'The specified bucket does not exist.');
   });
-  return api;
 }
 
-function queues({ queues }: Cloudflare): Hono {
-  const api = new Hono();
+function queues(api: Hono, { queues }: Cloudflare): void {
   const consumersOf = (id: string) => queues.find(({ queue_id }) => queue_id === id)?.consumers ?? [];
   api.get(`/queues`, (c) => {
     const name = c.req.query('name');
@@ -202,13 +195,11 @@ function queues({ queues }: Cloudflare): Hono {
     for (const consumer of consumersOf(c.req.param('id'))) consumer.settings = settings;
     return respond(c, {});
   });
-  return api;
 }
 
 /** Workers, and where they respond. */
-function workers(account: Cloudflare): Hono {
+function workers(api: Hono, account: Cloudflare): void {
   const { workers } = account;
-  const api = new Hono();
   const missing = (c: Context) => refuse(c, 404, 10_007, 'This Worker does not exist on your account.');
   const upload = async (c: Context) => {
     const name = c.req.param('name') ?? '';
@@ -272,5 +263,4 @@ function workers(account: Cloudflare): Hono {
     if (worker) worker.domains = origins.map(({ hostname }) => hostname);
     return respond(c, {});
   });
-  return api;
 }

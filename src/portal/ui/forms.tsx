@@ -112,29 +112,27 @@ export const Buttons = (props: { send: string; weight?: Weight; back?: string; d
 const errorOf = (name: string): string | undefined =>
   useContext(FilledForm)?.errors.find(({ field }) => field === name || field.startsWith(`${name}.`))?.message;
 
-export const FieldProblem = ({ name }: { name: string }) => {
-  const message = errorOf(name);
-  if (!message) return null;
-  return (
-    <p class="field-error" id={`${name}-error`} role="alert">
-      <Icon name="circle-alert" small />
-      <span>{message}</span>
-    </p>
-  );
-};
-
 type Labelled = { name: string; label: string; hint?: string | undefined };
 
-const BelowControl = ({ name, hint }: { name: string; hint?: Child }) => (
-  <>
-    {hint && (
-      <p class="hint" id={`${name}-hint`}>
-        {hint}
-      </p>
-    )}
-    <FieldProblem name={name} />
-  </>
-);
+/** The hint and the error of a control. */
+export const BelowControl = ({ name, hint }: { name: string; hint?: Child }) => {
+  const error = errorOf(name);
+  return (
+    <>
+      {hint && (
+        <p class="hint" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p class="field-error" id={`${name}-error`} role="alert">
+          <Icon name="circle-alert" small />
+          <span>{error}</span>
+        </p>
+      )}
+    </>
+  );
+};
 
 const describedBy = (name: string, hint: Child): string | undefined =>
   [hint && `${name}-hint`, errorOf(name) && `${name}-error`].filter(Boolean).join(' ') || undefined;

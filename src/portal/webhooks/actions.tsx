@@ -18,7 +18,7 @@ import { isLocalTime, momentOf } from '../ui/days.ts';
 import { done, FilledForm, filledIn, orProblem, readForm, submit } from '../ui/form.ts';
 import { confirmed, Field, Form, Select } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Panel, ShownOnce } from '../ui/parts.tsx';
+import { Note, Panel, ShownOnce } from '../ui/parts.tsx';
 import { ZoneName } from '../ui/time.tsx';
 import { send } from './deliveries.tsx';
 import { requireWebhook } from './webhook.tsx';
@@ -161,34 +161,33 @@ export async function askReplay(c: Context) {
       narrow: true,
     },
     <>
-      {!problem && (
+      {!problem && !count && !more && (
+        <Note mood="quiet">
+          <p>There is nothing to replay.</p>
+        </Note>
+      )}
+      {(count > 0 || more) && (
         <Panel
           id="question"
-          title={
-            count > 0 || more
-              ? `${deliveries(count)} can be replayed${more ? ', and perhaps more after them' : ''}.`
-              : 'There is nothing to replay.'
-          }
+          title={`${deliveries(count)} can be replayed${more ? ', and perhaps more after them' : ''}.`}
         >
-          {(count > 0 || more) && (
-            <form method="post" action="?" class="panel-body stack">
-              <p>
-                Each keeps its Delivery-Id.{' '}
-                {fields.which === 'all'
-                  ? 'Your receiver will see a repeat of each that it has already received.'
-                  : 'Your receiver should ignore any that it has already received.'}
-              </p>
-              {Object.entries(fields).map(([name, value]) => (
-                <input type="hidden" name={name} value={value} />
-              ))}
-              <div class="actions">
-                <Submit
-                  name={`Replay ${more ? `the first ${maxReplayedPerCall.toLocaleString('en')}` : deliveries(count)}`}
-                />
-                <LinkButton href={pathOf(webhook)} name="Cancel" weight="ghost" />
-              </div>
-            </form>
-          )}
+          <form method="post" action="?" class="panel-body stack">
+            <p>
+              Each keeps its Delivery-Id.{' '}
+              {fields.which === 'all'
+                ? 'Your receiver will see a repeat of each that it has already received.'
+                : 'Your receiver should ignore any that it has already received.'}
+            </p>
+            {Object.entries(fields).map(([name, value]) => (
+              <input type="hidden" name={name} value={value} />
+            ))}
+            <div class="actions">
+              <Submit
+                name={`Replay ${more ? `the first ${maxReplayedPerCall.toLocaleString('en')}` : deliveries(count)}`}
+              />
+              <LinkButton href={pathOf(webhook)} name="Cancel" weight="ghost" />
+            </div>
+          </form>
         </Panel>
       )}
       <Panel id="choice" title="Choose other deliveries">

@@ -23,7 +23,7 @@ import { nameOf } from '../connections/connections.tsx';
 import { levelOptions } from '../ui/accidents.tsx';
 import { Submit } from '../ui/buttons.tsx';
 import { done, showAgain, submit } from '../ui/form.ts';
-import { Buttons, Choices, Field, FieldProblem, Form, type Offered, Select } from '../ui/forms.tsx';
+import { BelowControl, Buttons, Choices, Field, Form, type Offered, Select } from '../ui/forms.tsx';
 import type { IconName } from '../ui/icon-names.ts';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
@@ -389,7 +389,7 @@ const Headers = (props: {
           </div>
         ))}
       </div>
-      <FieldProblem name="headers" />
+      <BelowControl name="headers" />
       <div class="actions">
         <Submit to="#headers" does="secret" name="Generate a secret" icon="key-round" weight="plain" small />
         {Object.keys(stored).length > 0 && !isRevealed && (

@@ -86,6 +86,7 @@ export async function browse<T extends object>(
   const { from = '', to = '' } = asked;
   const older = next && addressOf(path, { ...setAmong({ from, to }), ...kept, cursor: next });
   const set = chipsOf(kept).length;
+  const isEmpty = items.length === 0 && isValid;
   const typed = {
     ...asked,
     vehicle: nameOr(asked.vehicle, matched.vehicles),
@@ -122,7 +123,24 @@ export async function browse<T extends object>(
       <div id={`${words[1]}-now`} data-fresh={words[1]} data-live>
         {chips && set > 0 && <Chips {...{ path, kept }} words={chips(items)} />}
         {items.length > 0 && table(items)}
-        {items.length === 0 && isValid && <Nothing {...{ path, words, older, set, empty }} />}
+        {isEmpty && older && (
+          // With strict filters a page may find nothing within its limit.
+          <Empty
+            icon="search"
+            title="Nothing found so far"
+            action={<LinkButton href={older} name="Look further back" />}
+          >
+            The newest {words[1]} do not match. There are older ones.
+          </Empty>
+        )}
+        {isEmpty && !older && set === 0 && empty}
+        {isEmpty && !older && set > 0 && (
+          <Empty
+            icon="search"
+            title="Nothing matches these filters"
+            action={<LinkButton href={path} name="Clear all" />}
+          />
+        )}
         {(items.length > 0 || cursor) && (
           <Pager
             count={`${counted(items.length, ...words)}${next ? ', more follow' : ''}`}
@@ -208,28 +226,3 @@ const FilterBox = (props: { path: string; set: number; open: boolean; children: 
     </form>
   </details>
 );
-
-/** With strict filters a page may find nothing within its limit. */
-const Nothing = (props: {
-  path: string;
-  words: [one: string, many: string];
-  older: string | undefined;
-  set: number;
-  empty: Child;
-}) => {
-  const { path, words, older, set, empty } = props;
-  const lookBack = older && <LinkButton href={older} name="Look further back" />;
-  if (lookBack)
-    return (
-      <Empty icon="search" title="Nothing found so far" action={lookBack}>
-        The newest {words[1]} do not match. There are older ones.
-      </Empty>
-    );
-  if (set === 0) return <>{empty}</>;
-  const clear = <LinkButton href={path} name="Clear all" />;
-  return (
-    <Empty icon="search" title="Nothing matches these filters" action={clear}>
-      Choose others, or remove one.
-    </Empty>
-  );
-};

@@ -21,7 +21,7 @@ import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Panel, Segment } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { type Pause, Risk, State, Status } from '../ui/states.tsx';
-import { type Column, Pager, Table } from '../ui/table.tsx';
+import { acting, type Column, Pager, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { aboveOf, deliveries as countOf } from './words.ts';
 
@@ -156,11 +156,8 @@ const columnsOf = (path: string, webhook: Pause | undefined): Column<BrowsedDeli
     ],
   },
   { head: 'Last attempt', look: 'nowrap', cell: ({ last }) => last && <Time at={last.at} seconds /> },
-  {
-    head: 'Action',
-    hideHead: true,
-    look: 'end',
-    cell: (delivery) =>
+  acting(
+    (delivery) =>
       (delivery.status === 'failed' || delivery.status === 'cancelled') && (
         <PostButton
           to={`${path}/deliveries/${delivery.id}/replay`}
@@ -170,7 +167,7 @@ const columnsOf = (path: string, webhook: Pause | undefined): Column<BrowsedDeli
           small
         />
       ),
-  },
+  ),
 ];
 
 /** A delivery's notification: "Accident, level 2", or the types of an event. */

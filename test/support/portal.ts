@@ -86,33 +86,19 @@ type Control = { name: string; value: string; checkbox: boolean; checked: boolea
 /** The form of a page, with what a browser would send for it, to be changed as a person would. */
 export async function formOn(page: Response) {
   const controls: Control[] = [];
-  let select = '';
-  const rewriter = new HTMLRewriter()
-    .on('main form input', {
-      element(input) {
-        const checkbox = input.getAttribute('type') === 'checkbox';
-        const checked = input.hasAttribute('checked');
-        controls.push({
-          name: attribute(input, 'name'),
-          value: attribute(input, 'value'),
-          checkbox,
-          checked,
-        });
-      },
-    })
-    .on('main form select', {
-      element(element) {
-        select = attribute(element, 'name');
-        controls.push({ name: select, value: '', checkbox: false, checked: false });
-      },
-    })
-    .on('main form option[selected]', {
-      element(option) {
-        const control = controls.find(({ name }) => name === select);
-        if (control) control.value = attribute(option, 'value');
-      },
-    });
-  await rewriter.transform(page).text();
+  const main = (await page.text()).split('<main')[1] ?? '';
+  for (const [, tag, attributes = ''] of main.matchAll(/<(input|select|option)\b([^>]*)>/g)) {
+    const attribute = (name: string) =>
+      (new RegExp(` ${name}="([^"]*)"`).exec(attributes)?.[1] ?? '').replace(
+        /&(?:quot|#39|lt|gt|amp);/g,
+        (entity) => entities[entity as keyof typeof entities], // as the pattern has them
+      );
+    const [name, value, checkbox] = [attribute('name'), attribute('value'), attribute('type') === 'checkbox'];
+    const checked = / (?:checked|selected)\b/.test(attributes);
+    const select = controls.at(-1);
+    if (tag !== 'option') controls.push({ name, value, checkbox, checked });
+    else if (checked && select) select.value = value;
+  }
   const named = (name: string) => controls.filter((control) => control.name === name);
   return {
     values: (name: string) => named(name).map(({ value }) => value),
@@ -136,8 +122,3 @@ export async function formOn(page: Response) {
 }
 
 const entities = { '&quot;': '"', '&#39;': "'", '&lt;': '<', '&gt;': '>', '&amp;': '&' };
-const attribute = (element: Element, name: string): string =>
-  (element.getAttribute(name) ?? '').replace(
-    /&(?:quot|#39|lt|gt|amp);/g,
-    (entity) => entities[entity as keyof typeof entities], // as the pattern has them
-  );

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { coordinates, placeName } from '../../../src/portal/ui/map.tsx';
 import { ask } from '../../support/portal.ts';
 
 const policyOf = async (bindings?: Env) => {
@@ -25,11 +24,4 @@ it('pages may call no other host than that of the map style that the operator ha
     'connect-src': ["'self'", 'https://tiles.example.com'],
     'img-src': ["'self'", 'data:', 'https://tiles.example.com'],
   });
-});
-
-it('a place is called by its address, or else by its coordinates', () => {
-  const place = { latitude: 40.21502, longitude: -77.189336 };
-  expect(coordinates(place)).toBe('40.21502, −77.18934');
-  expect(placeName({ ...place, address: null })).toBe('40.21502, −77.18934');
-  expect(placeName({ ...place, address: 'I-81 N, mile 48' })).toBe('I-81 N, mile 48');
 });

@@ -23,18 +23,22 @@ const accidentWaitsMs = 30_000;
  *
  * @throws Refusal: unavailable, when the only home does not respond
  */
-export async function status(env: Env): Promise<v.InferInput<typeof StatusReport>> {
-  const [health, asked] = await Promise.all([checkHomes(env), askHomes(env, (home) => deliveryStatus(home))]);
-  const all = asked.map(([, one]) => one);
+export async function status(env: Env, now = Date.now()): Promise<v.InferInput<typeof StatusReport>> {
+  const [health, asked] = await Promise.all([
+    checkHomes(env),
+    askHomes(env, (home) => deliveryStatus(home, now)),
+  ]);
+  const homes = asked.map(([, found]) => found);
+  const waiting = homes.flatMap((found) => found.waiting);
+  const failing = homes.flatMap((found) => found.failing);
   const sumOf = (key: 'pending' | 'due') =>
     Math.min(
-      all.reduce((total, one) => total + one[key], 0),
+      waiting.reduce((total, one) => total + one[key], 0),
       maxPendingCounted,
     );
   const [pending, due] = [sumOf('pending'), sumOf('due')];
-  const oldest = all.flatMap((one) => one.waiting.map((waits) => createdAtOf(waits.oldest)));
   const headerKeys = withKeys(
-    all.flatMap(({ encrypted }) => encrypted),
+    homes.flatMap(({ encrypted }) => encrypted),
     config(env).headerKeys.map(({ id }) => id),
   );
   return {
@@ -44,16 +48,21 @@ export async function status(env: Env): Promise<v.InferInput<typeof StatusReport
     pending,
     due,
     later: pending - due,
-    oldestPendingAt: oldest.length > 0 ? Math.min(...oldest) : null,
+    oldestPendingAt:
+      waiting.length > 0 ? Math.min(...waiting.map(({ oldest }) => createdAtOf(oldest))) : null,
     serviceLevels: levelsOf(
-      all.flatMap(({ counted }) => counted),
-      all.flatMap(({ waiting }) => waiting),
-      Date.now(),
+      homes.flatMap(({ counted }) => counted),
+      waiting,
+      now,
     ),
-    accidents: all.flatMap(({ accidents }) => accidents),
-    failing: all.flatMap(({ failing }) => failing),
-    paused: all.flatMap(({ paused }) => paused),
-    connections: all.flatMap(({ connections }) => connections),
+    accidents: homes.flatMap(({ accidents }) =>
+      accidents.map((one) => ({ ...one, createdAt: createdAtOf(one.deliveryId) })),
+    ),
+    failing: failing.map((row) => ({ ...row, lastFailure: JSON.parse(row.lastFailure ?? 'null') })),
+    paused: failing.flatMap(({ pausedSince, ...one }) =>
+      pausedSince !== null && pausedSince <= now - pausedAfterMs ? [{ ...one, pausedSince }] : [],
+    ),
+    connections: homes.flatMap(({ connections }) => connections),
     headerKeys,
   };
 }
@@ -84,7 +93,7 @@ function keyProblem(keys: HeaderKey[]): string | undefined {
  *
  * @throws Refusal: unavailable
  */
-async function deliveryStatus(env: Env, now = Date.now()) {
+async function deliveryStatus(env: Env, now: number) {
   const db = openDatabase(env);
   const [counted, waiting, accidents, failing, connections, encrypted] = await transaction(db, [
     ...selectWaits(db, undefined, now),
@@ -112,7 +121,9 @@ async function deliveryStatus(env: Env, now = Date.now()) {
           from ailing),
         worst as (
           select w.id as webhookId, a.id as accountId, a.name as account, failed, failures,
-            c.open_until as openUntil, c.paused_since as pausedSince, c.last_failure as lastFailure
+            c.open_until as openUntil, c.paused_since as pausedSince,
+            iif(c.last_failure is null, null, json_object('kind', c.last_failure->>'result',
+              'status', c.last_failure->>'status')) as lastFailure
           from counted c join webhooks w on w.id = c.webhook_id join accounts a on a.id = w.account_id
           where failed > 0 or failures > 0
           order by failures > 0 desc, failed desc, failures desc, w.id limit ${maxListed})
@@ -131,31 +142,10 @@ async function deliveryStatus(env: Env, now = Date.now()) {
         where c.health_status <> 1 limit ${maxListed}`,
     countEncrypted(db),
   ]);
-  const sum = (of: 'pending' | 'due') => waiting.reduce((total, one) => total + one[of], 0);
-  return {
-    pending: sum('pending'),
-    due: sum('due'),
-    counted,
-    waiting,
-    failing: failing.map((row) => ({
-      ...row,
-      lastFailure: row.lastFailure === null ? null : failureIn(row.lastFailure),
-    })),
-    accidents: accidents.map((one) => ({ ...one, createdAt: createdAtOf(one.deliveryId) })),
-    paused: failing.flatMap(({ pausedSince, ...one }) =>
-      pausedSince !== null && pausedSince <= now - pausedAfterMs ? [{ ...one, pausedSince }] : [],
-    ),
-    connections,
-    encrypted,
-  };
+  return { counted, waiting, accidents, failing, connections, encrypted };
 }
 
 type Failing = Omit<DeliveryStatus['failing'][number], 'lastFailure'> & {
   lastFailure: string | null;
   pausedSince: number | null;
 };
-
-function failureIn(stored: string) {
-  const { result, status = null }: { result: string; status?: number | null } = JSON.parse(stored);
-  return { kind: result, status };
-}

@@ -161,7 +161,7 @@ it('the portal sets filters, says how much was sent, and removes them', async ()
     form.type('filters.minEventRisk', risk);
     return ask('POST', `${path}/edit`, { cookie, fields: form.fields() });
   };
-  expect(await text()).not.toContain('sent in 24 hours');
+  expect(await text()).not.toContain('sent within 24 hours');
   expect((await save(true, '4')).status).toBe(303);
   expect((await listed())[0]?.filters).toEqual({
     minEventRisk: 4,
@@ -171,7 +171,7 @@ it('the portal sets filters, says how much was sent, and removes them', async ()
   });
   const shown = await text();
   expect(shown).toContain('Safety events of risk 4 and above');
-  expect(shown).toMatch(/\d deliver(?:y|ies) sent in 24 hours/);
+  expect(shown).toMatch(/\d deliver(?:y|ies) sent within 24 hours/);
   expect((await save(true, 'x')).status).toBe(400);
   expect((await save(false, '')).status).toBe(303);
   expect((await listed())[0]).not.toHaveProperty('filters');

@@ -197,6 +197,7 @@ describe('a webhook is refused', () => {
     ['headers', 'headers must be an object of strings', { A: 1 }],
     ['headers', 'headers must not name a header', { 'delivery-id': 'x' }],
     ['headers', 'headers must not name a header', { 'CONTENT-X': 'gzip' }],
+    ['headers', 'headers must not name a header', { 'Webhook-Signature': 'v1,forged' }],
     ['headers', 'headers must not name a header twice', { A: '1', a: '2' }],
     [
       'headers',

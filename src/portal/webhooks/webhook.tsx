@@ -288,7 +288,7 @@ const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivit
                 ? filtersInWords(webhook.filters).map((words) => <div>{capital(words)}</div>)
                 : 'None'}
               {webhook.filters && (
-                <div class="sub">{deliveries(day.delivered + day.failed)} sent in 24 hours</div>
+                <div class="sub">{deliveries(day.delivered + day.failed)} sent within 24 hours</div>
               )}
             </>,
           ],

@@ -2,13 +2,20 @@ import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { maxRows } from '../../../src/fleet/changes/feed.ts';
-import { maxRecordsPerRow, noteDeleted, noteRecords } from '../../../src/fleet/note-changes.ts';
+import {
+  keptMs,
+  maxRecordsPerRow,
+  noteDeleted,
+  noteRecords,
+  pruneChanges,
+} from '../../../src/fleet/note-changes.ts';
 import { change, openDatabase, transaction } from '../../../src/platform/db/database.ts';
 import { maxScanned } from '../../../src/platform/db/pages.ts';
 import { listPage } from '../../support/fleet.ts';
 import { changes, follower, listed, noteOthers } from '../../support/follower.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
+import { metered } from '../../support/runtime/meter.ts';
 import { as, operator, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
@@ -285,4 +292,27 @@ describe('what is noted', () => {
     await transaction(db, [change(db)`${noteRecords(source, 'deleted', 'trip', none)}`]);
     expect(await noted()).toHaveLength(before + 3);
   });
+});
+
+it('changes older than 30 days are deleted, and no others, without reading those', async () => {
+  await rows('delete from changes');
+  const now = Date.now();
+  /** A minute apart: some from before what is kept, and others. */
+  const insert = (accountId: string, old: number, young: number) =>
+    rows(
+      `with recursive n (i) as (select -?2 union all select i + 1 from n where i < ?3)
+       insert into changes (account_id, seq, connection_id, action, records)
+       select ?1, ?4 + i * 60000, 'c', 'changed', '{}' from n where i <> 0`,
+      accountId,
+      old,
+      young,
+      now - keptMs,
+    );
+  for (let account = 0; account < 20; account++)
+    await insert(`account ${account}`, account % 2 ? 10 : 0, 500);
+  const { env: bindings, cost } = metered();
+  expect(await pruneChanges(bindings, now)).toBe(100);
+  expect(cost.trips).toBe(1);
+  expect(cost.read).toBeLessThanOrEqual(4 * 100 + 8 * 20);
+  expect(await rows('select count(*) as n from changes')).toEqual([{ n: 20 * 500 }]);
 });

@@ -61,7 +61,7 @@ async function write(
     (messages: DeliveryMessage[]) => wakes.push(send(env.DELIVERIES, messages)),
   );
   await Promise.all(wakes);
-  return rejected.flatMap(({ index, sourceId = '', message }) => {
+  return rejected.flatMap(({ index, sourceId, message }) => {
     const record = records[index];
     return record ? [{ record, kind: record.kind, sourceId: sourceId ?? '', reason: message }] : [];
   });

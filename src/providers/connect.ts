@@ -194,7 +194,7 @@ export async function setWebhookSecret(env: Env, caller: Caller, id: string, tex
 
 /**
  * Changes the pull of a connection that passes `only` and whose consent was not withdrawn, and audits that `noted`
- * changed.
+ * changed. `also` are statements before the change, which may refuse it.
  */
 export async function changePull(
   env: Env,

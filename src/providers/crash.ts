@@ -14,7 +14,7 @@ export type Crash = {
   accelerationG?: unknown;
 };
 
-/** An accident is not refused because of these fields: only valid ones are given. */
+// An accident is not refused because of these fields: only valid ones are given.
 const { maxSpeedKph, accelerationG, severity, detectedAt, driverId: driver } = accidents.fields;
 const optional = Object.entries({ driver, maxSpeedKph, accelerationG, severity, detectedAt });
 

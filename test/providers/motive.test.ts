@@ -188,6 +188,7 @@ describe('a crash', () => {
     const listed = await accidents(id);
     expect(listed.find(({ vin }) => vin === truck.vin)).toMatchObject({
       dismissed: false,
+      notificationLevel: 3,
       reportUrl: 'https://media.example.com/1.mp4',
       driverId: expect.any(String),
       vehicleName: truck.number,

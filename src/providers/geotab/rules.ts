@@ -23,7 +23,8 @@ export async function currentRules(api: Api, kept: Rules | undefined): Promise<R
   const now = Date.now();
   if (kept && kept.map === map && now - kept.at < dayMs) return kept;
   const { geotab: stock = {} } = providerWords;
-  const known = Object.keys({ ...stock, ...api.access.incidentTypeMap }).flatMap((id) => wordOf(api, id));
+  const byId = { ...stock, ...api.access.incidentTypeMap };
+  const known = Object.keys(byId).flatMap((id) => wordOf(api, id));
   try {
     const rules = await get(api, 'Rule', { resultsLimit: maxRules });
     const own = rules.flatMap((rule) => wordOf(api, field(rule, 'id'), field(rule, 'name')));
@@ -34,7 +35,8 @@ export async function currentRules(api: Api, kept: Rules | undefined): Promise<R
   } catch (error) {
     if (!(error instanceof GeotabError) || error.kind !== 'unexpected') throw error;
     // These need no names. The others are tried again in an hour.
-    return { at: now - dayMs + hourMs, map, words: { ...kept?.words, ...Object.fromEntries(known) } };
+    const others = Object.entries(kept?.words ?? {}).filter(([id]) => !Object.hasOwn(byId, id));
+    return { at: now - dayMs + hourMs, map, words: Object.fromEntries([...others, ...known]) };
   }
 }
 

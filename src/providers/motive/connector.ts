@@ -1,5 +1,6 @@
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import type { Connector, Json, Window } from '../connector.ts';
+import type { OpenCrash } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { Problem } from '../problem.ts';
 import { at, idAt, idFrom, iso, itemsAt, namesOf } from '../read.ts';
@@ -71,6 +72,7 @@ const firstEvents: EventPlace = { list: 0, place: null, pages: 0 };
 /** The records of a page of a list, and the place after it: in the next list after the last page. */
 async function eventPage(
   { list, place, pages }: EventPlace,
+  open: OpenCrash[],
   read: (list: List, place: Json) => Promise<{ items: unknown[]; next: Json | undefined }>,
 ) {
   const { items, next } = await read(eventLists[list] ?? performance, place);
@@ -81,7 +83,7 @@ async function eventPage(
     records:
       eventLists[list] === speeding
         ? items.filter(isSpeeding).map(speedingRecord)
-        : items.flatMap((item) => eventRecords(item, now)),
+        : items.flatMap((item) => eventRecords(item, now, open)),
     vehicles: items.map(vehicleOf),
     next: after.list < eventLists.length ? after : undefined,
   };
@@ -150,18 +152,21 @@ export const motive: Connector<Api> = {
       async read(api, pass, kept = { open: [], lookedAt: 0 }) {
         const place = (pass.place as EventPlace | null) ?? firstEvents;
         const looked = place.pages % pagesPerLookUp === 0 ? await lookUp(api, kept, Date.now()) : undefined;
-        const found = await eventPage(place, (list, within) => changedEvents(api, list, pass, within));
+        const crashes = looked?.crashes ?? kept;
+        const found = await eventPage(place, crashes.open, (list, within) =>
+          changedEvents(api, list, pass, within),
+        );
         return {
           records: [...(looked?.records ?? []), ...found.records],
           vehicles: [...(looked?.vehicles ?? []), ...found.vehicles],
           next: found.next,
-          kept: looked?.crashes ?? kept,
+          kept: crashes,
         };
       },
       history: {
         windowDays: 7,
         page: (api, window, place) =>
-          eventPage((place as EventPlace | null) ?? firstEvents, (list, within) =>
+          eventPage((place as EventPlace | null) ?? firstEvents, [], (list, within) =>
             windowPage(api, list, window, within),
           ),
       },

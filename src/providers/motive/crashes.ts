@@ -50,10 +50,13 @@ function videoOf(item: unknown): string | null {
 
 const isOld = (item: unknown, now: number): boolean => startOf(item) < now - openDays * dayMs;
 
-/** The records of a listed event. Of crashes, only old ones are confirmed by being listed: others are looked up. */
-export function eventRecords(item: unknown, now: number): ProviderRecord[] {
+/**
+ * The records of a listed event. The look-up tells how far open crashes have come; of others, old ones are confirmed by
+ * being listed.
+ */
+export function eventRecords(item: unknown, now: number, open: OpenCrash[]): ProviderRecord[] {
   const event = eventRecord(item);
-  if (!isCrash(item)) return [event];
+  if (!isCrash(item) || open.some(({ id }) => id === event.sourceId)) return [event];
   return [event, ...crashRecords(event, crashOf(item, { isConfirmed: isOld(item, now), level: 0 }))];
 }
 

@@ -12,7 +12,7 @@ import { newId } from '../../src/platform/db/ids.ts';
 import { aroundMs, maxAround } from '../../src/portal/accidents/course.tsx';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
 import { maxWebhooks } from '../../src/portal/session/attention.ts';
-import { maxCsvRecords } from '../../src/portal/ui/csv.ts';
+import { maxCsvRecords } from '../../src/portal/ui/browse.tsx';
 import { noteRefusals, refusalsKept } from '../../src/providers/store.ts';
 import { deliveriesOf, maxOfEvent } from '../../src/webhooks/deliveries/queries.ts';
 import { ask, signIn } from '../support/portal.ts';

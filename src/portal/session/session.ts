@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, sql } from 'drizzle-orm';
+import { and, eq, gt, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
 import type { Units } from '../../accounts/accounts.ts';
@@ -6,16 +6,17 @@ import type { PortalUser } from '../../accounts/people.ts';
 import { isSecret, splitSecret, withHome } from '../../accounts/secrets.ts';
 import { sessionMs } from '../../accounts/sessions.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
-import { openDatabase } from '../../platform/db/database.ts';
+import { openDatabase, statement } from '../../platform/db/database.ts';
 import { accounts, portalUsers, sessions } from '../../platform/db/tables.ts';
+import { hourMs } from '../../platform/durations.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { homesOf, nameOf, otherHomes } from '../../platform/homes/homes.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { enterHome } from '../../platform/http/home.ts';
 import { limit } from '../../platform/http/limits.ts';
+import { countedHours } from '../../webhooks/deliveries/counts.ts';
 import { type Attention, attentionOf } from './attention.ts';
 import { roleFor } from './rights.ts';
-import { versionOf, type Watched } from './version.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -145,4 +146,38 @@ async function findSession(env: Env, secret: string, watched?: Watched): Promise
     .innerJoin(accounts, and(eq(accounts.id, portalUsers.accountId), isNull(accounts.home)))
     .where(and(eq(sessions.hash, hash), gt(sessions.expiresAt, now)));
   return found && { ...found, version: String(found.version ?? ''), hash };
+}
+
+/**
+ * The subject of a page: an account, whose records change; a webhook, whose deliveries end; or a connection, which also
+ * pulls without changes.
+ */
+export type Watched = { of: string; id: string };
+
+/** SQL for a text that changes whenever the subject does; null before its first change. Reads one row, or four. */
+export function versionOf({ of, id }: { of: string; id: string | SQLWrapper }, now: number): SQL {
+  if (of === 'webhook')
+    return sql`(select json_array(hour, delivered, failed, retried) from webhook_hours
+      where webhook_id = ${id} and slot = ${Math.floor(now / hourMs) % countedHours})`;
+  if (of === 'connection')
+    return sql`(select json_array(${newestChange(sql`c.account_id`)}, c.health_status, c.last_pulled_at, p.paused_at,
+        p.refused_at)
+      from connections c left join pulls p on p.connection_id = c.id where c.id = ${id})`;
+  return newestChange(id);
+}
+
+const newestChange = (accountId: string | SQLWrapper): SQL =>
+  sql`(select max(seq) from changes where account_id = ${accountId})`;
+
+/** The version of the subject, if the session has not ended. Reads two rows. */
+export async function readVersion(
+  env: Env,
+  watched: Watched,
+  sessionHash: string,
+): Promise<string | undefined> {
+  const now = Date.now();
+  const [found] = await statement<{ version: string | number | null }>(openDatabase(env))`
+    select ${versionOf(watched, now)} as version from sessions
+    where hash = ${sessionHash} and expires_at > ${now}`;
+  return found && String(found.version ?? '');
 }

@@ -14,6 +14,7 @@ import { pageSize } from '../../src/portal/connections/connections.tsx';
 import { maxWebhooks } from '../../src/portal/session/attention.ts';
 import { maxCsvRecords } from '../../src/portal/ui/browse.tsx';
 import { noteRefusals, refusalsKept } from '../../src/providers/store.ts';
+import { maxFound, webhookActivity } from '../../src/webhooks/deliveries/activity.ts';
 import { deliveriesOf, maxOfEvent } from '../../src/webhooks/deliveries/queries.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { connect } from '../support/provider.ts';
@@ -126,7 +127,7 @@ describe('of more than fit, pages show', () => {
     expect(await shown()).toBe(maxAround);
   });
 
-  it('300 deliveries of an event', async () => {
+  it('300 deliveries of an event, and 60 that a search finds', async () => {
     const [event_id, created_at] = [newId(), Date.now() - minuteMs];
     const { account_id, connection_id } = mine;
     const notification = { account_id, connection_id, event_id, type: 2, data: '{}', created_at };
@@ -136,6 +137,10 @@ describe('of more than fit, pages show', () => {
     await addRows('deliveries', ids.length, (i) => ({ ...delivery, webhook_id: ids[i] }));
     const { deliveries, complete } = await deliveriesOf(env, caller(), event_id);
     expect([deliveries.length, complete]).toEqual([maxOfEvent, false]);
+    const [webhook_id = ''] = ids;
+    await addRows('deliveries', maxFound, () => ({ ...delivery, id: newId(created_at), webhook_id }));
+    const { part } = await webhookActivity(env, caller(), webhook_id, { limit: 1, search: event_id });
+    expect(part.deliveries).toHaveLength(maxFound);
   });
 
   it('5,000 events of an hour in the overview, and 100 vehicles and drivers of a day', async () => {

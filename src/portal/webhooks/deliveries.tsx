@@ -17,6 +17,7 @@ import { madeUpVin } from '../../webhooks/simulate.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { done, submit } from '../ui/form.ts';
 import { cappedCount } from '../ui/format.ts';
+import { Find } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Panel, Segment } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
@@ -28,11 +29,11 @@ import { aboveOf, deliveries as countOf } from './words.ts';
 /** The deliveries that a webhook's page shows. */
 export type ShownDeliveries = Omit<BrowseQuery, 'limit'>;
 
-/** A webhook's deliveries: filters by state and type, and actions. */
+/** A webhook's deliveries: filters by state and type, a search, and actions. */
 export const Browser = (props: { path: string; selection: ShownDeliveries; activity: WebhookActivity }) => {
   const { path, selection, activity } = props;
   const { counts, part, receiver } = activity;
-  const { state, type, before } = selection;
+  const { state, type, before, search } = selection;
   const to = (change: ShownDeliveries) => addressOf(path, { ...selection, before: undefined, ...change });
   const count = part.deliveries.length;
   return (
@@ -51,8 +52,19 @@ export const Browser = (props: { path: string; selection: ShownDeliveries; activ
       }
     >
       <div class="panel-body tools">
-        <Segment label="State" choices={statesWith(counts)} current={state} to={(state) => to({ state })} />
-        <Segment label="Type" choices={types} current={type} to={(type) => to({ type })} />
+        <Segment
+          label="State"
+          choices={statesWith(counts)}
+          current={search ? null : state}
+          to={(state) => to({ state, search: undefined })}
+        />
+        <Segment
+          label="Type"
+          choices={types}
+          current={search ? null : type}
+          to={(type) => to({ type, search: undefined })}
+        />
+        <Find path={path} q={search} hint="Delivery-Id, event ID or VIN" button="Search" look="search" />
       </div>
       {count === 0 ? (
         <Nothing {...{ path, selection, activity }} />
@@ -87,18 +99,18 @@ const types = [
   [EVENT, 'Events'],
 ] as const;
 
-function addressOf(path: string, filters: ShownDeliveries): string {
-  const set = Object.entries(filters).filter(([, value]) => value);
+function addressOf(path: string, { search: q, ...filters }: ShownDeliveries): string {
+  const set = Object.entries({ ...filters, q }).filter(([, value]) => value);
   const query = new URLSearchParams(set.map(([name, value]) => [name, String(value)]));
   return `${path}${query.size > 0 ? '?' : ''}${query}#deliveries`;
 }
 
 /** Why nothing is shown, and where there may be something. */
 const Nothing = (props: { path: string; selection: ShownDeliveries; activity: WebhookActivity }) => {
-  const { state, type, before } = props.selection;
+  const { state, search, type, before } = props.selection;
   const { counts, part } = props.activity;
   if (part.next) return <Empty icon="clock" title="None among the last 1,000 deliveries" />;
-  if (!state && !type && !before)
+  if (!state && !search && !type && !before)
     return (
       <Empty icon="webhook" title="No deliveries yet">
         Accidents and safety events appear here as they are sent. A test event shows at once whether your
@@ -108,12 +120,12 @@ const Nothing = (props: { path: string; selection: ShownDeliveries; activity: We
   return (
     <Empty
       icon="search"
-      title="Nothing matches these filters"
+      title={search ? `Nothing was found for “${search}”` : 'Nothing matches these filters'}
       action={<LinkButton href={`${props.path}#deliveries`} name="Clear all" />}
     >
-      {state === 'failed' &&
-        counts.retrying > 0 &&
-        `No delivery has been given up. ${countOf(counts.retrying, maxCounted)} failed and will be attempted again.`}
+      {state === 'failed' && counts.retrying > 0
+        ? `No delivery has been given up. ${countOf(counts.retrying, maxCounted)} failed and will be attempted again.`
+        : search && 'Old deliveries are deleted. A VIN finds those of its newest events.'}
     </Empty>
   );
 };

@@ -70,11 +70,12 @@ export async function detail(c: Context) {
 
 /** The filters in the address. */
 function selectionOf(c: Context): ShownDeliveries {
-  const { state, type, before } = c.req.query();
+  const { state, type, before, q } = c.req.query();
   return {
     state: ([...statuses, 'retrying'] as const).find((known) => known === state),
     type: notificationTypes.find((known) => String(known) === type),
     before: before || undefined,
+    search: q?.trim().slice(0, 100) || undefined,
   };
 }
 

@@ -1,8 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { validate as isUuid } from 'uuid';
 import { decodeCursor, encodeCursor } from '../../platform/db/cursor.ts';
 import { type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import { cutScan } from '../../platform/db/pages.ts';
+import { cutScan, maxScanned } from '../../platform/db/pages.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/slices.ts';
 import { webhooks } from '../../platform/db/tables.ts';
 import type { NotificationType } from '../notifications/types.ts';
@@ -44,35 +45,46 @@ export type WebhookActivity = {
 /** A delivery of its page; `about` is null past retention, or while its connection is being deleted. */
 export type BrowsedDelivery = ListedDelivery & { about: About | null };
 
-/** Which of them: in a state, of a type, from a place on. */
+/** Which of them: in a state, of a type, from a place on, or those found by a text. */
 export type BrowseQuery = {
   state?: ListedState | undefined;
   type?: NotificationType | undefined;
   before?: string | undefined;
+  search?: string | undefined;
   limit: number;
 };
 
 const namedConnections = 6;
 
+/** How many deliveries a search finds, and among how many. */
+export const maxFound = 60;
+const maxLookedAt = 5000;
+
+/** How many of the newest events and accidents of a VIN a search looks for. */
+const maxOfVin = 20;
+const maxVehicles = 50;
+
 /**
  * The activity of one of the account's webhooks, in one round trip: at most 720 counters, 500 index entries for each of
- * three states, and a part of its deliveries, newest first and pending ones as due.
+ * three states, and a part of its deliveries, newest first and pending ones as due, or those that `search` finds.
  */
 export async function webhookActivity(
   env: Env,
   caller: Caller,
   webhookId: string,
-  { state, before, type, limit }: BrowseQuery,
+  { search, state, before, type, limit }: BrowseQuery,
 ): Promise<WebhookActivity> {
   const now = Date.now();
   const own = ownWebhook(caller, webhookId);
   const identity = JSON.stringify([webhookId, state, type]);
-  const place = before === undefined ? undefined : decodeCursor(before, identity);
+  const read = search
+    ? { events: eventsFoundBy(caller, webhookId, search.trim()), limit: maxFound, most: maxLookedAt }
+    : { state, type, place: before === undefined ? undefined : decodeCursor(before, identity), limit };
   const [rows, hours, [receiver], [counts], connections] = await asCaller(env, caller, (db) => [
     selectDeliveries<{ about: string | null }>(
       db,
       caller,
-      { webhookId, newestFirst: true, state, type, place, limit },
+      { webhookId, newestFirst: true, ...read },
       (shown) => sql`, iif(${shown}, ${aboutOf}, null) as about`,
     ),
     selectHours(db, sql`select ${own} as id`, countedHours, now),
@@ -82,7 +94,7 @@ export async function webhookActivity(
             cross join connections c on c.id = wc.connection_id
             where wc.webhook_id = ${own} and c.account_id = ${caller.accountId} limit ${namedConnections}`,
   ]);
-  const { page, end } = cutScan(rows, limit);
+  const { page, end } = cutScan(rows, read.limit, search ? maxLookedAt : maxScanned);
   return {
     hours: inHours(hours, countedHours, now),
     receiver: receiver && asReceiver(receiver),
@@ -90,9 +102,28 @@ export async function webhookActivity(
     counts: counts ?? { retrying: 0, failed: 0, waiting: 0, nextAt: null },
     part: {
       deliveries: page.map((row) => ({ ...asListed(row), about: JSON.parse(row.about ?? 'null') })),
-      ...(end && { next: encodeCursor(JSON.parse(end.at), identity) }),
+      ...(end && !search && { next: encodeCursor(JSON.parse(end.at), identity) }),
     },
   };
+}
+
+/**
+ * SQL for the events and accidents whose deliveries a Delivery-Id, event id or VIN finds. By VIN, the newest events of
+ * each of the account's vehicles with it, and its accidents among the account's newest 1,000.
+ */
+function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): SQL {
+  const id = text.toLowerCase();
+  if (isUuid(id))
+    return sql`select ${id} union select event_id from deliveries where webhook_id = ${webhookId} and id = ${id}`;
+  return sql`
+    select e.value from (
+      select id from vehicles where account_id = ${accountId} and vin = ${text} limit ${maxVehicles}) v
+    cross join json_each((select json_group_array(id) from (
+      select id from safety_events where vehicle_id = v.id order by started_at desc limit ${maxOfVin}))) e
+    union all
+    select * from (select id from (
+      select id, vin from accidents where account_id = ${accountId} order by event_time desc limit ${maxScanned})
+    where vin = ${text} limit ${maxOfVin})`;
 }
 
 const selectCounts = (db: Database, ownWebhook: SQL) =>

@@ -156,7 +156,7 @@ type ReadOrder = {
 };
 
 function orderOf(accountId: string, { events, state, newestFirst = false }: ListQuery): ReadOrder {
-  if (events) return ofEvents(notifiedOf(accountId, events), state);
+  if (events) return ofEvents(notifiedOf(accountId, events), state, newestFirst);
   return state === 'pending' ? pendingAsDue : asCreated(state, newestFirst);
 }
 
@@ -208,11 +208,12 @@ const OfEvent = v.strictTuple([v.string(), v.number(), v.string()]);
  * Those of which customers were `notified` (a table), by level. Their ids are of the millisecond in which the
  * notification was written, so few others are scanned.
  */
-const ofEvents = (notified: SQL, state: ListedState | undefined): ReadOrder => ({
+const ofEvents = (notified: SQL, state: ListedState | undefined, descending: boolean): ReadOrder => ({
   deliveries: sql`${notified} n
     cross join deliveries d on d.webhook_id = w.id
       and d.id >= ${firstIdAtSql(sql`n.created_at`)} and d.id < ${firstIdAtSql(sql`(n.created_at + 1)`)}`,
-  keys: sql`n.level, d.id`,
+  keys: descending ? sql`d.id` : sql`n.level, d.id`,
+  descending,
   after: (place) => {
     if (!v.is(OfEvent, place)) return undefined;
     const [webhookId, level, id] = place;

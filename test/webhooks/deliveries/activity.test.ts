@@ -12,9 +12,11 @@ import { addTallies, noTally } from '../../../src/webhooks/deliveries/counts.ts'
 import { readDeliveries } from '../../../src/webhooks/deliveries/read.ts';
 import { recordStatements } from '../../../src/webhooks/deliveries/record.ts';
 import { claim, settled, unattempted } from '../../support/deliveries.ts';
+import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';
 import { story } from '../../support/story.ts';
+import { as } from '../../support/world.ts';
 
 const tale = story();
 const caller = () => ({ accountId: tale.us.accountId, operator: true }) as const;
@@ -75,6 +77,28 @@ describe("the counters of a webhook's hours", () => {
 });
 
 describe("a webhook's deliveries", () => {
+  it('are found by Delivery-Id, by the id of their event, and by VIN', async () => {
+    const hook = await tale.register();
+    const { ingestKey } = tale.us.connection;
+    await as(ingestKey).send(vehicle({ vin: 'VIN1' }), vehicle({ sourceId: 'other', vin: 'VIN2' }));
+    await as(ingestKey).send(safetyEvent(), safetyEvent({ sourceId: 'b', vehicle: 'other' }));
+    await as(ingestKey).send(accident({ vin: 'VIN2' }), accident({ sourceId: 'c', vin: 'VIN3' }));
+    await settled(hook.id, 4);
+    const found = async (search: string) => (await shown(hook.id, { search })).part.deliveries;
+    const all = (await shown(hook.id)).part.deliveries;
+    for (const { id, eventId } of all) {
+      expect((await found(id)).map((delivery) => delivery.id)).toEqual([id]);
+      expect((await found(` ${eventId.toUpperCase()} `)).map((delivery) => delivery.id)).toEqual([id]);
+    }
+    const vinsOf = async (vin: string) => (await found(vin)).map(({ about }) => about?.vin);
+    expect(await vinsOf('VIN1')).toEqual(['VIN1']);
+    expect(await vinsOf('VIN2')).toEqual(['VIN2', 'VIN2']);
+    expect(await vinsOf('VIN3')).toEqual(['VIN3']);
+    for (const nothing of ['VIN4', newId(), '%', "'"]) expect(await found(nothing)).toEqual([]);
+    const other = await tale.register({ url: 'https://receiver.example.com/other' });
+    expect((await shown(other.id, { search: 'VIN1' })).part.deliveries).toEqual([]);
+  });
+
   it('of many are not all read, whatever is looked for', async () => {
     const hook = await tale.register();
     await rows(
@@ -103,6 +127,8 @@ describe("a webhook's deliveries", () => {
       expect(await read(query), JSON.stringify(query)).toBeLessThanOrEqual(always + 100);
     for (const query of [{ state: 'delivered' }, { type: 1 }, { state: 'pending', type: 1 }] as const)
       expect(await read(query), JSON.stringify(query)).toBeLessThanOrEqual(always + 3 * 1000);
+    expect(await read({ search: newId() })).toBeLessThanOrEqual(always + 10);
+    expect(await read({ search: 'VIN1' })).toBeLessThanOrEqual(always + 1000);
     for (const query of [{}, { status: 'failed' }, { status: 'pending' }, { eventId: newId() }, { from, to }])
       for (const webhook of [{}, { webhookId: [hook.id] }]) {
         const { env: bindings, cost } = metered();

@@ -8,6 +8,7 @@ import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { type PullSummary, pullSummaries, pullSummary } from '../../providers/status.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import { cappedCount } from '../ui/format.ts';
@@ -74,6 +75,7 @@ export async function list(c: Context) {
     c,
     {
       title: 'Connections',
+      ...(!slice.after && !next && items.length > 0 && { lead: summaryOf(connections) }),
       actions: (
         <>
           <LinkButton href={linksPath} name="Connect links" />
@@ -103,6 +105,16 @@ export async function list(c: Context) {
 const AddConnection = () => (
   <LinkButton href={`${connectionsPath}/new`} name="Add a connection" icon="plus" weight="primary" />
 );
+
+/** "6 data sources, 302 vehicles. One needs attention." */
+function summaryOf(connections: Listed[]): string {
+  const vehicles = connections.reduce((sum, { activity }) => sum + (activity?.vehicles ?? 0), 0);
+  const isCapped = connections.some(({ activity }) => (activity?.vehicles ?? 0) >= maxCountedInList);
+  const found = counted(vehicles, 'vehicle', 'vehicles', isCapped ? vehicles : undefined);
+  const ill = connections.filter(({ health }) => health.urgency > 0).length;
+  const attention = ill === 0 ? '' : ill === 1 ? ' One needs attention.' : ` ${ill} need attention.`;
+  return `${counted(connections.length, 'data source', 'data sources')}, ${found}.${attention}`;
+}
 
 const columns: Column<Listed>[] = [
   { head: 'Connection', look: 'card-title', cell: (listed) => <Title {...listed} /> },

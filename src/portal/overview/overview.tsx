@@ -1,3 +1,4 @@
+import { getCookie, setCookie } from 'hono/cookie';
 import { selectLatest } from '../../fleet/changes/feed.ts';
 import {
   asDay,
@@ -10,7 +11,7 @@ import {
 import { recountLive } from '../../fleet/trends/recount.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { hourMs } from '../../platform/durations.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
 import { waitInWords } from '../../webhooks/latency.ts';
 import { levelsOf, type ServiceLevel, selectWaits } from '../../webhooks/service-levels.ts';
 import { addDays, startOfDay } from '../ui/days.ts';
@@ -28,7 +29,7 @@ import {
   selectOpenAccidents,
 } from './latest.tsx';
 import { Problems, selectConnectionProblems, selectWebhookProblems } from './problems.tsx';
-import { SetupList, selectSetup } from './setup.tsx';
+import { isSetUp, SetupList, selectSetup } from './setup.tsx';
 import { Affected, IncidentTypes, Trend } from './trends.tsx';
 
 /** Spans to compare with the same time before. */
@@ -45,9 +46,17 @@ export function spanOf(zone: string, today: string, days: number): Span {
   return { today, days, starts };
 }
 
+/** The cookie of people who have hidden the setup list. */
+const hidden = 'setup-hidden';
+
 /** What needs attention, trends, and the latest events; for a new account, what to do next. */
 export async function overview(c: Context) {
-  const { account, attention } = c.get('session');
+  const { account, attention, user } = c.get('session');
+  if (c.req.query('setup') === 'hidden') {
+    const kept = { path: '/portal', httpOnly: true, sameSite: 'Lax', maxAge: 31_536_000 } as const;
+    setCookie(c, hidden, user.accountId, kept);
+    return seeOther(c, '/portal');
+  }
   const now = Date.now();
   const zone = timeZoneOf(c);
   const days = Number(c.req.query('days'));
@@ -60,15 +69,19 @@ export async function overview(c: Context) {
       <Problems {...found.problems} />
     </Live>
   );
-  if (!found.setup.sent)
+  const isNew = !found.setup.sent;
+  const setup = !isSetUp(found.setup) && (isNew || getCookie(c, hidden) !== user.accountId) && (
+    <Live id="setup-now">
+      <SetupList setup={found.setup} canHide={!isNew} />
+    </Live>
+  );
+  if (isNew)
     return page(
       c,
       { title: `Set up ${account}`, narrow: true, lead: 'Steps are checked off automatically.' },
       <>
         {problems}
-        <Live id="setup-now">
-          <SetupList setup={found.setup} />
-        </Live>
+        {setup}
         <p class="sub">
           Building against the API? <a href="/portal/settings/tokens">Create an API token</a> or{' '}
           <a href="/docs">read the documentation</a>.
@@ -81,6 +94,7 @@ export async function overview(c: Context) {
     { title: 'Overview', lead: [longDay(zone, now), '. ', lastData] },
     <>
       {problems}
+      {setup}
       <div class="cols cols-3-2 cols-stretch">
         <OpenAccidents accidents={found.accidents} count={attention.accidents} />
         <RiskToday today={found.today} zone={zone} />

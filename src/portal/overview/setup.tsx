@@ -3,17 +3,21 @@ import type { Caller } from '../../platform/db/guard.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icons.tsx';
 
-/** The steps to set a new account up, with the finished ones ticked. */
-export const SetupList = ({ setup: { connection, webhook, token } }: { setup: Setup }) => {
+/** Whether data comes in, and something receives it. */
+export const isSetUp = ({ sent, webhook, token }: Setup): boolean => Boolean(sent && (webhook || token));
+
+/** The steps to set an account up, with the finished ones ticked. */
+export const SetupList = (props: { setup: Setup; canHide: boolean }) => {
+  const { connection, sent, webhook, token } = props.setup;
   const steps = [
     {
       name: 'Connect a data source',
-      done: connection !== null,
+      done: sent === 1,
       text: connection
         ? `“${connection}” is connected. Its data appears here within seconds.`
         : 'Choose your telematics provider, and enter its API token. Its data is pulled automatically.',
-      href: '/portal/connections/new',
-      button: 'Add a connection',
+      href: connection ? '/portal/connections' : '/portal/connections/new',
+      button: connection ? 'See the connection' : 'Add a connection',
     },
     {
       name: 'Choose where notifications go',
@@ -35,9 +39,12 @@ export const SetupList = ({ setup: { connection, webhook, token } }: { setup: Se
   return (
     <section class="panel" aria-labelledby="steps">
       <div class="panel-body">
-        <h2 id="steps">
-          {done} of {steps.length} done
-        </h2>
+        <div class="flex justify-between">
+          <h2 id="steps">
+            {done} of {steps.length} done
+          </h2>
+          {props.canHide && <a href="/portal?setup=hidden">Hide this list</a>}
+        </div>
         <svg class="progress-line mt-2" aria-hidden="true">
           <rect class="fill-rest" width="100%" height="6" rx="3" />
           <rect class="fill-main" width={`${Math.round((100 * done) / steps.length)}%`} height="6" rx="3" />

@@ -75,6 +75,7 @@ export async function list(c: Context, issued?: { name: string; value: string })
       <TablePanel
         id="in-use"
         title="Tokens in use"
+        side={<p>{inUse(tokens)}</p>}
         stacked
         columns={columns}
         items={tokens}
@@ -88,6 +89,13 @@ export async function list(c: Context, issued?: { name: string; value: string })
       </TablePanel>
     </>,
   );
+}
+
+/** "4, one expires soon" */
+function inUse(tokens: CreatedToken[]): string {
+  const soon = tokens.filter(({ expiresAt }) => expiresAt !== null && isSoon(daysUntil(expiresAt))).length;
+  if (soon === 0) return `${tokens.length}`;
+  return `${tokens.length}, ${soon === 1 ? 'one expires' : `${soon} expire`} soon`;
 }
 
 const NewToken = v.object({
@@ -129,6 +137,9 @@ export const revoke = confirmed(async (c) => {
 const soonDays = 14;
 const staleDays = 60;
 
+const daysUntil = (at: number): number => Math.ceil((at - Date.now()) / dayMs);
+const isSoon = (days: number): boolean => days > 0 && days <= soonDays;
+
 const columns: Column<CreatedToken>[] = [
   naming(
     'Name',
@@ -164,8 +175,8 @@ const LastUsed = ({ token: { lastUsedAt, createdAt } }: { token: CreatedToken })
 
 const Expiry = ({ at }: { at: number | null }) => {
   if (at === null) return <>Never</>;
-  const days = Math.ceil((at - Date.now()) / dayMs);
+  const days = daysUntil(at);
   if (days <= 0) return <State mood="quiet">Expired</State>;
-  if (days > soonDays) return <Day at={at} />;
+  if (!isSoon(days)) return <Day at={at} />;
   return <State mood="warn">{days === 1 ? 'Within a day' : `In ${days} days`}</State>;
 };

@@ -26,6 +26,7 @@ it('the list says how each connection does and what has come in, the worst first
   expect(page).toMatch(
     /Cold chain Samsara Unavailable No data arrives.*None yet 0 0 M City vans Motive Healthy/,
   );
+  expect(page).toContain('2 data sources, 1 vehicle. One needs attention.');
   expect(page).toMatch(/City vans Motive Healthy (just now|\d+ seconds ago) 1 3/);
 });
 

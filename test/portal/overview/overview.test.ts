@@ -4,7 +4,7 @@ import { countEvents } from '../../../src/fleet/trends/job.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
 import { readOverview, spanOf } from '../../../src/portal/overview/overview.tsx';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
-import { ask, signIn, watchedOn } from '../../support/portal.ts';
+import { ask, follow, signIn, watchedOn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
@@ -32,14 +32,24 @@ async function textOf(id: string, path = '/portal'): Promise<string> {
 }
 
 it('a new account sees what to do next, and each step ticks itself off', async () => {
-  expect(await textOf('setup-now')).toContain('2 of 3 done'); // not a webhook
+  expect(await textOf('setup-now')).toContain('1 of 3 done'); // the token
   expect(await overview()).not.toContain('Safety events per day');
   await as(us.apiToken).post('/webhook', webhookBody(us));
-  expect(await textOf('setup-now')).toContain('3 of 3 done');
+  expect(await textOf('setup-now')).toContain('2 of 3 done');
   await as(us.connection.ingestKey).send(vehicle());
   const html = await overview();
   expect(html).not.toContain('of 3 done');
   expect(html).toContain('Safety events per day');
+});
+
+it('whoever does not want the list of steps hides it, once data has come in', async () => {
+  await rows('update tokens set revoked_at = 1 where id = ?1', us.tokenId);
+  expect(await overview()).not.toContain('Hide this list');
+  await as(us.connection.ingestKey).send(vehicle());
+  const href = /[^"]+(?=">Hide this list)/.exec(await overview())?.[0] ?? '';
+  const reply = await ask('GET', href, { cookie });
+  expect(await follow(reply, cookie)).not.toContain('of 3 done');
+  expect(await overview()).toContain('of 3 done'); // for others
 });
 
 it('says how long deliveries took, once there are any', async () => {

@@ -46,6 +46,7 @@ describe('the API Tokens tab', () => {
     await set(Date.now() + 1.5 * dayMs);
     const later = await html('/portal/settings/tokens');
     expect(later).toContain('In 2 days');
+    expect(later).toContain('2, one expires soon');
     expect(later).toContain('100 days unused');
     await set(Date.now() - 1);
     expect(await html('/portal/settings/tokens')).toContain('Expired');

@@ -18,7 +18,7 @@ const files = (): string[] =>
  * splits files into statements itself, and has cut triggers in two: a migration refused for that is run as a file, in
  * one transaction with its entry as applied.
  *
- * @throws Stopped
+ * @throws Stopped, also for a database that holds something else, which is not changed
  */
 export async function migrate(
   wrangler: Wrangler,
@@ -36,6 +36,7 @@ export async function migrate(
   };
   const at = [database.name, '--remote', '--config', config];
   const lacking = await missing();
+  if (lacking.length === files().length) await mustBeFree(ask, database.name);
   for (let [next] = lacking; next; [next] = await missing()) {
     const applied = await wrangler(['d1', 'migrations', 'apply', ...at]);
     if (applied.ok) break;
@@ -47,6 +48,20 @@ export async function migrate(
     rmSync(whole);
   }
   return lacking;
+}
+
+/** Makes sure that a database without our migrations has no tables of others. @throws Stopped, when it has */
+async function mustBeFree(ask: (sql: string) => Promise<string[]>, name: string): Promise<void> {
+  const tables = await ask(
+    `select name from sqlite_master where type = 'table' and name not glob '_cf_*' and name not glob 'sqlite_*'`,
+  );
+  const ours = expectedSchema().map(subjectOf);
+  const others = tables.filter((table) => table !== 'd1_migrations' && !ours.includes(`table ${table}`));
+  if (others.length > 0)
+    throw new Stopped(
+      `The database ${name} already exists for something else: it has tables such as ${others.slice(0, 5).join(', ')}. ` +
+        `Choose another --name or --home, or delete the database if nobody needs it: npx wrangler d1 delete ${name}`,
+    );
 }
 
 const sqlOf = (file: string): string => readFileSync(join(migrationsDirectory, file), 'utf8');

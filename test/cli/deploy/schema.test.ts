@@ -55,6 +55,15 @@ it('a database that a newer commit has migrated needs only what an older one kno
   await expect(mustHaveSchema(query, fleet)).rejects.toThrow('make it: trigger event_came. No code');
 });
 
+it('a database that holds something else is left as it is', async () => {
+  const { sqlite, query } = empty();
+  sqlite.exec('create table orders (id text)');
+  const wrangler = () => Promise.reject(new Error('was run'));
+  await expect(migrate(wrangler, query, 'wrangler.json', fleet, '')).rejects.toThrow(
+    'The database fleet already exists for something else: it has tables such as orders.',
+  );
+});
+
 it('any other failure of a migration stops the deploy', async () => {
   const text = '[ERROR] no such table: x: SQLITE_ERROR [code: 7500]';
   const wrangler = vi.fn<Wrangler>(async () => ({ ok: false, out: '', text }));

@@ -28,6 +28,7 @@ import {
   SourceLink,
   vehiclePath,
 } from '../ui/records.tsx';
+import { State } from '../ui/states.tsx';
 import { FullTime, Time } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
 import { Around, eventsAround, Levels } from './course.tsx';
@@ -102,6 +103,7 @@ export async function detail(c: Context) {
           <Around title={`${name} around the accident`} events={events} at={at} vehicleId={ids[0] ?? null} />
         </div>
         <div class="stack">
+          <Report accident={accident} />
           <HandlingPanel accident={accident} />
           <MapAndFacts
             label="Map of the accident and of the vehicle's events around it"
@@ -111,7 +113,6 @@ export async function detail(c: Context) {
             ]}
             line={way?.filter((place) => place !== null)}
             facts={[
-              ['Report', <Report accident={accident} />],
               ['Place', <FullPlace place={accident.location} />],
               [
                 'Vehicle',
@@ -177,14 +178,27 @@ const By = ({ handled: { at, by, note } }: { handled: NonNullable<Accident['clos
 
 /** Where an accident's report is, or why there is none. */
 const Report = ({ accident: { reportUrl, reportReady, dismissed, tSP } }: { accident: Accident }) => {
-  if (reportUrl)
-    return (
-      <a href={reportUrl} rel="noreferrer">
-        At {new URL(reportUrl).host}
-      </a>
-    );
-  if (reportReady) return `${tSP} has the report, but provides no link.`;
-  return dismissed
+  const missing = dismissed
     ? 'False alarms have no report.'
     : `${tSP} has not sent a report yet. It arrives with level 3.`;
+  return (
+    <Panel
+      id="report"
+      title="Report"
+      body
+      live
+      side={reportReady ? <State mood="ok">Ready</State> : <State mood="quiet">Not yet</State>}
+    >
+      {reportUrl ? (
+        <>
+          <a href={reportUrl} rel="noreferrer">
+            Accident report
+          </a>{' '}
+          <span class="sub">Opens at {new URL(reportUrl).host}</span>
+        </>
+      ) : (
+        <p class="sub">{reportReady ? `${tSP} has the report, but provides no link.` : missing}</p>
+      )}
+    </Panel>
+  );
 };

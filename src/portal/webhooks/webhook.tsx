@@ -5,6 +5,7 @@ import { maxCounted, type WebhookActivity, webhookActivity } from '../../webhook
 import { addTallies, type HourTally, shownHours, type Tally } from '../../webhooks/deliveries/counts.ts';
 import {
   circuitAfter,
+  circuitLongestMs,
   giveUpAfterMs,
   retries,
   statuses,
@@ -63,7 +64,10 @@ export async function detail(c: Context) {
       <Numbers activity={activity} />
       <Charts path={path} hours={hours} byDay={c.req.query('by') === 'day'} zone={timeZoneOf(c)} />
       <Browser path={path} selection={selection} activity={activity} />
-      <Configuration webhook={webhook} activity={activity} day={day} />
+      <div class="cols cols-2 cols-stretch">
+        <Configuration webhook={webhook} activity={activity} day={day} />
+        <Retries />
+      </div>
     </div>,
   );
 }
@@ -261,11 +265,10 @@ const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivit
       id="configuration"
       title="Configuration"
       body
-      foot={
-        <>
-          A delivery is attempted up to {retries.maxAttempts} times over {retries.hours} hours, accidents more
-          often at first. <a href="/docs/reliability#what-counts-as-delivered">How retries work</a>
-        </>
+      side={
+        <Allowed to={`${pathOf(webhook)}/edit`} method="GET">
+          <a href={`${pathOf(webhook)}/edit`}>Edit</a>
+        </Allowed>
       }
     >
       <Facts
@@ -303,6 +306,24 @@ const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivit
     </Panel>
   );
 };
+
+const Retries = () => (
+  <Panel id="retries" title="Retries" body="grid gap-2">
+    <p>
+      A delivery is attempted up to {retries.maxAttempts} times over {retries.hours} hours: at once, and after{' '}
+      {retries.waitsAsText}. Accidents are retried sooner at first: after {retries.accidentWaits}.
+    </p>
+    <p>
+      {circuitAfter} failures in a row pause the webhook for up to {circuitLongestMs / 60_000} minutes at a
+      time. One success resumes deliveries.
+    </p>
+    <p>
+      <a class="underline" href="/docs/reliability#what-counts-as-delivered">
+        How retries work
+      </a>
+    </p>
+  </Panel>
+);
 
 /** The limits of a receiver in words, and its current number of calls. */
 function callLimits({ maxInFlight, maxPerSecond, window }: Receiver): string {

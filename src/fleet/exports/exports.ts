@@ -83,7 +83,7 @@ export const canExport = (env: Env): boolean => bucketOf(env) !== undefined;
 /**
  * Asks for an export in the name of a person of the account, who is emailed when it is ready. Returns its id.
  *
- * @throws Refusal: invalid, while another is being prepared, after too many on a day, or without a bucket
+ * @throws Refusal: invalid, for an unknown account, while another is being prepared, after too many on a day, or without a bucket
  */
 export async function requestExport(env: Env, caller: Caller, userId: string, wanted: Wanted) {
   if (!canExport(env)) throw invalid('Exports are not available here.');
@@ -91,6 +91,7 @@ export async function requestExport(env: Env, caller: Caller, userId: string, wa
   const now = Date.now();
   const id = newId();
   await asCaller(env, caller, (db) => [
+    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
     refuseUnless(
       db,
       sql`not exists (select 1 from exports where account_id = ${accountId} and next_at is not null and finished_at is null)`,

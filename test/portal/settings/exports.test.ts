@@ -322,4 +322,9 @@ it('operators export as well, of a suspended account too, and without a limit a 
   const theirs = `/operator/accounts/${(await world()).accountId}/exports`;
   for (const reply of [await download(theirs, 'vehicles.csv'), await download(at, 'trips.csv')])
     expect(reply.status).toBe(404);
+  const unknown = '/operator/accounts/01a20f5a-3ead-7337-8e5c-8561702fd51b/exports';
+  expect(await operator.post(unknown, { lists: ['vehicles'], format: 'csv' })).toMatchObject({
+    status: 400,
+    message: 'Unknown account',
+  });
 });

@@ -126,7 +126,7 @@ export function fleetCommand(): Command {
     .addCommand(generateCommand());
 }
 
-/** Runs the tool. Refusals are printed in one line. */
+/** Runs the tool. Refusals are printed in one line, and so is a file that cannot be read or written. */
 export async function runFleet(command: Command, args: string[]): Promise<void> {
   const { npm_lifecycle_event: script, npm_config_loglevel: level } = process.env;
   if (script === 'fleet' && level !== 'silent' && !process.stdout.isTTY)
@@ -134,7 +134,7 @@ export async function runFleet(command: Command, args: string[]): Promise<void> 
   try {
     await command.parseAsync(args, { from: 'user' });
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof ApiError || (error instanceof Error && 'syscall' in error))) throw error;
     console.error(`fleet: ${printable(error.message)}`);
     process.exitCode = 1;
   }

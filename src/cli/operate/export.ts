@@ -22,6 +22,7 @@ export const exportCommand = (): Command =>
     .addHelpText('after', '\nThe files hold personal data. The service keeps them for seven days, too.')
     .action(async ({ account: id, lists, format, from, to, output }, command) => {
       const operator = operatorFor(command);
+      mkdirSync(output, { recursive: true });
       const body = { lists: lists?.split(','), format, from, to };
       const asked = await operator.call('POST /accounts/:id/exports', { id, body });
       const find = async () => {
@@ -31,7 +32,6 @@ export const exportCommand = (): Command =>
       let found = await find();
       for (; found?.state === 'preparing'; found = await find()) await wait(1000);
       if (found?.state !== 'ready') throw new ApiError('The export has failed. Try again');
-      mkdirSync(output, { recursive: true });
       for (const { name } of found.files) {
         const path = `/accounts/${id}/exports/${asked.id}/${name}`;
         await insist(maxTries, () => operator.download(path, join(output, name)));

@@ -73,7 +73,12 @@ const isList = (value: unknown): boolean =>
 
 /** How the values of some fields are shown. */
 const formats: { [field: string]: (value: number) => string } = {
-  bytes: (value) => `${(value / 1e9).toFixed(2)} GB`,
+  bytes: (value) =>
+    value < 1e6
+      ? `${Math.ceil(value / 1e3)} KB`
+      : value < 1e9
+        ? `${(value / 1e6).toFixed(1)} MB`
+        : `${(value / 1e9).toFixed(2)} GB`,
   share: (value) => `${Math.floor(value * 100)} %`,
 };
 

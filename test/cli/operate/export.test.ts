@@ -44,6 +44,19 @@ describe('fleet export', () => {
     expect([statSync(file).mode & 0o777, readdirSync(folder)]).toEqual([0o600, ['trips.csv']]);
   });
 
+  it('shows the files with their sizes', async () => {
+    const { out } = await fleet(service, 'export', '--account', 'a', '--output', folder);
+    expect(out).toMatch(/trips\.csv *│ 2 *│ 1 KB/);
+  });
+
+  it('asks for nothing if the folder cannot be made', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    const output = join(folder, 'file', 'in');
+    const { code, err } = await fleet(service, 'export', '--account', 'a', '--output', output);
+    expect([code, err]).toEqual([1, `fleet: ENOTDIR: not a directory, mkdir '${output}'\n`]);
+    expect(posted).toEqual([]);
+  });
+
   it('says that it has failed', async () => {
     state = 'failed';
     expect(await exported()).toMatchObject({ code: 1, err: 'fleet: The export has failed. Try again\n' });

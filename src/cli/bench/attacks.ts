@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { demoSignIn } from '../demo/account.ts';
+import { operatorOf } from '../operate/client.ts';
+import { newAccount, safetyEvent, vehicle } from './account.ts';
+import type { BenchStack } from './harness.ts';
+
+/** The size of attacks; `perSecond` is the number of requests of those that hammer. */
+type Size = {
+  seconds: number;
+  webhooks: number;
+  eventsPerCall: number;
+  floodCalls: number;
+  perSecond: number;
+};
+
+/** What is done so many times a second, and returns its outcome. */
+type Attack = { perSecond: number; act: () => Promise<number | string> };
+
+/** Things a caller does that may affect others, each prepared without measuring. */
+export const attacks: { [name: string]: (stack: BenchStack, size: Size) => Promise<Attack> } = {
+  'junk session cookies': async ({ baseUrl }, { perSecond }) => ({
+    perSecond,
+    act: () =>
+      get(`${baseUrl}/portal/webhooks`, { cookie: `session=${randomBytes(32).toString('base64url')}` }),
+  }),
+  'bad tokens': async ({ baseUrl }, { perSecond }) => ({
+    perSecond,
+    act: () => {
+      const random = `fds_${randomBytes(32).toString('base64url')}`; // well-formed, but nobody issued it
+      const check = Buffer.alloc(4);
+      check.writeUInt32BE(crc32(random));
+      return get(`${baseUrl}/vehicles`, { 'x-api-key': random + check.toString('base64url') });
+    },
+  }),
+  'huge pages': async (stack, { eventsPerCall }) => {
+    const us = await newAccount(stack);
+    const groups = [...'abcdefghijklmnopqrst'].map((name) => name.repeat(11));
+    await us.ingest([vehicle('v', groups)]);
+    await us.ingest(eventsOf(eventsPerCall));
+    const url = `${stack.baseUrl}/safety-events?from=2026-11-01&to=2026-12-01&limit=500`;
+    return { perSecond: 5, act: () => get(url, { 'x-api-key': us.token, 'connection-id': us.connection }) };
+  },
+  'a flood of events for a slow receiver': async (stack, { eventsPerCall, floodCalls, seconds }) => {
+    const us = await newAccount(stack);
+    await us.webhooks([(await stack.receiver(5000)).url]);
+    await us.ingest([vehicle('v')]);
+    let sent = 0;
+    const act = async () => {
+      sent += eventsPerCall;
+      return `${(await us.ingest(eventsOf(eventsPerCall, sent))).accepted} events`;
+    };
+    return { perSecond: floodCalls / seconds, act };
+  },
+  'the largest ingest call': async (stack, { webhooks, eventsPerCall, seconds }) => {
+    const us = await newAccount(stack);
+    const { url } = await stack.receiver();
+    await us.webhooks(Array.from({ length: webhooks }, (_, i) => `${url}/${i}`));
+    const records = [vehicle('v'), ...eventsOf(eventsPerCall - 1)];
+    const act = async () => `${(await us.ingest(records)).accepted} records for ${webhooks} webhooks`;
+    return { perSecond: 1 / seconds, act };
+  },
+  'the largest list of webhooks': async (stack, { webhooks }) => {
+    const us = await newAccount(stack);
+    const path = 'a'.repeat(1400);
+    await us.webhooks(
+      Array.from({ length: webhooks }, (_, i) => `https://receiver.example.com/${i}/${path}`),
+    );
+    return { perSecond: 5, act: () => get(`${stack.baseUrl}/webhooks`, { 'x-api-key': us.token }) };
+  },
+  'overviews of a large account': async (stack, { eventsPerCall, floodCalls }) => {
+    const us = await newAccount(stack);
+    await us.ingest([vehicle('v')]);
+    const startedAt = new Date().toISOString();
+    for (let call = 0; call < floodCalls; call++)
+      await us.ingest(
+        eventsOf(eventsPerCall, call * eventsPerCall).map((event) => ({ ...event, startedAt })),
+      );
+    const link = await demoSignIn(operatorOf(stack), us.id, 'attacker@fleet.example');
+    const headers = { origin: new URL(link).origin }; // as a browser says it
+    const signedIn = await fetch(link, { method: 'POST', headers, redirect: 'manual' });
+    const [cookie = ''] = signedIn.headers.get('set-cookie')?.split(';') ?? [];
+    return { perSecond: 6, act: () => get(`${stack.baseUrl}/portal`, { cookie }) };
+  },
+};
+
+const eventsOf = (count: number, first = 0) =>
+  Array.from({ length: count }, (_, i) => safetyEvent('v', `e${first + i}`));
+
+/** Makes a request, and discards the response but for its status. */
+async function get(url: string, headers: Record<string, string>): Promise<number> {
+  const reply = await fetch(url, { headers, redirect: 'manual' });
+  await reply.arrayBuffer();
+  return reply.status;
+}

@@ -11,6 +11,26 @@ beforeAll(async () => {
   ours = await portalAccount(markup);
 });
 
+/** These say nothing of what anybody has called something. */
+const withoutNames = [
+  '/portal/connections/new',
+  '/portal/events.csv',
+  '/portal/accidents.csv',
+  '/portal/search',
+  '/portal/settings',
+  ...[
+    'people',
+    'people/:id/role',
+    'people/:id/remove',
+    'notifications',
+    'exports',
+    'exports/:id/:file',
+    'account',
+  ].map((tab) => `/portal/settings/${tab}`),
+  ...portalRoutes.map((route) => route.replace('GET ', '')).filter((path) => !personalPages.includes(path)),
+  '/portal/webhooks/:id?state=retrying&by=day',
+  '/portal/connections/new?provider=samsara',
+];
 const query = encodeURIComponent(markup);
 const pages = [
   ...portalRoutes.filter((route) => route.startsWith('GET ')).map((route) => route.slice(4)),
@@ -21,9 +41,6 @@ const pages = [
   '/portal/webhooks/:id?state=retrying&by=day',
   '/portal/connections/new?provider=samsara',
 ];
-
-/** The pages that show the markup. */
-const withNames: string[] = [];
 
 it.each(pages)(
   'GET %s shows markup in whatever anybody called something as text, under strict headers, asking D1 thrice at most',
@@ -46,13 +63,9 @@ it.each(pages)(
 
     const html = await reply.text();
     if (!/\.csv|:file/.test(path)) expect(html).not.toContain('<script>');
-    if (html.includes('&lt;script&gt;')) withNames.push(path);
+    if (!withoutNames.includes(path)) expect(html).toContain('&lt;script&gt;');
   },
 );
-
-it('most pages say what somebody has called something', () => {
-  expect(withNames.length).toBeGreaterThan(0.6 * pages.length);
-});
 
 it.each([
   ['/portal/webhooks/new', { url: markup, headerName: markup, headerValue: markup }],

@@ -178,6 +178,7 @@ describe('the page of an accident', () => {
     const ready = await get(await linkTo('VINREADY'));
     expect(ready).toContain('href="https://reports.example.com/crash-2"');
     expect(ready).toMatch(/<h1>VINREADY, I-81 N near Carlisle, PA<\/h1>/);
+    expect(ready).toContain('40.21500, −77.18900');
     expect(await get(await linkTo('VIN114'))).toContain('It arrives with level 3');
     const dismissed = await get(await linkTo('VINFALSE'));
     expect(dismissed).toContain('False alarms have no report');

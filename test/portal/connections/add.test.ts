@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { fakeSamsara } from '../../../src/dev/fakes/samsara.ts';
 import { connectorOf, connectors } from '../../../src/providers/registry.ts';
 import { ask, follow, signIn, visitor } from '../../support/portal.ts';
 import { pullAll } from '../../support/provider.ts';
@@ -11,10 +12,12 @@ const add = '/portal/connections/new?provider=samsara';
 
 const us = worldBefore(beforeEach);
 let cookie: string;
+let hooks: ReturnType<typeof receiver>;
 let provider: ReturnType<typeof samsara>;
 
 beforeEach(async () => {
-  provider = samsara(receiver());
+  hooks = receiver();
+  provider = samsara(hooks);
   cookie = (await signIn(us)).cookie;
 });
 
@@ -86,6 +89,25 @@ describe('adding a connection', () => {
     for (const region of ['https://10.0.0.1/', 'nowhere'])
       expect(await refused({ region })).toContain('id="region-error"');
     expect(await pulls()).toEqual([]);
+  });
+
+  it('calls the region that is chosen, and takes each credential once', async () => {
+    hooks.serves(
+      'https://api.eu.samsara.com',
+      fakeSamsara({ ...provider.data, organisation: 'Acme Europe' }),
+    );
+    expect(await follow(await connect({ region: 'eu' }), cookie)).toContain('“Acme Europe”');
+    expect(provider.calls).toEqual([]);
+    expect(await refused({ region: 'eu', name: 'Again' })).toContain(
+      'This account has a connection with this credential already',
+    );
+  });
+
+  it('limits how often a provider is asked', async () => {
+    const wrong = { credential: 'samsara_api_wrong' };
+    const statuses = await Promise.all(Array.from({ length: 21 }, async () => (await connect(wrong)).status));
+    expect(statuses).toContain(429);
+    expect(provider.calls.length).toBeLessThan(21);
   });
 
   it('asks for the parts of a credential that has parts, and brings back those that are no secret', async () => {

@@ -90,6 +90,9 @@ describe('somebody outside an account who has a connect link', () => {
     expect((await operator.get(`/operator/connections/${id}/pull`)).data).toMatchObject({
       ...{ state: 'refused', isWithdrawn: true },
     });
+    expect((await fleet('POST', `${link}/withdraw`)).status).toBe(303);
+    await connect(await create('Once more'));
+    expect(await pulls()).toHaveLength(2);
   });
 
   it('ends a pull that is under way by it, which says no more of the health', async () => {

@@ -55,6 +55,9 @@ describe('a connection that pulls', () => {
 
   it('says in plain words that the provider refuses the credential, and goes on with another', async () => {
     await pullAll(id);
+    const history = () =>
+      rows("select refused_at, feeds->'$.trips.history' as trips from pulls where connection_id = ?1", id);
+    const loaded = await history();
     provider.data.token = 'samsara_api_made_up_2';
     await pullRun(id);
     for (const where of [path, '/portal/connections']) {
@@ -80,6 +83,7 @@ describe('a connection that pulls', () => {
     );
     await pullAll(id);
     expect(await textAt(path)).toContain('Healthy');
+    expect(await history()).toEqual(loaded);
   });
 
   it('warns of a new credential that is of another organization', async () => {
@@ -113,6 +117,12 @@ describe('a connection that pulls', () => {
     await vi.waitFor(async () => expect(await read(us, id, '/vehicles')).toHaveLength(3), {
       timeout: 10_000,
     });
+    const noted = await rows('select action, fields from audit_log where subject_id = ?1 order by seq', id);
+    expect(noted.map(({ action, fields }) => `${action} ${fields}`)).toEqual([
+      'created []',
+      'changed ["paused"]',
+      'changed ["resumed"]',
+    ]);
   });
 
   it('shows where its provider is to call, and keeps the secret of that to itself', async () => {

@@ -102,6 +102,13 @@ describe('the list of safety events', () => {
     expect(html).toContain('2 set');
   });
 
+  it('counts days in the time zone of the reader', async () => {
+    const inZone = { cookie: `${cookie}; timezone=Pacific%2FKiritimati` };
+    const day = new Intl.DateTimeFormat('en-CA', { timeZone: 'Pacific/Kiritimati' }).format(now);
+    const html = await (await ask('GET', '/portal/events', inZone)).text();
+    expect(html).toContain(`name="to" type="date" value="${day}"`);
+  });
+
   it.each([
     ['from=2026-13-01', 'from', 'Must be a date'],
     ['from=2026-02-02&to=2026-02-01', 'to', 'Must not be before the first day'],
@@ -144,6 +151,13 @@ describe('the CSV file', () => {
     expect(lines.map((line) => line.split(',')[at])).toEqual(['other', 'brake']);
     expect(lines[1]).toContain(',Joss Arden,');
     expect(await linesOf(await get(link.replace('vehicle=t', 'vehicle=nobody')))).toHaveLength(1);
+  });
+
+  it('leads to the page for a connection of another account', async () => {
+    const filter = `connection=${them.connection.id}`;
+    const to = (await get(`/portal/events.csv?${filter}`)).headers.get('location');
+    expect(to).toMatch(/^\/portal\/events\?/);
+    expect(to).toContain(filter);
   });
 
   it('of accidents has times of the reader’s zone, and the range in its name', async () => {

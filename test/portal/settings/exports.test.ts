@@ -11,8 +11,10 @@ import {
   maxExportsPerDay,
 } from '../../../src/fleet/exports/exports.ts';
 import { prepareExports, pruneExports } from '../../../src/fleet/exports/run.ts';
+import { jobs } from '../../../src/operator/jobs.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { newBudget, within } from '../../../src/platform/jobs/budget.ts';
+import { everyMinute } from '../../../src/platform/jobs/jobs.ts';
 import { bucket, emptyArchive, interruptedAfter, lapse, withoutArchive } from '../../support/archive.ts';
 import { keepEmails } from '../../support/emails.ts';
 import { listenToLog } from '../../support/log.ts';
@@ -197,6 +199,14 @@ describe('an export', () => {
       return (await rows('select 1 from exports where finished_at is not null')).length;
     };
     expect([await doneWhile('suspended'), await doneWhile('active')]).toEqual([0, 1]);
+  });
+
+  it('is begun by the next minute if its message is lost', async () => {
+    await request();
+    const queued: object[] = [];
+    const DELIVERIES = { sendBatch: async (batch: { body: object }[]) => void queued.push(...batch) };
+    await everyMinute({ ...env, DELIVERIES } as unknown as Env, new Date(60_000), {}, jobs, 0);
+    expect(queued).toContainEqual({ body: { job: 'exports' } });
   });
 
   it('ends with the most records that it can have, and says so', async () => {

@@ -67,7 +67,7 @@ describe('a webhook that fails', () => {
     );
   });
 
-  it('tells deliveries apart', async () => {
+  it('tells deliveries apart, and finds them', async () => {
     const { id, show } = await hookThat(200);
     const { ingestKey } = tale.us.connection;
     await as(ingestKey).send(
@@ -80,6 +80,9 @@ describe('a webhook that fails', () => {
     const page = await show();
     expect(page).toMatch(/Speeding Risk 2 Truck 114, VIN114 Delivered 200 in \d+ ms/);
     expect(page).toMatch(/Drowsiness Risk 5 Truck 207, VIN207 Delivered/);
+    const found = await show('?q=VIN207');
+    expect([found.includes('Drowsiness'), found.includes('Speeding')]).toEqual([true, false]);
+    expect(await show('?q=nothing')).toContain('Nothing was found for “nothing”');
   });
 
   it('shows what it did by day, too', async () => {

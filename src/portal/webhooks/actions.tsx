@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { dayMs } from '../../platform/durations.ts';
+import { invalid } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
@@ -108,7 +109,8 @@ export async function changeSigning(c: Context) {
       const does = form.value('do');
       if (does === 'rotate')
         return showSigning(c, (await rotateSecret(c.env, c.get('caller'), id)).signingSecret);
-      const signing = does !== 'off';
+      if (does !== 'on' && does !== 'off') throw invalid('Choose what to do');
+      const signing = does === 'on';
       const input = { ...webhook, oauth: undefined, signing };
       const { signingSecret } = await updateWebhook(c.env, c.get('caller'), id, input, { revision });
       return signing

@@ -121,17 +121,15 @@ const filled = (fields: { [name: string]: unknown }) =>
 
 /** The headers of the form's rows. @throws Refusal: invalid, if a new one has no value */
 function headersIn(names: string[], values: string[], webhook?: StoredWebhook): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [row, typed] of names.entries()) {
+  const kept = new Map(Object.entries(webhook?.headers ?? {}));
+  const headers = names.flatMap((typed, row) => {
     const name = typed.trim();
-    const value = values[row] || webhook?.headers[name];
-    if (name && !value)
-      throw invalid('A header has no value', [
-        { field: 'headers', message: 'need a value, if they are new' },
-      ]);
-    if (name && value) headers[name] = value;
-  }
-  return headers;
+    if (name === '') return [];
+    const value = values[row] || kept.get(name);
+    if (value) return [[name, value]];
+    throw invalid('A header has no value', [{ field: 'headers', message: 'need a value, if they are new' }]);
+  });
+  return Object.fromEntries(headers);
 }
 
 /** What the form shows besides the webhook: a secret to add to its headers, or the result of a test. */

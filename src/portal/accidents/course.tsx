@@ -10,16 +10,16 @@ import { Risk } from '../ui/states.tsx';
 import { Clock, spanInWords, Time } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
 
-/** The three levels of an accident as steps, each with when it was received and how long after the accident. */
+/** The three levels of an accident as steps, each with when it was received and how long after the previous one. */
 export const Levels = ({ accident }: { accident: Accident }) => {
-  const { notificationLevel, dismissed, levels, eventTime } = accident;
+  const { notificationLevel, dismissed } = accident;
   return (
     <ol class="levels levels-row">
       {levelNames.map((name, i) => {
         const level = i + 1;
         const done = level <= notificationLevel;
         const next = level === notificationLevel + 1 && !dismissed;
-        const at = levels.find((one) => one.notificationLevel === level)?.receivedAt;
+        const received = receivedIn(accident, level);
         return (
           <li class={done ? 'done' : next ? 'now' : undefined} aria-current={next ? 'step' : undefined}>
             <span class="step" aria-hidden="true">
@@ -27,11 +27,11 @@ export const Levels = ({ accident }: { accident: Accident }) => {
             </span>
             <strong>{name}</strong>
             <span>
-              {at && <Time at={at} seconds />}{' '}
+              {received && <Time at={received.at} seconds />}{' '}
               <span class="sub">
-                {at && `${spanInWords(Date.parse(at) - Date.parse(eventTime))} after the accident`}
-                {!at && done && 'Not reported on its own'}
-                {!at && !done && (dismissed ? 'Not reached' : 'Not yet')}
+                {received?.after}
+                {!received && done && 'Not reported on its own'}
+                {!received && !done && (dismissed ? 'Not reached' : 'Not yet')}
               </span>
             </span>
             <span class="sub">{meaningOf(accident, level)}</span>
@@ -41,6 +41,15 @@ export const Levels = ({ accident }: { accident: Accident }) => {
     </ol>
   );
 };
+
+/** When a level was received, and how long after the one before it: "8 s after the accident", then "+1 min 56 s". */
+function receivedIn({ levels, eventTime }: Accident, level: number) {
+  const at = levels.find(({ notificationLevel }) => notificationLevel === level)?.receivedAt;
+  if (!at) return undefined;
+  const before = levels.filter(({ notificationLevel }) => notificationLevel < level).at(-1);
+  const span = spanInWords(Date.parse(at) - Date.parse(before?.receivedAt ?? eventTime));
+  return { at, after: before ? `+${span}` : `${span} after the accident` };
+}
 
 function meaningOf(accident: Accident, level: number): string {
   const { notificationLevel, isAccurate, dismissed, tSP, reportUrl } = accident;

@@ -75,7 +75,7 @@ export async function list(c: Context, issued?: { name: string; value: string })
       <TablePanel
         id="in-use"
         title="Tokens in use"
-        side={<p>{inUse(tokens)}</p>}
+        side={tokens.length > 0 && !slice.after && !next && <p>{inUse(tokens)}</p>}
         stacked
         columns={columns}
         items={tokens}

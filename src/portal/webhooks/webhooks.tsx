@@ -123,7 +123,11 @@ export function healthOf(receiver: Receiver, day: Tally, connections: number): C
     return { rank: 0, mood: 'bad', icon: 'pause', children: ['Paused until ', <Time at={openUntil} />] };
   if (failures >= circuitAfter) return { rank: 0, mood: 'bad', children: `${failures} failures in a row` };
   if (failures > 0)
-    return { rank: 1, mood: 'warn', children: counted(failures, 'failure', 'failures in a row') };
+    return {
+      rank: 1,
+      mood: 'warn',
+      children: failures === 1 ? 'Last attempt failed' : `${failures} failures in a row`,
+    };
   if (failed > 0)
     return {
       rank: 2,

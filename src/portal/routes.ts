@@ -32,6 +32,7 @@ import { renderFailurePage } from './ui/failures.tsx';
 import * as webhookActions from './webhooks/actions.tsx';
 import * as deliveries from './webhooks/deliveries.tsx';
 import * as webhookForm from './webhooks/form.tsx';
+import * as saveWebhook from './webhooks/save.ts';
 import * as webhook from './webhooks/webhook.tsx';
 import * as webhooks from './webhooks/webhooks.tsx';
 
@@ -137,10 +138,10 @@ export const portalRoutes = new Hono<App>()
 
   .get('/webhooks', needs('viewer'), webhooks.list)
   .get('/webhooks/new', needs('member'), webhookForm.add)
-  .post('/webhooks/new', needs('member'), limitActions, webhookForm.saveNew)
+  .post('/webhooks/new', needs('member'), limitActions, saveWebhook.saveNew)
   .get('/webhooks/:id', needs('viewer'), webhook.detail)
   .get('/webhooks/:id/edit', needs('member'), webhookForm.edit)
-  .post('/webhooks/:id/edit', needs('member'), limitActions, webhookForm.saveEdited)
+  .post('/webhooks/:id/edit', needs('member'), limitActions, saveWebhook.saveEdited)
   .on(asked, '/webhooks/:id/delete', needs('member'), webhookActions.remove)
   .post('/webhooks/:id/pause', needs('member'), webhookActions.pause)
   .post('/webhooks/:id/resume', needs('member'), webhookActions.resume)

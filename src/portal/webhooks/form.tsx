@@ -1,28 +1,22 @@
 import type { Child } from 'hono/jsx';
 import { type Connection, listConnections, maxConnectionsListed } from '../../fleet/connections.ts';
 import { incidentTypes } from '../../fleet/incidents/types.ts';
-import { config } from '../../platform/config.ts';
-import { base64url } from '../../platform/crypto.ts';
 import { asCaller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
-import { type FieldError, invalid } from '../../platform/errors.ts';
-import { parse, timestamp } from '../../platform/fields.ts';
+import { timestamp } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { selectGroups } from '../../webhooks/alerts/rules.ts';
 import { outcomeOf } from '../../webhooks/alerts/words.ts';
 import type { Attempt } from '../../webhooks/deliveries/policy.ts';
 import { retries } from '../../webhooks/deliveries/policy.ts';
-import { plainFields } from '../../webhooks/fields.ts';
 import type { NewNotification } from '../../webhooks/notifications/insert.ts';
 import { ACCIDENT, EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
-import { maxWebhookDescription, maxWebhookName, parseWebhook, WebhookLabels } from '../../webhooks/schema.ts';
-import { createWebhook, updateWebhook } from '../../webhooks/service.ts';
-import { madeUp, tryReceiver } from '../../webhooks/simulate.ts';
+import { maxWebhookDescription, maxWebhookName } from '../../webhooks/schema.ts';
+import { madeUp } from '../../webhooks/simulate.ts';
 import type { StoredWebhook } from '../../webhooks/stored.ts';
 import { nameOf } from '../connections/connections.tsx';
 import { levelOptions } from '../ui/accidents.tsx';
 import { Submit } from '../ui/buttons.tsx';
-import { done, showAgain, submit } from '../ui/form.ts';
 import { BelowControl, Buttons, Choices, Field, Form, type Offered, Select } from '../ui/forms.tsx';
 import type { IconName } from '../ui/icon-names.ts';
 import { Icon } from '../ui/icons.tsx';
@@ -30,112 +24,17 @@ import { page } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';
 import type { SentForm } from '../ui/reader.ts';
 import { requireWebhook } from './webhook.tsx';
-import { aboveOf, pathOf, titleOf } from './words.ts';
+import { aboveOf, pathOf } from './words.ts';
 
-/** Adding and editing a webhook, validated as in the API. */
+/** The pages to add and to edit a webhook. */
 export const add = (c: Context) => show(c);
 export const edit = (c: Context) => show(c, requireWebhook(c));
-export const saveNew = (c: Context) => take(c);
-export const saveEdited = async (c: Context) => take(c, await requireWebhook(c));
-
-/** Handles the form's buttons: to save, to send a test, or to generate a secret. The Enter key saves. */
-const take = (c: Context, webhook?: StoredWebhook) =>
-  submit(
-    c,
-    async (form) => {
-      const pressed = form.value('do');
-      if (pressed === 'secret') {
-        showAgain(c, form);
-        return show(c, webhook, { secret: base64url(crypto.getRandomValues(new Uint8Array(24))) });
-      }
-      const body = bodyOf(form, webhook);
-      const input = parseWebhook(body, {
-        ownHost: new URL(c.req.url).hostname,
-        allowLoopback: config(c.env).allowLoopbackReceivers,
-      });
-      if (pressed === 'test') {
-        const tried = await tryReceiver(c.env, c.get('caller'), input);
-        showAgain(c, form);
-        return show(c, webhook, { tried });
-      }
-      const labels = parse(WebhookLabels, body);
-      const revision = form.value('revision');
-      const saved = webhook
-        ? await updateWebhook(c.env, c.get('caller'), webhook.id, input, { revision, labels })
-        : await createWebhook(c.env, c.get('caller'), input, labels);
-      const name = titleOf({ ...labels, url: saved.url });
-      return done(c, pathOf(saved), `Webhook "${name}" was ${webhook ? 'saved' : 'added'}.`);
-    },
-    () => show(c, webhook),
-    ({ field, message }) => {
-      const known = formErrors[message] ?? { field, message };
-      return { ...known, field: field || known.field };
-    },
-  );
-
-/** Errors of the API in the form's words. */
-const formErrors: { [message: string]: FieldError } = {
-  'Webhook with this URL already exist': {
-    field: 'url',
-    message: 'Another webhook of your account has this URL.',
-  },
-  'Invalid connection ids': {
-    field: 'connectionIds',
-    message: 'Some of these connections no longer exist. Open the form again.',
-  },
-  'must be an absolute https URL': {
-    field: 'url',
-    message: 'Must start with https://. Deliveries contain personal data and are only sent encrypted.',
-  },
-};
-
-/** What the API would take as body, and the labels. A header without a value keeps the one that it has. */
-function bodyOf({ value, values }: SentForm, webhook?: StoredWebhook) {
-  const text = (name: string) => value(name).trim();
-  const oauth = filled({
-    tokenUrl: text('oauth.tokenUrl'),
-    clientId: text('oauth.clientId'),
-    clientSecret: text('oauth.clientSecret'),
-    scope: text('oauth.scope'),
-  });
-  return {
-    name: value('name'),
-    description: value('description'),
-    ...Object.fromEntries(plainFields.map((field) => [field, text(field)])),
-    notificationTypes: values('notificationTypes').map(Number),
-    connectionIds: values('connectionIds'),
-    headers: headersIn(values('headerName'), values('headerValue'), webhook),
-    filters: filled({
-      minEventRisk: value('filters.minEventRisk') && Number(value('filters.minEventRisk')),
-      incidentTypes: values('filters.incidentTypes'),
-      vehicleGroups: values('filters.vehicleGroups'),
-      accidentLevels: values('filters.accidentLevels').map(Number),
-    }),
-    oauth: Object.keys(oauth).length > 0 ? oauth : null,
-  };
-}
-
-/** The fields that are not empty. */
-const filled = (fields: { [name: string]: unknown }) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => String(value) !== ''));
-
-/** The headers of the form's rows. @throws Refusal: invalid, if a new one has no value */
-function headersIn(names: string[], values: string[], webhook?: StoredWebhook): Record<string, string> {
-  const kept = new Map(Object.entries(webhook?.headers ?? {}));
-  const headers = names.flatMap((typed, row) => {
-    const name = typed.trim();
-    if (name === '') return [];
-    const value = values[row] || kept.get(name);
-    if (value) return [[name, value]];
-    throw invalid('A header has no value', [{ field: 'headers', message: 'need a value, if they are new' }]);
-  });
-  return Object.fromEntries(headers);
-}
 
 /** What the form shows besides the webhook: a secret to add to its headers, or the result of a test. */
 type Result = { secret?: string; tried?: Attempt };
 
-async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, result: Result = {}) {
+/** The form of a new webhook, or of the one given. Each of its buttons sends all of it. */
+export async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, result: Result = {}) {
   const caller = c.get('caller');
   const [webhook, connections, [groups]] = await Promise.all([
     given,
@@ -202,70 +101,64 @@ async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, 
           isRevealed={c.req.query('reveal') === 'yes'}
           secret={result.secret}
         />
-        <details class="form-section" id="filters" open={sent !== undefined || filters !== undefined}>
-          <summary class="legend">Filters</summary>
-          <div class="mt-2 grid gap-4">
-            <p class="hint">For new notifications. Without any, the webhook receives everything.</p>
-            <Select
-              name="filters.minEventRisk"
-              label="Safety events"
-              value={filters?.minEventRisk?.toString()}
-              options={risks}
-            />
-            <Choices
-              name="filters.incidentTypes"
-              legend="Only these incident types"
-              columns={2}
-              chosen={filters?.incidentTypes}
-              options={incidentTypes.map((type) => [type, type])}
-            />
-            <Choices
-              name="filters.accidentLevels"
-              legend="Only these accident levels"
-              columns={2}
-              chosen={filters?.accidentLevels?.map(String)}
-              options={levelOptions}
-            />
-            <Choices
-              name="filters.vehicleGroups"
-              legend="Only vehicles in these groups"
-              columns={2}
-              chosen={filters?.vehicleGroups}
-              options={[...groupNames].map((group) => [group, group])}
-              hint="Accidents of unknown vehicles are always sent."
-            />
-          </div>
-        </details>
-        <details class="form-section" id="oauth" open={sent !== undefined || oauth !== undefined}>
-          <summary class="legend">OAuth 2</summary>
-          <div class="mt-2 grid gap-4">
-            <p class="hint">
-              The service gets an access token with these client credentials, and sends it in the header{' '}
-              <code>Authorization</code>. Leave all empty to send none.{' '}
-              <a href="/docs/webhooks#oauth-2">How it works</a>
-            </p>
-            <Field
-              name="oauth.tokenUrl"
-              label="Token URL"
-              value={oauth?.tokenUrl}
-              placeholder="https://login.example.com/oauth2/token"
-            />
-            <Field name="oauth.clientId" label="Client ID" value={oauth?.clientId} autocomplete="off" />
-            <Field
-              name="oauth.clientSecret"
-              label="Client secret"
-              type="password"
-              autocomplete="new-password"
-              hint={oauth && 'Leave empty to keep it. A new token URL or client ID needs it again.'}
-            />
-            <Field
-              name="oauth.scope"
-              label="Scope"
-              value={oauth?.scope}
-              hint="If your token endpoint needs one."
-            />
-          </div>
-        </details>
+        <Optional id="filters" title="Filters" isOpen={sent !== undefined || filters !== undefined}>
+          <p class="hint">For new notifications. Without any, the webhook receives everything.</p>
+          <Select
+            name="filters.minEventRisk"
+            label="Safety events"
+            value={filters?.minEventRisk?.toString()}
+            options={risks}
+          />
+          <Choices
+            name="filters.incidentTypes"
+            legend="Only these incident types"
+            columns={2}
+            chosen={filters?.incidentTypes}
+            options={incidentTypes.map((type) => [type, type])}
+          />
+          <Choices
+            name="filters.accidentLevels"
+            legend="Only these accident levels"
+            columns={2}
+            chosen={filters?.accidentLevels?.map(String)}
+            options={levelOptions}
+          />
+          <Choices
+            name="filters.vehicleGroups"
+            legend="Only vehicles in these groups"
+            columns={2}
+            chosen={filters?.vehicleGroups}
+            options={[...groupNames].map((group) => [group, group])}
+            hint="Accidents of unknown vehicles are always sent."
+          />
+        </Optional>
+        <Optional id="oauth" title="OAuth 2" isOpen={sent !== undefined || oauth !== undefined}>
+          <p class="hint">
+            The service gets an access token with these client credentials, and sends it in the header{' '}
+            <code>Authorization</code>. Leave all empty to send none.{' '}
+            <a href="/docs/webhooks#oauth-2">How it works</a>
+          </p>
+          <Field
+            name="oauth.tokenUrl"
+            label="Token URL"
+            value={oauth?.tokenUrl}
+            placeholder="https://login.example.com/oauth2/token"
+          />
+          <Field name="oauth.clientId" label="Client ID" value={oauth?.clientId} autocomplete="off" />
+          <Field
+            name="oauth.clientSecret"
+            label="Client secret"
+            type="password"
+            autocomplete="new-password"
+            hint={oauth && 'Leave empty to keep it. A new token URL or client ID needs it again.'}
+          />
+          <Field
+            name="oauth.scope"
+            label="Scope"
+            value={oauth?.scope}
+            hint="If your token endpoint needs one."
+          />
+        </Optional>
         <Test tried={result.tried} />
         <Buttons
           send={webhook ? 'Save changes' : 'Add webhook'}
@@ -294,6 +187,14 @@ const risks: Offered[] = [
   ...['2', '3', '4'].map((risk): Offered => [risk, `Risk ${risk} to 5`]),
   ['5', 'Risk 5'],
 ];
+
+/** A part of the form that most leave closed. */
+const Optional = (props: { id: string; title: string; isOpen: boolean; children: Child }) => (
+  <details class="form-section" id={props.id} open={props.isOpen}>
+    <summary class="legend">{props.title}</summary>
+    <div class="mt-2 grid gap-4">{props.children}</div>
+  </details>
+);
 
 const Sample = ({ of, notifications: [first] }: { of: string; notifications: NewNotification[] }) => (
   <details class="sample">

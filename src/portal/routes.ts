@@ -30,7 +30,7 @@ import * as tokens from './settings/tokens.tsx';
 import * as signIn from './sign-in/sign-in.tsx';
 import { renderFailurePage } from './ui/failures.tsx';
 import * as webhookActions from './webhooks/actions.tsx';
-import * as deliveries from './webhooks/deliveries.tsx';
+import * as delivery from './webhooks/delivery.tsx';
 import * as webhookForm from './webhooks/form.tsx';
 import * as saveWebhook from './webhooks/save.ts';
 import * as webhook from './webhooks/webhook.tsx';
@@ -151,14 +151,9 @@ export const portalRoutes = new Hono<App>()
   .post('/webhooks/:id/replay', needs('member'), limitActions, webhookActions.replayPart)
   .get('/webhooks/:id/signing', needs('member'), (c) => webhookActions.showSigning(c))
   .post('/webhooks/:id/signing', needs('member'), limitActions, webhookActions.changeSigning)
-  .get('/webhooks/:id/deliveries/:deliveryId', needs('viewer'), deliveries.detail)
-  .post(
-    '/webhooks/:id/deliveries/:deliveryId/replay',
-    needs('member'),
-    limitActions,
-    deliveries.replayDelivery,
-  )
-  .post('/webhooks/:id/deliveries/:deliveryId/send', needs('member'), limitActions, deliveries.sendDelivery)
+  .get('/webhooks/:id/deliveries/:deliveryId', needs('viewer'), delivery.detail)
+  .post('/webhooks/:id/deliveries/:deliveryId/replay', needs('member'), limitActions, delivery.replayDelivery)
+  .post('/webhooks/:id/deliveries/:deliveryId/send', needs('member'), limitActions, delivery.sendDelivery)
 
   .get('/settings', needs('viewer'), (c) => seeOther(c, '/portal/settings/tokens'))
   .get('/settings/tokens', needs('viewer'), (c) => tokens.list(c))

@@ -21,7 +21,7 @@ import { confirmed, Field, Form, Select } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Note, Panel, ShownOnce } from '../ui/parts.tsx';
 import { ZoneName } from '../ui/time.tsx';
-import { send } from './deliveries.tsx';
+import { send } from './delivery.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, deliveries, pathOf, titleOf, typesOf } from './words.ts';
 

@@ -1,8 +1,8 @@
-import { dayMs, hourMs } from '../../platform/durations.ts';
+import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { counted, failureDescription } from '../../webhooks/alerts/words.ts';
+import { failureDescription } from '../../webhooks/alerts/words.ts';
 import { maxCounted, type WebhookActivity, webhookActivity } from '../../webhooks/deliveries/activity.ts';
-import { addTallies, type HourTally, shownHours, type Tally } from '../../webhooks/deliveries/counts.ts';
+import { addTallies, shownHours, type Tally } from '../../webhooks/deliveries/counts.ts';
 import {
   circuitAfter,
   circuitLongestMs,
@@ -17,19 +17,18 @@ import { ACCIDENT, EVENT, notificationTypes } from '../../webhooks/notifications
 import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
 import { Allowed, WebhookUrl } from '../ui/allowed.tsx';
 import { LinkButton, MoreActions, PostButton } from '../ui/buttons.tsx';
-import { Chart, Legend, type Series } from '../ui/chart.tsx';
 import { capital, cappedCount, listed, percent } from '../ui/format.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Facts, Figures, Note, Panel, Segment } from '../ui/parts.tsx';
+import { Facts, Figures, Note, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
-import { clockTime, dayIn, shortDate, Time } from '../ui/time.tsx';
+import { Time } from '../ui/time.tsx';
+import { Charts } from './charts.tsx';
 import { Browser, type ShownDeliveries } from './deliveries.tsx';
 import { healthOf } from './webhooks.tsx';
 import { aboveOf, deliveries, filtersInWords, pathOf, titleOf, typesOf } from './words.ts';
 
 const pageSize = 20;
-const shownDays = 30;
 
 /** The page of a webhook. */
 export async function detail(c: Context) {
@@ -190,72 +189,6 @@ const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookA
 
 const milliseconds = (ms: number | null) =>
   ms === null ? { value: '–' } : { value: ms.toLocaleString('en'), unit: 'ms' };
-
-const rates: Series[] = [
-  { name: 'Failed attempts', look: 'fill-bad' },
-  { name: 'Delivered', look: 'fill-main' },
-];
-const times: Series[] = [
-  { name: 'Median', look: 'trace-main' },
-  { name: 'Slowest 5%', look: 'trace-soft' },
-];
-
-/** Deliveries, failures and response times: by hour for a day, or by day for 30. */
-const Charts = (props: { path: string; hours: HourTally[]; byDay: boolean; zone: string }) => {
-  const { path, hours, byDay, zone } = props;
-  const columns = byDay ? inDays(hours, zone) : inHours(hours.slice(-shownHours), zone);
-  const { delivered, failed, retried } = addTallies(columns.map(({ tally }) => tally));
-  const [per, time] = byDay ? ['day', 'the last 30 days'] : ['hour', 'the last 24 hours'];
-  return (
-    <>
-      <Segment
-        label="Charts"
-        choices={[
-          [false, 'Last 24 hours'],
-          [true, 'Last 30 days'],
-        ]}
-        current={byDay}
-        to={(days) => (days ? `${path}?by=day` : path)}
-      />
-      <div class="cols cols-2">
-        <Panel id="rate" title={`Deliveries per ${per}`} side={<Legend entries={rates.toReversed()} />} body>
-          <Chart
-            id="rate-chart"
-            summary={`Deliveries per ${per} over ${time}: ${delivered.toLocaleString('en')} delivered, ${counted(failed + retried, 'failed attempt', 'failed attempts')}`}
-            series={rates}
-            columns={columns.map(({ name, tally }) => ({
-              name,
-              values: [tally.failed + tally.retried, tally.delivered],
-            }))}
-          />
-        </Panel>
-        <Panel id="speed" title="Response time, ms" side={<Legend entries={times} />} body>
-          <Chart
-            id="speed-chart"
-            summary={`Response time per ${per} over ${time}, in ms`}
-            series={times}
-            columns={columns.map(({ name, tally: { responseTimes } }) => ({
-              name,
-              values: [percentile(responseTimes, 0.5), percentile(responseTimes, 0.95)],
-            }))}
-          />
-        </Panel>
-      </div>
-    </>
-  );
-};
-
-const inHours = (hours: HourTally[], zone: string) =>
-  hours.map((tally, i) => ({
-    name: i === hours.length - 1 ? 'Now' : clockTime(zone, tally.hour * hourMs),
-    tally,
-  }));
-
-/** The last 30 days in the reader's zone. */
-const inDays = (hours: HourTally[], zone: string) =>
-  [...Map.groupBy(hours, ({ hour }) => dayIn(zone, hour * hourMs)).values()]
-    .slice(-shownDays)
-    .map((day) => ({ name: shortDate(zone, (day[0]?.hour ?? 0) * hourMs), tally: addTallies(day) }));
 
 const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivity; day: Tally }) => {
   const { webhook, activity, day } = props;

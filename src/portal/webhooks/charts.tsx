@@ -1,0 +1,75 @@
+import { hourMs } from '../../platform/durations.ts';
+import { counted } from '../../webhooks/alerts/words.ts';
+import { addTallies, type HourTally, shownHours } from '../../webhooks/deliveries/counts.ts';
+import { percentile } from '../../webhooks/latency.ts';
+import { Chart, Legend, type Series } from '../ui/chart.tsx';
+import { Panel, Segment } from '../ui/parts.tsx';
+import { clockTime, dayIn, shortDate } from '../ui/time.tsx';
+
+const shownDays = 30;
+
+const rates: Series[] = [
+  { name: 'Failed attempts', look: 'fill-bad' },
+  { name: 'Delivered', look: 'fill-main' },
+];
+const times: Series[] = [
+  { name: 'Median', look: 'trace-main' },
+  { name: 'Slowest 5%', look: 'trace-soft' },
+];
+
+/** Deliveries, failures and response times: by hour for a day, or by day for 30. */
+export const Charts = (props: { path: string; hours: HourTally[]; byDay: boolean; zone: string }) => {
+  const { path, hours, byDay, zone } = props;
+  const columns = byDay ? inDays(hours, zone) : inHours(hours.slice(-shownHours), zone);
+  const { delivered, failed, retried } = addTallies(columns.map(({ tally }) => tally));
+  const [per, time] = byDay ? ['day', 'the last 30 days'] : ['hour', 'the last 24 hours'];
+  return (
+    <>
+      <Segment
+        label="Charts"
+        choices={[
+          [false, 'Last 24 hours'],
+          [true, 'Last 30 days'],
+        ]}
+        current={byDay}
+        to={(days) => (days ? `${path}?by=day` : path)}
+      />
+      <div class="cols cols-2">
+        <Panel id="rate" title={`Deliveries per ${per}`} side={<Legend entries={rates.toReversed()} />} body>
+          <Chart
+            id="rate-chart"
+            summary={`Deliveries per ${per} over ${time}: ${delivered.toLocaleString('en')} delivered, ${counted(failed + retried, 'failed attempt', 'failed attempts')}`}
+            series={rates}
+            columns={columns.map(({ name, tally }) => ({
+              name,
+              values: [tally.failed + tally.retried, tally.delivered],
+            }))}
+          />
+        </Panel>
+        <Panel id="speed" title="Response time, ms" side={<Legend entries={times} />} body>
+          <Chart
+            id="speed-chart"
+            summary={`Response time per ${per} over ${time}, in ms`}
+            series={times}
+            columns={columns.map(({ name, tally: { responseTimes } }) => ({
+              name,
+              values: [percentile(responseTimes, 0.5), percentile(responseTimes, 0.95)],
+            }))}
+          />
+        </Panel>
+      </div>
+    </>
+  );
+};
+
+const inHours = (hours: HourTally[], zone: string) =>
+  hours.map((tally, i) => ({
+    name: i === hours.length - 1 ? 'Now' : clockTime(zone, tally.hour * hourMs),
+    tally,
+  }));
+
+/** The last 30 days in the reader's zone. */
+const inDays = (hours: HourTally[], zone: string) =>
+  [...Map.groupBy(hours, ({ hour }) => dayIn(zone, hour * hourMs)).values()]
+    .slice(-shownDays)
+    .map((day) => ({ name: shortDate(zone, (day[0]?.hour ?? 0) * hourMs), tally: addTallies(day) }));

@@ -1,0 +1,179 @@
+import type { Context } from '../../platform/http/context.ts';
+import { briefly, counted, duration, outcomeOf } from '../../webhooks/alerts/words.ts';
+import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
+import { afterAttempt, type Delivery, findDelivery } from '../../webhooks/deliveries/queries.ts';
+import type { DeliveryKey } from '../../webhooks/deliveries/queue.ts';
+import { replayOne, sendNow } from '../../webhooks/deliveries/replay.ts';
+import { ACCIDENT } from '../../webhooks/notifications/types.ts';
+import { madeUpVin } from '../../webhooks/simulate.ts';
+import { PostButton } from '../ui/buttons.tsx';
+import { done, submit } from '../ui/form.ts';
+import { page } from '../ui/layout.tsx';
+import { Empty, Facts, Panel } from '../ui/parts.tsx';
+import { found } from '../ui/records.tsx';
+import { Risk, State, Status } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
+import { nameOf, subjectOf } from './deliveries.tsx';
+import { aboveOf } from './words.ts';
+
+/** The page of a delivery. */
+export async function detail(c: Context) {
+  const delivery = await requireDelivery(c);
+  const { webhookId, id, eventId, type, status, log, about, webhook } = delivery;
+  const isAccident = type === ACCIDENT;
+  const isMadeUp = about?.vin === madeUpVin;
+  return page(
+    c,
+    {
+      title: nameOf(delivery),
+      above: aboveOf(webhook && { ...webhook, id: webhookId }),
+      state: <Status delivery={delivery} webhook={webhook} />,
+      lead: subjectOf(about),
+      actions:
+        webhook &&
+        (status === 'pending' ? (
+          <PostButton to={`${c.req.path}/send`} name="Send now" icon="send" />
+        ) : (
+          <PostButton to={`${c.req.path}/replay`} name="Replay" icon="rotate-ccw" />
+        )),
+    },
+    <div class="stack" data-live>
+      {status === 'delivered' && (
+        <p class="sub">
+          It was delivered: if you replay it, your receiver will see a repeat, with the same Delivery-Id.
+        </p>
+      )}
+      <div class="cols cols-3-2">
+        <div class="stack">
+          <Attempts delivery={delivery} />
+          <Panel id="payload" title="Payload" side={<p>The data that is sent</p>}>
+            {delivery.payload === null ? (
+              <p class="panel-body">No longer available.</p>
+            ) : (
+              <pre class="payload" tabindex={0}>
+                <code>{JSON.stringify(delivery.payload, null, 2)}</code>
+              </pre>
+            )}
+          </Panel>
+        </div>
+        <Panel
+          id="about"
+          title="Delivery"
+          side={
+            about &&
+            !isMadeUp && (
+              <a href={`/portal/${isAccident ? 'accidents' : 'events'}/${eventId}`}>
+                {isAccident ? 'See the accident' : 'See the event'}
+              </a>
+            )
+          }
+          body
+        >
+          <Facts
+            facts={[
+              ['Risk', about?.risk && <Risk risk={about.risk} named />],
+              ['Made up', isMadeUp && 'Yes, as a test'],
+              ['Attempts', log.length + delivery.attemptsOmitted],
+              ['Ended', delivery.finishedAt && <Time at={delivery.finishedAt} seconds />],
+              ['Delivery-Id', <code class="text-xs">{id}</code>],
+              ['Event ID', <code class="text-xs">{eventId}</code>],
+              ['Request ID', delivery.requestId && <code class="text-xs">{delivery.requestId}</code>],
+            ]}
+          />
+        </Panel>
+      </div>
+    </div>,
+  );
+}
+
+/** The delivery in the path. @throws Refusal: not found, also for another account's */
+async function requireDelivery(c: Context) {
+  const key = { webhookId: c.req.param('id') ?? '', id: c.req.param('deliveryId') ?? '' };
+  return found(await findDelivery(c.env, c.get('caller'), key));
+}
+
+const Attempts = ({ delivery }: { delivery: Delivery }) => {
+  const { status, type, attempts, log, attemptsOmitted } = delivery;
+  const last = log.at(-1);
+  return (
+    <Panel
+      id="attempts"
+      title="Attempts"
+      side={
+        attemptsOmitted > 0 && (
+          <p>The first and the latest 20. {attemptsOmitted} between them are not kept.</p>
+        )
+      }
+      foot={
+        status === 'pending' &&
+        attempts > 0 &&
+        last &&
+        `${counted(attempts, 'attempt has failed', 'attempts have failed')}. ${outcomeOf(last)} Attempt ${attempts + 1} of ${maxAttemptsOf(type)} follows.`
+      }
+    >
+      {log.length === 0 && (
+        <Empty icon="clock" title="None yet">
+          An attempt appears here as soon as your receiver responds.
+        </Empty>
+      )}
+      <ol class="rows attempts">
+        {log.map((attempt) => (
+          <li class="row-stacked">
+            <State mood={attempt.result === 'success' ? 'ok' : 'bad'}>{briefly(attempt)}</State>
+            <div>
+              in {duration(attempt.durationMs)}
+              {'answer' in attempt && attempt.answer !== '' && (
+                <pre>
+                  <code>{attempt.answer}</code>
+                </pre>
+              )}
+            </div>
+            <span class="when">
+              <Time at={attempt.at} seconds />
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  );
+};
+
+export async function replayDelivery(c: Context) {
+  const delivery = await requireDelivery(c);
+  const subject = [nameOf(delivery), delivery.about?.vehicle || delivery.about?.vin];
+  return send(c, pathOf(delivery), `Replayed: ${subject.filter(Boolean).join(', ')}. `, async () => {
+    await replayOne(c.env, c.get('caller'), delivery);
+    return delivery;
+  });
+}
+
+export async function sendDelivery(c: Context) {
+  const delivery = await requireDelivery(c);
+  return send(c, pathOf(delivery), '', async () => {
+    await sendNow(c.env, c.get('caller'), delivery);
+    return delivery;
+  });
+}
+
+const pathOf = ({ webhookId, id }: Delivery): string => `/portal/webhooks/${webhookId}/deliveries/${id}`;
+
+/**
+ * Sends a delivery, waits a moment for its receiver's response, and says on the page `to` what was `said` and returned,
+ * or why it was refused.
+ */
+export function send(c: Context, to: string, said: string, start: () => Promise<DeliveryKey>) {
+  const since = Date.now();
+  return submit(
+    c,
+    async () => {
+      const key = await start();
+      const { webhook, last } = (await afterAttempt(c.env, c.get('caller'), key, since)) ?? {};
+      if (last && last.at >= since)
+        return done(c, to, said + outcomeOf(last), last.result === 'success' ? 'ok' : 'warn');
+      return webhook?.pausedAt || webhook?.openUntil
+        ? done(c, to, `${said}It is waiting, because the webhook is paused.`, 'warn')
+        : done(c, to, `${said}It is on its way.`);
+    },
+    ({ message }) => done(c, to, `${message}.`, 'quiet'),
+  );
+}

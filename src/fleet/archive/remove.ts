@@ -82,8 +82,9 @@ async function removeEntries({ db, write }: Lease, owner: Owner): Promise<boolea
 
 /**
  * Removes a driver from the archived rows of an owner: writes their files again, and deletes the previous ones. Looks
- * through some files at a time: returns the next cursor, which is the same until a listing of the bucket shows that none
- * of these files names the driver, and undefined when done.
+ * through the days of some files at a time: returns the next cursor, which is the same until a listing of the bucket
+ * shows that none of these days names the driver, and undefined when done. A cursor never points into a day, whose files
+ * may be written again under other names meanwhile.
  *
  * @throws Error, when a file that the catalog does not name names the driver: operators must repair its day
  */
@@ -101,13 +102,14 @@ export async function eraseFromArchive(
       const prefix = prefixOf(kind, owner);
       const after = cursor.startsWith(prefix) ? { startAfter: cursor } : {};
       const { objects } = await bucket.list({ prefix, limit: filesPerStep, ...after });
+      const folders = objects.flatMap(({ key }) => fileAt(bucket, kind, owner, key)?.folder ?? []);
+      const days = new Map(folders.map((folder) => [folderOf(folder.day), folder]));
       let isChanged = false;
-      for (const { key } of objects) {
-        const at = fileAt(bucket, kind, owner, key);
-        if (at && (await eraseFromFile(at.folder, at.file, driverId, lease))) isChanged = true;
-      }
-      const last = objects.at(-1);
-      if (last) return isChanged ? cursor : last.key;
+      for (const folder of days.values())
+        for (const { file } of await filesOf(folder))
+          if (await eraseFromFile(folder, file, driverId, lease)) isChanged = true;
+      const last = objects.at(-1)?.key;
+      if (last) return isChanged ? cursor : `${last.slice(0, last.lastIndexOf('/'))}/~`;
     }
     return undefined;
   });

@@ -1,8 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
+import { eraseFromArchive } from '../../../src/fleet/archive/remove.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
-import { bucket, emptyArchive } from '../../support/archive.ts';
+import { bucket, emptyArchive, insertTrips, move } from '../../support/archive.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows, rowsOf } from '../../support/rows.ts';
 import { as, operator, type World, worldBefore } from '../../support/world.ts';
@@ -92,6 +94,25 @@ it('erasing a driver takes them from the archive, and leaves the records', async
   expect((await trips(us)).filter((item) => JSON.stringify(item).includes(driverId))).toEqual([]);
   expect(await accidents()).toMatchObject([{ driverId: null, driverName: null }]);
   expect(await files(id)).toHaveLength(2);
+});
+
+it('erasing a driver never stops within a day, whose files may be written again under any names', async () => {
+  const driver = newId();
+  await insertTrips(
+    us,
+    Array.from({ length: 22 }, (_, i) => ({ startedAt: 10 * dayMs + i, driver })),
+  );
+  await move(us, 10 * dayMs, { sizes: { part: 1, group: 1 } });
+  const known = new Set<string>();
+  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+    known.add(cursor);
+    cursor = await eraseFromArchive(env, us, driver, cursor);
+    const passed = (await files('date=1970-01-11')).map((key) => key < (cursor ?? '~'));
+    expect(new Set(passed).size).toBe(1);
+  }
+  expect(known.size).toBeGreaterThan(2);
+  expect(await files('date=1970-01-11')).toHaveLength(22);
+  expect(JSON.stringify(await trips(us))).not.toContain(driver);
 });
 
 describe('erasing a driver of whom a file remains that the catalog does not name', () => {

@@ -87,6 +87,27 @@ it('files that were written again since are found once an operator has repaired 
   expect(await rows('select 1 from trips')).toEqual([]);
 });
 
+it('a repair takes each record from the newest file that has it, and leaves no other', async () => {
+  const [id = ''] = await insertTrips(
+    us,
+    Array.from({ length: 5 }, (_, i) => ({ startedAt: 10 * dayMs + i })),
+  );
+  await move(us, 10 * dayMs, { sizes });
+  const [{ key = '' } = {}] = (await bucket.list()).objects;
+  const replaced = (await (await bucket.get(key))?.arrayBuffer()) ?? new ArrayBuffer();
+  await insertTrips(us, [{ id, startedAt: 10 * dayMs }]);
+  await rows('update trips set distance_km = 99, updated_at = 9');
+  await move(us, 10 * dayMs, { sizes });
+  const { items } = await walk(env, caller, trips.list, { query: {} });
+  expect(items[0]).toMatchObject({ distanceKm: 99 });
+  await bucket.put(key, replaced); // as if the move had been interrupted before it deleted this
+  await bucket.put(key.replace(/part-.{8}/, 'part-00000000'), replaced);
+  await rows('delete from archived_days');
+  expect((await repair({ apply: true })).data).toMatchObject({ bucket: { files: 1, records: 5 } });
+  expect((await walk(env, caller, trips.list, { query: {} })).items).toEqual(items);
+  expect(await filesOfDay('1970-01-11')).toBe(1);
+});
+
 describe('a file that cannot be read', () => {
   /** Archives a day of 12 trips. Returns their ids, and the object of the first file. */
   async function archived() {

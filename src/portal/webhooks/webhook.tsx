@@ -172,9 +172,11 @@ const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookA
           scale:
             nextAt === null
               ? 'nothing to send'
-              : nextAt <= Date.now()
-                ? 'being sent'
-                : ['next at ', <Time at={nextAt} />],
+              : receiver?.pausedAt
+                ? 'until you resume it'
+                : nextAt <= Date.now()
+                  ? 'being sent'
+                  : ['next at ', <Time at={nextAt} />],
         },
         { name: 'Median response', ...milliseconds(percentile(day.responseTimes, 0.5)), scale: '24 h' },
         {

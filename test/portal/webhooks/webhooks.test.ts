@@ -103,7 +103,9 @@ it('a webhook is paused and resumed on its page, which says what waits', async (
   expect(await press('pause')).toContain('Webhook paused. Deliveries wait until you resume it.');
   await tale.happen(1);
   const page = await show();
-  expect(page).toMatch(/Paused since .*\. Nothing is sent\. 1 delivery is waiting\./);
+  expect(page).toMatch(
+    /Paused since .*\. Nothing is sent\. 1 delivery is waiting\..* Waiting 1 until you resume it/,
+  );
   expect(page).toContain('Waiting, webhook paused');
   expect(await list()).toContain('Paused by your account');
   expect(await delivery((await deliveriesOf(id))[0]?.id)).toContain('Waiting, webhook paused');

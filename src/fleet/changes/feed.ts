@@ -180,9 +180,8 @@ const bytesAround = 200;
 
 /**
  * Adds the current state of records, reading a row for each. A missing one, or one of a connection that is being
- * deleted, is reported as deleted once the feed reaches its deletion, and left out before. So is one that was archived,
- * until the feed reaches the note of that, which says where it is. `cut` is how far this gets
- * if the page would become too large.
+ * deleted, is left out until the feed reaches its deletion. One that was archived since is left out until the feed
+ * reaches the row that says where it is. `cut` is how far this gets if the page would become too large.
  */
 async function withState(
   env: Env,

@@ -12,11 +12,7 @@ export const flatColumns = (columns: Columns): FlatColumn[] =>
     return Object.entries(holds).map(([inner, held]) => ({ name: `${name}.${inner}`, holds: held }));
   });
 
-/**
- * An item's values in the order of the columns. List values are separated by `
- *
- * `.
- */
+/** An item's values in the order of the columns. The values of a list are separated by a vertical bar. */
 const flatten = (columns: FlatColumn[], item: object, time: (at: string) => string): FlatValue[] =>
   columns.map(({ name, holds }) => {
     const [outer = '', inner] = name.split('.');

@@ -112,8 +112,17 @@ it('an open form keeps to the rules of pages', async () => {
   await expectGoodPages(page, ['/docs/reference'], openForm, { within: 'form.try' });
 });
 
+/** Where the links of all pages lead. */
+const links = new Set<string>();
+
 it('each page passes axe in light and dark, and is no wider than the smallest phone', async () => {
-  await expectGoodPages(page, pages, open, { widths: [320] });
+  const visit = async (path: string) => {
+    await open(path);
+    const anchors = page.locator('a');
+    for (const href of await anchors.evaluateAll((all) => all.map((a) => (a as HTMLAnchorElement).href)))
+      links.add(href);
+  };
+  await expectGoodPages(page, pages, visit, { widths: [320] });
 });
 
 /** How much a page weighs that is opened for the first time, with what it loads. */
@@ -139,6 +148,17 @@ it.each(['/docs', '/docs/quick-start', '/docs/reference'])(
     expect(await weightOf(path)).toBeLessThanOrEqual(60 * 1024);
   },
 );
+
+it('every link leads somewhere', async () => {
+  expect(links.size).toBeGreaterThan(pages.length);
+  const ours = [...links].map((link) => new URL(link)).filter(({ origin }) => origin === stack.baseUrl);
+  for (const [path, toIt] of Map.groupBy(ours, ({ pathname }) => pathname)) {
+    const reply = await fetch(stack.baseUrl + path);
+    expect(reply.status, path).toBe(200);
+    const text = await reply.text();
+    for (const { hash } of toIt) if (hash) expect(text, path).toContain(`id="${hash.slice(1)}"`);
+  }
+});
 
 /** What a search on the page lists: each result's title and where it is. */
 async function searchFor(words: string): Promise<string[]> {

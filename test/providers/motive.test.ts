@@ -241,6 +241,16 @@ describe('a crash', () => {
     expect(levels(truck.vin)).toEqual(dismissed);
   });
 
+  it('is not dismissed for its age', async () => {
+    const id = await connected([1]);
+    data.performance.push(motiveEvent(truck, 'crash', soon()));
+    for (const minutes of [0, 7 * 24 * 60 - 90, 7 * 24 * 60 + 5]) {
+      aheadBy(minutes);
+      await pullAll(id);
+    }
+    expect(await accidents(id)).toMatchObject([{ notificationLevel: 2, dismissed: false }]);
+  });
+
   it('from before the connection was made is confirmed in silence', async () => {
     data.performance.push(
       motiveEvent(truck, 'crash', Date.now() - 20 * day),

@@ -81,8 +81,9 @@ export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number)
   const from = Math.min(dayOf(now) - 2 * dayMs, ...(isAll ? oldest : []).map((ms) => dayOf(ms) - dayMs));
   const query = { ...days(from, dayOf(now) + dayMs), event_types: 'crash', ignore_thresholds: true };
   const { items, isWhole } = await readAll(api, query);
-  const crashes = items.filter((item) => isCrash(item) && !isOld(item, now));
-  const ids = new Set(crashes.map((item) => idAt(item, 'id')));
+  const listed = items.filter(isCrash);
+  const ids = new Set(listed.map((item) => idAt(item, 'id')));
+  const crashes = listed.filter((item) => !isOld(item, now));
   const gone = open.filter(({ id, startedAt }) => !ids.has(id) && dayOf(Date.parse(startedAt)) > from);
   const left = isWhole ? open.filter((crash) => !gone.includes(crash)) : open;
   const seen = follow(crashes, left, now, (item, known) => {

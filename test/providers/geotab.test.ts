@@ -223,7 +223,7 @@ describe('safety events', () => {
   it('get a place that arrives within an hour, but are notified immediately', async () => {
     const id = await connected([2]);
     const at = Date.now() + 1;
-    for (const van of vans.slice(0, 2)) braking(van, {}, at);
+    for (const van of vans.slice(0, 2)) braking(van, { diagnostics: 'x'.repeat(3000) }, at); // much that we do not need
     data.positions.push(geotabPosition(vans[1], at - 5 * minute)); // too far for a precise place
     await pullAll(id);
     await arrived(2);

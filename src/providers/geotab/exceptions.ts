@@ -4,6 +4,7 @@ import { at, field, iso, listAt, msOf, place } from '../read.ts';
 import {
   accidentRecords,
   beganAt,
+  briefly,
   eventRecord,
   isCollision,
   isValid,
@@ -103,7 +104,7 @@ function seenIn({ words }: Rules, item: unknown, known?: Seen): Seen | undefined
   const word = Object.hasOwn(words, rule) ? words[rule] : undefined;
   if (word === undefined || !(isValid(item) || isCollision(item))) return undefined;
   const { vin = null, location = null } = known ?? {};
-  return { item: item as Json, word, vin, location }; // as it was parsed
+  return { item: briefly(item) as Json, word, vin, location }; // of values as they were parsed
 }
 
 /** The records of exceptions with what is found of them, their vehicles, and those that are looked at again. */

@@ -9,6 +9,7 @@ import {
   joinedFields,
   msOf,
   place,
+  sameFields,
   secondsBetween,
   yearIn,
 } from '../read.ts';
@@ -159,5 +160,16 @@ export function accidentRecords(
 
 /** Whether Geotab's analysis may still confirm or dismiss an exception. */
 export const mayBeConfirmed = (item: unknown): boolean => collisionOf(item)?.isAnalysed === true;
+
+const kept = [
+  ...['id', 'rule', 'device', 'driver', 'state'],
+  ...['activeFrom', 'activeTo', 'createdDateTime', 'lastModifiedDateTime'],
+];
+
+/** What we use of an exception: it is kept while its place or its verdict is to come, and may be long. */
+export const briefly = (item: unknown): { [name: string]: unknown } => ({
+  ...Object.fromEntries(kept.map((name) => [name, reference(item, name)])),
+  details: sameFields(at(item, 'details'), 'maxSpeed', 'speedLimit'),
+});
 
 export const beganAt = (item: unknown): number => msOf(at(item, 'activeFrom'));

@@ -30,9 +30,10 @@ export async function takeIn(
       const refused = await write(env, claimed, part.slice(at, at + maxRecords), notify);
       const orphans = refused.filter(isOrphan).map(({ record }) => record);
       const missing = [...new Set(orphans.map(({ vehicle }) => vehicle))];
-      const again = [...missing.map((id) => placeholder(id, known.get(id))), ...orphans];
+      const placeholders = missing.map((id) => placeholder(id, known.get(id)));
       const reasons = refused.filter((one) => !isOrphan(one));
-      if (orphans.length > 0) reasons.push(...(await write(env, claimed, again, notify)));
+      for (const again of orphans.length > 0 ? [placeholders, orphans] : [])
+        reasons.push(...(await write(env, claimed, again, notify)));
       if (reasons.length > 0) await noteRefusals(env, claimed, reasons, Date.now());
       unknownVehicles ||= orphans.length > 0;
     }

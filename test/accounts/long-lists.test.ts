@@ -37,6 +37,7 @@ describe("an operators' list goes beyond 1,000", () => {
     ['accounts', (): string => '/operator/accounts'],
     ['connections', () => `/operator/accounts/${us.accountId}/connections`],
     ['tokens', () => `/operator/accounts/${us.accountId}/tokens`],
+    ['portal_users', () => `/operator/accounts/${us.accountId}/users`],
   ] as const)('%s', async (table, path) => {
     const before = (await readAll(path())).ids;
     await add(table, 1100);

@@ -10,7 +10,6 @@ import type { Job, Jobs } from '../platform/jobs/jobs.ts';
 import { reEncrypt } from '../platform/jobs/re-encrypt.ts';
 import { healthAlertsAreDue, noteSilences, sendHealthAlerts } from '../providers/health-alerts.ts';
 import { startPulls } from '../providers/pull.ts';
-
 import { alertsAreDue, sendAlerts } from '../webhooks/alerts/alerts.ts';
 import { messageJob } from '../webhooks/alerts/messages.ts';
 import { pruneRecordMails, recordMailsAreDue, sendRecordMails } from '../webhooks/alerts/records.ts';

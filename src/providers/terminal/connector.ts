@@ -67,7 +67,7 @@ const groupNames = (api: Api, items: unknown[]): Promise<Map<unknown, unknown>> 
   namesOf(
     items.flatMap((item) => itemsAt(item, 'groups').map(idOf)),
     (place) => page(api, '/groups', {}, place),
-    (group) => at(group, 'name') ?? [],
+    (group) => at(group, 'name'),
   );
 
 /** What began in a window; whether its end is inclusive is unknown. */

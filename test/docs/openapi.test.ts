@@ -2,13 +2,30 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { app } from '../../src/app.ts';
 import { clientDocument } from '../../src/docs/openapi/client.ts';
 import { operatorDocument } from '../../src/docs/openapi/operator.ts';
-import { as, call, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
+import { expiredCursor } from '../../src/fleet/changes/schema.ts';
+import { encodeCursor } from '../../src/platform/db/cursor.ts';
+import { newId } from '../../src/platform/db/ids.ts';
+import { listPage } from '../support/fleet.ts';
+import { vehicle } from '../support/records.ts';
+import { rows } from '../support/rows.ts';
+import {
+  as,
+  call,
+  type IssuedToken,
+  operator,
+  type Reply,
+  type WebhookOut,
+  type World,
+  webhookBody,
+  world,
+} from '../support/world.ts';
 
 type Operation = {
   operationId: string;
   parameters?: object[];
-  responses: { [status: string]: { content?: { 'application/json': { examples: object } } } };
+  responses: { [status: string]: { content?: { 'application/json': { examples: Examples } } } };
 };
+type Examples = { [name: string]: { value: Pick<Reply, 'message' | 'errors'> } };
 type Document = {
   paths: Record<string, Record<string, Operation>>;
   components: {
@@ -19,17 +36,19 @@ type Document = {
 const client = clientDocument() as Document; // as OpenAPI has it
 const operators = operatorDocument() as Document;
 
-/** `GET /path` of each operation of a document, with its 400's messages. */
+/** `GET /path` of each operation of a document, with its 400s. */
 const operationsOf = (document: Document) =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       name: `${method.toUpperCase()} ${path}`,
       has400: 400 in operation.responses,
-      messages: Object.keys(operation.responses[400]?.content?.['application/json'].examples ?? {}),
+      refusals: Object.values(operation.responses[400]?.content?.['application/json'].examples ?? {}).map(
+        ({ value }) => value,
+      ),
     })),
   );
 
-/** Those whose messages the documents have: all but the operators'. */
+/** Those whose 400s the documents spell out: all but the operators'. */
 const described = [client, operators]
   .flatMap(operationsOf)
   .filter(({ name }) => !name.includes(' /operator'));
@@ -60,53 +79,144 @@ describe('the documents', () => {
   });
 });
 
-describe('the messages of a 400 that the documents spell out', () => {
+/** What is wrong with a request. By default, that is the field which the 400 names. */
+type Wrong = {
+  id?: string | undefined;
+  query?: string;
+  headers?: Record<string, string>;
+  body?: object | string;
+};
+
+describe('every 400 that the documents spell out', () => {
   let us: World;
-  let webhooks: { ours: string; taken: string; lonely: string };
+  let webhook: string;
+  let wrongs: Record<string, Wrong>;
   beforeAll(async () => {
-    us = await world();
+    us = await world({ providers: ['motive', 'samsara'] });
+    const client = as(us.apiToken);
     const register = async (more: object) =>
-      (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us, more))).data;
-    const [ours, taken, lonely] = [
-      await register({}),
+      (await client.post<WebhookOut>('/webhook', webhookBody(us, more))).data;
+    webhook = (await register({})).id;
+    const [taken, lonely] = [
       await register({ notificationTypes: [2] }),
       await register({ connectionIds: [] }),
     ];
-    webhooks = { ours: ours.id, taken: taken.id, lonely: lonely.id };
+    const { id: paused } = await register({});
+    await client.post(`/webhook/${paused}/pause`, {});
+    await as(us.connection.ingestKey).send(vehicle(), vehicle({ sourceId: 'truck-2' }));
+    const [first, second] = (await listPage(us.apiToken, '/vehicles', us.connection.id)).data;
+    await client.put(`/vehicles/${first?.id}`, { externalId: 'taken' });
+    await client.put(`/connections/${us.connections[1]?.id}`, { externalId: 'taken' });
+    const [pending, unwanted, tooOld] = [newId(), newId(), newId(Date.now() - 25 * 86_400_000)];
+    for (const [ofWebhook, id, status] of [
+      [webhook, pending, 'pending'],
+      [webhook, unwanted, 'failed'],
+      [webhook, tooOld, 'failed'],
+      [paused, paused, 'pending'], // so that one id is that of both
+    ])
+      await rows(
+        `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
+         values (?1, ?2, ?3, 'told to nobody', 0, ?4, 1e15)`,
+        ofWebhook,
+        id,
+        us.accountId,
+        status,
+      );
+    const of1970 = encodeCursor([1], JSON.stringify(['/changes', us.accountId, us.connection.id, undefined]));
+    const unknown = crypto.randomUUID();
+    wrongs = {
+      'Connection-Id header is required': { headers: { 'connection-id': '' } },
+      'Invalid connection id': { headers: { 'connection-id': 'van' } },
+      [expiredCursor.message]: { query: `cursor=${of1970}` },
+      'from is required': { query: 'from=' },
+      'from must be before to': {
+        query: 'from=2026-11-21&to=2026-11-20',
+        body: { from: '2026-11-21T00:00:00Z', to: '2026-11-20T00:00:00Z' },
+      },
+      'Invalid webhook id': { id: unknown, query: `webhookId=${unknown}` },
+      "Invalid URL, must use 'https'": { body: { url: 'http://example.com' } },
+      'Invalid URL, must be a public address': { body: { url: 'https://nas.lan' } },
+      'Invalid URL, must use a host name instead of an IP address': { body: { url: 'https://8.8.8.8' } },
+      'Invalid URL, must not contain credentials': { body: { url: 'https://me@example.com' } },
+      'Invalid URL, must use port 443 or one from 1024 up': { body: { url: 'https://example.com:22' } },
+      'Webhook with this URL already exist': { body: { url: taken.url } },
+      'Invalid connection ids': { body: { connectionIds: [unknown] } },
+      'notificationTypes must have at least one value': { body: { notificationTypes: [] } },
+      'filters.minEventRisk must be a whole number from 1 to 5': { body: { filters: { minEventRisk: 0 } } },
+      'filters.incidentTypes.0 must be a normalised incident type': {
+        body: { filters: { incidentTypes: ['?'] } },
+      },
+      'filters.vehicleGroups must have at least one value': { body: { filters: { vehicleGroups: [] } } },
+      'filters.accidentLevels.0 must be 1, 2 or 3': { body: { filters: { accidentLevels: [4] } } },
+      'filters.minEventRisk needs 2 (event) among the notificationTypes': {
+        body: { filters: { minEventRisk: 4 }, notificationTypes: [1] },
+      },
+      'filters.accidentLevels needs 1 (accident) among the notificationTypes': {
+        body: { filters: { accidentLevels: [1] }, notificationTypes: [2] },
+      },
+      'Request body is not valid JSON': { body: '{' },
+      'Request body is not valid UTF-8': { body: new Uint8Array([0xff]) },
+      'records must have at least one record': { body: { records: [] } },
+      'records can be at most 500 records': { body: { records: Array(501).fill({}) } },
+      'level is for accidents alone': { body: { type: 2, level: 1 } },
+      'This webhook has no connections, so nothing is sent to it': { id: lonely.id },
+      'This webhook does not subscribe to that type of notification': { id: taken.id, body: { type: 1 } },
+      'This webhook is paused, resume it first': { id: paused },
+      'This delivery is pending, send it now instead': { id: pending },
+      'This delivery has ended, replay it instead': { id: unwanted },
+      'This delivery is too old to be replayed': { id: tooOld },
+      'The webhook does not subscribe to this notification any more': { id: unwanted },
+      'externalId is required': { body: { externalId: undefined } },
+      'externalId is already used by another connection': {
+        id: us.connection.id,
+        body: { externalId: 'taken' },
+      },
+      'externalId is already used by another vehicle': { id: second?.id, body: { externalId: 'taken' } },
+    };
   });
 
-  it.each<[name: string, message: string, body?: object, at?: keyof typeof webhooks]>([
-    ['GET /vehicles', 'Connection-Id header is required'],
-    ['POST /webhook', 'httpVerb must be POST or PUT', { httpVerb: 'GET' }],
-    ['POST /webhook', 'notificationTypes must have at least one value', { notificationTypes: [] }],
-    ['POST /webhook', 'Invalid connection ids', { connectionIds: [crypto.randomUUID()] }],
-    ['POST /webhook', "Invalid URL, must use 'https'", { url: 'http://example.com' }],
-    ['PUT /webhook/{id}', 'Invalid URL, must not contain credentials', { url: 'https://me@example.com' }],
-    ['POST /webhook/{id}/test', 'level is for accidents alone', { type: 2, level: 1 }],
-    [
-      'POST /webhook/{id}/test',
-      'This webhook has no connections, so nothing is sent to it',
-      { type: 2 },
-      'lonely',
-    ],
-    [
-      'POST /webhook/{id}/test',
-      'This webhook does not subscribe to that type of notification',
-      { type: 1 },
-      'taken',
-    ],
-  ])('%s: %s', async (name, message, body, at = 'ours') => {
-    expect(described.find((one) => one.name === name)?.messages).toContain(message);
+  const valid: Record<string, object> = {
+    'POST /webhook/{id}/replay': { dryRun: true },
+    'POST /webhook/{id}/test': { type: 2 },
+    'POST /ingest': { records: [{}] },
+  };
+
+  it.each(
+    described
+      .flatMap(({ name, refusals }) => refusals.map((refusal) => [name, refusal.message, refusal] as const))
+      .filter(([, message]) => !message.includes('at most 1000 webhooks')), // in the tests of webhooks
+  )('%s: %s', async (name, message, { errors }) => {
     const [method = '', path = ''] = name.split(' ');
-    const reply = await call(method, path.replace('{id}', webhooks[at]), {
-      headers: { 'x-api-key': us.apiToken },
-      ...(body && { body: path.endsWith('/test') ? body : webhookBody(us, body) }),
+    const field = errors?.[0]?.field ?? '';
+    const wrong = wrongs[message] ?? { query: `${field}=?`, body: { [field]: '?' } };
+    const range = path === '/safety-events' ? { from: '2026-11-20', to: '2026-11-21' } : {};
+    const query = { ...range, ...Object.fromEntries(new URLSearchParams(wrong.query)) };
+    const given = Object.entries(query).filter(([, value]) => value);
+    const tokens = `/operator/accounts/${us.accountId}/tokens`; // tests and replays are limited by token
+    const token = await operator.post<IssuedToken>(tokens, { name: 'one' });
+    const { body = {} } = wrong;
+    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    const reply = await call(
+      method,
+      `${path.replace('{id}', wrong.id ?? webhook)}?${new URLSearchParams(given)}`,
+      {
+        headers: {
+          'x-api-key': path === '/ingest' ? us.connection.ingestKey : token.data.value,
+          'connection-id': us.connection.id,
+          ...wrong.headers,
+        },
+        ...(/^P/.test(method) && { body: raw ? body : { ...(valid[name] ?? webhookBody(us)), ...body } }),
+      },
+    );
+    expect({ status: reply.status, message: reply.message, errors: reply.errors }).toEqual({
+      status: 400,
+      message,
+      errors,
     });
-    expect([reply.status, reply.message]).toEqual([400, message]);
   });
 
-  it('leave out only GET /webhooks, which refuses nothing but malformed HTTP', () => {
-    const silent = described.filter(({ has400, messages }) => has400 && messages.length === 0);
+  it('is one at least, but for GET /webhooks, which refuses nothing but malformed HTTP', () => {
+    const silent = described.filter(({ has400, refusals }) => has400 && refusals.length === 0);
     expect(silent.map(({ name }) => name)).toEqual(['GET /webhooks']);
   });
 });

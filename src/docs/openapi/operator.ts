@@ -72,7 +72,6 @@ const ingest: Operation = {
     refused('records', IngestBody.entries.records, []),
     refused('records', IngestBody.entries.records, Array(501)),
     refused('notify', IngestBody.entries.notify, '?'),
-    'Request body is not valid UTF-8',
   ],
 };
 

@@ -1,10 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
 import { noteHealthStatus, noteSilentSince } from '../fleet/connections.ts';
 import {
   type Change,
   change,
   type Database,
+  jsonList,
   openDatabase,
+  refuseUnless,
   statement,
   transaction,
 } from '../platform/db/database.ts';
@@ -49,7 +52,10 @@ export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newB
     const changed = await statement<Changed>(db)`${changedBy(env, now)}`;
     if (changed.length === 0) return false;
     const notified = JSON.stringify(changed.map(({ id, health }) => ({ id, health })));
+    const ofOthers = sql`select 1 from pulls
+      where connection_id in ${jsonList(changed.map(({ id }) => id))} and notified_at > ${now - quietMs}`;
     queued += await queueStories(env, db, changed.map(storyOf), now, [
+      refuseUnless(db, sql`not exists (${ofOthers})`, 'lost lease'), // another run has notified of some of it
       change(db)`
         update pulls set notified_health = r.value->>'health', notified_at = ${now}
         from json_each(${notified}) r where connection_id = r.value->>'id'`,
@@ -84,7 +90,7 @@ async function queueStories(
   db: Database,
   stories: Story[],
   now: number,
-  noted: Change[],
+  noted: BatchItem<'sqlite'>[],
 ): Promise<number> {
   const alerts = stories.map(({ accountId, id, name, subject, text }) => {
     const link = { url: `${portalOf(env)}/connections/${id}`, label: 'Open the connection' };

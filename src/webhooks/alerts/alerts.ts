@@ -84,7 +84,7 @@ export async function sendAlerts(env: Env, now = Date.now(), budget = newBudget(
     if (due.length === 0) return false;
     const groups = Map.groupBy(due, ({ accountId, kind }) => `${accountId} ${kind}`);
     const alerts = [...groups.values()].flatMap((group) => alertOf(group, portalOf(env)));
-    queued += await queueAlerts(env, db, alerts, now, noteNotified(db, due, now));
+    queued += await queueAlerts(env, db, alerts, now, noteNotified(db, due, now, now - quietMs));
     return due.length === maxAlerts;
   });
   return queued;

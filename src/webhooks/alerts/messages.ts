@@ -1,6 +1,6 @@
+import type { BatchItem } from 'drizzle-orm/batch';
 import { config } from '../../platform/config.ts';
 import {
-  type Change,
   change,
   type Database,
   jsonList,
@@ -64,7 +64,7 @@ export async function queueMessages<N extends Notice>(
   env: Env,
   notices: N[],
   now: number,
-  alongside: (left: ReadonlySet<N>) => Change[] = () => [],
+  alongside: (left: ReadonlySet<N>) => BatchItem<'sqlite'>[] = () => [],
 ): Promise<number> {
   const db = openDatabase(env);
   const day = Math.floor(now / dayMs);
@@ -117,7 +117,7 @@ export async function queueAlerts(
   db: Database,
   alerts: Alert[],
   now: number,
-  noted: Change[],
+  noted: BatchItem<'sqlite'>[],
 ): Promise<number> {
   const accountIds = [...new Set(alerts.map(({ accountId }) => accountId))];
   const rows = await statement<{ accountId: string; account: string; recipients: string }>(db)`

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, statement } from '../../platform/db/database.ts';
+import { change, type Database, refuseUnless, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { type Filters, filtersOf } from '../filters.ts';
 import { windowOf } from './claim.ts';
@@ -62,15 +62,24 @@ export const asReceiver = <T extends StoredReceiver>({ lastFailure, ...row }: T)
 /** What people are notified of: a receiver is paused, deliveries failed for good, a receiver works again. */
 export type AlertKind = 'paused' | 'failed' | 'working';
 
-/** The statements that note what people were notified of: `counters` of failed deliveries are `[slot, failed]` as JSON. */
+/**
+ * The statements that note what people were notified of, unless some of it was notified since `quietSince` by another
+ * run. `counters` of failed deliveries are `[slot, failed]` as JSON.
+ */
 export function noteNotified(
   db: Database,
   alerts: { webhookId: string; kind: AlertKind; counters: string | null }[],
   now: number,
+  quietSince: number,
 ) {
   const rows = JSON.stringify(alerts.map(({ webhookId, kind, counters }) => ({ webhookId, kind, counters })));
   const timeOf = (kind: AlertKind) => sql`max(iif(r.value->>'kind' = ${kind}, ${now}, 0))`;
+  const noted = sql`select 1 from json_each(${rows}) r
+    cross join webhook_health h on h.webhook_id = r.value->>'webhookId'
+    where case r.value->>'kind' when 'paused' then paused_alert_at when 'failed' then failed_alert_at
+      else working_alert_at end > ${quietSince}`;
   return [
+    refuseUnless(db, sql`not exists (${noted})`, 'lost lease'),
     change(db)`
       insert into webhook_health (webhook_id, failures, openings, open_until, paused_alert_at, failed_alert_at,
         working_alert_at)

@@ -144,6 +144,14 @@ describe('an alert goes to', () => {
   });
 });
 
+it('is notified once when runs of the job overlap, as after a lost lease', async () => {
+  await paused();
+  const later = story.now + pausedAfterMs;
+  await Promise.allSettled([0, 0, 1].map((ms) => sendAlerts(env, later + ms)));
+  await pass(minutes(pausedAfterMs) + 1);
+  expect(mails()).toHaveLength(1);
+});
+
 describe('many webhooks', () => {
   it('of an account are one message, and do not keep another account waiting', async () => {
     const ours = await addWebhooks(tale.us.accountId, 1000);

@@ -20,9 +20,10 @@ import {
 import { SigningSecret, TestInput, TestSent, WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
 import { deliveries, deliveryActions, deliveryList } from './deliveries.ts';
-import { document, Failure, type Operation, retry } from './document.ts';
+import { document, Failure, type Operation } from './document.ts';
 import { examples, itemName } from './examples.ts';
 import { changeFeed, idParameter, listOperations, listParameters } from './lists.ts';
+import { retry } from './responses.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** By which generated clients narrow a change. */

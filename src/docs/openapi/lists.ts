@@ -7,8 +7,9 @@ import { listCursor } from '../../platform/db/cursor.ts';
 import { fieldError } from '../../platform/fields.ts';
 import { Limit, notAParameter, QueryText, QueryTime } from '../../platform/query.ts';
 import { type Json, ref } from './components.ts';
-import { failing, type Operation, type Parameter, type Refusals, type Refused } from './document.ts';
+import type { Operation, Parameter, Refusals, Refused } from './document.ts';
 import { examples, itemName } from './examples.ts';
+import { failing } from './responses.ts';
 
 /** The lists of records, one item of each, and the identifiers that clients give. */
 export const listOperations = (): Operation[] =>

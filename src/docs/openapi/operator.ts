@@ -13,9 +13,10 @@ import * as service from '../../operator/api/service.ts';
 import * as webhooks from '../../operator/api/webhooks.ts';
 import { maxSlice } from '../../platform/http/slices.ts';
 import { components, type Json, ref } from './components.ts';
-import { document, failing, type Operation, type Parameter, type Reply } from './document.ts';
+import { document, type Operation, type Parameter, type Reply } from './document.ts';
 import { recordName } from './examples.ts';
 import { refused } from './lists.ts';
+import { failing } from './responses.ts';
 
 /** The document for connectors and operators, served at `/openapi.operator.json`. */
 export const operatorDocument = (): Json =>

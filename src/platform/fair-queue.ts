@@ -55,7 +55,8 @@ export function fairQueue({
   };
 
   /** Starts `me` if it is its turn, and returns 0; otherwise returns its place among those who wait, from 1. */
-  const placeOf = (account: string, line: Line, me: object): number => {
+  const placeOf = (account: string, me: object): number => {
+    const line = lineOf(account);
     dropGone(line);
     const known = [...line.keys()].indexOf(me);
     // Those in front may not have checked yet: enough places stay free for them.
@@ -75,16 +76,15 @@ export function fairQueue({
       work: () => Promise<T>,
       latest = Number.POSITIVE_INFINITY,
     ): Promise<{ result: T } | undefined> {
-      const line = lineOf(account);
       const me = {};
       const until = Math.min(Date.now() + timeoutMs, latest);
       let pause = 0;
       try {
         // An invocation cannot resolve another's promise, so waiting ones poll.
-        for (let place = placeOf(account, line, me); place > 0; place = placeOf(account, line, me)) {
+        for (let place = placeOf(account, me); place > 0; place = placeOf(account, me)) {
           if (place > maxWaiting || Date.now() >= until) return undefined;
           const lookMs = Math.min(longestLookMs, stepMs * place);
-          line.set(me, Date.now() + lookMs + lateLookMs);
+          lineOf(account).set(me, Date.now() + lookMs + lateLookMs);
           await scheduler.wait(lookMs);
         }
         const began = Date.now();
@@ -92,6 +92,7 @@ export function fairQueue({
         pause = pauseMs(account, Date.now() - began);
         return { result };
       } finally {
+        const line = lineOf(account); // another one by now, if this work was forgotten
         if (pause > 0) line.set(me, Date.now() + pause);
         else line.delete(me);
         if (line.size === 0) lines.delete(account);

@@ -62,6 +62,28 @@ describe('a fair queue', () => {
     }
   });
 
+  it('keeps to its places when work ends that was forgotten', async () => {
+    const queue = queueOf({});
+    const now = Date.now;
+    const [forgotten, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const began: string[] = [];
+    const first = queue.run('ours', () => forgotten.promise);
+    try {
+      Date.now = () => now() + 5_001;
+      await queue.run('ours', async () => began.push('one'));
+      const two = queue.run('ours', async () => second.promise);
+      forgotten.resolve();
+      await first;
+      const three = queue.run('ours', async () => began.push('three'));
+      expect(began).toEqual(['one']);
+      second.resolve();
+      await Promise.all([two, three]);
+      expect(began).toEqual(['one', 'three']);
+    } finally {
+      Date.now = now;
+    }
+  });
+
   it('leaves others half of the time while they are active', async () => {
     const queue = queueOf({ stepMs: 20, pauseMs: halfTheTime(500) });
     const took = async (count: number) => {

@@ -61,7 +61,7 @@ export function requestsFor(
   return fc.sample(all, { seed, numRuns: count });
 }
 
-/** The request of an operation's examples, with what is required and `known` values where it has any. */
+/** An operation's request with the document's examples: its required parameters and its body, with `known` values. */
 export function usualRequest(
   document: Document,
   template: string,

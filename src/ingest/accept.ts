@@ -1,21 +1,26 @@
 import * as v from 'valibot';
 import { tooManyValues } from '../fleet/lists/field-types.ts';
 import { fieldError, sentence } from '../platform/fields.ts';
-import { IngestRecord, type Rejection } from './schema.ts';
+import { IngestRecord, type RecordWarning, type Rejection } from './schema.ts';
 
 export type Accepted = { index: number; record: IngestRecord };
 
 /** Checks the records of a call one by one. Of several for the same thing, only the newest version is accepted. */
-export function acceptRecords(inputs: unknown[]): { accepted: Accepted[]; rejected: Rejection[] } {
+export function acceptRecords(inputs: unknown[]): {
+  accepted: Accepted[];
+  rejected: Rejection[];
+  warnings: RecordWarning[];
+} {
   const records: Accepted[] = [];
   const rejected: Rejection[] = [];
+  const warnings: RecordWarning[] = [];
   for (const [index, input] of inputs.entries()) {
     const result = v.safeParse(IngestRecord, withShortLists(input));
     const message = result.success ? problemOf(result.output) : problemsOf(result.issues);
     if (result.success && !message) records.push({ index, record: result.output });
     else rejected.push({ index, sourceId: sourceIdOf(input), message: message ?? '' });
   }
-  return { accepted: newest(records), rejected };
+  return { accepted: newest(records), rejected, warnings };
 }
 
 /** What is inconsistent between a record's fields. */

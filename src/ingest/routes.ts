@@ -20,8 +20,8 @@ async function takeIn(c: Context) {
   const body = parse(IngestBody, await readJson(c, largestBody));
   const source = { accountId, ...connection, now: Date.now(), requestId: c.get('requestId') };
   const start = starter(c.env, c.executionCtx);
-  const outcome = await ingest(c.env, c.get('caller'), source, body, start);
+  const { warnings: found, ...outcome } = await ingest(c.env, c.get('caller'), source, body, start);
   c.set('records', { ...outcome, rejected: outcome.rejected.length });
-  const warnings = warningsOf(connection, body.records, outcome.rejected);
+  const warnings = warningsOf(connection, body.records, outcome.rejected, found);
   return ok(c, 'Records processed', { ...outcome, ...(warnings.length > 0 && { warnings }) });
 }

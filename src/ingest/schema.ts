@@ -37,6 +37,12 @@ export const Rejection = v.object({
 });
 export type Rejection = v.InferOutput<typeof Rejection>;
 
+/**
+ * What could not be used of an accepted record as it was sent. The message never quotes a value; the field is a path such
+ * as `location.address`.
+ */
+export type RecordWarning = { index: number; kind: Kind; sourceId: string; field: string; message: string };
+
 /** Something wrong with accepted records: in how many, and in which first. */
 export const Warning = v.object({
   field: v.string(),

@@ -11,7 +11,7 @@ import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform
 import type { NewWork } from '../webhooks/deliveries/claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
 import { batchesOf, oldestNews } from './batches.ts';
-import type { Outcome } from './schema.ts';
+import type { Outcome, RecordWarning } from './schema.ts';
 import { type Step, stepsFor, type Tally } from './steps.ts';
 
 /** A larger call waits for other large calls of the account. */
@@ -23,7 +23,7 @@ const recordsPerPart = 100;
 /**
  * Stores up to 500 records of one connection, with their notifications and deliveries, in one transaction; while other
  * accounts are active, in several, each of which may be repeated. With `notify: false` nobody is notified, now or
- * later. Returns the result per record; `start` gets the new deliveries after each transaction, since a later one may
+ * later. Returns the refused records, and what could not be used of accepted ones; `start` gets the new deliveries after each transaction, since a later one may
  * fail.
  *
  * @throws Refusal: unauthenticated, forbidden, rate limited, unavailable
@@ -34,8 +34,8 @@ export async function ingest(
   source: Source,
   { records, notify }: { records: unknown[]; notify: boolean },
   start: Starter,
-): Promise<Outcome> {
-  const { accepted, rejected } = acceptRecords(records);
+): Promise<Omit<Outcome, 'warnings'> & { warnings: RecordWarning[] }> {
+  const { accepted, rejected, warnings } = acceptRecords(records);
   const tally: Tally = { changed: 0, rejected, messages: [] };
   /** Writes records in one transaction, and adds the result to the tally. */
   const write = async (part: Accepted[], claims = false) => {
@@ -57,10 +57,12 @@ export async function ingest(
     const done = await largeTransactions.run(accountId, () => writeLargeCall(accountId, accepted, write));
     if (!done) throw new Refusal({ kind: 'rate limited', retryAfter: 1 });
   }
+  const refused = new Set(rejected.map(({ index }) => index));
   return {
     accepted: tally.changed,
     unchanged: records.length - tally.changed - rejected.length,
     rejected: rejected.sort((a, b) => a.index - b.index),
+    warnings: warnings.filter(({ index }) => !refused.has(index)),
   };
 }
 

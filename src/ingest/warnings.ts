@@ -1,7 +1,7 @@
 import type { Feed } from '../fleet/incidents/translate.ts';
 import { isMapped } from '../fleet/incidents/translate.ts';
 import { type Kind, recordKinds } from '../fleet/lists/registry.ts';
-import type { Rejection, Warning } from './schema.ts';
+import type { RecordWarning, Rejection, Warning } from './schema.ts';
 
 /** How many warnings a call gets at most, and how many characters of a name they quote. */
 export const maxWarnings = 20;
@@ -20,7 +20,12 @@ type Sent = { kind: Kind; incidentTypes?: string[]; vin?: string | null };
  * Unknown fields, incident labels without a mapping, and impossible VINs in `records`, which are those of a call as
  * sent.
  */
-export function warningsOf(feed: Feed, records: unknown[], rejected: Rejection[]): Warning[] {
+export function warningsOf(
+  feed: Feed,
+  records: unknown[],
+  rejected: Rejection[],
+  found: RecordWarning[],
+): Warning[] {
   const refused = new Set(rejected.map(({ index }) => index));
   const warnings = new Map<string, Warning>();
   const warn = (index: number, field: string, message: string) => {
@@ -29,6 +34,7 @@ export function warningsOf(feed: Feed, records: unknown[], rejected: Rejection[]
     if (known) known.records++;
     else if (warnings.size < maxWarnings) warnings.set(key, { field, message, records: 1, index });
   };
+  for (const { index, field, message } of found) warn(index, field, message);
   for (const [index, record] of records.entries()) {
     if (refused.has(index)) continue;
     const { kind, incidentTypes = [], vin } = record as Sent;

@@ -12,6 +12,7 @@ export type Failure =
   | { kind: 'method not allowed'; allow: string[] }
   | { kind: 'too large'; limitBytes: number }
   | { kind: 'not json' }
+  | { kind: 'not gzip' } // compressed in another way
   | { kind: 'rate limited'; retryAfter: number }
   | { kind: 'unavailable'; retryAfter: number }
   | { kind: 'moved'; retryAfter: number } // the account lives in another home, to which `http/home.ts` forwards the request

@@ -156,6 +156,7 @@ describe('every 400 that the documents spell out', () => {
       },
       'Request body is not valid JSON': { body: '{' },
       'Request body is not valid UTF-8': { body: new Uint8Array([0xff]) },
+      'Request body is not valid gzip': { headers: { 'content-encoding': 'gzip' }, body: 'x' },
       'records must have at least one record': { body: { records: [] } },
       'records can be at most 500 records': { body: { records: Array(501).fill({}) } },
       'level is for accidents alone': { body: { type: 2, level: 1 } },

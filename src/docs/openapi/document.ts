@@ -142,7 +142,13 @@ function failuresOf({ security = 'ApiToken', parameters = [], body, refusals = [
   const all = [
     ...parameters.flatMap((parameter) => parameter.refusals ?? []),
     ...refusals,
-    ...(body ? ['Request body is not valid JSON', 'Request body is not valid UTF-8'] : []),
+    ...(body
+      ? [
+          'Request body is not valid JSON',
+          'Request body is not valid UTF-8',
+          'Request body is not valid gzip',
+        ]
+      : []),
   ].filter((one) => one !== undefined);
   const response = (name: string) => ({ $ref: `#/components/responses/${name}` });
   return {

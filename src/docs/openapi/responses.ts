@@ -60,7 +60,10 @@ export const responses = (tooLarge: string[]): Record<string, Json> => ({
     ['Insufficient permissions'],
   ),
   TooLarge: failing(413, 'The body is too large.', tooLarge),
-  NotJson: failing(415, 'The body is not JSON.', ['Content-Type must be application/json']),
+  NotJson: failing(415, 'The body is not JSON, or compressed otherwise than with gzip.', [
+    'Content-Type must be application/json',
+    'Content-Encoding must be gzip or identity',
+  ]),
   RateLimited: failing(429, 'Too many calls. Wait `Retry-After` seconds.', ['Rate limit exceeded'], {
     retryAfter: 24,
   }),

@@ -18,6 +18,7 @@ const replies = {
   'method not allowed': { status: 405, message: 'Method not allowed' },
   'too large': { status: 413 },
   'not json': { status: 415, message: 'Content-Type must be application/json' },
+  'not gzip': { status: 415, message: 'Content-Encoding must be gzip or identity' },
   'rate limited': { status: 429, message: 'Rate limit exceeded' },
   'internal error': { status: 500, message: 'Internal error' },
   unavailable: { status: 503, message: 'Temporarily unavailable, try again' },
@@ -59,6 +60,8 @@ export function headersOf(failure: ReportedFailure): Record<string, string> {
   switch (failure.kind) {
     case 'unauthenticated':
       return { 'WWW-Authenticate': `${failure.scheme ?? 'ApiKey'} realm="Fleet Data Service"` };
+    case 'not gzip':
+      return { 'Accept-Encoding': 'gzip' };
     case 'method not allowed':
       return { Allow: failure.allow.join(', ') };
     default:

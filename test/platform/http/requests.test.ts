@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { call, webhookBody, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll);
@@ -26,6 +26,52 @@ describe('a request', () => {
 
   it('with a body that is not declared as JSON is 415', async () => {
     expect((await post('{}', { 'content-type': 'text/plain' })).status).toBe(415);
+  });
+
+  describe('with Content-Encoding', () => {
+    const body = JSON.stringify({ url: 'http://example.com' });
+    const compressed = async (
+      content: string | Uint8Array<ArrayBuffer>,
+      format: 'gzip' | 'deflate' = 'gzip',
+    ) => new Response(new Blob([content]).stream().pipeThrough(new CompressionStream(format))).bytes();
+    const isRead = { status: 400, message: "Invalid URL, must use 'https'" };
+
+    it.each(['gzip', 'GZIP', 'x-gzip'])('%s is decompressed', async (encoding) => {
+      expect(await post(await compressed(body), { 'content-encoding': encoding })).toMatchObject(isRead);
+    });
+
+    it('identity is read as it is', async () => {
+      expect(await post(body, { 'content-encoding': 'identity' })).toMatchObject(isRead);
+    });
+
+    it.each(['br', 'deflate', 'gzip, gzip', 'zstd'])(
+      '%s is 415, and says what is accepted',
+      async (encoding) => {
+        const reply = await post(await compressed(body, 'deflate'), { 'content-encoding': encoding });
+        expect(reply).toMatchObject({ status: 415, message: 'Content-Encoding must be gzip or identity' });
+        expect(reply.headers.get('accept-encoding')).toBe('gzip');
+      },
+    );
+
+    it('gzip that is none, was cut off, damaged or goes on is 400', async () => {
+      const whole = await compressed(body);
+      const damaged = whole.with(-6, (whole.at(-6) ?? 0) ^ 1); // in the checksum
+      const longer = new Uint8Array([...whole, 0x7b]);
+      for (const bad of [body, whole.subarray(0, -3), damaged, longer, new Uint8Array()])
+        expect(await post(bad, { 'content-encoding': 'gzip' })).toMatchObject({
+          status: 400,
+          message: 'Request body is not valid gzip',
+        });
+    });
+
+    it('gzip of more than the limit is 413, read no further than that', async () => {
+      const bomb = await compressed(new Uint8Array(32 * 1024 * 1024));
+      expect(bomb.byteLength).toBeLessThan(64 * 1024);
+      const read = vi.spyOn(Uint8Array.prototype, 'subarray');
+      const reply = await post(bomb, { 'content-encoding': 'gzip' });
+      expect(reply).toMatchObject({ status: 413, message: 'Request body is larger than 64 KiB' });
+      expect(read.mock.calls.filter(([, to]) => to === 4096 || to === 8192)).toHaveLength(1);
+    });
   });
 
   it.each([

@@ -5,6 +5,7 @@ import { selected } from '../platform/db/pages.ts';
 import { drivers } from './lists/drivers.ts';
 import type { List } from './lists/list.ts';
 import { vehicles } from './lists/vehicles.ts';
+import { vinOf } from './lists/vin.ts';
 
 const kinds = { vehicle: vehicles.list, driver: drivers.list };
 
@@ -133,4 +134,4 @@ const maxSameVin = 1000;
 
 const withVin = ({ accountId }: Caller, vin: string): SQL =>
   sql`select id from (select id from vehicles where account_id = ${accountId}
-    and vin in (${vin}, ${vin.toUpperCase()}) limit ${maxSameVin})`;
+    and vin = ${vinOf(vin)} limit ${maxSameVin})`;

@@ -1,6 +1,7 @@
 import type { Feed } from '../fleet/incidents/translate.ts';
 import { isMapped } from '../fleet/incidents/translate.ts';
 import { type Kind, recordKinds } from '../fleet/lists/registry.ts';
+import { vinOf } from '../fleet/lists/vin.ts';
 import type { RecordWarning, Rejection, Warning } from './schema.ts';
 
 /** How many warnings a call gets at most, and how many characters of a name they quote. */
@@ -11,7 +12,8 @@ const fieldsOf = new Map<Kind, Set<string>>(
   recordKinds.map(({ kind, recordWords }) => [kind, new Set(['sourceId', ...Object.keys(recordWords)])]),
 );
 
-const vinForm = /^[A-HJ-NPR-Z0-9]{17}$/i;
+const vinForm = /^[A-HJ-NPR-Z0-9]{17}$/;
+const impossibleVin = 'is not 17 letters and digits without I, O and Q: accidents are matched by VIN';
 
 /** What warnings look at in an accepted record, so that its kind and these fields are valid. */
 type Sent = { kind: Kind; incidentTypes?: string[]; vin?: string | null };
@@ -44,8 +46,8 @@ export function warningsOf(
     if (kind === 'safetyEvent')
       for (const word of new Set(incidentTypes.map((word) => word.trim())))
         if (!isMapped(feed, word)) warn(index, 'incidentTypes', `maps ${cut(word)} to Other`);
-    if ((kind === 'vehicle' || kind === 'accident') && vin && !vinForm.test(vin.trim()))
-      warn(index, 'vin', 'is not 17 letters and digits without I, O and Q: accidents are matched by VIN');
+    if ((kind === 'vehicle' || kind === 'accident') && vin && !vinForm.test(vinOf(vin)))
+      warn(index, 'vin', vinOf(vin) ? impossibleVin : 'is a placeholder, and no VIN');
   }
   return [...warnings.values()];
 }

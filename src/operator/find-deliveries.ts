@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { operatorIn } from '../accounts/owner.ts';
+import { vinOf } from '../fleet/lists/vin.ts';
 import { openDatabase } from '../platform/db/database.ts';
 import { dayMs } from '../platform/durations.ts';
 import { askHomes } from '../platform/homes/each.ts';
@@ -32,7 +33,10 @@ async function findIn(
   by: { eventId: string } | { vin: string },
   now: number,
 ): Promise<FoundDelivery[]> {
-  const events = 'eventId' in by ? sql`select ${by.eventId} as event_id, 0` : withVin(by.vin, now - backMs);
+  const events =
+    'eventId' in by
+      ? sql`select ${by.eventId} as event_id, 0`
+      : withVin(vinOf(by.vin) || by.vin, now - backMs);
   const notified = await openDatabase(home).all<Notified>(sql`
     select a.id as accountId, a.name as account, e.event_id as eventId
     from (${events} order by 2 desc limit ${maxEvents}) e

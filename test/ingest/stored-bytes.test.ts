@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
-import { groupLimits, maxNameBytes, maxVinBytes } from '../../src/fleet/lists/vehicles.ts';
+import { maxVinBytes } from '../../src/fleet/lists/field-types.ts';
+import { groupLimits, maxNameBytes } from '../../src/fleet/lists/vehicles.ts';
 import { receiver } from '../support/receiver.ts';
 import { accident, safetyEvent, trip } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
@@ -26,7 +27,7 @@ beforeAll(async () => {
     kind: 'vehicle',
     sourceId: 'v',
     name: 'n'.repeat(maxNameBytes),
-    vin: 'v'.repeat(maxVinBytes),
+    vin: 'vw'.repeat(maxVinBytes / 2),
     groups: Array.from({ length: groupLimits.max }, () => 'g'.repeat(11)),
   };
   expect(JSON.stringify(largest.groups).length).toBeGreaterThan(0.9 * groupLimits.bytes);

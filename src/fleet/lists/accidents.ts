@@ -17,6 +17,7 @@ import {
   text,
   time,
   uuid,
+  vin,
 } from './field-types.ts';
 import { atLeast, atMost, equals, matching, oneOf } from './filters.ts';
 import { type ListDeclaration, listOf, tableOf } from './list.ts';
@@ -28,7 +29,7 @@ export const maxReportUrlLength = 2000;
 
 const sourceId = 'crash-3';
 const tSP = text(200, "The provider's name. The key is spelled exactly like this.", 'Motive');
-const vin = text(40, 'The vehicle identification number.', '1FUJGLDR5CLBP8834');
+const ownVin = vin('The vehicle identification number; empty for a placeholder, such as `UNKNOWN`.');
 const eventTime = time('When it happened.');
 const place = location('Where it happened.');
 
@@ -53,7 +54,7 @@ const record = recordKind({
     'One level of an accident, or a new version of one. Webhooks that subscribe to accidents are notified once of each level.',
   fields: {
     tSP: derived(tSP),
-    vin,
+    vin: ownVin,
     eventTime,
     location: place,
     notificationLevel: scale(1, 3, '1 first detection, 2 verified, 3 report-ready.', 1),
@@ -86,7 +87,7 @@ const item = {
   ),
   connectionId: uuid('The connection it belongs to.', exampleConnectionId),
   tSP,
-  vin,
+  vin: ownVin,
   vehicleId: optional(
     uuid(
       'The vehicle with that VIN: of its connection if there is one, otherwise of the account. Null until such a ' +
@@ -131,7 +132,7 @@ const list: ListDeclaration<keyof typeof item> = {
   range: 'optional',
   addition: true,
   filters: {
-    vin: equals('vin', 'Only accidents of the vehicle with this VIN.'),
+    vin: equals('vin', 'Only accidents with this VIN, in any case.'),
     vehicleIds: oneOf('vehicleId', 'Only accidents of these vehicles.'),
     driverIds: oneOf('driverId', 'Only accidents of these drivers.'),
     minLevel: atLeast('notificationLevel', 'Only accidents that have reached at least this level.'),

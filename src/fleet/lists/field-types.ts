@@ -16,6 +16,7 @@ import {
   QueryText,
 } from '../../platform/query.ts';
 import type { Field, Holds, Members, Referable } from './field.ts';
+import { vinOf } from './vin.ts';
 
 const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
   holds: Holds,
@@ -58,6 +59,22 @@ export const shortText = (max: number, description: string, example: string) => 
   ...text(max, description, example),
   input: v.pipe(Characters(max), withinBytes(max + 2, `can be at most ${max} bytes`)), // of which two are quotes
 });
+
+/** The most bytes of a VIN, some of which are longer than the standard's 17 characters. */
+export const maxVinBytes = 40;
+
+/** A VIN, in upper case wherever it is kept or compared; empty for a placeholder. */
+export const vin = (description: string) => {
+  const { input, ...field } = shortText(maxVinBytes, description, '1FUJGLDR5CLBP8834');
+  return { ...field, input: v.pipe(input, v.transform(vinOf)), query: QueryVin };
+};
+
+const QueryVin = v.pipe(
+  QueryText,
+  v.trim(),
+  v.toUpperCase(),
+  v.metadata({ type: 'string', maxLength: 1000 }),
+);
 
 export const email = (description: string, example: string) =>
   field('text', Email, v.string(), description, example);

@@ -1,15 +1,15 @@
 import * as v from 'valibot';
-import { QueryText } from '../../platform/query.ts';
 import { optional, orElse } from './field.ts';
-import { choice, integer, number, shortText, text, texts, vehicleLocation } from './field-types.ts';
+import { choice, integer, number, shortText, text, texts, vehicleLocation, vin } from './field-types.ts';
 import { equals, indexed } from './filters.ts';
 import { byExternalId, externalId, resource } from './resource.ts';
 
 // Each event copies its vehicle's name, VIN and groups, and so does its notification: even at their longest, a small
 // event fits into one row of each without a page of its own.
 export const maxNameBytes = 200;
-export const maxVinBytes = 40;
 export const groupLimits = { max: 20, length: 100, bytes: 300 };
+
+const ownVin = vin('Its vehicle identification number; null for a placeholder, such as `UNKNOWN`.');
 
 export const vehicles = resource({
   kind: 'vehicle',
@@ -17,7 +17,13 @@ export const vehicles = resource({
   sourceId: 't7',
   fields: {
     name: shortText(maxNameBytes, 'Its name.', 'Truck 7'),
-    vin: optional(shortText(maxVinBytes, 'Its vehicle identification number.', '1FUJGLDR5CLBP8834')),
+    vin: optional({
+      ...ownVin,
+      input: v.pipe(
+        ownVin.input,
+        v.transform((text) => text || null),
+      ),
+    }),
     groups: orElse(texts(groupLimits, 'The groups it belongs to.', ['North']), []),
     status: orElse(choice(['active', 'inactive'], 'Whether it is in use.', 'active'), 'active'),
     make: optional(text(100, 'Its make.', 'Freightliner')),
@@ -38,9 +44,9 @@ export const vehicles = resource({
       status: equals('status', 'Only vehicles with this status.'),
       // The contract was published without a schema for it: adding one now would break it.
       vin: {
-        ...indexed('vin', 'Only the vehicle with this VIN.'),
+        ...indexed('vin', 'Only the vehicle with this VIN, in any case.'),
         ofAccount: true,
-        query: v.pipe(QueryText, v.metadata({})),
+        query: v.pipe(ownVin.query, v.metadata({})),
       },
       ...byExternalId,
     },

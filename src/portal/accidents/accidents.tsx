@@ -1,4 +1,5 @@
 import { accidents } from '../../fleet/lists/accidents.ts';
+import { vinOf } from '../../fleet/lists/vin.ts';
 import { accidentsWithVehicles } from '../../fleet/named.ts';
 import { matchFleet } from '../../fleet/names.ts';
 import type { Context } from '../../platform/http/context.ts';
@@ -59,7 +60,9 @@ async function requested(c: Context): Promise<Search> {
     ...others,
     minLevel: [String(Math.max(Number(minLevel[0]), Number(level || 1)))],
     maxLevel: [String(Math.min(Number(maxLevel[0]), Number(level || 3)))],
-    ...(vehicle && { vehicles: [vehicle.toUpperCase(), ...(matched.vehicles ?? []).map(({ id }) => id)] }),
+    ...(vehicle && {
+      vehicles: [vinOf(vehicle) || vehicle, ...(matched.vehicles ?? []).map(({ id }) => id)],
+    }),
     ...(driver && { driver: [matched.drivers?.[0]?.id ?? driver] }),
     ...range,
   };

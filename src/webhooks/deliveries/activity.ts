@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { validate as isUuid } from 'uuid';
+import { vinOf } from '../../fleet/lists/vin.ts';
 import { decodeCursor, encodeCursor } from '../../platform/db/cursor.ts';
 import { type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
@@ -113,17 +114,18 @@ export async function webhookActivity(
  */
 function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): SQL {
   const id = text.toLowerCase();
+  const vin = vinOf(text) || text;
   if (isUuid(id))
     return sql`select ${id} union select event_id from deliveries where webhook_id = ${webhookId} and id = ${id}`;
   return sql`
     select e.value from (
-      select id from vehicles where account_id = ${accountId} and vin = ${text} limit ${maxVehicles}) v
+      select id from vehicles where account_id = ${accountId} and vin = ${vin} limit ${maxVehicles}) v
     cross join json_each((select json_group_array(id) from (
       select id from safety_events where vehicle_id = v.id order by started_at desc limit ${maxOfVin}))) e
     union all
     select * from (select id from (
       select id, vin from accidents where account_id = ${accountId} order by event_time desc limit ${maxScanned})
-    where vin = ${text} limit ${maxOfVin})`;
+    where vin = ${vin} limit ${maxOfVin})`;
 }
 
 const selectCounts = (db: Database, ownWebhook: SQL) =>

@@ -1,0 +1,16 @@
+/** Texts that stand for a VIN that is not known, without separators. */
+const placeholders = new Set(
+  'EMPTY MISSING NA NIL NONE NOTAPPLICABLE NOTAVAILABLE NOVIN NULL PENDING TBA TBC TBD'
+    .concat(' UNAVAILABLE UNDEFINED UNK UNKNOWN UNKNOWNVIN VIN')
+    .split(' '),
+);
+
+/**
+ * A VIN as it is stored and compared: trimmed and in upper case. Empty for a placeholder, such as `UNKNOWN`, `N/A`, `-`
+ * or one character repeated, because vehicles with the same one would be taken for the same vehicle.
+ */
+export function vinOf(text: string): string {
+  const vin = text.trim().toUpperCase();
+  const characters = vin.replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return new Set(characters).size < 2 || placeholders.has(characters) ? '' : vin;
+}

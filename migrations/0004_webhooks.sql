@@ -12,6 +12,7 @@ create table webhooks (
   oauth_token        text check (json_valid(oauth_token)), -- an access token, encrypted
   notification_types integer not null check (notification_types between 1 and 3), -- bits: 1 accident, 2 event
   filters            text check (json_valid(filters)), -- what of these it is notified of, or null for all
+  all_connections    integer not null default 0 check (all_connections in (0, 1)), -- whether new ones join by themselves
   created_at         integer not null,
   -- What operators allow its receiver, or null for as much as the service does.
   max_in_flight      integer check (max_in_flight between 1 and 50),
@@ -36,7 +37,7 @@ create table webhook_connections (
   connection_id      text not null references connections (id),
   webhook_id         text not null references webhooks (id) on delete cascade,
   notification_types integer not null default 3,
-  place              integer not null default 0, -- among those of the webhook, as its account named them
+  place              integer not null default 0, -- among those of the webhook, as its account named them, or in the order in which all were added
   filtered           integer not null default 0, -- whether the webhook has filters: only then they are read
   primary key (connection_id, webhook_id)
 ) strict, without rowid;

@@ -1,5 +1,4 @@
 import { and, eq, sql } from 'drizzle-orm';
-import type { BatchItem } from 'drizzle-orm/batch';
 import { note } from '../accounts/audit/note.ts';
 import { refreshIngestKeys } from '../accounts/tokens/service.ts';
 import { change, type Database, refuseUnless } from '../platform/db/database.ts';
@@ -37,14 +36,16 @@ export async function sliceConnections(
 }
 
 export async function findConnection(env: Env, caller: Caller, id: string): Promise<Connection | undefined> {
-  const [[row]] = await asCaller(env, caller, (db) => [
-    db
-      .select()
-      .from(connections)
-      .where(and(eq(connections.id, id), eq(connections.accountId, caller.accountId))),
-  ]);
+  const [[row]] = await asCaller(env, caller, (db) => [selectConnection(db, caller, id)]);
   return row;
 }
+
+/** The statement that reads one of the account's connections. */
+export const selectConnection = (db: Database, { accountId }: Caller, id: string) =>
+  db
+    .select()
+    .from(connections)
+    .where(and(eq(connections.id, id), eq(connections.accountId, accountId)));
 
 /** A new connection. `tSP` is the provider's name in deliveries; known providers have one. */
 export type NewConnection = {
@@ -55,20 +56,10 @@ export type NewConnection = {
   incidentTypeMap?: Record<string, string[]> | undefined;
 };
 
-/**
- * Adds a connection to the caller's account, with the statements of `alongside` in the same transaction.
- *
- * @throws Refusal: invalid, when the account does not exist or has 1,000 connections
- */
-export async function createConnection(
-  env: Env,
-  caller: Caller,
-  input: NewConnection,
-  alongside: (db: Database, connection: Connection) => BatchItem<'sqlite'>[] = () => [],
-): Promise<Connection> {
-  const { accountId } = caller;
+/** A connection as it begins. */
+export function newConnection({ accountId }: Caller, input: NewConnection): Connection {
   const now = Date.now();
-  const connection: Connection = {
+  return {
     id: input.id ?? newId(),
     accountId,
     name: input.name ?? null,
@@ -82,11 +73,15 @@ export async function createConnection(
     silentSince: null,
     externalId: null,
   };
-  await asCaller(env, caller, (db) => [
-    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
+}
+
+/** The statements that add it, or refuse to when the account does not exist or has 1,000 connections. */
+export const addConnection = (db: Database, caller: Caller, connection: Connection) =>
+  [
+    refuseUnless(db, sql`exists (select 1 from accounts where id = ${caller.accountId})`, 'unknown account'),
     refuseUnless(
       db,
-      sql`(select count(*) from (select 1 from connections where account_id = ${accountId} limit ${maxConnectionsListed}))
+      sql`(select count(*) from (select 1 from connections where account_id = ${caller.accountId} limit ${maxConnectionsListed}))
         < ${maxConnectionsListed}`,
       'too many connections',
     ),
@@ -97,10 +92,7 @@ export async function createConnection(
       subject: 'connection',
       of: sql`select ${connection.id} as id, ${connection.name ?? connection.tsp} as name`,
     }),
-    ...alongside(db, connection),
-  ]);
-  return connection;
-}
+  ] as const;
 
 export type ConnectionChange = {
   [field in 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId']?:

@@ -8,12 +8,7 @@ import { issueToken, listTokens, revokeToken } from '../accounts/tokens/service.
 import type { Part } from '../fleet/archive/bucket.ts';
 import { dayOf } from '../fleet/archive/day.ts';
 import { repairDay } from '../fleet/archive/remove.ts';
-import {
-  type Connection,
-  createConnection,
-  sliceConnections,
-  updateConnection,
-} from '../fleet/connections.ts';
+import { type Connection, sliceConnections, updateConnection } from '../fleet/connections.ts';
 import { listExports, operators, requestExport } from '../fleet/exports/exports.ts';
 import { setVehicleExternalId } from '../fleet/external-ids.ts';
 import { beginMove, estimateMove } from '../homes/moves/begin.ts';
@@ -43,6 +38,7 @@ import {
   saveChannel,
   testChannel,
 } from '../webhooks/alerts/channels.ts';
+import { createConnection, uncovered } from '../webhooks/coverage.ts';
 import { findDelivery, listDeliveries, locateDelivery } from '../webhooks/deliveries/queries.ts';
 import { listReceivers } from '../webhooks/deliveries/receivers.ts';
 import { countReplayable, replay, replayOne, sendNow } from '../webhooks/deliveries/replay.ts';
@@ -112,11 +108,11 @@ export const handlers: Handlers<typeof operations> = {
   },
 
   async createConnection({ env, caller, body: { credential, baseUrl, historyDays, ...plain } }) {
-    return withTSP(
+    const connection =
       credential === undefined
         ? await createConnection(env, caller, plain)
-        : await connectProvider(env, caller, { ...plain, credential, baseUrl, historyDays }),
-    );
+        : await connectProvider(env, caller, { ...plain, credential, baseUrl, historyDays });
+    return { ...withTSP(connection), warning: connection.isCovered ? null : uncovered };
   },
 
   createConnectLink: ({ env, caller, body: { name } }) => createLink(env, caller, name),

@@ -6,7 +6,9 @@ import { createdAtOf, firstIdAt } from '../platform/db/ids.ts';
 import { dayMs } from '../platform/durations.ts';
 import { askHomes } from '../platform/homes/each.ts';
 import { countEncrypted } from '../platform/jobs/re-encrypt.ts';
+import { needsCover } from '../providers/connect.ts';
 import { pausedAfterMs } from '../webhooks/alerts/alerts.ts';
+import { isCovered } from '../webhooks/coverage.ts';
 import { hourOf, shownHours } from '../webhooks/deliveries/counts.ts';
 import { firstDueOf } from '../webhooks/deliveries/queue.ts';
 import { pendingWebhooks } from '../webhooks/deliveries/sweep.ts';
@@ -63,6 +65,7 @@ export async function status(env: Env, now = Date.now()): Promise<v.InferInput<t
       pausedSince !== null && pausedSince <= now - pausedAfterMs ? [{ ...one, pausedSince }] : [],
     ),
     connections: homes.flatMap(({ connections }) => connections),
+    uncovered: homes.flatMap(({ uncovered }) => uncovered),
     headerKeys,
   };
 }
@@ -88,14 +91,14 @@ function keyProblem(keys: HeaderKey[]): string | undefined {
 /**
  * The state of deliveries and connections of a home, and whose deliveries fail. Reads a bounded number of rows: 10,000 pending
  * deliveries of accidents and of events, two counters of each webhook, the 100 newest failed deliveries of each of the
- * 1,000 webhooks with the most failures in a row, 720 counters and 100 retries of each of the 20 worst, and 20
- * connections that are not healthy.
+ * 1,000 webhooks with the most failures in a row, 720 counters and 100 retries of each of the 20 worst, 20
+ * connections that are not healthy, and who is notified of the 10,000 newest.
  *
  * @throws Refusal: unavailable
  */
 async function deliveryStatus(env: Env, now: number) {
   const db = openDatabase(env);
-  const [counted, waiting, accidents, failing, connections, encrypted] = await transaction(db, [
+  const [counted, waiting, accidents, failing, connections, uncovered, encrypted] = await transaction(db, [
     ...selectWaits(db, undefined, now),
     statement<Omit<DeliveryStatus['accidents'][number], 'createdAt'>>(db)`
         with ${pendingWebhooks}
@@ -140,9 +143,14 @@ async function deliveryStatus(env: Env, now: number) {
           c.health_status as healthStatus, c.last_pulled_at as lastPulledAt
         from connections c indexed by connections_with_problems join accounts a on a.id = c.account_id
         where c.health_status <> 1 limit ${maxListed}`,
+    statement<DeliveryStatus['uncovered'][number]>(db)`
+        select c.id as connectionId, a.id as accountId, a.name as account, coalesce(c.name, c.tsp) as name
+        from (select * from connections order by id desc limit ${maxPendingCounted}) c
+        join accounts a on a.id = c.account_id and a.status = 'active' and a.home is null
+        where ${needsCover} and not ${isCovered(env)} limit ${maxListed}`,
     countEncrypted(db),
   ]);
-  return { counted, waiting, accidents, failing, connections, encrypted };
+  return { counted, waiting, accidents, failing, connections, uncovered, encrypted };
 }
 
 type Failing = Omit<DeliveryStatus['failing'][number], 'lastFailure'> & {

@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { note } from '../accounts/audit/note.ts';
 import { hashToken } from '../accounts/tokens/format.ts';
-import { type Connection, createConnection } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
 import { change, type Database, refuseUnless } from '../platform/db/database.ts';
@@ -10,6 +9,7 @@ import { newId } from '../platform/db/ids.ts';
 import { invalid } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import { providerProblem } from '../webhooks/address.ts';
+import { type CoveredConnection, createConnection } from '../webhooks/coverage.ts';
 import { pageMs } from './call.ts';
 import type { Connector } from './connector.ts';
 import { readCredential } from './credential.ts';
@@ -83,7 +83,7 @@ export async function connectProvider(
   caller: Caller,
   input: NewPull,
   alongside: (db: Database, id: string) => ReturnType<typeof refuseUnless>[] = () => [],
-): Promise<Connection> {
+): Promise<CoveredConnection> {
   const tried = await tryCredential(env, input);
   const { connector } = tried;
   const days = input.historyDays ?? usualHistoryDays;
@@ -220,6 +220,10 @@ export async function changePull(
 /** SQL for whether the connection `id` was connected by a link whose consent was withdrawn. */
 export const isWithdrawn = (id: SQL): SQL =>
   sql`exists (select 1 from connect_links where connection_id = ${id} and withdrawn_at is not null)`;
+
+/** SQL for whether accidents of the connection `c` are expected: it is neither paused nor withdrawn. */
+export const needsCover: SQL = sql`(not ${isWithdrawn(sql`c.id`)} and not exists (
+  select 1 from pulls where connection_id = c.id and paused_at is not null))`;
 
 /** The statement that refuses such a connection, so that the withdrawal holds. */
 const unlessWithdrawn = (db: Database, id: string) =>

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { note } from '../accounts/audit/note.ts';
 import { isSecret, newSecret, splitSecret, withHome } from '../accounts/secrets.ts';
 import { hashToken } from '../accounts/tokens/format.ts';
-import { type Connection, updateConnection } from '../fleet/connections.ts';
+import { updateConnection } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
 import { change, type Database, openDatabase, refuseUnless, statement } from '../platform/db/database.ts';
@@ -11,6 +11,7 @@ import { newId } from '../platform/db/ids.ts';
 import { dayMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import { nameOf, otherHomes } from '../platform/homes/homes.ts';
+import type { CoveredConnection } from '../webhooks/coverage.ts';
 import { changePull, connectProvider, type NewPull } from './connect.ts';
 
 /** How long a link works, and how many unused ones an account can have. */
@@ -134,7 +135,7 @@ export const connectByLink = (
   env: Env,
   caller: Caller & { link: string },
   input: NewPull,
-): Promise<Connection> =>
+): Promise<CoveredConnection> =>
   connectProvider(env, caller, input, (db, id) => [
     refuseUnless(
       db,

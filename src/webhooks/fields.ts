@@ -62,15 +62,27 @@ const CustomHeaders = v.pipe(
 export const webhookFields = {
   connectionIds: {
     description:
-      'The connections whose notifications it receives; each must belong to the account. May be empty: it then receives none. At most 1,000.',
+      'The connections whose notifications it receives; each must belong to the account. May be empty: it then receives none. At most 1,000. Only with `allConnections` it may be left out.',
     example: ['01a1fc69-ae9e-77d4-be7b-4bc5ae1cace7'],
-    input: v.pipe(
-      v.array(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
-      // A check is not in the contract, which was published with a higher limit that never worked.
-      v.check((ids) => ids.length <= maxConnections, 'can be at most 1,000'),
-      v.transform(unique),
+    input: v.optional(
+      v.pipe(
+        v.array(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
+        // A check is not in the contract, which was published with a higher limit that never worked.
+        v.check((ids) => ids.length <= maxConnections, 'can be at most 1,000'),
+        v.transform(unique),
+      ),
     ),
     output: v.array(v.pipe(v.string(), v.uuid())),
+    plain: false,
+  },
+  allConnections: {
+    description:
+      'Whether it covers all connections of the account, also those added later. `connectionIds` then lists what it ' +
+      'covers now, and what is sent as `connectionIds` restricts nothing. If left out, it covers only the ' +
+      '`connectionIds`.',
+    example: undefined,
+    input: v.optional(v.boolean('must be true or false')),
+    output: v.optional(v.literal(true)),
     plain: false,
   },
   url: {

@@ -16,7 +16,11 @@ import { ACCIDENT, accidentLevels, notificationTypes } from './notifications/typ
 
 /** The body that creates or replaces a webhook. */
 export const WebhookInput = v.object(eachField('input'));
-export type WebhookInput = v.InferOutput<typeof WebhookInput>;
+export type WebhookInput = WithConnections<v.InferOutput<typeof WebhookInput>>;
+type WithConnections<T> = Omit<T, 'connectionIds'> & { connectionIds: string[] };
+
+/** The same without `allConnections`. */
+const ListedConnections = v.required(WebhookInput, ['connectionIds']);
 
 export const maxWebhookName = 60;
 export const maxWebhookDescription = 200;
@@ -81,7 +85,8 @@ export type TestSent = v.InferOutput<typeof TestSent>;
  * @throws Refusal: invalid
  */
 export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInput {
-  const result = v.safeParse(WebhookInput, body);
+  const all = typeof body === 'object' && body && 'allConnections' in body && body.allConnections === true;
+  const result = v.safeParse(all ? WebhookInput : ListedConnections, body);
   const errors = result.success ? [] : result.issues.slice(0, maxErrors).map(fieldError);
   if (errors[0]?.field === '') throw invalid(sentence(errors[0]), errors);
 
@@ -107,5 +112,5 @@ export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInpu
   }
   const unmatched = unmatchable(result.output);
   if (unmatched) throw invalid(sentence(unmatched), [unmatched]);
-  return result.output;
+  return { ...result.output, connectionIds: result.output.connectionIds ?? [] };
 }

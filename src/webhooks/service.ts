@@ -19,7 +19,7 @@ import { normalisedUrl } from './address.ts';
 import { untilNoCallStarts } from './deliveries/cancel.ts';
 import { wakeOf } from './deliveries/queue.ts';
 import { allowProbe } from './deliveries/replay.ts';
-import { pick, plainFields } from './fields.ts';
+import { maxConnections, pick, plainFields } from './fields.ts';
 import { canMatch, stored } from './filters.ts';
 import type { NotificationType } from './notifications/types.ts';
 import { type OAuthInput, sealClient } from './oauth.ts';
@@ -48,12 +48,14 @@ export const maxWebhookBytes = 2_000_000;
 
 /**
  * SQL for their approximate size: urls, encrypted headers, filters, 39 bytes for each connection, and a constant each.
+ * All connections count as the 1,000 that an account can have, so that a new one can always join.
  */
 const webhookBytes = ({ accountId }: Caller): SQL => sql`(
   select coalesce(sum(300 + octet_length(url) + length(headers) + coalesce(octet_length(filters), 0)
-    + coalesce(length(oauth), 0)), 0) from webhooks where account_id = ${accountId}) + 39 * (
+    + coalesce(length(oauth), 0) + 39 * ${maxConnections} * all_connections), 0)
+    from webhooks where account_id = ${accountId}) + 39 * (
   select count(*) from webhooks w cross join webhook_connections c on c.webhook_id = w.id
-  where w.account_id = ${accountId})`;
+  where w.account_id = ${accountId} and not w.all_connections)`;
 
 const mustBeListable = (db: Database, caller: Caller) =>
   refuseUnless(db, sql`${webhookBytes(caller)} <= ${maxWebhookBytes}`, 'webhooks too large');
@@ -91,9 +93,9 @@ export async function createWebhook(
         filters: stored(filters),
         oauth: client,
       }),
-      subscribe(db, { id, ...input }, sql`${stored(filters) === null ? 0 : 1}`),
+      subscribe(db, caller, { id, ...input }, sql`${stored(filters) === null ? 0 : 1}`),
       mustBeListable(db, caller),
-      noteWebhook(db, caller, id, 'created'),
+      noteWebhook(db, caller, id, 'created', columns.allConnections ? ['allConnections'] : []),
       selectWebhooks(db, ownWebhook(caller, id)),
     ]),
   );
@@ -127,7 +129,8 @@ export async function updateWebhook(
   const client = oauth && (await sealClient(env, id, oauth, await clientBefore(env, caller, id, oauth)));
   const isCurrent = revision === undefined ? sql`true` : sql`${revisionColumn} = ${revision}`;
   const columns = columnsOf(input);
-  const [, , [updated], , , , , [row]] = await savingUrl(() =>
+  const changesAll = sql`all_connections <> ${columns.allConnections ? 1 : 0}`;
+  const [, , , [updated], , , , , [row]] = await savingUrl(() =>
     asCaller(env, caller, (db) => [
       refuseUnless(
         db,
@@ -135,6 +138,7 @@ export async function updateWebhook(
         revision === undefined ? 'unknown webhook' : 'changed webhook',
       ),
       ownsConnections(db, caller, input.connectionIds),
+      noteWebhook(db, caller, id, 'changed', ['allConnections'], changesAll),
       db
         .update(webhooks)
         .set({
@@ -149,7 +153,12 @@ export async function updateWebhook(
         .where(own)
         .returning({ signing: webhooks.signing }),
       db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
-      subscribe(db, { id, ...input }, sql`(select filters is not null from webhooks where id = ${id})`),
+      subscribe(
+        db,
+        caller,
+        { id, ...input },
+        sql`(select filters is not null from webhooks where id = ${id})`,
+      ),
       mustBeListable(db, caller),
       noteWebhook(db, caller, id, 'changed'),
       selectWebhooks(db, own),
@@ -280,18 +289,24 @@ const ownsConnections = (db: Database, caller: Caller, ids: string[]) =>
 
 const subscribe = (
   db: Database,
-  webhook: { id: string; connectionIds: string[]; notificationTypes: WebhookInput['notificationTypes'] },
+  { accountId }: Caller,
+  { id, connectionIds, notificationTypes, allConnections }: WebhookInput & { id: string },
   filtered: SQL,
 ) =>
   statement(db)`
     insert into webhook_connections (connection_id, webhook_id, notification_types, place, filtered)
-    select value, ${webhook.id}, ${toBits(webhook.notificationTypes)}, key, ${filtered}
-    from json_each(${JSON.stringify(webhook.connectionIds)})`;
+    select c.id, ${id}, ${toBits(notificationTypes)}, c.place, ${filtered}
+    from (${
+      allConnections
+        ? sql`select id, created_at as place from connections where account_id = ${accountId}`
+        : sql`select value as id, key as place from json_each(${JSON.stringify(connectionIds)})`
+    }) c`;
 
 const columnsOf = (input: WebhookInput) => ({
   ...pick(input, plainFields),
   normalisedUrl: normalisedUrl(input.url),
   notificationTypes: toBits(input.notificationTypes),
+  allConnections: input.allConnections === true,
 });
 
 async function savingUrl<T>(save: () => Promise<T>): Promise<T> {

@@ -12,10 +12,11 @@ import { type OAuth, oauthOf } from './oauth.ts';
 import type { WebhookInput } from './schema.ts';
 
 /** A webhook as its account sees it; `createdAt` in milliseconds since 1970. */
-export type Webhook = Omit<WebhookInput, 'signing' | 'filters' | 'oauth'> & {
+export type Webhook = Omit<WebhookInput, 'allConnections' | 'signing' | 'filters' | 'oauth'> & {
   id: string;
   createdAt: number;
   headers: Record<string, string>;
+  allConnections?: true;
   signing?: true;
   filters?: Filters;
   oauth?: OAuth;
@@ -89,6 +90,7 @@ export const selectWebhooks = (db: Database, which: SQL | undefined) =>
       ),
       ...plainColumns,
       headers: webhooks.headers,
+      allConnections: webhooks.allConnections,
       signing: sql<number>`${webhooks.signing} is not null`.as('is_signed'),
       notificationTypes: webhooks.notificationTypes,
       filters: webhooks.filters,
@@ -108,9 +110,10 @@ export type WebhookRow = Awaited<ReturnType<typeof selectWebhooks>>[number];
 /** A webhook that was read, with its headers decrypted. */
 export const opened = async (
   env: Env,
-  { signing, filters, oauth, pausedAt, ...row }: WebhookRow,
+  { allConnections, signing, filters, oauth, pausedAt, ...row }: WebhookRow,
 ): Promise<StoredWebhook> => ({
   ...row,
+  ...(allConnections && { allConnections }),
   ...(signing && { signing: true }),
   ...filtersOf(filters),
   ...(await oauthOf(env, row.id, oauth)),

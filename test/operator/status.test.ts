@@ -37,6 +37,7 @@ const hour = 3_600_000;
 
 describe('the status of the service', () => {
   it('is all zeros and names no webhook when nothing has happened', async () => {
+    await tale.register();
     expect(await show()).toEqual({
       problem: null,
       warning: null,
@@ -56,6 +57,7 @@ describe('the status of the service', () => {
       failing: [],
       connections: [],
       paused: [],
+      uncovered: [],
       headerKeys: [{ key: 'test', encrypts: expect.any(Number), known: true, newest: true }],
     });
   });

@@ -12,7 +12,7 @@ export const statusCommand = (): Command =>
 
 function inTables(report: StatusReport): string {
   const { problem, warning, health, serviceLevels, ...status } = report;
-  const { accidents, failing, paused, connections, headerKeys, ...pending } = status;
+  const { accidents, failing, paused, connections, uncovered, headerKeys, ...pending } = status;
   const { homes = {}, ...whole } = health;
   const worst = Math.max(...failing.map(({ failedAttempts }) => failedAttempts), 1);
   const tables: { [title: string]: object[] } = {
@@ -26,6 +26,7 @@ function inTables(report: StatusReport): string {
     })),
     'webhooks paused for over 15 minutes': paused,
     'connections with problems': connections,
+    'connections whose accidents nobody is notified of': uncovered,
     // One key has encrypted everything, unless keys are being rotated.
     'keys of HEADER_KEYS':
       headerKeys.length > 1

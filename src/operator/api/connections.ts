@@ -79,6 +79,14 @@ export const OperatorConnection = v.object({
   updatedAt: time,
 });
 
+export const CreatedConnection = v.object({
+  ...OperatorConnection.entries,
+  warning: described(
+    v.nullable(v.string()),
+    'Whether nobody is notified of its accidents: no active webhook covers it, and no rule of a person or channel.',
+  ),
+});
+
 export const VehicleChange = v.object(ExternalIdInput.entries);
 
 export const OperatorVehicle = v.object({
@@ -158,7 +166,7 @@ export const connectionOperations = {
     call: 'POST /accounts/:id/connections',
     summary: 'Add a connection',
     body: NewConnection,
-    reply: OperatorConnection,
+    reply: CreatedConnection,
   },
   createConnectLink: {
     call: 'POST /accounts/:id/connect-links',

@@ -81,6 +81,9 @@ export const AilingConnection = v.object({
   lastPulledAt: v.nullable(time),
 });
 
+/** A connection whose accidents nobody is notified of. */
+export const UncoveredConnection = v.object({ connectionId: id, ...account, name: v.string() });
+
 /** A delivery of an accident that has not succeeded yet. */
 export const WaitingAccident = v.object({
   deliveryId: id,
@@ -112,6 +115,10 @@ const deliveryStatus = {
   failing: v.array(FailingWebhook),
   paused: v.array(PausedWebhook),
   connections: v.array(AilingConnection),
+  uncovered: described(
+    v.array(UncoveredConnection),
+    'Connections whose accidents nobody is notified of, at most 20, among the 10,000 newest.',
+  ),
   headerKeys: v.array(HeaderKey),
 };
 const DeliveryStatus = v.object(deliveryStatus);

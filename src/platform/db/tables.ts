@@ -92,6 +92,7 @@ export const webhooks = sqliteTable('webhooks', {
   oauthToken: text('oauth_token'),
   notificationTypes: integer('notification_types').notNull(),
   filters: text(),
+  allConnections: integer('all_connections', { mode: 'boolean' }).notNull().default(false),
   createdAt: integer('created_at').notNull(),
   maxInFlight: integer('max_in_flight'),
   maxPerSecond: integer('max_per_second'),

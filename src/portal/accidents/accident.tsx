@@ -7,6 +7,7 @@ import { Refusal } from '../../platform/errors.ts';
 import { AtMost } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/queries.ts';
+import { NobodyNotified } from '../connections/health.tsx';
 import { WhoWasNotified } from '../events/event.tsx';
 import { TripLink, tripAt } from '../fleet/trips.tsx';
 import { type Accident, AccidentState } from '../ui/accidents.tsx';
@@ -17,7 +18,7 @@ import { Field, Form } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import { FullPlace } from '../ui/map.tsx';
-import { Facts, Panel } from '../ui/parts.tsx';
+import { Facts, Live, Panel } from '../ui/parts.tsx';
 import {
   accidentPath,
   DriverLink,
@@ -59,7 +60,7 @@ const Note = v.object({ note: v.pipe(v.string(), v.trim(), AtMost(maxNote)) });
 export async function detail(c: Context) {
   const id = idIn(c, 'eventId');
   const caller = c.get('caller');
-  const [stored, { recipients: _, ...notified }] = await Promise.all([
+  const [stored, { recipients: _, isCovered, ...notified }] = await Promise.all([
     findItem(c.env, caller, accidentsWithVehicles, id),
     deliveriesOf(c.env, caller, id),
   ]);
@@ -94,6 +95,9 @@ export async function detail(c: Context) {
       ),
     },
     <>
+      <Live id="covered-now">
+        {!isCovered && !accident.dismissed && !accident.closed && <NobodyNotified />}
+      </Live>
       <Panel id="levels" title="Levels" hidden body="pt-4" live>
         <Levels accident={accident} />
       </Panel>

@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
-import type { Connection } from '../../fleet/connections.ts';
 import { type FieldError, invalid } from '../../platform/errors.ts';
 import { Name, tooLong } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
@@ -13,6 +12,7 @@ import {
 import type { Connector } from '../../providers/connector.ts';
 import { credentialFrom, inputsOf, maxCredential } from '../../providers/credential.ts';
 import { connectorOf, connectors } from '../../providers/registry.ts';
+import type { CoveredConnection } from '../../webhooks/coverage.ts';
 import { done, parseForm, submit } from '../ui/form.ts';
 import { Buttons, Choices, Field, Form, type Offered, Select } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -25,9 +25,9 @@ import { credentialLabel } from './health.tsx';
 export type Adding = {
   back?: string;
   head: Head;
-  connect: (input: NewPull) => Promise<Connection>;
+  connect: (input: NewPull) => Promise<CoveredConnection>;
   /** The page after it. */
-  next: (connection: Connection) => string;
+  next: (connection: CoveredConnection) => string;
 };
 
 const signedIn = (c: Context): Adding => ({
@@ -176,8 +176,9 @@ export async function take(c: Context, adding = signedIn(c)) {
       const loads =
         historyDays === 0
           ? 'It receives new data from now on.'
-          : `Its last ${historyDays} days are being loaded without notifications. New events notify webhooks.`;
-      return done(c, adding.next(connection), `“${nameOf(connection)}” is connected. ${loads}`);
+          : `Its last ${historyDays} days are being loaded without notifications.`;
+      const news = connection.isCovered ? ' New events notify webhooks.' : '';
+      return done(c, adding.next(connection), `“${nameOf(connection)}” is connected. ${loads}${news}`);
     },
     () => show(c, adding),
     placedBy(connector),

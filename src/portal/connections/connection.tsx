@@ -1,5 +1,4 @@
 import { connectionRecords, maxCounted, type RecordCount } from '../../fleet/connection-activity.ts';
-import { findConnection } from '../../fleet/connections.ts';
 import { eventsLookedAt, unmappedWords } from '../../fleet/unmapped-words.ts';
 import { config } from '../../platform/config.ts';
 import type { Context } from '../../platform/http/context.ts';
@@ -7,6 +6,7 @@ import { connectorOf } from '../../providers/registry.ts';
 import { type FeedStatus, type PullStatus, pullStatus } from '../../providers/status.ts';
 import { refusalsKept } from '../../providers/store.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
+import { findCovered } from '../../webhooks/coverage.ts';
 import { LinkButton, MoreActions, PostButton, Submit } from '../ui/buttons.tsx';
 import { ExternalIdPanel } from '../ui/external-id.tsx';
 import { capital, cappedCount, percent } from '../ui/format.ts';
@@ -18,7 +18,7 @@ import { State } from '../ui/states.tsx';
 import { type Column, naming, TablePanel } from '../ui/table.tsx';
 import { Ago, spanInWords, Time } from '../ui/time.tsx';
 import { above, nameOf, pathOf } from './connections.tsx';
-import { credentialLabel, feedWords, Health, healthOf } from './health.tsx';
+import { credentialLabel, feedWords, Health, healthOf, NobodyNotified } from './health.tsx';
 
 /** How many of the most frequent labels are shown. */
 const maxWords = 50;
@@ -28,7 +28,7 @@ export async function showConnection(c: Context) {
   const id = c.req.param('id') ?? '';
   const caller = c.get('caller');
   const [stored, records, pull] = await Promise.all([
-    findConnection(c.env, caller, id),
+    findCovered(c.env, caller, id),
     connectionRecords(c.env, caller, id),
     pullStatus(c.env, caller, id),
   ]);
@@ -68,6 +68,9 @@ export async function showConnection(c: Context) {
               {health.note} {!pull && 'The team that runs this service manages this connection.'}
             </p>
           </Note>
+        )}
+        {!connection.isCovered && pull?.state !== 'paused' && pull?.state !== 'withdrawn' && (
+          <NobodyNotified />
         )}
       </Live>
       {pull && (

@@ -3,8 +3,10 @@ import type { FeedName } from '../../providers/connector.ts';
 import { adviceFor } from '../../providers/problem.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import type { PullSummary } from '../../providers/status.ts';
+import { uncovered } from '../../webhooks/coverage.ts';
 import { capital, percent } from '../ui/format.ts';
 import type { IconName } from '../ui/icon-names.ts';
+import { Note } from '../ui/parts.tsx';
 import { type Mood, State } from '../ui/states.tsx';
 
 /** A connection's health in words. A problem has a note; the most urgent has the highest `urgency`. */
@@ -14,6 +16,16 @@ export const Health = ({ health: { mood, word, icon } }: { health: ConnectionHea
   <State mood={mood} {...(icon && { icon })}>
     {word}
   </State>
+);
+
+/** The warning that nobody is notified of accidents of a connection. */
+export const NobodyNotified = () => (
+  <Note mood="warn">
+    <p>
+      {uncovered} Add it to a <a href="/portal/webhooks">webhook</a>, or choose{' '}
+      <a href="/portal/settings/notifications">notifications</a>.
+    </p>
+  </Note>
 );
 
 export const feedWords: { [name in FeedName]: string } = {

@@ -28,7 +28,7 @@ import {
   selectLatestHigh,
   selectOpenAccidents,
 } from './latest.tsx';
-import { Problems, selectConnectionProblems, selectWebhookProblems } from './problems.tsx';
+import { Problems, selectConnectionProblems, selectUncovered, selectWebhookProblems } from './problems.tsx';
 import { isSetUp, SetupList, selectSetup } from './setup.tsx';
 import { Affected, IncidentTypes, Trend } from './trends.tsx';
 
@@ -164,6 +164,7 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
     [setup],
     connections,
     webhooks,
+    uncovered,
     accidents,
     [high],
     latestHigh,
@@ -184,6 +185,7 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
         selectSetup(db, caller),
         selectConnectionProblems(db, caller),
         selectWebhookProblems(db, caller, now),
+        selectUncovered(env, db, caller),
         selectOpenAccidents(db, caller),
         selectToday(db, caller, today, Math.floor(now / hourMs)),
         selectLatestHigh(db, caller, today),
@@ -199,7 +201,7 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
   );
   return {
     setup: setup ?? { connection: null, sent: 0, webhook: 0, token: 0 },
-    problems: { connections, webhooks },
+    problems: { connections, webhooks, uncovered },
     accidents,
     today: { ...(high ?? { risk4: 0, risk5: 0, typical: 0 }), latest: latestHigh },
     days: days.map(asDay),

@@ -2,12 +2,14 @@ import { sql } from 'drizzle-orm';
 import type { Child } from 'hono/jsx';
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
-import { isWithdrawn } from '../../providers/connect.ts';
+import { isWithdrawn, needsCover } from '../../providers/connect.ts';
 import { failureDescription } from '../../webhooks/alerts/words.ts';
+import { isCovered, whyUncovered } from '../../webhooks/coverage.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
 import { givenHealth } from '../connections/health.tsx';
 import { ailingWebhooks, failedOf, maxCounted } from '../session/attention.ts';
 import { LinkButton } from '../ui/buttons.tsx';
+import { listed } from '../ui/format.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Panel } from '../ui/parts.tsx';
 import type { Mood } from '../ui/states.tsx';
@@ -15,8 +17,12 @@ import { Time } from '../ui/time.tsx';
 import { deliveries, titleOf } from '../webhooks/words.ts';
 
 /** What is broken, why, and one button that starts the repair. */
-export const Problems = (props: { connections: ConnectionProblem[]; webhooks: WebhookProblem[] }) =>
-  props.connections.length + props.webhooks.length === 0 ? null : (
+export const Problems = (props: {
+  connections: ConnectionProblem[];
+  webhooks: WebhookProblem[];
+  uncovered: Uncovered[];
+}) =>
+  props.connections.length + props.webhooks.length + props.uncovered.length === 0 ? null : (
     <Panel id="problems" title="Connections and webhooks with problems" hidden>
       <ul class="rows problems">
         {props.connections.map((connection) => (
@@ -25,6 +31,7 @@ export const Problems = (props: { connections: ConnectionProblem[]; webhooks: We
         {props.webhooks.map((webhook) => (
           <OfWebhook webhook={webhook} />
         ))}
+        <Unnotified connections={props.uncovered} />
       </ul>
     </Panel>
   );
@@ -60,6 +67,32 @@ const OfConnection = ({ connection }: { connection: ConnectionProblem }) => {
           Its latest safety event is from <Time at={lastEventAt} />.
         </>
       )}
+    </Problem>
+  );
+};
+
+/** All connections whose accidents nobody is notified of, as one problem. */
+const Unnotified = ({ connections: [first, ...others] }: { connections: Uncovered[] }) => {
+  if (!first) return null;
+  const names = [first, ...others].map(({ name }) => `“${name}”`);
+  return (
+    <Problem
+      mood="warn"
+      title={`Nobody is notified of accidents of ${listed(names)}`}
+      action={
+        others.length > 0 ? (
+          <LinkButton href="/portal/webhooks" name="See the webhooks" small />
+        ) : (
+          <LinkButton
+            href={`/portal/connections/${first.id}`}
+            name="See the connection"
+            about={first.name}
+            small
+          />
+        )
+      }
+    >
+      {whyUncovered}
     </Problem>
   );
 };
@@ -116,6 +149,21 @@ type WebhookProblem = {
   waiting: number;
   failed: number;
 };
+
+type Uncovered = { id: string; name: string };
+
+/** How many of the account's connections, oldest first, are checked for who is notified. */
+const maxChecked = 200;
+
+/**
+ * Some of the account's connections whose accidents nobody is notified of. Reads five rows for each of 200, and one for
+ * each webhook of theirs that does not cover it.
+ */
+export const selectUncovered = (env: Env, db: Database, { accountId }: Caller) =>
+  statement<Uncovered>(db)`
+    select c.id, coalesce(c.name, c.tsp) as name from (
+      select * from connections where account_id = ${accountId} order by created_at, id limit ${maxChecked}) c
+    where ${needsCover} and not ${isCovered(env)} limit ${maxShown + 1}`;
 
 /** The account's connections that are not healthy: one event and one pull are read for each. */
 export const selectConnectionProblems = (db: Database, { accountId }: Caller) =>

@@ -91,6 +91,19 @@ export async function show(c: Context, given?: StoredWebhook | Promise<StoredWeb
           <Sample of="an accident" notifications={madeUp({ type: ACCIDENT }, { connectionIds: [newId()] })} />
           <Sample of="a safety event" notifications={madeUp({ type: EVENT }, { connectionIds: [] })} />
         </section>
+        <Choices
+          name="allConnections"
+          legend="Connections"
+          look="form-section"
+          chosen={webhook?.allConnections && ['true']}
+          options={[
+            [
+              'true',
+              'All connections, including new ones',
+              'A new connection joins by itself when it is added.',
+            ],
+          ]}
+        />
         <Connections
           connections={connections}
           chosen={sent?.values('connectionIds') ?? webhook?.connectionIds}
@@ -219,7 +232,7 @@ const Connections = (props: { connections: Connection[]; chosen: string[] | unde
         ))}
       <Choices
         name="connectionIds"
-        legend="Connections"
+        legend="Only these connections"
         columns={2}
         look="form-section"
         chosen={chosen}

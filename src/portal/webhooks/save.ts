@@ -83,7 +83,7 @@ function bodyOf({ value, values }: SentForm, webhook?: StoredWebhook) {
     description: value('description'),
     ...Object.fromEntries(plainFields.map((field) => [field, text(field)])),
     notificationTypes: values('notificationTypes').map(Number),
-    connectionIds: values('connectionIds'),
+    ...(value('allConnections') ? { allConnections: true } : { connectionIds: values('connectionIds') }),
     headers: headersIn(values('headerName'), values('headerValue'), webhook),
     filters: filled({
       minEventRisk: value('filters.minEventRisk') && Number(value('filters.minEventRisk')),

@@ -40,6 +40,7 @@ export async function detail(c: Context) {
   const { receiver, hours, connections } = activity;
   const day = addTallies(hours.slice(-shownHours));
   const path = pathOf(webhook);
+  const from = webhook.allConnections ? 'all connections' : listed(connections) || 'no connection';
   return page(
     c,
     {
@@ -52,8 +53,7 @@ export async function detail(c: Context) {
             {webhook.httpVerb} <WebhookUrl url={webhook.url} />
           </code>
           <br />
-          {webhook.description ??
-            `${capital(typesOf(webhook))} from ${listed(connections) || 'no connection'}`}
+          {webhook.description ?? `${capital(typesOf(webhook))} from ${from}`}
         </>
       ),
       actions: <Actions webhook={webhook} />,
@@ -209,7 +209,13 @@ const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivit
       <Facts
         facts={[
           ['Types', capital(typesOf(webhook))],
-          ['Connections', listed(activity.connections) || 'None, so nothing is sent'],
+          [
+            'Connections',
+            <>
+              {webhook.allConnections && 'All, including new ones: '}
+              {listed(activity.connections) || 'None, so nothing is sent'}
+            </>,
+          ],
           [
             'Headers',
             headers.length === 0

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { openDatabase, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { cutScan } from '../../platform/db/pages.ts';
+import { isCovered } from '../coverage.ts';
 import { notificationOf } from '../notifications/of-delivery.ts';
 import type { Attempt } from './policy.ts';
 import type { DeliveryKey } from './queue.ts';
@@ -64,16 +65,17 @@ export const maxOfEvent = 300;
 const maxLookedAt = 5000;
 
 /**
- * The deliveries of a retained event or accident by level, whether these are all, and the event's recipients. Reads a
- * row for each webhook and level, and those of other events of the same call.
+ * The deliveries of a retained event or accident by level, whether these are all, the event's recipients, and whether
+ * anybody is notified of the accident's next levels. Reads a row for each webhook and level, and those of other events
+ * of the same call.
  */
 export async function deliveriesOf(
   env: Env,
   caller: Caller,
   eventId: string,
-): Promise<{ deliveries: DeliveryOfEvent[]; complete: boolean; recipients: string[] }> {
+): Promise<{ deliveries: DeliveryOfEvent[]; complete: boolean; recipients: string[]; isCovered: boolean }> {
   const query = { events: sql`${eventId}`, limit: maxOfEvent, most: maxLookedAt };
-  const [rows] = await asCaller(env, caller, (db) => [
+  const [rows, [covered]] = await asCaller(env, caller, (db) => [
     selectDeliveries<ReceiverOf & { recipients: string | null }>(
       db,
       caller,
@@ -81,12 +83,16 @@ export async function deliveriesOf(
       () =>
         sql`, ${receiverOf(Date.now())}, (select data->'recipients' from ${notificationOf()}) as recipients`,
     ),
+    statement<{ isCovered: number }>(db)`
+      select ${isCovered(env)} as isCovered from accidents a cross join connections c on c.id = a.connection_id
+      where a.id = ${eventId} and a.account_id = ${caller.accountId}`,
   ]);
   const { page, end } = cutScan(rows, maxOfEvent, maxLookedAt);
   return {
     deliveries: page.map(asListed).sort((a, b) => a.level - b.level || (a.url < b.url ? -1 : 1)),
     complete: !end,
     recipients: JSON.parse(page[0]?.recipients ?? '[]'),
+    isCovered: covered?.isCovered !== 0,
   };
 }
 

@@ -38,6 +38,7 @@ const report: StatusReport = {
   ],
   paused: [{ ...acme, webhookId: 'w-2', pausedSince: since }],
   connections: [],
+  uncovered: [{ ...acme, connectionId: 'c-1', name: 'Vans' }],
   headerKeys: [
     { ...key, key: 'k4', newest: true },
     { ...key, key: 'k3' },
@@ -57,6 +58,7 @@ it('fleet status shows what fails, how long deliveries took, and how far the rot
     // Never means that some were not delivered.
     /│ accidents, 24 h +│ 40 +│ 97.5 % +│ 0.21 s \/ 4.2 s \/ 1.5 min +│ 2 h \/ never \/ never +│/,
     /│ Acme Insurance │ d-1 +│ w-1 +│ 2 /,
+    /whose accidents nobody is notified of\n[^v]+│ Acme Insurance │ c-1 +│ Vans /,
     /│ 14 +│ █+ │ Acme Insurance │ w-1 .*│ 9 +│ status .*│ 503 .*│ 2026-11-20T19:42/,
     /webhooks paused for over 15 minutes\n[\s\S]*│ Acme Insurance │ w-2 +│ 2026-11-20T19:42/,
     /k4 +│ 0 +│ in use /,

@@ -7,7 +7,7 @@ import { pullAll, read } from '../../support/provider.ts';
 import { samsaraToken as credential, samsara } from '../../support/providers/samsara.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
-import { operator, worldBefore } from '../../support/world.ts';
+import { as, operator, type WebhookOut, webhookBody, worldBefore } from '../../support/world.ts';
 
 const links = '/portal/connections/links';
 const us = worldBefore(beforeEach);
@@ -51,6 +51,15 @@ describe('somebody outside an account who has a connect link', () => {
     expect(audit).toMatch(/Created connection Harbor Connect link for Harbor Freight/);
   });
 
+  it('adds the connection to a webhook that covers all', async () => {
+    const body = webhookBody(us, { allConnections: true, connectionIds: [] });
+    const { data: hook } = await as(us.apiToken).post<WebhookOut>('/webhook', body);
+    await connect(await create());
+    const [pull] = await pulls();
+    const { data } = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
+    expect(data).toEqual([{ ...hook, connectionIds: [us.connection.id, pull?.connection_id] }]);
+  });
+
   it('can use it once, also when it is used twice at the same moment', async () => {
     const link = await create();
     await Promise.all([connect(link), connect(link)]);
@@ -60,6 +69,7 @@ describe('somebody outside an account who has a connect link', () => {
   });
 
   it('withdraws their consent by it, which ends the pulling and deletes the credential', async () => {
+    await as(us.apiToken).post('/webhook', webhookBody(us));
     const link = await create();
     await connect(link);
     const [before] = await pulls();

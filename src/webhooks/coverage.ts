@@ -1,0 +1,83 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
+import {
+  addConnection,
+  type Connection,
+  type NewConnection,
+  newConnection,
+  selectConnection,
+} from '../fleet/connections.ts';
+import { config } from '../platform/config.ts';
+import { change, type Database, statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { ACCIDENT } from './notifications/types.ts';
+
+/** A connection, and whether anybody is notified of its accidents. */
+export type CoveredConnection = Connection & { isCovered: boolean };
+
+/**
+ * SQL for whether anybody is notified of accidents of the connection `c`: a webhook that is not paused, or a person or
+ * channel by a rule, which is about all connections of the account. What filters and groups leave out was chosen. Emails
+ * count where the deployment sends them.
+ */
+export const isCovered = (env: Env): SQL => sql`(exists (
+    select 1 from mail_rules r where r.account_id = c.account_id and r.levels > 0
+      and (${config(env).emailFrom ? 1 : 0} or exists (select 1 from alert_channels where id = r.recipient_id)))
+  or exists (
+    select 1 from webhook_connections wc cross join webhooks w on w.id = wc.webhook_id
+    where wc.connection_id = c.id and wc.notification_types & ${ACCIDENT} and w.paused_at is null))`;
+
+/** Why nobody is, and the warning. */
+export const whyUncovered = 'No active webhook receives them, and no person or channel is notified.';
+export const uncovered = `Nobody is notified of accidents of this connection. ${whyUncovered}`;
+
+const selectCovered = (env: Env, db: Database, { accountId }: Caller, id: string) =>
+  statement<{ isCovered: number }>(db)`
+    select ${isCovered(env)} as isCovered from connections c where id = ${id} and account_id = ${accountId}`;
+
+/**
+ * Adds a connection to the caller's account and to its webhooks that cover all, with the statements of `alongside` in
+ * the same transaction.
+ *
+ * @throws Refusal: invalid, when the account does not exist or has 1,000 connections
+ */
+export async function createConnection(
+  env: Env,
+  caller: Caller,
+  input: NewConnection,
+  alongside: (db: Database) => BatchItem<'sqlite'>[] = () => [],
+): Promise<CoveredConnection> {
+  const connection = newConnection(caller, input);
+  const [, , , , , , [covered]] = await asCaller(
+    env,
+    caller,
+    (db) =>
+      [
+        ...addConnection(db, caller, connection),
+        joinWebhooks(db, connection),
+        selectCovered(env, db, caller, connection.id),
+        ...alongside(db),
+      ] as const,
+  );
+  return { ...connection, isCovered: covered?.isCovered === 1 };
+}
+
+/** It comes after their other connections. */
+const joinWebhooks = (db: Database, { id, accountId, createdAt }: Connection) =>
+  change(db)`
+    insert into webhook_connections (connection_id, webhook_id, notification_types, place, filtered)
+    select ${id}, id, notification_types, ${createdAt}, filters is not null
+    from webhooks where account_id = ${accountId} and all_connections`;
+
+/** A connection of the account, and whether anybody is notified of its accidents. */
+export async function findCovered(
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<CoveredConnection | undefined> {
+  const [[row], [covered]] = await asCaller(env, caller, (db) => [
+    selectConnection(db, caller, id),
+    selectCovered(env, db, caller, id),
+  ]);
+  return row && { ...row, isCovered: covered?.isCovered === 1 };
+}

@@ -1,0 +1,180 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { saveChannel } from '../../src/webhooks/alerts/channels.ts';
+import { setMailRule } from '../../src/webhooks/alerts/rules.ts';
+import { maxWebhookBytes } from '../../src/webhooks/service.ts';
+import { settled } from '../support/deliveries.ts';
+import { signIn, visitor } from '../support/portal.ts';
+import { accident, vehicle } from '../support/records.ts';
+import { rows } from '../support/rows.ts';
+import { story } from '../support/story.ts';
+import { as, type IssuedToken, operator, type WebhookOut, webhookBody, world } from '../support/world.ts';
+
+const tale = story();
+const caller = () => ({ accountId: tale.us.accountId, operator: true }) as const;
+
+type Created = { id: string; warning: string | null };
+/** Adds a connection as operators do. */
+const connect = async (name = 'Vans') =>
+  (
+    await operator.post<Created>(`/operator/accounts/${tale.us.accountId}/connections`, {
+      provider: 'motive',
+      name,
+    })
+  ).data;
+const webhooks = async () => (await as(tale.us.apiToken).get<WebhookOut[]>('/webhooks')).data;
+const all = (changes: object = {}) =>
+  tale.register({ connectionIds: undefined, ...changes, allConnections: true });
+
+describe('a webhook that covers all connections', () => {
+  it('lists those of now, and is joined by a new one, whose records it is notified of', async () => {
+    const hook = await all({ filters: { accidentLevels: [1] } });
+    expect(hook).toMatchObject({ allConnections: true, connectionIds: [tale.us.connection.id] });
+    const { id } = await connect();
+    const [listed] = await webhooks();
+    expect(listed).toEqual({ ...hook, connectionIds: [tale.us.connection.id, id] });
+    const key = await operator.post<IssuedToken>(`/operator/connections/${id}/ingest-keys`, { name: 'c' });
+    await as(key.data.value).send(vehicle(), accident(), accident({ sourceId: 'b', notificationLevel: 2 }));
+    await settled(hook.id);
+    expect(tale.heard.got.map(({ body }) => body.data)).toMatchObject([
+      { connection: id, notificationLevel: 1 },
+    ]);
+  });
+
+  it('loses a connection that is deleted, and is not joined by those of other accounts', async () => {
+    const hook = await all();
+    const other = await world();
+    const { id } = await connect();
+    await operator.post(`/operator/connections/${id}/deletion`, { name: 'Vans' });
+    await operator.post(`/operator/accounts/${other.accountId}/connections`, { provider: 'motive' });
+    expect((await webhooks())[0]).toEqual(hook);
+  });
+
+  it('accepts what it returns, also when a connection has been added since', async () => {
+    const { createdAt, id, ...read } = await all();
+    const added = await connect();
+    const put = await as(tale.us.apiToken).put<WebhookOut>(`/webhook/${id}`, read);
+    expect(put.data).toEqual({
+      ...read,
+      id,
+      createdAt,
+      connectionIds: [tale.us.connection.id, added.id],
+    });
+    const foreign = { ...read, connectionIds: [crypto.randomUUID()] };
+    expect(await as(tale.us.apiToken).put(`/webhook/${id}`, foreign)).toMatchObject({
+      status: 400,
+      message: 'Invalid connection ids',
+    });
+  });
+
+  it('covers only what a client names that does not say so', async () => {
+    const { id, allConnections, createdAt: _, ...read } = await all();
+    expect(allConnections).toBe(true);
+    const put = await as(tale.us.apiToken).put<WebhookOut>(`/webhook/${id}`, read);
+    expect(put.data).not.toHaveProperty('allConnections');
+    await connect();
+    expect((await webhooks())[0]?.connectionIds).toEqual([tale.us.connection.id]);
+    const { connectionIds: __, ...rest } = read;
+    for (const body of [rest, { ...rest, allConnections: false }])
+      expect(await as(tale.us.apiToken).put(`/webhook/${id}`, body)).toMatchObject({
+        status: 400,
+        message: 'connectionIds is required',
+      });
+  });
+
+  it('has room for as many connections as an account can have', async () => {
+    const [filler, hook] = [await tale.register(), await all()];
+    const add = () => as(tale.us.apiToken).post('/webhook', webhookBody(tale.us, { allConnections: true }));
+    const headers = JSON.stringify({ ct: 'x'.repeat(maxWebhookBytes - 41_000) });
+    await rows('update webhooks set headers = ?2 where id = ?1', filler.id, headers);
+    expect(await add()).toMatchObject({ status: 400, errors: [{ field: 'connectionIds' }] });
+    const { id } = await connect();
+    expect((await rows('select * from webhook_connections where webhook_id = ?1', hook.id))[1]).toMatchObject(
+      { connection_id: id },
+    );
+  });
+
+  it('is in the audit log when that changes', async () => {
+    const { id, createdAt: _, ...read } = await all();
+    for (const allConnections of [true, false])
+      await as(tale.us.apiToken).put(`/webhook/${id}`, { ...read, allConnections });
+    const log = await rows(
+      `select action, fields from audit_log where subject_id = ?1 and fields <> '[]' order by seq`,
+      id,
+    );
+    expect(log).toEqual([
+      { action: 'created', fields: '["allConnections"]' },
+      { action: 'changed', fields: '["allConnections"]' },
+    ]);
+  });
+});
+
+describe('a connection whose accidents nobody is notified of', () => {
+  const portal = visitor(() => cookie);
+  let cookie: string;
+  let userId: string;
+  beforeEach(async () => {
+    ({ cookie } = await signIn(tale.us));
+    const [user] = await rows('select id from portal_users where account_id = ?1', tale.us.accountId);
+    userId = String(user?.id);
+  });
+  const levels = { levels: [1], risk: null, groups: null };
+  const channel = { kind: 'https', name: 'Ops', url: 'https://ops.example.com/x', getsAlerts: true } as const;
+
+  const warning = /Nobody is notified of accidents of this connection/;
+  /** Where it warns. */
+  async function warnings(accidentId: string): Promise<string[]> {
+    const { id } = tale.us.connection;
+    const status = await operator.get<{ uncovered: { connectionId: string }[] }>('/operator/status');
+    const found = {
+      status: status.data.uncovered.some(({ connectionId }) => connectionId === id),
+      overview: /Nobody is notified of accidents of “/.test(await portal.textAt('/portal')),
+      connection: (await portal.textAt(`/portal/connections/${id}`)).match(warning),
+      accident: (await portal.textAt(`/portal/accidents/${accidentId}`)).match(warning),
+      reply: (await connect()).warning?.match(warning),
+    };
+    return Object.entries(found).flatMap(([place, warns]) => (warns ? [place] : []));
+  }
+  const everywhere = ['status', 'overview', 'connection', 'accident', 'reply'];
+
+  it.each<[what: string, places: string[], set: () => Promise<unknown>]>([
+    ['nothing', everywhere, async () => {}],
+    ['a webhook for accidents', [], () => all()],
+    ['a webhook for some levels of them', [], () => all({ filters: { accidentLevels: [3] } })],
+    ['a webhook for safety events alone', everywhere, () => all({ notificationTypes: [2] })],
+    [
+      'a paused webhook',
+      everywhere,
+      async () => as(tale.us.apiToken).post(`/webhook/${(await all()).id}/pause`, {}),
+    ],
+    ['a webhook of this connection alone', ['reply'], () => tale.register()],
+    ["somebody's emails", [], () => setMailRule(env, caller(), userId, levels)],
+    [
+      "somebody's emails of safety events",
+      everywhere,
+      () => setMailRule(env, caller(), userId, { ...levels, levels: [], risk: 4 }),
+    ],
+    ['a channel', [], () => saveChannel(env, caller(), channel, levels)],
+  ])('with %s is warned of in %j', async (_, places, set) => {
+    await as(tale.us.connection.ingestKey).send(vehicle(), accident());
+    const [crash] = await rows('select id from accidents where account_id = ?1', tale.us.accountId);
+    await set();
+    expect(await warnings(String(crash?.id))).toEqual(places);
+  });
+
+  it('is not warned of where accidents are over, or not expected', async () => {
+    await as(tale.us.connection.ingestKey).send(vehicle(), accident());
+    const [crash] = await rows('select id from accidents where account_id = ?1', tale.us.accountId);
+    const path = `/portal/accidents/${crash?.id}`;
+    expect(await portal.textAt(path)).toMatch(warning);
+    expect(await portal.outcome(path, { do: 'close', note: '' })).not.toMatch(warning);
+    await rows(
+      `insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, organisation_id,
+         history_days, connected_at, paused_at)
+       values (?1, ?2, '{}', ?1, 'https://api.samsara.com', 'Acme', 'Acme', 0, 0, 1)`,
+      tale.us.connection.id,
+      tale.us.accountId,
+    );
+    expect(await warnings(String(crash?.id))).toEqual(['reply']);
+  });
+});

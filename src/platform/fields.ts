@@ -115,16 +115,14 @@ export const tooLong = (characters: number): string =>
 
 export const AtMost = (most: number) => v.maxLength<string, number, string>(most, tooLong(most));
 
+/** One line of text that people type and others read. */
+export const Line = (longest: number) =>
+  v.pipe(v.string(), v.trim(), AtMost(longest), v.check(isPrintable, mustBePrintable));
+
 export const maxName = 200;
 
 /** A name that people choose and others read, in pages, tables and terminals. */
-export const Name = v.pipe(
-  v.string(),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  AtMost(maxName),
-  v.check(isPrintable, mustBePrintable),
-);
+export const Name = v.pipe(Line(maxName), v.minLength(1, 'must not be empty'));
 
 /** An email address, normalised as it is stored. */
 export const Email = v.pipe(

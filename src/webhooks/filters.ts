@@ -20,7 +20,8 @@ const Risk = v.pipe(
 );
 const Type = v.picklist(incidentTypes, 'must be a normalised incident type');
 const Level = v.pipe(v.picklist(accidentLevels, 'must be 1, 2 or 3'), v.metadata({ type: 'integer' }));
-const Group = v.pipe(
+/** A group of vehicles, as people choose it. */
+export const Group = v.pipe(
   v.string(),
   v.minLength(1, 'must not be empty'),
   AtMost(groupLimits.length),

@@ -1,14 +1,6 @@
 import * as v from 'valibot';
 import { invalid } from '../platform/errors.ts';
-import {
-  AtMost,
-  fieldError,
-  isPrintable,
-  maxErrors,
-  mustBePrintable,
-  sentence,
-  unknownProperty,
-} from '../platform/fields.ts';
+import { fieldError, Line, maxErrors, sentence, unknownProperty } from '../platform/fields.ts';
 import { maxUrlLength, type ReceiverPolicy, receiverProblem, urlProblems } from './address.ts';
 import { eachField } from './fields.ts';
 import { unmatchable } from './filters.ts';
@@ -27,10 +19,7 @@ export const maxWebhookDescription = 200;
 
 const Label = (longest: number) =>
   v.pipe(
-    v.string(),
-    v.trim(),
-    AtMost(longest),
-    v.check(isPrintable, mustBePrintable),
+    Line(longest),
     v.transform((text) => text || null),
   );
 

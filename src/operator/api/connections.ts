@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { isIncidentType } from '../../fleet/incidents/types.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../fleet/lists/resource.ts';
-import { AtMost, Name } from '../../platform/fields.ts';
+import { AtMost, isPrintable, mustBePrintable, Name } from '../../platform/fields.ts';
 import { feedNames } from '../../providers/connector.ts';
 import { count, described, id, type Operation, time } from './operation.ts';
 
@@ -11,7 +11,7 @@ import { count, described, id, type Operation, time } from './operation.ts';
 const mustMap = "must map the provider's words to lists of normalised incident types";
 const IncidentTypeMap = v.pipe(
   v.record(
-    v.string(),
+    v.pipe(v.string(), v.check(isPrintable, mustBePrintable)),
     v.array(v.pipe(v.string(mustMap), v.check(isIncidentType, mustMap)), mustMap),
     mustMap,
   ),

@@ -4,7 +4,7 @@ import { findItem, findReferences } from '../../fleet/find.ts';
 import { accidentsWithVehicles } from '../../fleet/named.ts';
 import { matchFleet } from '../../fleet/names.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { AtMost } from '../../platform/fields.ts';
+import { Line } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/queries.ts';
 import { NobodyNotified } from '../connections/health.tsx';
@@ -55,7 +55,7 @@ export async function handle(c: Context) {
   );
 }
 
-const Note = v.object({ note: v.pipe(v.string(), v.trim(), AtMost(maxNote)) });
+const Note = v.object({ note: Line(maxNote) });
 
 export async function detail(c: Context) {
   const id = idIn(c, 'eventId');

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { setPreferences } from '../../accounts/people.ts';
 import { config } from '../../platform/config.ts';
 import type { Context } from '../../platform/http/context.ts';
@@ -13,6 +14,7 @@ import {
 } from '../../webhooks/alerts/channels.ts';
 import { maxChannels } from '../../webhooks/alerts/messages.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
+import { Group } from '../../webhooks/filters.ts';
 import { levelOptions } from '../ui/accidents.tsx';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { done, readForm, submit } from '../ui/form.ts';
@@ -152,7 +154,7 @@ const RuleFields = (props: { rule: MailRule; groups: string[]; getsAlerts: boole
 /** The rule in a form. */
 function ruleIn({ value, values }: SentForm): MailRule {
   const risk = value('risk');
-  const groups = [...new Set(values('groups'))].slice(0, 100);
+  const groups = [...new Set(values('groups').filter((group) => v.is(Group, group)))].slice(0, 100);
   return {
     levels: [1, 2, 3].filter((level) => values('levels').includes(String(level))),
     risk: /^[345]$/.test(risk) ? Number(risk) : null,

@@ -125,7 +125,8 @@ describe('somebody takes care of an accident', () => {
     const { resume } = (await as(us.apiToken).get('/changes?cursor=now')) as never as { resume: string };
     const { cookie: viewer } = await signIn(us, 'viewer');
     expect((await handle(path, { do: 'close' }, viewer)).status).toBe(403);
-    expect((await handle(path, { do: 'close', note: 'x'.repeat(501) })).status).toBe(400);
+    for (const note of ['x'.repeat(501), 'a\u0000b', 'a\nb', 'a\u202Eb'])
+      expect((await handle(path, { do: 'close', note })).status).toBe(400);
     await handle(path, { do: 'acknowledge', note: 'Called Joss' });
     await handle(path, { do: 'close', note: 'Towed' });
     expect(await stored()).toMatchObject({

@@ -1,5 +1,6 @@
 import { version } from '../../package.json';
 import { readUpTo } from '../platform/body.ts';
+import { parseRetryAfter } from '../platform/retry-after.ts';
 import { Problem, type ProblemKind } from './problem.ts';
 import { parsedJson } from './read.ts';
 
@@ -92,13 +93,6 @@ const kinds: { [status: number]: ProblemKind } = {
 
 function problemOf({ status, headers }: Response): Problem {
   const kind = kinds[status] ?? (status >= 500 || status === 408 ? 'unavailable' : 'unexpected');
-  return new Problem(kind, `returns ${status}`, retryAfterOf(headers), status);
-}
-
-/** The wait of `Retry-After` in milliseconds: seconds, possibly a fraction, or a date. */
-export function retryAfterOf(headers: Headers): number | undefined {
-  const value = headers.get('retry-after');
-  if (!value) return undefined;
-  const seconds = /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
-  return Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : undefined;
+  const wait = parseRetryAfter(headers.get('retry-after'), Date.now());
+  return new Problem(kind, `returns ${status}`, wait, status);
 }

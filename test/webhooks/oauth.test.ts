@@ -154,8 +154,8 @@ describe('a token', () => {
     const sealed = await sealClient(env, id, { ...client, tokenUrl: 'https://10.0.0.1/token' });
     await rows('update webhooks set oauth = ?1 where id = ?2', JSON.stringify(sealed), id);
     await tale.happen();
-    const answer = 'token endpoint has an address that we do not call';
-    expect((await attempted(id)).log).toMatchObject([{ result: 'token', answer }]);
+    const reason = 'token endpoint has an address that we do not call';
+    expect((await attempted(id)).log).toMatchObject([{ result: 'token', reason }]);
     expect(tale.heard.got).toEqual([]);
   });
 
@@ -208,7 +208,7 @@ describe('a token endpoint that fails', () => {
       const hook = await register();
       await tale.happen();
       const { log } = await attempted(hook.id);
-      expect(log[0]).toMatchObject({ result: 'token', answer: `token endpoint ${says}` });
+      expect(log[0]).toMatchObject({ result: 'token', reason: `token endpoint ${says}` });
       expect(JSON.stringify(log)).not.toContain(client.clientSecret);
       expect(tale.heard.got).toEqual([]);
     },
@@ -221,9 +221,11 @@ describe('a token endpoint that fails', () => {
     const { id } = await attempted(hook.id);
     const { cookie } = await signIn(tale.us);
     const page = await ask('GET', `/portal/webhooks/${hook.id}/deliveries/${id}`, { cookie });
-    expect(await page.text()).toMatch(/No access token[\s\S]*token endpoint responded 400: invalid_scope/);
+    expect(await page.text()).toMatch(/No access token[\s\S]*Token endpoint responded 400: invalid_scope/);
     const { data } = await api().get<object[]>(`/deliveries?webhookId=${hook.id}`);
-    expect(data).toMatchObject([{ lastAnswer: { kind: 'token', status: null } }]);
+    expect(data).toMatchObject([
+      { lastAnswer: { kind: 'token', status: null, reason: 'token endpoint responded 400: invalid_scope' } },
+    ]);
   });
 
   it('is asked once for the deliveries that wait, not once for each', async () => {

@@ -108,6 +108,8 @@ export const words: Record<string, string> = {
   'DeliverySummary.createdAt': 'When the notification was received.',
   'LastAnswer.status': "The receiver's HTTP status; null if there was none.",
   'LastAnswer.at': 'When that attempt was made.',
+  'LastAnswer.reason':
+    'What else is known of a failure, in words: where a redirect leads, or what the token endpoint returned.',
   vin: 'The vehicle identification number.',
   receivedAt: 'When the service first received it.',
   latitude: 'Degrees north of the equator.',

@@ -56,6 +56,7 @@ export const AttemptEntry = v.object({
   durationMs: v.number(),
   result: v.string(),
   status: v.optional(count),
+  reason: described(v.optional(v.string()), 'What else is known of a failure, in words.'),
   answer: v.optional(v.string()),
   retryAfter: v.optional(described(v.number(), 'In milliseconds.')),
 });

@@ -8,6 +8,7 @@ import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import { madeUpVin } from '../../webhooks/simulate.ts';
 import { PostButton } from '../ui/buttons.tsx';
 import { done, submit } from '../ui/form.ts';
+import { capital } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
@@ -122,6 +123,7 @@ const Attempts = ({ delivery }: { delivery: Delivery }) => {
             <State mood={attempt.result === 'success' ? 'ok' : 'bad'}>{briefly(attempt)}</State>
             <div>
               in {duration(attempt.durationMs)}
+              {attempt.reason && <p class="wrap-anywhere">{capital(attempt.reason)}</p>}
               {'answer' in attempt && attempt.answer !== '' && (
                 <pre>
                   <code>{attempt.answer}</code>

@@ -1,5 +1,6 @@
 import { isPrintable } from '../../platform/fields.ts';
-import { call, retryAfterOf } from '../call.ts';
+import { parseRetryAfter } from '../../platform/retry-after.ts';
+import { call } from '../call.ts';
 import type { Access, Json } from '../connector.ts';
 import { Problem, type ProblemKind } from '../problem.ts';
 import { at, field, iso, listAt } from '../read.ts';
@@ -151,8 +152,12 @@ function typeOf(error: unknown): string {
 
 /** How long to wait: `Retry-After`, or until the limit is reset, which every response says. */
 function waitOf(headers: Headers): number | undefined {
-  const resetsIn = Date.parse(headers.get('x-rate-limit-reset') ?? '') - Date.now();
-  return retryAfterOf(headers) ?? (Number.isFinite(resetsIn) ? Math.max(0, resetsIn) : undefined);
+  const now = Date.now();
+  const resetsIn = Date.parse(headers.get('x-rate-limit-reset') ?? '') - now;
+  return (
+    parseRetryAfter(headers.get('retry-after'), now) ??
+    (Number.isFinite(resetsIn) ? Math.max(0, resetsIn) : undefined)
+  );
 }
 
 /** The origin of a server, which may be a bare host; undefined if it is invalid. */

@@ -156,7 +156,10 @@ export async function post(env: Env, { id, kind, address }: Target, message: Ale
   if (outcome.result === 'timeout') return `did not respond within ${channelTimeoutMs / 1000} s`;
   const said = 'answer' in outcome ? outcome.answer.trim() : '';
   // Slack gives the reason as one word, such as `channel_is_archived`. Other text may repeat a secret.
-  return failureDescription(outcome, 'returned') + (/^[a-z_]{3,60}$/.test(said) ? `: ${said}` : '');
+  const { result, status } = outcome; // the address is a secret, and a redirect may repeat it
+  return (
+    failureDescription({ result, status }, 'returned') + (/^[a-z_]{3,60}$/.test(said) ? `: ${said}` : '')
+  );
 }
 
 async function record(db: Database, ended: Ended[], now: number): Promise<void> {

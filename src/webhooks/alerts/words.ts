@@ -1,7 +1,7 @@
 import { type Attempt, retries } from '../deliveries/policy.ts';
 
 /** The result of an attempt. */
-export type Happened = Pick<Attempt, 'result' | 'status'>;
+export type Happened = Pick<Attempt, 'result' | 'status' | 'reason'>;
 
 /** The failures without a response: in a word or two, and to follow "Your receiver". */
 const failures = {
@@ -9,7 +9,7 @@ const failures = {
   dns: { brief: 'Host not found', does: 'has a host name that cannot be found' },
   tls: { brief: 'Bad certificate', does: 'has no certificate that we can trust' },
   connection: { brief: 'No connection', does: 'cannot be reached' },
-  token: { brief: 'No access token', does: 'is not called, because its token endpoint fails' },
+  token: { brief: 'No access token', does: 'was not called, because it needs an access token' },
   'blocked address': { brief: 'Address not allowed', does: 'has an address that we do not call' },
 };
 
@@ -19,18 +19,20 @@ export function briefly({ result, status }: Happened): string {
   return result === 'redirect' ? `${status} Redirect` : failures[result].brief;
 }
 
-/** What a receiver does, to follow "Your receiver": "returns 410 Gone". */
-export function failureDescription({ result, status }: Happened, returns = 'returns'): string {
-  if (result === 'success' || result === 'status') return `${returns} ${nameOf(status)}`;
-  return result === 'redirect' ? `${returns} a redirect (${status})` : failures[result].does;
+/** What a receiver does, to follow "Your receiver": "returns 410 Gone". `inTime` follows a status. */
+export function failureDescription(happened: Happened, returns = 'returns', inTime = ''): string {
+  const { result, status, reason } = happened;
+  if (result === 'redirect') return [returns, `a redirect (${status})`, reason].filter(Boolean).join(' ');
+  const hasStatus = result === 'success' || result === 'status';
+  const does = hasStatus ? `${returns} ${nameOf(status)}${inTime}` : failures[result].does;
+  return reason === undefined ? does : `${does}: ${reason}`;
 }
 
 /** The result of an attempt as a sentence. */
 export function outcomeOf(attempt: Happened & { durationMs: number }): string {
-  const outcome = `Your receiver ${failureDescription(attempt, 'returned')}`;
-  if (attempt.result in failures) return `${outcome}.`;
-  const inTime = `${outcome} in ${duration(attempt.durationMs)}.`;
-  return attempt.result === 'redirect' ? `${inTime} Redirects are not followed.` : inTime;
+  const inTime = ` in ${duration(attempt.durationMs)}`;
+  const outcome = `Your receiver ${failureDescription(attempt, 'returned', inTime)}.`;
+  return attempt.result === 'redirect' ? `${outcome} Redirects are not followed.` : outcome;
 }
 
 /** The duration of a call: "41 ms", "2,140 ms", "15 s". */

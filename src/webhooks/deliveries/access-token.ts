@@ -100,7 +100,7 @@ async function request(env: Env, client: OAuthClient, until: number): Promise<To
   const pair = [clientId, clientSecret].map((text) => new URLSearchParams([['', text]]).toString().slice(1));
   const basic = { Authorization: `Basic ${new TextEncoder().encode(pair.join(':')).toBase64()}` };
   const first = await ask(env, client.tokenUrl, grant, until, basic);
-  if (!first.problem || !/invalid_client| 401/.test(first.problem.answer)) return first;
+  if (!first.problem || !/invalid_client| 401/.test(first.problem.reason ?? '')) return first;
   return ask(env, client.tokenUrl, { ...grant, client_id: clientId, client_secret: clientSecret }, until);
 }
 
@@ -124,7 +124,8 @@ async function ask(
   const outcome = await callOnce(url, init, Math.max(1, Math.min(tokenTimeoutMs, until - at)), (response) =>
     beginningOf(response, maxTokenBytes, tokenTimeoutMs),
   );
-  if (!('answer' in outcome)) return problem(failures[outcome.result]);
+  if (outcome.result === 'token' || !('answer' in outcome))
+    return problem(failures[outcome.result as keyof typeof failures]);
   if (outcome.result !== 'success') {
     const refusal = v.safeParse(Refused, outcome.answer);
     return problem(`responded ${outcome.status}${refusal.success ? `: ${refusal.output.error}` : ''}`);
@@ -155,7 +156,7 @@ const Refused = v.pipe(
 );
 
 const problem = (what: string): Token => ({
-  problem: { result: 'token', answer: `token endpoint ${what}` },
+  problem: { result: 'token', reason: `token endpoint ${what}` },
   goodUntil: Date.now() + problemKeptMs,
 });
 

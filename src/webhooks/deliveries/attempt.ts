@@ -2,7 +2,8 @@ import { version } from '../../../package.json';
 import type { PlainField } from '../fields.ts';
 import type { WebhookInput } from '../schema.ts';
 import { signatureHeaders } from '../signing.ts';
-import { callTimeoutMs, kindOf, type Outcome, parseRetryAfter } from './policy.ts';
+import { callTimeoutMs, kindOf, type Outcome } from './policy.ts';
+import { outcomeOf } from './reasons.ts';
 
 /**
  * A webhook's receiver, ready to be called: its address is checked, its headers are decrypted and complete. Each of the
@@ -64,33 +65,11 @@ export async function callOnce(
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(url, { ...init, redirect: 'manual', signal });
-    return outcomeOf(response, await textOf(response));
+    return outcomeOf(response, await textOf(response), url);
   } catch (error) {
     return { result: kindOf(error) };
   }
 }
-
-function outcomeOf({ status, headers }: Response, answer: string): Outcome {
-  if (status >= 200 && status < 300) return { result: 'success', status, answer };
-  if (status >= 300 && status < 400) return { result: 'redirect', status, answer };
-  const unreached = networkFailures[status];
-  if (unreached && networkBody.test(answer)) return { result: unreached, status };
-  const retryAfter = parseRetryAfter(headers.get('retry-after'), Date.now());
-  return { result: 'status', status, answer, retryAfter };
-}
-
-/** How Cloudflare's network reports an unreachable receiver, by status and body. */
-const networkFailures: { [status: number]: 'tls' | 'dns' | 'connection' | 'timeout' } = {
-  520: 'connection', // an empty or unreadable response
-  521: 'connection', // refused
-  522: 'timeout', // of the connection
-  523: 'connection', // no route
-  524: 'timeout', // of the response
-  525: 'tls',
-  526: 'tls',
-  530: 'dns',
-};
-const networkBody = /^error code: \d+\s*$/;
 
 /** The first KiB of the response as text, if it arrives within a second. Reads at most 4 KiB. */
 const firstKiB = async (response: Response): Promise<string> =>

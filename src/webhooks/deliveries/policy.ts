@@ -2,12 +2,16 @@ import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
 export const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 
-/** The outcome of one HTTP call of a delivery. `answer` is the first KiB of the response as text. */
-export type Outcome =
+/**
+ * The outcome of one HTTP call of a delivery. `answer` is the first KiB of the response as text, `reason` what else is
+ * known of a failure, in words.
+ */
+export type Outcome = { reason?: string } & (
   | { result: 'success'; status: number; answer: string }
   | { result: 'status' | 'redirect'; status: number; answer: string; retryAfter?: number | undefined }
-  | { result: 'token'; status?: undefined; answer: string } // the token endpoint failed
-  | { result: 'timeout' | 'dns' | 'tls' | 'connection' | 'blocked address'; status?: number };
+  | { result: 'token'; status?: undefined } // the token endpoint failed
+  | { result: 'timeout' | 'dns' | 'tls' | 'connection' | 'blocked address'; status?: number }
+);
 
 /** One attempt as stored. Times are milliseconds; nothing of the request is kept. */
 export type Attempt = { at: number; durationMs: number } & Outcome;
@@ -149,14 +153,6 @@ export function kindOf(error: unknown): 'timeout' | 'dns' | 'tls' | 'connection'
   if (/dns|resolve|getaddrinfo/i.test(message)) return 'dns';
   if (/tls|ssl|certificate/i.test(message)) return 'tls';
   return 'connection';
-}
-
-/** Parses a Retry-After header, in seconds or as a date, to milliseconds from `now`. */
-export function parseRetryAfter(value: string | null, now: number): number | undefined {
-  if (value === null) return undefined;
-  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * second;
-  const at = /^[A-Za-z]{3},/.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
 /** Whether a status asks to be called later. */

@@ -280,5 +280,10 @@ export const summaryOf = ({
   attempts: delivery.attempts,
   nextAttemptAt: nextAttemptAt === null ? null : timestamp(nextAttemptAt),
   createdAt: timestamp(createdAt),
-  lastAnswer: last && { status: last.status ?? null, kind: last.result, at: timestamp(last.at) },
+  lastAnswer: last && {
+    status: last.status ?? null,
+    kind: last.result,
+    at: timestamp(last.at),
+    ...(last.reason !== undefined && { reason: last.reason }),
+  },
 });

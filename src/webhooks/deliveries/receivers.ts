@@ -20,7 +20,7 @@ export type Receiver = {
   /** How many calls may be in flight now; 0 while its circuit is open, or the webhook paused. */
   window: number;
   /** Null if unknown. */
-  lastFailure: Pick<Attempt, 'result' | 'status'> | null;
+  lastFailure: Pick<Attempt, 'result' | 'status' | 'reason'> | null;
 };
 
 type StoredReceiver = Omit<Receiver, 'lastFailure'> & { lastFailure: string | null };

@@ -32,7 +32,7 @@ export type ReceiverReport = {
   window: number;
   /** If it works again: whether it was failing, or its circuit was open. */
   recovered?: 'failing' | 'open';
-  last?: Pick<Attempt, 'result' | 'status'>;
+  last?: Pick<Attempt, 'result' | 'status' | 'reason'>;
 };
 
 /** What else is recorded with outcomes: what they say of the receiver, and what is to be counted now. */
@@ -166,8 +166,8 @@ export function reportOf(
       continue;
     }
     report.failures++;
-    const { result, status = 0 } = attempt;
-    report.last = { result, ...(status && { status }) };
+    const { result, status = 0, reason } = attempt;
+    report.last = { result, ...(status && { status }), ...(reason && { reason }) };
     report.overloaded ||= attempt.result === 'timeout' || status === 429 || status >= 500;
   }
   if (report.successes > 0 && report.failures === 0 && failures > 0)

@@ -34,7 +34,12 @@ const id = v.pipe(v.string(), v.uuid());
 const time = v.pipe(v.string(), v.isoTimestamp());
 const integer = v.pipe(v.number(), v.integer());
 
-export const LastAnswer = v.object({ status: v.nullable(integer), kind: v.string(), at: time });
+export const LastAnswer = v.object({
+  status: v.nullable(integer),
+  kind: v.string(),
+  at: time,
+  reason: v.optional(v.string()),
+});
 
 /** A delivery as clients list it: without payload, and of the response only the status. */
 export const DeliverySummary = v.object({

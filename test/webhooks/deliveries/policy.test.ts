@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  nextAfter,
-  type Outcome,
-  parseRetryAfter,
-  scheduleOf,
-} from '../../../src/webhooks/deliveries/policy.ts';
+import { nextAfter, type Outcome, scheduleOf } from '../../../src/webhooks/deliveries/policy.ts';
 import { ACCIDENT, EVENT } from '../../../src/webhooks/notifications/types.ts';
 
 const first = { type: EVENT, attempts: 1 } as const;
@@ -70,15 +65,4 @@ describe('after an attempt', () => {
       ),
     );
   });
-});
-
-it.each([
-  [null, undefined],
-  ['7', 7000],
-  ['soon', undefined],
-  ['-5', undefined],
-  ['Thu, 01 Jan 1970 00:01:00 GMT', 59_000],
-  ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
-])('Retry-After %s is read as %s ms', (value, ms) => {
-  expect(parseRetryAfter(value, 1000)).toBe(ms);
 });

@@ -1,8 +1,10 @@
 import * as v from 'valibot';
 import { accidents } from '../fleet/lists/accidents.ts';
-import { dayMs } from '../platform/durations.ts';
-import type { ProviderRecord } from './connector.ts';
-import { at, idAt } from './read.ts';
+import { acceptRecords } from '../ingest/accept.ts';
+import { dayMs, hourMs, minuteMs } from '../platform/durations.ts';
+import type { Json, ProviderRecord } from './connector.ts';
+import { Problem } from './problem.ts';
+import { idAt } from './read.ts';
 
 /** A provider's data about a crash: its level, its report, and its force. */
 export type Crash = {
@@ -20,13 +22,12 @@ const optional = Object.entries({ driver, maxSpeedKph, accelerationG, severity, 
 
 /**
  * The records of an accident: one per level reached, since each is notified once, or one that dismisses it. None
- * without a VIN and a place: until both are known it stays a safety event.
+ * without a usable VIN and place: until both are known it stays a safety event.
  */
 export function crashRecords(
   { sourceId, sourceUpdatedAt, startedAt, location, ...event }: ProviderRecord,
   { vin, level, dismissed, reportUrl, accelerationG: force, ...crash }: Crash,
 ): ProviderRecord[] {
-  if (vin === null || location === null) return [];
   const accelerationG = typeof force === 'number' ? Math.abs(force) : undefined;
   const said: { [name: string]: unknown } = { ...event, detectedAt: event.issuedOn, ...crash, accelerationG };
   const record = {
@@ -36,11 +37,13 @@ export function crashRecords(
     eventTime: startedAt,
     vin,
     location,
+    notificationLevel: 1,
     ...Object.fromEntries(
       optional.flatMap(([name, { input }]) => (v.is(input, said[name]) ? [[name, said[name]]] : [])),
     ),
   };
-  if (dismissed) return [{ ...record, notificationLevel: 1, dismissed: true }];
+  if (acceptRecords([record]).rejected.length > 0) return [];
+  if (dismissed) return [{ ...record, dismissed: true }];
   return Array.from({ length: level }, (_, i) => ({
     ...record,
     notificationLevel: i + 1,
@@ -48,29 +51,48 @@ export function crashRecords(
   }));
 }
 
-/** A crash that may still be dismissed, stored in a feed's cursor. */
+/** A crash that may still be dismissed, or become an accident; stored in a feed's cursor. */
 export type OpenCrash = {
   id: string;
-  vin: string;
   startedAt: string;
-  location: { latitude: number; longitude: number };
   /** The level reached. */
   level: number;
   /** When it was first seen (milliseconds since 1970), if that confirms it. */
   seenAt?: number;
+  /** Of an accident. */
+  vin?: Json;
+  location?: Json;
+  /** When one that is no accident yet is read again (milliseconds since 1970), and its `issuedOn`. */
+  againAt?: number;
+  issuedOn?: Json;
 };
 
-/** How long crashes stay open; later they are never dismissed. */
+/** How long crashes stay open. Later they are never dismissed, and do not become accidents. */
 export const openDays = 7;
 
 /** How many of the newest are kept; the others keep their level. */
 const mostOpen = 100;
 
-/** Whether it can be dismissed later, and is short enough to store. */
-const isOpenCrash = (crash: { [key in keyof OpenCrash]: unknown }): crash is OpenCrash =>
-  [crash.id, crash.vin, crash.startedAt].every((text) => typeof text === 'string' && text.length <= 64) &&
-  Number.isFinite(Date.parse(String(crash.startedAt))) &&
-  ['latitude', 'longitude'].every((name) => typeof at(crash.location, name) === 'number');
+/** How long the parts of one may be that are stored. */
+const maxText = 64;
+const maxPlace = 300;
+
+/** Whether a value of the provider's JSON may be stored. */
+const isShort = (value: unknown, most = maxText): value is Json =>
+  value !== undefined && JSON.stringify(value).length <= most;
+
+/** What is stored of a crash; undefined without an id and a time. */
+function openCrash(
+  { sourceId: id, startedAt, issuedOn, location }: ProviderRecord,
+  { vin, level }: Crash,
+  { isAccident, againAt, seenAt }: { isAccident: boolean; againAt: number; seenAt: number | undefined },
+): OpenCrash | undefined {
+  const isTimed = typeof startedAt === 'string' && Number.isFinite(Date.parse(startedAt));
+  if (typeof id !== 'string' || !isTimed || ![id, startedAt].every((text) => isShort(text))) return undefined;
+  const crash = { id, startedAt, level, ...(seenAt && { seenAt }) };
+  if (!isAccident) return { ...crash, againAt, ...(isShort(issuedOn) && { issuedOn }) };
+  return isShort(vin) && isShort(location, maxPlace) ? { ...crash, vin, location } : undefined;
+}
 
 /** The records that dismiss a crash. `sourceUpdatedAt` is the time of the version that does so, if there is one. */
 export const dismissed = (
@@ -117,10 +139,44 @@ export function follow(
     const { event, crash, isKnown, seenAt } = read(item, known);
     const notified = isKnown ? [] : [event];
     if (!crash) return [...notified, ...(known ? dismissed(known, event.sourceUpdatedAt) : [])];
-    const { startedAt, location } = event;
-    const next = { id, vin: crash.vin, startedAt, location, level: crash.level, ...(seenAt && { seenAt }) };
-    if (!crash.dismissed && isOpenCrash(next)) open.set(id, next);
-    return isKnown ? [] : [event, ...crashRecords(event, crash)];
+    const accident = crashRecords(event, crash);
+    const { againAt } = known ?? {};
+    const isAccident = accident.length > 0;
+    const next = openCrash(event, crash, { isAccident, againAt: againAt ?? now + minuteMs, seenAt });
+    if (next && !crash.dismissed) open.set(id, next);
+    const becomesOne = againAt !== undefined && isAccident;
+    return isKnown && !becomesOne ? [] : [event, ...accident];
   });
   return { records, open: stillOpen([...open.values()], now) };
+}
+
+/** How many crashes are read again with a page. */
+const againPerPage = 3;
+
+/**
+ * Reads crashes again that are no accidents yet: after 1, 2, 4 minutes and so on, then each hour. `read` returns items
+ * among which the crash is. If the provider fails, the next time will do.
+ *
+ * @throws Problem: rate limited
+ */
+export async function readAgain(
+  open: OpenCrash[],
+  now: number,
+  read: (crash: OpenCrash) => Promise<unknown[]>,
+): Promise<{ items: unknown[]; open: OpenCrash[] }> {
+  const due = open.filter(({ againAt }) => againAt !== undefined && againAt <= now).slice(0, againPerPage);
+  const found = due.map(async (crash) => {
+    try {
+      return (await read(crash)).filter((item) => idAt(item, 'id') === crash.id);
+    } catch (error) {
+      if (error instanceof Problem && error.kind !== 'rate limited') return [];
+      throw error;
+    }
+  });
+  const later = ({ startedAt }: OpenCrash) =>
+    now + Math.min(Math.max(minuteMs, now - Date.parse(startedAt)), hourMs);
+  return {
+    items: (await Promise.all(found)).flat(),
+    open: open.map((crash) => (due.includes(crash) ? { ...crash, againAt: later(crash) } : crash)),
+  };
 }

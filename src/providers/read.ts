@@ -25,10 +25,10 @@ export function at(value: unknown, ...path: (string | number)[]): unknown {
   return found;
 }
 
-/** The same for a field of a record: null instead of undefined and `""`. */
+/** The same for a field of a record: null instead of undefined and blank text. */
 export function field(value: unknown, ...path: (string | number)[]): unknown {
   const found = at(value, ...path);
-  return found === undefined || found === '' ? null : found;
+  return found === undefined || (typeof found === 'string' && found.trim() === '') ? null : found;
 }
 
 /** The same for fields of these names, which a record has too. */
@@ -44,9 +44,7 @@ export function joinedFields(value: unknown, ...names: string[]): unknown {
 /** The same for a number, which some providers send as text. */
 export function numeric(value: unknown, ...path: (string | number)[]): unknown {
   const found = field(value, ...path);
-  return typeof found === 'string' && found.trim() !== '' && Number.isFinite(Number(found))
-    ? Number(found)
-    : found;
+  return typeof found === 'string' && Number.isFinite(Number(found)) ? Number(found) : found;
 }
 
 /** The same for an id: numbers become text, and `"0"` is null. */

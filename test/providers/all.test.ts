@@ -4,7 +4,15 @@ import { describe, expect, it, vi } from 'vitest';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { through } from '../../src/platform/db/through.ts';
 import { pull } from '../../src/providers/pull.ts';
-import { makePullDue, providerStory, pullAll, pullColumn, pullRun, refusalsOf } from '../support/provider.ts';
+import {
+  aheadBy,
+  makePullDue,
+  providerStory,
+  pullAll,
+  pullColumn,
+  pullRun,
+  refusalsOf,
+} from '../support/provider.ts';
 import type { Fleet, FleetEvent } from '../support/providers/fleet.ts';
 import { geotabFleet } from '../support/providers/geotab.ts';
 import { motiveFleet } from '../support/providers/motive.ts';
@@ -97,6 +105,26 @@ describe.each(fleets)('%s', (provider, make) => {
     });
     for (let minutes = 0; minutes < 2; minutes++) await pullAll(id);
     expect(await sourceIds('safety_events', id)).toEqual(expect.arrayContaining(added));
+  });
+
+  it('sends a crash as a safety event while it has no usable VIN or place, and as an accident once it has', async () => {
+    const fleet = served();
+    const id = await tale.connectWith(fleet.credential, [1, 2]);
+    const from = new Date().toISOString();
+    for (const [n, vin] of [' ', ''].entries()) fleet.setVin(n, vin);
+    await pullAll(id);
+    const events = [0, 1, 2].map((n) => fleet.addEvent(n, true));
+    events[2]?.move(null);
+    await pullAll(id);
+    await tale.arrived(3);
+    expect(await tale.accidents(id, { from })).toEqual([]);
+    for (const n of [0, 1]) fleet.setVin(n, `1FUJGLDR5CLBP880${n}`);
+    events[2]?.move(39.5);
+    aheadBy(5);
+    for (let minutes = 0; minutes < 2; minutes++) await pullAll(id);
+    await tale.arrived(6);
+    const known = (await tale.accidents(id, { from })).map(({ eventId }) => eventId);
+    expect(known.sort()).toEqual(events.map(({ sourceId }) => recordId(id, 'accident', sourceId)).sort());
   });
 
   it('has events notified at once whose vehicle is not known yet', async () => {

@@ -324,6 +324,73 @@ describe('collisions', () => {
     expect(vins).toEqual(['1FTBW3XM510000002', '1FTBW3XM5KKA12345']);
   });
 
+  describe('that several rules find, seconds apart,', () => {
+    const dismiss = (exception: Item) =>
+      geotabChange(exception, {
+        state: 'ExceptionEventStateDismissedId',
+        lastModifiedDateTime: iso(Date.now() + 30_000),
+      });
+
+    it('are one accident, also when the second is known later, and was made earlier', async () => {
+      const id = await connected([1]);
+      const at = Date.now() + 10_000;
+      happens(vans[0], 'RuleAccidentId', {}, at);
+      await pullAll(id);
+      await arrived(1);
+      happens(vans[0], 'RuleEnhancedMinorCollisionId', {}, at - 3_000);
+      happens(vans[1], 'RuleEnhancedMinorCollisionId', {}, at); // another vehicle's
+      happens(vans[0], 'RuleAccidentId', {}, at + 5 * minute); // another time
+      await pullAll(id);
+      await pullAfter(id, 70);
+      await arrived(5);
+      expect(
+        (await accidents(id)).map(({ severity, notificationLevel: level }) => [severity, level]),
+      ).toEqual(
+        expect.arrayContaining([
+          ['low', 2],
+          ['low', 2],
+          [null, 1],
+        ]),
+      );
+      expect(await events(id)).toHaveLength(4);
+    });
+
+    it('are a false alarm once the one that Geotab analyses is dismissed', async () => {
+      const id = await connected([1]);
+      const at = Date.now() + 1;
+      happens(vans[0], 'RuleAccidentId', {}, at);
+      const major = happens(vans[0], 'RuleEnhancedMajorCollisionId', {}, at + 2_000);
+      const legacy = happens(vans[1], 'RuleAccidentId', {}, at);
+      happens(vans[1], 'RuleEnhancedMajorCollisionId', {}, at + 2_000);
+      await pullAll(id);
+      await arrived(2);
+      for (const exception of [major, legacy]) dismiss(exception);
+      await pullAll(id);
+      await pullAfter(id, 62);
+      await arrived(4);
+      const [first, other] = vans.map(({ vehicleIdentificationNumber: vin }) => levels(vin));
+      expect([first, other]).toEqual([
+        [
+          [1, false, false],
+          [2, false, false],
+        ],
+        [
+          [1, false, false],
+          [2, true, false],
+        ],
+      ]);
+      expect((await accidents(id)).map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
+    });
+
+    it('are one in the history too', async () => {
+      const at = Date.now() - 2 * day;
+      happens(vans[0], 'RuleAccidentId', {}, at);
+      happens(vans[0], 'RuleEnhancedMajorCollisionId', {}, at + 2_000);
+      const id = await connected([], { historyDays: 10 });
+      expect(await accidents(id)).toMatchObject([{ notificationLevel: 2, severity: 'high' }]);
+    });
+  });
+
   it('of history are already confirmed or dismissed, and nobody is notified', async () => {
     const at = Date.now() - 2 * day;
     happens(vans[0], 'RuleEnhancedMajorCollisionId', {}, at);

@@ -1,17 +1,21 @@
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import type { Feed, Json, Page, ProviderRecord, Window } from '../connector.ts';
+import { openDays } from '../crash.ts';
 import { at, field, iso, listAt, msOf, place } from '../read.ts';
 import {
   accidentRecords,
   beganAt,
   briefly,
+  collisionOf,
+  collisionRules,
   eventRecord,
   isCollision,
   isValid,
+  madeAt,
   mayBeConfirmed,
   reference,
   ruleOf,
-  timeAt,
+  twinMs,
   vehicleRecord,
   vinOf,
 } from './records.ts';
@@ -47,13 +51,24 @@ const maxPositions = 300;
  */
 type Seen = { item: Json; word: string; vin: unknown; location: unknown; at?: number };
 
-/** Where exceptions stand, with the rules that are taken, and those that are looked at again. */
-type Progress = { version: string; rules: Rules; waiting: Seen[] };
+/**
+ * Where exceptions stand, with the rules that are taken, those that are looked at again, and the latest accidents told of,
+ * by the ids of their exceptions.
+ */
+type Progress = { version: string; rules: Rules; waiting: Seen[]; told?: string[] };
+
+/** How many accidents are kept, with ids of at most so many characters, to know their other exceptions. */
+const maxTold = 100;
+const maxId = 64;
+
+/** How many exceptions of a rule are read beside a collision. */
+const maxTwins = 20;
 
 export const events: Feed<Api> = {
   everyMinutes: 1,
   async changes(api, cursor, since) {
-    const { version, rules: known, waiting: before = [] } = (cursor ?? {}) as Partial<Progress>;
+    const progress = (cursor ?? {}) as Partial<Progress>;
+    const { version, rules: known, waiting: before = [], told: toldBefore = [] } = progress;
     const rules = await currentRules(api, known);
     const found = await feed(api, 'ExceptionEvent', {
       ...(version === undefined ? { since } : { version }),
@@ -66,33 +81,32 @@ export const events: Feed<Api> = {
     for (const id of last.keys()) left.delete(id);
     // Waiting ones may have been dismissed meanwhile: known only at the end of the feed.
     const isDue = ({ at = 0 }: Seen) => at <= now && !found.more;
-    const due = byUrgency([...left.values()].filter(isDue)).slice(0, triesPerPage);
+    const due = byUrgency([...left.values()].filter(isDue), now).slice(0, triesPerPage);
     for (const { item } of due) left.delete(idOf(item));
-    const { again, ...read } = await recordsOf(api, [...fresh, ...due], now);
-    const waiting = byUrgency([...left.values(), ...again])
+    const { again, told: news, ...read } = await recordsOf(api, rules, [...fresh, ...due], toldBefore, now);
+    const told = [...new Set([...news, ...toldBefore])].filter((id) => id.length <= maxId).slice(0, maxTold);
+    const waiting = byUrgency([...left.values(), ...again], now)
       .filter((one) => JSON.stringify(one).length <= maxLength)
       .slice(0, maxWaiting);
-    return { ...read, cursor: { version: found.version, rules, waiting } as Json, more: found.more }; // plain values
+    const after: Progress = { version: found.version, rules, waiting, ...(told.length > 0 && { told }) };
+    return { ...read, cursor: after as Json, more: found.more }; // plain values
   },
   history: { windowDays: 7, isExact: true, page: historyPage },
 };
 
 const idOf = (item: unknown): unknown => field(item, 'id');
 
-/** Collisions first, then the newest. */
-const byUrgency = (seen: Seen[]): Seen[] => {
-  const rank = ({ item }: Seen) => (isCollision(item) ? Number.MAX_SAFE_INTEGER : 0) + madeAt(item);
+/** Collisions of the last hour first, then the newest. */
+const byUrgency = (seen: Seen[], now: number): Seen[] => {
+  const isUrgent = (item: unknown) => isCollision(item) && now - madeAt(item) < waitsMs;
+  const rank = ({ item }: Seen) => (isUrgent(item) ? Number.MAX_SAFE_INTEGER : 0) + madeAt(item);
   return seen.toSorted((a, b) => rank(b) - rank(a));
 };
 
-/** When Geotab made an exception known; 0 if it does not say. */
-const madeAt = (item: unknown): number =>
-  [timeAt(item, 'createdDateTime'), timeAt(item, 'activeFrom')].map(msOf).find(Number.isFinite) ?? 0;
-
-/** When to look again for something of that age: less and less often, the last time at the end. */
-export function nextTry(madeAt: number, now: number): number | undefined {
+/** When to look again for something of that age: less and less often, at least each hour, the last time at the end. */
+export function nextTry(madeAt: number, now: number, lastsMs = waitsMs): number | undefined {
   const age = Math.max(0, now - madeAt);
-  return age >= waitsMs ? undefined : now + Math.min(Math.max(minuteMs, age), waitsMs - age);
+  return age >= lastsMs ? undefined : now + Math.min(Math.max(minuteMs, age), waitsMs, lastsMs - age);
 }
 
 /**
@@ -107,54 +121,76 @@ function seenIn({ words }: Rules, item: unknown, known?: Seen): Seen | undefined
   return { item: briefly(item) as Json, word, vin, location }; // of values as they were parsed
 }
 
-/** The records of exceptions with what is found of them, their vehicles, and those that are looked at again. */
-async function recordsOf(api: Api, seen: Seen[], now: number) {
-  const { places, devices } = await lookUp(api, seen, now);
+/**
+ * The records of exceptions with what is found of them, their vehicles, those that are looked at again, and the accidents
+ * told of.
+ */
+async function recordsOf(api: Api, rules: Rules, seen: Seen[], toldBefore: string[], now: number) {
+  const { places, devices, twins } = await lookUp(api, seen, now);
   const records: ProviderRecord[] = [];
   const again: Seen[] = [];
+  const told: string[] = [];
   for (const [i, { item, word, at, ...known }] of seen.entries()) {
     const location = places[i] ?? known.location;
     const vin = vinOf(devices.get(reference(item, 'device'))) ?? known.vin;
     const isNews = at === undefined || (known.location === null && location !== null);
     if (isValid(item) && isNews) records.push(eventRecord(item, word, location));
     const isOld = now - madeAt(item) >= waitsMs;
-    if (isCollision(item)) records.push(...accidentRecords(item, { vin, location, isOld }));
-    const isLacking = location === null || (isCollision(item) && vin === null) || mayBeConfirmed(item);
-    const next = isValid(item) && isLacking ? nextTry(madeAt(item), now) : undefined;
+    let isNoAccidentYet = false;
+    if (isCollision(item)) {
+      const others = (twins.get(idOf(item)) ?? []).filter((twin) => seenIn(rules, twin));
+      const collision = collisionOf(item, [item, ...others], [...told, ...toldBefore]);
+      const accident = accidentRecords(item, collision, { vin, location, isOld });
+      if (accident.length > 0) told.push(collision.id);
+      isNoAccidentYet = accident.length === 0 && collision.counts;
+      records.push(...accident);
+    }
+    const isLacking = location === null || isNoAccidentYet || mayBeConfirmed(item);
+    const lastsMs = isNoAccidentYet ? openDays * dayMs : waitsMs;
+    const next = isValid(item) && isLacking ? nextTry(madeAt(item), now, lastsMs) : undefined;
     if (next !== undefined) again.push({ item, word, vin, location, at: next });
   }
-  return { records, vehicles: [...devices.values()].map((device) => vehicleRecord(device)), again };
+  return { records, vehicles: [...devices.values()].map((device) => vehicleRecord(device)), again, told };
 }
 
 /**
- * Looks up where vehicles were when exceptions began, or null for each, and their devices by id. If Geotab refuses,
- * nothing is found.
+ * Looks up where vehicles were when exceptions began, or null for each, their devices by id, and what other exceptions
+ * there are of a collision, by the id of its own. If Geotab refuses, nothing is found.
  *
  * @throws Problem
  */
 async function lookUp(api: Api, seen: Seen[], now: number) {
   const items = seen.map(({ item }) => item);
   const ids = new Set(items.map((item) => reference(item, 'device')).filter((id) => typeof id === 'string'));
-  const near = await getAll(api, [
-    ...items.map((item) => positionsOf(item, narrowMs)),
-    ...[...ids].map((id) => ({ typeName: 'Device', search: { id }, resultsLimit: 1 })),
+  const crashes = items.filter(isCollision);
+  const [near = [], found = [], beside = []] = await getAll(api, [
+    items.map((item) => positionsOf(item, narrowMs)),
+    [...ids].map((id) => ({ typeName: 'Device', search: { id }, resultsLimit: 1 })),
+    crashes.flatMap(exceptionsBeside),
   ]);
   const places = items.map((item, i) => nearest(item, near[i], narrowMs));
   const left = items.filter((item, i) => places[i] === null && now - madeAt(item) >= preciseMs);
-  const wide = await getAll(
-    api,
-    left.map((item) => positionsOf(item, wideMs)),
-  );
+  const [wide = []] = await getAll(api, [left.map((item) => positionsOf(item, wideMs))]);
   for (const [i, item] of left.entries()) places[items.indexOf(item)] = nearest(item, wide[i], wideMs);
-  const devices = near.slice(items.length).flatMap((found) => found.slice(0, 1));
-  return { places, devices: new Map(devices.map((device) => [idOf(device), device])) };
+  const devices = found.flatMap((list) => list.slice(0, 1));
+  const { length } = collisionRules;
+  const twins = crashes.map((item, i) => {
+    const all = beside.slice(i * length, (i + 1) * length).flat();
+    return [idOf(item), all.filter((other) => isTwin(item, other))] as const;
+  });
+  return {
+    places,
+    devices: new Map(devices.map((device) => [idOf(device), device])),
+    twins: new Map(twins),
+  };
 }
 
-/** The lists that these calls of `Get` find; none if Geotab refuses them. */
-async function getAll(api: Api, wanted: object[]): Promise<unknown[][]> {
-  const calls = wanted.map((params) => ({ method: 'Get', params }));
+/** The lists that these calls of `Get` find, by groups of calls; none if Geotab refuses them. */
+async function getAll(api: Api, wanted: object[][]): Promise<unknown[][][]> {
+  const calls = wanted.flat().map((params) => ({ method: 'Get', params }));
   try {
-    return (await rpcAll(api, calls)).map((list) => listAt(list));
+    const lists = (await rpcAll(api, calls)).map((list) => listAt(list));
+    return wanted.map(({ length }) => lists.splice(0, length));
   } catch (error) {
     if (error instanceof GeotabError && error.kind === 'unexpected') return [];
     throw error;
@@ -168,6 +204,26 @@ function positionsOf(item: unknown, spanMs: number): object {
   const search = { deviceSearch: { id: String(reference(item, 'device')) }, ...dates };
   return { typeName: 'LogRecord', search, resultsLimit: maxPositions };
 }
+
+/** Asks for the exceptions of collision rules of the same vehicle at that time, by rule, dismissed ones too. */
+function exceptionsBeside(item: unknown): object[] {
+  const ms = beganAt(item) || 0;
+  const dates = { fromDate: iso(ms - twinMs), toDate: iso(ms + twinMs) };
+  const deviceSearch = { id: String(reference(item, 'device')) };
+  return collisionRules.map((id) => {
+    const search = { deviceSearch, ruleSearch: { id }, ...dates };
+    const dismissedToo = { includeInvalidated: true, includeDismissedEvents: true };
+    return {
+      typeName: 'ExceptionEvent',
+      search: { ...search, ...dismissedToo },
+      resultsLimit: maxTwins,
+    };
+  });
+}
+
+/** Whether another exception is of the same collision. */
+const isTwin = (item: unknown, other: unknown): boolean =>
+  idOf(other) !== idOf(item) && Math.abs(beganAt(other) - beganAt(item)) <= twinMs;
 
 /** The place of the position nearest in time to the beginning of the exception, or null. */
 function nearest(item: unknown, positions: unknown[] = [], spanMs: number): unknown {
@@ -220,7 +276,7 @@ async function historyPage(api: Api, window: Window, cursor: Json): Promise<Page
   const isCut = found.some((list) => list.length >= perRule);
   if ((isCut || seen.length > many) && to - from > minuteMs)
     return { records: [], next: { ...progress, span: Math.ceil((to - from) / 2) } };
-  const { records, vehicles } = await recordsOf(api, seen, Date.now());
+  const { records, vehicles } = await recordsOf(api, rules, seen, [], Date.now());
   const next = { rules, to: from, span: seen.length < few ? span * 4 : span };
   return { records, vehicles, next: from > window.from ? next : undefined };
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { minuteMs } from '../../platform/durations.ts';
 import type { ProviderRecord } from '../connector.ts';
 import { crashRecords } from '../crash.ts';
 import {
@@ -106,14 +107,16 @@ const collisions: { [rule: string]: { isAnalysed: boolean; severity?: string } }
   RuleAccidentId: { isAnalysed: false },
 };
 
+export const collisionRules = Object.keys(collisions);
+
 export const ruleOf = (item: unknown): unknown => reference(item, 'rule');
 
-const collisionOf = (item: unknown) => {
+const ruleFor = (item: unknown) => {
   const rule = ruleOf(item);
   return typeof rule === 'string' && Object.hasOwn(collisions, rule) ? collisions[rule] : undefined;
 };
 
-export const isCollision = (item: unknown): boolean => collisionOf(item) !== undefined;
+export const isCollision = (item: unknown): boolean => ruleFor(item) !== undefined;
 
 /**
  * Whether an exception is valid. A dismissed one has another state; how one reads that Geotab found invalid is unknown,
@@ -140,26 +143,47 @@ export const eventRecord = (item: unknown, word: string, location: unknown): Pro
   speedLimitKph: field(item, 'details', 'speedLimit'),
 });
 
+/** Several rules may find the same collision, seconds apart. */
+export const twinMs = minuteMs;
+
+/**
+ * The collision that an exception is of, as several rules may have found it: `all` are its exceptions, among them the
+ * item. `id` is the accident's: that of an exception it was told by before, otherwise of the first one made. It is real
+ * while one is valid of those that count: the analysed ones, otherwise all.
+ */
+export function collisionOf(item: unknown, all: unknown[], told: readonly string[]) {
+  const ids = all.toSorted((a, b) => madeAt(a) - madeAt(b) || (idOf(a) < idOf(b) ? -1 : 1)).map(idOf);
+  const analysed = all.filter(mayBeConfirmed);
+  const counting = analysed.length > 0 ? analysed : all;
+  return {
+    id: ids.find((id) => told.includes(id)) ?? ids[0] ?? idOf(item),
+    isReal: counting.some(isValid),
+    counts: counting.some((one) => idOf(one) === idOf(item)),
+  };
+}
+
+const idOf = (item: unknown): string => String(field(item, 'id'));
+
 /**
  * The records of a collision: level 1, level 2 once it was valid for an hour if Geotab analyses it, or its dismissal;
- * none while its place or VIN is unknown.
+ * none while its place or VIN is unknown, nor of an exception beside one that says more.
  */
 export function accidentRecords(
   item: unknown,
+  collision: ReturnType<typeof collisionOf>,
   { vin, location, isOld }: { vin: unknown; location: unknown; isOld: boolean },
 ): ProviderRecord[] {
-  const { isAnalysed, severity } = collisionOf(item) ?? {};
-  return crashRecords(eventRecord(item, '', location), {
-    vin,
-    level: isOld && isAnalysed ? 2 : 1,
-    dismissed: !isValid(item),
-    reportUrl: null,
-    severity,
-  });
+  const { isAnalysed, severity } = ruleFor(item) ?? {};
+  const { id, isReal, counts } = collision;
+  if (!counts || (isReal && !isValid(item))) return [];
+  return crashRecords(
+    { ...eventRecord(item, '', location), sourceId: id },
+    { vin, level: isOld && isAnalysed ? 2 : 1, dismissed: !isReal, reportUrl: null, severity },
+  );
 }
 
 /** Whether Geotab's analysis may still confirm or dismiss an exception. */
-export const mayBeConfirmed = (item: unknown): boolean => collisionOf(item)?.isAnalysed === true;
+export const mayBeConfirmed = (item: unknown): boolean => ruleFor(item)?.isAnalysed === true;
 
 const kept = [
   ...['id', 'rule', 'device', 'driver', 'state'],
@@ -171,5 +195,9 @@ export const briefly = (item: unknown): { [name: string]: unknown } => ({
   ...Object.fromEntries(kept.map((name) => [name, reference(item, name)])),
   details: sameFields(at(item, 'details'), 'maxSpeed', 'speedLimit'),
 });
+
+/** When Geotab made an exception known; 0 if it does not say. */
+export const madeAt = (item: unknown): number =>
+  [timeAt(item, 'createdDateTime'), timeAt(item, 'activeFrom')].map(msOf).find(Number.isFinite) ?? 0;
 
 export const beganAt = (item: unknown): number => msOf(at(item, 'activeFrom'));

@@ -1,9 +1,9 @@
 import { call } from '../call.ts';
 import type { Access, Connector, Feed, Json, Page } from '../connector.ts';
-import { follow, type OpenCrash } from '../crash.ts';
+import { follow, type OpenCrash, readAgain } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { Problem } from '../problem.ts';
-import { at, field, idFrom, iso, listAt } from '../read.ts';
+import { at, field, idFrom, iso, listAt, msOf } from '../read.ts';
 import { isHmac, isRecent } from '../signature.ts';
 import { assess, driverRecord, tripRecord, vehicleOfEvent, vehicleRecord } from './events.ts';
 
@@ -58,9 +58,19 @@ type Progress = { after: Json; from: number; newest: number; open: OpenCrash[] }
 const eventQuery = { includeAsset: true, includeDriver: true, includeVgOnlyEvents: true };
 
 async function eventPage(api: Api, query: Query, after: Json, known: OpenCrash[]) {
-  const found = await page(api, '/safety-events/stream', { ...eventQuery, ...query }, after);
-  const { records, open } = follow(found.items, known, Date.now(), assess);
-  return { ...found, read: { records, vehicles: found.items.map(vehicleOfEvent) }, open };
+  const now = Date.now();
+  const read = (query: Query, after: Json) =>
+    page(api, '/safety-events/stream', { ...eventQuery, ...query }, after);
+  const found = await read(query, after);
+  const createdAt = async ({ issuedOn, startedAt }: OpenCrash) => {
+    const ms = msOf(issuedOn ?? startedAt);
+    const [startTime, endTime] = [iso(ms), iso(ms + 1000)];
+    return (await read({ startTime, endTime, queryByTimeField: 'createdAtTime' }, null)).items;
+  };
+  const again = found.more ? { items: [], open: known } : await readAgain(known, now, createdAt);
+  const items = [...found.items, ...again.items];
+  const { records, open } = follow(items, again.open, now, assess);
+  return { ...found, read: { records, vehicles: items.map(vehicleOfEvent) }, open };
 }
 
 const events: Feed<Api> = {

@@ -1,6 +1,6 @@
 import { type Call, call } from '../call.ts';
 import type { Access, Connector, Json, Organisation, Window } from '../connector.ts';
-import { follow, type OpenCrash } from '../crash.ts';
+import { follow, type OpenCrash, readAgain } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { Problem } from '../problem.ts';
 import { at, field, idFrom, iso, itemsAt, listAt, nameFrom, namesOf } from '../read.ts';
@@ -85,8 +85,16 @@ async function tripPage(api: Api, query: Query, place: Json) {
 const asked = { expand: 'vehicle', raw: true, limit: 20 };
 
 async function eventPage(api: Api, query: Query, place: Json, known: OpenCrash[]) {
-  const { items, next } = await page(api, '/safety/events', { ...query, ...asked }, place);
-  const { records, open } = follow(items, known, Date.now(), (item) => ({
+  const read = (query: Query, place: Json) => page(api, '/safety/events', { ...query, ...asked }, place);
+  const { items: listed, next } = await read(query, place);
+  const begun = async ({ startedAt }: OpenCrash) => {
+    const from = Date.parse(startedAt);
+    return (await read(startedIn({ from, to: from + 1000 }), null)).items;
+  };
+  const now = Date.now();
+  const again = next === undefined ? await readAgain(known, now, begun) : { items: [], open: known };
+  const items = [...listed, ...again.items];
+  const { records, open } = follow(items, again.open, now, (item) => ({
     event: eventRecord(item, api.incidentTypeMap),
     crash: crashOf(item),
   }));

@@ -14,12 +14,14 @@ export type Fleet = {
   addBroken(): void;
   /** The n-th event since, of one vehicle after the other. */
   addEvent(n: number, isCrash: boolean): FleetEvent;
+  /** What the provider has as the VIN of the vehicle of the n-th event from now on. */
+  setVin(n: number, vin: string): void;
   /** The sourceIds of what there is, by table. */
   known(): { [table: string]: string[] };
 };
 
-/** `confirm` has the provider say that a crash was one. */
-export type FleetEvent = { sourceId: string; confirm(): void };
+/** `confirm` has the provider say that a crash was one, and `move` that it was at this latitude. */
+export type FleetEvent = { sourceId: string; confirm(): void; move(latitude: unknown): void };
 
 /** Soon enough to be after the connection was made, also in whole seconds. */
 export const soon = (n = 0) => Date.now() + 2_000 + n;

@@ -312,8 +312,10 @@ export function geotabFleet(): Fleet {
             createdDateTime: iso(now - dayMs),
             lastModifiedDateTime: iso(modifiedAt + 1),
           }),
+        move: (latitude) => void Object.assign(data.positions.at(-1) ?? {}, { latitude }),
       };
     },
+    setVin: (n, vin) => void geotabChange(device(n), { vehicleIdentificationNumber: vin }),
     known: () => ({
       vehicles: idsOf(data.devices),
       drivers: idsOf(data.users),

@@ -257,10 +257,10 @@ export function motiveFleet(): Fleet {
       data.performance.push(motiveEvent(vehicle(0), 'hard_brake', soon(), { max_speed: -3 }), null as never);
     },
     addEvent(n, isCrash) {
-      if (n % 3 === 2) {
+      if (n % 3 === 2 && !isCrash) {
         const event = motiveSpeeding(vehicle(n), soon(n));
         data.speeding.push(event);
-        return { sourceId: `speeding:${event.id}`, confirm() {} };
+        return { sourceId: `speeding:${event.id}`, confirm() {}, move() {} };
       }
       const type = isCrash ? 'crash' : 'cell_phone';
       const event = motiveEvent(vehicle(n), type, soon(n), { changedAt: changedAt() });
@@ -268,7 +268,13 @@ export function motiveFleet(): Fleet {
       return {
         sourceId: String(event.id),
         confirm: () => Object.assign(event, { coaching_status: 'coachable', changedAt: changedAt() }),
+        move: (lat) => Object.assign(event, { lat, changedAt: changedAt() }),
       };
+    },
+    setVin(n, vin) {
+      const { id } = Object.assign(vehicle(n), { vin, updated_at: changedAt() });
+      for (const one of data.performance)
+        if ((one.vehicle as Item).id === id) Object.assign(one.vehicle as Item, { vin });
     },
     known: () => ({
       vehicles: idsOf(data.vehicles),

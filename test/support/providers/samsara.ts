@@ -80,7 +80,13 @@ export function samsaraFleet(): Fleet {
       return {
         sourceId: String(event.id),
         confirm: () => Object.assign(event, { eventState: 'reviewed' }, change()),
+        move: (latitude) => Object.assign(event, { location: { latitude, longitude: -104.9 } }, change()),
       };
+    },
+    setVin(n, vin) {
+      const { id } = Object.assign(vehicle(n), { vin }, change());
+      for (const { asset } of data.events)
+        if ((asset as { id: unknown }).id === id) Object.assign(asset as object, { vin });
     },
     known: () => ({
       vehicles: idsOf(data.vehicles),

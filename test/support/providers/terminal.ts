@@ -238,8 +238,13 @@ export function terminalFleet(): Fleet {
       return {
         sourceId: String(event.id),
         confirm: () => Object.assign(event, taken(), { raw: review('coached') }),
+        move(latitude) {
+          const place = { latitude, longitude: -96.81 };
+          Object.assign(event, taken(), { startLocation: place, endLocation: place });
+        },
       };
     },
+    setVin: (n, vin) => void Object.assign(vehicle(n), taken(), { vin }),
     known: () => ({
       vehicles: idsOf(data.vehicles),
       drivers: idsOf(data.drivers),

@@ -18,6 +18,7 @@ create table vehicles (
   last_location     text check (json_valid(last_location)),
   external_id       text, -- the account's own identifier: no record sets it
   source_updated_at integer,
+  search_keys       text not null check (json_valid(search_keys)), -- what people find it by, in names
   created_at        integer not null,
   updated_at        integer not null
 ) strict, without rowid;
@@ -37,6 +38,7 @@ create table drivers (
   license_number    text,
   status            integer not null check (status in (0, 1)),
   source_updated_at integer,
+  search_keys       text not null check (json_valid(search_keys)), -- what people find it by, in names
   created_at        integer not null,
   updated_at        integer not null
 ) strict, without rowid;
@@ -159,20 +161,20 @@ create table changes (
   primary key (account_id, seq)
 ) strict, without rowid;
 
--- What people look for by its beginning: names of vehicles and drivers, and licence plates, in the order of the
--- alphabet, where A is a. Kept by triggers, which write only when one of them changes: an index over these columns would
--- be written each time that a vehicle moves.
+-- What people look for by its beginning, as search_keys has it: the names of vehicles and drivers, in the order of the
+-- alphabet, and as words the same from a further word on, and licence plates. Kept by triggers, which write only what
+-- has changed: an index over columns would be written each time that a vehicle moves. A full-text index would be a
+-- virtual table, and D1 exports no database that has one.
 create table names (
   account_id text not null,
-  kind       text not null check (kind in ('vehicle', 'plate', 'driver')),
-  name       text not null collate nocase,
+  kind       text not null check (kind in ('vehicle', 'vehicle word', 'driver', 'driver word')),
+  name       text not null,
   id         text not null, -- of the vehicle or driver
   primary key (account_id, kind, name, id)
 ) strict, without rowid;
-create trigger vehicle_added after insert on vehicles BEGIN insert into names values (new.account_id, 'vehicle', new.name, new.id); insert into names select new.account_id, 'plate', new.license_plate, new.id where new.license_plate is not null; END;
-create trigger vehicle_renamed after update of name on vehicles when old.name is not new.name BEGIN delete from names where account_id = old.account_id and kind = 'vehicle' and name = old.name and id = old.id; insert into names values (new.account_id, 'vehicle', new.name, new.id); END;
-create trigger vehicle_plated after update of license_plate on vehicles when old.license_plate is not new.license_plate BEGIN delete from names where account_id = old.account_id and kind = 'plate' and name = old.license_plate and id = old.id; insert into names select new.account_id, 'plate', new.license_plate, new.id where new.license_plate is not null; END;
-create trigger vehicle_removed after delete on vehicles BEGIN delete from names where account_id = old.account_id and kind = 'vehicle' and name = old.name and id = old.id; delete from names where account_id = old.account_id and kind = 'plate' and name = old.license_plate and id = old.id; END;
-create trigger driver_added after insert on drivers BEGIN insert into names values (new.account_id, 'driver', new.name, new.id); END;
-create trigger driver_renamed after update of name on drivers when old.name is not new.name BEGIN delete from names where account_id = old.account_id and kind = 'driver' and name = old.name and id = old.id; insert into names values (new.account_id, 'driver', new.name, new.id); END;
-create trigger driver_removed after delete on drivers BEGIN delete from names where account_id = old.account_id and kind = 'driver' and name = old.name and id = old.id; END;
+create trigger vehicle_added after insert on vehicles BEGIN insert into names select new.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, new.id from json_each(new.search_keys); END;
+create trigger vehicle_renamed after update of search_keys on vehicles when old.search_keys is not new.search_keys BEGIN delete from names where (account_id, kind, name, id) in (select old.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, old.id from json_each(old.search_keys) except select new.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, new.id from json_each(new.search_keys)); insert into names select new.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, new.id from json_each(new.search_keys) except select old.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, old.id from json_each(old.search_keys); END;
+create trigger vehicle_removed after delete on vehicles BEGIN delete from names where (account_id, kind, name, id) in (select old.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, old.id from json_each(old.search_keys)); END;
+create trigger driver_added after insert on drivers BEGIN insert into names select new.account_id, iif(key = 0, 'driver', 'driver word'), value, new.id from json_each(new.search_keys); END;
+create trigger driver_renamed after update of search_keys on drivers when old.search_keys is not new.search_keys BEGIN delete from names where (account_id, kind, name, id) in (select old.account_id, iif(key = 0, 'driver', 'driver word'), value, old.id from json_each(old.search_keys) except select new.account_id, iif(key = 0, 'driver', 'driver word'), value, new.id from json_each(new.search_keys)); insert into names select new.account_id, iif(key = 0, 'driver', 'driver word'), value, new.id from json_each(new.search_keys) except select old.account_id, iif(key = 0, 'driver', 'driver word'), value, old.id from json_each(old.search_keys); END;
+create trigger driver_removed after delete on drivers BEGIN delete from names where (account_id, kind, name, id) in (select old.account_id, iif(key = 0, 'driver', 'driver word'), value, old.id from json_each(old.search_keys)); END;

@@ -5,6 +5,7 @@ import { app } from '../src/app.ts';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../src/dev/fakes/samsara.ts';
 import { perEvent } from '../src/docs/per-event.ts';
 import { archive } from '../src/fleet/archive/job.ts';
+import { maxWords } from '../src/fleet/lists/search-keys.ts';
 import { pruneChanges } from '../src/fleet/note-changes.ts';
 import worker from '../src/index.ts';
 import { openDatabase, statement } from '../src/platform/db/database.ts';
@@ -147,6 +148,20 @@ describe('a call of 500 records that are all known', () => {
     expect(cost).toMatchObject({ trips: 1, written: 0, queued: 0 });
     expect(cost.read).toBeLessThanOrEqual(11 * 500 + 20);
   });
+});
+
+it('a new vehicle or driver is a row for each word of its name and for its plate, besides its own', async () => {
+  const written = async (record: object) => {
+    await vi.waitFor(() => expect(othersAreActive(us.accountId)).toBe(false), 2000);
+    return (await send(record)).cost.written - 1; // the change feed's
+  };
+  const person = { kind: 'driver', sourceId: 'd' };
+  const [indexesOfVehicle, indexesOfDriver] = [2, 2];
+  await send({ ...person, sourceId: 'first', name: 'Ann' }); // the hour's note of the key's use
+  expect(await written(vehicle({ name: '7', licensePlate: 'ABC-1234' }))).toBe(1 + indexesOfVehicle + 1 + 1);
+  expect(await written({ ...person, name: 'Jane Doe' })).toBe(1 + indexesOfDriver + 2);
+  const long = Array.from({ length: 40 }, (_, i) => `w${i}`).join(' ');
+  expect(await written({ ...person, sourceId: 'long', name: long })).toBe(1 + indexesOfDriver + maxWords);
 });
 
 describe('the change feed', () => {

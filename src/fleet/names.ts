@@ -4,6 +4,7 @@ import { asCaller, type Caller, notBeingDeleted } from '../platform/db/guard.ts'
 import { selected } from '../platform/db/pages.ts';
 import { drivers } from './lists/drivers.ts';
 import type { List } from './lists/list.ts';
+import { keyOf } from './lists/search-keys.ts';
 import { vehicles } from './lists/vehicles.ts';
 import { vinOf } from './lists/vin.ts';
 
@@ -26,7 +27,7 @@ export async function listByName<K extends keyof Kinds>(
   { after, limit }: { after?: string | undefined; limit: number },
 ): Promise<{ items: NamedItem<K>[]; next?: string }> {
   const list: List = kinds[kind];
-  const position = sql`(coalesce((select name from ${list.table} where id = ${after} and +account_id = ${caller.accountId}), ''), ${after})`;
+  const position = sql`(coalesce((select search_keys->>0 from ${list.table} where id = ${after} and +account_id = ${caller.accountId}), ''), ${after})`;
   const ids = sql`select id from names where account_id = ${caller.accountId} and kind = ${kind}
     ${after === undefined ? sql.empty() : sql`and (name, id) > ${position}`} order by name, id limit ${limit + 1}`;
   const [rows] = await asCaller(env, caller, (db) => [selectItems(db, caller, list, ids)]);
@@ -35,9 +36,9 @@ export async function listByName<K extends keyof Kinds>(
 }
 
 /**
- * Finds the account's vehicles whose name or licence plate begins with `text` or whose VIN it is, and the drivers whose
- * name begins with it, ignoring the case of A to Z. Returns at most `limit` and one more of each, by name, from index
- * ranges.
+ * Finds the account's vehicles and drivers with a name that begins with `text` or has a word that does, the vehicles
+ * whose licence plate begins with it, and those whose VIN it is. Case, accents, spaces and punctuation do not count.
+ * Returns at most `limit` and one more of each, by name, from index ranges.
  *
  * @throws Refusal: unauthenticated, forbidden
  */
@@ -55,7 +56,7 @@ export async function findByName(
   ]);
   return {
     vehicle: present<'vehicle'>(kinds.vehicle, vehicleRows).slice(0, most),
-    driver: present<'driver'>(kinds.driver, driverRows),
+    driver: present<'driver'>(kinds.driver, driverRows).slice(0, most),
   };
 }
 
@@ -64,7 +65,7 @@ const selectItems = (db: Database, { accountId }: Caller, { table, columns, conn
   statement<{ [key: string]: unknown }>(db)`select ${selected(columns)},
         (select coalesce(name, tsp) from connections where id = connection_id) as "connectionName"
       from ${table} where id in (${ids}) and +account_id = ${accountId} and ${notBeingDeleted(connection)}
-      order by name collate nocase, id`;
+      order by search_keys->>0, id`;
 
 const present = <K extends keyof Kinds>(list: List, rows: { [key: string]: unknown }[]) =>
   rows.map((row) => list.present(row) as NamedItem<K>); // by this kind's own list, which keeps what else a row has
@@ -81,8 +82,7 @@ export const maxMatches = 100;
 
 /**
  * Finds the account's vehicles and drivers that match everything typed: a vehicle by id, name, licence plate or VIN, a
- * driver by id or name. Names and plates match from their beginning, in any case. Returns at most 100 of each, in one
- * round trip, from index ranges.
+ * driver by id or name, as `findByName` does. Returns at most 100 of each, in one round trip, from index ranges.
  *
  * @throws Refusal: unauthenticated, forbidden
  */
@@ -115,19 +115,18 @@ function selectMatches(
     order by name, id limit ${maxMatches}`;
 }
 
-/** The ids of vehicles whose name or plate begins with a text, or whose VIN it is. */
+/** The ids of vehicles that a text means. */
 const vehiclesMeantBy = (caller: Caller, text: string, most: number): SQL =>
-  sql`${startingWith(caller, 'vehicle', text, most)} union ${startingWith(caller, 'plate', text, most)}
-    union ${withVin(caller, text)}`;
+  sql`${startingWith(caller, 'vehicle', text, most)} union ${withVin(caller, text)}`;
 
-const startingWith = (
-  { accountId }: Caller,
-  kind: 'vehicle' | 'plate' | 'driver',
-  text: string,
-  most: number,
-): SQL =>
-  sql`select id from (select id from names where account_id = ${accountId} and kind = ${kind}
-    and name >= ${text} and name < ${`${text}\u{10ffff}`} order by name limit ${most})`;
+/** The ids with a key that begins with a text: as many for the first key, which is of the whole name, as for others. */
+function startingWith({ accountId }: Caller, kind: keyof Kinds, text: string, most: number): SQL {
+  const key = keyOf(text);
+  const among = (keys: string) => sql`select id from (select id from names
+    where account_id = ${accountId} and kind = ${keys} and name >= ${key} and name < ${`${key}\u{10ffff}`}
+    order by name limit ${most})`;
+  return sql`${among(kind)} union ${among(`${kind} word`)}`;
+}
 
 /** How many vehicles of an account with the same VIN are found. */
 const maxSameVin = 1000;

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
+import { searchKeys } from '../../src/fleet/lists/search-keys.ts';
 import { vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { as, worldBefore } from '../support/world.ts';
@@ -16,18 +17,11 @@ const names = async () =>
 const send = (...records: object[]) => as(us.connection.ingestKey).send(...records);
 
 it('names and plates are kept as vehicles and drivers come, change and go', async () => {
-  await send(vehicle({ name: 'Truck 7', licensePlate: 'ABC 1' }), {
-    kind: 'driver',
-    sourceId: 'd',
-    name: 'Robin',
-  });
-  expect(await names()).toEqual(['driver Robin', 'plate ABC 1', 'vehicle Truck 7']);
-  await send(vehicle({ name: 'Truck 8', licensePlate: null }), {
-    kind: 'driver',
-    sourceId: 'd',
-    name: 'robin',
-  });
-  expect(await names()).toEqual(['driver robin', 'vehicle Truck 8']);
+  const person = { kind: 'driver', sourceId: 'd' };
+  await send(vehicle({ name: 'Truck 7', licensePlate: 'ABC-1' }), { ...person, name: 'Doe' });
+  expect(await names()).toEqual(['driver doe', 'vehicle truck7', 'vehicle word 7truck', 'vehicle word abc1']);
+  await send(vehicle({ name: '7', licensePlate: 'ABC 1' }), { ...person, name: 'Jane Doe' });
+  expect(await names()).toEqual(['driver janedoe', 'driver word doejane', 'vehicle 7', 'vehicle word abc1']);
   await rows('delete from vehicles where account_id = ?1', us.accountId);
   await rows('delete from drivers where account_id = ?1', us.accountId);
   expect(await names()).toEqual([]);
@@ -36,13 +30,14 @@ it('names and plates are kept as vehicles and drivers come, change and go', asyn
 it('a vehicle that moves writes no name again', async () => {
   const write = async (odometerKm: number, name: string) => {
     const { meta } = await env.DB.prepare(
-      `update vehicles set odometer_km = ?1, name = ?2 where account_id = ?3`,
+      `update vehicles set odometer_km = ?1, search_keys = ?2 where account_id = ?3`,
     )
-      .bind(odometerKm, name, us.accountId)
+      .bind(odometerKm, JSON.stringify(searchKeys(name, 'ABC-1234')), us.accountId)
       .run();
     return meta.rows_written;
   };
-  await send(vehicle({ name: 'Truck 7' }));
+  await send(vehicle({ name: 'Truck 7', licensePlate: 'ABC 1234' }));
   expect(await write(1, 'Truck 7')).toBe(1);
-  expect(await write(1, 'Truck 8')).toBe(1 + 2);
+  expect(await write(1, 'truck-7')).toBe(1);
+  expect(await write(1, 'Truck 8')).toBe(1 + 2 * 2);
 });

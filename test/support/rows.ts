@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import { searchKeys } from '../../src/fleet/lists/search-keys.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 
 /** What a query finds. */
@@ -27,10 +28,15 @@ export async function addRows(
   const required = columns.filter(({ notnull, pk, dflt_value }) => (notnull || pk) && dflt_value === null);
   const nothing = ({ name, type }: Column) =>
     usual[name] ?? (type !== 'TEXT' ? 0 : /(?:^|_)id$/.test(name) ? newId() : '[]');
-  const added = Array.from({ length: count }, (_, i) => ({
-    ...Object.fromEntries(required.map((column) => [column.name, nothing(column)])),
-    ...row(i),
-  }));
+  const isFound = required.some(({ name }) => name === 'search_keys');
+  const added = Array.from({ length: count }, (_, i) => {
+    const given = row(i);
+    return {
+      ...Object.fromEntries(required.map((column) => [column.name, nothing(column)])),
+      ...(isFound && { search_keys: JSON.stringify(searchKeys(String(given.name))) }),
+      ...given,
+    };
+  });
   const names = Object.keys(added[0] ?? {});
   for (let at = 0; at < count; at += rowsAtOnce)
     await db

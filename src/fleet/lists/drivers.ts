@@ -2,6 +2,7 @@ import { optional, orElse } from './field.ts';
 import { code, email, text } from './field-types.ts';
 import { equals } from './filters.ts';
 import { resource } from './resource.ts';
+import { searchKeys } from './search-keys.ts';
 
 export const drivers = resource({
   kind: 'driver',
@@ -15,6 +16,7 @@ export const drivers = resource({
     licenseNumber: optional(text(50, 'The number of their licence.', '99-123-4567')),
     status: orElse(code({ active: 1, inactive: 0 }, '1 active, 0 inactive.', 1), 1),
   },
+  searchKeys: ({ name }) => searchKeys(name),
   list: {
     path: '/drivers',
     order: 'createdAt',

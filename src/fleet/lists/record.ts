@@ -17,6 +17,7 @@ type ReservedName =
   | 'updatedAt'
   | 'hit'
   | 'nth'
+  | 'searchKeys'
   | 'size'
   | 'total';
 
@@ -25,6 +26,8 @@ export type RecordDeclaration<K extends string, F extends Fields> = {
   kind: K;
   /** A provider's sourceId, for examples. */
   sourceId: string;
+  /** What people find it by, as `searchKeys` makes it. */
+  searchKeys?: (record: RecordOutput<K, F>) => string[];
   /** The record's description in the API's document; by default `A new …, or a new version of one.` */
   record?: string;
   fields: F & { [N in ReservedName]?: never };
@@ -104,7 +107,7 @@ const exampleInRecord = ({ refersTo, example }: Field): unknown =>
   refersTo ? refersTo.recordExample.sourceId : example;
 
 function rowMaker<K extends string, F extends Fields>(
-  { kind, derive }: RecordDeclaration<K, F>,
+  { kind, derive, searchKeys }: RecordDeclaration<K, F>,
   held: Held[],
 ): RecordKind<K, F>['toRow'] {
   const kept = held.filter(({ field }) => field.use !== 'unlisted');
@@ -125,6 +128,7 @@ function rowMaker<K extends string, F extends Fields>(
       const value = record[name];
       row[key] = field.refersTo ? idOf(field.refersTo.kind, value) : (value ?? field.fallback);
     }
+    if (searchKeys) row.searchKeys = searchKeys(record);
     Object.assign(row, derive?.(record, source));
     return row as RecordRow<F>; // just put together from these fields
   };

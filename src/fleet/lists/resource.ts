@@ -1,3 +1,4 @@
+import { text as textColumn } from 'drizzle-orm/sqlite-core';
 import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
 import type { AccountTable } from '../../platform/db/tables.ts';
@@ -27,8 +28,9 @@ export function resource<const K extends string, F extends Fields>(
     ...fields,
     ...stamps,
   };
+  const unlisted = declaration.searchKeys && { searchKeys: textColumn('search_keys').notNull() };
   return {
-    ...listed(kind, description, all, tableOf(all, list), list),
+    ...listed(kind, description, all, tableOf(all, list, unlisted), list),
     ...recordKind<K, F>(declaration),
   };
 }

@@ -3,6 +3,7 @@ import { optional, orElse } from './field.ts';
 import { choice, integer, number, shortText, text, texts, vehicleLocation, vin } from './field-types.ts';
 import { equals, indexed } from './filters.ts';
 import { byExternalId, externalId, resource } from './resource.ts';
+import { searchKeys } from './search-keys.ts';
 
 // Each event copies its vehicle's name, VIN and groups, and so does its notification: even at their longest, a small
 // event fits into one row of each without a page of its own.
@@ -35,6 +36,7 @@ export const vehicles = resource({
     lastLocation: optional(vehicleLocation('Where it was last seen.')),
     externalId,
   },
+  searchKeys: ({ name, licensePlate }) => searchKeys(name, licensePlate),
   derive: () => ({ externalId: null }),
   list: {
     path: '/vehicles',

@@ -50,7 +50,9 @@ async function pageByName<K extends Kind>(c: Context, kind: K) {
       <Find path={path} q={q} hint={hint} button="Find" look="panel-head find" />
       {items.length === 0 ? (
         <Empty icon={icon} title={isPart ? `No ${many} found` : `No ${many} yet`} action={all}>
-          {isPart ? 'Names match from the start.' : 'They appear here once a connection has sent them.'}
+          {isPart
+            ? 'Type the start of a word of the name.'
+            : 'They appear here once a connection has sent them.'}
         </Empty>
       ) : (
         <>
@@ -94,7 +96,8 @@ export async function search(c: Context) {
       {q && !only && (
         <section class="panel" aria-label="Result">
           <Empty icon="search" title={`Nothing matches “${q}”`}>
-            Search by the start of a name or plate, or by a whole VIN, event ID or Delivery-Id.
+            Search by the start of a word of a name, or of a plate, or by a whole VIN, event ID or
+            Delivery-Id.
           </Empty>
         </section>
       )}

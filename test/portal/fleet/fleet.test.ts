@@ -50,9 +50,11 @@ describe('lists', () => {
     expect(await named('/portal/drivers')).toEqual(['ann', 'Ann Lee', 'Bob']);
   });
 
-  it('find vehicles by the beginning of a name or plate in any case, and by a whole VIN', async () => {
+  it('find vehicles by any word of a name, by a plate without its separators, and by a whole VIN', async () => {
     expect(await named('/portal/vehicles?q=TRUCK')).toEqual(['Truck 10', 'truck 2']);
-    expect(await named('/portal/vehicles?q=zk')).toEqual(['Truck 10']);
+    expect(await named('/portal/vehicles?q=10')).toEqual(['Truck 10']);
+    for (const plate of ['zk', 'ZK10', 'z k-10'])
+      expect(await named(`/portal/vehicles?q=${plate}`)).toEqual(['Truck 10']);
     expect(await named('/portal/vehicles?q=vin2')).toEqual(['truck 2']);
     expect(await named('/portal/vehicles?q=VI')).toEqual([]);
     expect(await named('/portal/drivers?q=ann')).toEqual(['ann', 'Ann Lee']);

@@ -1,0 +1,42 @@
+/** How many words of a name can be searched for. Each is a row written with a new vehicle or driver. */
+export const maxWords = 6;
+
+/** How many characters of a key are kept, and compared. */
+const maxKey = 64;
+
+/** Letters that Unicode does not take apart, each with what people type for it. */
+const plainLetters = new Map(
+  'ßss æae œoe øo đd ðd łl ħh ŧt þth ςσ'.split(' ').map(([letter, ...plain]) => [letter, plain.join('')]),
+);
+
+/** Marks, and the apostrophes that Unicode counts among letters. */
+const ignored = /[\p{M}\u02b0-\u02ff\ua78b\ua78c]/gu;
+
+const wordsIn = (text: string): string[] =>
+  text
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(ignored, '')
+    .replace(/[^\0-\x7f]/gu, (letter) => plainLetters.get(letter) ?? letter)
+    .match(/[\p{L}\p{N}]+/gu) ?? [];
+
+const joined = (words: string[]): string => [...words.join('')].slice(0, maxKey).join('');
+
+/**
+ * The keys of a name: in lower case, without accents, spaces and punctuation, from its beginning and from each further
+ * word, with the words before that at the end. So `Doe`, `doe, j` and `Jane Doe` all begin a key of "Jane Doe". The
+ * first key orders lists. `code`, such as a licence plate, adds one of its own.
+ */
+export function searchKeys(name: string, code?: string | null): string[] {
+  const words = wordsIn(name);
+  const further = words
+    .slice(1, maxWords)
+    .map((_, i) => joined([...words.slice(i + 1), ...words.slice(0, i + 1)]));
+  const ofCode = code ? [keyOf(code)] : [];
+  return [keyOf(name), ...new Set([...further, ...ofCode])];
+}
+
+/** The key with which what people type is compared. Text of punctuation alone is compared as it is. */
+export const keyOf = (text: string): string =>
+  joined(wordsIn(text)) || joined([text.trim().toLowerCase().normalize('NFKD')]);

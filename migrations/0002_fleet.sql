@@ -113,8 +113,9 @@ create table accidents (
   account_id         text not null,
   connection_id      text not null references connections (id),
   tsp                text not null,
-  vin                text not null,
-  vehicle_id         text,
+  vin                text not null, -- empty if it is not known
+  vehicle_id         text,          -- as decided at the last level: see src/fleet/accidents/vehicle.ts
+  named_vehicle_id   text,          -- as the provider names it, whether or not it is known
   event_time         integer not null,
   location           text not null check (json_valid(location)),
   notification_level integer not null check (notification_level between 1 and 3), -- the highest

@@ -25,6 +25,11 @@ export function acceptRecords(inputs: unknown[]): {
 
 /** What is inconsistent between a record's fields. */
 const problemOf = (record: IngestRecord): string | undefined =>
+  record.kind === 'accident' && record.vin == null && !record.vehicle
+    ? 'vin is required, unless the accident names its vehicle'
+    : wrongEnd(record);
+
+const wrongEnd = (record: IngestRecord): string | undefined =>
   'endedAt' in record && record.endedAt != null && record.endedAt < record.startedAt
     ? 'endedAt must not be before startedAt'
     : undefined;

@@ -1,3 +1,4 @@
+import { unclearAmong } from '../fleet/accidents/vehicle.ts';
 import { writeAccidents } from '../fleet/accidents/write.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
@@ -26,10 +27,20 @@ export type Entry = Accepted & { row: { id: string; createdAt: number; [key: str
  */
 export type Batch = { keeper: Keeper; entries: Entry[]; ofKind: number; notifications: NewNotification[] };
 
+const accidentKeeper: Keeper = {
+  parents: [],
+  write: writeAccidents,
+  warning: {
+    field: 'vin',
+    message: 'is that of several active vehicles of a connection: the accident has none of them',
+    among: unclearAmong,
+  },
+};
+
 const kinds = recordKinds.map((resource) => ({
   kind: resource.kind,
   toRow: resource.toRow,
-  keeper: resource.kind === 'accident' ? { parents: [], write: writeAccidents } : keeperOf(resource),
+  keeper: resource.kind === 'accident' ? accidentKeeper : keeperOf(resource),
 }));
 
 /**
@@ -95,14 +106,24 @@ function eventNotification(
 function accidentNotification(
   { connectionId, tSP }: Source,
   { sourceUpdatedAt }: RecordOf<'accident'>,
-  { id, vin, eventTime, location, notificationLevel, reportReady, isAccurate, dismissed }: RowOf<'accident'>,
+  {
+    id,
+    vin,
+    vehicleId,
+    eventTime,
+    location,
+    notificationLevel,
+    reportReady,
+    isAccurate,
+    dismissed,
+  }: RowOf<'accident'>,
 ): NewNotification {
   const level = dismissed ? 2 : notificationLevel;
   return {
     eventId: id,
     level,
     type: ACCIDENT,
-    accident: { notificationLevel, dismissed, sourceUpdatedAt },
+    accident: { notificationLevel, dismissed, sourceUpdatedAt, vin, vehicleId },
     data: {
       eventId: id,
       eventTime: timestamp(eventTime),

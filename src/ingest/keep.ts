@@ -1,4 +1,4 @@
-import { getTableName } from 'drizzle-orm';
+import { getTableName, type SQL } from 'drizzle-orm';
 import { drivers } from '../fleet/lists/drivers.ts';
 import type { Fields } from '../fleet/lists/field.ts';
 import { columnName } from '../fleet/lists/list.ts';
@@ -10,6 +10,8 @@ import { upsertInto } from '../platform/db/upsert.ts';
 export type Keeper = {
   parents: { key: string; kind: string; table: AccountTable }[];
   write: (db: Database, rows: { id: string; createdAt: number }[]) => Change;
+  /** SQL for the places of those rows, just written, that deserve the warning, as JSON. */
+  warning?: { field: string; message: string; among: (rows: { id: string }[]) => SQL };
 };
 
 /**

@@ -36,7 +36,7 @@ export async function ingest(
   start: Starter,
 ): Promise<Omit<Outcome, 'warnings'> & { warnings: RecordWarning[] }> {
   const { accepted, rejected, warnings } = acceptRecords(records);
-  const tally: Tally = { changed: 0, rejected, messages: [] };
+  const tally: Tally = { changed: 0, rejected, warnings, messages: [] };
   /** Writes records in one transaction, and adds the result to the tally. */
   const write = async (part: Accepted[], claims = false) => {
     const newsSince = notify ? await newsSinceOf(env, caller, source, part) : 0; // notifies nobody

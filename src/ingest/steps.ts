@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
@@ -8,15 +9,20 @@ import { fanOut, holdNewLevels } from '../webhooks/deliveries/fan-out.ts';
 import { wakeOf } from '../webhooks/deliveries/queue.ts';
 import { insertNew } from '../webhooks/notifications/insert.ts';
 import { ACCIDENT, EVENT } from '../webhooks/notifications/types.ts';
-import type { Batch } from './batches.ts';
+import type { Batch, Entry } from './batches.ts';
 import { knownIds } from './keep.ts';
-import type { Rejection } from './schema.ts';
+import type { RecordWarning, Rejection } from './schema.ts';
 
 /** A statement of a call's transaction, and what to do with its result. */
 export type Step = { statement: BatchItem<'sqlite'>; take: (result: unknown) => void };
 
-/** The result of a call so far: changed and refused records, and messages for the queue. */
-export type Tally = { changed: number; rejected: Rejection[]; messages: NewWork[] };
+/** The result of a call so far: changed and refused records, warnings, and messages for the queue. */
+export type Tally = {
+  changed: number;
+  rejected: Rejection[];
+  warnings: RecordWarning[];
+  messages: NewWork[];
+};
 
 /**
  * The statements that store the records of a call. Notifications come before the records, because a record that exists
@@ -65,13 +71,24 @@ function notifySteps(db: Database, source: Source, batch: Batch, claims: boolean
 
 export const unknownParent = (kind: string): string => `${kind} is neither known nor in the same call`;
 
+type Count = { count: number; warned: string | null };
+
 function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
   const rows = entries.map(({ row }) => row);
+  const { warning } = keeper;
+  const places = warning ? sql`iif(changes() > 0, ${warning.among(rows)}, null)` : sql`null`;
+  const warn = (entry: Entry | undefined) => {
+    if (!warning || !entry) return;
+    const { field, message } = warning;
+    const { kind, sourceId } = entry.record;
+    tally.warnings.push({ index: entry.index, kind, sourceId, field, message });
+  };
   // D1's own count includes the changes of triggers.
   const written = [
     step(keeper.write(db, rows)),
-    step(statement<{ count: number }>(db)`select changes() as count`, ([row]) => {
+    step(statement<Count>(db)`select changes() as count, ${places} as warned`, ([row]) => {
       tally.changed += row?.count ?? 0;
+      for (const at of JSON.parse(row?.warned ?? '[]')) warn(entries[at]);
     }),
   ];
   const checked = keeper.parents.map(({ key, kind, table }) =>

@@ -10,6 +10,12 @@ import { type SQL, sql } from 'drizzle-orm';
 export const isOlder = (record: SQL): SQL =>
   sql`coalesce(${record}->>'sourceUpdatedAt' < a.source_updated_at, 0)`;
 
+/** Whether what the accident has is newer: without times, a higher level is. */
+export const isBehind = (
+  record: SQL,
+): SQL => sql`coalesce(${record}->>'sourceUpdatedAt' < a.source_updated_at,
+  ${record}->>'notificationLevel' < a.notification_level, 0)`;
+
 /**
  * Whether the accident is a false alarm after this record. A later level or a newer version reopens it. A repeated
  * level does not, because without a time it may be from before the dismissal.
@@ -35,17 +41,3 @@ export const notifiedAfter = (record: SQL): SQL => sql`
   end`;
 
 export const notifiedBefore = sql`coalesce(a.notified, 0)`;
-
-/** How many vehicles of an account with the same VIN are read to choose one. */
-export const maxVehicles = 50;
-
-/** SQL for the account's vehicle with a VIN, or its `what`, preferably of the connection; null if none is known. */
-export const vehicleWithVin = (
-  { accountId, connectionId, vin }: Record<'accountId' | 'connectionId' | 'vin', SQL>,
-  what = sql`id`,
-) =>
-  sql`(
-    select ${what} from (
-      select id, connection_id, created_at, name, license_plate from vehicles where account_id = ${accountId} and vin = ${vin}
-      order by created_at limit ${maxVehicles})
-    order by connection_id <> ${connectionId}, created_at limit 1)`;

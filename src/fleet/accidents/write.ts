@@ -3,7 +3,8 @@ import { change, type Database } from '../../platform/db/database.ts';
 import { timestamp } from '../../platform/fields.ts';
 import { contextKeys } from '../lists/accidents.ts';
 import { columnName } from '../lists/list.ts';
-import { dismissedAfter, isOlder, notifiedAfter, vehicleWithVin } from './notified.ts';
+import { dismissedAfter, isBehind, isOlder, notifiedAfter } from './notified.ts';
+import { isDecided, namedAfter, vehicleOf, vinAfter } from './vehicle.ts';
 
 export type AccidentRow = { id: string; createdAt: number };
 
@@ -15,16 +16,16 @@ export type AccidentRow = { id: string; createdAt: number };
  *   that have it; without `sourceUpdatedAt` a lower level is older than a higher one, so that a call sent twice changes nothing;
  * - reportReady and isAccurate are of the highest level, but a false alarm is never accurate;
  * - each level is there once, in order of level, with when it first came;
- * - the vehicle is looked for until one is found, and again when the VIN changes; its name and plate stay as they were.
+ * - the vehicle is decided at each level, and until one is found; its name and plate are as they were then.
  */
 export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
   change(db)`
-    insert into accidents (id, account_id, connection_id, tsp, vin, vehicle_id, event_time, location,
+    insert into accidents (id, account_id, connection_id, tsp, vin, vehicle_id, named_vehicle_id, event_time, location,
       notification_level, report_ready, is_accurate, dismissed, report_url, levels, notified, source_updated_at,
       created_at, updated_at, vehicle_name, license_plate, driver_name, ${sql.raw(context.join(', '))})
     select
-      r->>'id', r->>'accountId', r->>'connectionId', coalesce(tsp, r->>'tSP'), vin_now,
-      vehicle_now->>0,
+      r->>'id', r->>'accountId', r->>'connectionId', coalesce(tsp, r->>'tSP'),
+      iif(vin_now = '', coalesce(vehicle_now->>3, ''), vin_now), vehicle_now->>0, named_now,
       iif(behind, event_time, r->>'eventTime'), iif(behind, location, r->>'location'),
       max(level, coalesce(notification_level, 0)), iif(leads, r->>'reportReady', report_ready),
       case
@@ -47,19 +48,20 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
       coalesce((select name from drivers where id = ${newest('driverId')}),
         iif(driver_id is ${newest('driverId')}, driver_name, null)),
       ${sql.join(contextKeys.map(newest), sql`, `)}
-    from (select *, coalesce(
-        iif(vin = vin_now and vehicle_id is not null, json_array(vehicle_id, vehicle_name, license_plate), null),
-        ${vehicleWithVin(
+    from (select *, iif(decided, json_array(vehicle_id, vehicle_name, license_plate),
+        ${vehicleOf(
           {
             accountId: sql`r->>'accountId'`,
             connectionId: sql`r->>'connectionId'`,
+            named: sql`named_now`,
             vin: sql`vin_now`,
           },
-          sql`json_array(id, name, license_plate)`,
+          sql`json_array(id, name, license_plate, vin)`,
         )}) as vehicle_now
     from (
       select r.value as r, a.*, r.value->>'notificationLevel' as level,
-        ${isBehind} as behind, iif(${isBehind}, a.vin, r.value->>'vin') as vin_now,
+        ${isBehind(record)} as behind, ${vinAfter(record)} as vin_now, ${namedAfter(record)} as named_now,
+        ${isDecided(record)} as decided,
         ${dismissedAfter(record)} as dismissed_now, ${notifiedAfter(record)} as notified_now,
         case
           when a.id is null then 1
@@ -77,7 +79,16 @@ const context = contextKeys.map(columnName);
 
 /** The columns of which one has to change for anything to be written, and those that are written with them. */
 const compared = [
-  ...['vin', 'vehicle_id', 'event_time', 'location', 'notification_level', 'report_ready', 'is_accurate'],
+  ...[
+    'vin',
+    'vehicle_id',
+    'named_vehicle_id',
+    'event_time',
+    'location',
+    'notification_level',
+    'report_ready',
+    'is_accurate',
+  ],
   ...['dismissed', 'report_url', 'levels', 'notified', 'source_updated_at', 'driver_name', ...context],
 ];
 const besides = ['updated_at', 'vehicle_name', 'license_plate'];
@@ -94,9 +105,6 @@ function newest(key: string): SQL {
 }
 
 const record = sql`r.value`;
-
-const isBehind = sql`coalesce(r.value->>'sourceUpdatedAt' < a.source_updated_at,
-  r.value->>'notificationLevel' < a.notification_level, 0)`;
 
 /** Adds the time of receipt, as lists show it. */
 const withTime = (row: AccidentRow) => ({ ...row, receivedAt: timestamp(row.createdAt) });

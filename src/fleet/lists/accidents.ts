@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { integer } from 'drizzle-orm/sqlite-core';
+import { integer, text as textColumn } from 'drizzle-orm/sqlite-core';
+import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
 import { QueryBoolean, QueryList, QueryText } from '../../platform/query.ts';
 import { drivers } from './drivers.ts';
@@ -54,7 +55,11 @@ const record = recordKind({
     'One level of an accident, or a new version of one. Webhooks that subscribe to accidents are notified once of each level.',
   fields: {
     tSP: derived(tSP),
-    vin: ownVin,
+    vin: {
+      ...derivable(ownVin, 'Required unless the accident names its vehicle.'),
+      input: v.optional(ownVin.input), // null in the contract would break it
+    },
+    vehicleId: optional(reference(vehicles, 'Its vehicle.')),
     eventTime,
     location: place,
     notificationLevel: scale(1, 3, '1 first detection, 2 verified, 3 report-ready.', 1),
@@ -73,8 +78,9 @@ const record = recordKind({
     driverId: driver,
     ...context,
   },
-  derive: ({ notificationLevel, reportReady, isAccurate }, source) => ({
+  derive: ({ vin, notificationLevel, reportReady, isAccurate }, source) => ({
     tSP: source.tSP,
+    vin: vin ?? '',
     reportReady: reportReady ?? notificationLevel === 3,
     isAccurate: isAccurate ?? notificationLevel >= 2,
   }),
@@ -90,8 +96,8 @@ const item = {
   vin: ownVin,
   vehicleId: optional(
     uuid(
-      'The vehicle with that VIN: of its connection if there is one, otherwise of the account. Null until such a ' +
-        'vehicle is known and the provider next reports on the accident.',
+      'The vehicle that the provider names, otherwise one of the account with that VIN, preferably active and of the ' +
+        'same connection. Null if none is known, or if several could be meant. Decided at each level.',
       vehicles.itemExample.id,
     ),
   ),
@@ -140,7 +146,10 @@ const list: ListDeclaration<keyof typeof item> = {
   },
 };
 
-const table = tableOf(item, list, { notified: integer().notNull() });
+const table = tableOf(item, list, {
+  notified: integer().notNull(),
+  namedVehicleId: textColumn('named_vehicle_id'),
+});
 
 /**
  * Accidents. A record is one level of an accident; a row, and an item of the list, is the accident that
@@ -177,12 +186,14 @@ export const accidentsByState = listOf(item, table, {
       where: (column, ids) => sql`(${column} in ${among(ids)} or accidents.vin in ${among(ids)}
         or accidents.vin in (select vin from vehicles where id in ${among(ids)}))`,
     }),
-    driver: matching('vin', 'Only those on a trip of this driver that is not archived.', QueryText, {
+    driver: matching('vehicleId', 'Only those on a trip of this driver that is not archived.', QueryText, {
       where: (column, id) => sql`exists (
         select 1 from vehicles v cross join trips t on t.id = (
           select id from trips where vehicle_id = v.id and started_at <= accidents.event_time
           order by started_at desc limit 1)
-        where v.account_id = accidents.account_id and v.vin = ${column} and t.driver_id = ${id}
+        where v.id in (select ${column} union all
+            select id from vehicles where account_id = accidents.account_id and vin = accidents.vin)
+          and t.driver_id = ${id}
           and coalesce(t.ended_at, t.started_at + 86400000) >= accidents.event_time - 900000)`,
     }),
     maxLevel: atMost('notificationLevel', 'Only accidents up to this level.'),

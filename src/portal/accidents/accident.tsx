@@ -66,16 +66,17 @@ export async function detail(c: Context) {
   ]);
   const accident = found(stored);
   const at = Date.parse(accident.eventTime);
-  // Each of the account's connections has its own vehicle with this VIN; the accident's comes first.
+  // Each of the account's connections has its own vehicle with this VIN; the accident's comes first. Without one, several
+  // could be meant.
   const { vehicles: same = [] } = await matchFleet(c.env, caller, { vin: accident.vin });
   const known = [accident.vehicleId, ...same.map((one) => one.id)].filter((one) => one !== null);
-  const ids = [...new Set(known)].slice(0, 10);
+  const ids = accident.vehicleId || same.length === 1 ? [...new Set(known)].slice(0, 10) : [];
   const [{ vehicle, connection }, events, trip] = await Promise.all([
     findReferences(c.env, caller, { ...accident, vehicleId: ids[0] ?? null }),
     eventsAround(c, ids, at),
     tripAt(c, ids, at),
   ]);
-  const name = vehicle?.name ?? accident.vin;
+  const name = vehicle?.name ?? (accident.vin || 'Unknown vehicle');
   const before = events.filter(
     ({ startedAt }) => trip && startedAt >= trip.startedAt && startedAt <= accident.eventTime,
   );
@@ -128,7 +129,7 @@ export async function detail(c: Context) {
                 ),
               ],
               ['Plate', accident.licensePlate ?? vehicle?.licensePlate],
-              ['VIN', <code>{accident.vin}</code>],
+              ['VIN', accident.vin && <code>{accident.vin}</code>],
               ['Driver', <DriverLink {...(accident.driverId || !trip ? accident : trip)} />],
               ['Speed', accident.maxSpeedKph && <Speed {...accident} speedLimitKph={null} />],
               ['Severity', accident.severity && capital(accident.severity)],

@@ -31,7 +31,7 @@ export const OpenAccidents = ({ accidents, count }: { accidents: OpenAccident[];
         {accidents.map(({ id, eventTime, notificationLevel, vehicleName, vin, tsp, address }) => (
           <Row stacked mark={<Level level={notificationLevel} />} at={eventTime}>
             <a class="cover break-words" href={accidentPath({ eventId: id })}>
-              {[vehicleName ?? `VIN ${vin}`, address].filter(Boolean).join(', ')}
+              {[vehicleName ?? (vin ? `VIN ${vin}` : 'Unknown vehicle'), address].filter(Boolean).join(', ')}
             </a>
             <p class="sub break-words">
               {notificationLevel === 1 ? 'First detection, not verified yet.' : 'Verified, report to follow.'}{' '}

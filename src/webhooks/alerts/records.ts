@@ -129,7 +129,8 @@ type Due = {
 const selectDue = (env: Env, db: Database, now: number) =>
   statement<Due>(db)`
     select m.account_id as accountId, m.recipient_id as recipientId, m.event_id as eventId, m.level,
-      u.time_zone as timeZone, c.name as account, coalesce(e.vehicle_name, v.name, 'VIN ' || a.vin) as vehicle,
+      u.time_zone as timeZone, c.name as account,
+      coalesce(e.vehicle_name, v.name, 'VIN ' || nullif(a.vin, ''), 'Unknown vehicle') as vehicle,
       coalesce(e.started_at, a.event_time) as at, e.event_risk as risk, e.translated_incident_types as types,
       coalesce(u.id, h.id) is not null and c.id is not null and coalesce(e.id, a.id) is not null as isKnown
     from (

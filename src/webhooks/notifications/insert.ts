@@ -1,8 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { notifiedAfter, notifiedBefore } from '../../fleet/accidents/notified.ts';
+import { knownVinAfter } from '../../fleet/accidents/vehicle.ts';
 import { change, type Database, statement } from '../../platform/db/database.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
-import { isLetThrough } from './pass.ts';
+import { isLetThrough, ownerOf } from './pass.ts';
 import type { AccidentNotification, EventNotification } from './payloads.ts';
 import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
 
@@ -11,15 +12,24 @@ export type NotificationSource = { accountId: string; connectionId: string; requ
 
 /**
  * One notification: its key and its payload. The database adds what an event's payload has of its vehicle, from the row
- * of `vehicleId`. `accident` is the record's content, which decides whether its levels are new.
+ * of `vehicleId`. `accident` is the record's content, which decides whether its levels are new, and of which vehicle.
  */
 export type NewNotification = {
   eventId: string;
   level: number;
   type: NotificationType;
   vehicleId?: string;
-  accident?: { notificationLevel: number; dismissed: boolean; sourceUpdatedAt?: number | null | undefined };
+  accident?: AccidentContent;
   data: EventNotification | AccidentNotification;
+};
+
+/** What a record says of its accident. `vehicleId` is the vehicle that it names. */
+type AccidentContent = {
+  notificationLevel: number;
+  dismissed: boolean;
+  sourceUpdatedAt?: number | null | undefined;
+  vin: string;
+  vehicleId: string | null;
 };
 
 /**
@@ -38,6 +48,12 @@ export const isNew = sql`
 /** SQL for the payload of the event's notification `n`, with what its vehicle `v` adds. */
 const eventPayload = sql`json_set(n.value->>'data',
   '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''), '$.vehicleGroups', json(v.groups))`;
+
+/** SQL for the payload of an accident's notification `n`. The vehicle that it names adds the VIN, if it has none itself. */
+const accidentPayload = (source: NotificationSource): SQL => sql`
+  iif(n.value->>'$.data.vin' <> '', n.value->>'data', (
+    select json_set(n.value->>'data', '$.vin', ${knownVinAfter(sql`n.value->'accident'`, ownerOf(source))})
+    from (select 1) left join accidents a on a.id = n.value->>'eventId'))`;
 
 /**
  * A row of more than some 1,000 bytes takes a page more: with a payload of up to this size a delivery has room for its
@@ -64,7 +80,9 @@ export function insertNew(
   const all = sql`json_each(${ifDelivered(source, type, notifications)}) n`;
   const wanted = isWanted(source, type);
   if (type === ACCIDENT)
-    return change(db)`${insertFrom(source, sql`n.value->>'data'`, sql`${all} where ${isNew} and ${wanted}`)}`;
+    return change(
+      db,
+    )`${insertFrom(source, accidentPayload(source), sql`${all} where ${isNew} and ${wanted}`)}`;
   const ofVehicles = sql`${all} cross join vehicles v on v.id = n.value->>'vehicleId'
     where not exists (select 1 from safety_events where id = n.value->>'eventId') and ${wanted}
       and ${ownPayload(source, EVENT)} is null`;

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { vehicleWithVin } from '../../fleet/accidents/notified.ts';
+import { vehicleIdAfter } from '../../fleet/accidents/vehicle.ts';
 import type { AccidentNotification, EventNotification } from './payloads.ts';
 
 /* Which notifications pass the filters of webhooks, as SQL. */
@@ -11,11 +11,17 @@ import type { AccidentNotification, EventNotification } from './payloads.ts';
 export const overlap = (wanted: SQL, has: SQL): SQL => sql`(${wanted} is null or ${has} is null or exists (
   select 1 from json_each(${has}) h join json_each(${wanted}) o on o.value = h.value))`;
 
+/** Whose vehicles an accident can be about. */
+export const ownerOf = ({ accountId, connectionId }: { accountId: string; connectionId: string }) => ({
+  accountId: sql`${accountId}`,
+  connectionId: sql`${connectionId}`,
+});
+
 /** The values of a payload that filters check. */
 export const filterable = (data: EventNotification | AccidentNotification) =>
   'eventRisk' in data
     ? { eventRisk: data.eventRisk, translatedIncidentTypes: data.translatedIncidentTypes }
-    : { vin: data.vin };
+    : {};
 
 /**
  * SQL for whether `w`, which subscribes to this connection, lets the notification `n` through. An event has level 0, and
@@ -23,17 +29,12 @@ export const filterable = (data: EventNotification | AccidentNotification) =>
  * looks up their vehicle as it will be then.
  */
 export const isLetThrough = (source: { accountId: string; connectionId: string }): SQL => {
-  const known = sql`
-    select vehicle_id from accidents where id = n.value->>'eventId' and vin = n.value->>'$.data.vin'`;
-  const byVin = vehicleWithVin({
-    accountId: sql`${source.accountId}`,
-    connectionId: sql`${source.connectionId}`,
-    vin: sql`n.value->>'$.data.vin'`,
-  });
+  const ofAccident = vehicleIdAfter(sql`n.value->'accident'`, ownerOf(source));
   const filter = (name: string) => sql.raw(`f.filters->'${name}'`);
   return sql`iif(w.filtered, exists (
     select 1 from webhooks f left join vehicles v on ${filter('vehicleGroups')} is not null
-      and v.id = coalesce(n.value->>'vehicleId', (${known}), ${byVin})
+      and v.id = coalesce(n.value->>'vehicleId', (
+        select ${ofAccident} from (select 1) left join accidents a on a.id = n.value->>'eventId'))
     where f.id = w.webhook_id and ${overlap(filter('vehicleGroups'), sql`v.groups`)}
       and iif(n.value->>'level' = 0,
         n.value->>'$.data.eventRisk' >= coalesce(f.filters->>'minEventRisk', 0)

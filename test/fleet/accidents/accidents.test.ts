@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { maxVehicles } from '../../../src/fleet/accidents/notified.ts';
 import { recordId } from '../../../src/platform/db/ids.ts';
 import { settled } from '../../support/deliveries.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { accident, driver, vehicle } from '../../support/records.ts';
 import { story } from '../../support/story.ts';
-import { as, world } from '../../support/world.ts';
+import { as } from '../../support/world.ts';
 
 const tale = story();
 const connector = () => as(tale.us.connection.ingestKey);
@@ -40,15 +39,6 @@ const notified = async (hookId: string, count: number) => {
     .map(({ body: { data } }) => [data.notificationLevel, data.isAccurate])
     .sort(([a], [b]) => Number(a) - Number(b));
 };
-
-it('finds its vehicle, however many other accounts have one with its VIN', async () => {
-  const them = await world();
-  const vin = crypto.randomUUID();
-  const named = (i: number) => vehicle({ sourceId: `${vin} ${i}`, vin });
-  await as(them.connection.ingestKey).send(...Array.from({ length: maxVehicles }, (_, i) => named(i)));
-  await send(named(0), accident({ sourceId: vin, vin }));
-  expect((await list(`?vin=${vin}`))[0]?.vehicleId).toEqual(expect.any(String));
-});
 
 describe('an accident in the list', () => {
   it('has every field of the contract', async () => {
@@ -160,40 +150,6 @@ describe('an accident in the list', () => {
     await ask('POST', `/portal/webhooks/${hook.id}/test-accident`, { cookie });
     await settled(hook.id, 3);
     expect(await list()).toEqual([]);
-  });
-});
-
-describe('the vehicle of an accident', () => {
-  const vehicleOf = (connection: { id: string } | undefined, sourceId: string) =>
-    recordId(connection?.id ?? '', 'vehicle', sourceId);
-
-  it('is one of its connection, or else one of the account, and never one of another account', async () => {
-    tale.us = await world({ providers: ['motive', 'samsara'] });
-    const them = await world();
-    await as(them.connection.ingestKey).send(vehicle());
-    await send(accident());
-    expect(await only()).toMatchObject({ vehicleId: null });
-    const other = tale.us.connections[1];
-    await as(other?.ingestKey ?? '').send(vehicle({ sourceId: 'elsewhere' }));
-    await send(accident({ sourceId: 'second' }));
-    await send(vehicle());
-    await send(accident({ sourceId: 'third' }));
-    expect((await list()).map(({ vehicleId }) => vehicleId)).toEqual(
-      expect.arrayContaining([null, vehicleOf(other, 'elsewhere'), vehicleOf(tale.us.connection, 'truck-1')]),
-    );
-  });
-
-  it('that becomes known later is filled in with whatever next comes of the accident, and then stays', async () => {
-    await send(accident());
-    await send(vehicle());
-    expect(await only()).toMatchObject({ vehicleId: null });
-    expect(await send(accident())).toMatchObject({ accepted: 1 });
-    const vehicleId = vehicleOf(tale.us.connection, 'truck-1');
-    expect(await only()).toMatchObject({ vehicleId });
-    await send(vehicle({ vin: 'ANOTHER' }), accident({ notificationLevel: 2 }));
-    expect(await only()).toMatchObject({ vehicleId });
-    await send(accident({ notificationLevel: 3, vin: 'NOBODYS' }));
-    expect(await only()).toMatchObject({ vehicleId: null });
   });
 });
 

@@ -1,0 +1,67 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { isBehind } from './notified.ts';
+
+/*
+ * Which vehicle an accident is of, as SQL: the filters of webhooks and the accident's row ask this in one transaction.
+ * `a` is the accident's row so far, all null if there is none; `record` is JSON with notificationLevel, sourceUpdatedAt,
+ * vin and vehicleId, which is the vehicle that it names.
+ */
+
+/** How many vehicles of an account with the same VIN are read to choose one: the newest. */
+export const maxVehicles = 50;
+
+type Owner = { accountId: SQL; connectionId: SQL };
+
+/** The accident's VIN after this record, as far as the records know it: that of the newest version that has one. */
+export const vinAfter = (record: SQL): SQL =>
+  sql`iif(${record}->>'vin' = '' or (${isBehind(record)} and a.vin <> ''), coalesce(a.vin, ''), ${record}->>'vin')`;
+
+/** The vehicle that it names after this record, by id: that of the newest version that names one. */
+export const namedAfter = (record: SQL): SQL =>
+  sql`iif(${isBehind(record)}, coalesce(a.named_vehicle_id, ${record}->>'vehicleId'),
+    coalesce(${record}->>'vehicleId', a.named_vehicle_id))`;
+
+/** Whether its vehicle stays as it was: it is decided again at each level, and when the VIN or the named one changes. */
+export const isDecided = (record: SQL): SQL =>
+  sql`(a.vehicle_id is not null and a.vin = ${vinAfter(record)} and a.named_vehicle_id is ${namedAfter(record)}
+    and exists (select 1 from json_each(a.levels) where value->>'notificationLevel' = ${record}->>'notificationLevel'))`;
+
+/** The id of its vehicle after this record; null if none is known. */
+export const vehicleIdAfter = (record: SQL, owner: Owner): SQL =>
+  sql`iif(${isDecided(record)}, a.vehicle_id,
+    ${vehicleOf({ ...owner, named: namedAfter(record), vin: vinAfter(record) }, sql`id`)})`;
+
+/**
+ * The vehicle that is named, if the account has it. Otherwise the one with the VIN: active ones before others, then those
+ * of the connection, then the newest. None if several of a connection are active, because one of them has a wrong VIN.
+ * Returns its `what`, or null.
+ */
+export const vehicleOf = (
+  { accountId, connectionId, named, vin }: Owner & { named: SQL; vin: SQL },
+  what: SQL,
+): SQL => sql`coalesce(
+  (select ${what} from vehicles where id = ${named} and +account_id = ${accountId}),
+  (select iif(${isUnclear}, null, ${what}) from (${withVin(accountId, vin)})
+    order by is_active desc, connection_id = ${connectionId} desc, created_at desc, id desc limit 1))`;
+
+/** The accident's VIN after this record: if no record knows it, its vehicle's. Empty if that is not known either. */
+export const knownVinAfter = (record: SQL, owner: Owner): SQL =>
+  sql`coalesce(nullif(${vinAfter(record)}, ''),
+    (select vin from vehicles where id = ${vehicleIdAfter(record, owner)}), '')`;
+
+/**
+ * SQL for the places in `rows` of those accidents that have just been written without a vehicle because several active
+ * ones of a connection have the VIN, as JSON.
+ */
+export const unclearAmong = (rows: { id: string }[]): SQL => sql`(
+  select json_group_array(r.key) from json_each(${JSON.stringify(rows.map(({ id }) => id))}) r
+  cross join accidents a on a.id = r.value and a.vehicle_id is null
+  where exists (select 1 from (${withVin(sql`a.account_id`, sql`a.vin`)}) where ${isUnclear}))`;
+
+const isUnclear = sql`is_active and active_beside > 1`;
+
+const withVin = (accountId: SQL, vin: SQL): SQL => sql`
+  select *, sum(is_active) over (partition by connection_id) as active_beside from (
+    select id, connection_id, created_at, name, license_plate, vin, status = 'active' as is_active
+    from vehicles where account_id = ${accountId} and vin = ${vin}
+    order by created_at desc, id desc limit ${maxVehicles})`;

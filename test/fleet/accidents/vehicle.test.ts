@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest';
+import { maxVehicles } from '../../../src/fleet/accidents/vehicle.ts';
+import { recordId } from '../../../src/platform/db/ids.ts';
+import { settled } from '../../support/deliveries.ts';
+import { accident, vehicle } from '../../support/records.ts';
+import { rows } from '../../support/rows.ts';
+import { story } from '../../support/story.ts';
+import { as, world } from '../../support/world.ts';
+
+const tale = story();
+const placeholder = '00000000000000000';
+
+type Accident = {
+  vehicleId: string | null;
+  vehicleName: string | null;
+  licensePlate: string | null;
+  vin: string;
+};
+const only = async () => (await as(tale.us.apiToken).get<Accident[]>('/accidents')).data[0];
+const send = async (...records: object[]) => (await as(tale.us.connection.ingestKey).send(...records)).data;
+
+/** A vehicle of the account's first connection, or of another one; of no other group than itself. */
+type Known = { of: string; at?: number; status?: string; vin?: string };
+const [active, inactive] = ['active', 'inactive'];
+
+const cases: [name: string, fleet: Known[], changes: object, expected: string | null][] = [
+  ['the one with the VIN', [{ of: 'van' }], {}, 'van'],
+  ['the one with the VIN in lower case', [{ of: 'van' }], { vin: '1fujgldr5clbp8834' }, 'van'],
+  ['none with another VIN', [{ of: 'van', vin: 'OTHER' }], {}, null],
+  [
+    'an active one before a newer one that was sold',
+    [{ of: 'van' }, { of: 'sold', status: inactive }],
+    {},
+    'van',
+  ],
+  [
+    'an active one before an older one that was sold',
+    [{ of: 'sold', status: inactive }, { of: 'van' }],
+    {},
+    'van',
+  ],
+  [
+    'an active one of another connection before one that was sold',
+    [
+      { of: 'van', at: 1 },
+      { of: 'sold', status: inactive },
+    ],
+    {},
+    'van',
+  ],
+  ['one of its connection before newer ones', [{ of: 'van' }, { of: 'twin', at: 1 }], {}, 'van'],
+  [
+    'the newest of other connections',
+    [
+      { of: 'old', at: 2 },
+      { of: 'van', at: 1 },
+    ],
+    {},
+    'van',
+  ],
+  [
+    'the newest of those that were sold',
+    [
+      { of: 'old', status: inactive },
+      { of: 'van', status: inactive },
+    ],
+    {},
+    'van',
+  ],
+  ['none of several active ones', [{ of: 'van' }, { of: 'twin', status: active }], {}, null],
+  [
+    'none of several active ones of another connection',
+    [
+      { of: 'van', at: 1 },
+      { of: 'twin', at: 1 },
+      { of: 'sold', status: inactive },
+    ],
+    {},
+    null,
+  ],
+  [
+    'its connection’s only one, although another connection has several',
+    [{ of: 'van' }, { of: 'b', at: 1 }, { of: 'twin', at: 1 }],
+    {},
+    'van',
+  ],
+  [
+    'the one that it names, whatever its VIN',
+    [{ of: 'van', vin: 'OTHER' }, { of: 'twin' }],
+    { vehicle: 'van' },
+    'van',
+  ],
+  [
+    'the one that it names, of several active ones',
+    [{ of: 'van' }, { of: 'twin' }],
+    { vehicle: 'van' },
+    'van',
+  ],
+  ['the one that it names, with a placeholder', [{ of: 'van' }], { vehicle: 'van', vin: placeholder }, 'van'],
+  ['the one that it names, without a VIN', [{ of: 'van' }], { vehicle: 'van', vin: undefined }, 'van'],
+  ['by VIN until the one that it names is known', [{ of: 'van' }], { vehicle: 'unheard-of' }, 'van'],
+  ['none with a placeholder', [{ of: 'van', vin: placeholder }], { vin: placeholder }, null],
+  ['none without vehicles', [], {}, null],
+];
+
+it.each(cases)('the vehicle of an accident is %s', async (_, fleet, changes, expected) => {
+  tale.us = await world({ providers: ['motive', 'samsara', 'geotab'] });
+  const them = await world();
+  await as(them.connection.ingestKey).send(vehicle({ groups: ['theirs'] }), vehicle({ sourceId: 'van' }));
+  for (const { of, at = 0, ...said } of fleet)
+    await as(tale.us.connections[at]?.ingestKey ?? '').send(
+      vehicle({ sourceId: of, name: `The ${of}`, licensePlate: `P ${of}`, groups: [of], ...said }),
+    );
+  const [right, wrong] = [
+    await tale.register({ filters: { vehicleGroups: ['van'] } }),
+    await tale.register({ filters: { vehicleGroups: ['theirs'] } }),
+  ];
+  expect(await send(accident(changes))).toMatchObject({ accepted: 1, rejected: [] });
+  const at = fleet.find(({ of }) => of === expected)?.at ?? 0;
+  const connectionId = tale.us.connections[at]?.id ?? '';
+  expect(await only()).toMatchObject({
+    vehicleId: expected && recordId(connectionId, 'vehicle', expected),
+    vehicleName: expected && `The ${expected}`,
+    licensePlate: expected && `P ${expected}`,
+  });
+  const notified = await rows(
+    'select webhook_id as id from deliveries where account_id = ?1',
+    tale.us.accountId,
+  );
+  // An accident of an unknown vehicle is of every group.
+  const everybody = [right.id, wrong.id].toSorted();
+  expect(notified.map(({ id }) => id).toSorted()).toEqual(expected ? [right.id] : everybody);
+});
+
+describe('the vehicle of an accident', () => {
+  const van = vehicle({ sourceId: 'van', name: 'Van', groups: ['Vans'] });
+  const truck = vehicle({ sourceId: 'truck', name: 'Truck', groups: ['Trucks'] });
+  const sold = { status: inactive };
+  const nameOf = async () => (await only())?.vehicleName;
+
+  it('is decided again at each level, for the filters of webhooks too, and stays between them', async () => {
+    const vans = await tale.register({ filters: { vehicleGroups: ['Vans'] } });
+    const trucks = await tale.register({ filters: { vehicleGroups: ['Trucks'] } });
+    await send(van, accident());
+    expect(await nameOf()).toBe('Van');
+    await send({ ...van, ...sold }, truck, accident());
+    expect(await nameOf()).toBe('Van');
+    await send(accident({ notificationLevel: 2 }));
+    expect(await nameOf()).toBe('Truck');
+    const levels = (id: string) => rows('select level from deliveries where webhook_id = ?1', id);
+    expect([await levels(vans.id), await levels(trucks.id)]).toEqual([[{ level: 1 }], [{ level: 2 }]]);
+  });
+
+  it('that becomes known later is filled in with whatever next comes of the accident', async () => {
+    await send(accident({ vehicle: 'van' }));
+    expect(await nameOf()).toBeNull();
+    await send(van);
+    expect(await send(accident())).toMatchObject({ accepted: 1 });
+    expect(await nameOf()).toBe('Van');
+    await send(accident({ notificationLevel: 2, vin: 'NOBODYS' }));
+    expect(await nameOf()).toBe('Van');
+    await send(truck, accident({ notificationLevel: 3, vehicle: 'truck' }));
+    expect(await nameOf()).toBe('Truck');
+  });
+
+  it('changes with the VIN', async () => {
+    await send(van, accident());
+    await send(accident({ notificationLevel: 2, vin: 'NOBODYS' }));
+    expect(await nameOf()).toBeNull();
+  });
+
+  it('is said to be unclear if several active ones have the VIN, each time that this is decided', async () => {
+    const message = 'is that of several active vehicles of a connection: the accident has none of them';
+    const other = { sourceId: 'other', vin: '1FUJGLDR5CLBP8835' };
+    const { warnings } = await send(van, truck, accident(other), accident());
+    expect(warnings).toEqual([{ field: 'vin', message, records: 1, index: 3 }]);
+    const later = await send(accident({ notificationLevel: 2 }));
+    expect(later.warnings).toMatchObject([{ message }]);
+    expect(await send({ ...truck, ...sold }, accident({ notificationLevel: 3 }))).not.toHaveProperty(
+      'warnings',
+    );
+    expect(await nameOf()).toBe('Van');
+  });
+
+  it('gives its VIN where the accident has a placeholder', async () => {
+    const hook = await tale.register();
+    await send(van, accident({ vin: 'N/A', vehicle: 'van' }), accident({ sourceId: 'none', vin: 'N/A' }));
+    await settled(hook.id, 2);
+    const vins = tale.heard.got.map(({ body }) => body.data.vin).toSorted();
+    expect(vins).toEqual(['', van.vin]);
+    const { data } = await as(tale.us.apiToken).get<Accident[]>('/accidents');
+    expect(data.map(({ vin }) => vin).toSorted()).toEqual(vins);
+  });
+
+  it('is asked for where the VIN is missing', async () => {
+    const message = 'vin is required, unless the accident names its vehicle';
+    expect(await send(accident({ vin: undefined }))).toMatchObject({ rejected: [{ message }] });
+  });
+
+  it('is found, however many other accounts have one with its VIN', async () => {
+    const them = await world();
+    const vin = crypto.randomUUID().toUpperCase();
+    const named = (i: number) => vehicle({ sourceId: `${vin} ${i}`, vin });
+    await as(them.connection.ingestKey).send(...Array.from({ length: maxVehicles }, (_, i) => named(i)));
+    await send(named(0), accident({ sourceId: vin, vin }));
+    expect((await only())?.vehicleId).toEqual(expect.any(String));
+  });
+});

@@ -22,10 +22,11 @@ import { allowProbe } from './deliveries/replay.ts';
 import { maxConnections, pick, plainFields } from './fields.ts';
 import { canMatch, stored } from './filters.ts';
 import type { NotificationType } from './notifications/types.ts';
-import { type OAuthInput, sealClient } from './oauth.ts';
+import { sealClient } from './oauth.ts';
 import type { WebhookInput } from './schema.ts';
 import { newSecret, sealSecret } from './signing.ts';
 import {
+  findSecrets,
   findWebhook,
   type Labels,
   noteWebhook,
@@ -126,7 +127,8 @@ export async function updateWebhook(
   const secret = signing ? await newSigning(env, id) : undefined;
   const sealed = headers && (await seal(config(env).headerKeys, id, headers));
   const own = ownWebhook(caller, id);
-  const client = oauth && (await sealClient(env, id, oauth, await clientBefore(env, caller, id, oauth)));
+  const kept = oauth && oauth.clientSecret === undefined ? await findSecrets(env, caller, id) : undefined;
+  const client = oauth && (await sealClient(env, id, oauth, kept?.oauth));
   const isCurrent = revision === undefined ? sql`true` : sql`${revisionColumn} = ${revision}`;
   const columns = columnsOf(input);
   const changesAll = sql`all_connections <> ${columns.allConnections ? 1 : 0}`;
@@ -175,9 +177,7 @@ export async function updateWebhook(
  */
 export async function rotateSecret(env: Env, caller: Caller, id: string): Promise<{ signingSecret: string }> {
   const own = ownWebhook(caller, id);
-  const [[found]] = await asCaller(env, caller, (db) => [
-    db.select({ signing: webhooks.signing }).from(webhooks).where(own),
-  ]);
+  const found = await findSecrets(env, caller, id);
   if (!found) throw invalid('Invalid webhook id');
   if (found.signing === null) throw invalid('Deliveries of this webhook are not signed');
   const signingSecret = newSecret();
@@ -192,15 +192,6 @@ export async function rotateSecret(env: Env, caller: Caller, id: string): Promis
   ]);
   // Another rotation may have been faster: this one follows it.
   return rotated.length > 0 ? { signingSecret } : rotateSecret(env, caller, id);
-}
-
-/** The webhook's current client, if the new one comes without a secret. */
-async function clientBefore(env: Env, caller: Caller, id: string, { clientSecret }: OAuthInput) {
-  if (clientSecret !== undefined) return undefined;
-  const [[found]] = await asCaller(env, caller, (db) => [
-    db.select({ oauth: webhooks.oauth }).from(webhooks).where(ownWebhook(caller, id)),
-  ]);
-  return found?.oauth;
 }
 
 async function newSigning(env: Env, webhookId: string): Promise<{ value: string; sealed: string }> {

@@ -1,3 +1,5 @@
+import { config } from '../platform/config.ts';
+import { seal } from '../platform/crypto.ts';
 import { change, statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
@@ -5,15 +7,17 @@ import { hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import { timestamp } from '../platform/fields.ts';
 import { normalisedUrl } from './address.ts';
-import { attempt, headersFor } from './deliveries/attempt.ts';
+import type { CallSettings } from './deliveries/claim.ts';
 import { deliverTo } from './deliveries/fan-out.ts';
 import { type Attempt, priorityOf, webhookIsPaused } from './deliveries/policy.ts';
+import { prepareCalls } from './deliveries/prepare.ts';
 import type { DeliveryMessage } from './deliveries/queue.ts';
 import { pick, plainFields } from './fields.ts';
 import { insertNotifications, type NewNotification } from './notifications/insert.ts';
 import { ACCIDENT, accidentLevels, EVENT, EVENT_LEVEL } from './notifications/types.ts';
+import { sealClient } from './oauth.ts';
 import type { TestInput, TestSent, WebhookInput } from './schema.ts';
-import { noteWebhook, type Webhook } from './stored.ts';
+import { findSecrets, noteWebhook, type Webhook } from './stored.ts';
 
 export const madeUpVin = 'TEST0000000000000';
 const betweenLevelsMs = 3000;
@@ -100,29 +104,49 @@ export async function sendTest(
   return { eventId: notifications[0]?.eventId ?? '', deliveryIds: deliveries.map(({ id }) => id) };
 }
 
-/** How many tests of unsaved webhooks the receivers of one host get within an hour, from all accounts together. */
+/** How many tests of unsaved webhooks a host gets within an hour. */
 export const maxTestsOfHost = 10;
 
 /**
- * Calls the receiver of a webhook, saved or not, once, with a made-up event or else the first level of an accident.
- * `input` has been validated, so its address is allowed. Saves nothing of it.
+ * Calls the receiver of what is typed, once, as a delivery would after saving it, with a made-up event or else the first
+ * level of an accident. `id` is the webhook's if it is saved: what is not typed is as there. Saves nothing. `input` has
+ * been validated, so its addresses are allowed.
  *
- * @throws Refusal: invalid, when the host was tested ten times within the hour
+ * @throws Refusal: invalid, when a host was tested ten times within the hour, or `oauth` comes without its secret
  */
-export async function tryReceiver(env: Env, caller: Caller, input: WebhookInput): Promise<Attempt> {
-  const { headers, notificationTypes } = input;
+export async function tryReceiver(
+  env: Env,
+  caller: Caller,
+  input: WebhookInput,
+  id?: string,
+): Promise<Attempt> {
+  const { headers = {}, notificationTypes, oauth } = input;
   const [made] = madeUp({ type: notificationTypes.includes(EVENT) ? EVENT : ACCIDENT }, input);
-  await countTest(env, caller, new URL(normalisedUrl(input.url)).hostname);
+  const before = id === undefined ? undefined : await findSecrets(env, caller, id);
+  const webhookId = id ?? newId();
+  const settings: CallSettings = {
+    ...pick(input, plainFields),
+    headers: await seal(config(env).headerKeys, webhookId, headers),
+    signing: JSON.parse(before?.signing ?? 'null'),
+    oauth: oauth ? await sealClient(env, webhookId, oauth, before?.oauth) : null,
+    oauthToken: null,
+  };
+  const call = await prepareCalls(env, webhookId, settings);
+  // Many customers share a token endpoint, and an account a few receivers.
+  await countTest(env, caller, 'url', hostOf(input.url));
+  if (oauth) await countTest(env, caller, 'oauth.tokenUrl', `${caller.accountId} ${hostOf(oauth.tokenUrl)}`);
   const at = Date.now();
-  const outcome = await attempt(
-    { ...pick(input, plainFields), headers: headersFor(headers ?? {}) },
-    { id: newId(at), attempt: 1, type: made?.type ?? EVENT, data: JSON.stringify(made?.data ?? {}) },
-  );
+  const outcome = await call({
+    ...{ id: newId(at), attempt: 1 },
+    ...{ type: made?.type ?? EVENT, data: JSON.stringify(made?.data ?? {}) },
+  });
   return { at, durationMs: Date.now() - at, ...outcome };
 }
 
+const hostOf = (url: string): string => new URL(normalisedUrl(url)).hostname;
+
 /** Counts a test of a host, because anybody may name any host here. */
-async function countTest(env: Env, caller: Caller, host: string): Promise<void> {
+async function countTest(env: Env, caller: Caller, field: string, host: string): Promise<void> {
   const hour = Math.floor(Date.now() / hourMs);
   const [, counted] = await asCaller(env, caller, (db) => [
     change(db)`delete from test_calls where hour < ${hour}`,
@@ -132,5 +156,5 @@ async function countTest(env: Env, caller: Caller, host: string): Promise<void> 
   ]);
   if (counted.length > 0) return;
   const message = `has a host that was tested ${maxTestsOfHost} times within the hour. Save the webhook, or try again later`;
-  throw invalid(`url ${message}`, [{ field: 'url', message }]);
+  throw invalid(`${field} ${message}`, [{ field, message }]);
 }

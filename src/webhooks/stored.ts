@@ -50,6 +50,17 @@ export async function findWebhook(env: Env, caller: Caller, id: string): Promise
   return row && opened(env, row);
 }
 
+/** What of the account's webhook is encrypted and never shown; undefined for an unknown id. */
+export async function findSecrets(env: Env, caller: Caller, id: string) {
+  const [[found]] = await asCaller(env, caller, (db) => [
+    db
+      .select({ signing: webhooks.signing, oauth: webhooks.oauth })
+      .from(webhooks)
+      .where(ownWebhook(caller, id)),
+  ]);
+  return found;
+}
+
 /** SQL for whether a webhook has this id and is the account's. */
 export const ownWebhook = (caller: Caller, id: string) =>
   and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));

@@ -2,8 +2,9 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { authorizer, maxTokenBytes } from '../../src/webhooks/deliveries/access-token.ts';
 import { sealClient } from '../../src/webhooks/oauth.ts';
+import { importKey, signatureHeaders } from '../../src/webhooks/signing.ts';
 import { attempted, deliveriesOf, settled } from '../support/deliveries.ts';
-import { ask, formOn, signIn } from '../support/portal.ts';
+import { ask, formOn, signIn, textOf } from '../support/portal.ts';
 import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
 import { as, type WebhookOut, webhookBody } from '../support/world.ts';
@@ -239,6 +240,73 @@ describe('a token endpoint that fails', () => {
   });
 });
 
+describe('a test from the form', () => {
+  const press = async (path: string, typed: Record<string, string> = {}, button = 'test') => {
+    const { cookie } = await signIn(tale.us);
+    const form = await formOn(await ask('GET', path, { cookie }));
+    for (const [name, text] of Object.entries(typed)) form.type(name, text);
+    return ask('POST', path, { cookie, fields: [...form.fields(), ['do', button]] });
+  };
+  const pathOf = ({ id }: Hook) => `/portal/webhooks/${id}/edit`;
+  const typed = Object.fromEntries(Object.entries(client).map(([name, text]) => [`oauth.${name}`, text]));
+
+  it('of a saved webhook has the token and the signature that a delivery would have', async () => {
+    const hook = (await register(client, { signing: true })) as Hook & { signingSecret: string };
+    tale.heard.responds(({ headers }) => {
+      const isReal = headers.authorization === 'Bearer token-1' && headers['webhook-signature'];
+      return new Response(null, { status: isReal ? 204 : 401 });
+    });
+    expect(await textOf(await press(pathOf(hook)))).toMatch(/Your receiver returned 204 in \d+ ms\./);
+    expect(asked).toMatchObject([{ fields: { scope: client.scope } }]);
+    const { headers, body } = tale.heard.got[0] ?? {};
+    const key = await importKey(hook.signingSecret);
+    const id = headers?.['webhook-id'] ?? '';
+    const at = Number(headers?.['webhook-timestamp']) * 1000;
+    expect(headers).toMatchObject(await signatureHeaders([key], { id, at, body: JSON.stringify(body) }));
+    // The token of a test is not that of deliveries: what was typed may never be saved.
+    expect(await rows('select oauth_token as token from webhooks where id = ?1', hook.id)).toEqual([
+      { token: null },
+    ]);
+  });
+
+  it('uses what is typed, and what is stored where nothing is', async () => {
+    const hook = await register();
+    await press(pathOf(hook), { 'oauth.scope': 'typed' });
+    expect(asked).toMatchObject([{ authorization: expect.any(String), fields: { scope: 'typed' } }]);
+    const moved = await press(pathOf(hook), { 'oauth.tokenUrl': `${origin}/moved` });
+    expect(moved.status).toBe(400);
+    expect(await moved.text()).toMatch(/id="oauth.clientSecret-error".*?is required/);
+    const other = await press(pathOf(hook), { 'oauth.clientSecret': 'other' });
+    expect((await formOn(other)).values('oauth.clientSecret')).toEqual(['other']);
+    expect(asked.at(-1)?.authorization).toBe(`Basic ${btoa('fleet+data:other')}`);
+    const before = asked.length;
+    await press('/portal/webhooks/new', { ...typed, url: 'https://receiver.example.com/new' });
+    expect(asked).toHaveLength(before + 1);
+    expect(sentTokens().at(-1)).toMatch(/^Bearer token-/);
+  });
+
+  it('says whether the token endpoint or the receiver failed', async () => {
+    const hook = await register();
+    tale.heard.responds(() => new Response('', { status: 401 }));
+    expect(await textOf(await press(pathOf(hook)))).toMatch(/Your receiver returned 401 Unauthorized in/);
+    grant = () => Response.json({ error: 'invalid_scope' }, { status: 400 });
+    const text = await textOf(await press(pathOf(hook)));
+    expect(text).toContain(
+      'Your receiver was not called, because it needs an access token: token endpoint responded 400: invalid_scope.',
+    );
+    expect(text).not.toContain('Only a 2xx status');
+  });
+
+  it('is refused where an account has tested a token endpoint ten times within the hour', async () => {
+    const hook = await register();
+    const host = `${tale.us.accountId} ${new URL(origin).hostname}`;
+    await rows('insert into test_calls values (?1, ?2, 10)', Math.floor(Date.now() / 3_600_000), host);
+    const text = await (await press(pathOf(hook))).text();
+    expect(text).toMatch(/id="oauth.tokenUrl-error".*?was tested 10 times/);
+    expect(asked).toEqual([]);
+  });
+});
+
 it('the portal saves a client, keeps its secret, says what is wrong, and removes it', async () => {
   const hook = await register(null);
   const { cookie } = await signIn(tale.us);
@@ -253,7 +321,8 @@ it('the portal saves a client, keeps its secret, says what is wrong, and removes
   expect(wrong.status).toBe(400);
   const text = await wrong.text();
   expect(text).toMatch(/id="oauth.tokenUrl-error".*?Must start with https/);
-  expect(text).not.toContain(client.clientSecret);
+  // Otherwise the secret of before would be kept without a word once the error is mended.
+  expect((await formOn(new Response(text))).values('oauth.clientSecret')).toEqual([client.clientSecret]);
   expect((await save({ ...client })).status).toBe(303);
   const form = await open();
   expect(form.values('oauth.clientId')).toEqual([client.clientId]);

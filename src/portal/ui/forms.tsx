@@ -165,7 +165,7 @@ export const Field = (
 ) => {
   const { name, label, hint, type = 'text', value = '', ...rest } = props;
   const filled = useContext(FilledForm);
-  const shown = type === 'password' ? '' : (filled?.value(name) ?? value);
+  const shown = type === 'password' ? value : (filled?.value(name) ?? value);
   return (
     <Control {...{ name, label, hint }}>
       <input class="input" id={name} {...{ name, type, value: shown, ...rest }} {...attributesOf(props)} />

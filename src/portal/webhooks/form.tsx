@@ -162,6 +162,7 @@ export async function show(c: Context, given?: StoredWebhook | Promise<StoredWeb
             name="oauth.clientSecret"
             label="Client secret"
             type="password"
+            value={sent?.value('oauth.clientSecret')}
             autocomplete="new-password"
             hint={oauth && 'Leave empty to keep it. A new token URL or client ID needs it again.'}
           />
@@ -321,14 +322,15 @@ const Test = ({ tried }: { tried: Attempt | undefined }) => (
         Test
       </h2>
       <p class="hint">
-        Sends one made-up notification to this URL with these headers, now. Nothing is saved.
+        Sends one made-up notification now, exactly as deliveries are sent: with these headers, an access
+        token if OAuth 2 is set, and a signature if deliveries are signed. Nothing is saved.
       </p>
     </div>
     {tried && (
       <Note mood={tried.result === 'success' ? 'ok' : 'bad'} role="status">
         <p>
           <strong>{outcomeOf(tried)}</strong>
-          {tried.result !== 'success' && ' Only a 2xx status counts as delivered.'}
+          {tried.result !== 'success' && tried.status && ' Only a 2xx status counts as delivered.'}
         </p>
         {'answer' in tried && tried.answer && <pre class="answer">{tried.answer}</pre>}
       </Note>

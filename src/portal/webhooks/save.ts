@@ -34,7 +34,7 @@ const take = (c: Context, webhook?: StoredWebhook) =>
         allowLoopback: config(c.env).allowLoopbackReceivers,
       });
       if (pressed === 'test') {
-        const tried = await tryReceiver(c.env, c.get('caller'), input);
+        const tried = await tryReceiver(c.env, c.get('caller'), input, webhook?.id);
         showAgain(c, form);
         return show(c, webhook, { tried });
       }

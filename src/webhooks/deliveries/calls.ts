@@ -1,14 +1,9 @@
-import { config } from '../../platform/config.ts';
-import { unseal } from '../../platform/crypto.ts';
 import { othersAreActive } from '../../platform/fair-queue.ts';
 import { described, fault } from '../../platform/log.ts';
-import { receiverProblem } from '../address.ts';
 import { ACCIDENT } from '../notifications/types.ts';
-import { signingKeys } from '../signing.ts';
-import { authorized, authorizer } from './access-token.ts';
-import { attempt, type Call, headersFor } from './attempt.ts';
 import type { CallSettings, Claimed, ClaimedWebhook, Recorded } from './claim.ts';
-import { type Attempt, nextAfter, type Outcome } from './policy.ts';
+import { type Attempt, nextAfter } from './policy.ts';
+import { type MakeCall, prepareCalls } from './prepare.ts';
 
 /** Calls in flight per worker: an invocation has six connections, and D1 needs one. */
 const callsPerWorker = 5;
@@ -32,7 +27,7 @@ type Waiting = { delivery: Claimed; webhook: ClaimedWebhook; startBy: number };
 
 /** The calls of one worker: five in flight, the rest waiting, and the outcomes to be recorded. */
 export function callsOf(env: Env, accountId: string, webhookId: string) {
-  const prepared = new Map<string, Promise<MakeCall | undefined>>();
+  const makers = new Map<string, Promise<MakeCall | undefined>>();
   const running = new Set<Promise<void>>();
   const waiting: Waiting[] = [];
   let finished: Recorded[] = [];
@@ -40,8 +35,8 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
   let responseMs: number | undefined;
 
   const call = async ({ delivery, webhook, startBy }: Waiting): Promise<void> => {
-    const make = prepared.get(webhook.settings) ?? prepare(env, webhookId, JSON.parse(webhook.settings));
-    prepared.set(webhook.settings, make);
+    const make = makers.get(webhook.settings) ?? prepared(env, webhookId, JSON.parse(webhook.settings));
+    makers.set(webhook.settings, make);
     const recorded = await attemptClaimed(env, delivery, await make, startBy);
     const { attempt, status, nextAttemptAt = 0 } = recorded;
     if (attempt)
@@ -128,30 +123,12 @@ async function attemptClaimed(
   return { key, attempt, ...nextAfter(outcome, { type, attempts }, now, Math.random()) };
 }
 
-type MakeCall = (call: Call) => Promise<Outcome>;
-
-/** How to call a webhook's receiver, prepared once for all calls of a worker; undefined if that is impossible for now. */
-async function prepare(
-  env: Env,
-  webhookId: string,
-  { headers, signing, oauth, oauthToken, ...plain }: CallSettings,
-): Promise<MakeCall | undefined> {
-  const { allowLoopbackReceivers: allowLoopback, headerKeys } = config(env);
-  if (receiverProblem(plain.url, { allowLoopback })) return async () => ({ result: 'blocked address' });
-  try {
-    const target = {
-      ...plain,
-      headers: headersFor(await unseal(headerKeys, webhookId, headers), oauth !== null),
-      keys: signing ? await signingKeys(env, webhookId, signing) : [],
-    };
-    if (!oauth) return (call) => attempt(target, call);
-    const authorize = await authorizer(env, webhookId, oauth, oauthToken);
-    return (call) => authorized(authorize, target, call);
-  } catch (error) {
+/** How to call the receiver; undefined if that is impossible for now. */
+const prepared = (env: Env, webhookId: string, settings: CallSettings): Promise<MakeCall | undefined> =>
+  prepareCalls(env, webhookId, settings).catch((error: unknown) => {
     fault('error', { message: 'Cannot read headers', webhookId, ...described(error) });
     return undefined;
-  }
-}
+  });
 
 /**
  * Writes an Analytics Engine point for one attempt; an invocation may write 250. Never throws: observing

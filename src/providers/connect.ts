@@ -55,15 +55,7 @@ async function tryCredential(
   const baseUrl = baseUrlOf(env, connector, given);
   try {
     const { credential, identity } = readCredential(connector, text);
-    const api = connector.open({
-      credential,
-      baseUrl,
-      until: Date.now() + pageMs,
-      session: null,
-      keepSession() {},
-      mayCall: (url) => mayCall(env, url),
-    });
-    const { name, id } = await connector.check(api);
+    const { name, id } = await connector.check(openOnce(env, connector, { credential, baseUrl }));
     const organisation = nameFrom(name) || connector.name;
     const hash = await hashToken(`${provider} ${baseUrl} ${identity}`);
     return { connector, credential, hash, baseUrl, organisation, organisationId: id ?? organisation };
@@ -72,6 +64,21 @@ async function tryCredential(
     throw error;
   }
 }
+
+/** A provider's API for some calls outside a pull. @throws Problem: invalid, as for `open` */
+export const openOnce = (
+  env: Env,
+  connector: Connector,
+  { credential, baseUrl }: { credential: string; baseUrl: string },
+): unknown =>
+  connector.open({
+    credential,
+    baseUrl,
+    until: Date.now() + pageMs,
+    session: null,
+    keepSession() {},
+    mayCall: (url) => mayCall(env, url),
+  });
 
 /**
  * Connects a provider: tries the credential, saves it encrypted, and starts pulling.

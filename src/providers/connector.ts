@@ -97,6 +97,11 @@ export type Connector<Api = unknown> = {
   check(api: Api): Promise<Organisation>;
   feeds: { [name in FeedName]?: Feed<Api> };
   webhook?: ProviderWebhook;
+  /**
+   * A link to the report of an accident at a time (milliseconds since 1970), of the crash whose id `isIts`; null if there
+   * is none any more. Only if links expire. @throws Problem
+   */
+  reportLink?(api: Api, accident: { at: number; isIts(id: unknown): boolean }): Promise<string | null>;
 };
 
 /** The provider's name for an organisation, whatever that is, and its id if it has one. */

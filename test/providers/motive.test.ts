@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { ask, signIn } from '../support/portal.ts';
 import {
   aheadBy,
   dismissed,
@@ -18,6 +19,7 @@ import {
   motiveSpeeding,
   motiveVehicle,
 } from '../support/providers/motive.ts';
+import { as } from '../support/world.ts';
 
 const day = 86_400_000;
 /** Motive's times are whole seconds. */
@@ -48,6 +50,9 @@ function serve(more: { perPage?: number; saysTotal?: boolean } = { perPage: 2 })
 }
 
 const [truck, other] = [motiveVehicle(1), motiveVehicle(2)];
+/** A link to a video, as Motive signs it. */
+const signed = (signature: string) =>
+  `https://media.example.com/1.mp4?X-Amz-Expires=172800&X-Amz-Signature=${signature}`;
 /** Three events of a sort in the seconds after a time. */
 const eventsFrom = (count: number, start: number, type = 'hard_brake') =>
   Array.from({ length: count }, (_, n) => motiveEvent(truck, type, start + n * 1000));
@@ -176,7 +181,7 @@ describe('a crash', () => {
       camera_media: {
         id: 1,
         available: true,
-        downloadable_videos: { front_facing_plain_url: 'https://media.example.com/1.mp4' },
+        downloadable_videos: { front_facing_plain_url: signed('1') },
       },
       changedAt: iso(Date.now()),
     });
@@ -239,6 +244,54 @@ describe('a crash', () => {
     await pullAll(id);
     await arrived(4);
     expect(levels(truck.vin)).toEqual(dismissed);
+  });
+
+  it('is not changed by a new signature of its video', async () => {
+    const id = await connected();
+    const crash = motiveEvent(truck, 'crash', soon());
+    const media = (signature: string) => ({
+      camera_media: { id: 1, available: true, downloadable_videos: { url: signed(signature) } },
+      coaching_status: 'coached',
+      changedAt: iso(soon()),
+    });
+    data.performance.push(Object.assign(crash, media('1')));
+    await pullAll(id);
+    const changes = (cursor: string) =>
+      as(tale.us.apiToken).get(`/changes?kinds=accident,safetyEvent&cursor=${cursor}`) as unknown as Promise<{
+        data: unknown[];
+        resume: string;
+      }>;
+    const { resume } = await changes('now');
+    const [{ updatedAt } = {}] = await accidents(id);
+    for (const minutes of [1, 8 * 24 * 60]) {
+      aheadBy(minutes); // when it is a week old, the look-up does not know it any more
+      Object.assign(crash, media(String(minutes)));
+      await pullAll(id);
+    }
+    expect(await accidents(id)).toMatchObject([{ notificationLevel: 3, updatedAt }]);
+    expect((await changes(resume)).data).toEqual([]);
+  });
+
+  it('has its video opened in the portal by the link that is valid now', async () => {
+    const crash = motiveEvent(truck, 'crash', soon(), {
+      camera_media: { id: 1, available: true, downloadable_videos: { url: signed('1') } },
+      coaching_status: 'coached',
+    });
+    data.performance.push(motiveEvent(other, 'crash', soon()), crash);
+    const id = await connected();
+    const [{ eventId, reportUrl } = {}] = await accidents(id, { minLevel: '3' });
+    expect(reportUrl).toBe('https://media.example.com/1.mp4');
+    Object.assign(crash.camera_media as object, { downloadable_videos: { url: signed('2') } });
+    const { cookie } = await signIn(tale.us);
+    const open = async () => {
+      const reply = await ask('GET', `/portal/accidents/${eventId}/report`, { cookie });
+      return [reply.status, reply.headers.get('location')];
+    };
+    expect(await open()).toEqual([303, signed('2')]);
+    data.performance.pop();
+    expect(await open()).toEqual([303, `/portal/accidents/${eventId}`]);
+    fault = () => new Response('', { status: 503 });
+    expect(await open()).toEqual([303, `/portal/accidents/${eventId}`]);
   });
 
   it('is not dismissed for its age', async () => {

@@ -5,7 +5,8 @@ import { accidentsWithVehicles } from '../../fleet/named.ts';
 import { matchFleet } from '../../fleet/names.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { Line } from '../../platform/fields.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
+import { findReport } from '../../providers/report.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/queries.ts';
 import { NobodyNotified } from '../connections/health.tsx';
 import { WhoWasNotified } from '../events/event.tsx';
@@ -26,6 +27,7 @@ import {
   idIn,
   MapAndFacts,
   pointsOf,
+  reportPath,
   SourceLink,
   vehiclePath,
 } from '../ui/records.tsx';
@@ -53,6 +55,16 @@ export async function handle(c: Context) {
     },
     () => detail(c),
   );
+}
+
+/** Opens the report at the provider. */
+export async function openReport(c: Context) {
+  const caller = c.get('caller');
+  const accident = found(await findItem(c.env, caller, accidentsWithVehicles, idIn(c, 'eventId')));
+  const report = await findReport(c.env, caller, accident);
+  return 'link' in report
+    ? seeOther(c, report.link)
+    : done(c, accidentPath(accident), report.missing, 'warn');
 }
 
 const Note = v.object({ note: Line(maxNote) });
@@ -89,7 +101,7 @@ export async function detail(c: Context) {
       lead: <FullTime at={at} />,
       above: [{ href: '/portal/accidents', name: 'Accidents' }],
       actions: accident.reportUrl && (
-        <a class="btn btn-primary" href={accident.reportUrl} rel="noreferrer">
+        <a class="btn btn-primary" href={reportPath(accident)} rel="noreferrer">
           <Icon name="file-text" />
           Open the report
         </a>
@@ -182,7 +194,8 @@ const By = ({ handled: { at, by, note } }: { handled: NonNullable<Accident['clos
 );
 
 /** Where an accident's report is, or why there is none. */
-const Report = ({ accident: { reportUrl, reportReady, dismissed, tSP } }: { accident: Accident }) => {
+const Report = ({ accident }: { accident: Accident }) => {
+  const { reportUrl, reportReady, dismissed, tSP } = accident;
   const missing = dismissed
     ? 'False alarms have no report.'
     : `${tSP} has not sent a report yet. It arrives with level 3.`;
@@ -196,7 +209,7 @@ const Report = ({ accident: { reportUrl, reportReady, dismissed, tSP } }: { acci
     >
       {reportUrl ? (
         <>
-          <a href={reportUrl} rel="noreferrer">
+          <a href={reportPath(accident)} rel="noreferrer">
             Accident report
           </a>{' '}
           <span class="sub">Opens at {new URL(reportUrl).host}</span>

@@ -2,7 +2,7 @@ import type { accidentsWithVehicles } from '../../fleet/named.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
 import type { Offered } from './forms.tsx';
 import { shortPlaceName } from './map.tsx';
-import { accidentPath } from './records.tsx';
+import { accidentPath, reportPath } from './records.tsx';
 import { Level, State } from './states.tsx';
 import type { Column } from './table.tsx';
 import { Time } from './time.tsx';
@@ -43,10 +43,11 @@ const HandledBy = ({ accident: { acknowledged, closed } }: { accident: Accident 
     <p class="sub">Acknowledged by {acknowledged.by}</p>
   ) : null;
 
-const ReportLink = ({ accident: { reportUrl, reportReady, tSP } }: { accident: Accident }) => {
+const ReportLink = ({ accident }: { accident: Accident }) => {
+  const { reportUrl, reportReady, tSP } = accident;
   if (!reportUrl) return reportReady ? <span class="sub">{tSP} has it</span> : null;
   return (
-    <a class="over" href={reportUrl} rel="noreferrer">
+    <a class="over" href={reportPath(accident)} rel="noreferrer">
       Open report
     </a>
   );

@@ -14,6 +14,9 @@ type Moment = string | number;
 export const eventPath = ({ id, startedAt }: { id: string; startedAt: Moment }): string =>
   `/portal/events/${id}?at=${new Date(startedAt).getTime()}`;
 
+/** Where an accident's report is opened, through us: the provider's link may have to be a new one. */
+export const reportPath = (accident: { eventId: string }): string => `${accidentPath(accident)}/report`;
+
 export const accidentPath = ({ eventId }: { eventId: string }): string => `/portal/accidents/${eventId}`;
 
 export const tripPath = ({ id, startedAt }: { id: string; startedAt: string }): string =>

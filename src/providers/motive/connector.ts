@@ -6,7 +6,7 @@ import { Problem } from '../problem.ts';
 import { at, idAt, idFrom, iso, itemsAt, namesOf } from '../read.ts';
 import { isHmac } from '../signature.ts';
 import { type Api, type List, page, type Query, windowPage } from './api.ts';
-import { type Crashes, eventRecords, lookUp, performance } from './crashes.ts';
+import { type Crashes, eventRecords, lookUp, performance, reportLink } from './crashes.ts';
 import { driverRecord, isSpeeding, speedingRecord, tripRecord, vehicleOf, vehicleRecord } from './records.ts';
 
 const companies: List = { path: '/v1/companies', many: 'companies', one: 'company' };
@@ -124,6 +124,7 @@ export const motive: Connector<Api> = {
   },
   maxHistoryDays: 365,
   open: (access) => access,
+  reportLink,
   async check(api) {
     const { items } = await page(api, companies, {}, null);
     return { name: at(items[0], 'name'), id: idFrom(at(items[0], 'id')) };

@@ -39,13 +39,19 @@ function crashOf(item: unknown, { isConfirmed, level }: { isConfirmed: boolean; 
   };
 }
 
-/** The address of a video, if there is one. */
-function videoOf(item: unknown): string | null {
+/** The link to a video, if there is one. Its signature is valid for about two days, and another one each time. */
+export function videoLinkOf(item: unknown): string | null {
   const videos = at(item, 'camera_media', 'downloadable_videos');
   if (at(item, 'camera_media', 'available') !== true || typeof videos !== 'object' || !videos) return null;
-  const isUrl = (url: unknown): url is string =>
-    typeof url === 'string' && url.length <= 2000 && URL.parse(url)?.protocol === 'https:';
-  return Object.values(videos).find(isUrl) ?? null;
+  const isLink = (url: unknown): url is string =>
+    typeof url === 'string' && URL.parse(url)?.protocol === 'https:';
+  return Object.values(videos).find(isLink) ?? null;
+}
+
+/** The address of a video, without the signature. */
+function videoOf(item: unknown): string | null {
+  const url = URL.parse(videoLinkOf(item) ?? '');
+  return url && `${url.origin}${url.pathname}`;
 }
 
 const isOld = (item: unknown, now: number): boolean => startOf(item) < now - openDays * dayMs;
@@ -66,6 +72,9 @@ const mostPages = 5;
 /** How often all open crashes are looked up; those of today and yesterday are each minute. */
 const allMs = hourMs;
 
+/** Also slight ones, which Motive's users do not see. */
+const allCrashes = { event_types: 'crash', ignore_thresholds: true };
+
 /** The open crashes, and when all of them were last looked up: 0 for never. */
 export type Crashes = { open: OpenCrash[]; lookedAt: number };
 
@@ -79,7 +88,7 @@ export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number)
   const isAll = now - lookedAt > allMs;
   const oldest = lookedAt === 0 ? [now - openDays * dayMs] : open.map((crash) => Date.parse(crash.startedAt));
   const from = Math.min(dayOf(now) - 2 * dayMs, ...(isAll ? oldest : []).map((ms) => dayOf(ms) - dayMs));
-  const query = { ...days(from, dayOf(now) + dayMs), event_types: 'crash', ignore_thresholds: true };
+  const query = { ...days(from, dayOf(now) + dayMs), ...allCrashes };
   const { items, isWhole } = await readAll(api, query);
   const listed = items.filter(isCrash);
   const ids = new Set(listed.map((item) => idAt(item, 'id')));
@@ -98,6 +107,13 @@ export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number)
     vehicles: crashes.map(vehicleOf),
     crashes: { open: seen.open, lookedAt: isAll && isWhole ? now : lookedAt },
   };
+}
+
+/** A link to the video of a crash that can be opened now; null if Motive has none any more. @throws Problem */
+export async function reportLink(api: Api, { at, isIts }: { at: number; isIts(id: unknown): boolean }) {
+  const around = days(dayOf(at) - dayMs, dayOf(at) + dayMs);
+  const { items } = await readAll(api, { ...around, ...allCrashes });
+  return videoLinkOf(items.find((item) => isIts(idAt(item, 'id'))));
 }
 
 /** All items of these days; whole if every page was read, and their number did not change meanwhile. */

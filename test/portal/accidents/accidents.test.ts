@@ -177,8 +177,11 @@ describe('the page of an accident', () => {
   });
 
   it('is called by its place, and leads to the report, or says why there is none', async () => {
-    const ready = await get(await linkTo('VINREADY'));
-    expect(ready).toContain('href="https://reports.example.com/crash-2"');
+    const path = await linkTo('VINREADY');
+    const ready = await get(path);
+    expect(ready).toContain(`href="${path}/report"`);
+    const report = await ask('GET', `${path}/report`, { cookie });
+    expect(report.headers.get('location')).toBe('https://reports.example.com/crash-2');
     expect(ready).toMatch(/<h1>VINREADY, I-81 N near Carlisle, PA<\/h1>/);
     expect(ready).toContain('40.21500, −77.18900');
     expect(await get(await linkTo('VIN114'))).toContain('It arrives with level 3');

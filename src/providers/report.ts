@@ -1,0 +1,43 @@
+import { sql } from 'drizzle-orm';
+import { config } from '../platform/config.ts';
+import { type Sealed, unseal } from '../platform/crypto.ts';
+import { statement } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { recordId } from '../platform/db/ids.ts';
+import { isWithdrawn, openOnce } from './connect.ts';
+import { adviceFor, Problem } from './problem.ts';
+import { connectorOf } from './registry.ts';
+
+type Accident = { eventId: string; connectionId: string; eventTime: string; reportUrl: string | null };
+
+/**
+ * A link to an accident's report that can be opened now: a new one from the provider if its links expire, otherwise the
+ * `reportUrl`. Or why there is none, as a sentence.
+ */
+export async function findReport(
+  env: Env,
+  caller: Caller,
+  { eventId, connectionId, eventTime, reportUrl }: Accident,
+): Promise<{ link: string } | { missing: string }> {
+  const [[pull]] = await asCaller(env, caller, (db) => [
+    statement<{ provider: string; secrets: string; baseUrl: string }>(db)`
+      select c.provider, p.secrets, p.base_url as baseUrl
+      from pulls p join connections c on c.id = p.connection_id
+      where p.connection_id = ${connectionId} and p.account_id = ${caller.accountId}
+        and not ${isWithdrawn(sql`c.id`)}`,
+  ]);
+  const connector = pull && connectorOf(pull.provider);
+  if (!pull || !connector?.reportLink)
+    return reportUrl ? { link: reportUrl } : { missing: 'There is no report.' };
+  const sealed = JSON.parse(pull.secrets) as Sealed; // as it was written
+  try {
+    const { credential = '' } = await unseal(config(env).headerKeys, connectionId, sealed);
+    const api = openOnce(env, connector, { credential, baseUrl: pull.baseUrl });
+    const isIts = (id: unknown) => recordId(connectionId, 'accident', String(id)) === eventId;
+    const link = await connector.reportLink(api, { at: Date.parse(eventTime), isIts });
+    return link ? { link } : { missing: `${connector.name} no longer has this report.` };
+  } catch (error) {
+    if (error instanceof Problem) return { missing: adviceFor(connector, error) };
+    throw error;
+  }
+}

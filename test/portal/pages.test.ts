@@ -16,6 +16,7 @@ const withoutNames = [
   '/portal/connections/new',
   '/portal/events.csv',
   '/portal/accidents.csv',
+  '/portal/accidents/:eventId/report',
   '/portal/search',
   '/portal/settings',
   ...[

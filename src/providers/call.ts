@@ -1,18 +1,15 @@
 import { version } from '../../package.json';
-import { readUpTo } from '../platform/body.ts';
 import { parseRetryAfter } from '../platform/retry-after.ts';
+import type { Access } from './connector.ts';
+import { Picker } from './pick.ts';
 import { Problem, type ProblemKind } from './problem.ts';
 import { parsedJson } from './read.ts';
 
 /** The time for a page with all its calls: background work ends after 30 s. */
 export const pageMs = 18_000;
 
-/**
- * An invocation pulls from five providers at once, in memory shared with deliveries: parsed JSON takes far more memory
- * than its text, the more values it has.
- */
-export const maxReplyBytes = 2 * 1024 * 1024;
-export const maxValues = 100_000;
+/** Most of a reply may be what we do not need: it takes time, but no memory. */
+export const maxReplyBytes = 32 * 1024 * 1024;
 
 export type Call = {
   url: string;
@@ -21,24 +18,29 @@ export type Call = {
   query?: { [name: string]: string | number | boolean | undefined };
   /** Sent as JSON, by POST. */
   body?: unknown;
-  /** When it must have ended, in milliseconds since 1970: the calls of a page share the page's time. */
-  until: number;
 };
+
+/** What a call needs of a connection: what is wanted of its replies, and by when it must have ended. */
+export type Caller = Pick<Access, 'wanted' | 'until' | 'tooLarge'>;
 
 /** A provider's response, if it is 2xx and JSON. */
 export type Reply = { json: unknown; headers: Headers };
 
 /**
- * Calls a provider. Redirects are not followed: they would carry the credential elsewhere.
+ * Calls a provider, and reads what is wanted of its reply. Redirects are not followed: they would carry the credential
+ * elsewhere. The items that were too large are added to those of the page.
  *
- * @throws Problem, for anything but a 2xx with JSON of at most 2 MiB and 100,000 values within 18 s
+ * @throws Problem, for anything but a 2xx with JSON of at most 32 MiB, of which 2 MiB are wanted, within 18 s
  */
-export async function call({ url, headers = {}, query = {}, body, until }: Call): Promise<Reply> {
+export async function call(
+  { wanted, until, tooLarge }: Caller,
+  { url, headers = {}, query = {}, body }: Call,
+): Promise<Reply> {
   const target = new URL(url);
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) target.searchParams.set(name, String(value));
+  const picker = new Picker(wanted);
   let response: Response;
-  let text: string;
   // Unlike AbortSignal.timeout(), it is gone once the response is there: an invocation may have only so many timers.
   const timer = new AbortController();
   const timeout = setTimeout(
@@ -58,9 +60,8 @@ export async function call({ url, headers = {}, query = {}, body, until }: Call)
       redirect: 'manual',
       signal: timer.signal,
     });
-    const bytes = await readUpTo(maxReplyBytes, response.body);
-    if (!bytes) throw new Problem('unexpected', 'returns more than 2 MiB');
-    text = new TextDecoder().decode(bytes);
+    if (response.ok) await readInto(picker, response);
+    else await response.body?.cancel();
   } catch (error) {
     if (error instanceof Problem) throw error;
     const late = error instanceof Error && error.name === 'TimeoutError';
@@ -68,21 +69,23 @@ export async function call({ url, headers = {}, query = {}, body, until }: Call)
   } finally {
     clearTimeout(timeout);
   }
-  if (valuesIn(text) > maxValues) throw new Problem('unexpected', 'returns more than 100,000 values');
   if (!response.ok) throw problemOf(response);
+  const text = picker.end();
+  if (text === undefined) throw new Problem('unexpected', 'returns more than 2 MiB of what we need');
   const json = parsedJson(text);
   if (json === undefined) throw new Problem('unexpected', 'returns something other than JSON');
+  tooLarge.push(...picker.tooLarge);
   return { json, headers: response.headers };
 }
 
-/** An upper bound: commas in texts count as well. */
-function valuesIn(text: string): number {
-  let count = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 0x2c || code === 0x5b || code === 0x7b) count++; // , [ {
+async function readInto(picker: Picker, { body }: Response): Promise<void> {
+  const decoder = new TextDecoder();
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > maxReplyBytes) throw new Problem('unexpected', 'returns more than 32 MiB');
+    picker.write(decoder.decode(chunk, { stream: true }));
   }
-  return count;
 }
 
 const kinds: { [status: number]: ProblemKind } = {

@@ -72,9 +72,11 @@ export const openOnce = (
   { credential, baseUrl }: { credential: string; baseUrl: string },
 ): unknown =>
   connector.open({
+    wanted: connector.wanted,
     credential,
     baseUrl,
     until: Date.now() + pageMs,
+    tooLarge: [],
     session: null,
     keepSession() {},
     mayCall: (url) => mayCall(env, url),

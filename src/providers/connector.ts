@@ -45,9 +45,12 @@ export type Feed<Api> = {
  * current page must have ended (milliseconds since 1970).
  */
 export type Access = {
+  wanted: Wanted;
   credential: string;
   baseUrl: string;
   until: number;
+  /** The ids of items of the current page that are too large to be read. */
+  tooLarge: unknown[];
   session: Json;
   keepSession(session: Json): void;
   mayCall(url: string): boolean;
@@ -56,6 +59,12 @@ export type Access = {
    */
   incidentTypeMap?: Record<string, string[]> | undefined;
 };
+
+/**
+ * What is read of a provider's JSON: the properties of these names, wherever they are. `firsts` are those of which so
+ * many texts are read, whatever their names.
+ */
+export type Wanted = { names: ReadonlySet<string>; firsts: { [name: string]: number } };
 
 /** A provider's webhook, which only makes a pull due. */
 export type ProviderWebhook = {
@@ -91,6 +100,8 @@ export type Connector<Api = unknown> = {
    */
   credential: { label: string; where: string; scopes: string[]; example: string; fields?: CredentialField[] };
   maxHistoryDays: number;
+  /** What it reads of replies. */
+  wanted: Wanted;
   /** @throws Problem: invalid, for a credential that cannot be one */
   open(access: Access): Api;
   /** Tries the credential. Returns its organisation. @throws Problem */

@@ -7,7 +7,7 @@ import { send } from '../platform/queue.ts';
 import { takeIn } from './accept.ts';
 import { pageMs } from './call.ts';
 import { mayCall } from './connect.ts';
-import type { Access, Connector, FeedName, Page } from './connector.ts';
+import type { Access, Connector, FeedName, Found, Page, ProviderRecord } from './connector.ts';
 import {
   afterPage,
   afterProblem,
@@ -19,8 +19,9 @@ import {
   type Task,
 } from './plan.ts';
 import { Problem } from './problem.ts';
+import { idFrom } from './read.ts';
 import { connectorOf } from './registry.ts';
-import { type Claimed, claimDue, dueConnections, type Saved, save } from './store.ts';
+import { type Claimed, claimDue, dueConnections, noteRefusals, type Saved, save } from './store.ts';
 
 /**
  * When an invocation stops beginning pages: the last may take 18 s and must be written within the 30 s of background
@@ -113,9 +114,11 @@ async function openRun(env: Env, claimed: Claimed): Promise<Run> {
   const { credential = '' } = await unseal(headerKeys, connectionId, claimed.secrets);
   const kept = session && (await unseal(headerKeys, connectionId, session));
   const access: Access = {
+    wanted: connector.wanted,
     credential,
     baseUrl,
     until: Date.now() + pageMs,
+    tooLarge: [],
     session: JSON.parse(kept?.session ?? 'null'),
     keepSession(session) {
       run.newSession = JSON.stringify(session);
@@ -172,6 +175,7 @@ function problemIn(run: Run, error: unknown): Problem {
 async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
   const { feeds, connector, access, done, saved } = run;
   access.until = Date.now() + pageMs;
+  access.tooLarge = [];
   const feed = connector.feeds[task.feed];
   if (!feed) throw new Error(`${connector.provider} has no ${task.feed}`);
   const state = feeds[task.feed];
@@ -180,7 +184,10 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
     task.window && feed.history
       ? ofHistory(await feed.history.page(run.api, task.window, place?.cursor ?? null))
       : await feed.changes(run.api, state?.cursor ?? null, run.connectedAt);
-  const { unknownVehicles } = await takeIn(env, run, page);
+  const { unknownVehicles } = await takeIn(env, run, {
+    ...page,
+    records: await readable(env, run, task, page),
+  });
   if (unknownVehicles) pullVehiclesSoon(run);
   const now = Date.now();
   const progress = { cursor: page.cursor, more: page.more, records: page.records.length };
@@ -192,6 +199,17 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
   // Saved now, so that a killed run need not pull it again. The last page is saved with the release.
   if (!isNews || !(page.more || task.window)) return true;
   return (await save(env, run, saved)) !== undefined;
+}
+
+const kinds = { vehicles: 'vehicle', drivers: 'driver', trips: 'trip', events: 'safetyEvent' } as const;
+
+/** The records of a page without those of items that were too large, which are listed with the refused ones. */
+async function readable(env: Env, run: Run, { feed }: Task, { records }: Found): Promise<ProviderRecord[]> {
+  if (run.access.tooLarge.length === 0) return records;
+  const ids = run.access.tooLarge.map((id) => idFrom(id) ?? '');
+  const refused = ids.map((sourceId) => ({ kind: kinds[feed], sourceId, reason: 'is too large to be read' }));
+  await noteRefusals(env, run, refused, Date.now());
+  return records.filter(({ sourceId }) => sourceId !== null && !ids.includes(String(sourceId)));
 }
 
 const ofHistory = ({ next, ...found }: Page) => ({

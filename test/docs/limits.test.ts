@@ -30,9 +30,10 @@ import { maxClockLeadMs, maxName } from '../../src/platform/fields.ts';
 import { maxSlice } from '../../src/platform/http/slices.ts';
 import { rateLimits } from '../../src/platform/rate-limits.ts';
 import { maxCsvRecords } from '../../src/portal/ui/browse.tsx';
-import { maxReplyBytes, maxValues } from '../../src/providers/call.ts';
+import { maxReplyBytes } from '../../src/providers/call.ts';
 import { usualHistoryDays } from '../../src/providers/connect.ts';
 import { connectLinkMs, maxOpenLinks } from '../../src/providers/links.ts';
+import { maxKept, maxValues } from '../../src/providers/pick.ts';
 import { connectors } from '../../src/providers/registry.ts';
 import { largestBody as largestCall } from '../../src/providers/routes.ts';
 import { refusalsKept } from '../../src/providers/store.ts';
@@ -140,7 +141,7 @@ it('the operating notes have the limits that the service keeps to', () => {
     'the audit log is kept': [auditDays, maxAuditEntries],
     'a deleted account can be restored': [graceDays],
     'invitations of an account': [maxInvitationsPerDay],
-    'response of a provider': [maxReplyBytes, maxValues],
+    'response of a provider': [maxReplyBytes, maxKept, maxValues],
     "body of a provider's webhook": [largestCall],
     'rejected records kept per connection': [refusalsKept],
     'records of a CSV file of the portal': [maxCsvRecords],

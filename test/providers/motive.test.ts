@@ -294,6 +294,22 @@ describe('a crash', () => {
     expect(await open()).toEqual([303, `/portal/accidents/${eventId}`]);
   });
 
+  it('is notified although the lists of events cannot be read', async () => {
+    const id = await connected([1]);
+    data.performance.push(motiveEvent(truck, 'crash', soon()));
+    fault = ({ searchParams, pathname }) =>
+      pathname.includes('events') && !searchParams.has('event_types')
+        ? new Response('upstream', { status: 502 })
+        : undefined;
+    await pullRun(id);
+    await arrived(1);
+    expect((await pullStatus(id)).feeds.filter(({ problem }) => problem)).toHaveLength(1);
+    fault = () => undefined;
+    await pullAll(id);
+    expect(await events(id)).toHaveLength(1);
+    expect(tale.hooks.got).toHaveLength(1);
+  });
+
   it('is not dismissed for its age', async () => {
     const id = await connected([1]);
     data.performance.push(motiveEvent(truck, 'crash', soon()));

@@ -1,5 +1,6 @@
 import type { Connector, Feed, ProviderRecord } from '../connector.ts';
 import { inPasses } from '../passes.ts';
+import { wantedNames } from '../pick.ts';
 import { at, field, iso } from '../read.ts';
 import { events } from './exceptions.ts';
 import { driverRecord, isVehicle, tripRecord, vehicleRecord } from './records.ts';
@@ -40,6 +41,17 @@ async function groupNames(api: Api): Promise<Map<unknown, unknown>> {
   return new Map(own.map(([id, name]) => [id, typeof name === 'string' ? name.trim() : name]));
 }
 
+const wanted = wantedNames(
+  `
+    result data toVersion error errors type credentials sessionId path id name deviceType
+    vehicleIdentificationNumber engineVehicleIdentificationNumber vinInfoMake vinInfoModel
+    vinInfoYear licensePlate groups activeFrom activeTo firstName lastName isDriver phoneNumber
+    licenseProvince licenseNumber device driver start stop distance stopPoint x y rule state
+    createdDateTime lastModifiedDateTime details maxSpeed speedLimit dateTime latitude longitude
+  `,
+  { credentials: 10 },
+);
+
 /** Geotab, by the API of MyGeotab. Comments say how certain its behaviour is. */
 export const geotab: Connector<Api> = {
   provider: 'geotab',
@@ -66,6 +78,7 @@ export const geotab: Connector<Api> = {
     ],
   },
   maxHistoryDays: 365,
+  wanted,
   open,
   async check(api) {
     await get(api, 'Device', { resultsLimit: 1 });

@@ -52,8 +52,8 @@ export function open(access: Access): Api {
 const rpc = (api: Api, method: string, params: object): Promise<unknown> =>
   withSession(api, (session) => callIn(api, session, method, params));
 
-/** How many calls go into one. Geotab documents no limit. */
-const callsAtOnce = 50;
+/** How many calls go into one: few enough that the positions of 25 exceptions fit into a reply. */
+const callsAtOnce = 25;
 
 /** Calls methods in bulk, and returns their results in order. If one fails, all do. @throws Problem */
 export async function rpcAll(api: Api, calls: { method: string; params: object }[]): Promise<unknown[]> {
@@ -124,7 +124,7 @@ function serverAt({ home, access }: Api, path: unknown): string {
 }
 
 async function send(api: Api, server: string, method: string, params: object): Promise<unknown> {
-  const { json, headers } = await reach(server, { method, params }, api.access.until);
+  const { json, headers } = await reach(api, server, { method, params });
   const error = at(json, 'error');
   if (error !== undefined && error !== null) throw new GeotabError(typeOf(error), waitOf(headers));
   const result = at(json, 'result');
@@ -133,9 +133,9 @@ async function send(api: Api, server: string, method: string, params: object): P
 }
 
 /** Geotab reports errors with HTTP 200: 401 and 403 come from something in between, and are temporary. */
-async function reach(server: string, body: object, until: number) {
+async function reach({ access }: Api, server: string, body: object) {
   try {
-    return await call({ url: `${server}/apiv1`, body, until });
+    return await call(access, { url: `${server}/apiv1`, body });
   } catch (error) {
     if (error instanceof Problem && (error.kind === 'refused' || error.kind === 'not permitted'))
       throw new Problem('unavailable', error.message);

@@ -23,11 +23,10 @@ export type Listed = { items: unknown[]; next: number | undefined; total: number
  */
 export async function page(api: Api, { path, many, one }: List, query: Query, place: Json): Promise<Listed> {
   const no = typeof place === 'number' ? place : 1;
-  const { json } = await call({
+  const { json } = await call(api, {
     url: `${api.baseUrl}${path}`,
     headers: { 'X-Api-Key': api.credential, 'X-Metric-Units': 'true' },
     query: { ...query, per_page: perPage, page_no: no },
-    until: api.until,
   });
   const items = listAt(json, many).map((item) => at(item, one) ?? item);
   const total = numeric(json, 'pagination', 'total') ?? numeric(json, 'total');

@@ -2,6 +2,7 @@ import { dayMs, hourMs } from '../../platform/durations.ts';
 import type { Connector, Json, Window } from '../connector.ts';
 import type { OpenCrash } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
+import { wantedNames } from '../pick.ts';
 import { Problem } from '../problem.ts';
 import { at, idAt, idFrom, iso, itemsAt, namesOf } from '../read.ts';
 import { isHmac } from '../signature.ts';
@@ -63,8 +64,11 @@ const wholeDays = 30;
 /** How many pages of a pass are read between two look-ups of crashes, so that a crash does not wait for a backlog. */
 const pagesPerLookUp = 10;
 
-/** A place in the two lists of events: the list, the place within it, and how many pages were read. */
-type EventPlace = { list: number; place: Json; pages: number };
+/**
+ * A place in the two lists of events: the list, the place within it, how many pages were read, and whether crashes were
+ * looked up just now.
+ */
+type EventPlace = { list: number; place: Json; pages: number; isLooked?: true };
 
 const eventLists = [performance, speeding];
 const firstEvents: EventPlace = { list: 0, place: null, pages: 0 };
@@ -103,6 +107,22 @@ async function changedEvents(api: Api, list: List, pass: Pass, place: Json) {
   return { items, next: isPast ? undefined : next };
 }
 
+const wanted = wantedNames(
+  `
+    companies company groups group users user vehicles vehicle driving_periods driving_period
+    speeding_events speeding_event driver_performance_events driver_performance_event pagination
+    per_page total id name number status updated_at vin make model year fuel_type
+    license_plate_number group_ids role first_name last_name username email phone phone_country_code
+    drivers_license_number drivers_license_state driver start_time end_time duration origin
+    origin_lat origin_lon destination destination_lat destination_lon start_kilometers
+    end_kilometers type lat lon location start_speed end_speed max_speed acceleration metadata
+    severity primary_behavior secondary_behaviors coaching_status coached_at camera_media available
+    downloadable_videos start_lat start_lon max_vehicle_speed max_over_speed_in_kph
+    min_posted_speed_limit_in_kph max_posted_speed_limit_in_kph
+  `,
+  { downloadable_videos: 4 },
+);
+
 /** Motive. Comments say how certain its API's behaviour is. */
 export const motive: Connector<Api> = {
   provider: 'motive',
@@ -123,6 +143,7 @@ export const motive: Connector<Api> = {
     example: '01a2b3c4-…',
   },
   maxHistoryDays: 365,
+  wanted,
   open: (access) => access,
   reportLink,
   async check(api) {
@@ -152,15 +173,17 @@ export const motive: Connector<Api> = {
       wholeMs,
       async read(api, pass, kept = { open: [], lookedAt: 0 }) {
         const place = (pass.place as EventPlace | null) ?? firstEvents;
-        const looked = place.pages % pagesPerLookUp === 0 ? await lookUp(api, kept, Date.now()) : undefined;
+        const isDue = place.pages % pagesPerLookUp === 0 && !place.isLooked;
+        const looked = isDue ? await lookUp(api, kept, Date.now()) : undefined;
         const crashes = looked?.crashes ?? kept;
+        // Stored before anything else is asked, which may fail.
+        if (looked && looked.records.length > 0)
+          return { ...looked, next: { ...place, isLooked: true }, kept: crashes };
         const found = await eventPage(place, crashes.open, (list, within) =>
           changedEvents(api, list, pass, within),
         );
         return {
-          records: [...(looked?.records ?? []), ...found.records],
-          vehicles: [...(looked?.vehicles ?? []), ...found.vehicles],
-          next: found.next,
+          ...found,
           kept: crashes,
         };
       },

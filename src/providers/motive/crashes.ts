@@ -91,7 +91,10 @@ export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number)
   const query = { ...days(from, dayOf(now) + dayMs), ...allCrashes };
   const { items, isWhole } = await readAll(api, query);
   const listed = items.filter(isCrash);
-  const ids = new Set(listed.map((item) => idAt(item, 'id')));
+  // One that was too large to be read has no type.
+  const ids = new Set(
+    items.filter((item) => isCrash(item) || typeOf(item) === null).map((item) => idAt(item, 'id')),
+  );
   const crashes = listed.filter((item) => !isOld(item, now));
   const gone = open.filter(({ id, startedAt }) => !ids.has(id) && dayOf(Date.parse(startedAt)) > from);
   const left = isWhole ? open.filter((crash) => !gone.includes(crash)) : open;

@@ -2,6 +2,7 @@ import { call } from '../call.ts';
 import type { Access, Connector, Feed, Json, Page } from '../connector.ts';
 import { follow, type OpenCrash, readAgain } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
+import { wantedNames } from '../pick.ts';
 import { Problem } from '../problem.ts';
 import { at, field, idFrom, iso, listAt, msOf } from '../read.ts';
 import { isHmac, isRecent } from '../signature.ts';
@@ -23,7 +24,7 @@ type Query = { [name: string]: string | number | boolean | undefined };
 
 async function get(api: Api, path: string, query: Query): Promise<unknown> {
   const headers = { Authorization: `Bearer ${api.credential}` };
-  return (await call({ url: `${api.baseUrl}${path}`, headers, query, until: api.until })).json;
+  return (await call(api, { url: `${api.baseUrl}${path}`, headers, query })).json;
 }
 
 /** A page of one of Samsara's lists, and the next cursor; null after the last. */
@@ -135,6 +136,18 @@ const trips = inPasses<Api>({
   },
 });
 
+const wanted = wantedNames(
+  `
+    data pagination endCursor hasNextPage id name updatedAtTime vin year make model licensePlate
+    externalIds samsara.vin tags username phone licenseState licenseNumber driverActivationStatus
+    asset driver startLocation endLocation location latitude longitude address streetNumber street
+    pointOfInterest city state tripStartTime tripEndTime behaviorLabels label source eventState
+    dismissalReason code startMs endMs createdAtTime maxAccelerationGForce speedingMetadata
+    maxSpeedKilometersPerHour postedSpeedLimitKilometersPerHour media incidentReportUrl
+  `,
+  {},
+);
+
 /** Samsara. Comments say how certain its API's behaviour is. */
 export const samsara: Connector<Api> = {
   provider: 'samsara',
@@ -154,6 +167,7 @@ export const samsara: Connector<Api> = {
     example: 'samsara_api_…',
   },
   maxHistoryDays: 365,
+  wanted,
   open: (access) => access,
   async check(api) {
     const me = await get(api, '/me', {});

@@ -2,6 +2,7 @@ import { type Call, call } from '../call.ts';
 import type { Access, Connector, Json, Organisation, Window } from '../connector.ts';
 import { follow, type OpenCrash, readAgain } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
+import { wantedNames } from '../pick.ts';
 import { Problem } from '../problem.ts';
 import { at, field, idFrom, iso, itemsAt, listAt, nameFrom, namesOf } from '../read.ts';
 import { isHmac, isRecent } from '../signature.ts';
@@ -20,9 +21,10 @@ const limit = 100;
 /** Passes overlap by this. Terminal filters only by when it received something. */
 const overlapMs = 60_000;
 
-async function get({ baseUrl, keys, until }: Api, path: string, query: Query = {}): Promise<unknown> {
-  const headers = { Authorization: `Bearer ${keys.secretKey}`, 'Connection-Token': keys.connectionToken };
-  return (await call({ url: `${baseUrl}${path}`, headers, query, until })).json;
+async function get(api: Api, path: string, query: Query = {}): Promise<unknown> {
+  const { secretKey, connectionToken } = api.keys;
+  const headers = { Authorization: `Bearer ${secretKey}`, 'Connection-Token': connectionToken };
+  return (await call(api, { url: `${api.baseUrl}${path}`, headers, query })).json;
 }
 
 /** A page of a list, and the next cursor: undefined after the last. @throws Problem */
@@ -101,6 +103,19 @@ async function eventPage(api: Api, query: Query, place: Json, known: OpenCrash[]
   return { records, vehicles: items.flatMap(vehicleOf), next, kept: open };
 }
 
+const wanted = wantedNames(
+  `
+    results next id name status sourceId provider company metadata addedAt modifiedAt deletedAt
+    visibility vin make model year fuelType licensePlate number groups firstName middleName lastName
+    username email phone license state vehicle driver startedAt endedAt startLocation endLocation
+    latitude longitude distance duration type sourceType stats maximumSpeed roadSpeedLimit
+    gForceForwardBackward gForceSideToSide extensions here speedLimit cameraMedia frontFacing
+    rearFacing available raw data driver_performance_event coaching_status behaviorLabels label
+    source eventState dismissalReason code media
+  `,
+  {},
+);
+
 /** Terminal, which reads many telematics providers. */
 export const terminal: Connector<Api> = {
   provider: 'terminal',
@@ -125,6 +140,7 @@ export const terminal: Connector<Api> = {
     ],
   },
   maxHistoryDays: 365,
+  wanted,
   open: (access) => Object.assign(access, { keys: JSON.parse(access.credential) as Keys }), // as it was read
   async check(api) {
     const { problem, ...organisation } = await organisationOf(api);

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
+import { providerStory, pullAll, pullStatus, refusalsOf } from '../support/provider.ts';
+import { type Item, soon } from '../support/providers/fleet.ts';
+import {
+  fakeGeotab,
+  geotabCredential,
+  geotabDatabase,
+  geotabDevice,
+  geotabException,
+  geotabPosition,
+} from '../support/providers/geotab.ts';
+import { fakeMotive, motiveData, motiveEvent, motiveVehicle } from '../support/providers/motive.ts';
+import { samsaraData } from '../support/providers/samsara.ts';
+import {
+  fakeTerminal,
+  terminalCredential,
+  terminalData,
+  terminalEvent,
+  terminalRaw,
+  terminalVehicle,
+} from '../support/providers/terminal.ts';
+
+/** A signed link of so many characters. */
+const link = (length = 1_400) => `https://media.example.com/${'a8Zq'.repeat(length / 4)}`;
+const series = (length: number) => Array.from({ length }, (_, n) => 36.1627 + n / 1e6);
+
+/** A provider with a page of so many events that is far more than 2 MiB, of which the last is a crash. */
+type Large = {
+  origin: string;
+  credential: string;
+  serve(request: Request): Promise<Response>;
+  count: number;
+};
+
+const motive = (more: Item): Large => {
+  const data = motiveData();
+  const at = soon();
+  for (let n = 0; n < 100; n++)
+    data.performance.push(
+      motiveEvent(motiveVehicle(1), n === 0 ? 'crash' : 'hard_brake', at + n * 1000, more),
+    );
+  return { origin: 'https://api.gomotive.com', credential: data.key, serve: fakeMotive(data), count: 100 };
+};
+
+const links = Array.from({ length: 4 }, (_, n) => ({ input: `camera${n}`, url: link() }));
+
+const samsara = (): Large => {
+  const data = samsaraData('samsara_api_large');
+  const at = soon();
+  for (let n = 0; n < 400; n++)
+    data.events.push(
+      samsaraEvent(samsaraVehicle(1), n === 399 ? 'Crash' : 'Braking', at + n, { media: links }),
+    );
+  // Its stream has no size of pages.
+  const serve = fakeSamsara(data, { perPage: 400 });
+  return { origin: 'https://api.samsara.com', credential: data.token, serve, count: 400 };
+};
+
+const terminal = (): Large => {
+  const data = terminalData();
+  const at = soon();
+  const raw = [terminalRaw('samsara', { eventState: 'needsReview', media: links, trace: series(20_000) })];
+  for (let n = 0; n < 20; n++)
+    data.events.push(terminalEvent(terminalVehicle(1), n === 19 ? 'crash' : 'speeding', n, at + n, { raw }));
+  const credential = terminalCredential(data);
+  return { origin: 'https://api.withterminal.com', credential, serve: fakeTerminal(data), count: 20 };
+};
+
+const geotab = (): Large => {
+  const data = geotabDatabase('large');
+  const van = geotabDevice(1);
+  data.devices.push(van);
+  const at = soon();
+  for (let n = 0; n < 60; n++) {
+    const rule = n === 59 ? 'RuleEnhancedMajorCollisionId' : 'RuleHarshBrakingId';
+    data.exceptions.push(geotabException(van, rule, at + n, { diagnostic: link() }));
+  }
+  for (let n = 0; n < 300; n++) data.positions.push(geotabPosition(van, at + n * 10, { note: link(200) }));
+  const credential = geotabCredential(data);
+  return { origin: 'https://my.geotab.com', credential, serve: fakeGeotab(data), count: 60 };
+};
+
+describe.each<[string, string, () => Large]>([
+  ['motive', 'series of measurements', () => motive({ m_gps_lat: series(4_000) })],
+  [
+    'motive',
+    'signed links',
+    () =>
+      motive({
+        camera_media: {
+          available: true,
+          downloadable_videos: { ...Array.from({ length: 23 }, () => link()) },
+        },
+      }),
+  ],
+  ['samsara', 'signed links', samsara],
+  ['terminal', "the providers' own records", terminal],
+  ['geotab', 'positions of each exception', geotab],
+])('%s, with %s', (provider, _, make) => {
+  const tale = providerStory(provider);
+
+  it('has a page read whole that is far too large as it is, and its crash notified', async () => {
+    const { origin, credential, serve, count } = make();
+    let largest = 0;
+    tale.hooks.serves(origin, async (request) => {
+      const text = await (await serve(request)).text();
+      largest = Math.max(largest, text.length);
+      return new Response(text);
+    });
+    const id = await tale.connectWith(credential, [1]);
+    await pullAll(id);
+    expect(largest).toBeGreaterThan(2 * 1024 * 1024);
+    await tale.arrived(1);
+    expect(await tale.events(id)).toHaveLength(count);
+    expect(await refusalsOf(id)).toEqual([]);
+    expect((await pullStatus(id)).feeds.flatMap(({ problem }) => problem ?? [])).toEqual([]);
+  });
+});
+
+describe('an event that is too large even of what is needed', () => {
+  const words = Array.from({ length: 5_000 }, (_, n) => `Behavior number ${n}`);
+  const tale = providerStory('motive');
+
+  it('is named with what was refused, and nothing beside it waits', async () => {
+    const data = motiveData();
+    const [large, crash] = [soon(), soon() + 1000];
+    const event = motiveEvent(motiveVehicle(1), 'crash', large, { secondary_behaviors: words });
+    data.performance.push(event, motiveEvent(motiveVehicle(2), 'crash', crash));
+    tale.hooks.serves('https://api.gomotive.com', fakeMotive(data));
+    const id = await tale.connectWith(data.key, [1]);
+    await pullAll(id);
+    await tale.arrived(1);
+    const { refusals } = await pullStatus(id);
+    expect(refusals).toMatchObject([
+      { kind: 'safetyEvent', sourceId: String(event.id), reason: 'is too large to be read' },
+    ]);
+    // Once it can be read, it is; and while it cannot, it is not dismissed as one that has gone.
+    Object.assign(event, { secondary_behaviors: [], changedAt: new Date(soon() + 5_000).toISOString() });
+    await pullAll(id);
+    await tale.arrived(2);
+    event.secondary_behaviors = words;
+    await pullAll(id);
+    expect(await tale.accidents(id, { dismissed: 'true' })).toEqual([]);
+  });
+});

@@ -3,7 +3,7 @@ import { validate as isUuid } from 'uuid';
 import * as v from 'valibot';
 import { authenticate } from '../accounts/tokens/authenticate.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
-import { parse } from '../platform/fields.ts';
+import { parse, parseQuery } from '../platform/fields.ts';
 import { readJson } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
@@ -16,6 +16,7 @@ import { connections } from './lists/connections.ts';
 import { capitalised, type List } from './lists/list.ts';
 import { lists } from './lists/registry.ts';
 import { ExternalIdInput } from './lists/resource.ts';
+import { vehicles } from './lists/vehicles.ts';
 import { readList } from './service.ts';
 
 /** Each registered list, its items by id, and the change feed. */
@@ -40,7 +41,7 @@ async function page(c: Context, list: List) {
 /** An item as its list shows it. `at` finds an archived one. */
 async function item(c: Context, list: List) {
   const id = c.req.param('id')?.toLowerCase() ?? '';
-  const { at } = parse(ItemQuery, c.req.queries());
+  const { at } = parseQuery(ItemQuery, c.req.queries());
   const found = isUuid(id) && (await findItem(c.env, c.get('caller'), list, id, at));
   if (!found) throw new Refusal({ kind: 'not found' });
   return ok(c, capitalised(list.singular), found);
@@ -52,7 +53,7 @@ const ItemQuery = v.object({ at: v.optional(QueryTime) });
 
 /** Sets the account's own identifier of a connection. */
 async function nameConnection(c: Context) {
-  const { id, change } = await renaming(c);
+  const { id, change } = await renaming(c, connections);
   const { list } = connections;
   if (!(await findItem(c.env, c.get('caller'), list, id))) throw new Refusal({ kind: 'not found' });
   await updateConnection(c.env, c.get('caller'), id, change);
@@ -60,14 +61,15 @@ async function nameConnection(c: Context) {
 }
 
 async function nameVehicle(c: Context) {
-  const { id, change } = await renaming(c);
+  const { id, change } = await renaming(c, vehicles);
   const vehicle = await setVehicleExternalId(c.env, c.get('caller'), id, change.externalId);
   if (!vehicle) throw new Refusal({ kind: 'not found' });
   return ok(c, 'Vehicle changed', vehicle);
 }
 
-async function renaming(c: Context) {
-  const change = parse(ExternalIdInput, await readJson(c, largestBody));
+/** The rest of an item may be sent back as its list shows it. */
+async function renaming(c: Context, { itemWords }: { itemWords: object }) {
+  const change = parse(ExternalIdInput, await readJson(c, largestBody), Object.keys(itemWords));
   const id = c.req.param('id')?.toLowerCase() ?? '';
   if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
   return { id, change };

@@ -6,8 +6,8 @@ import { jsonList } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { connectionIds, type PageQuery, readPage } from '../platform/db/pages.ts';
 import { bookmarkOf, continueFrom } from '../platform/db/replica-reads.ts';
-import { parse } from '../platform/fields.ts';
-import { Limit, QueryCursor, QueryTime, queryOf, rangeOf } from '../platform/query.ts';
+import { parseQuery } from '../platform/fields.ts';
+import { Limit, QueryCursor, QueryTime, rangeOf } from '../platform/query.ts';
 import { bucketOf } from './archive/bucket.ts';
 import { readPageAcross } from './archive/pages.ts';
 import type { ArchivedRow } from './lists/archived.ts';
@@ -32,7 +32,7 @@ export async function readList<T>(
   list: List<T>,
   { connectionId, query, descending = false }: ListRequest,
 ): Promise<{ items: T[]; next?: string }> {
-  const { limit, cursor, ...narrowing } = parse(querySchema(list), query);
+  const { limit, cursor, ...narrowing } = parseQuery(querySchema(list), query);
   const { from, to, ...values }: { [parameter: string]: unknown } = narrowing;
   const range = rangeOf(from, to);
   const identity = JSON.stringify([list.path, caller.accountId, connectionId, range, values, descending]);
@@ -69,7 +69,7 @@ export async function readList<T>(
 }
 
 const querySchema = ({ range, filters }: List) =>
-  queryOf({
+  v.object({
     limit: Limit,
     cursor: QueryCursor,
     ...ranges[range ?? 'none'],

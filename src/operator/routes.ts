@@ -7,15 +7,15 @@ import { config } from '../platform/config.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import type { Slice } from '../platform/db/slices.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
-import { parse } from '../platform/fields.ts';
+import { parse, parseQuery } from '../platform/fields.ts';
 import { askHomes } from '../platform/homes/each.ts';
 import { hasHomes, homesOf, nameOf } from '../platform/homes/homes.ts';
-import { readJson } from '../platform/http/body.ts';
+import { readJson, readNothing } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { file, ok } from '../platform/http/envelope.ts';
 import { enterHome } from '../platform/http/home.ts';
 import { limitByAddress } from '../platform/http/limits.ts';
-import { cursorFor, requestedSlice } from '../platform/http/slices.ts';
+import { cursorFor, requestedSlice, SliceParameters } from '../platform/http/slices.ts';
 import { locateDelivery } from '../webhooks/deliveries/queries.ts';
 import type { Operation } from './api/operation.ts';
 import { operations } from './api/operations.ts';
@@ -84,9 +84,13 @@ export const healthRoutes = new Hono<App>().get('/health', async (c) => {
 const maxBodyBytes = 64 * 1024;
 
 async function respond(c: Context, operation: Operation, handler: (asked: never) => Promise<unknown>) {
-  const body = operation.body && parse(operation.body, await readJson(c, maxBodyBytes));
-  const query = operation.query && parse(operation.query, c.req.query());
+  const isRead = operation.call.startsWith('GET');
+  const body = operation.body ? parse(operation.body, await readJson(c, maxBodyBytes)) : undefined;
+  if (!operation.body && !isRead) await readNothing(c);
   const slice = operation.part === 'slice' ? requestedSlice(c) : undefined;
+  const query = isRead
+    ? parseQuery(operation.query ?? (slice ? SliceParameters : Nothing), c.req.query())
+    : undefined;
   const { id = '', userId } = c.req.param();
   await enterHomeOf(c, operation.call, id);
   const caller = await callerIn(c.env, operation.call, id);
@@ -96,6 +100,8 @@ async function respond(c: Context, operation: Operation, handler: (asked: never)
   const { items, next } = operation.part ? (found as Part) : { items: found };
   return ok(c, 'OK', v.parse(operation.reply, items), next && cursorFor(c, next));
 }
+
+const Nothing = v.object({});
 
 type Part = { items: unknown[]; next?: Slice<unknown>['next'] };
 

@@ -5,29 +5,127 @@ import { type FieldError, invalid } from './errors.ts';
 /** How many invalid fields a refusal names at most. */
 export const maxErrors = 20;
 
+/** What a client can name: a property of a body, or a parameter of a query. */
+type Named = 'property' | 'parameter';
+
 /**
- * Validates `input`. The refusal names up to 20 invalid fields; its message names the first.
+ * Validates a body, with `readOnly` properties that responses show and requests may repeat. It may be nothing but what
+ * the schema knows, since a typing error must not change what is done. Optional properties that are null or empty are as
+ * if absent. The refusal names up to 20 invalid fields; its message names the first.
  *
  * @throws Refusal: invalid
  */
-export function parse<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {
-  if (Array.isArray(input)) throw invalid('Request body must be an object'); // valibot accepts a list as an object
-  const result = v.safeParse(schema, input);
-  if (result.success) return result.output;
-  const errors = result.issues.slice(0, maxErrors).map(fieldError);
-  throw invalid(sentence(errors[0] ?? { field: '', message: 'is not valid' }), errors);
+export const parse = <S extends v.GenericSchema>(schema: S, input: unknown, readOnly: string[] = []) =>
+  outputOf(checked(schema, input, readOnly));
+
+/** The same for the parameters of a query. @throws Refusal: invalid */
+export const parseQuery = <S extends v.GenericSchema>(schema: S, query: object) =>
+  outputOf(checked(schema, query, [], 'parameter'));
+
+type Checked<T> = { output: T; errors: [] } | { errors: [FieldError, ...FieldError[]] };
+
+function outputOf<T>(result: Checked<T>): T {
+  if ('output' in result) return result.output;
+  throw invalid(sentence(result.errors[0]), result.errors);
 }
 
-/** How an unknown property is refused: a typing error must not widen what is done. */
-export const unknownProperty = ({ expected }: v.StrictObjectIssue): string =>
-  expected === 'never' ? 'is not a property here' : 'must be an object';
+/** As `parse`, but returns what is wrong. */
+export function checked<S extends v.GenericSchema>(
+  schema: S,
+  input: unknown,
+  readOnly: string[] = [],
+  named: Named = 'property',
+): Checked<v.InferOutput<S>> {
+  const unknown: FieldError[] = [];
+  const tidy = tidied(schema as Shape, input, (path, known) => {
+    const name = String(path.at(-1));
+    const isRepeated = path.length === 1 && readOnly.includes(name);
+    if (!isRepeated && unknown.length < maxErrors)
+      unknown.push({ field: written(path), message: notKnown(named, name, known) });
+  });
+  const result = v.safeParse(schema, tidy);
+  const [first, ...others] = [...unknown, ...(result.issues ?? []).map(fieldError)];
+  if (first) return { errors: [first, ...others.slice(0, maxErrors - 1)] };
+  return { output: result.output as v.InferOutput<S>, errors: [] }; // without issues it is one
+}
+
+/** What is read of a schema: its kind, the properties of an object, and what an optional or nullable one wraps. */
+type Shape = { type: string; entries?: { [name: string]: Shape }; wrapped?: Shape };
+
+const isMap = (input: unknown): input is { [name: string]: unknown } =>
+  typeof input === 'object' && input !== null && !Array.isArray(input);
+
+/** `input` without what is unknown, of which it tells `refuse`, and without what is as if absent. */
+function tidied(
+  { entries, wrapped }: Shape,
+  input: unknown,
+  refuse: (path: string[], known: string[]) => void,
+  path: string[] = [],
+): unknown {
+  if (wrapped) return tidied(wrapped, input, refuse, path);
+  if (!entries) return input;
+  if (Array.isArray(input)) return ''; // valibot accepts a list as an object
+  if (!isMap(input)) return input;
+  for (const name of Object.keys(input))
+    if (!Object.hasOwn(entries, name)) refuse([...path, name], Object.keys(entries));
+  const values = Object.entries(entries)
+    .filter(([name]) => Object.hasOwn(input, name))
+    .map(([name, entry]) => [
+      name,
+      isEmpty(entry, input[name])
+        ? emptyOf(entry, input[name])
+        : tidied(entry, input[name], refuse, [...path, name]),
+    ]);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+const isEmpty = (entry: Shape, value: unknown): boolean =>
+  value === null ||
+  value === '' ||
+  (Array.isArray(value) && value.length === 0 && innermost(entry).type === 'array');
+
+/** Null where that means something, and undefined for other optional properties. */
+function emptyOf({ type, wrapped }: Shape, value: unknown): unknown {
+  if (type === 'nullable' || wrapped?.type === 'nullable') return null;
+  return type === 'optional' ? undefined : value;
+}
+
+const innermost = (shape: Shape): Shape => (shape.wrapped ? innermost(shape.wrapped) : shape);
+
+/** Says that there is no `name` among the known ones, and which of them shares most pairs of letters with it. */
+export function notKnown(kind: string, name: string, known: string[]): string {
+  const pairs = pairsOf(name.slice(0, 100));
+  const [best] = known
+    .map((other) => ({ other, likeness: likenessOf(pairs, pairsOf(other)) }))
+    .sort((a, b) => b.likeness - a.likeness);
+  if (best && best.likeness > 0.5) return `is not a ${kind} here, did you mean ${best.other}?`;
+  return `is not a ${kind} here; ${known.length > 0 ? `known are ${known.join(', ')}` : 'there is none'}`;
+}
+
+const pairsOf = (name: string): Set<string> =>
+  new Set([...name.toLowerCase().matchAll(/(?=(..))/g)].map(([, pair = '']) => pair));
+
+const likenessOf = (a: Set<string>, b: Set<string>): number =>
+  (2 * a.intersection(b).size) / (a.size + b.size || 1);
 
 /** A field error as a sentence: `httpVerb must be POST or PUT`. */
 export const sentence = ({ field, message }: FieldError): string => `${field || 'Request body'} ${message}`;
 
 export function fieldError(issue: v.BaseIssue<unknown>): FieldError {
-  return { field: issue.path?.map((item) => String(item.key)).join('.') ?? '', message: messageOf(issue) };
+  return { field: written(issue.path?.map(({ key }) => key) ?? []), message: messageOf(issue) };
 }
+
+const longestName = 50;
+
+/** A path with names that clients chose themselves, which may be anything. */
+const written = (path: unknown[]): string =>
+  path
+    .map(String)
+    .map((name) => (isPrintable(name) ? shortened(name) : '(not printable)'))
+    .join('.');
+
+const shortened = (name: string): string =>
+  name.length > longestName ? `${name.slice(0, longestName).toWellFormed()}…` : name;
 
 function messageOf(issue: v.BaseIssue<unknown>): string {
   const ownWords = !issue.message.startsWith('Invalid ');
@@ -44,6 +142,7 @@ const expectations: Record<string, string> = {
   boolean: 'true or false',
   array: 'an array',
   object: 'an object',
+  strict_object: 'an object',
 };
 
 const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;

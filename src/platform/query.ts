@@ -99,27 +99,5 @@ export const QueryIds = v.pipe(
   v.metadata({ type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: 100 }),
 );
 
-/** A list's query. An unknown parameter is refused, because ignoring it would return other rows than intended. */
-export const queryOf = <E extends v.ObjectEntries>(parameters: E) =>
-  v.strictObject(parameters, ({ expected, input, message }) =>
-    expected === 'never' ? notAParameter(String(input), Object.keys(parameters)) : message,
-  );
-
-/** Suggests the known parameter that shares most pairs of letters with `name`. */
-export function notAParameter(name: string, known: string[]): string {
-  const [best] = known
-    .map((other) => ({ other, likeness: likenessOf(pairsOf(name), pairsOf(other)) }))
-    .sort((a, b) => b.likeness - a.likeness);
-  return best && best.likeness > 0.5
-    ? `is not a parameter here, did you mean ${best.other}?`
-    : `is not a parameter here; the list has ${known.join(', ')}`;
-}
-
-const pairsOf = (name: string): Set<string> =>
-  new Set([...name.toLowerCase().matchAll(/(?=(..))/g)].map(([, pair = '']) => pair));
-
-const likenessOf = (a: Set<string>, b: Set<string>): number =>
-  (2 * a.intersection(b).size) / (a.size + b.size || 1);
-
 /** The schema of a list's parameter: from its values to whatever the list reads. */
 export type QuerySchema = v.GenericSchema<string[], unknown>;

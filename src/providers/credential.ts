@@ -1,4 +1,4 @@
-import { isPrintable } from '../platform/fields.ts';
+import { isPrintable, notKnown } from '../platform/fields.ts';
 import type { Connector, CredentialField } from './connector.ts';
 import { Problem } from './problem.ts';
 import { at, parsedJson } from './read.ts';
@@ -46,6 +46,13 @@ export function readCredential(
     return { credential: word, identity: word };
   }
   const given = parsedJson(text);
+  const known = fields.map(({ name }) => name);
+  const unknown = Object.keys(Object(given)).find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new Problem(
+      'invalid',
+      `The credential must be JSON, ${example}: one of its names ${notKnown('part', unknown, known)}.`,
+    );
   const parts = fields.map(({ name, otherwise }) => {
     const value = at(given, name) || otherwise;
     const part = typeof value === 'string' ? value.trim() : '';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { webhooks } from '../platform/db/tables.ts';
 import { AtMost } from '../platform/fields.ts';
 import { isVisible, maxUrlLength, mustBeVisible } from './address.ts';
-import { Filters, FiltersInput } from './filters.ts';
+import { Filters } from './filters.ts';
 import { ACCIDENT, EVENT } from './notifications/types.ts';
 import { OAuth, OAuthInput } from './oauth.ts';
 
@@ -142,7 +142,7 @@ export const webhookFields = {
       'Which of the notifications that it subscribes to it receives; without filters, all. If left out, they stay as ' +
       'they are; null or an object without properties removes them.',
     example: undefined,
-    input: v.optional(v.nullable(FiltersInput)),
+    input: v.optional(v.nullable(Filters)),
     output: v.optional(Filters),
     plain: false,
   },

@@ -8,11 +8,7 @@ import { ACCIDENT, accidentLevels, EVENT, type NotificationType } from './notifi
 
 /** A list of values to choose from, at least one. */
 const NonEmpty = <S extends v.GenericSchema>(item: S, most: number) =>
-  v.pipe(
-    v.array(item),
-    v.minLength(1, 'must have at least one value'),
-    v.maxLength(most, `can be at most ${most}`),
-  );
+  v.pipe(v.array(item), v.minLength(1), v.maxLength(most, `can be at most ${most}`));
 
 const Risk = v.pipe(
   v.picklist([1, 2, 3, 4, 5], 'must be a whole number from 1 to 5'),
@@ -29,20 +25,13 @@ export const Group = v.pipe(
 );
 
 /** The filters of a webhook: a notification must pass all of them. */
-export const Filters = v.strictObject(
-  {
-    minEventRisk: v.optional(Risk),
-    incidentTypes: v.optional(NonEmpty(Type, incidentTypes.length)),
-    vehicleGroups: v.optional(NonEmpty(Group, 50)),
-    accidentLevels: v.optional(NonEmpty(Level, accidentLevels.length)),
-  },
-  ({ expected }) => (expected === 'never' ? 'is not a filter' : 'must be an object'),
-);
+export const Filters = v.strictObject({
+  minEventRisk: v.optional(Risk),
+  incidentTypes: v.optional(NonEmpty(Type, incidentTypes.length)),
+  vehicleGroups: v.optional(NonEmpty(Group, 50)),
+  accidentLevels: v.optional(NonEmpty(Level, accidentLevels.length)),
+});
 export type Filters = v.InferOutput<typeof Filters>;
-
-/** Rejects a list, which valibot accepts as an object: an empty one would mean no filters. */
-export const FiltersInput = v.lazy((input) => (Array.isArray(input) ? NoList : Filters));
-const NoList = v.custom<Filters>(() => false, 'must be an object');
 
 /** The type of notification that a filter applies to; vehicles apply to both. */
 const typeOf: [name: keyof Filters, type: NotificationType, must: string][] = [

@@ -19,15 +19,7 @@ const Shown = {
 };
 
 /** The client that gets a webhook's access tokens, by OAuth 2 client credentials. */
-export const OAuthInput = v.strictObject(
-  { ...Shown, clientSecret: v.optional(Visible(2000)) },
-  ({ expected }) =>
-    expected === 'never'
-      ? 'is not a property of oauth'
-      : expected === 'Object'
-        ? 'must be an object'
-        : 'is required',
-);
+export const OAuthInput = v.strictObject({ ...Shown, clientSecret: v.optional(Visible(2000)) });
 export type OAuthInput = v.InferOutput<typeof OAuthInput>;
 
 export const OAuth = v.object(Shown);

@@ -4,7 +4,7 @@ import { authenticate, limitActions } from '../accounts/tokens/authenticate.ts';
 import { config } from '../platform/config.ts';
 import { invalid } from '../platform/errors.ts';
 import { parse, timestamp } from '../platform/fields.ts';
-import { readJson } from '../platform/http/body.ts';
+import { readJson, readNothing } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
 import { rangeOf } from '../platform/query.ts';
@@ -55,17 +55,19 @@ async function create(c: Context) {
 
 async function update(c: Context) {
   const id = webhookId(c);
-  const input = await readWebhook(c);
+  const input = await readWebhook(c, id);
   const webhook = await updateWebhook(c.env, c.get('caller'), id, input);
   return ok(c, 'Webhook updated', present(webhook));
 }
 
 async function remove(c: Context) {
+  await readNothing(c);
   await deleteWebhook(c.env, c.get('caller'), webhookId(c));
   return ok(c, 'Webhook deleted', true);
 }
 
 async function rotate(c: Context) {
+  await readNothing(c);
   return ok(c, 'Signing secret rotated', await rotateSecret(c.env, c.get('caller'), webhookId(c)));
 }
 
@@ -89,10 +91,12 @@ async function test(c: Context) {
 }
 
 async function pause(c: Context) {
+  await readNothing(c);
   return ok(c, 'Webhook paused', present(await setPaused(c.env, c.get('caller'), webhookId(c), true)));
 }
 
 async function resume(c: Context) {
+  await readNothing(c);
   return ok(c, 'Webhook resumed', present(await setPaused(c.env, c.get('caller'), webhookId(c), false)));
 }
 
@@ -102,12 +106,17 @@ async function requireWebhook(c: Context): Promise<StoredWebhook> {
   return webhook;
 }
 
-async function readWebhook(c: Context) {
+/** With the `id` of the path, which the body may repeat. */
+async function readWebhook(c: Context, id?: string) {
   const policy = {
     ownHost: new URL(c.req.url).hostname,
     allowLoopback: config(c.env).allowLoopbackReceivers,
   };
-  return parseWebhook(await readJson(c, largestBody), policy);
+  const body = await readJson(c, largestBody);
+  const repeated = Object(body).id ?? id;
+  if (id !== undefined && String(repeated).toLowerCase() !== id)
+    throw invalid('id must be that of the path', [{ field: 'id', message: 'must be that of the path' }]);
+  return parseWebhook(body, policy);
 }
 
 function webhookId(c: Context): string {

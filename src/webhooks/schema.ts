@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalid } from '../platform/errors.ts';
-import { fieldError, Line, maxErrors, sentence, unknownProperty } from '../platform/fields.ts';
+import { checked, Line, maxErrors, sentence } from '../platform/fields.ts';
 import { maxUrlLength, type ReceiverPolicy, receiverProblem, urlProblems } from './address.ts';
 import { eachField } from './fields.ts';
 import { unmatchable } from './filters.ts';
@@ -41,20 +41,20 @@ export const WebhookOutput = v.object({
 });
 export type WebhookOutput = v.InferOutput<typeof WebhookOutput>;
 
+/** What only responses show: requests may repeat it, so that a webhook can be sent back as it was read. */
+const readOnly = Object.keys(WebhookOutput.entries).filter((name) => !(name in WebhookInput.entries));
+
 /** A test of a webhook; without a level, all levels of an accident. */
 export const TestInput = v.pipe(
-  v.strictObject(
-    {
-      type: v.pipe(
-        v.picklist(notificationTypes, 'must be 1 (accident) or 2 (event)'),
-        v.metadata({ type: 'integer' }),
-      ),
-      level: v.optional(
-        v.pipe(v.picklist(accidentLevels, 'must be 1, 2 or 3'), v.metadata({ type: 'integer' })),
-      ),
-    },
-    unknownProperty,
-  ),
+  v.strictObject({
+    type: v.pipe(
+      v.picklist(notificationTypes, 'must be 1 (accident) or 2 (event)'),
+      v.metadata({ type: 'integer' }),
+    ),
+    level: v.optional(
+      v.pipe(v.picklist(accidentLevels, 'must be 1, 2 or 3'), v.metadata({ type: 'integer' })),
+    ),
+  }),
   v.forward(
     v.check(({ type, level }) => type === ACCIDENT || level === undefined, 'is for accidents alone'),
     ['level'],
@@ -75,8 +75,8 @@ export type TestSent = v.InferOutput<typeof TestSent>;
  */
 export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInput {
   const all = typeof body === 'object' && body && 'allConnections' in body && body.allConnections === true;
-  const result = v.safeParse(all ? WebhookInput : ListedConnections, body);
-  const errors = result.success ? [] : result.issues.slice(0, maxErrors).map(fieldError);
+  const result = checked(all ? WebhookInput : ListedConnections, body, readOnly);
+  const { errors } = result;
   if (errors[0]?.field === '') throw invalid(sentence(errors[0]), errors);
 
   const url = typeof body === 'object' && body && 'url' in body ? body.url : undefined;
@@ -89,8 +89,8 @@ export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInpu
       ...others.slice(0, maxErrors - 1),
     ]);
   }
-  if (!result.success) {
-    const first = errors[0] ?? { field: '', message: 'is not valid' };
+  if (!('output' in result)) {
+    const [first] = result.errors;
     const ids = first.field.startsWith('connectionIds.');
     throw invalid(ids ? 'Invalid connection ids' : sentence(first), errors);
   }

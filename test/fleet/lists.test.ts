@@ -44,9 +44,9 @@ describe('filters', () => {
   it.each([
     ['/safety-events?from=2026-11-20&to=2026-11-21&minRisk=4', 'minRisk', /, did you mean minEventRisk\?$/],
     ['/trips?vehicleId=1', 'vehicleId', /, did you mean vehicleIds\?$/],
-    ['/vehicles?from=2026-11-20', 'from', /; the list has limit, cursor, status, vin, externalId$/],
+    ['/vehicles?from=2026-11-20', 'from', /; known are limit, cursor, status, vin, externalId$/],
     ['/changes?Kind=trip', 'Kind', /, did you mean kinds\?$/],
-    ['/deliveries?since=2026-11-20', 'since', /; the list has limit, cursor, webhookId/],
+    ['/deliveries?since=2026-11-20', 'since', /; known are limit, cursor, webhookId/],
   ])('that are unknown are refused with the nearest: %s', async (path, field, message) => {
     const refusal = { field, message: expect.stringMatching(message) };
     expect(await list(path, trucks)).toMatchObject({ status: 400, errors: [refusal] });

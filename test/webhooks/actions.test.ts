@@ -46,7 +46,10 @@ describe('a replay by API', () => {
     const empty = await replay({ from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' });
     expect(empty).toMatchObject({ message: 'from must be before to', errors: [{ field: 'from' }] });
     const unknown = await replay({ includeDelivered: true, dryrun: true });
-    expect(unknown).toMatchObject({ status: 400, message: 'dryrun is not a property here' });
+    expect(unknown).toMatchObject({
+      status: 400,
+      message: 'dryrun is not a property here, did you mean dryRun?',
+    });
     expect(await replay([])).toMatchObject({ status: 400, message: 'Request body must be an object' });
     expect(await noted()).toEqual(['token', 'token replayed']);
   });

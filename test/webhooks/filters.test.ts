@@ -133,9 +133,8 @@ it('a level that filters let through does not wait for one that they do not, and
 });
 
 it.each([
-  [{ incidentTypes: [] }, 'filters.incidentTypes must have at least one value'],
   [{ vehicleGroups: ['x'.repeat(101)] }, 'filters.vehicleGroups.0 can be at most 100 characters'],
-  [{ risk: 5 }, 'filters.risk is not a filter'],
+  [{ minRisk: 5 }, 'filters.minRisk is not a property here, did you mean minEventRisk?'],
   ['x', 'filters must be an object'],
   [[{ minEventRisk: 3 }], 'filters must be an object'],
   [{ incidentTypes: ['Crash'] }, 'filters.incidentTypes needs 2 (event) among the notificationTypes', [1]],

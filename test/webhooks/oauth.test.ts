@@ -104,7 +104,12 @@ describe('a webhook with an OAuth 2 client', () => {
     ['no secret', { clientSecret: undefined }, 'oauth.clientSecret', 'is required'],
     ['a private address', { tokenUrl: 'https://10.0.0.1/t' }, 'oauth.tokenUrl', 'must use a host name'],
     ['a line break', { clientSecret: 'a\nb' }, 'oauth.clientSecret', 'must be visible ASCII characters'],
-    ['another property', { grant: 'password' }, 'oauth.grant', 'is not a property of oauth'],
+    [
+      'another property',
+      { grant: 'password' },
+      'oauth.grant',
+      'is not a property here; known are tokenUrl, ',
+    ],
   ])('is refused with %s', async (_, changed, field, message) => {
     const refused = await api().post('/webhook', webhookBody(tale.us, { oauth: { ...client, ...changed } }));
     expect(refused).toMatchObject({

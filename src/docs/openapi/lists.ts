@@ -4,8 +4,8 @@ import { capitalised, type List } from '../../fleet/lists/list.ts';
 import { lists } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput, exampleConnectionId } from '../../fleet/lists/resource.ts';
 import { listCursor } from '../../platform/db/cursor.ts';
-import { fieldError } from '../../platform/fields.ts';
-import { Limit, notAParameter, QueryText, QueryTime } from '../../platform/query.ts';
+import { fieldError, notKnown } from '../../platform/fields.ts';
+import { Limit, QueryText, QueryTime } from '../../platform/query.ts';
 import { type Json, ref } from './components.ts';
 import type { Operation, Parameter, Refusals, Refused } from './document.ts';
 import { examples, itemName } from './examples.ts';
@@ -123,7 +123,7 @@ const requiredConnection = shared('RequiredConnectionId', [
 
 const limit = shared('limit', [
   refused('limit', Limit, ['?']),
-  refused('limits', v.never(notAParameter('limits', ['limit'])), ['50']),
+  refused('limits', v.never(notKnown('parameter', 'limits', ['limit'])), ['50']),
 ]);
 const invalidCursor = (must: string): Refused => ({ message: 'Invalid cursor', field: 'cursor', must });
 

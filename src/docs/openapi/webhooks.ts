@@ -33,7 +33,7 @@ const { httpVerb, notificationTypes, filters } = WebhookInput.entries;
 const wrongFilters = [
   { minEventRisk: 0 },
   { incidentTypes: ['?'] },
-  { vehicleGroups: [] },
+  { vehicleGroups: [''] },
   { accidentLevels: [4] },
 ];
 const unmatchableFilters = [

@@ -6,7 +6,7 @@ import { cutScan, fitting, type Scanned, scan } from '../../platform/db/pages.ts
 import { mayReadReplica } from '../../platform/db/replica-reads.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
-import { parse } from '../../platform/fields.ts';
+import { parseQuery } from '../../platform/fields.ts';
 import { findArchived } from '../archive/find.ts';
 import { presentSized, type SizedItem, selectByIds } from '../find.ts';
 import { shownOf } from '../lists/list.ts';
@@ -37,7 +37,7 @@ export async function readChanges(
   caller: Caller,
   { connectionId, query }: FeedRequest,
 ): Promise<FeedPage> {
-  const { limit, cursor, kinds } = parse(ChangesQuery, query);
+  const { limit, cursor, kinds } = parseQuery(ChangesQuery, query);
   const identity = JSON.stringify(['/changes', caller.accountId, connectionId, kinds]);
   const cursorAt = (reached: Reached) => encodeCursor(keysOf(reached), identity);
   const after = startOf(cursor, identity);

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Limit, QueryCursor, QueryList, queryOf } from '../../platform/query.ts';
+import { Limit, QueryCursor, QueryList } from '../../platform/query.ts';
 import { alternatives } from '../lists/field-types.ts';
 import { lists } from '../lists/registry.ts';
 
@@ -18,7 +18,7 @@ export const QueryKinds = v.pipe(
 );
 
 /** The query of the feed. */
-export const ChangesQuery = queryOf({
+export const ChangesQuery = v.object({
   limit: Limit,
   cursor: QueryCursor,
   kinds: v.optional(QueryKinds),

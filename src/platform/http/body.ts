@@ -1,5 +1,7 @@
+import * as v from 'valibot';
 import { readUpTo } from '../body.ts';
 import { invalid, Refusal } from '../errors.ts';
+import { parseQuery } from '../fields.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -8,6 +10,7 @@ import type { Context } from './context.ts';
  * @throws Refusal: not json, not gzip, too large, or invalid when it is not gzip as it says, not UTF-8 or not JSON
  */
 export async function readJson(c: Context, limitBytes: number): Promise<unknown> {
+  refuseParameters(c);
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new Refusal({ kind: 'not json' });
   const encoding = c.req.header('content-encoding')?.trim().toLowerCase() || 'identity';
@@ -25,6 +28,17 @@ export async function readJson(c: Context, limitBytes: number): Promise<unknown>
   } catch {
     throw invalid('Request body is not valid JSON');
   }
+}
+
+/** What changes something has no parameters: one that is ignored could have been a dry run. */
+const refuseParameters = (c: Context) => parseQuery(v.object({}), c.req.query());
+
+/** Reads the body of an operation that has none. @throws Refusal: too large, or invalid when it has properties */
+export async function readNothing(c: Context): Promise<void> {
+  refuseParameters(c);
+  const text = new TextDecoder().decode(await readBytes(c.req.raw, 64 * 1024));
+  if (/^\s*(?:\{\s*\}|\[\s*\]|null|"")?\s*$/.test(text)) return;
+  throw invalid('Request body must be empty', [{ field: '', message: 'must be empty' }]);
 }
 
 /** `x-gzip` is another name of gzip (RFC 9110, 8.4.1.3). */

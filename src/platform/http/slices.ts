@@ -2,14 +2,15 @@ import * as v from 'valibot';
 import { decodePosition, encodePosition } from '../db/cursor.ts';
 import type { SliceQuery } from '../db/slices.ts';
 import { invalid } from '../errors.ts';
-import { limitUpTo, parse } from '../fields.ts';
+import { limitUpTo, parseQuery } from '../fields.ts';
 import { CursorText } from '../query.ts';
 import type { Context } from './context.ts';
 
 /** How many items a slice of an operators' list has at most, and by default. */
 export const maxSlice = 1000;
 
-const Query = v.object({
+/** The parameters of an operators' list. */
+export const SliceParameters = v.object({
   cursor: CursorText,
   limit: v.optional(limitUpTo(maxSlice), String(maxSlice)),
 });
@@ -20,7 +21,8 @@ const Query = v.object({
  * @throws Refusal: invalid
  */
 export function requestedSlice(c: Context, pageSize?: number): SliceQuery {
-  const { cursor, limit } = parse(Query, c.req.query());
+  const [asked, wanted] = [c.req.query('cursor'), c.req.query('limit')];
+  const { cursor, limit } = parseQuery(SliceParameters, { cursor: asked, limit: wanted });
   return { limit: pageSize ?? limit, ...(cursor !== undefined && { after: positionIn(c, cursor) }) };
 }
 

@@ -27,7 +27,7 @@ export const saveExternalId = (
   submit(
     c,
     async (form) => {
-      const { externalId } = parse(ExternalIdInput, { externalId: form.value('externalId').trim() || null });
+      const { externalId } = parse(ExternalIdInput, { externalId: form.value('externalId').trim() });
       const { path, name } = await save(externalId);
       return done(c, path, `The external ID of “${name}” was saved.`);
     },

@@ -140,7 +140,8 @@ function selectionOf(c: Context, fields: ReplayFields): ReplaySelection {
     until: v.optional(Time),
     after: v.optional(v.pipe(v.string(), v.uuid(), v.toLowerCase())),
   });
-  return { ...parse(Selection, fields), includeDelivered: fields.which === 'all' };
+  const { which, ...given } = fields;
+  return { ...parse(Selection, given), includeDelivered: which === 'all' };
 }
 
 /** Counts the chosen deliveries, and asks before they are replayed. */

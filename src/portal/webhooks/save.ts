@@ -1,14 +1,13 @@
 import { config } from '../../platform/config.ts';
 import { base64url } from '../../platform/crypto.ts';
 import { type FieldError, invalid } from '../../platform/errors.ts';
-import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { plainFields } from '../../webhooks/fields.ts';
 import { parseWebhook, WebhookLabels } from '../../webhooks/schema.ts';
 import { createWebhook, updateWebhook } from '../../webhooks/service.ts';
 import { tryReceiver } from '../../webhooks/simulate.ts';
 import type { StoredWebhook } from '../../webhooks/stored.ts';
-import { done, showAgain, submit } from '../ui/form.ts';
+import { done, parseForm, showAgain, submit } from '../ui/form.ts';
 import type { SentForm } from '../ui/reader.ts';
 import { show } from './form.tsx';
 import { requireWebhook } from './webhook.tsx';
@@ -28,8 +27,7 @@ const take = (c: Context, webhook?: StoredWebhook) =>
         showAgain(c, form);
         return show(c, webhook, { secret: base64url(crypto.getRandomValues(new Uint8Array(24))) });
       }
-      const body = bodyOf(form, webhook);
-      const input = parseWebhook(body, {
+      const input = parseWebhook(bodyOf(form, webhook), {
         ownHost: new URL(c.req.url).hostname,
         allowLoopback: config(c.env).allowLoopbackReceivers,
       });
@@ -38,7 +36,7 @@ const take = (c: Context, webhook?: StoredWebhook) =>
         showAgain(c, form);
         return show(c, webhook, { tried });
       }
-      const labels = parse(WebhookLabels, body);
+      const labels = parseForm(WebhookLabels, form);
       const revision = form.value('revision');
       const saved = webhook
         ? await updateWebhook(c.env, c.get('caller'), webhook.id, input, { revision, labels })
@@ -69,7 +67,7 @@ const formErrors: { [message: string]: FieldError } = {
   },
 };
 
-/** What the API would take as body, and the labels. A header without a value keeps the one that it has. */
+/** What the API would take as body. A header without a value keeps the one that it has. */
 function bodyOf({ value, values }: SentForm, webhook?: StoredWebhook) {
   const text = (name: string) => value(name).trim();
   const oauth = filled({
@@ -79,8 +77,6 @@ function bodyOf({ value, values }: SentForm, webhook?: StoredWebhook) {
     scope: text('oauth.scope'),
   });
   return {
-    name: value('name'),
-    description: value('description'),
     ...Object.fromEntries(plainFields.map((field) => [field, text(field)])),
     notificationTypes: values('notificationTypes').map(Number),
     ...(value('allConnections') ? { allConnections: true } : { connectionIds: values('connectionIds') }),

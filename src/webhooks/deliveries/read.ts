@@ -6,7 +6,7 @@ import type { Caller } from '../../platform/db/guard.ts';
 import { createdAtOf, firstIdAt, firstIdAtSql } from '../../platform/db/ids.ts';
 import { cutScan, type Scanned, scan } from '../../platform/db/pages.ts';
 import { bookmarkOf, continueFrom, readAsCaller } from '../../platform/db/replica-reads.ts';
-import { parse, timestamp } from '../../platform/fields.ts';
+import { parseQuery, timestamp } from '../../platform/fields.ts';
 import { rangeOf } from '../../platform/query.ts';
 import { notificationOf, notifiedOf } from '../notifications/of-delivery.ts';
 import {
@@ -236,7 +236,7 @@ export async function readDeliveries(
   caller: Caller,
   query: Record<string, string[]>,
 ): Promise<{ items: DeliverySummary[]; next?: string }> {
-  const { limit, cursor, from, to, ...filters } = parse(DeliveryListQuery, query);
+  const { limit, cursor, from, to, ...filters } = parseQuery(DeliveryListQuery, query);
   const { webhookId, eventId, status, type } = filters;
   const range = rangeOf(from, to);
   const identity = JSON.stringify(['/deliveries', caller.accountId, range, filters]);

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
 import { authenticate, limitActions } from '../../accounts/tokens/authenticate.ts';
 import { Refusal } from '../../platform/errors.ts';
+import { readNothing } from '../../platform/http/body.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { ok } from '../../platform/http/envelope.ts';
 import { findDelivery, webhookOfDelivery } from './queries.ts';
@@ -20,12 +21,14 @@ async function item(c: Context) {
 }
 
 async function replay(c: Context) {
+  await readNothing(c);
   const key = await deliveryKey(c);
   await replayOne(c.env, c.get('caller'), key);
   return show(c, 'Replayed', key);
 }
 
 async function send(c: Context) {
+  await readNothing(c);
   const key = await deliveryKey(c);
   await sendNow(c.env, c.get('caller'), key);
   return show(c, 'Delivery is due', key);

@@ -1,14 +1,6 @@
 import * as v from 'valibot';
-import { Timestamp, unknownProperty } from '../../platform/fields.ts';
-import {
-  Limit,
-  QueryChoice,
-  QueryCode,
-  QueryCursor,
-  QueryId,
-  QueryTime,
-  queryOf,
-} from '../../platform/query.ts';
+import { Timestamp } from '../../platform/fields.ts';
+import { Limit, QueryChoice, QueryCode, QueryCursor, QueryId, QueryTime } from '../../platform/query.ts';
 import { accidentLevels, notificationTypes } from '../notifications/types.ts';
 import { statuses } from './policy.ts';
 
@@ -23,7 +15,7 @@ export const deliveryFilters = {
 };
 
 /** The query of the list of deliveries. */
-export const DeliveryListQuery = queryOf({
+export const DeliveryListQuery = v.object({
   limit: Limit,
   cursor: QueryCursor,
   ...v.partial(v.object(deliveryFilters)).entries,
@@ -56,16 +48,13 @@ export const DeliverySummary = v.object({
 });
 export type DeliverySummary = v.InferOutput<typeof DeliverySummary>;
 
-export const ReplayInput = v.strictObject(
-  {
-    from: v.optional(Timestamp),
-    to: v.optional(Timestamp),
-    includeDelivered: v.optional(v.boolean('must be true or false')),
-    after: v.optional(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
-    dryRun: v.optional(v.boolean('must be true or false')),
-  },
-  unknownProperty,
-);
+export const ReplayInput = v.strictObject({
+  from: v.optional(Timestamp),
+  to: v.optional(Timestamp),
+  includeDelivered: v.optional(v.boolean('must be true or false')),
+  after: v.optional(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
+  dryRun: v.optional(v.boolean('must be true or false')),
+});
 
 /** How many deliveries are replayed, or would be. */
 export const ReplayOutcome = v.object({

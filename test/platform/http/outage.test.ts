@@ -2,9 +2,8 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { through } from '../../../src/platform/db/through.ts';
 import { overloaded } from '../../support/database.ts';
-import { vehicle } from '../../support/records.ts';
-import { portalRoutes, routes } from '../../support/routes.ts';
-import { call, type World, webhookBody, worldBefore } from '../../support/world.ts';
+import { bodies, portalRoutes, routes } from '../../support/routes.ts';
+import { call, webhookBody, worldBefore } from '../../support/world.ts';
 
 /** Every route that reads or writes D1, but for the portal's and those that say how D1 is: these have tests of their own. */
 const asking = routes.filter(
@@ -12,37 +11,17 @@ const asking = routes.filter(
 );
 
 const id = '01a1fc69-ae9e-77d4-be7b-4bc5ae1cace7';
-const bodies: { [route: string]: (us: World) => object } = {
-  'POST /ingest': () => ({ records: [vehicle()] }),
-  'POST /webhook': (us) => webhookBody(us),
-  'PUT /webhook/:id': (us) => webhookBody(us),
-  'POST /operator/accounts': () => ({ name: 'Acme' }),
-  'PATCH /operator/accounts/:id': () => ({ status: 'active' }),
-  'POST /operator/accounts/:id/connections': () => ({ provider: 'motive' }),
-  'POST /operator/accounts/:id/tokens': () => ({ name: 'token' }),
-  'POST /operator/accounts/:id/users': () => ({ email: 'ann@example.com' }),
-  'POST /operator/accounts/:id/connect-links': () => ({ name: 'Fleet' }),
-  'POST /operator/accounts/:id/channels': () => ({ name: 'x', kind: 'slack', url: 'https://x.example.com' }),
-  'POST /operator/sign-in-links': () => ({ email: 'ann@example.com' }),
-  'PATCH /operator/connections/:id': () => ({ healthStatus: 2 }),
-  'PATCH /operator/vehicles/:id': () => ({ externalId: 'A' }),
-  'POST /operator/accounts/:id/deletion': () => ({ name: 'Acme' }),
-  'POST /operator/accounts/:id/move': () => ({ to: 'eu' }),
-  'POST /operator/connections/:id/archive/repair': () => ({ kind: 'trips', date: '2026-05-31' }),
-  'POST /operator/connections/:id/deletion': () => ({ name: 'Motive' }),
-  'POST /operator/connections/:id/ingest-keys': () => ({ name: 'key' }),
-  'PUT /operator/connections/:id/credential': () => ({ credential: 'samsara_api_1' }),
-  'PUT /operator/connections/:id/webhook-secret': () => ({ secret: 'long-enough' }),
+const queries: { [pattern: string]: string } = {
+  '/operator/deliveries': `?webhookId=${id}`,
+  '/operator/deliveries/find': `?eventId=${id}`,
 };
-const query = (pattern: string) =>
-  pattern.endsWith('/find') ? `?eventId=${id}` : `?from=2026-11-20&to=2026-11-21&webhookId=${id}&kind=trip`;
 
 const us = worldBefore(beforeAll);
 
 describe('while D1 is overloaded', () => {
   it.each(asking)('%s is 503 and says when to try again', async (route) => {
     const [method = '', pattern = ''] = route.split(' ');
-    const path = pattern.replace(/:\w+/g, id) + (method === 'GET' ? query(pattern) : '');
+    const path = pattern.replace(/:\w+/g, id) + (method === 'GET' ? (queries[pattern] ?? '') : '');
     const body = method === 'GET' || method === 'DELETE' ? undefined : (bodies[route]?.(us) ?? {});
     const credential = path.startsWith('/operator')
       ? { authorization: `Bearer ${env.OPERATOR_KEY}` }

@@ -77,11 +77,11 @@ describe('a request', () => {
   it.each([
     ['an empty body', '', 'Request body is not valid JSON'],
     ['half a body', '{"url":', 'Request body is not valid JSON'],
-    ['a list', '[]', "Invalid URL, must use 'https'"],
+    ['a list', '[]', 'Request body must be an object'],
     ['a number', '5', 'Request body must be an object'],
     ['null', 'null', 'Request body must be an object'],
     ['deep nesting', '['.repeat(60_000), 'Request body is not valid JSON'],
-    ['deep nesting that closes', '['.repeat(30_000) + ']'.repeat(30_000), "Invalid URL, must use 'https'"],
+    ['deep nesting that closes', '['.repeat(30_000) + ']'.repeat(30_000), 'Request body must be an object'],
   ])('with %s is 400', async (_, body, message) => {
     expect(await post(body)).toMatchObject({ status: 400, message });
   });

@@ -1,0 +1,168 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { clientDocument } from '../../src/docs/openapi/client.ts';
+import { operatorDocument } from '../../src/docs/openapi/operator.ts';
+import { newId } from '../../src/platform/db/ids.ts';
+import { bodies } from '../support/routes.ts';
+import { rowsOf } from '../support/rows.ts';
+import {
+  as,
+  call,
+  type IssuedToken,
+  operator,
+  type WebhookOut,
+  webhookBody,
+  worldBefore,
+} from '../support/world.ts';
+
+type Schema = {
+  $ref?: string;
+  type?: string;
+  properties?: { [name: string]: Schema };
+  required?: string[];
+  anyOf?: Schema[];
+};
+type Operation = { requestBody?: { content: { 'application/json': { schema: Schema } } } };
+type Document = {
+  paths: { [path: string]: { [method: string]: Operation } };
+  components: { schemas: { [name: string]: Schema } };
+};
+type Body = { [name: string]: unknown };
+
+/** The object that a schema is, refers to, or allows beside null. */
+function objectIn({ components }: Document, { $ref, anyOf = [], ...schema }: Schema): Schema {
+  if ($ref) return components.schemas[$ref.split('/').at(-1) ?? ''] ?? {};
+  return anyOf[0] ? objectIn({ components } as Document, anyOf[0]) : schema;
+}
+
+type Property = { within: string[]; name: string; isOptional: boolean; isList: boolean };
+
+/** Every property of a body, also of the objects in it. */
+const propertiesOf = (document: Document, schema: Schema, within: string[] = []): Property[] => {
+  const { properties = {}, required = [] } = objectIn(document, schema);
+  return Object.entries(properties).flatMap(([name, property]) => [
+    {
+      within,
+      name,
+      isOptional: !required.includes(name),
+      isList: property.type === 'array',
+    },
+    ...propertiesOf(document, property, [...within, name]),
+  ]);
+};
+
+/** Every operation that changes something, but for the calls of providers, whose body is theirs. */
+const changing = [clientDocument(), operatorDocument()].flatMap((document) =>
+  Object.entries((document as Document).paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => method !== 'get' && !path.startsWith('/providers'))
+      .map(([method, { requestBody }]) => {
+        const schema = requestBody?.content['application/json'].schema;
+        const route = `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`;
+        return { route, properties: schema && propertiesOf(document as Document, schema) };
+      }),
+  ),
+);
+const withBody = changing.flatMap(({ route, properties }) => (properties ? [{ route, properties }] : []));
+
+const us = worldBefore(beforeAll);
+let ids: { [list: string]: string };
+/** Tests and replays are limited by token: each route gets one of its own. */
+const tokens = new Map<string, string>();
+let before: unknown;
+beforeAll(async () => {
+  const { data } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  ids = { webhook: data.id, webhooks: data.id, accounts: us.accountId, connections: us.connection.id };
+  for (const { route } of changing.filter(({ route }) => !route.includes('/operator'))) {
+    const path = `/operator/accounts/${us.accountId}/tokens`;
+    tokens.set(route, (await operator.post<IssuedToken>(path, { name: route })).data.value);
+  }
+  before = await everything();
+});
+
+/** What the account has, but for when its tokens were used. */
+const everything = async () =>
+  JSON.parse(
+    JSON.stringify(await rowsOf(us.accountId), (key, value) => (key === 'last_used_at' ? null : value)),
+  );
+
+function send(route: string, body: unknown, query = '') {
+  const [method = '', pattern = ''] = route.split(' ');
+  const list = /(\w+)\/:id/.exec(pattern)?.[1] ?? '';
+  const path = pattern.replace(':id', ids[list] ?? newId()).replace(/:\w+/, newId()) + query;
+  const credential = path.startsWith('/operator')
+    ? { authorization: `Bearer ${env.OPERATOR_KEY}` }
+    : { 'x-api-key': path.startsWith('/ingest') ? us.connection.ingestKey : (tokens.get(route) ?? '') };
+  return call(method, path, { headers: credential, body });
+}
+
+/** A body that the route takes, after a change of the object at `path`, which is made if there is none. */
+function bodyWith(route: string, path: string[], change: (object: Body) => void): Body {
+  const body = structuredClone(bodies[route]?.(us) ?? {}) as Body; // an object
+  const object = path.reduce((at, name) => {
+    at[name] ??= name === 'oauth' ? { ...client } : {};
+    return at[name] as Body; // an object
+  }, body);
+  change(object);
+  return body;
+}
+const client = { tokenUrl: 'https://a.example.com', clientId: 'a', clientSecret: 's' };
+
+/** A name with a capital, a letter too few, a letter too many, and underscores. */
+const misspelt = (name: string): string[] => [
+  name.charAt(0).toUpperCase() + name.slice(1),
+  name.slice(0, -1),
+  `${name}s`,
+  `_${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+];
+
+describe.each(withBody)('$route', ({ route, properties }) => {
+  it('refuses misspelt properties with the right name', async () => {
+    for (const { within, name } of properties) {
+      const wrong = misspelt(name);
+      const body = bodyWith(route, within, (object) => {
+        for (const other of wrong) object[other] = object[name] ?? true;
+        delete object[name];
+      });
+      const { status, errors = [] } = await send(route, body);
+      const right = new RegExp(`^is not a property here.* ${name}\\b`);
+      const refused = errors.filter(({ message }) => right.test(message)).map(({ field }) => field);
+      expect({ status, refused }).toEqual({
+        status: 400,
+        refused: wrong.map((other) => [...within, other].join('.')),
+      });
+    }
+  });
+
+  it.each([[null], [''], [[]]])('takes optional properties that are %j', async (empty) => {
+    for (const { within, name, isOptional, isList } of properties) {
+      if (!isOptional || (Array.isArray(empty) && !isList)) continue;
+      const body = bodyWith(route, within, (object) => {
+        object[name] = empty;
+      });
+      // The other property alone is wrong, so that nothing is done.
+      const { errors } = await send(route, { ...body, other: 1 });
+      expect(errors, name).toMatchObject([{ field: 'other' }]);
+    }
+  });
+});
+
+it.each(changing.map(({ route }) => route))(
+  '%s refuses parameters, and a body if it has none',
+  async (route) => {
+    const usual = bodies[route]?.(us) ?? (route.startsWith('DELETE') ? undefined : {});
+    expect(await send(route, usual, '?dryRun=true')).toMatchObject({
+      status: 400,
+      errors: [{ field: 'dryRun', message: 'is not a parameter here; there is none' }],
+    });
+    if (!withBody.some((other) => other.route === route))
+      expect(await send(route, { dryRun: true })).toMatchObject({
+        status: 400,
+        message: 'Request body must be empty',
+      });
+  },
+);
+
+it('none of that has changed anything', async () => {
+  expect(await everything()).toEqual(before);
+});

@@ -15,6 +15,9 @@ create table event_counts (
   types      text not null check (json_valid(types)),    -- {"Speeding": 3}
   vehicles   text not null check (json_valid(vehicles)), -- by id, of risk 4 and of risk 5: {"…": [2, 1]}
   drivers    text not null check (json_valid(drivers)),
+  -- The same by quarter of an hour, from 0 to 3, as {"2": {"risks": [0, 0, 1, 0, 0], "types": …}}, of hours only: where the
+  -- days of a zone do not begin with an hour. In the row, because rows are what D1 bills.
+  quarters   text not null default '{}' check (json_valid(quarters)),
   primary key (account_id, hours, start)
 ) strict, without rowid;
 

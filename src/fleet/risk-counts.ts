@@ -1,15 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { int, quarterMs } from './trends/recount.ts';
 
 /** How many events of a risk began within 15 minutes from `at`, in milliseconds since 1970. */
 export type RiskCount = { at: number; risk: number; count: number };
 
 /** How many events are counted at most, the newest ones. */
 export const maxCounted = 2000;
-
-/** Every zone's midnight is a multiple of a quarter of an hour. */
-const slotMs = 900_000;
 
 /**
  * Counts the events of a vehicle or a driver since a time (milliseconds since 1970) by risk and quarter of an hour,
@@ -26,7 +24,7 @@ export async function countByRisk(
 ): Promise<RiskCount[]> {
   const [counts] = await asCaller(env, caller, (db) => [
     statement<RiskCount>(db)`
-      select (started_at / ${sql.raw(String(slotMs))}) * ${sql.raw(String(slotMs))} as at,
+      select (started_at / ${int(quarterMs)}) * ${int(quarterMs)} as at,
               event_risk as risk, count(*) as count
             from (select started_at, event_risk from safety_events
               where ${sql.raw(`${of}_id`)} = ${id} and started_at >= ${since} and +account_id = ${caller.accountId}

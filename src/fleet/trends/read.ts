@@ -8,14 +8,14 @@ const maxTypes = 6;
 const maxAffected = 7;
 
 /**
- * Days in the reader's zone and as many before, up to today. `starts` are the hours (since 1970) in which these days
- * begin, oldest first, and that in which tomorrow does.
+ * Days in the reader's zone and as many before, up to today. `starts` are the quarters of an hour (since 1970) in which
+ * these days begin, oldest first, and that in which tomorrow does.
  */
 export type Span = { today: string; days: number; starts: number[] };
 
-type Hours = [from: number, to: number];
+type Quarters = [from: number, to: number];
 
-const nowAndBefore = ({ days, starts }: Span): Hours[] => [
+const nowAndBefore = ({ days, starts }: Span): Quarters[] => [
   [starts[0] ?? 0, starts[days] ?? 0],
   [starts[days] ?? 0, starts[2 * days] ?? 0],
 ];
@@ -23,17 +23,28 @@ const nowAndBefore = ({ days, starts }: Span): Hours[] => [
 /** The place of the days themselves in `nowAndBefore`. */
 const current = sql.raw('1');
 
-/** The counts of time spans by their `place`: of the whole UTC days within, and of the hours around them. */
-function countsOf({ accountId }: Caller, spans: Hours[]): SQL {
+/**
+ * The counts of time spans by their `place`: of the whole UTC days within, of the hours around them, and of the quarters
+ * of the hours in which a span begins and ends, unless that is with the hour.
+ */
+function countsOf({ accountId }: Caller, spans: Quarters[]): SQL {
   const [from, to] = [sql`d.value->>0`, sql`d.value->>1`];
-  const [firstDay, lastDay] = [sql`(${from} + 23) / 24 * 24`, sql`${to} / 24 * 24`];
+  const [firstHour, lastHour] = [sql`(${from} + 3) / 4`, sql`${to} / 4`];
+  const [firstDay, lastDay] = [sql`(${firstHour} + 23) / 24 * 24`, sql`${lastHour} / 24 * 24`];
+  const counts = (hours: number) => sql`json_each(${JSON.stringify(spans)}) d cross join event_counts k
+    on k.account_id = ${accountId} and k.hours = ${int(hours)}`;
   const part = (hours: number, since: SQL, before: SQL) => sql`
-    select d.key as place, k.* from json_each(${JSON.stringify(spans)}) d cross join event_counts k
-    on k.account_id = ${accountId} and k.hours = ${int(hours)} and k.start >= ${since} and k.start < ${before}`;
+    select d.key as place, risk_1, risk_2, risk_3, risk_4, risk_5, types, vehicles, drivers
+    from ${counts(hours)} and k.start >= ${since} and k.start < ${before}`;
+  const at = sql`k.start * 4 + q.key`;
+  const risks = [0, 1, 2, 3, 4].map((i) => sql.raw(`q.value->>'$.risks[${i}]'`));
   const parts = [
     part(24, firstDay, lastDay),
-    part(1, from, sql`min(${to}, ${firstDay})`),
-    part(1, sql`max(${firstDay}, ${lastDay})`, to),
+    part(1, firstHour, sql`min(${lastHour}, ${firstDay})`),
+    part(1, sql`max(${firstDay}, ${lastDay})`, lastHour),
+    sql`select d.key, ${sql.join(risks, sql`, `)}, q.value->'types', q.value->'vehicles', q.value->'drivers'
+      from ${counts(1)} and k.start in (iif(${from} % 4, ${from} / 4, null), iif(${to} % 4, ${to} / 4, null))
+      cross join json_each(k.quarters) q where ${at} >= ${from} and ${at} < ${to}`,
   ];
   return sql`(${sql.join(parts, sql` union all `)})`;
 }
@@ -42,9 +53,9 @@ function countsOf({ accountId }: Caller, spans: Hours[]): SQL {
 export type DayCount = { day: number; risks: [number, number, number, number, number] };
 type DayRow = { day: number; risks: string };
 
-/** The days with events of a span and of the one before: up to 24 rows each, or one if the reader's zone is UTC. */
+/** The days with events of a span and of the one before: up to 25 rows each, or one if the reader's zone is UTC. */
 export const selectDays = (db: Database, caller: Caller, { starts }: Span) => {
-  const days = starts.slice(1).map((end, i): Hours => [starts[i] ?? end, end]);
+  const days = starts.slice(1).map((end, i): Quarters => [starts[i] ?? end, end]);
   return statement<DayRow>(db)`
     select place as day, json_array(sum(risk_1), sum(risk_2), sum(risk_3), sum(risk_4), sum(risk_5)) as risks
     from ${countsOf(caller, days)} group by place`;
@@ -80,15 +91,19 @@ export const selectAffected = (db: Database, caller: Caller, which: 'vehicles' |
 };
 
 /**
- * Events of risk 4 and of risk 5 since an hour (since 1970), and the average of both by this time of the same weekday
- * in the four weeks before.
+ * Events of risk 4 and of risk 5 of a day so far, and the average of both by this time of the same weekday in the four
+ * weeks before.
  */
 export type Today = { risk4: number; risk5: number; typical: number };
 
-export const selectToday = (db: Database, { accountId }: Caller, since: number, thisHour: number) =>
+/** Quarters of an hour since 1970: that in which the day began, and the end of this hour. */
+export const selectToday = (db: Database, caller: Caller, since: number, end: number) =>
   statement<Today>(db)`
-    select total(iif(w.value = 0, risk_4, 0)) as risk4, total(iif(w.value = 0, risk_5, 0)) as risk5,
-      total(iif(w.value > 0, risk_4 + risk_5, 0)) / 4 as typical
-    from json_each('[0, 1, 2, 3, 4]') w cross join event_counts k
-    on k.account_id = ${accountId} and k.hours = 1 and k.start >= ${int(since)} - w.value * 168
-      and k.start <= ${int(thisHour)} - w.value * 168`;
+    select total(iif(place = 0, risk_4, 0)) as risk4, total(iif(place = 0, risk_5, 0)) as risk5,
+      total(iif(place > 0, risk_4 + risk_5, 0)) / 4 as typical
+    from ${countsOf(
+      caller,
+      [0, 1, 2, 3, 4].map((week) => [since - week * quartersOfWeek, end - week * quartersOfWeek]),
+    )}`;
+
+const quartersOfWeek = 7 * 24 * 4;

@@ -1,12 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database } from '../../platform/db/database.ts';
-import { hourMs } from '../../platform/durations.ts';
+import { hourMs, minuteMs } from '../../platform/durations.ts';
 
 /** How many vehicles and drivers an hour and a day keep counts of: those with the most of risk 4 and 5. */
 export const maxNamed = 100;
 
 /** How many events of a connection an hour counts at most, which bounds a recount. */
 export const maxPerHour = 5000;
+
+/** Every zone's days begin with a quarter of an hour. */
+export const quarterMs = 15 * minuteMs;
 
 /** How many hours are counted again at a time without marks: see the migration. */
 const liveHours = 12;
@@ -77,15 +80,16 @@ export const recountMarked = (db: Database, marked: Marked) => {
 /** Counts the events of hours: reads each of them, and its entry in the index. */
 function countHours(db: Database, due: SQL) {
   const byName = (id: SQL): SQL => sql`
-    select start, ${id} as name, sum(risk_4) as risk_4, sum(risk_5) as risk_5 from e
-    where risk_4 + risk_5 > 0 and ${id} is not null group by start, ${id}`;
+    select start, quarter, ${id} as name, sum(risk_4) as risk_4, sum(risk_5) as risk_5 from e
+    where risk_4 + risk_5 > 0 and ${id} is not null group by start, quarter, ${id}`;
   return writeCounts(
     db,
     1,
     sql`${due},
     spans as (select account_id, start from due),
     e as materialized (
-      select d.start, ${ofRisks((name) => `e.event_risk = ${name.at(-1)} as ${name}`)},
+      select d.start, e.started_at / ${int(quarterMs)} % 4 as quarter,
+        ${ofRisks((name) => `e.event_risk = ${name.at(-1)} as ${name}`)},
         e.translated_incident_types as types, e.vehicle_id, e.driver_id
       from due d cross join connections c on c.account_id = d.account_id
       cross join safety_events e on e.id in (
@@ -93,9 +97,16 @@ function countHours(db: Database, due: SQL) {
         where connection_id = c.id and started_at >= d.start * ${int(hourMs)} and started_at < (d.start + 1) * ${int(hourMs)}
         order by started_at, id limit ${int(maxPerHour)})),
     types as (
-      select start, t.value as name, count(*) as n from e cross join json_each(e.types) t group by start, t.value),
+      select start, quarter, t.value as name, count(*) as n from e cross join json_each(e.types) t
+      group by start, quarter, t.value),
     vehicles as (${byName(sql`vehicle_id`)}),
-    drivers as (${byName(sql`driver_id`)})`,
+    drivers as (${byName(sql`driver_id`)}),
+    quarters as (
+      select start, quarter, json_array(${ofRisks((name) => `sum(${name})`)}) as risks from e group by start, quarter)`,
+    sql`coalesce((
+      select json_group_object(q.quarter, json_object('risks', json(q.risks), 'types', json(${typesOf(ofQuarter)}),
+        'vehicles', json(${named(sql`vehicles`, ofQuarter)}), 'drivers', json(${named(sql`drivers`, ofQuarter)})))
+      from quarters q where q.start = d.start), '{}')`,
   );
 }
 
@@ -116,20 +127,20 @@ function addUpDays(db: Database, due: SQL) {
       select e.start, t.key as name, sum(t.value) as n from e cross join json_each(e.types) t group by e.start, t.key),
     vehicles as (${added(sql`e.vehicles`)}),
     drivers as (${added(sql`e.drivers`)})`,
+    sql`'{}'`,
   );
 }
 
 /**
  * Writes the counts of spans of so many hours, where they differ, from their events or shorter spans `e`: the sums of
- * each risk, and what the other tables have by name.
+ * each risk, and what the other tables have by name, also by quarter of an hour.
  */
-const writeCounts = (db: Database, hours: 1 | 24, tables: SQL) =>
+const writeCounts = (db: Database, hours: 1 | 24, tables: SQL, quarters: SQL) =>
   change(db)`
     insert into event_counts (account_id, hours, start, ${ofEach((name) => name)})
     ${tables}
     select d.account_id, ${int(hours)}, d.start, ${ofRisks((name) => `coalesce(r.${name}, 0)`)},
-      coalesce((select json_group_object(name, n) from (select * from types t where t.start = d.start order by name)), '{}'),
-      ${named(sql`vehicles`)}, ${named(sql`drivers`)}
+      ${typesOf(ofSpan)}, ${named(sql`vehicles`, ofSpan)}, ${named(sql`drivers`, ofSpan)}, ${quarters}
     from spans d left join (
       select start, ${ofRisks((name) => `sum(${name}) as ${name}`)} from e group by start) r on r.start = d.start
     where r.start is not null or exists (
@@ -140,10 +151,20 @@ const writeCounts = (db: Database, hours: 1 | 24, tables: SQL) =>
 const risks = ['risk_1', 'risk_2', 'risk_3', 'risk_4', 'risk_5'];
 type Each = (name: string) => string;
 const ofRisks = (each: Each): SQL => sql.raw(risks.map(each).join(', '));
-const ofEach = (each: Each): SQL => sql.raw([...risks, 'types', 'vehicles', 'drivers'].map(each).join(', '));
+const ofEach = (each: Each): SQL =>
+  sql.raw([...risks, 'types', 'vehicles', 'drivers', 'quarters'].map(each).join(', '));
 
-/** The most affected of an hour or a day, as an object. */
-const named = (from: SQL): SQL => sql`
-  coalesce((select json_group_object(name, json_array(risk_4, risk_5)) from (
-    select name, risk_4, risk_5 from ${from} n where n.start = d.start
-    order by risk_4 + risk_5 desc, risk_5 desc, name limit ${int(maxNamed)})), '{}')`;
+/** The counts by name, `n`, of a span `d`, and of its quarter of an hour `q`. */
+const ofSpan = sql`n.start = d.start`;
+const ofQuarter = sql`n.start = q.start and n.quarter = q.quarter`;
+
+/** The types of a span with their events, as an object. */
+const typesOf = (which: SQL): SQL => sql`
+  coalesce((select json_group_object(name, events) from (
+    select name, sum(n) as events from types n where ${which} group by name order by name)), '{}')`;
+
+/** The most affected of a span, as an object. */
+const named = (from: SQL, which: SQL): SQL => sql`
+  coalesce((select json_group_object(name, json_array(four, five)) from (
+    select name, sum(risk_4) as four, sum(risk_5) as five from ${from} n where ${which}
+    group by name order by four + five desc, five desc, name limit ${int(maxNamed)})), '{}')`;

@@ -169,17 +169,17 @@ export const selectLatestEvents = (db: Database, { accountId }: Caller) =>
       order by started_at desc, id desc limit ${latestShown.arrivals})
     order by e.started_at desc, e.id desc limit ${latestShown.arrivals}`;
 
-/** The newest events of risk 4 and 5 since an hour (since 1970), of the latest three hours with any. */
+/** The newest events of risk 4 and 5 since a time in milliseconds, of the latest three hours with any. */
 export const selectLatestHigh = (db: Database, { accountId }: Caller, since: number) =>
   statement<LatestEvent>(db)`
     select ${columns} from (
-      select start from event_counts where account_id = ${accountId} and hours = 1 and start >= ${int(since)}
+      select start from event_counts where account_id = ${accountId} and hours = 1 and start >= ${int(since / hourMs)}
         and risk_4 + risk_5 > 0 order by start desc limit ${maxHours}) h
     cross join connections c on c.account_id = ${accountId}
     cross join safety_events e on e.id in (
       select id from safety_events where connection_id = c.id and ${within(sql`h.start`)}
       order by started_at desc limit ${maxPerHour})
-    where e.event_risk >= 4
+    where e.event_risk >= 4 and e.started_at >= ${since}
     order by e.started_at desc, e.id desc limit ${latestShown.high}`;
 
 const within = (hour: SQL): SQL =>

@@ -8,7 +8,7 @@ import {
   selectToday,
   selectTypes,
 } from '../../fleet/trends/read.ts';
-import { recountLive } from '../../fleet/trends/recount.ts';
+import { quarterMs, recountLive } from '../../fleet/trends/recount.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
@@ -35,13 +35,11 @@ import { Affected, IncidentTypes, Trend } from './trends.tsx';
 /** Spans to compare with the same time before. */
 const spans = [7, 30, 90];
 
-/**
- * The days of a zone up to `today`, and as many before. Counts are hourly: an hour in which a day begins counts for it.
- */
+/** The days of a zone up to `today`, and as many before. */
 export function spanOf(zone: string, today: string, days: number): Span {
   const first = addDays(today, 1 - 2 * days);
   const starts = Array.from({ length: 2 * days + 1 }, (_, i) =>
-    Math.ceil(startOfDay(zone, addDays(first, i)) / hourMs),
+    Math.floor(startOfDay(zone, addDays(first, i)) / quarterMs),
   );
   return { today, days, starts };
 }
@@ -63,7 +61,7 @@ export async function overview(c: Context) {
   const today = dayIn(zone, now);
   const span = spanOf(zone, today, spans.includes(days) ? days : 30);
   const caller = c.get('caller');
-  const found = await readOverview(c.env, caller, { span, since: startOfDay(zone, today) });
+  const found = await readOverview(c.env, caller, span);
   const problems = (
     <Live id="problems-now">
       <Problems {...found.problems} />
@@ -152,11 +150,11 @@ const times = ({ p50, p95, p99 }: ServiceLevel['delivered']): string =>
 
 /**
  * All data of the overview in one round trip. Counts the last hours first, so that the page is current; the job counts
- * late events of earlier hours. `since` is when the reader's day began (milliseconds since 1970).
+ * late events of earlier hours.
  */
-export async function readOverview(env: Env, caller: Caller, { span, since }: { span: Span; since: number }) {
+export async function readOverview(env: Env, caller: Caller, span: Span) {
   const now = Date.now();
-  const today = Math.ceil(since / hourMs);
+  const today = span.starts[2 * span.days - 1] ?? 0;
   const [
     ,
     ,
@@ -187,8 +185,8 @@ export async function readOverview(env: Env, caller: Caller, { span, since }: { 
         selectWebhookProblems(db, caller, now),
         selectUncovered(env, db, caller),
         selectOpenAccidents(db, caller),
-        selectToday(db, caller, today, Math.floor(now / hourMs)),
-        selectLatestHigh(db, caller, today),
+        selectToday(db, caller, today, 4 * (Math.floor(now / hourMs) + 1)),
+        selectLatestHigh(db, caller, today * quarterMs),
         selectDays(db, caller, span),
         selectTypes(db, caller, span),
         selectAffected(db, caller, 'vehicles', span),

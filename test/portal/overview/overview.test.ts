@@ -1,8 +1,10 @@
 import { env } from 'cloudflare:workers';
+import fc from 'fast-check';
 import { beforeEach, expect, it } from 'vitest';
 import { countEvents } from '../../../src/fleet/trends/job.ts';
-import { hourMs } from '../../../src/platform/durations.ts';
+import { hourMs, minuteMs } from '../../../src/platform/durations.ts';
 import { readOverview, spanOf } from '../../../src/portal/overview/overview.tsx';
+import { addDays, rangeOfDays, startOfDay } from '../../../src/portal/ui/days.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { ask, follow, signIn, watchedOn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
@@ -159,27 +161,73 @@ it('nobody learns of another account, or after signing out, but is sent to sign 
   expect((await ask('GET', path, { cookie })).status).toBe(303);
 });
 
-it.each([
-  ['UTC', '2026-06-21', 1],
-  ['America/Chicago', '2026-06-20', 0],
-  ['Asia/Tokyo', '2026-06-21', 1],
-])('in %s an event at 01:30 UTC is of %s, in the chart and among the types', async (zone, day, latest) => {
-  const own = await world();
-  // 2026-06-21, the hour from 01:00, and what its day adds up to.
-  const hour = Date.UTC(2026, 5, 21, 1) / hourMs;
-  await rows(
-    `insert into event_counts select ?1, value->>0, value->>1, 0, 0, 0, 0, 1, '{"Speeding": 1}', '{}', '{}'
-     from json_each(?2)`,
-    own.accountId,
-    JSON.stringify([
-      [1, hour],
-      [24, hour - 1],
-    ]),
+const zonesThatChange = ['Australia/Adelaide', 'Australia/Lord_Howe', 'America/St_Johns', 'Pacific/Chatham'];
+
+it('each number is that of the list that it leads to, in every zone', async () => {
+  const zones = Intl.supportedValuesOf('timeZone');
+  const today = ago(0).slice(0, 10);
+  // Some are those on which clocks change, others long ago and lately.
+  const changes = Array.from({ length: 170 }, (_, i) => -i).filter((day) => {
+    const hours = (zone: string) =>
+      startOfDay(zone, addDays(today, day + 1)) - startOfDay(zone, addDays(today, day));
+    return zonesThatChange.some((zone) => hours(zone) !== 24 * hourMs);
+  });
+  const days = [-177, -176, -120, ...changes.flatMap((day) => [day, day + 1]), -9, -8, -2, -1];
+  const edges = [-1, 0, 1, 14, 15, 29, 30, 44, 45, 59, 60].flatMap((n) => [n * minuteMs, n * minuteMs - 1]);
+  const events = fc.sample(
+    fc.record({
+      zone: fc.constantFrom(...zones),
+      day: fc.constantFrom(...days),
+      edge: fc.constantFrom(...edges),
+      eventRisk: fc.integer({ min: 1, max: 5 }),
+      incidentType: fc.constantFrom('Speeding', 'Harsh Braking'),
+    }),
+    { numRuns: 500 },
   );
-  const caller = { accountId: own.accountId, operator: true } as const;
-  const about = (today: string, days: number) =>
-    readOverview(env, caller, { span: spanOf(zone, today, days), since: 0 });
-  const { days } = await about('2026-06-21', 7);
-  expect(days).toEqual([{ day: latest ? 13 : 12, risks: [0, 0, 0, 0, 1] }]);
-  expect((await about(day, 1)).types).toEqual([{ type: 'Speeding', events: 1, before: 0 }]);
+  const found = events.map(({ zone, day, edge, ...event }) => ({
+    ...event,
+    at: startOfDay(zone, addDays(today, day)) + edge,
+  }));
+  await as(us.connection.ingestKey).send(vehicle());
+  await as(us.connection.ingestKey).send(
+    ...found.map(({ at, eventRisk, incidentType }, i) =>
+      safetyEvent({
+        sourceId: `e${i}`,
+        vehicle: 'truck-1',
+        startedAt: new Date(at).toISOString(),
+        ...{ eventRisk, incidentTypes: [incidentType] },
+      }),
+    ),
+  );
+  const due = () => rows('select 1 from event_counts_due where account_id = ?1', us.accountId);
+  while ((await due()).length > 0) await countEvents(env);
+  const caller = { accountId: us.accountId, operator: true } as const;
+  // Zones whose days are the same are one.
+  const spans = new Map(
+    zones.map((zone) => {
+      const span = spanOf(zone, today, 90);
+      return [span.starts.join(), { zone, span }];
+    }),
+  );
+  for (const { zone, span } of spans.values()) {
+    const { days, types, vehicles } = await readOverview(env, caller, span);
+    const listed = (from: string, to = from) => {
+      const { range } = rangeOfDays(zone, from, to);
+      const [since, before] = [Date.parse(String(range.from)), Date.parse(String(range.to))];
+      return found.filter(({ at }) => at >= since && at < before);
+    };
+    const byRisk = Array.from({ length: 180 }, (_, day) => {
+      const events = listed(addDays(today, day - 179));
+      return {
+        day,
+        risks: [1, 2, 3, 4, 5].map((risk) => events.filter((one) => one.eventRisk === risk).length),
+      };
+    });
+    expect([zone, days]).toEqual([zone, byRisk.filter(({ risks }) => risks.some((count) => count > 0))]);
+    const shown = listed(addDays(today, -89), today);
+    for (const { type, events } of types)
+      expect([zone, events]).toEqual([zone, shown.filter((one) => one.incidentType === type).length]);
+    const [{ risk4, risk5 } = { risk4: 0, risk5: 0 }] = vehicles;
+    expect([zone, risk4 + risk5]).toEqual([zone, shown.filter((one) => one.eventRisk >= 4).length]);
+  }
 });

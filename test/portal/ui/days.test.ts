@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { quarterMs } from '../../../src/fleet/trends/recount.ts';
 import {
   dayName,
   daysInWords,
@@ -20,6 +21,17 @@ it('a day begins at its first moment, in every zone', () => {
       expect(dayIn(zone, at - 1) < day).toBe(true);
     }),
   );
+});
+
+it('a day begins with a quarter of an hour, in every zone, as the overview counts', () => {
+  for (const zone of Intl.supportedValuesOf('timeZone'))
+    fc.assert(
+      fc.property(fc.integer({ min: 20_000, max: 20_800 }), (number) => {
+        const day = new Date(number * 86_400_000).toISOString().slice(0, 10);
+        expect(startOfDay(zone, day) % quarterMs).toBe(0);
+      }),
+      { numRuns: 30 },
+    );
 });
 
 it('days and times are those of the calendar, as fields have them', () => {

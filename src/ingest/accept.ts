@@ -1,11 +1,18 @@
 import * as v from 'valibot';
+import { type Field, isOmissible } from '../fleet/lists/field.ts';
 import { tooManyValues } from '../fleet/lists/field-types.ts';
+import { isBlank, usable } from '../fleet/lists/mend.ts';
+import { recordKinds } from '../fleet/lists/registry.ts';
+import type { FieldError } from '../platform/errors.ts';
 import { fieldError, sentence } from '../platform/fields.ts';
 import { IngestRecord, type RecordWarning, type Rejection } from './schema.ts';
 
 export type Accepted = { index: number; record: IngestRecord };
 
-/** Checks the records of a call one by one. Of several for the same thing, only the newest version is accepted. */
+/**
+ * Checks the records of a call one by one. Those with everything that their kind needs are accepted, with warnings of
+ * what else could not be used. Of several for the same thing, only the newest version is accepted.
+ */
 export function acceptRecords(inputs: unknown[]): {
   accepted: Accepted[];
   rejected: Rejection[];
@@ -14,29 +21,80 @@ export function acceptRecords(inputs: unknown[]): {
   const records: Accepted[] = [];
   const rejected: Rejection[] = [];
   const warnings: RecordWarning[] = [];
-  for (const [index, input] of inputs.entries()) {
-    const result = v.safeParse(IngestRecord, withShortLists(input));
+  for (const [index, sent] of inputs.entries()) {
+    const input = withShortLists(sent);
+    const strict = v.safeParse(IngestRecord, input);
+    const left = strict.success ? input : whatIsUsable(input, strict.issues);
+    const result = strict.success ? strict : v.safeParse(IngestRecord, left);
     const message = result.success ? problemOf(result.output) : problemsOf(result.issues);
-    if (result.success && !message) records.push({ index, record: result.output });
-    else rejected.push({ index, sourceId: sourceIdOf(input), message: message ?? '' });
+    if (!result.success || message) {
+      rejected.push({ index, sourceId: sourceIdOf(sent), message: message ?? '' });
+      continue;
+    }
+    const { record, problems } = withoutWrongEnd(result.output);
+    if (!strict.success) problems.push(...lossesIn(left, strict.issues));
+    const { kind, sourceId } = record;
+    warnings.push(...problems.map((problem) => ({ index, kind, sourceId, ...problem })));
+    records.push({ index, record });
   }
   return { accepted: newest(records), rejected, warnings };
 }
 
-/** What is inconsistent between a record's fields. */
+const fieldsOf = new Map<unknown, { [name: string]: Field }>(
+  recordKinds.map(({ kind, recordFields }) => [kind, recordFields]),
+);
+
+/** The record with what can be used of the fields that the issues are about, without those that it can be without. */
+function whatIsUsable(input: unknown, issues: Issues): unknown {
+  if (!isMap(input)) return input;
+  const usableFields = Object.entries(fieldsOf.get(input.kind) ?? {})
+    .filter(([name]) => issues.some(({ path }) => path?.[0].key === name))
+    .map(([name, field]) => {
+      const value = isBlank(input[name]) ? undefined : usable(field.input, field.mend, input[name]);
+      return [name, value ?? (isOmissible(field) ? undefined : input[name])];
+    });
+  return { ...input, ...Object.fromEntries(usableFields) };
+}
+
+/** What the issues say, with whether anything is left of the value. A blank value is as good as none. */
+function lossesIn(left: unknown, issues: Issues): FieldError[] {
+  const losses = issues.flatMap((issue) => {
+    const keys = issue.path?.map(({ key }) => key) ?? [];
+    const whole = within(left, keys.slice(0, 1));
+    if (isBlank(issue.input) && (keys.length === 1 || whole != null)) return [];
+    const { field, message } = fieldError(issue);
+    const end = within(left, keys) == null ? 'dropped' : 'corrected';
+    return [{ field: field.replace(/\.\d+$/, ''), message: `${message}; its value was ${end}` }];
+  });
+  return [...new Map(losses.reverse().map((loss) => [loss.field, loss])).values()].reverse();
+}
+
+/** The value at a path, or the list that the path goes into. */
+const within = (value: unknown, keys: unknown[]): unknown =>
+  keys.reduce((outer, key) => (isMap(outer) ? outer[String(key)] : outer), value);
+
+/** What is missing in a record, although each field may be. */
 const problemOf = (record: IngestRecord): string | undefined =>
   record.kind === 'accident' && record.vin == null && !record.vehicle
     ? 'vin is required, unless the accident names its vehicle'
-    : wrongEnd(record);
-
-const wrongEnd = (record: IngestRecord): string | undefined =>
-  'endedAt' in record && record.endedAt != null && record.endedAt < record.startedAt
-    ? 'endedAt must not be before startedAt'
     : undefined;
+
+/** A provider's clock may go back between the two times. */
+function withoutWrongEnd(record: IngestRecord): { record: IngestRecord; problems: FieldError[] } {
+  if (!('endedAt' in record) || record.endedAt == null || record.endedAt >= record.startedAt)
+    return { record, problems: [] };
+  const message = 'must not be before startedAt; its value was dropped';
+  return { record: { ...record, endedAt: null }, problems: [{ field: 'endedAt', message }] };
+}
+
+type Issues = readonly v.BaseIssue<unknown>[];
+
+const isMap = (input: unknown): input is { [name: string]: unknown } =>
+  typeof input === 'object' && input !== null && !Array.isArray(input);
 
 /** Truncates lists that are too long for any field, so that not every value of a refused list is checked. */
 const withShortLists = (input: unknown): unknown =>
-  typeof input === 'object' && input && !Array.isArray(input)
+  isMap(input)
     ? Object.fromEntries(
         Object.entries(input).map(([name, value]) => [
           name,
@@ -45,7 +103,7 @@ const withShortLists = (input: unknown): unknown =>
       )
     : input;
 
-const problemsOf = (issues: readonly v.BaseIssue<unknown>[]): string =>
+const problemsOf = (issues: Issues): string =>
   issues
     .slice(0, 5)
     .map((issue) => {

@@ -23,8 +23,8 @@ export type IngestRecord = RecordOf<Kind>;
 export const IngestBody = v.object({
   records: v.pipe(
     v.array(v.unknown()),
-    v.minLength(1, 'must have at least one record'),
-    v.maxLength(500, 'can be at most 500 records'),
+    v.minLength(1, 'must have at least one item'),
+    v.maxLength(500, 'can have at most 500 items'),
   ),
   notify: v.optional(v.boolean(), true),
 });

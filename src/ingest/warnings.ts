@@ -1,5 +1,6 @@
 import type { Feed } from '../fleet/incidents/translate.ts';
 import { isMapped } from '../fleet/incidents/translate.ts';
+import { cleanText, isBlank } from '../fleet/lists/mend.ts';
 import { type Kind, recordKinds } from '../fleet/lists/registry.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
 import type { RecordWarning, Rejection, Warning } from './schema.ts';
@@ -15,8 +16,11 @@ const fieldsOf = new Map<Kind, Set<string>>(
 const vinForm = /^[A-HJ-NPR-Z0-9]{17}$/;
 const impossibleVin = 'is not 17 letters and digits without I, O and Q: accidents are matched by VIN';
 
-/** What warnings look at in an accepted record, so that its kind and these fields are valid. */
-type Sent = { kind: Kind; incidentTypes?: string[]; vin?: string | null };
+/** What warnings look at in an accepted record, so that its kind is valid. */
+type Sent = { kind: Kind; incidentTypes?: unknown; vin?: unknown };
+
+const textsIn = (value: unknown): string[] =>
+  [value].flat().flatMap((one) => (isBlank(one) ? [] : (cleanText(one) ?? [])));
 
 /**
  * Unknown fields, incident labels without a mapping, and impossible VINs in `records`, which are those of a call as
@@ -39,15 +43,16 @@ export function warningsOf(
   for (const { index, field, message } of found) warn(index, field, message);
   for (const [index, record] of records.entries()) {
     if (refused.has(index)) continue;
-    const { kind, incidentTypes = [], vin } = record as Sent;
+    const { kind, incidentTypes, vin } = record as Sent;
     for (const name of Object.keys(record as Sent))
       if (!fieldsOf.get(kind)?.has(name))
-        warn(index, cut(name), `is no field of a record of kind ${kind}, and is ignored`);
+        warn(index, cut(name), `is not a field of a ${kind} record; it was ignored`);
     if (kind === 'safetyEvent')
-      for (const word of new Set(incidentTypes.map((word) => word.trim())))
+      for (const word of new Set(textsIn(incidentTypes)))
         if (!isMapped(feed, word)) warn(index, 'incidentTypes', `maps ${cut(word)} to Other`);
-    if ((kind === 'vehicle' || kind === 'accident') && vin && !vinForm.test(vinOf(vin)))
-      warn(index, 'vin', vinOf(vin) ? impossibleVin : 'is a placeholder, and no VIN');
+    if (kind === 'vehicle' || kind === 'accident')
+      for (const known of textsIn(vin).map(vinOf))
+        if (!vinForm.test(known)) warn(index, 'vin', known ? impossibleVin : 'is a placeholder, and no VIN');
   }
   return [...warnings.values()];
 }

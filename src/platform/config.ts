@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { dayMs } from './durations.ts';
+import { EmailAddress } from './fields.ts';
 import { oncePer } from './once.ts';
 
 /** The minimum of HOT_DAYS: younger records are never archived. */
@@ -30,7 +31,7 @@ const Vars = v.object({
     ),
   ),
   /** The sender of sign-in links and alerts; without it no email is sent. */
-  EMAIL_FROM: v.optional(v.pipe(v.string(), v.email())),
+  EMAIL_FROM: v.optional(EmailAddress),
   /** How many days finished deliveries are kept. */
   DELIVERY_RETENTION_DAYS: v.optional(
     v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(7)),

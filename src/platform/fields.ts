@@ -145,7 +145,7 @@ const expectations: Record<string, string> = {
   strict_object: 'an object',
 };
 
-const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
+export const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 
 /**
  * Whether `text` is one line that displays as written in a terminal, a CSV file or a page: without control characters,
@@ -223,11 +223,28 @@ export const maxName = 200;
 /** A name that people choose and others read, in pages, tables and terminals. */
 export const Name = v.pipe(Line(maxName), v.minLength(1, 'must not be empty'));
 
-/** An email address, normalised as it is stored. */
-export const Email = v.pipe(
+/**
+ * An email address that mail servers accept: a local part of ASCII characters without quotes, and a domain of at least two
+ * labels. An international domain becomes its ASCII form, which starts with `xn--`.
+ */
+export const EmailAddress = v.pipe(
   v.string(),
   v.trim(),
-  v.toLowerCase(),
   AtMost(320),
-  v.email('must be an email address'),
+  v.metadata({ format: 'email' }),
+  v.transform(withAsciiDomain),
+  v.check((text) => emailForm.test(text), 'must be an email address'),
 );
+
+/** An email address, normalised as it is stored for people who sign in. */
+export const Email = v.pipe(EmailAddress, v.toLowerCase());
+
+export const emailForm =
+  /^(?=[^@]{1,64}@[^@]{1,253}$)[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])$/i;
+
+/** Characters with a meaning in URLs remain, so that the address is refused. */
+function withAsciiDomain(address: string): string {
+  const [, local, domain = ''] = /^(.*@)(.*[^\0-\x7F].*)$/su.exec(address) ?? [];
+  if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(domain)) return address;
+  return local + (URL.parse(`https://${domain}`)?.hostname ?? domain);
+}

@@ -23,7 +23,7 @@ it('a call is warned of words that become Other, of unknown fields, and of VINs 
   expect(warnings).toEqual([
     {
       field: 'speed',
-      message: 'is no field of a record of kind safetyEvent, and is ignored',
+      message: 'is not a field of a safetyEvent record; it was ignored',
       records: 1,
       index: 1,
     },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { isPrintable, Timestamp, timestamp } from '../../src/platform/fields.ts';
+import { EmailAddress, isPrintable, Timestamp, timestamp } from '../../src/platform/fields.ts';
 
 describe('printable text', () => {
   it.each(['Truck 7', 'Müller & Söhne <Nord>', 'שלום\u200F', '渋谷 7', '👩\u200D🚒', 'a\u00A0b', ''])(
@@ -81,5 +81,70 @@ describe('a time', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('an email address', () => {
+  const read = (text: string) => v.safeParse(EmailAddress, text);
+  const label = 'a'.repeat(63);
+
+  it.each([
+    ['ann@example.com'],
+    ['  ann@example.com\n', 'ann@example.com'],
+    ["Pat.O'Brien@example.com"],
+    ['r&d!=x#$%*+/?^_`{|}~-@example.com'],
+    ['1@2.co'],
+    ['ann@a--b.com'],
+    ['ann@xn--mnchen-3ya.de'],
+    ['ann@münchen.de', 'ann@xn--mnchen-3ya.de'],
+    ['ann@Post.МОСКВА.рф', 'ann@post.xn--80adxhks.xn--p1ai'],
+    ['ann@例え.テスト', 'ann@xn--r8jz45g.xn--zckzah'],
+    ['ann@fleet.xn--p1ai'],
+    ['ann@a.b.c.museum'],
+    [`${'a'.repeat(64)}@${label}.${label}.${label}.${'b'.repeat(61)}`],
+  ])('%j is one', (text, expected = text) => {
+    expect(read(text)).toMatchObject({ success: true, output: expected });
+  });
+
+  it.each([
+    ...['', ' ', 'n/a', 'ann', '@', 'ann@', '@example.com', 'ann@@example.com', 'a@b@example.com'],
+    ...['ann@example', 'ann@localhost', 'ann@127.0.0.1', 'ann@[127.0.0.1]', 'ann@example.c', 'ann@1.23'],
+    ...[
+      'ann@-a.com',
+      'ann@a-.com',
+      'ann@a..com',
+      'ann@.com',
+      'ann@a.com.',
+      'ann@a_b.com',
+      `ann@${label}a.com`,
+    ],
+    ...[
+      '.ann@a.com',
+      'ann.@a.com',
+      'a..b@a.com',
+      'a b@a.com',
+      '"a b"@a.com',
+      'Ann <ann@a.com>',
+      'ann@a.com,b@a.com',
+    ],
+    ...['mailto:ann@a.com', 'ann@a.com\u0000', 'a\nb@a.com', 'ann@a.com\r\nBcc: b@a.com', 'änn@a.com'],
+    ...[
+      'ann@ä/b.com',
+      'ann@ä:80',
+      'ann@ä?.com',
+      'ann@ä#.com',
+      'ann@x@ä.com',
+      'ann@ä',
+      'ann@ä\\.com',
+      'ann@ä %.com',
+    ],
+    ...[
+      `${'a'.repeat(65)}@a.com`,
+      `a@${'a.'.repeat(130)}com`,
+      `a@${'ä'.repeat(63)}.com`,
+      'a'.repeat(100_000),
+    ],
+  ])('%j is none', (text) => {
+    expect(read(text).success).toBe(false);
   });
 });

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { emailForm } from '../../platform/fields.ts';
 import { homeName } from '../../platform/homes/names.ts';
 
 /** Where Cloudflare can create a database. A hint: Cloudflare picks the nearest data centre with room. */
@@ -75,7 +76,7 @@ const settings = [
   setting(
     '--email-from <address>',
     'sender of sign-in links; none: no mail',
-    /^(none|[^\s@]+@[^\s@]+\.[^\s@]+)$/,
+    new RegExp(`^none$|${emailForm.source}`, 'i'),
     'an email address, or none',
     'EMAIL_FROM',
   ),

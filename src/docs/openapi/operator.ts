@@ -64,8 +64,9 @@ const ingest: Operation = {
   id: 'ingest',
   summary: 'Send records',
   description:
-    'A record replaces what was known under its sourceId. Records are checked one by one: those that are valid are ' +
-    'accepted even if others are refused. Sending the same call again changes nothing and notifies nobody twice.',
+    'A record replaces what was known under its sourceId. Records are checked one by one. One is refused if a field that ' +
+    'it must have cannot be used, or if its vehicle is unknown. Any other value that cannot be used is corrected or ' +
+    'dropped, with a warning. Sending the same call again changes nothing and notifies nobody twice.',
   security: 'IngestKey',
   body: 'IngestInput',
   reply: { name: 'IngestReply', message: 'Records processed', data: ref('IngestOutcome') },

@@ -79,10 +79,11 @@ export const words: Record<string, string> = {
   IngestOutcome: 'The result of a call.',
   'IngestOutcome.warnings': 'What the sender should check, at most 20; left out if there is nothing.',
   IngestWarning: 'A problem with accepted records.',
-  'IngestWarning.message': 'What is wrong with the field, or how it is treated.',
+  'IngestWarning.message':
+    'What is wrong with the field, and what became of its value, which is never repeated.',
   'IngestWarning.records': 'How many records have it.',
   'IngestWarning.index': 'The index of the first one, from 0.',
-  Rejection: 'A record that was refused, and why.',
+  Rejection: 'A record that lacks something it needs, and what.',
   ExternalIdInput: 'Your own identifier for it; null removes it.',
   externalId: "The account's own identifier, such as a policy or fleet number; null for none.",
 

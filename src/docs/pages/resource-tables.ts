@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Field } from '../../fleet/lists/field.ts';
+import { type Field, isOmissible } from '../../fleet/lists/field.ts';
 import { alternatives } from '../../fleet/lists/field-types.ts';
 import type { List } from '../../fleet/lists/list.ts';
 import { lists, recordKinds } from '../../fleet/lists/registry.ts';
@@ -83,8 +83,8 @@ function listRow({ path, connectionRequired, order, range, filters }: List): str
 const recordFields = (fields: { [key: string]: Field }): string =>
   Object.entries(fields)
     .filter(([, { use }]) => use !== 'derived' && use !== 'copied')
-    .map(([key, { refersTo, holds, nullable, omitted }]) => {
-      const name = `${refersTo?.kind ?? key}${Array.isArray(holds) ? '[]' : ''}`;
-      return nullable || omitted ? `${name}?` : name;
+    .map(([key, field]) => {
+      const name = `${field.refersTo?.kind ?? key}${Array.isArray(field.holds) ? '[]' : ''}`;
+      return isOmissible(field) ? `${name}?` : name;
     })
     .join(', ');

@@ -12,6 +12,7 @@ import {
   handled,
   httpsUrl,
   location,
+  magnitude,
   number,
   reference,
   scale,
@@ -37,7 +38,7 @@ const place = location('Where it happened.');
 /** Further details for a claim, if the provider has them. */
 const context = {
   maxSpeedKph: optional(number(0, 1000, 'The highest speed, in kilometres per hour.', 88)),
-  accelerationG: optional(number(0, 1000, 'The strongest acceleration, in g.', 3.2)),
+  accelerationG: optional(magnitude(1000, 'The strongest acceleration, in g.', 3.2)),
   severity: optional(
     choice(['low', 'medium', 'high', 'critical'], 'Its severity, as the provider rates it.', 'high'),
   ),

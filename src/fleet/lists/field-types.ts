@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {
+  EmailAddress,
   isPrintable,
   mustBePrintable,
   PastTime,
@@ -15,7 +16,8 @@ import {
   QueryInteger,
   QueryText,
 } from '../../platform/query.ts';
-import type { Field, Holds, Members, Referable } from './field.ts';
+import type { Field, Holds, Members, Referable, Scalar } from './field.ts';
+import { cleanText, cutText, jsonBytes, mendList, mendMembers, mendNumber, mendWord } from './mend.ts';
 import { vinOf } from './vin.ts';
 
 const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
@@ -24,7 +26,7 @@ const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
   output: O,
   description: string,
   example: unknown,
-  more: Partial<Pick<Field, 'read' | 'query' | 'most'>> = {},
+  more: Partial<Pick<Field, 'read' | 'query' | 'most' | 'mend'>> = {},
 ): Field<v.InferInput<I>, v.InferOutput<I>, v.InferOutput<O>, 'given'> => ({
   description,
   example,
@@ -47,17 +49,27 @@ const Bounded = (min: number, max: number) =>
     v.check((value) => value >= min && value <= max, `must be from ${min} to ${max}`),
     v.metadata({ minimum: min, maximum: max }),
   );
-const Email = v.pipe(Characters(320), v.email('must be an email address'));
 const Uuid = v.pipe(v.string(), v.uuid());
 const TimeOutput = v.pipe(v.string(), v.isoTimestamp());
 
+/** Text that people read: what is too long is cut. */
 export const text = (max: number, description: string, example: string) =>
-  field('text', Characters(max), v.string(), description, example, { query: QueryText });
+  field('text', Characters(max), v.string(), description, example, {
+    query: QueryText,
+    mend: cutText(max),
+  });
+
+/** Text that would be wrong if it were cut, such as a number plate. */
+export const wholeText = (max: number, description: string, example: string) => ({
+  ...text(max, description, example),
+  mend: cleanText,
+});
 
 /** Text of at most `max` bytes, for what other records copy. */
 export const shortText = (max: number, description: string, example: string) => ({
   ...text(max, description, example),
   input: v.pipe(Characters(max), withinBytes(max + 2, `can be at most ${max} bytes`)), // of which two are quotes
+  mend: cutText(max, max + 2),
 });
 
 /** The most bytes of a VIN, some of which are longer than the standard's 17 characters. */
@@ -66,7 +78,7 @@ export const maxVinBytes = 40;
 /** A VIN, in upper case wherever it is kept or compared; empty for a placeholder. */
 export const vin = (description: string) => {
   const { input, ...field } = shortText(maxVinBytes, description, '1FUJGLDR5CLBP8834');
-  return { ...field, input: v.pipe(input, v.transform(vinOf)), query: QueryVin };
+  return { ...field, input: v.pipe(input, v.transform(vinOf)), query: QueryVin, mend: cleanText };
 };
 
 const QueryVin = v.pipe(
@@ -77,10 +89,10 @@ const QueryVin = v.pipe(
 );
 
 export const email = (description: string, example: string) =>
-  field('text', Email, v.string(), description, example);
+  field('text', EmailAddress, v.string(), description, example, { mend: cleanText });
 
 /** The limits of a list in a record: number of values, characters of each, and bytes in all as JSON. */
-export type ListLimits = { min?: 0 | 1; max: number; length: number; bytes: number };
+export type ListLimits = { max: number; length: number; bytes: number };
 
 /** More values than any field accepts. */
 export const tooManyValues = 101;
@@ -96,6 +108,7 @@ export const httpsUrl = (max: number, description: string, example: string) => {
   );
   return field('text', Address, v.pipe(v.string(), v.url()), description, example, {
     most: `At most ${max.toLocaleString('en')} characters.`,
+    mend: cleanText,
   });
 };
 
@@ -105,37 +118,41 @@ export const texts = (limits: ListLimits, description: string, example: string[]
   listOf(v.pipe(Words, v.check(isPrintable, mustBePrintable)), limits, description, example);
 
 export const emails = (limits: ListLimits, description: string, example: string[]) =>
-  listOf(Email, limits, description, example);
+  listOf(EmailAddress, limits, description, example);
 
 const listOf = <S extends v.GenericSchema<string>>(
   each: S,
-  { min = 0, max, length, bytes }: ListLimits,
+  { max, length, bytes }: ListLimits,
   description: string,
   example: string[],
 ) => {
   // The limits are not in the contract, so that they can follow what fleets need.
+  const Value = v.pipe(
+    each,
+    v.check((value) => value.length <= length, tooLong(length)),
+  );
   const Values = v.pipe(
-    v.array(
-      v.pipe(
-        each,
-        v.check((value) => value.length <= length, tooLong(length)),
-      ),
-    ),
+    v.array(Value),
     v.check((values) => values.length <= max, `can be at most ${max}`),
-    v.check((values) => values.length >= min, 'must have at least one value'),
     withinBytes<string[]>(bytes, `can be at most ${bytes.toLocaleString('en')} bytes as JSON`),
-    v.metadata(min > 0 ? { minItems: min } : {}),
   );
   const most = `At most ${max}, each of at most ${length} characters, and ${bytes.toLocaleString('en')} bytes as JSON.`;
-  return field(['text'], Values, v.array(v.string()), description, example, { read: JSON.parse, most });
+  const mend = mendList(Value, max, bytes);
+  return field(['text'], Values, v.array(v.string()), description, example, { read: JSON.parse, most, mend });
 };
 
-/** Whether a value has at most `max` bytes as JSON, which is how lists are stored and sent. */
+/** Whether a value has at most `max` bytes as JSON. */
 const withinBytes = <T extends string | string[]>(max: number, message: string) =>
-  v.check((value: T) => new TextEncoder().encode(JSON.stringify(value)).length <= max, message);
+  v.check((value: T) => jsonBytes(value) <= max, message);
 
 export const number = (min: number, max: number, description: string, example: number) =>
-  field('number', Bounded(min, max), v.number(), description, example);
+  field('number', Bounded(min, max), v.number(), description, example, { mend: mendNumber });
+
+/** A number of which providers may send the negative. */
+export const magnitude = (max: number, description: string, example: number) => ({
+  ...number(0, max, description, example),
+  mend: (value: unknown) => Math.abs(mendNumber(value) ?? Number.NaN),
+});
 
 /** A whole number from `min` to `max`. The bounds are not in the contract, so that they can be widened. */
 export const integer = (min: number, max: number, description: string, example: number) => {
@@ -146,7 +163,10 @@ export const integer = (min: number, max: number, description: string, example: 
     v.metadata({ type: 'integer', minimum: min, maximum: max }),
   );
   const query = QueryInteger(min, max);
-  return field('integer', Integer, v.pipe(v.number(), v.integer()), description, example, { query });
+  return field('integer', Integer, v.pipe(v.number(), v.integer()), description, example, {
+    query,
+    mend: mendNumber,
+  });
 };
 
 /** A whole number on a scale that is part of the contract, from `min` to `max`. */
@@ -156,16 +176,23 @@ export const scale = (min: number, max: number, description: string, example: nu
 });
 
 export const boolean = (description: string, example: boolean) =>
-  field('boolean', v.boolean(), v.boolean(), description, example, { read: Boolean, query: QueryBoolean });
+  field('boolean', v.boolean(), v.boolean(), description, example, {
+    read: Boolean,
+    query: QueryBoolean,
+    mend: mendWord({ true: true, 1: true, false: false, 0: false }),
+  });
 
 /** A time, at most a day ahead: RFC 3339 in records and lists, milliseconds since 1970 in D1. */
 export const time = (description: string, example = '2026-11-20T20:00:00.000Z') =>
-  field('time', PastTime, TimeOutput, description, example, { read: timestamp });
+  field('time', PastTime, TimeOutput, description, example, { read: timestamp, mend: cleanText });
 
 export const choice = <const T extends string>(values: readonly T[], description: string, example: T) => {
   const message = `must be ${alternatives(values)}`;
   const query = QueryChoice(values, message);
-  return field('text', v.picklist(values, message), v.picklist(values), description, example, { query });
+  return field('text', v.picklist(values, message), v.picklist(values), description, example, {
+    query,
+    mend: mendWord(Object.fromEntries(values.map((value) => [value, value]))),
+  });
 };
 
 /** One of a few numbers with meanings. */
@@ -178,7 +205,7 @@ export const code = <const T extends number>(
   const message = `must be ${alternatives(Object.entries(words).map(([word, value]) => `${value} (${word})`))}`;
   const Code = v.pipe(v.picklist(values, message), v.metadata({ type: 'integer' }));
   const query = QueryCode(values, message);
-  return field('integer', Code, Code, description, example, { query });
+  return field('integer', Code, Code, description, example, { query, mend: mendWord(words) });
 };
 
 /** `a, b or c` */
@@ -199,8 +226,15 @@ const PlaceOutput = { latitude: v.number(), longitude: v.number(), address: v.nu
 const withoutNulls = <T extends object>(members: T) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));
 
+/** Devices without a position send 0, 0. */
+const isSomewhere = <T extends { latitude: number; longitude: number }>() =>
+  v.check<T, string>(
+    ({ latitude, longitude }) => latitude !== 0 || longitude !== 0,
+    'must not be 0, 0, which stands for no position',
+  );
+
 /** The components `Location` and `VehicleLocation` of the API's documents, in records and in lists. */
-export const LocationInput = v.pipe(v.object(PlaceInput), v.transform(withoutNulls));
+export const LocationInput = v.pipe(v.object(PlaceInput), isSomewhere(), v.transform(withoutNulls));
 export const LocationOutput = v.object(PlaceOutput);
 export const VehicleLocationInput = v.pipe(
   v.object({
@@ -209,6 +243,7 @@ export const VehicleLocationInput = v.pipe(
     speedKph: v.nullish(Bounded(0, 1000), null),
     timestamp: v.pipe(Timestamp, v.transform(timestamp)),
   }),
+  isSomewhere(),
   v.transform(withoutNulls),
 );
 export const VehicleLocationOutput = v.object({
@@ -218,7 +253,12 @@ export const VehicleLocationOutput = v.object({
   timestamp: TimeOutput,
 });
 
-const objectOf = <I extends v.GenericSchema, O extends v.GenericSchema>(
+const mendScalar = (holds: Scalar | undefined) =>
+  ({ number: mendNumber, text: cutText(maxAddressLength) })[String(holds)] ?? cleanText;
+
+type Schemas = { [name: string]: v.GenericSchema };
+
+const objectOf = <I extends v.GenericSchema & { entries: Schemas }, O extends v.GenericSchema>(
   members: Members,
   input: I,
   output: O,
@@ -227,7 +267,8 @@ const objectOf = <I extends v.GenericSchema, O extends v.GenericSchema>(
 ) => {
   const none = Object.fromEntries(Object.keys(members).map((name) => [name, null]));
   const read = (stored: string) => ({ ...none, ...JSON.parse(stored) });
-  return field(members, input, output, description, example, { read });
+  const mend = mendMembers(input.entries, (name) => mendScalar(members[name]));
+  return field(members, input, output, description, example, { read, mend });
 };
 
 export const AccidentLevel = v.object({
@@ -287,7 +328,10 @@ export const reference = (
   resource: Referable,
   description: string,
 ): Field<string, string, string, 'reference'> => ({
-  ...field('uuid', Characters(200), Uuid, description, resource.itemExample.id, { query: QueryIds }),
+  ...field('uuid', Characters(200), Uuid, description, resource.itemExample.id, {
+    query: QueryIds,
+    mend: cleanText,
+  }),
   use: 'reference',
   refersTo: resource,
 });

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { AccountTable } from '../../platform/db/tables.ts';
 import type { QuerySchema } from '../../platform/query.ts';
+import type { Mend } from './mend.ts';
 
 /**
  * One field of a resource: its form in records (`In`), in D1 (`Kept`) and in lists (`Shown`), and where it is used. Made
@@ -12,6 +13,8 @@ export type Field<In = unknown, Kept = unknown, Shown = unknown, U extends Use =
   example: unknown;
   /** Converts the value in a record to that in D1. */
   input: v.GenericSchema<In, unknown>;
+  /** What can be used of a value that `input` refuses. */
+  mend?: Mend;
   output: v.GenericSchema<Shown>;
   use: U;
   holds: Holds;
@@ -75,6 +78,9 @@ export const optional = <In, Kept, Shown, U extends Use>({
   output: v.nullable(field.output),
   nullable: true,
 });
+
+/** Whether a record can be without the field. */
+export const isOmissible = ({ nullable, omitted }: Field): boolean => nullable || omitted !== undefined;
 
 /** A field that items omit if it has no value. No record has it. */
 export const ifAny = <In, Kept, Shown>(

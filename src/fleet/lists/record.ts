@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
-import { PastTime } from '../../platform/fields.ts';
 import type { Feed } from '../incidents/translate.ts';
-import type { Columns, Field, Fields } from './field.ts';
-import { text } from './field-types.ts';
+import { type Columns, type Field, type Fields, optional } from './field.ts';
+import { time, wholeText } from './field-types.ts';
 
 /** Names that no field can have, because records, rows and pages use them. */
 type ReservedName =
@@ -27,7 +26,7 @@ export type RecordDeclaration<K extends string, F extends Fields> = {
   /** A provider's sourceId, for examples. */
   sourceId: string;
   /** What people find it by, as `searchKeys` makes it. */
-  searchKeys?: (record: RecordOutput<K, F>) => string[];
+  searchKeys?: (row: RecordRow<F>) => string[];
   /** The record's description in the API's document; by default `A new …, or a new version of one.` */
   record?: string;
   fields: F & { [N in ReservedName]?: never };
@@ -46,6 +45,8 @@ export type RecordKind<K extends string = string, F extends Fields = Fields> = {
   recordDescription: string;
   /** The descriptions of its fields, by their names in a record. */
   recordWords: { [name: string]: string };
+  /** Its fields, by their names in a record. */
+  recordFields: { [name: string]: Field };
   recordExample: { kind: K; sourceId: string };
   recordColumns: Columns;
   /** Turns a validated record into a row. Ids are computed from sourceIds, also those of references. */
@@ -67,14 +68,14 @@ export function recordKind<const K extends string, F extends Fields>(
 ): RecordKind<K, F> {
   const { kind, sourceId } = declaration;
   const fields: F = declaration.fields;
-  const held = Object.entries({ sourceId: text(200, "The provider's own identifier.", sourceId), ...fields })
+  const held = Object.entries({ sourceId: sourceIdText(sourceId), ...fields })
     .filter(([, { use }]) => use !== 'derived' && use !== 'copied')
     .map(([key, field]): Held => ({ key, name: field.refersTo?.kind ?? key, field }));
   const map = <T>(value: (field: Field) => T) =>
     Object.fromEntries(held.map(({ name, field }) => [name, value(field)]));
   const schema: v.GenericSchema = v.object({
     kind: v.literal(kind),
-    sourceUpdatedAt: v.nullish(PastTime),
+    sourceUpdatedAt: sourceUpdatedAt.input,
     ...map(({ input }) => input),
   });
   return {
@@ -84,15 +85,23 @@ export function recordKind<const K extends string, F extends Fields>(
     recordDescription: declaration.record ?? `A new ${inWords(kind)}, or a new version of one.`,
     recordWords: {
       kind: 'What it is.',
-      sourceUpdatedAt:
-        'When the provider last changed it. An older version never overwrites a newer one. At most a day in the future.',
+      sourceUpdatedAt: sourceUpdatedAt.description,
       ...map(meaningInRecord),
     },
+    recordFields: { sourceUpdatedAt, ...map((field) => field) },
     recordExample: { ...map(exampleInRecord), kind, sourceId },
     recordColumns: map(({ holds, nullable }) => ({ holds, nullable })),
     toRow: rowMaker(declaration, held),
   };
 }
+
+export const sourceIdText = (example: string) => wholeText(200, "The provider's own identifier.", example);
+
+const sourceUpdatedAt = optional(
+  time(
+    'When the provider last changed it. An older version never overwrites a newer one. At most a day in the future.',
+  ),
+);
 
 /** A field of records, by its key in rows and its name in records. */
 type Held = { key: string; name: string; field: Field };
@@ -128,9 +137,10 @@ function rowMaker<K extends string, F extends Fields>(
       const value = record[name];
       row[key] = field.refersTo ? idOf(field.refersTo.kind, value) : (value ?? field.fallback);
     }
-    if (searchKeys) row.searchKeys = searchKeys(record);
     Object.assign(row, derive?.(record, source));
-    return row as RecordRow<F>; // just put together from these fields
+    const made = row as RecordRow<F>; // just put together from these fields
+    if (searchKeys) row.searchKeys = searchKeys(made);
+    return made;
   };
 }
 

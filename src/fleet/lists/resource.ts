@@ -6,7 +6,7 @@ import { derived, type Fields, fixed, optional } from './field.ts';
 import { text, time, uuid } from './field-types.ts';
 import { indexed } from './filters.ts';
 import { itemOf, type ListDeclaration, listOf, tableOf } from './list.ts';
-import { type RecordDeclaration, recordKind } from './record.ts';
+import { type RecordDeclaration, recordKind, sourceIdText } from './record.ts';
 
 /**
  * Declares a resource: a kind of record that connectors send, that is stored in a table and listed. Everything else
@@ -24,7 +24,7 @@ export function resource<const K extends string, F extends Fields>(
   const all = {
     id: uuid('Its identifier.', recordId(exampleConnectionId, kind, sourceId)),
     connectionId: uuid('The connection it belongs to.', exampleConnectionId),
-    sourceId: text(200, "The provider's own identifier.", sourceId),
+    sourceId: sourceIdText(sourceId),
     ...fields,
     ...stamps,
   };

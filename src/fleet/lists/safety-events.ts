@@ -4,14 +4,14 @@ import { QueryList } from '../../platform/query.ts';
 import { normaliseIncidents } from '../incidents/translate.ts';
 import { incidentTypeOf, incidentTypes, isIncidentType } from '../incidents/types.ts';
 import { drivers } from './drivers.ts';
-import { copyOf, derivable, derived, fixed, optional, unlisted } from './field.ts';
+import { copyOf, derivable, derived, fixed, optional, orElse, unlisted } from './field.ts';
 import { emails, location, number, reference, scale, text, texts, time } from './field-types.ts';
 import { atLeast, indexed, matching } from './filters.ts';
 import { resource } from './resource.ts';
 import { trips } from './trips.ts';
 import { vehicles } from './vehicles.ts';
 
-export const incidentTypeLimits = { min: 1, max: 20, length: 100, bytes: 1000 } as const;
+export const incidentTypeLimits = { max: 20, length: 100, bytes: 1000 };
 /** Every delivery of the event has them. */
 export const recipientLimits = { max: 50, length: 320, bytes: 4000 };
 
@@ -36,7 +36,10 @@ export const safetyEvents = resource({
     vehicleGroups: copyOf(vehicles, 'groups', 'The groups that the vehicle belonged to at that time.'),
     driverId: optional(reference(drivers, 'Its driver, if known.')),
     tripId: optional(reference(trips, 'The trip it happened on, if known.')),
-    incidentTypes: texts(incidentTypeLimits, "What happened, in the provider's words.", ['hard_brake']),
+    incidentTypes: orElse(
+      texts(incidentTypeLimits, "What happened, in the provider's words.", ['hard_brake']),
+      [],
+    ),
     translatedIncidentTypes: derived(
       texts(incidentTypeLimits, 'What happened, in the same words for all providers.', ['Harsh Braking']),
     ),
@@ -57,7 +60,7 @@ export const safetyEvents = resource({
     ),
   },
   derive: ({ incidentTypes, eventRisk, startedAt, issuedOn }, source) => {
-    const { types, risk } = normaliseIncidents(source, incidentTypes);
+    const { types, risk } = normaliseIncidents(source, incidentTypes ?? []);
     return {
       tSP: source.tSP,
       translatedIncidentTypes: types,

@@ -1,7 +1,18 @@
 import * as v from 'valibot';
-import { optional, orElse } from './field.ts';
-import { choice, integer, number, shortText, text, texts, vehicleLocation, vin } from './field-types.ts';
+import { derivable, optional, orElse } from './field.ts';
+import {
+  choice,
+  integer,
+  number,
+  shortText,
+  text,
+  texts,
+  vehicleLocation,
+  vin,
+  wholeText,
+} from './field-types.ts';
 import { equals, indexed } from './filters.ts';
+import { cutText } from './mend.ts';
 import { byExternalId, externalId, resource } from './resource.ts';
 import { searchKeys } from './search-keys.ts';
 
@@ -11,13 +22,14 @@ export const maxNameBytes = 200;
 export const groupLimits = { max: 20, length: 100, bytes: 300 };
 
 const ownVin = vin('Its vehicle identification number; null for a placeholder, such as `UNKNOWN`.');
+const nameFrom = (sourceId: string) => String(cutText(maxNameBytes, maxNameBytes + 2)(sourceId));
 
 export const vehicles = resource({
   kind: 'vehicle',
   description: 'A vehicle of the fleet.',
   sourceId: 't7',
   fields: {
-    name: shortText(maxNameBytes, 'Its name.', 'Truck 7'),
+    name: derivable(shortText(maxNameBytes, 'Its name.', 'Truck 7'), 'Defaults to the sourceId.'),
     vin: optional({
       ...ownVin,
       input: v.pipe(
@@ -31,13 +43,13 @@ export const vehicles = resource({
     model: optional(text(100, 'Its model.', 'Cascadia')),
     year: optional(integer(1900, 2100, 'Its model year.', 2024)),
     fuelType: optional(text(50, 'What it runs on.', 'diesel')),
-    licensePlate: optional(text(40, 'Its licence plate.', 'ABC-1234')),
+    licensePlate: optional(wholeText(40, 'Its licence plate.', 'ABC-1234')),
     odometerKm: optional(number(0, 100_000_000, 'Its last odometer reading, in kilometres.', 184_220.5)),
     lastLocation: optional(vehicleLocation('Where it was last seen.')),
     externalId,
   },
   searchKeys: ({ name, licensePlate }) => searchKeys(name, licensePlate),
-  derive: () => ({ externalId: null }),
+  derive: ({ name, sourceId }) => ({ name: name ?? nameFrom(sourceId), externalId: null }),
   list: {
     path: '/vehicles',
     order: 'createdAt',

@@ -166,7 +166,7 @@ const aboutDriver = (driver: ReturnType<typeof drivers.list.present>): About => 
   map: `The latest safety events of ${driver.name}`,
   points: [],
   facts: [
-    ['Email', driver.email && <a href={`mailto:${driver.email}`}>{driver.email}</a>],
+    ['Email', driver.email && <a href={`mailto:${encodeURIComponent(driver.email)}`}>{driver.email}</a>],
     ['Phone', driver.phone],
     ['License', licenseOf(driver) || null],
   ],

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { minuteMs } from '../../platform/durations.ts';
+import { EmailAddress } from '../../platform/fields.ts';
 import type { ProviderRecord } from '../connector.ts';
 import { crashRecords } from '../crash.ts';
 import {
@@ -43,8 +44,6 @@ export const vinOf = (item: unknown): unknown =>
     (vin) => vin !== null && vin !== '?',
   ) ?? null;
 
-const Email = v.pipe(v.string(), v.email());
-
 /** A driver from a User. Many log in with their email address. */
 export function driverRecord(item: unknown): ProviderRecord {
   const login = field(item, 'name');
@@ -52,7 +51,7 @@ export function driverRecord(item: unknown): ProviderRecord {
     kind: 'driver',
     sourceId: field(item, 'id'),
     name: joinedFields(item, 'firstName', 'lastName') ?? login ?? field(item, 'id'),
-    email: v.is(Email, login) ? login : null,
+    email: v.is(EmailAddress, login) ? login : null,
     phone: field(item, 'phoneNumber'),
     licenseState: field(item, 'licenseProvince'),
     licenseNumber: field(item, 'licenseNumber'),

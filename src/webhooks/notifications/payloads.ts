@@ -13,7 +13,7 @@ export const EventNotification = v.object({
   vehicleName: v.string(),
   vehicleVin: v.string(),
   vehicleGroups: v.array(v.string()),
-  recipients: v.array(v.pipe(v.string(), v.email())),
+  recipients: v.array(v.pipe(v.string(), v.metadata({ format: 'email' }))),
 });
 export type EventNotification = v.InferOutput<typeof EventNotification>;
 

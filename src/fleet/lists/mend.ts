@@ -1,0 +1,86 @@
+import * as v from 'valibot';
+import { unprintable } from '../../platform/fields.ts';
+
+/**
+ * Makes something usable of a record's value that the field's schema refuses, or undefined. The result is checked
+ * again.
+ */
+export type Mend = (value: unknown) => unknown;
+
+/** The value if the schema accepts it, otherwise what can be used of it; undefined if nothing can. */
+export function usable(schema: v.GenericSchema, mend: Mend | undefined, value: unknown): unknown {
+  if (v.is(schema, value)) return value;
+  const mended = mend?.(value);
+  return mended !== undefined && v.is(schema, mended) ? mended : undefined;
+}
+
+const controls = new RegExp(unprintable, 'gu');
+const lineBreaks = /[\t-\r\u0085\u2028\u2029]+/g;
+
+/** Text on one line, without control characters. A number becomes text, unless JSON has lost digits of it. */
+export function cleanText(value: unknown): string | undefined {
+  if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return String(value);
+  if (typeof value !== 'string') return undefined;
+  return value.replace(lineBreaks, ' ').replace(controls, '').trim();
+}
+
+/** Null, or text without anything to see: as good as absent. */
+export const isBlank = (value: unknown): boolean => value == null || cleanText(value) === '';
+
+/** Clean text of at most `max` characters, and as JSON of at most `bytes`. */
+export const cutText =
+  (max: number, bytes = Number.POSITIVE_INFINITY): Mend =>
+  (value) => {
+    let text = cleanText(value)?.slice(0, max);
+    for (let over = 1; text && over > 0; text = text.slice(0, text.length - Math.ceil(over / 3)))
+      over = jsonBytes(text) - bytes; // a character has at most three
+    return text?.replace(/\p{Cs}$/u, '').trim();
+  };
+
+/** How many bytes a value has as JSON, which is how D1 and deliveries have it. */
+export const jsonBytes = (value: string | string[]): number =>
+  new TextEncoder().encode(JSON.stringify(value)).length;
+
+export function mendNumber(value: unknown): number | undefined {
+  const text = cleanText(value) ?? '';
+  return /^[-+]?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
+}
+
+/** One of the words in whatever case, or the value that goes with it. */
+export const mendWord =
+  (values: { [word: string]: unknown }): Mend =>
+  (value) => {
+    const text = cleanText(value)?.toLowerCase();
+    return Object.entries(values).find((entry) =>
+      entry.some((one) => String(one).toLowerCase() === text),
+    )?.[1];
+  };
+
+/** The first good values of a list, as many as fit. A value that should have been in a list is one. */
+export const mendList =
+  (each: v.GenericSchema<string>, max: number, bytes: number): Mend =>
+  (value) => {
+    const kept: string[] = [];
+    let size = 1;
+    for (const one of [value].flat()) {
+      const item = usable(each, cleanText, one);
+      if (typeof item !== 'string' || kept.length === max) continue;
+      size += jsonBytes(item) + 1; // a comma or the bracket at the end
+      if (size <= bytes) kept.push(item);
+    }
+    return kept;
+  };
+
+/** An object without those members that cannot be used; `mendOf` returns how to mend each. */
+export const mendMembers =
+  (schemas: { [name: string]: v.GenericSchema }, mendOf: (name: string) => Mend): Mend =>
+  (value) => {
+    if (typeof value !== 'object' || !value) return undefined;
+    const members = new Map(Object.entries(value));
+    return Object.fromEntries(
+      Object.entries(schemas).map(([name, schema]) => [
+        name,
+        usable(schema, mendOf(name), members.get(name)),
+      ]),
+    );
+  };

@@ -1,0 +1,190 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Field, isOmissible } from '../../src/fleet/lists/field.ts';
+import { recordKinds } from '../../src/fleet/lists/registry.ts';
+import { acceptRecords } from '../../src/ingest/accept.ts';
+import { deliveriesOf } from '../support/deliveries.ts';
+import { receiver } from '../support/receiver.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '../support/records.ts';
+import { as, type WebhookOut, webhookBody, worldBefore } from '../support/world.ts';
+
+const bad: unknown[] = [
+  'a\u0000\tb',
+  '\ud800b',
+  'x'.repeat(5000),
+  'n/a',
+  true,
+  -1,
+  1e300,
+  20_261_120_200_000,
+  { value: { value: 1 } },
+  [[{ latitude: 1 }]],
+  [{}, 'x'.repeat(500)],
+];
+const blank = [null, '', ' \t', '\u0000'];
+
+const exampleOf = (kind: string): object => recordKinds.find((one) => one.kind === kind)?.recordExample ?? {};
+
+const fields = recordKinds.flatMap(({ kind, recordFields }) =>
+  Object.entries(recordFields).map(([name, field]) => [kind, name, field] as const),
+);
+const optional = fields.filter(([, , field]) => isOmissible(field));
+const required = fields.filter(([, , field]) => !isOmissible(field));
+
+const notAnyText = ['email', 'reportUrl', 'status', 'severity'];
+
+/** Whether a value is good, if it is that of a field. */
+const isGood = (name: string, { holds }: Field, value: unknown): boolean =>
+  holds === 'boolean'
+    ? typeof value === 'boolean'
+    : value === 'n/a' && (holds === 'text' || holds === 'uuid') && !notAnyText.includes(name);
+
+describe('a bad value of an optional field', () => {
+  const us = worldBefore(beforeAll);
+  let hook: WebhookOut;
+  beforeAll(async () => {
+    receiver();
+    hook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
+    await as(us.connection.ingestKey).send(...recordKinds.map(({ recordExample }) => recordExample));
+  });
+
+  it('costs no record, and no notification of an event or an accident', async () => {
+    const sent = [...bad, ...blank].flatMap((value) =>
+      optional.map(([kind, name], i) => ({ ...exampleOf(kind), sourceId: `${i} ${value}`, [name]: value })),
+    );
+    for (let at = 0; at < sent.length; at += 500) {
+      const part = sent.slice(at, at + 500).map((record, i) => ({ ...record, sourceId: `${at + i}` }));
+      const { data } = await as(us.connection.ingestKey).send(...part);
+      expect(data).toMatchObject({ accepted: part.length, unchanged: 0, rejected: [] });
+    }
+    const news = sent.filter((record) => 'incidentTypes' in record || 'notificationLevel' in record);
+    const falseAlarms = bad.filter((value) => value === true); // as `dismissed`
+    expect(await deliveriesOf(hook.id)).toHaveLength(news.length - falseAlarms.length + 2);
+  });
+
+  it.each(optional)('of a %s: a warning names %s, unless it is blank', (kind, name, field) => {
+    const named = (value: unknown) => {
+      const { warnings } = acceptRecords([{ ...exampleOf(kind), [name]: value }]);
+      return new Set(warnings.map(({ field }) => field.split('.')[0]));
+    };
+    for (const value of bad)
+      expect([value, ...named(value)]).toEqual([value, ...(isGood(name, field, value) ? [] : [name])]);
+    for (const value of blank) expect([value, ...named(value)]).toEqual([value]);
+  });
+});
+
+it.each(required)('a %s without a usable %s is refused, and the message names it', (kind, name, field) => {
+  for (const value of [...blank, undefined, ...bad.filter((value) => typeof value !== 'string')]) {
+    const { accepted, rejected } = acceptRecords([{ ...exampleOf(kind), [name]: value }]);
+    const isText = (field.holds === 'text' || field.holds === 'uuid') && typeof value === 'number';
+    if (isText && Number.isSafeInteger(value)) expect(accepted).toHaveLength(1);
+    else expect([value, rejected]).toMatchObject([value, [{ message: expect.stringContaining(name) }]]);
+  }
+});
+
+const place = { latitude: 40.2, longitude: -77.1 };
+const at = '2026-11-20T20:00:00Z';
+const long = 'é'.repeat(300);
+
+it.each<[what: string, record: object, kept: object, warning?: string]>([
+  ['a name with a tab and a NUL', vehicle({ name: 'Truck\t7\u0000' }), { name: 'Truck 7' }, 'name'],
+  ['a name of too many bytes', vehicle({ name: long }), { name: 'é'.repeat(100) }, 'name'],
+  ['a name of emoji', vehicle({ name: '🚚'.repeat(60) }), { name: '🚚'.repeat(50) }, 'name'],
+  ['a name that is too long', driver({ name: long }), { name: long.slice(0, 200) }, 'name'],
+  ['a number as sourceId', vehicle({ sourceId: 42 }), { sourceId: '42' }, 'sourceId'],
+  ['a plate with blanks', vehicle({ licensePlate: ' AB 1 ' }), { licensePlate: 'AB 1' }],
+  ['a plate that is too long', vehicle({ licensePlate: long }), { licensePlate: null }, 'licensePlate'],
+  ['a VIN with NULs', vehicle({ vin: '1FUJ\u0000\u0000' }), { vin: '1FUJ' }, 'vin'],
+  ['a VIN that is too long', vehicle({ vin: 'X'.repeat(41) }), { vin: null }, 'vin'],
+  ['an old year', vehicle({ year: 1899 }), { year: null }, 'year'],
+  ['half a year', vehicle({ year: 2020.5 }), { year: null }, 'year'],
+  ['a year as text', vehicle({ year: ' 2024 ' }), { year: 2024 }, 'year'],
+  ['an unknown status', vehicle({ status: 'parked' }), { status: null }, 'status'],
+  ['a status in words', driver({ status: 'Inactive' }), { status: 0 }, 'status'],
+  ['a blank group', vehicle({ groups: ['North', ''] }), { groups: ['North'] }],
+  ['a group that is none', vehicle({ groups: ['North', {}, 7] }), { groups: ['North', '7'] }, 'groups'],
+  ['a group not in a list', vehicle({ groups: 'North' }), { groups: ['North'] }, 'groups'],
+  ['too many groups', vehicle({ groups: Array(30).fill('a') }), { groups: Array(20).fill('a') }, 'groups'],
+  [
+    'groups of too many bytes',
+    vehicle({ groups: ['é'.repeat(100), 'é'.repeat(47), 'b'] }),
+    { groups: ['é'.repeat(100)] },
+    'groups',
+  ],
+  ['a million groups', vehicle({ groups: Array(300_000).fill({}) }), { groups: [] }, 'groups'],
+  [
+    'a place with a long address',
+    vehicle({ lastLocation: { ...place, address: long, timestamp: at, speedKph: -1 } }),
+    { lastLocation: { ...place, address: long.slice(0, 200), timestamp: '2026-11-20T20:00:00.000Z' } },
+    'lastLocation.address',
+  ],
+  [
+    'a place without a time',
+    vehicle({ lastLocation: place }),
+    { lastLocation: null },
+    'lastLocation.timestamp',
+  ],
+  [
+    'a latitude of 91',
+    trip({ endLocation: { ...place, latitude: 91 } }),
+    { endLocation: null },
+    'endLocation.latitude',
+  ],
+  [
+    'coordinates as text',
+    trip({ endLocation: { latitude: '40.2', longitude: '-77.1' } }),
+    { endLocation: place },
+    'endLocation.latitude',
+  ],
+  ['a place without address', trip({ endLocation: { ...place, address: '' } }), { endLocation: place }],
+  [
+    'the position 0, 0',
+    trip({ endLocation: { latitude: 0, longitude: 0 } }),
+    { endLocation: null },
+    'endLocation',
+  ],
+  ['an end before the start', trip({ endedAt: '2026-11-20T18:00:00Z' }), { endedAt: null }, 'endedAt'],
+  [
+    'a version of tomorrow',
+    trip({ sourceUpdatedAt: '2126-11-20T18:00:00Z' }),
+    { sourceUpdatedAt: null },
+    'sourceUpdatedAt',
+  ],
+  ['a distance of -1', trip({ distanceKm: -1 }), { distanceKm: null }, 'distanceKm'],
+  ['an empty driver', safetyEvent({ driver: '', endedAt: '' }), { driver: null, endedAt: null }],
+  ['no incident types', safetyEvent({ incidentTypes: undefined }), { incidentTypes: undefined }],
+  [
+    'an incident type not in a list',
+    safetyEvent({ incidentTypes: 'crash' }),
+    { incidentTypes: ['crash'] },
+    'incidentTypes',
+  ],
+  [
+    'an odd recipient',
+    safetyEvent({ recipients: ['n/a', ' ann@example.com\n'] }),
+    { recipients: ['ann@example.com'] },
+    'recipients',
+  ],
+  ['an email address that is none', driver({ email: 'n/a' }), { email: null }, 'email'],
+  ['a severity in another case', accident({ severity: 'High' }), { severity: 'high' }, 'severity'],
+  ['a negative acceleration', accident({ accelerationG: -3.9 }), { accelerationG: 3.9 }, 'accelerationG'],
+  ['a truth as text', accident({ dismissed: 'True' }), { dismissed: true }, 'dismissed'],
+  ['a report without TLS', accident({ reportUrl: 'http://a.example/1' }), { reportUrl: null }, 'reportUrl'],
+  ['a level as text', accident({ notificationLevel: '2' }), { notificationLevel: 2 }, 'notificationLevel'],
+])('%s is kept as far as it can be used', (_, record, kept, warning) => {
+  const { accepted, warnings } = acceptRecords([record]);
+  expect(accepted[0]?.record).toMatchObject(kept);
+  expect(warnings[0]?.field).toBe(warning);
+});
+
+it('a warning says what was wrong and what became of the value, and never quotes it', () => {
+  const { warnings } = acceptRecords([
+    driver({ email: 'secret', phone: 'secret\u0000', licenseNumber: { secret: 1 } }),
+    { kind: 'nothing' },
+  ]);
+  const about = { index: 0, kind: 'driver', sourceId: 'driver-1' };
+  expect(warnings).toEqual([
+    { ...about, field: 'email', message: 'must be an email address; its value was dropped' },
+    { ...about, field: 'phone', message: 'must not contain control characters; its value was corrected' },
+    { ...about, field: 'licenseNumber', message: 'must be a string; its value was dropped' },
+  ]);
+});

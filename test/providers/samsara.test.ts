@@ -142,5 +142,5 @@ it('is not led astray by a time in the future', async () => {
     data.events.push(samsaraEvent(truck, word, Date.now() + 1, { updatedAtTime }));
     await pullAll(id);
   }
-  expect(await events(id)).toMatchObject([{ incidentTypes: ['HarshTurn'] }]);
+  expect(await events(id)).toMatchObject([{ incidentTypes: ['Braking'] }, { incidentTypes: ['HarshTurn'] }]);
 });

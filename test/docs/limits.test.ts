@@ -98,7 +98,8 @@ it('the guide has the limits that the service keeps to', () => {
     ],
     'webhooks of an account': [maxWebhooks],
     'connections of a webhook': [maxConnections],
-    'all webhooks of an account: URLs, headers, and 39 bytes per connection': [maxWebhookBytes / 1e6],
+    'all webhooks of an account: URLs, headers, and 39 bytes per connection; `allConnections` counts as 1,000':
+      [maxWebhookBytes / 1e6],
     '`url`': [maxUrlLength],
     'token endpoint': [tokenTimeoutMs / 1000, maxTokenBytes],
     'time to respond': [policy.retries.timeoutSeconds],

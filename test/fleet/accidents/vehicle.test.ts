@@ -171,7 +171,7 @@ describe('the vehicle of an accident', () => {
 
   it('is said to be unclear if several active ones have the VIN, each time that this is decided', async () => {
     const message = 'is that of several active vehicles of a connection: the accident has none of them';
-    const other = { sourceId: 'other', vin: '1FUJGLDR5CLBP8835' };
+    const other = { sourceId: 'other', vin: '1FUJGLDR5CLBP8835', eventTime: '2026-11-20T21:00:00Z' };
     const { warnings } = await send(van, truck, accident(other), accident());
     expect(warnings).toEqual([{ field: 'vin', message, records: 1, index: 3 }]);
     const later = await send(accident({ notificationLevel: 2 }));

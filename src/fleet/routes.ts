@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { authenticate } from '../accounts/tokens/authenticate.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
 import { parse, parseQuery } from '../platform/fields.ts';
-import { readJson } from '../platform/http/body.ts';
+import { readJson, refuseOther } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
 import { QueryTime } from '../platform/query.ts';
@@ -69,9 +69,11 @@ async function nameVehicle(c: Context) {
 
 /** The rest of an item may be sent back as its list shows it. */
 async function renaming(c: Context, { itemWords }: { itemWords: object }) {
-  const change = parse(ExternalIdInput, await readJson(c, largestBody), Object.keys(itemWords));
+  const body = await readJson(c, largestBody);
+  const change = parse(ExternalIdInput, body, Object.keys(itemWords));
   const id = c.req.param('id')?.toLowerCase() ?? '';
   if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
+  refuseOther(body, id);
   return { id, change };
 }
 

@@ -68,26 +68,19 @@ function tidied(
   if (!isMap(input)) return input;
   for (const name of Object.keys(input))
     if (!Object.hasOwn(entries, name)) refuse([...path, name], Object.keys(entries));
-  const values = Object.entries(entries)
-    .filter(([name]) => Object.hasOwn(input, name))
-    .map(([name, entry]) => [
-      name,
-      isEmpty(entry, input[name])
-        ? emptyOf(entry, input[name])
-        : tidied(entry, input[name], refuse, [...path, name]),
-    ]);
+  const values = Object.entries(entries).map(([name, entry]) => [
+    name,
+    tidied(entry, given(entry, input[name]), refuse, [...path, name]),
+  ]);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-const isEmpty = (entry: Shape, value: unknown): boolean =>
-  value === null ||
-  value === '' ||
-  (Array.isArray(value) && value.length === 0 && innermost(entry).type === 'array');
-
-/** Null where that means something, and undefined for other optional properties. */
-function emptyOf({ type, wrapped }: Shape, value: unknown): unknown {
-  if (type === 'nullable' || wrapped?.type === 'nullable') return null;
-  return type === 'optional' ? undefined : value;
+/** A property's value. What is empty is null where that means something, and else as if absent, if it may be. */
+function given(entry: Shape, value: unknown): unknown {
+  const isEmptyList = Array.isArray(value) && value.length === 0 && innermost(entry).type === 'array';
+  if (value !== null && value !== '' && !isEmptyList) return value;
+  if (entry.type === 'nullable' || entry.wrapped?.type === 'nullable') return null;
+  return entry.type === 'optional' ? undefined : value;
 }
 
 const innermost = (shape: Shape): Shape => (shape.wrapped ? innermost(shape.wrapped) : shape);

@@ -4,7 +4,7 @@ import { authenticate, limitActions } from '../accounts/tokens/authenticate.ts';
 import { config } from '../platform/config.ts';
 import { invalid } from '../platform/errors.ts';
 import { parse, timestamp } from '../platform/fields.ts';
-import { readJson, readNothing } from '../platform/http/body.ts';
+import { readJson, readNothing, refuseOther } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
 import { rangeOf } from '../platform/query.ts';
@@ -113,9 +113,7 @@ async function readWebhook(c: Context, id?: string) {
     allowLoopback: config(c.env).allowLoopbackReceivers,
   };
   const body = await readJson(c, largestBody);
-  const repeated = Object(body).id ?? id;
-  if (id !== undefined && String(repeated).toLowerCase() !== id)
-    throw invalid('id must be that of the path', [{ field: 'id', message: 'must be that of the path' }]);
+  if (id !== undefined) refuseOther(body, id);
   return parseWebhook(body, policy);
 }
 

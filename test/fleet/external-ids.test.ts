@@ -45,6 +45,17 @@ describe('an externalId', () => {
     expect(await vehiclesOf(0, '?externalId=FL-0042')).toEqual([]);
   });
 
+  it('is set by sending the whole vehicle back, of which the rest is ignored', async () => {
+    const [first, second] = await vehiclesOf();
+    const put = (path: string) =>
+      as(us.apiToken).put<Item>(path, { ...first, name: 'x', externalId: 'FL-1' });
+    const { status, data } = await put(`/vehicles/${first?.id}`);
+    expect({ status, name: data.name, externalId: data.externalId }).toEqual({
+      ...{ status: 200, name: first?.name, externalId: 'FL-1' },
+    });
+    expect(await put(`/vehicles/${second?.id}`)).toMatchObject({ status: 400, errors: [{ field: 'id' }] });
+  });
+
   it('of a connection is shown, found and followed', async () => {
     const now = (await as(us.apiToken).get('/changes?cursor=now')) as unknown as { resume: string };
     expect(await put(`/connections/${us.connection.id}`, 'POL-7')).toMatchObject({

@@ -1,7 +1,69 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { EmailAddress, isPrintable, Timestamp, timestamp } from '../../src/platform/fields.ts';
+import { refusalIn } from '../../src/platform/errors.ts';
+import { EmailAddress, isPrintable, parse, Timestamp, timestamp } from '../../src/platform/fields.ts';
+
+describe('a body', () => {
+  const Body = v.object({
+    name: v.string(),
+    notify: v.optional(v.boolean(), true),
+    groups: v.optional(v.array(v.string())),
+    filters: v.optional(v.nullable(v.object({ risk: v.optional(v.number()) }))),
+    headers: v.optional(v.record(v.string(), v.string())),
+    externalId: v.nullable(v.string()),
+  });
+  const refusedWith = (input: unknown) => {
+    try {
+      return parse(Body, input);
+    } catch (error) {
+      const failure = refusalIn(error)?.failure;
+      if (failure?.kind !== 'invalid') throw error;
+      return failure.errors;
+    }
+  };
+
+  it('has optional properties that are null or empty as if absent, but for those that null means something to', () => {
+    const least = { name: 'a', externalId: null };
+    const empty = fc.constantFrom<unknown>(null, '', undefined);
+    const body = fc.record({
+      notify: empty,
+      groups: fc.oneof(empty, fc.constant([])),
+      headers: empty,
+      externalId: fc.constantFrom(null, ''),
+    });
+    fc.assert(
+      fc.property(body, (some) => {
+        expect(parse(Body, { ...least, ...some })).toEqual({ ...least, notify: true });
+      }),
+    );
+    for (const nothing of [null, ''])
+      expect(parse(Body, { ...least, filters: nothing })).toEqual({ ...least, notify: true, filters: null });
+    expect(parse(Body, { ...least, filters: { risk: null }, headers: {} })).toEqual({
+      ...{ ...least, notify: true, filters: {}, headers: {} },
+    });
+  });
+
+  it.each([
+    [{ name: null }, 'name', 'must be a string'],
+    [{ filters: [] }, 'filters', 'must be an object'],
+    [{ filters: { Risk: 5 } }, 'filters.Risk', 'is not a property here, did you mean risk?'],
+    [{ notfy: false }, 'notfy', 'is not a property here, did you mean notify?'],
+    [{ colour: 'red' }, 'colour', /^is not a property here; known are name, notify, groups, /],
+    [JSON.parse('{"__proto__": 1}'), '__proto__', /^is not a property here; known are /],
+    [{ constructor: 1 }, 'constructor', /^is not a property here; known are /],
+    [{ ['p'.repeat(60)]: 1 }, `${'p'.repeat(50)}…`, /^is not a property here; known are /],
+    [{ 'a\u202Eb': 1 }, '(not printable)', /^is not a property here; known are /],
+  ])('%j is refused', (some, field, message) => {
+    const about = { field, message: typeof message === 'string' ? message : expect.stringMatching(message) };
+    expect(refusedWith({ name: 'a', externalId: null, ...some })).toEqual([about]);
+  });
+
+  it('is refused with at most twenty errors, however many names it has', () => {
+    const names = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`name${i}`, 1]));
+    expect(refusedWith(names)).toHaveLength(20);
+  });
+});
 
 describe('printable text', () => {
   it.each(['Truck 7', 'Müller & Söhne <Nord>', 'שלום\u200F', '渋谷 7', '👩\u200D🚒', 'a\u00A0b', ''])(

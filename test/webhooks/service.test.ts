@@ -69,6 +69,23 @@ describe('a webhook', () => {
     expect(list.data.find(({ id }) => id === before.id)).toEqual(reply.data);
   });
 
+  it('may be sent back as it was read, but not to another', async () => {
+    const { signingSecret: _, ...created } = (await create({ signing: true, filters: { minEventRisk: 4 } }))
+      .data;
+    const other = (await create()).data;
+    await as(us.apiToken).post(`/webhook/${created.id}/pause`, {});
+    const read = (await as(us.apiToken).get<WebhookOut[]>('/webhooks')).data.find(
+      ({ id }) => id === created.id,
+    );
+    expect(read).toEqual({ ...created, pausedAt: expect.any(String) });
+    const put = (id: string) => as(us.apiToken).put<WebhookOut>(`/webhook/${id}`, read);
+    expect(await put(created.id.toUpperCase())).toMatchObject({ status: 200, data: read });
+    expect(await put(other.id)).toMatchObject({
+      status: 400,
+      errors: [{ field: 'id', message: 'must be that of the path' }],
+    });
+  });
+
   it('keeps its headers in an update without them, and loses them by an empty object', async () => {
     const headers = { 'X-Secret': 's3cret' };
     const { id } = (await create({ headers })).data;

@@ -41,6 +41,13 @@ export async function readNothing(c: Context): Promise<void> {
   throw invalid('Request body must be empty', [{ field: '', message: 'must be empty' }]);
 }
 
+/** @throws Refusal: invalid, for a body with another `id` than that of the path, which it may repeat */
+export function refuseOther(body: unknown, id: string): void {
+  const named = Object(body).id || id;
+  if (String(named).toLowerCase() !== id)
+    throw invalid('id must be that of the path', [{ field: 'id', message: 'must be that of the path' }]);
+}
+
 /** `x-gzip` is another name of gzip (RFC 9110, 8.4.1.3). */
 const encodings = ['identity', 'gzip', 'x-gzip'];
 

@@ -211,6 +211,16 @@ export const AtMost = (most: number) => v.maxLength<string, number, string>(most
 export const Line = (longest: number) =>
   v.pipe(v.string(), v.trim(), AtMost(longest), v.check(isPrintable, mustBePrintable));
 
+/** Texts by name. */
+export const Texts = v.custom<Record<string, string>>(
+  (input) =>
+    typeof input === 'object' &&
+    input !== null &&
+    !Array.isArray(input) &&
+    Object.values(input).every((value) => typeof value === 'string'),
+  'must be an object of strings',
+);
+
 export const maxName = 200;
 
 /** A name that people choose and others read, in pages, tables and terminals. */

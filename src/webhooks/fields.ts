@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { webhooks } from '../platform/db/tables.ts';
-import { AtMost } from '../platform/fields.ts';
+import { AtMost, Texts } from '../platform/fields.ts';
 import { isVisible, maxUrlLength, mustBeVisible } from './address.ts';
 import { Filters } from './filters.ts';
 import { ACCIDENT, EVENT } from './notifications/types.ts';
@@ -30,14 +30,8 @@ export const maxConnections = 1000;
 export const refusedHeaders =
   /^(?:host|content-.*|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|cf-.*|x-forwarded-.*|delivery-.*|webhook-.*)$/i;
 
-const isStringMap = (input: unknown): input is Record<string, string> =>
-  typeof input === 'object' &&
-  input !== null &&
-  !Array.isArray(input) &&
-  Object.values(input).every((value) => typeof value === 'string');
-
 const CustomHeaders = v.pipe(
-  v.custom<Record<string, string>>(isStringMap, 'must be an object of strings'),
+  Texts,
   v.check((map) => Object.keys(map).length <= 50, 'can be at most 50'),
   v.check((map) => JSON.stringify(map).length <= 8192, 'can be at most 8 KiB in total'),
   v.check(

@@ -3,7 +3,7 @@ import { config } from '../platform/config.ts';
 import { type Sealed, seal, unseal } from '../platform/crypto.ts';
 import { change, type Database } from '../platform/db/database.ts';
 import { invalid } from '../platform/errors.ts';
-import { AtMost } from '../platform/fields.ts';
+import { AtMost, Texts } from '../platform/fields.ts';
 
 const Visible = (longest: number) =>
   v.pipe(
@@ -12,6 +12,34 @@ const Visible = (longest: number) =>
     v.check((text) => /^[ -~]+$/.test(text), 'must be visible ASCII characters'),
   );
 
+/** How many more parameters a token request can have, and how long they can be. */
+export const paramLimits = { max: 10, name: 60, value: 500 };
+
+/** Parameters that we set. */
+const reserved = /^(?:grant_type|client_id|client_secret|scope)$/i;
+
+const Params = v.pipe(
+  Texts,
+  v.check((map) => Object.keys(map).length <= paramLimits.max, `can be at most ${paramLimits.max}`),
+  v.check(
+    (map) => Object.keys(map).every((name) => /^[\w.:~-]{1,60}$/.test(name)),
+    `names must be letters, digits and - . _ : ~, at most ${paramLimits.name}`,
+  ),
+  v.check(
+    (map) => !Object.keys(map).some((name) => reserved.test(name)),
+    'must not name grant_type, client_id, client_secret or scope',
+  ),
+  v.check(
+    (map) => Object.values(map).every((value) => /^[ -~]{1,500}$/.test(value)),
+    `values must be 1 to ${paramLimits.value} visible ASCII characters`,
+  ),
+  v.metadata({
+    type: 'object',
+    maxProperties: paramLimits.max,
+    additionalProperties: { type: 'string', maxLength: paramLimits.value },
+  }),
+);
+
 const Shown = {
   tokenUrl: v.pipe(Visible(2048), v.metadata({ format: 'uri' })),
   clientId: Visible(500),
@@ -19,10 +47,14 @@ const Shown = {
 };
 
 /** The client that gets a webhook's access tokens, by OAuth 2 client credentials. */
-export const OAuthInput = v.strictObject({ ...Shown, clientSecret: v.optional(Visible(2000)) });
+export const OAuthInput = v.strictObject({
+  ...Shown,
+  clientSecret: v.optional(Visible(2000)),
+  params: v.optional(Params),
+});
 export type OAuthInput = v.InferOutput<typeof OAuthInput>;
 
-export const OAuth = v.object(Shown);
+export const OAuth = v.object({ ...Shown, params: v.optional(v.record(v.string(), v.string())) });
 export type OAuth = v.InferOutput<typeof OAuth>;
 
 export type OAuthClient = OAuth & { clientSecret: string };
@@ -35,7 +67,7 @@ export type OAuthClient = OAuth & { clientSecret: string };
 export async function sealClient(
   env: Env,
   webhookId: string,
-  { tokenUrl, clientId, scope, clientSecret }: OAuthInput,
+  { tokenUrl, clientId, scope, clientSecret, params = {} }: OAuthInput,
   before?: Sealed | null,
 ): Promise<Sealed> {
   const kept = before && clientSecret === undefined ? await openClient(env, webhookId, before) : undefined;
@@ -48,12 +80,14 @@ export async function sealClient(
   return seal(config(env).headerKeys, webhookId, {
     ...{ tokenUrl, clientId, clientSecret: secret },
     ...(scope && { scope }),
+    ...(Object.keys(params).length > 0 && { params: JSON.stringify(params) }),
   });
 }
 
 /** Decrypts a client. @throws Error, as `unseal` does */
 export async function openClient(env: Env, webhookId: string, sealed: Sealed): Promise<OAuthClient> {
-  return (await unseal(config(env).headerKeys, webhookId, sealed)) as OAuthClient; // as `sealClient` has made it
+  const { params, ...client } = await unseal(config(env).headerKeys, webhookId, sealed);
+  return { ...client, ...(params && { params: JSON.parse(params) }) } as OAuthClient; // as `sealClient` made it
 }
 
 /** The `oauth` property of a webhook as clients see it. */

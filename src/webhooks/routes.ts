@@ -39,12 +39,8 @@ export const largestBody = 64 * 1024;
 
 async function list(c: Context) {
   const webhooks = await listWebhooks(c.env, c.get('caller'));
-  const hidden = c.get('token').readOnly && { headers: {} }; // they may hold secrets
-  return ok(
-    c,
-    'Webhooks',
-    webhooks.map((webhook) => ({ ...present(webhook), ...hidden })),
-  );
+  const shown = webhooks.map(present);
+  return ok(c, 'Webhooks', c.get('token').readOnly ? shown.map(withoutSecrets) : shown);
 }
 
 async function create(c: Context) {
@@ -122,6 +118,13 @@ function webhookId(c: Context): string {
   if (!isUuid(id)) throw invalid('Invalid webhook id');
   return id.toLowerCase();
 }
+
+/** Without what may be secret. */
+const withoutSecrets = ({ oauth, ...webhook }: WebhookOutput): WebhookOutput => ({
+  ...webhook,
+  headers: {},
+  ...(oauth && { oauth: pick(oauth, ['tokenUrl', 'clientId', 'scope']) }),
+});
 
 const present = ({ createdAt, signingSecret, pausedAt, ...webhook }: SavedWebhook): WebhookOutput => ({
   ...pick(webhook, ['id', ...fieldNames]),

@@ -39,13 +39,15 @@ import { largestBody as largestCall } from '../../src/providers/routes.ts';
 import { refusalsKept } from '../../src/providers/store.ts';
 import { internalSuffixes, maxUrlLength } from '../../src/webhooks/address.ts';
 import { maxChannels, maxPerAccountAndDay } from '../../src/webhooks/alerts/messages.ts';
-import { maxTokenBytes, tokenTimeoutMs } from '../../src/webhooks/deliveries/access-token.ts';
 import { startWindowMs } from '../../src/webhooks/deliveries/claim.ts';
 import * as policy from '../../src/webhooks/deliveries/policy.ts';
 import { replayableMs } from '../../src/webhooks/deliveries/replay.ts';
+import { maxTokenBytes, tokenTimeoutMs } from '../../src/webhooks/deliveries/token-endpoint.ts';
 import { maxConnections, refusedHeaders } from '../../src/webhooks/fields.ts';
+import { paramLimits } from '../../src/webhooks/oauth.ts';
 import { largestBody } from '../../src/webhooks/routes.ts';
 import { maxWebhookBytes, maxWebhooks } from '../../src/webhooks/service.ts';
+import { maxTestsOfHost } from '../../src/webhooks/simulate.ts';
 
 /** The numbers of a text: `8 KiB` is 8192. */
 function numbersIn(text = ''): number[] {
@@ -101,6 +103,8 @@ it('the guide has the limits that the service keeps to', () => {
     'all webhooks of an account: URLs, headers, and 39 bytes per connection; `allConnections` counts as 1,000':
       [maxWebhookBytes / 1e6],
     '`url`': [maxUrlLength],
+    '`params` of `oauth`': [paramLimits.max, paramLimits.name, paramLimits.value],
+    'tests of unsaved webhooks per host': [maxTestsOfHost, maxTestsOfHost],
     'token endpoint': [tokenTimeoutMs / 1000, maxTokenBytes],
     'time to respond': [policy.retries.timeoutSeconds],
     attempts: [policy.retries.maxAttempts, policy.retries.maxAccidentAttempts, policy.retries.hours],

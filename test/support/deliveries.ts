@@ -11,7 +11,14 @@ export type DeliveryRow = {
   attempts: number;
   nextAttemptAt: number;
   claimedUntil: number;
-  log: { result: string; status?: number; answer?: string; at: number; durationMs: number }[];
+  log: {
+    result: string;
+    status?: number;
+    answer?: string;
+    reason?: string;
+    at: number;
+    durationMs: number;
+  }[];
 };
 
 /** The deliveries for a webhook, oldest first. */

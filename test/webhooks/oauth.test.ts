@@ -1,13 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { authorizer, maxTokenBytes } from '../../src/webhooks/deliveries/access-token.ts';
+import { authorizer } from '../../src/webhooks/deliveries/access-token.ts';
 import { sealClient } from '../../src/webhooks/oauth.ts';
 import { importKey, signatureHeaders } from '../../src/webhooks/signing.ts';
 import { attempted, deliveriesOf, settled } from '../support/deliveries.ts';
 import { ask, formOn, signIn, textOf } from '../support/portal.ts';
 import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
-import { as, type WebhookOut, webhookBody } from '../support/world.ts';
+import { as, operator, type WebhookOut, webhookBody } from '../support/world.ts';
 
 const tale = story();
 type Hook = WebhookOut & { oauth?: { tokenUrl: string; clientId: string; scope?: string } };
@@ -19,6 +19,9 @@ const client = {
   clientSecret: 's3cret:+',
   scope: 'claims.write',
 };
+
+const audience = 'https://api.example.com/claims';
+const secretParam = 'a:secret+of/another kind';
 
 /** What the token endpoint got, and what it responds. */
 type Asked = { authorization: string | null; fields: { [name: string]: string } };
@@ -74,6 +77,27 @@ describe('a webhook with an OAuth 2 client', () => {
       expect(JSON.stringify(data) + stored).not.toContain(secret);
   });
 
+  it('sends its parameters, which are encrypted, and hidden from tokens that can only read', async () => {
+    const params = { audience, pin: secretParam };
+    const hook = await register({ ...client, params });
+    expect(hook.oauth).toMatchObject({ params });
+    await tale.happen();
+    await settled(hook.id);
+    expect(asked[0]?.fields).toEqual({ grant_type: 'client_credentials', scope: client.scope, ...params });
+    const stored = JSON.stringify(await rows('select * from webhooks where id = ?1', hook.id));
+    for (const value of Object.values(params)) expect(stored).not.toContain(value);
+    const path = `/operator/accounts/${tale.us.accountId}/tokens`;
+    const issued = await operator.post<{ value: string }>(path, { name: 'reports', readOnly: true });
+    const { data } = await as(issued.data.value).get<Hook[]>('/webhooks');
+    const { clientSecret: _, ...shown } = client;
+    expect(data[0]?.oauth).toEqual(shown);
+    const { data: again } = await api().put<Hook>(
+      `/webhook/${hook.id}`,
+      webhookBody(tale.us, { oauth: hook.oauth }),
+    );
+    expect(again.oauth).toEqual(hook.oauth);
+  });
+
   it('keeps it when it is replaced without a word of it, and loses it by null', async () => {
     const { id } = await register();
     const kept = await api().put<Hook>(`/webhook/${id}`, webhookBody(tale.us));
@@ -104,6 +128,22 @@ describe('a webhook with an OAuth 2 client', () => {
     ['no secret', { clientSecret: undefined }, 'oauth.clientSecret', 'is required'],
     ['a private address', { tokenUrl: 'https://10.0.0.1/t' }, 'oauth.tokenUrl', 'must use a host name'],
     ['a line break', { clientSecret: 'a\nb' }, 'oauth.clientSecret', 'must be visible ASCII characters'],
+    [
+      'too many parameters',
+      { params: Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`p${i}`, 'x'])) },
+      'oauth.params',
+      'can be at most 10',
+    ],
+    [
+      'a parameter of ours',
+      { params: { Grant_Type: 'password' } },
+      'oauth.params',
+      'must not name grant_type',
+    ],
+    ['a parameter with an odd name', { params: { 'a b': 'x' } }, 'oauth.params', 'names must be'],
+    ['an empty parameter', { params: { audience: '' } }, 'oauth.params', 'values must be'],
+    ['a long parameter', { params: { audience: 'x'.repeat(501) } }, 'oauth.params', 'values must be'],
+    ['a list of parameters', { params: ['x'] }, 'oauth.params', 'must be an object of strings'],
     [
       'another property',
       { grant: 'password' },
@@ -165,17 +205,43 @@ describe('a token', () => {
     expect(tale.heard.got).toEqual([]);
   });
 
-  it('is asked for in the body by those whose endpoint refuses Basic', async () => {
-    grant = ({ authorization }) =>
-      authorization ? Response.json({ error: 'invalid_client' }, { status: 401 }) : granted('by-post');
+  it.each([
+    [400, { error: 'invalid_request', error_description: 'client_id is missing' }],
+    [401, { error: 'invalid_client' }],
+    [403, { message: 'Forbidden' }],
+    [415, 'Unsupported Media Type'],
+    [422, { detail: [{ loc: ['body', 'client_id'], msg: 'Field required' }] }],
+    [200, { error: 'incorrect_client_credentials' }],
+  ])(
+    'is asked for in the body by those whose endpoint refuses Basic with %i, also next time',
+    async (status, says) => {
+      grant = ({ authorization }) =>
+        authorization ? Response.json(says, { status }) : granted('by-post', { expires_in: 2 });
+      const hook = await register();
+      await tale.happen();
+      await settled(hook.id);
+      expect(sentTokens()).toEqual(['Bearer by-post']);
+      const fields = { client_id: client.clientId, client_secret: client.clientSecret };
+      expect(asked).toMatchObject([{}, { authorization: null, fields }]);
+      await vi.waitFor(async () => {
+        const [row] = await rows<{ token: string }>(
+          'select oauth_token as token from webhooks where id = ?1',
+          hook.id,
+        );
+        const kept = JSON.parse(row?.token ?? '');
+        const authorize = await authorizer(env, hook.id, (await sealedOf(hook)).oauth, kept);
+        expect(await authorize(Date.now() + 5_000, 'by-post')).toMatchObject({ value: 'by-post' });
+      });
+      expect(asked.slice(2)).toMatchObject([{ authorization: null, fields }]);
+    },
+  );
+
+  it('is not in what the receiver returned', async () => {
     const hook = await register();
+    tale.heard.responds(({ headers }) => Response.json(headers, { status: 500 }));
     await tale.happen();
-    await settled(hook.id);
-    expect(sentTokens()).toEqual(['Bearer by-post']);
-    expect(asked.at(-1)?.fields).toMatchObject({
-      client_id: client.clientId,
-      client_secret: client.clientSecret,
-    });
+    const { log } = await attempted(hook.id);
+    expect(log[0]?.answer).toContain('"authorization":"Bearer …"');
   });
 });
 
@@ -185,41 +251,6 @@ const sealedOf = async ({ id }: { id: string }) => {
 };
 
 describe('a token endpoint that fails', () => {
-  it.each([
-    [
-      'with an error code',
-      () => Response.json({ error: 'invalid_scope' }, { status: 400 }),
-      'responded 400: invalid_scope',
-    ],
-    [
-      'with words that repeat the secret',
-      () => Response.json({ error: `no ${client.clientSecret}` }, { status: 400 }),
-      'responded 400',
-    ],
-    ['with a redirect', () => Response.redirect('https://elsewhere.example.com'), 'responded 302'],
-    ['with something else than JSON', () => new Response('<html>'), 'responded without a bearer token'],
-    ['with another type', () => granted('x', { token_type: 'mac' }), 'responded without a bearer token'],
-    ['with a token that no header can hold', () => granted('a\r\nb'), 'responded without a bearer token'],
-    ['with too much', () => granted('x'.repeat(maxTokenBytes)), 'responded without a bearer token'],
-    ['by not being there', () => Promise.reject(new Error('connect refused')), 'cannot be reached'],
-    [
-      'by being slow',
-      () => Promise.reject(new DOMException('late', 'TimeoutError')),
-      'did not respond in time',
-    ],
-  ] as [string, () => Response | Promise<Response>, string][])(
-    '%s, is an attempt that says so: “%s”',
-    async (_, fails, says) => {
-      grant = fails;
-      const hook = await register();
-      await tale.happen();
-      const { log } = await attempted(hook.id);
-      expect(log[0]).toMatchObject({ result: 'token', reason: `token endpoint ${says}` });
-      expect(JSON.stringify(log)).not.toContain(client.clientSecret);
-      expect(tale.heard.got).toEqual([]);
-    },
-  );
-
   it('is said on the page of the delivery and in the list', async () => {
     grant = () => Response.json({ error: 'invalid_scope' }, { status: 400 });
     const hook = await register();
@@ -333,9 +364,23 @@ it('the portal saves a client, keeps its secret, says what is wrong, and removes
   expect(form.values('oauth.clientId')).toEqual([client.clientId]);
   expect(form.values('oauth.clientSecret')).toEqual(['']);
   await save({ scope: '' });
+  const more = await open();
+  more.type('paramName', 'audience');
+  expect(await (await ask('POST', path, { cookie, fields: more.fields() })).text()).toMatch(
+    /id="oauth.params-error".*?values must be 1 to 500/,
+  );
+  more.type('paramValue', audience);
+  await ask('POST', path, { cookie, fields: more.fields() });
+  await save({ scope: '' });
   await tale.happen();
   await settled(hook.id);
   expect(sentTokens()).toEqual(['Bearer token-1']);
-  await save({ tokenUrl: '', clientId: '' });
+  expect(asked[0]?.fields).toEqual({ grant_type: 'client_credentials', audience });
+  const page = await textOf(await ask('GET', path.replace('/edit', ''), { cookie }));
+  expect(page).toContain('with audience');
+  expect(page).not.toContain(audience);
+  const none = await open();
+  for (const name of ['paramName', 'oauth.tokenUrl', 'oauth.clientId']) none.type(name, '');
+  await ask('POST', path, { cookie, fields: none.fields() });
   expect((await api().get<Hook[]>('/webhooks')).data[0]).not.toHaveProperty('oauth');
 });

@@ -46,6 +46,8 @@ export const words: Record<string, string> = {
   clientId: 'The client.',
   clientSecret: 'Its secret, which is never returned.',
   scope: 'The scope to request.',
+  params:
+    'More parameters of the token request, such as `audience` or `resource`. Encrypted like the secret; read-only tokens do not see them.',
   signingSecret: 'What deliveries are signed with: `whsec_` and 32 bytes in base64. Shown only once.',
   pausedAt: 'When it was paused; missing or null if it is not.',
   ReplayInput: 'Which deliveries to replay: without properties, all that the webhook has missed.',

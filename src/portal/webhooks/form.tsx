@@ -172,6 +172,15 @@ export async function show(c: Context, given?: StoredWebhook | Promise<StoredWeb
             value={oauth?.scope}
             hint="If your token endpoint needs one."
           />
+          <fieldset class="field" id="oauth.params" aria-describedby="params-hint oauth.params-error">
+            <legend class="legend mb-1">Parameters</legend>
+            <p class="hint" id="params-hint">
+              What else your token endpoint needs, such as <code>audience</code> or <code>resource</code>. To
+              remove one, empty its name.
+            </p>
+            <Pairs of="param" rows={sent ? sentPairs(sent, 'param') : Object.entries(oauth?.params ?? {})} />
+            <BelowControl name="oauth.params" />
+          </fieldset>
         </Optional>
         <Test tried={result.tried} />
         <Buttons
@@ -251,7 +260,7 @@ const Connections = (props: { connections: Connection[]; chosen: string[] | unde
 
 const secretHeader = 'X-Webhook-Secret';
 
-/** The headers as rows, and two empty ones. Values are hidden until revealed. */
+/** The headers. Values are hidden until revealed. */
 const Headers = (props: {
   stored: { [name: string]: string };
   sent: SentForm | undefined;
@@ -259,12 +268,13 @@ const Headers = (props: {
   secret: string | undefined;
 }) => {
   const { stored, sent, isRevealed, secret } = props;
-  const names = sent?.values('headerName') ?? Object.keys(stored);
-  const values = sent?.values('headerValue') ?? (isRevealed ? Object.values(stored) : []);
-  const rows = names
-    .map((name, row): [string, string] => [name, values[row] ?? ''])
-    .filter(([name, value]) => name || value)
-    .filter(([name]) => !secret || name.toLowerCase() !== secretHeader.toLowerCase());
+  const shown = Object.entries(stored).map(([name, value]): [string, string] => [
+    name,
+    isRevealed ? value : '',
+  ]);
+  const rows = (sent ? sentPairs(sent, 'header') : shown).filter(
+    ([name]) => !secret || name.toLowerCase() !== secretHeader.toLowerCase(),
+  );
   if (secret) rows.push([secretHeader, secret]);
   return (
     <fieldset class="form-section" id="headers" aria-describedby="headers-hint headers-error">
@@ -274,34 +284,7 @@ const Headers = (props: {
         send a secret, and have your receiver refuse requests without it. Values are stored encrypted. To
         remove a header, empty its name.
       </p>
-      <div class="pairs">
-        <div class="pair pair-head" aria-hidden="true">
-          <span>Name</span>
-          <span>Value</span>
-        </div>
-        {[...rows, ['', ''], ['', '']].map(([name = '', value = ''], row) => (
-          <div class="pair">
-            <input
-              class="input"
-              name="headerName"
-              value={name}
-              placeholder="Name"
-              aria-label={`Header ${row + 1} name`}
-              autocomplete="off"
-              spellcheck={false}
-            />
-            <input
-              class="input font-mono"
-              name="headerValue"
-              value={value}
-              placeholder={value === '' && Object.hasOwn(stored, name) ? 'unchanged' : 'Value'}
-              aria-label={`Header ${row + 1} value`}
-              autocomplete="off"
-              spellcheck={false}
-            />
-          </div>
-        ))}
-      </div>
+      <Pairs of="header" rows={rows} kept={stored} />
       <BelowControl name="headers" />
       <div class="actions">
         <Submit to="#headers" does="secret" name="Generate a secret" icon="key-round" weight="plain" small />
@@ -314,6 +297,53 @@ const Headers = (props: {
     </fieldset>
   );
 };
+
+/** Names and values, and two empty rows. The names of `kept` values need none. */
+const Pairs = (props: {
+  of: 'header' | 'param';
+  rows: [string, string][];
+  kept?: { [name: string]: string };
+}) => {
+  const { of, rows, kept = {} } = props;
+  const label = of === 'header' ? 'Header' : 'Parameter';
+  return (
+    <div class="pairs">
+      <div class="pair pair-head" aria-hidden="true">
+        <span>Name</span>
+        <span>Value</span>
+      </div>
+      {[...rows, ['', ''], ['', '']].map(([name = '', value = ''], row) => (
+        <div class="pair">
+          <input
+            class="input"
+            name={`${of}Name`}
+            value={name}
+            placeholder="Name"
+            aria-label={`${label} ${row + 1} name`}
+            autocomplete="off"
+            spellcheck={false}
+          />
+          <input
+            class="input font-mono"
+            name={`${of}Value`}
+            value={value}
+            placeholder={value === '' && Object.hasOwn(kept, name) ? 'unchanged' : 'Value'}
+            aria-label={`${label} ${row + 1} value`}
+            autocomplete="off"
+            spellcheck={false}
+          />
+        </div>
+      ))}
+    </div>
+  );
+};
+
+/** What was sent in rows, without empty ones. */
+const sentPairs = (sent: SentForm, of: 'header' | 'param'): [string, string][] =>
+  sent
+    .values(`${of}Name`)
+    .map((name, row): [string, string] => [name, sent.values(`${of}Value`)[row] ?? ''])
+    .filter(([name, value]) => name || value);
 
 const Test = ({ tried }: { tried: Attempt | undefined }) => (
   <section class="form-section" id="test" aria-labelledby="test-title">

@@ -76,18 +76,22 @@ function bodyOf({ value, values }: SentForm, webhook?: StoredWebhook) {
     clientSecret: text('oauth.clientSecret'),
     scope: text('oauth.scope'),
   });
+  const params = pairsIn(values('paramName'), values('paramValue'));
   return {
     ...Object.fromEntries(plainFields.map((field) => [field, text(field)])),
     notificationTypes: values('notificationTypes').map(Number),
     ...(value('allConnections') ? { allConnections: true } : { connectionIds: values('connectionIds') }),
-    headers: headersIn(values('headerName'), values('headerValue'), webhook),
+    headers: headersIn(pairsIn(values('headerName'), values('headerValue')), webhook),
     filters: filled({
       minEventRisk: value('filters.minEventRisk') && Number(value('filters.minEventRisk')),
       incidentTypes: values('filters.incidentTypes'),
       vehicleGroups: values('filters.vehicleGroups'),
       accidentLevels: values('filters.accidentLevels').map(Number),
     }),
-    oauth: Object.keys(oauth).length > 0 ? oauth : null,
+    oauth:
+      Object.keys(oauth).length > 0 || params.length > 0
+        ? { ...oauth, params: Object.fromEntries(params) }
+        : null,
   };
 }
 
@@ -95,14 +99,18 @@ function bodyOf({ value, values }: SentForm, webhook?: StoredWebhook) {
 const filled = (fields: { [name: string]: unknown }) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => String(value) !== ''));
 
+/** The rows of the form that have a name. */
+const pairsIn = (names: string[], values: string[]): [name: string, value: string][] =>
+  names
+    .map((name, row): [string, string] => [name.trim(), values[row] ?? ''])
+    .filter(([name]) => name !== '');
+
 /** The headers of the form's rows. @throws Refusal: invalid, if a new one has no value */
-function headersIn(names: string[], values: string[], webhook?: StoredWebhook): Record<string, string> {
+function headersIn(pairs: [string, string][], webhook?: StoredWebhook): Record<string, string> {
   const kept = new Map(Object.entries(webhook?.headers ?? {}));
-  const headers = names.flatMap((typed, row) => {
-    const name = typed.trim();
-    if (name === '') return [];
-    const value = values[row] || kept.get(name);
-    if (value) return [[name, value]];
+  const headers = pairs.map(([name, typed]) => {
+    const value = typed || kept.get(name);
+    if (value) return [name, value];
     throw invalid('A header has no value', [{ field: 'headers', message: 'need a value, if they are new' }]);
   });
   return Object.fromEntries(headers);

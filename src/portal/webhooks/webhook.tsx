@@ -14,6 +14,7 @@ import {
 import type { Receiver } from '../../webhooks/deliveries/receivers.ts';
 import { percentile } from '../../webhooks/latency.ts';
 import { ACCIDENT, EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
+import type { OAuth } from '../../webhooks/oauth.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
 import { Allowed, WebhookUrl } from '../ui/allowed.tsx';
 import { LinkButton, MoreActions, PostButton } from '../ui/buttons.tsx';
@@ -238,7 +239,7 @@ const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivit
             </>,
           ],
           ['Signature', webhook.signing ? 'Signed' : 'None'],
-          ['OAuth 2', webhook.oauth ? new URL(webhook.oauth.tokenUrl).host : 'None'],
+          ['OAuth 2', webhook.oauth ? <OAuthClient {...webhook.oauth} /> : 'None'],
           ['Calls', activity.receiver && callLimits(activity.receiver)],
           ['Added', <Time at={webhook.createdAt} />],
           ['ID', <code class="text-xs">{webhook.id}</code>],
@@ -247,6 +248,14 @@ const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivit
     </Panel>
   );
 };
+
+/** Where access tokens come from. The values of parameters may be secrets. */
+const OAuthClient = ({ tokenUrl, params = {} }: OAuth) => (
+  <>
+    {new URL(tokenUrl).host}
+    {Object.keys(params).length > 0 && <div class="sub">with {Object.keys(params).join(', ')}</div>}
+  </>
+);
 
 const Retries = () => (
   <Panel id="retries" title="Retries" body="grid gap-2">

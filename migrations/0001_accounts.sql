@@ -139,6 +139,19 @@ create table sessions (
 create index sessions_by_user on sessions (user_id);
 create index sessions_by_expiry on sessions (expires_at);
 
+-- Forms of the portal that have taken effect within the last hour, so that none does twice. A row is written in the
+-- transaction of what the form asked for.
+create table sent_forms (
+  account_id text not null,
+  id         text not null, -- the hash of who sent it, where to, and all that it had
+  run        text not null, -- the request that handles it: another one of the same form writes nothing
+  result     text check (json_valid(result)), -- where it led, and what is shown once, encrypted
+  at         integer not null,
+  shown_at   integer,       -- when that was shown
+  primary key (account_id, id)
+) strict, without rowid;
+create index sent_forms_by_age on sent_forms (at);
+
 -- Who created, changed or deleted what in an account, and when. `seq` numbers the entries of an account in the order in
 -- which they were committed. A row is written in the transaction of the change that it records.
 create table audit_log (

@@ -29,6 +29,7 @@ import * as people from './settings/people.tsx';
 import * as tokens from './settings/tokens.tsx';
 import * as signIn from './sign-in/sign-in.tsx';
 import { renderFailurePage } from './ui/failures.tsx';
+import { formsOnce } from './ui/once.ts';
 import * as webhookActions from './webhooks/actions.tsx';
 import * as delivery from './webhooks/delivery.tsx';
 import * as webhookForm from './webhooks/form.tsx';
@@ -100,6 +101,7 @@ export const portalRoutes = new Hono<App>()
 
   .use(signedIn)
   .use(withinRights)
+  .use(formsOnce)
   .post('/sign-out', needs('viewer'), (c) => signIn.endSession(c, false))
   .post('/sign-out-everywhere', needs('viewer'), (c) => signIn.endSession(c, true))
   .get('/', needs('viewer'), overview)

@@ -62,20 +62,26 @@ export async function createLink(
   const [id, hash, now] = [newId(), await hashToken(secret), Date.now()];
   const expiresAt = now + connectLinkMs;
   const open = sql`account_id = ${accountId} and connection_id is null`;
-  await asCaller(env, caller, (db) => [
-    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
-    change(db)`delete from connect_links where ${open} and expires_at <= ${now}`,
-    refuseUnless(
-      db,
-      sql`(select count(*) from connect_links where ${open}) < ${maxOpenLinks}`,
-      'too many links',
-    ),
-    change(db)`
+  const url = `${origin}/portal/connect/${withHome(nameOf(env), secret)}`;
+  await asCaller(
+    env,
+    caller,
+    (db) => [
+      refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
+      change(db)`delete from connect_links where ${open} and expires_at <= ${now}`,
+      refuseUnless(
+        db,
+        sql`(select count(*) from connect_links where ${open}) < ${maxOpenLinks}`,
+        'too many links',
+      ),
+      change(db)`
       insert into connect_links (id, account_id, hash, name, created_at, expires_at)
       values (${id}, ${accountId}, ${hash}, ${name}, ${now}, ${expiresAt})`,
-    noted(db, caller, id, 'created'),
-  ]);
-  return { id, url: `${origin}/portal/connect/${withHome(nameOf(env), secret)}`, expiresAt };
+      noted(db, caller, id, 'created'),
+    ],
+    { result: { shown: url } },
+  );
+  return { id, url, expiresAt };
 }
 
 /**

@@ -133,38 +133,43 @@ export async function updateWebhook(
   const columns = columnsOf(input);
   const changesAll = sql`all_connections <> ${columns.allConnections ? 1 : 0}`;
   const [, , , [updated], , , , , [row]] = await savingUrl(() =>
-    asCaller(env, caller, (db) => [
-      refuseUnless(
-        db,
-        sql`exists (select 1 from webhooks where ${own} and ${isCurrent})`,
-        revision === undefined ? 'unknown webhook' : 'changed webhook',
-      ),
-      ownsConnections(db, caller, input.connectionIds),
-      noteWebhook(db, caller, id, 'changed', ['allConnections'], changesAll),
-      db
-        .update(webhooks)
-        .set({
-          ...columns,
-          ...labels,
-          headers: sealed ?? sql`json_set(${webhooks.headers}, '$.saved', ${newId()})`,
-          filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : stored(filters),
-          ...(client !== undefined && { oauth: client, oauthToken: null }),
-          ...(signing === false && { signing: null }),
-          ...(secret && { signing: sql`coalesce(${webhooks.signing}, ${secret.sealed})` }),
-        })
-        .where(own)
-        .returning({ signing: webhooks.signing }),
-      db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
-      subscribe(
-        db,
-        caller,
-        { id, ...input },
-        sql`(select filters is not null from webhooks where id = ${id})`,
-      ),
-      mustBeListable(db, caller),
-      noteWebhook(db, caller, id, 'changed'),
-      selectWebhooks(db, own),
-    ]),
+    asCaller(
+      env,
+      caller,
+      (db) => [
+        refuseUnless(
+          db,
+          sql`exists (select 1 from webhooks where ${own} and ${isCurrent})`,
+          revision === undefined ? 'unknown webhook' : 'changed webhook',
+        ),
+        ownsConnections(db, caller, input.connectionIds),
+        noteWebhook(db, caller, id, 'changed', ['allConnections'], changesAll),
+        db
+          .update(webhooks)
+          .set({
+            ...columns,
+            ...labels,
+            headers: sealed ?? sql`json_set(${webhooks.headers}, '$.saved', ${newId()})`,
+            filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : stored(filters),
+            ...(client !== undefined && { oauth: client, oauthToken: null }),
+            ...(signing === false && { signing: null }),
+            ...(secret && { signing: sql`coalesce(${webhooks.signing}, ${secret.sealed})` }),
+          })
+          .where(own)
+          .returning({ signing: webhooks.signing }),
+        db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
+        subscribe(
+          db,
+          caller,
+          { id, ...input },
+          sql`(select filters is not null from webhooks where id = ${id})`,
+        ),
+        mustBeListable(db, caller),
+        noteWebhook(db, caller, id, 'changed'),
+        selectWebhooks(db, own),
+      ],
+      { result: { shown: secret?.value } },
+    ),
   );
   await untilNoCallStarts(env, [id]);
   return saved(env, row, updated?.signing === secret?.sealed ? secret?.value : undefined);
@@ -182,14 +187,19 @@ export async function rotateSecret(env: Env, caller: Caller, id: string): Promis
   if (found.signing === null) throw invalid('Deliveries of this webhook are not signed');
   const signingSecret = newSecret();
   const sealed = JSON.stringify(await sealSecret(env, id, signingSecret, JSON.parse(found.signing)));
-  const [, rotated] = await asCaller(env, caller, (db) => [
-    noteWebhook(db, caller, id, 'changed', ['signingSecret'], sql`signing = ${found.signing}`),
-    db
-      .update(webhooks)
-      .set({ signing: sealed })
-      .where(and(own, eq(webhooks.signing, found.signing ?? '')))
-      .returning({ id: webhooks.id }),
-  ]);
+  const [, rotated] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      noteWebhook(db, caller, id, 'changed', ['signingSecret'], sql`signing = ${found.signing}`),
+      db
+        .update(webhooks)
+        .set({ signing: sealed })
+        .where(and(own, eq(webhooks.signing, found.signing ?? '')))
+        .returning({ id: webhooks.id }),
+    ],
+    { result: { shown: signingSecret } },
+  );
   // Another rotation may have been faster: this one follows it.
   return rotated.length > 0 ? { signingSecret } : rotateSecret(env, caller, id);
 }

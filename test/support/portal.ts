@@ -35,11 +35,15 @@ export async function ask(method: string, path: string, sent: Sent = {}): Promis
   return bindings ? fetchWith(bindings, request) : exports.default.fetch(request);
 }
 
-/** The page that a reply redirects to, with what it is to say there, as somebody reads it. */
-export async function follow(reply: Response, cookie: string): Promise<string> {
+/** The page that a reply redirects to, with what it is to say there. */
+export function pageAfter(reply: Response, cookie: string): Promise<Response> {
   const cookies = [cookie, ...reply.headers.getSetCookie().map((one) => one.split(';')[0])];
-  return textOf(await ask('GET', reply.headers.get('location') ?? '', { cookie: cookies.join('; ') }));
+  return ask('GET', reply.headers.get('location') ?? '', { cookie: cookies.join('; ') });
 }
+
+/** The same as somebody reads it. */
+export const follow = async (reply: Response, cookie: string): Promise<string> =>
+  textOf(await pageAfter(reply, cookie));
 
 /** What somebody reads on a page. */
 export const textOf = async (page: Response): Promise<string> =>

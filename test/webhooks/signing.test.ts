@@ -11,7 +11,7 @@ import {
   signingKeys,
 } from '../../src/webhooks/signing.ts';
 import { settled } from '../support/deliveries.ts';
-import { ask, signIn } from '../support/portal.ts';
+import { ask, pageAfter, signIn } from '../support/portal.ts';
 import type { Got } from '../support/receiver.ts';
 import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
@@ -124,7 +124,8 @@ it('the portal switches signatures on, shows the secret once, rotates it and sto
   const path = `/portal/webhooks/${hook.id}/signing`;
   const press = async (what: string) => {
     const reply = await ask('POST', path, { cookie, fields: { do: what } });
-    return { status: reply.status, secret: /whsec_[^<]+/.exec(await reply.text())?.[0] ?? '' };
+    const page = await (await pageAfter(reply, cookie)).text();
+    return { status: reply.status, secret: /whsec_[^<]+/.exec(page)?.[0] ?? '' };
   };
   expect((await press('')).status).toBe(400);
   expect(await (await ask('GET', path, { cookie })).text()).toContain('Deliveries are not signed');

@@ -67,20 +67,25 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
       ? sql`select id as account_id, null as connection_id from accounts where id = ${caller.accountId}`
       : sql`select account_id, id as connection_id from connections
           where id = ${connectionId} and account_id = ${caller.accountId}`;
-  const [, , [row]] = await asCaller(env, caller, (db) => [
-    refuseIfFull(db, caller, connectionId),
-    statement(db)`
+  const [, , [row]] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      refuseIfFull(db, caller, connectionId),
+      statement(db)`
       insert into tokens (id, account_id, connection_id, scope, read_only, name, hash, last_four, created_at, expires_at)
       select ${newId()}, account_id, connection_id, ${scope}, ${Number(readOnly)}, ${name}, ${hash}, ${value.slice(-4)},
         ${Date.now()}, ${expiresAt}
       from (${owner})`,
-    db.select().from(tokens).where(eq(tokens.hash, hash)),
-    note(db, caller, {
-      action: 'created',
-      subject: credentialName(scope),
-      of: sql`select id, name from tokens where hash = ${hash}`,
-    }),
-  ]);
+      db.select().from(tokens).where(eq(tokens.hash, hash)),
+      note(db, caller, {
+        action: 'created',
+        subject: credentialName(scope),
+        of: sql`select id, name from tokens where hash = ${hash}`,
+      }),
+    ],
+    { result: { shown: value } },
+  );
   if (!row) throw invalid(scope === 'ingest' ? 'Unknown connection' : 'Unknown account');
   await storeInKv(env, hash);
   return { ...visible(row), value };

@@ -51,6 +51,7 @@ const refusals = {
   'unknown channel': { kind: 'not found' },
   'unknown link': { kind: 'not found' },
   'lost lease': { kind: 'unavailable', retryAfter: 60 },
+  'sent form': { kind: 'unavailable', retryAfter: 1 },
   'moved account': { kind: 'moved', retryAfter: 2 },
   'account being moved': { kind: 'unavailable', retryAfter: 10 },
   'webhooks too large': {

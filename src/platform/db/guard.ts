@@ -13,9 +13,10 @@ import {
   statement,
   transaction,
 } from './database.ts';
+import { claimForm, type FormResult, type SentForm } from './sent-forms.ts';
 
 /** Who acts in an account, and by what right. Valid only together with the check of `asCaller`. */
-export type Caller = { accountId: string } & (
+export type Caller = { accountId: string; form?: SentForm } & (
   | { tokenId: string; lastUsedAt?: number; replicaReads?: ReplicaReads } // known once the check has passed; 0: never used
   | { sessionHash: string; needs?: Role | undefined } // the minimum role; any if missing
   | { operator: true }
@@ -57,6 +58,8 @@ export type GuardOptions = {
   repeatable?: boolean | undefined;
   /** Whether it writes only what is computed from other rows, which is allowed while the account is being moved. */
   countsOnly?: boolean;
+  /** What the caller's form leads to. The form then takes effect once, even if nothing is written here. */
+  result?: FormResult;
   /** Whether an operator may write although the account's deletion has begun, which removes each kind of row once. */
   evenIfDeleted?: boolean;
 };
@@ -67,7 +70,7 @@ export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
   db: Database,
   caller: Caller,
   statements: (db: Database) => T,
-  { connectionId, repeatable, countsOnly = false, evenIfDeleted = false }: GuardOptions,
+  { connectionId, repeatable, result, countsOnly = false, evenIfDeleted = false }: GuardOptions,
 ) {
   const work = statements(db);
   const writes = !countsOnly && !work.every(isReading);
@@ -75,7 +78,10 @@ export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
     ${hasHomes(env) ? isElsewhere(writes) : sql.empty()}
     ${writes && 'operator' in caller && !evenIfDeleted ? isBeingDeleted(caller) : sql.empty()}`;
   const check = credentialCheck(db, caller, connectionId, refused);
-  const [[found], ...results] = await transaction(db, [check, ...work] as const, { repeatable });
+  const { accountId, form } = caller;
+  const claim = form && (writes || result) ? await claimForm(env, db, accountId, form, result) : [];
+  const all = [check, ...work, ...(claim as [])] as const; // nobody asks for its result
+  const [[found], ...results] = await transaction(db, all, { repeatable });
   return { found, results };
 }
 

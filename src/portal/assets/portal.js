@@ -10,6 +10,21 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   });
 }
 
+// A form is sent once: its buttons wait for the next page. The server sees to it as well.
+const buttonsOf = (form) => form.querySelectorAll('button');
+document.addEventListener('submit', ({ target }) => {
+  if (target.method !== 'post') return;
+  // Not before the form is read: a disabled button would be missing in it.
+  setTimeout(() => {
+    for (const button of buttonsOf(target)) button.disabled = true;
+  });
+});
+// The page may be shown as it was left, by the button that leads back.
+addEventListener('pageshow', () => {
+  for (const form of document.querySelectorAll('form[method=post]'))
+    for (const button of buttonsOf(form)) button.disabled = false;
+});
+
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 if (zone && !document.cookie.includes(`timezone=${encodeURIComponent(zone)}`)) {
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser yet

@@ -17,9 +17,10 @@ import {
   withdraw,
 } from '../../providers/links.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { parseForm, submit } from '../ui/form.ts';
+import { done, parseForm, submit } from '../ui/form.ts';
 import { confirmed, Field, FormPanel } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
+import { once, shownOnce } from '../ui/once.ts';
 import { Empty, ShownOnce } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
@@ -28,9 +29,9 @@ import { Day } from '../ui/time.tsx';
 import { type Adding, onlyRead, show as showForm, take as takeForm } from './add.tsx';
 import { above, connectionsPath, linksPath } from './connections.tsx';
 
-/** Connect links for people outside the account. `url` is that of a new one, shown only once. */
-export async function list(c: Context, url?: string) {
-  const links = await listLinks(c.env, c.get('caller'));
+/** Connect links for people outside the account, with the URL of a new one, which is shown only once. */
+export async function list(c: Context) {
+  const [links, url] = await Promise.all([listLinks(c.env, c.get('caller')), shownOnce(c)]);
   return page(
     c,
     {
@@ -98,7 +99,8 @@ export const create = (c: Context) =>
     c,
     async (form) => {
       const { name } = parseForm(v.object({ name: Name }), form);
-      return list(c, (await createLink(c.env, c.get('caller'), name)).url);
+      await createLink(c.env, c.get('caller'), name);
+      return done(c, linksPath, `Created a link for “${name}”.`, 'ok', true);
     },
     () => list(c),
     'name',
@@ -145,7 +147,7 @@ async function opened(c: Context, then: (link: Opened) => Response | Promise<Res
       'not found',
     );
   enterHome(c, link.home, link.caller.accountId);
-  return then(link);
+  return c.req.method === 'POST' ? once(c, link.caller, async () => then(link)) : then(link);
 }
 
 const pathOf = (c: Context): string => `/portal/connect/${c.req.param('link')}`;

@@ -65,11 +65,20 @@ export const linkTo = (routes: Hono<App>): void => {
   portal = routes;
 };
 
+/** The first route of the portal for an address. */
+const routeFor = (method: 'GET' | 'POST', path: string) =>
+  portal?.router
+    .match(method, path.slice(base.length) || '/')[0]
+    .find(([[, route]]) => route.method === method);
+
+/** The page at an address, or else the one above it. */
+export const pageOf = (path: string): string =>
+  routeFor('GET', path) ? path : path.slice(0, path.lastIndexOf('/'));
+
 /** The role that an address needs, so that pages show only permitted links and forms. */
 export function roleForAddress(method: 'GET' | 'POST', address: string): Role {
   const path = address.split(/[?#]/)[0] ?? '';
   if (path !== base && !path.startsWith(`${base}/`)) return 'viewer';
-  const [matches = []] = portal?.router.match(method, path.slice(base.length) || '/') ?? [];
-  const first = matches.find(([[, route]]) => route.method === method);
+  const first = routeFor(method, path);
   return (first && roles.get(first[0][0])) ?? 'viewer';
 }

@@ -11,9 +11,10 @@ import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { parseForm, submit } from '../ui/form.ts';
+import { done, parseForm, submit } from '../ui/form.ts';
 import { confirmed, Field, FormPanel, type Offered, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
+import { shownOnce } from '../ui/once.ts';
 import { Copyable, Empty, ShownOnce } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
@@ -36,10 +37,13 @@ const expiries: Offered[] = [
   ['365', 'In one year'],
 ];
 
-/** Settings, API Tokens; `issued` is a new one, whose value is shown only once. */
-export async function list(c: Context, issued?: { name: string; value: string }) {
+/** Settings, API Tokens, with the value of a new one, which is shown only once. */
+export async function list(c: Context) {
   const slice = requestedSlice(c, pageSize);
-  const { items: tokens, next } = await listTokens(c.env, c.get('caller'), slice, 'api');
+  const [{ items: tokens, next }, issued] = await Promise.all([
+    listTokens(c.env, c.get('caller'), slice, 'api'),
+    shownOnce(c),
+  ]);
   const { origin } = new URL(c.req.url);
   return page(
     c,
@@ -48,12 +52,12 @@ export async function list(c: Context, issued?: { name: string; value: string })
       {issued && (
         <ShownOnce
           id="token"
-          title={`Copy “${issued.name}” now`}
-          value={issued.value}
+          title="Copy the token now"
+          value={issued}
           more={
             <details class="mt-3">
               <summary class="sub">Try it with curl</summary>
-              <Copyable id="curl" text={`curl -H 'x-api-key: ${issued.value}' ${origin}/connections`} />
+              <Copyable id="curl" text={`curl -H 'x-api-key: ${issued}' ${origin}/connections`} />
             </details>
           }
         >
@@ -116,7 +120,8 @@ export const generate = (c: Context) =>
     async (form) => {
       const { name, access, expires } = parseForm(NewToken, form);
       const wanted = { name, readOnly: access === 'read', expiresAt: expires };
-      return list(c, await issueToken(c.env, c.get('caller'), wanted));
+      await issueToken(c.env, c.get('caller'), wanted);
+      return done(c, path, `Generated “${name}”.`, 'ok', true);
     },
     () => list(c),
     'name',

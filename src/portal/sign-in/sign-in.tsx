@@ -20,6 +20,7 @@ import { limit, limitByAddress, withinLimit } from '../../platform/http/limits.t
 import { fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
 import { forgetSession, startSession } from '../session/session.ts';
+import { PostForm } from '../ui/buttons.tsx';
 import { done, submit } from '../ui/form.ts';
 import { Field, Form, Problem } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
@@ -120,11 +121,11 @@ export const confirm = (c: Context) =>
   page(
     c,
     { title: 'Sign in', lead: 'One more step.' },
-    <form method="post">
+    <PostForm>
       <button class="btn btn-primary w-full" type="submit">
         Sign in
       </button>
-    </form>,
+    </PostForm>,
   );
 
 /** Only valid secrets are looked up, and each link has its own rate limit. */

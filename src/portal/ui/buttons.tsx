@@ -34,14 +34,22 @@ const Words = ({ name, icon, about }: ButtonProps) => (
   </>
 );
 
+/** A form that changes something. Its key tells when it is sent again. */
+export const PostForm = (props: { to?: string | undefined; look?: string | undefined; children: Child }) => (
+  <form method="post" action={props.to} class={props.look} novalidate>
+    <input type="hidden" name="key" value={crypto.randomUUID()} />
+    {props.children}
+  </form>
+);
+
 /** A button in a form of its own, for people with the right. */
 export const PostButton = (props: ButtonProps & { to: string }) => (
   <Allowed to={props.to}>
-    <form method="post" action={props.to}>
+    <PostForm to={props.to}>
       <button type="submit" class={classOf(props)}>
         <Words {...props} />
       </button>
-    </form>
+    </PostForm>
   </Allowed>
 );
 

@@ -8,12 +8,12 @@ import type { Filled, SentForm } from './reader.ts';
 import type { Mood } from './states.tsx';
 
 /** Reads the form in the request's body. @throws Refusal: invalid, when the body is malformed */
-export async function readForm(c: Context): Promise<SentForm> {
+export async function readForm(c: Context): Promise<SentForm & { fields: object }> {
   const fields = await c.req.parseBody({ all: true }).catch(() => {
     throw invalid('The form could not be read. Go back and try again.');
   });
   const values = (name: string) => [fields[name] ?? []].flat().filter((value) => typeof value === 'string');
-  return { value: (name) => values(name).at(-1) ?? '', values };
+  return { value: (name) => values(name).at(-1) ?? '', values, fields };
 }
 
 /** Validates the fields of a form. @throws Refusal: invalid */
@@ -30,6 +30,8 @@ declare module 'hono' {
   interface ContextVariableMap {
     /** The form that was sent to this path, to be shown again. */
     shownAgain?: Filled & { path: string };
+    /** What the next page says. */
+    said?: object;
   }
 }
 
@@ -76,12 +78,14 @@ export const filledIn = (fields: { [name: string]: string }, errors: FieldError[
   return { value, values: (name) => [value(name)], errors };
 };
 
-/** A result to show on the next page. */
-const Flash = v.pipe(
-  v.string(),
-  v.parseJson(),
-  v.object({ path: v.string(), mood: v.picklist(['ok', 'warn', 'bad', 'quiet']), text: v.string() }),
-);
+/** A result to show on the next page, and the form whose secret is shown there once. */
+const Flash = v.object({
+  path: v.string(),
+  mood: v.picklist(['ok', 'warn', 'bad', 'quiet']),
+  text: v.string(),
+  shown: v.optional(v.string()),
+});
+type Flash = v.InferOutput<typeof Flash>;
 
 const cookie = 'flash';
 const options = { path: '/portal', httpOnly: true, sameSite: 'Lax' } as const;
@@ -89,20 +93,33 @@ const options = { path: '/portal', httpOnly: true, sameSite: 'Lax' } as const;
 /** Browsers drop cookies of more than 4 KiB. */
 const longestText = 600;
 
-/** Redirects to a page of the portal, which shows `text` until the reader leaves it. */
-export function done(c: Context, to: string, text: string, mood: Mood = 'ok'): Response {
+/**
+ * Redirects to a page of the portal, which shows `text` until the reader leaves it, and if it `shows` the secret of the
+ * caller's form, that once.
+ */
+export function done(c: Context, to: string, text: string, mood: Mood = 'ok', shows = false): Response {
   const path = to.split('?')[0] ?? to;
-  const flash: v.InferOutput<typeof Flash> = { path, mood, text: text.slice(0, longestText) };
-  setCookie(c, cookie, JSON.stringify(flash), { ...options, maxAge: 300 });
+  const shown = shows ? c.get('caller').form?.id : undefined;
+  const flash: Flash = { path, mood, text: text.slice(0, longestText), ...(shown && { shown }) };
+  c.set('said', flash);
+  return sayNext(c, to, flash);
+}
+
+/** Redirects to a page that says the same as after another request. */
+export function sayNext(c: Context, to: string, flash: object | undefined): Response {
+  if (flash) setCookie(c, cookie, JSON.stringify(flash), { ...options, maxAge: 300 });
   return seeOther(c, to);
 }
 
-/** The result to show on this page, also after a reload; it is gone on the next. */
-export function takeFlash(c: Context): { mood: Mood; text: string } | undefined {
-  const sent = getCookie(c, cookie);
-  if (sent === undefined) return undefined;
-  const flash = v.safeParse(Flash, sent);
-  if (flash.success && flash.output.path === c.req.path) return flash.output;
-  deleteCookie(c, cookie, options);
-  return undefined;
+/** The result to show on this page. */
+export function flashIn(c: Context): Flash | undefined {
+  const flash = v.safeParse(v.pipe(v.string(), v.parseJson(), Flash), getCookie(c, cookie));
+  return flash.success && flash.output.path === c.req.path ? flash.output : undefined;
+}
+
+/** The same, also after a reload; it is gone on the next page. */
+export function takeFlash(c: Context): Flash | undefined {
+  const flash = flashIn(c);
+  if (!flash && getCookie(c, cookie) !== undefined) deleteCookie(c, cookie, options);
+  return flash;
 }

@@ -1,7 +1,7 @@
 import { type Child, useContext } from 'hono/jsx';
 import type { Context } from '../../platform/http/context.ts';
 import { Allowed } from './allowed.tsx';
-import { LinkButton, Submit, type Weight } from './buttons.tsx';
+import { LinkButton, PostForm, Submit, type Weight } from './buttons.tsx';
 import { done, FilledForm, submit } from './form.ts';
 import { Icon } from './icons.tsx';
 import { type Head, page } from './layout.tsx';
@@ -57,10 +57,10 @@ export const Form = (props: { to?: string; look?: string; children: Child }) => 
   const isSent = to === undefined || to.split(/[?#]/)[0] === sent?.path;
   const filled = isSent ? sent : undefined;
   const form = (
-    <form method="post" action={to} class={look} novalidate>
+    <PostForm to={to} look={look}>
       <Problem message={filled?.errors.find(({ field }) => field === '')?.message} />
       <FilledForm.Provider value={filled}>{children}</FilledForm.Provider>
-    </form>
+    </PostForm>
   );
   return to === undefined ? form : <Allowed to={to}>{form}</Allowed>;
 };

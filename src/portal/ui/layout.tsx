@@ -8,6 +8,7 @@ import { maxCounted } from '../session/attention.ts';
 import { type Session, watchedBy } from '../session/session.ts';
 import { tickPath } from '../session/tick.ts';
 import { roleNames } from './allowed.tsx';
+import { PostForm } from './buttons.tsx';
 import { takeFlash } from './form.ts';
 import { Icon } from './icons.tsx';
 import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
@@ -217,7 +218,7 @@ const App = (props: { session: Session; path: string; narrow: boolean; children:
             {session.user.email}
             <small>{roleNames[session.user.role]}</small>
           </p>
-          <form method="post" action="/portal/sign-out">
+          <PostForm to="/portal/sign-out">
             <ul>
               <li>
                 <button type="submit">
@@ -226,7 +227,7 @@ const App = (props: { session: Session; path: string; narrow: boolean; children:
                 </button>
               </li>
             </ul>
-          </form>
+          </PostForm>
         </div>
       </nav>
       <main class={`page${narrow || isWithin(path, settings.href) ? ' page-narrow' : ''}`} id="content">

@@ -14,11 +14,12 @@ import {
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
 import { deleteWebhook, rotateSecret, setPaused, updateWebhook } from '../../webhooks/service.ts';
 import { madeUp, sendTest } from '../../webhooks/simulate.ts';
-import { LinkButton, Submit } from '../ui/buttons.tsx';
+import { LinkButton, PostForm, Submit } from '../ui/buttons.tsx';
 import { isLocalTime, momentOf } from '../ui/days.ts';
 import { done, FilledForm, filledIn, orProblem, readForm, submit } from '../ui/form.ts';
 import { confirmed, Field, Form, Select } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
+import { shownOnce } from '../ui/once.ts';
 import { Note, Panel, ShownOnce } from '../ui/parts.tsx';
 import { ZoneName } from '../ui/time.tsx';
 import { send } from './delivery.tsx';
@@ -69,9 +70,9 @@ async function sendMadeUp(c: Context, type: NotificationType, said: string) {
   });
 }
 
-/** The page of a webhook's signatures. `secret` is a new one, shown only once. */
-export async function showSigning(c: Context, secret?: string) {
-  const webhook = await requireWebhook(c);
+/** The page of a webhook's signatures, with a new secret, which is shown only once. */
+export async function showSigning(c: Context) {
+  const [webhook, secret] = await Promise.all([requireWebhook(c), shownOnce(c)]);
   return page(
     c,
     { title: 'Signed deliveries', above: aboveOf(webhook), narrow: true },
@@ -107,14 +108,16 @@ export async function changeSigning(c: Context) {
     c,
     async (form) => {
       const does = form.value('do');
-      if (does === 'rotate')
-        return showSigning(c, (await rotateSecret(c.env, c.get('caller'), id)).signingSecret);
+      if (does === 'rotate') {
+        await rotateSecret(c.env, c.get('caller'), id);
+        return done(c, c.req.path, 'The secret was rotated.', 'ok', true);
+      }
       if (does !== 'on' && does !== 'off') throw invalid('Choose what to do');
       const signing = does === 'on';
       const input = { ...webhook, oauth: undefined, signing };
       const { signingSecret } = await updateWebhook(c.env, c.get('caller'), id, input, { revision });
       return signing
-        ? showSigning(c, signingSecret)
+        ? done(c, c.req.path, 'Deliveries of this webhook are signed now.', 'ok', signingSecret !== undefined)
         : done(c, pathOf(webhook), 'Deliveries of this webhook are no longer signed.');
     },
     () => showSigning(c),
@@ -174,7 +177,7 @@ export async function askReplay(c: Context) {
           id="question"
           title={`${deliveries(count)} can be replayed${more ? ', and perhaps more after them' : ''}.`}
         >
-          <form method="post" action="?" class="panel-body stack">
+          <PostForm to="?" look="panel-body stack">
             <p>
               Each keeps its Delivery-Id.{' '}
               {fields.which === 'all'
@@ -190,7 +193,7 @@ export async function askReplay(c: Context) {
               />
               <LinkButton href={pathOf(webhook)} name="Cancel" weight="ghost" />
             </div>
-          </form>
+          </PostForm>
         </Panel>
       )}
       <Panel id="choice" title="Choose other deliveries">

@@ -96,12 +96,17 @@ export async function removeChannel(env: Env, caller: Caller, id: string): Promi
 /** Sends a test message at once. Returns why it did not arrive, or null if it did. @throws Refusal: not found */
 export async function testChannel(env: Env, caller: Caller, id: string): Promise<string | null> {
   const { accountId } = caller;
-  const [, [target]] = await asCaller(env, caller, (db) => [
-    mustBeOurs(db, caller, id),
-    statement<Target & { account: string }>(db)`
+  const [, [target]] = await asCaller(
+    env,
+    caller,
+    (db) => [
+      mustBeOurs(db, caller, id),
+      statement<Target & { account: string }>(db)`
       select h.id, h.kind, h.address, a.name as account
       from alert_channels h join accounts a on a.id = h.account_id where h.id = ${id}`,
-  ]);
+    ],
+    { result: {} },
+  );
   if (!target) return null;
   const { origin } = config(env);
   const link = origin && { url: `${origin}/portal/settings/notifications`, label: 'Notifications' };

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { generateToken, hashToken, isRecognised, isWellFormed } from '../../../src/accounts/tokens/format.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
-import { ask, signIn } from '../../support/portal.ts';
+import { ask, pageAfter, signIn } from '../../support/portal.ts';
 import { vehicle } from '../../support/records.ts';
 import { routes } from '../../support/routes.ts';
 import { rows, value } from '../../support/rows.ts';
@@ -125,7 +125,8 @@ describe('a read-only token', () => {
   it('is made in the portal as well, which shows it', async () => {
     const { cookie } = await signIn(us);
     const fields = { name: 'warehouse', access: 'read', expires: '' };
-    const page = await (await ask('POST', '/portal/settings/tokens', { cookie, fields })).text();
+    const reply = await ask('POST', '/portal/settings/tokens', { cookie, fields });
+    const page = await (await pageAfter(reply, cookie)).text();
     const [value = ''] = /fds_[\w-]{49}/.exec(page) ?? [];
     expect((await as(value).get('/webhooks')).status).toBe(200);
     expect(await as(value).post('/webhook', webhookBody(us))).toMatchObject(forbidden);

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { connectLinkMs, maxOpenLinks } from '../../../src/providers/links.ts';
 import { claimDue, save } from '../../../src/providers/store.ts';
-import { ask, follow, signIn, textOf } from '../../support/portal.ts';
+import { ask, follow, pageAfter, signIn, textOf } from '../../support/portal.ts';
 import { pullAll, read } from '../../support/provider.ts';
 import { samsaraToken as credential, samsara } from '../../support/providers/samsara.ts';
 import { receiver } from '../../support/receiver.ts';
@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 /** Creates a link as an admin does; returns its path. */
 async function create(name = 'Harbor Freight'): Promise<string> {
-  const page = await (await ask('POST', links, { cookie, fields: { name } })).text();
+  const page = await (await pageAfter(await ask('POST', links, { cookie, fields: { name } }), cookie)).text();
   return /id="link"[^>]*>\s*(\S+?)\s*</.exec(page)?.[1]?.replace(/^https:\/\/[^/]+/, '') ?? '';
 }
 /** The fleet has the link alone, and no session. */

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ask, follow, formOn, signIn, visitor } from '../../support/portal.ts';
+import { ask, follow, formOn, pageAfter, signIn, visitor } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { as, operator, worldBefore } from '../../support/world.ts';
@@ -27,7 +27,7 @@ describe('the API Tokens tab', () => {
   it('shows a new token’s value once, with who created each, and until when each works', async () => {
     const dayMs = 86_400_000;
     const reply = await send('/portal/settings/tokens', { name: 'Claims', expires: '365' });
-    const shown = await reply.text();
+    const shown = await (await pageAfter(reply, ann.cookie)).text();
     const value = /id="token"[^>]*>(fds_[\w-]+)</.exec(shown)?.[1] ?? '';
     expect(shown).toContain(`x-api-key: ${value}`);
     const page = await html('/portal/settings/tokens');

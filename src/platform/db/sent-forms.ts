@@ -1,0 +1,51 @@
+import { config } from '../config.ts';
+import { seal, unseal } from '../crypto.ts';
+import { type Change, change, type Database, refuse, statement } from './database.ts';
+
+/** A form that was sent, the request that handles it, and what is known of its result. */
+export type SentForm = { id: string; run: string; result: FormResult };
+
+/** Where a form led, what it said there, and a secret that is shown there once. */
+export type FormResult = { to?: string; flash?: object | undefined; shown?: string | undefined };
+
+/**
+ * Makes the statement by which a form takes effect once: a transaction with it is rolled back if another request handles the
+ * same form. It keeps the result, for whoever sends the form again.
+ */
+export async function claimForm(
+  env: Env,
+  db: Database,
+  accountId: string,
+  form: SentForm,
+  result?: FormResult,
+): Promise<[Change]> {
+  form.result = { ...form.result, ...result };
+  const text = JSON.stringify(form.result);
+  const sealed = result && JSON.stringify(await seal(config(env).headerKeys, form.id, { text }));
+  const claim = change(db)`
+    insert into sent_forms (account_id, id, run, result, at)
+    values (${accountId}, ${form.id}, ${form.run}, ${sealed ?? null}, ${Date.now()})
+    on conflict do update set result = excluded.result
+    where case when run <> excluded.run then ${refuse('sent form')} else excluded.result is not null end`;
+  return [claim]; // by itself it would run, because it can be awaited
+}
+
+/** What a row has of a form's result; nothing if it was encrypted with a key that is gone. */
+export async function openResult(env: Env, id: string, sealed: string | null): Promise<FormResult> {
+  if (sealed === null) return {};
+  const { text = '{}' } = await unseal(config(env).headerKeys, id, JSON.parse(sealed)).catch(() => ({
+    text: '{}',
+  }));
+  return JSON.parse(text); // as it was sealed
+}
+
+/** Returns a form's result, and notes that it has been shown: unless it was first shown, or else sent, too long ago. */
+export const showResult = (
+  db: Database,
+  accountId: string,
+  id: string,
+  { now, seenAfter, sentAfter }: { now: number; seenAfter: number; sentAfter: number },
+) => statement<{ result: string | null }>(db)`
+  update sent_forms set shown_at = coalesce(shown_at, ${now})
+  where account_id = ${accountId} and id = ${id} and coalesce(shown_at > ${seenAfter}, at > ${sentAfter})
+  returning result`;

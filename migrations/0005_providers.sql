@@ -26,16 +26,18 @@ create index pulls_due on pulls (due_at) where due_at is not null;
 create index pulls_to_notify on pulls (health_at) where health <> notified_health;
 create unique index pulls_by_credential on pulls (account_id, credential_hash);
 
--- What the last refused records were refused for, by record: the same one again replaces itself.
+-- What the last refused records were refused for, and what could not be used of accepted ones, by record: the same one
+-- again replaces itself.
 create table pull_refusals (
   connection_id text not null references pulls (connection_id) on delete cascade,
   kind          text not null,
   source_id     text not null,
+  accepted      integer not null,             -- whether the record was accepted all the same
   reason        text not null,
   at            integer not null,
   primary key (connection_id, kind, source_id)
 ) strict, without rowid;
-create index pull_refusals_by_time on pull_refusals (connection_id, at);
+create index pull_refusals_by_time on pull_refusals (connection_id, accepted, at);
 
 -- Links by which somebody outside an account connects one provider to it, and can withdraw that. A link that was not used
 -- is deleted some time after it has expired.

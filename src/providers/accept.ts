@@ -1,6 +1,8 @@
+import type { RecordWarning } from '../ingest/schema.ts';
 import { ingest } from '../ingest/service.ts';
 import { unknownParent } from '../ingest/steps.ts';
 import { newId } from '../platform/db/ids.ts';
+import { sentence } from '../platform/fields.ts';
 import { send } from '../platform/queue.ts';
 import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import type { Found, ProviderRecord } from './connector.ts';
@@ -24,53 +26,66 @@ export async function takeIn(
   const known = new Map(vehicles.map((vehicle) => [vehicle.sourceId, vehicle]));
   const isOld = (record: ProviderRecord) => msOf(record.startedAt ?? record.eventTime) < claimed.connectedAt;
   let unknownVehicles = false;
+  const problems: Refused[] = [];
   for (const notify of [true, false]) {
     const part = records.filter((record) => isOld(record) !== notify);
     for (let at = 0; at < part.length; at += maxRecords) {
-      const refused = await write(env, claimed, part.slice(at, at + maxRecords), notify);
-      const orphans = refused.filter(isOrphan).map(({ record }) => record);
+      const found = await write(env, claimed, part.slice(at, at + maxRecords), notify);
+      const orphans = found.flatMap((one) => (isOrphan(one) ? [one.record] : []));
       const missing = [...new Set(orphans.map(({ vehicle }) => vehicle))];
       const placeholders = missing.map((id) => placeholder(id, known.get(id)));
-      const reasons = refused.filter((one) => !isOrphan(one));
+      problems.push(...found.filter((one) => !isOrphan(one)));
       for (const again of orphans.length > 0 ? [placeholders, orphans] : [])
-        reasons.push(...(await write(env, claimed, again, notify)));
-      if (reasons.length > 0) await noteRefusals(env, claimed, reasons, Date.now());
+        problems.push(...(await write(env, claimed, again, notify)));
       unknownVehicles ||= orphans.length > 0;
     }
   }
+  if (problems.length > 0) await noteRefusals(env, claimed, problems, Date.now());
   return { unknownVehicles };
 }
 
-type RefusedRecord = Refused & { record: ProviderRecord };
+type WithRecord = Refused & { record: ProviderRecord };
 
-const isOrphan = ({ reason }: RefusedRecord) => reason === unknownParent('vehicle');
+const isOrphan = ({ accepted, reason }: Refused) => !accepted && reason === unknownParent('vehicle');
 
-/** Stores records. Returns the refused ones and why. */
+/** Stores records. Returns the refused ones and why, and what could not be used of others. */
 async function write(
   env: Env,
   { accountId, connectionId, claim, provider, tSP, incidentTypeMap }: Claimed,
   records: ProviderRecord[],
   notify: boolean,
-): Promise<RefusedRecord[]> {
+): Promise<WithRecord[]> {
   const wakes: Promise<unknown>[] = [];
   const source = { accountId, connectionId, provider, tSP, incidentTypeMap };
-  const { rejected } = await ingest(
+  const { rejected, warnings } = await ingest(
     env,
     { accountId, pull: { connectionId, claim } },
     { ...source, now: Date.now(), requestId: newId() },
-    { records: records.map(withoutWrongEnd), notify },
+    { records, notify },
     (messages: DeliveryMessage[]) => wakes.push(send(env.DELIVERIES, messages)),
   );
   await Promise.all(wakes);
-  return rejected.flatMap(({ index, sourceId, message }) => {
+  return [
+    ...rejected.map(({ index, sourceId, message: reason }) => ({ index, sourceId, reason })),
+    ...warningsByRecord(warnings),
+  ].flatMap(({ index, sourceId, ...found }) => {
     const record = records[index];
-    return record ? [{ record, kind: record.kind, sourceId: sourceId ?? '', reason: message }] : [];
+    return record ? [{ record, kind: record.kind, sourceId: sourceId ?? '', ...found }] : [];
   });
 }
 
-/** A provider's clock may go back between the two times: the impossible end is dropped. */
-const withoutWrongEnd = ({ endedAt, ...record }: ProviderRecord): ProviderRecord =>
-  endedAt == null || msOf(endedAt) < msOf(record.startedAt) ? record : { ...record, endedAt };
+/** The most characters of what is kept about a record. */
+const maxReason = 500;
+
+/** What could not be used of records, as one text each. */
+function warningsByRecord(warnings: RecordWarning[]) {
+  const byRecord = Map.groupBy(warnings, ({ index }) => index);
+  return [...byRecord].map(([index, found]) => {
+    const [{ sourceId = '' } = {}] = found;
+    const reason = found.map(sentence).join('. ').slice(0, maxReason);
+    return { index, sourceId, reason, accepted: true as const };
+  });
+}
 
 /** A vehicle until its feed has it: any version of the provider's own is newer. */
 const placeholder = (sourceId: unknown, known: ProviderRecord | undefined): ProviderRecord => ({

@@ -1,5 +1,3 @@
-import * as v from 'valibot';
-import { accidents } from '../fleet/lists/accidents.ts';
 import { acceptRecords } from '../ingest/accept.ts';
 import { dayMs, hourMs, minuteMs } from '../platform/durations.ts';
 import type { Json, ProviderRecord } from './connector.ts';
@@ -16,33 +14,22 @@ export type Crash = {
   accelerationG?: unknown;
 };
 
-// An accident is not refused because of these fields: only valid ones are given.
-const { maxSpeedKph, accelerationG, severity, detectedAt, driverId: driver } = accidents.fields;
-const optional = Object.entries({ driver, maxSpeedKph, accelerationG, severity, detectedAt });
-
 /**
  * The records of an accident: one per level reached, since each is notified once, or one that dismisses it. None
  * without a usable VIN and place: until both are known it stays a safety event.
  */
 export function crashRecords(
-  { sourceId, sourceUpdatedAt, startedAt, location, ...event }: ProviderRecord,
-  { vin, level, dismissed, reportUrl, accelerationG: force, ...crash }: Crash,
+  { sourceId, sourceUpdatedAt, vehicle, driver, startedAt, location, maxSpeedKph, issuedOn }: ProviderRecord,
+  { vin, level, dismissed, reportUrl, severity, accelerationG: force }: Crash,
 ): ProviderRecord[] {
-  const accelerationG = typeof force === 'number' ? Math.abs(force) : undefined;
-  const said: { [name: string]: unknown } = { ...event, detectedAt: event.issuedOn, ...crash, accelerationG };
+  const accelerationG = typeof force === 'number' ? Math.abs(force) : force;
   const record = {
     kind: 'accident' as const,
-    sourceId,
-    sourceUpdatedAt,
-    eventTime: startedAt,
-    vin,
-    location,
-    notificationLevel: 1,
-    ...Object.fromEntries(
-      optional.flatMap(([name, { input }]) => (v.is(input, said[name]) ? [[name, said[name]]] : [])),
-    ),
+    ...{ sourceId, sourceUpdatedAt, eventTime: startedAt, vin, vehicle, driver, location },
+    ...{ maxSpeedKph, accelerationG, severity, detectedAt: issuedOn, notificationLevel: 1 },
   };
-  if (acceptRecords([record]).rejected.length > 0) return [];
+  const isAccident = acceptRecords([record]).accepted.some((one) => 'vin' in one.record && one.record.vin);
+  if (!isAccident) return [];
   if (dismissed) return [{ ...record, dismissed: true }];
   return Array.from({ length: level }, (_, i) => ({
     ...record,

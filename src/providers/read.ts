@@ -1,4 +1,7 @@
+import * as v from 'valibot';
+import { LocationInput, maxVinBytes } from '../fleet/lists/field-types.ts';
 import { groupLimits } from '../fleet/lists/vehicles.ts';
+import { vinOf } from '../fleet/lists/vin.ts';
 import { isPrintable, maxName } from '../platform/fields.ts';
 import type { Json } from './connector.ts';
 import { Problem } from './problem.ts';
@@ -89,6 +92,16 @@ export function place(latitude: unknown, longitude: unknown, address?: unknown):
   const name = typeof address === 'string' && isPrintable(address) ? address.trim().slice(0, maxAddress) : '';
   return { latitude, longitude, ...(name !== '' && { address: name }) };
 }
+
+/** The first of these that can be a location, otherwise the first. */
+export const usablePlace = (first: unknown, ...others: unknown[]): unknown =>
+  [first, ...others].find((place) => v.is(LocationInput, place)) ?? first;
+
+/** The first of these that can be a VIN, otherwise the first there is. */
+export const usableVin = (...vins: unknown[]): unknown =>
+  vins.find((vin) => typeof vin === 'string' && vin.trim().length <= maxVinBytes && vinOf(vin) !== '') ??
+  vins.find((vin) => vin !== null) ??
+  null;
 
 /** RFC 3339 for milliseconds since 1970. */
 export const iso = (ms: number): string => new Date(ms).toISOString();

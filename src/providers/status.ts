@@ -9,7 +9,6 @@ import { type Connector, type FeedName, feedNames } from './connector.ts';
 import { type Feeds, historyProgress, isFailing, type Planned } from './plan.ts';
 import { adviceFor } from './problem.ts';
 import { connectorOf } from './registry.ts';
-import { type Refused, refusalsKept } from './store.ts';
 
 /** A pulling connection's row. Times are milliseconds since 1970. */
 type PullRow = {
@@ -43,23 +42,25 @@ const row = sql`
   from pulls p join connections c on c.id = p.connection_id`;
 
 /**
- * The status of a pulling connection of the account; undefined if it does not pull. Reads up to 1,000 events and 100
- * refused records.
+ * The status of a pulling connection of the account; undefined if it does not pull. Reads up to 1,000 events, and 100
+ * refused records and as many warnings.
  */
 export async function pullStatus(env: Env, caller: Caller, id: string) {
   const own = sql`(select connection_id from pulls where connection_id = ${id} and account_id = ${caller.accountId})`;
-  const [[found], refusals, words] = await asCaller(env, caller, (db) => [
+  const [[found], problems, words] = await asCaller(env, caller, (db) => [
     statement<PullRow>(db)`${row} where p.connection_id = ${own}`,
-    statement<Refused & { at: number }>(db)`
-        select kind, source_id as sourceId, reason, at from pull_refusals indexed by pull_refusals_by_time
-        where connection_id = ${own} order by at desc limit ${refusalsKept}`,
+    statement<{ kind: string; sourceId: string; accepted: number; reason: string; at: number }>(db)`
+      select kind, source_id as sourceId, accepted, reason, at from pull_refusals
+      where connection_id = ${own} order by at desc`,
     selectWords(db, own),
   ]);
   const summary = found && summaryOf(found);
   if (!summary) return undefined;
   const map = found.incidentTypeMap;
   const feed = { provider: found.provider, incidentTypeMap: map === null ? undefined : JSON.parse(map) };
-  return { ...summary, refusals, unmapped: unmappedOf(feed, words) };
+  const those = (accepted: number) =>
+    problems.flatMap(({ accepted: is, ...one }) => (is === accepted ? [one] : []));
+  return { ...summary, refusals: those(0), warnings: those(1), unmapped: unmappedOf(feed, words) };
 }
 export type PullStatus = NonNullable<Awaited<ReturnType<typeof pullStatus>>>;
 

@@ -130,11 +130,13 @@ export async function save(
   return row && row.isDue === 1;
 }
 
-export type Refused = { kind: string; sourceId: string; reason: string };
+/** Why a record was refused, or what could not be used of it though it was `accepted`. */
+export type Refused = { kind: string; sourceId: string; reason: string; accepted?: true };
 
-/** How many of the latest refused records of a connection are kept. */
+/** How many of the latest refused records of a connection are kept, and of those accepted with warnings. */
 export const refusalsKept = 100;
 
+/** Keeps what was wrong with records, for people. The same again is not written. */
 export async function noteRefusals(
   env: Env,
   { connectionId }: Claimed,
@@ -142,18 +144,27 @@ export async function noteRefusals(
   now: number,
 ): Promise<void> {
   const db = openDatabase(env);
+  const latest = [true, undefined].flatMap((accepted) =>
+    refused.filter((one) => one.accepted === accepted).slice(-refusalsKept),
+  );
   await transaction(
     db,
     [
       change(db)`
-        insert or replace into pull_refusals (connection_id, kind, source_id, reason, at)
-        select ${connectionId}, value->>'kind', value->>'sourceId', value->>'reason', ${now}
-        from json_each(${JSON.stringify(refused.slice(-refusalsKept))})
-        where exists (select 1 from pulls where connection_id = ${connectionId})`,
-      change(db)`
-        delete from pull_refusals where connection_id = ${connectionId} and (kind, source_id) in (
-          select kind, source_id from pull_refusals indexed by pull_refusals_by_time
-          where connection_id = ${connectionId} order by at desc limit -1 offset ${refusalsKept})`,
+        insert into pull_refusals (connection_id, kind, source_id, accepted, reason, at)
+        select ${connectionId}, value->>'kind', value->>'sourceId', coalesce(value->>'accepted', 0), value->>'reason',
+          ${now}
+        from json_each(${JSON.stringify(latest)})
+        where exists (select 1 from pulls where connection_id = ${connectionId})
+        on conflict do update set accepted = excluded.accepted, reason = excluded.reason, at = excluded.at
+        where (accepted, reason) is not (excluded.accepted, excluded.reason)`,
+      ...[0, 1].map(
+        (accepted) => change(db)`
+          delete from pull_refusals where connection_id = ${connectionId} and (kind, source_id) in (
+            select kind, source_id from pull_refusals indexed by pull_refusals_by_time
+            where connection_id = ${connectionId} and accepted = ${accepted}
+            order by at desc limit -1 offset ${refusalsKept})`,
+      ),
     ],
     { repeatable: true },
   );

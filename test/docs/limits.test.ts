@@ -148,7 +148,7 @@ it('the operating notes have the limits that the service keeps to', () => {
     'invitations of an account': [maxInvitationsPerDay],
     'response of a provider': [maxReplyBytes, maxKept, maxValues],
     "body of a provider's webhook": [largestCall],
-    'rejected records kept per connection': [refusalsKept],
+    'rejected records kept per connection, and records accepted with warnings': [refusalsKept],
     'records of a CSV file of the portal': [maxCsvRecords],
   });
 });

@@ -70,7 +70,7 @@ describe('of more than fit, pages show', () => {
     expect(records.find(({ kind }) => kind === 'vehicles')?.count).toBe(maxCounted);
   });
 
-  it('the latest 100 records that a connection refused', async () => {
+  it('the latest 100 records that a connection refused, and as many accepted with warnings', async () => {
     samsara(receiver());
     const id = await connect(us, 'samsara', samsaraToken);
     const refusal = (_: unknown, i: number) => ({ kind: 'trip', sourceId: `t${i}`, reason: 'No' });
@@ -78,8 +78,10 @@ describe('of more than fit, pages show', () => {
     const claimed = { connectionId: id } as Parameters<typeof noteRefusals>[1]; // all that this needs of it
     await noteRefusals(env, claimed, refused.slice(0, 1), 1);
     await noteRefusals(env, claimed, refused.slice(1), 2);
+    const accepted = refused.map((one) => ({ ...one, kind: 'vehicle', accepted: true as const }));
+    await noteRefusals(env, claimed, accepted, 3);
     const html = await page(`/portal/connections/${id}`);
-    expect(html.match(/>t\d+</g)).toHaveLength(refusalsKept);
+    expect(html.match(/>t\d+</g)).toHaveLength(2 * refusalsKept);
     expect(html).not.toContain('>t0<');
   });
 

@@ -11,7 +11,7 @@ import {
   pullAll,
   pullColumn,
   pullRun,
-  refusalsOf,
+  warningsOf,
 } from '../support/provider.ts';
 import type { Fleet, FleetEvent } from '../support/providers/fleet.ts';
 import { geotabFleet } from '../support/providers/geotab.ts';
@@ -79,18 +79,18 @@ describe.each(fleets)('%s', (provider, make) => {
     expect(await pullColumn(id, 'feeds')).toBe(before);
   });
 
-  it('has records of the wrong shape refused, with the reason, and all others accepted', async () => {
+  it('has records accepted without what has the wrong shape, with a warning', async () => {
     const fleet = served();
     const { vehicles } = fleet.known();
     fleet.addBroken();
     const id = await tale.connectWith(fleet.credential);
     await pullAll(id);
-    expect(await sourceIds('vehicles', id)).toEqual(vehicles?.toSorted());
-    expect((await refusalsOf(id)).map((refusal) => refusal.split(';')[0])).toEqual(
+    expect(await sourceIds('vehicles', id)).toHaveLength((vehicles ?? []).length + 2);
+    expect(await warningsOf(id)).toEqual(
       expect.arrayContaining([
-        'vehicle: name can be at most 200 characters',
-        'vehicle: make must be a string',
-        'safetyEvent: maxSpeedKph must be from 0 to 1000',
+        'vehicle: name can be at most 200 characters; its value was corrected',
+        'vehicle: make must be a string; its value was corrected',
+        'safetyEvent: maxSpeedKph must be from 0 to 1000; its value was dropped',
       ]),
     );
   });
@@ -111,10 +111,10 @@ describe.each(fleets)('%s', (provider, make) => {
     const fleet = served();
     const id = await tale.connectWith(fleet.credential, [1, 2]);
     const from = new Date().toISOString();
-    for (const [n, vin] of [' ', ''].entries()) fleet.setVin(n, vin);
+    for (const [n, vin] of [' ', 'V'.repeat(41)].entries()) fleet.setVin(n, vin);
     await pullAll(id);
     const events = [0, 1, 2].map((n) => fleet.addEvent(n, true));
-    events[2]?.move(null);
+    events[2]?.move(91);
     await pullAll(id);
     await tale.arrived(3);
     expect(await tale.accidents(id, { from })).toEqual([]);

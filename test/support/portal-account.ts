@@ -44,8 +44,8 @@ export async function portalAccount(mark = 'Marked') {
       : Response.json({ message: mark }, { status: 500 }),
   );
   const pulled = await connect(us, 'samsara', mark.padEnd(8, '_'));
-  const refused = { connection_id: pulled, kind: mark, source_id: mark, reason: mark, at: Date.now() };
-  await addRows('pull_refusals', 1, () => refused);
+  const refused = { connection_id: pulled, source_id: mark, reason: mark, at: Date.now() };
+  await addRows('pull_refusals', 2, (accepted) => ({ ...refused, kind: `${mark}${accepted}`, accepted }));
   await pullRun(pulled);
 
   const channel = `h-${us.accountId}`;

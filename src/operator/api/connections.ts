@@ -102,6 +102,13 @@ export const NewCredential = v.object({ credential: Credential, baseUrl: v.optio
 
 export const WebhookSecret = v.object({ secret: v.string() });
 
+const RecordProblem = v.object({
+  kind: v.string(),
+  sourceId: v.string(),
+  reason: v.string(),
+  at: time,
+});
+
 export const Pull = v.object({
   provider: v.string(),
   organisation: v.string(),
@@ -131,9 +138,10 @@ export const Pull = v.object({
       ),
     }),
   ),
-  refusals: described(
-    v.array(v.object({ kind: v.string(), sourceId: v.string(), reason: v.string(), at: time })),
-    'The last 100 records that were refused, the latest first.',
+  refusals: described(v.array(RecordProblem), 'The last 100 records that were refused, the latest first.'),
+  warnings: described(
+    v.array(RecordProblem),
+    'The last 100 records that were accepted without what could not be used, the latest first.',
   ),
   unmapped: described(
     v.array(v.object({ word: v.string(), count })),

@@ -147,8 +147,19 @@ export async function showConnection(c: Context) {
           live
           foot={`The last ${refusalsKept} are kept. A corrected record is accepted when it is resent.`}
           labels
-          columns={refusalColumns}
+          columns={problemColumns}
           items={pull.refusals}
+        />
+      )}
+      {pull && pull.warnings.length > 0 && (
+        <TablePanel
+          id="warnings"
+          title="Accepted with warnings"
+          live
+          foot={`The last ${refusalsKept} are kept. These records lack what could not be used.`}
+          labels
+          columns={problemColumns}
+          items={pull.warnings}
         />
       )}
     </>,
@@ -221,8 +232,8 @@ const recordColumns: Column<RecordCount>[] = [
   },
 ];
 
-/** The provider's records that were refused, and why. */
-const refusalColumns: Column<PullStatus['refusals'][number]>[] = [
+/** The provider's records, and what was wrong with each. */
+const problemColumns: Column<PullStatus['refusals'][number]>[] = [
   {
     head: 'Record',
     look: 'card-title',

@@ -13,6 +13,7 @@ import {
   place,
   sameFields,
   secondsBetween,
+  usableVin,
   yearIn,
 } from '../read.ts';
 
@@ -40,9 +41,7 @@ export const vehicleRecord = (item: unknown, names?: ReadonlyMap<unknown, unknow
 
 /** The VIN of a Device: as entered, otherwise as the engine reports it. */
 export const vinOf = (item: unknown): unknown =>
-  [field(item, 'vehicleIdentificationNumber'), field(item, 'engineVehicleIdentificationNumber')].find(
-    (vin) => vin !== null && vin !== '?',
-  ) ?? null;
+  usableVin(field(item, 'vehicleIdentificationNumber'), field(item, 'engineVehicleIdentificationNumber'));
 
 /** A driver from a User. Many log in with their email address. */
 export function driverRecord(item: unknown): ProviderRecord {

@@ -10,6 +10,7 @@ import {
   place,
   sameFields,
   secondsBetween,
+  usableVin,
   yearIn,
 } from '../read.ts';
 
@@ -89,7 +90,7 @@ export const vehicleRecord = (item: unknown): ProviderRecord => ({
   sourceId: field(item, 'id'),
   sourceUpdatedAt: field(item, 'updatedAtTime'),
   name: field(item, 'name') ?? field(item, 'id'),
-  vin: field(item, 'vin') ?? field(item, 'externalIds', 'samsara.vin'),
+  vin: usableVin(field(item, 'vin'), field(item, 'externalIds', 'samsara.vin')),
   year: yearIn(at(item, 'year')),
   ...sameFields(item, 'make', 'model', 'licensePlate'),
   groups: fittingGroups(itemsAt(item, 'tags').map((tag) => at(tag, 'name'))),

@@ -2,7 +2,7 @@ import type { Access, ProviderRecord } from '../connector.ts';
 import type { Crash } from '../crash.ts';
 import { isValid } from '../geotab/records.ts';
 import { reviewOf } from '../motive/crashes.ts';
-import { at, field, fittingGroups, itemsAt, joinedFields, place, sameFields } from '../read.ts';
+import { at, field, fittingGroups, itemsAt, joinedFields, place, sameFields, usablePlace } from '../read.ts';
 import { crashOf as crashOfSamsara } from '../samsara/events.ts';
 
 /** References are ids, or expanded objects where requested. */
@@ -71,7 +71,7 @@ export const eventRecord = (item: unknown, ownWords: Access['incidentTypeMap']):
   ...happening('safetyEvent', item),
   incidentTypes: wordsOf(item, ownWords),
   issuedOn: field(item, 'metadata', 'addedAt'),
-  location: placeIn(item, 'startLocation') ?? placeIn(item, 'endLocation'),
+  location: usablePlace(placeIn(item, 'startLocation'), placeIn(item, 'endLocation')),
   maxSpeedKph: field(item, 'stats', 'maximumSpeed'),
   speedLimitKph: field(item, 'stats', 'roadSpeedLimit') ?? field(item, 'extensions', 'here', 'speedLimit'),
 });

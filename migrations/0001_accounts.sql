@@ -30,7 +30,8 @@ create table connections (
   updated_at        integer not null,
   last_pulled_at    integer,       -- written every few minutes at most while all goes well, null if it never pulled
   silent_since      integer,       -- of one that a connector feeds: since when it is known to be silent
-  external_id       text           -- the account's own identifier
+  external_id       text,          -- the account's own identifier
+  notifies_nobody   integer not null default 0 check (notifies_nobody in (0, 1)) -- as its account wants it: no warning
 ) strict, without rowid;
 create unique index connections_by_external on connections (account_id, external_id) where external_id is not null;
 create index connections_by_account on connections (account_id, created_at, id);

@@ -72,6 +72,7 @@ export function newConnection({ accountId }: Caller, input: NewConnection): Conn
     lastPulledAt: null,
     silentSince: null,
     externalId: null,
+    notifiesNobody: false,
   };
 }
 
@@ -95,7 +96,7 @@ export const addConnection = (db: Database, caller: Caller, connection: Connecti
   ] as const;
 
 export type ConnectionChange = {
-  [field in 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId']?:
+  [field in 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId' | 'notifiesNobody']?:
     | Connection[field]
     | undefined;
 };

@@ -17,10 +17,10 @@ export type CoveredConnection = Connection & { isCovered: boolean };
 
 /**
  * SQL for whether anybody is notified of accidents of the connection `c`: a webhook that is not paused, or a person or
- * channel by a rule, which is about all connections of the account. What filters and groups leave out was chosen. Emails
- * count where the deployment sends them.
+ * channel by a rule, which is about all connections of the account; or whether its account wants nobody to be. What
+ * filters and groups leave out was chosen. Emails count where the deployment sends them.
  */
-export const isCovered = (env: Env): SQL => sql`(exists (
+export const isCovered = (env: Env): SQL => sql`(c.notifies_nobody or exists (
     select 1 from mail_rules r where r.account_id = c.account_id and r.levels > 0
       and (${config(env).emailFrom ? 1 : 0} or exists (select 1 from alert_channels where id = r.recipient_id)))
   or exists (

@@ -74,7 +74,7 @@ export type TestSent = v.InferOutput<typeof TestSent>;
  * @throws Refusal: invalid
  */
 export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInput {
-  const all = typeof body === 'object' && body && 'allConnections' in body && body.allConnections === true;
+  const all = typeof body === 'object' && body && 'allConnections' in body && Boolean(body.allConnections);
   const result = checked(all ? WebhookInput : ListedConnections, body, readOnly);
   const { errors } = result;
   if (errors[0]?.field === '') throw invalid(sentence(errors[0]), errors);

@@ -162,6 +162,19 @@ describe('a connection whose accidents nobody is notified of', () => {
     expect(await warnings(String(crash?.id))).toEqual(places);
   });
 
+  it('is not warned of once somebody says that nobody should be, until they want it again', async () => {
+    await as(tale.us.connection.ingestKey).send(vehicle(), accident());
+    const [crash] = await rows('select id from accidents where account_id = ?1', tale.us.accountId);
+    const path = `/portal/connections/${tale.us.connection.id}`;
+    const page = await portal.outcome(`${path}/warning`);
+    expect(page).toContain('No warning if nobody is notified Warn again');
+    expect(await warnings(String(crash?.id))).toEqual(['reply']);
+    expect(await portal.outcome(`${path}/warning`, { do: 'warn' })).toMatch(warning);
+    const them = await world();
+    const other = `/portal/connections/${them.connection.id}/warning`;
+    expect((await portal.post(other)).status).toBe(404);
+  });
+
   it('is not warned of where accidents are over, or not expected', async () => {
     await as(tale.us.connection.ingestKey).send(vehicle(), accident());
     const [crash] = await rows('select id from accidents where account_id = ?1', tale.us.accountId);

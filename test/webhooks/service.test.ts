@@ -209,6 +209,7 @@ describe('a webhook is refused', () => {
     ['notificationTypes', 'notificationTypes must be an array', '2'],
     ['connectionIds.0', 'Invalid connection ids', ['x']],
     ['connectionIds', 'connectionIds is required', undefined],
+    ['allConnections', 'allConnections must be true or false', 'yes'],
     ['headers', 'headers names must be RFC 9110', { 'X-A\r\nB': 'x' }],
     ['headers', 'headers values must be visible', { A: 'x\nB: y' }],
     ['headers', 'headers must be an object of strings', { A: 1 }],

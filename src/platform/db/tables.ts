@@ -38,6 +38,7 @@ export const connections = sqliteTable('connections', {
   lastPulledAt: integer('last_pulled_at'),
   silentSince: integer('silent_since'),
   externalId: text('external_id'),
+  notifiesNobody: integer('notifies_nobody', { mode: 'boolean' }).notNull().default(false),
 });
 
 export const tokens = sqliteTable('tokens', {

@@ -57,6 +57,26 @@ export async function setExternalId(c: Context) {
   );
 }
 
+/** Ends the warning that nobody is notified of its accidents, or brings it back. */
+export async function setWarning(c: Context) {
+  const id = c.req.param('id') ?? '';
+  const caller = c.get('caller');
+  found(await findConnection(c.env, caller, id));
+  return submit(
+    c,
+    async (form) => {
+      const notifiesNobody = form.value('do') !== 'warn';
+      const connection = await updateConnection(c.env, caller, id, { notifiesNobody });
+      return done(
+        c,
+        pathOf(connection),
+        notifiesNobody ? 'There is no warning any more.' : 'You are warned again.',
+      );
+    },
+    () => showConnection(c),
+  );
+}
+
 /** Removes the connection with its data, once its name is typed. */
 export const remove = confirmed(async (c) => {
   const { connection } = await requirePulled(c);

@@ -70,7 +70,7 @@ export async function showConnection(c: Context) {
           </Note>
         )}
         {!connection.isCovered && pull?.state !== 'paused' && pull?.state !== 'withdrawn' && (
-          <NobodyNotified />
+          <NobodyNotified ends={`${path}/warning`} />
         )}
       </Live>
       {pull && (
@@ -108,6 +108,15 @@ export async function showConnection(c: Context) {
               ['API', pull && <code>{new URL(pull.baseUrl).host}</code>],
               ['Name in deliveries', connection.tsp],
               ['External ID', connection.externalId],
+              [
+                'Accidents',
+                connection.notifiesNobody && (
+                  <Form to={`${path}/warning`}>
+                    <p>No warning if nobody is notified</p>
+                    <Submit name="Warn again" does="warn" weight="plain" small />
+                  </Form>
+                ),
+              ],
               ['Connection ID', <code>{connection.id}</code>],
               ['Added', <Time at={connection.createdAt} />],
             ]}

@@ -4,6 +4,7 @@ import { adviceFor } from '../../providers/problem.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import type { PullSummary } from '../../providers/status.ts';
 import { uncovered } from '../../webhooks/coverage.ts';
+import { PostButton } from '../ui/buttons.tsx';
 import { capital, percent } from '../ui/format.ts';
 import type { IconName } from '../ui/icon-names.ts';
 import { Note } from '../ui/parts.tsx';
@@ -18,9 +19,9 @@ export const Health = ({ health: { mood, word, icon } }: { health: ConnectionHea
   </State>
 );
 
-/** The warning that nobody is notified of accidents of a connection. */
-export const NobodyNotified = () => (
-  <Note mood="warn">
+/** The warning that nobody is notified of accidents of a connection, and a button for those who want that. */
+export const NobodyNotified = ({ ends }: { ends?: string }) => (
+  <Note mood="warn" side={ends && <PostButton to={ends} name="Do not warn again" small />}>
     <p>
       {uncovered} Add it to a <a href="/portal/webhooks">webhook</a>, or choose{' '}
       <a href="/portal/settings/notifications">notifications</a>.

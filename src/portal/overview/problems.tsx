@@ -152,7 +152,7 @@ type WebhookProblem = {
 
 type Uncovered = { id: string; name: string };
 
-/** How many of the account's connections, oldest first, are checked for who is notified. */
+/** How many of the account's connections, newest first, are checked for who is notified. */
 const maxChecked = 200;
 
 /**
@@ -162,7 +162,7 @@ const maxChecked = 200;
 export const selectUncovered = (env: Env, db: Database, { accountId }: Caller) =>
   statement<Uncovered>(db)`
     select c.id, coalesce(c.name, c.tsp) as name from (
-      select * from connections where account_id = ${accountId} order by created_at, id limit ${maxChecked}) c
+      select * from connections where account_id = ${accountId} order by created_at desc, id desc limit ${maxChecked}) c
     where ${needsCover} and not ${isCovered(env)} limit ${maxShown + 1}`;
 
 /** The account's connections that are not healthy: one event and one pull are read for each. */

@@ -40,7 +40,7 @@ test('types say what a value may be', () => {
   expect(part('WebhookInput')).toContain(
     '| `httpVerb` | string | The HTTP method of its deliveries. One of `POST`, `PUT`. |',
   );
-  expect(part('WebhookInput')).toContain('| `connectionIds` | list of UUIDs |');
+  expect(part('WebhookInput')).toContain('| `connectionIds` | list of UUIDs, optional |');
   expect(part('Failure')).toContain('| `retryAfter` | integer, optional |');
   expect(part('AccidentNotification')).toContain('| `location.latitude` | number | Degrees north');
   expect(part('List vehicles')).toContain('| `limit` | integer, at least 1, `50` by default |');

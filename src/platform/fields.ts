@@ -85,14 +85,20 @@ function given(entry: Shape, value: unknown): unknown {
 
 const innermost = (shape: Shape): Shape => (shape.wrapped ? innermost(shape.wrapped) : shape);
 
-/** Says that there is no `name` among the known ones, and which of them shares most pairs of letters with it. */
+/** Says that there is no `name` among the known ones, and which of them was meant. */
 export function notKnown(kind: string, name: string, known: string[]): string {
+  const meant = nearest(name, known);
+  if (meant !== undefined) return `is not a ${kind} here, did you mean ${meant}?`;
+  return `is not a ${kind} here; ${known.length > 0 ? `known are ${known.join(', ')}` : 'there is none'}`;
+}
+
+/** The known name that shares most pairs of letters with `name`, if these are more than half of them. */
+export function nearest(name: string, known: string[]): string | undefined {
   const pairs = pairsOf(name.slice(0, 100));
   const [best] = known
     .map((other) => ({ other, likeness: likenessOf(pairs, pairsOf(other)) }))
     .sort((a, b) => b.likeness - a.likeness);
-  if (best && best.likeness > 0.5) return `is not a ${kind} here, did you mean ${best.other}?`;
-  return `is not a ${kind} here; ${known.length > 0 ? `known are ${known.join(', ')}` : 'there is none'}`;
+  return best && best.likeness > 0.5 ? best.other : undefined;
 }
 
 const pairsOf = (name: string): Set<string> =>

@@ -72,6 +72,10 @@ it.each([
     'credential The API token must be one word of 8 to 500 characters, as Samsara shows it.',
   ],
   [{ provider: 'constructor' }, 'provider must be samsara'],
+  [
+    { provider: 'geotab', credential: '{"Server":"a","database":"b","user":"c","password":"d"}' },
+    'one of its names is not a part here, did you mean server?',
+  ],
 ])('refuses %j', async (more, message) => {
   await expect(connect(more)).rejects.toThrow(message);
 });

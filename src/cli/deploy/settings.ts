@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { emailForm } from '../../platform/fields.ts';
+import { emailForm, nearest } from '../../platform/fields.ts';
 import { homeName } from '../../platform/homes/names.ts';
 
 /** Where Cloudflare can create a database. A hint: Cloudflare picks the nearest data centre with room. */
@@ -28,6 +28,9 @@ export function placeWarning(home: string, { location, jurisdiction }: Residency
   return `the new database of the home ${home} is created ${where}. This cannot be changed later.`;
 }
 
+/** Of the environment variables of settings. Others with it may be of the system that deploys. */
+const prefix = 'DEPLOY_';
+
 /**
  * A setting that differs between deployments without a change to tracked files: an option on the command line or, all
  * but --home, an environment variable. The Worker's var `variable` stores it for later deploys.
@@ -38,7 +41,7 @@ const setting = (flags: string, about: string, is: RegExp, must: string, variabl
     return text;
   });
   const name = option.attributeName() as keyof Settings; // each is one
-  if (name !== 'home') option.env(`DEPLOY_${option.name().toUpperCase().replaceAll('-', '_')}`);
+  if (name !== 'home') option.env(`${prefix}${option.name().toUpperCase().replaceAll('-', '_')}`);
   return { name, option, variable };
 };
 
@@ -140,12 +143,24 @@ export function settingsIn(program: Command): Settings {
     if (option.envVar && process.env[option.envVar] === '') delete process.env[option.envVar];
     program.addOption(option);
   }
+  refuseMisspelt(program);
   const given = program.parse().opts<Settings>();
   if (given.home === undefined) return given;
   // A place is that home's if it was typed: in the environment it is main's.
   for (const name of ['location', 'jurisdiction'] as const)
     if (program.getOptionValueSource(name) !== 'cli') delete given[name];
   return given;
+}
+
+/** A misspelt variable would leave a setting out, of which some cannot be changed later. */
+function refuseMisspelt(program: Command): void {
+  const known = settingOptions.flatMap(({ envVar = '' }) => envVar.slice(prefix.length) || []);
+  for (const [name, value] of Object.entries(process.env)) {
+    const setting = name.slice(prefix.length);
+    const meant = nearest(setting, known);
+    if (name.startsWith(prefix) && value && meant && !known.includes(setting))
+      program.error(`error: ${name} is not a setting, did you mean ${prefix}${meant}?`);
+  }
 }
 
 /** The vars of a deployed Worker. */

@@ -35,6 +35,14 @@ it('a place that is typed with --home is that of the home, and one in the enviro
   vi.unstubAllEnvs();
 });
 
+it("a misspelt variable is refused, and one that is somebody else's is not", () => {
+  vi.stubEnv('DEPLOY_KEY', 'x');
+  expect(parsed()).toEqual({});
+  vi.stubEnv('DEPLOY_JURISDICTON', 'eu');
+  expect(() => parsed()).toThrow('DEPLOY_JURISDICTON is not a setting, did you mean DEPLOY_JURISDICTION?');
+  vi.unstubAllEnvs();
+});
+
 const deployed = {
   ORIGIN: 'https://api.example.com',
   EMAIL_FROM: 'portal@example.com',

@@ -31,7 +31,9 @@ create table connections (
   last_pulled_at    integer,       -- written every few minutes at most while all goes well, null if it never pulled
   silent_since      integer,       -- of one that a connector feeds: since when it is known to be silent
   external_id       text,          -- the account's own identifier
-  notifies_nobody   integer not null default 0 check (notifies_nobody in (0, 1)) -- as its account wants it: no warning
+  notifies_nobody   integer not null default 0 check (notifies_nobody in (0, 1)), -- as its account wants it: no warning
+  held_back         integer not null default 0, -- safety events that were too old for notifications when they came in
+  held_back_at      integer        -- when that last happened
 ) strict, without rowid;
 create unique index connections_by_external on connections (account_id, external_id) where external_id is not null;
 create index connections_by_account on connections (account_id, created_at, id);

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import worker, { type IngestBatch } from '../src/index.ts';
 import { settled } from './support/deliveries.ts';
 import { receiver } from './support/receiver.ts';
-import { vehicle } from './support/records.ts';
+import { recently, vehicle } from './support/records.ts';
 import { rows } from './support/rows.ts';
 import { as, type WebhookOut, webhookBody, worldBefore } from './support/world.ts';
 
@@ -15,7 +15,7 @@ const event = (sourceId: string) => ({
   sourceId,
   vehicle: 'truck-1',
   incidentTypes: ['hard_brake'],
-  startedAt: '2026-11-20T20:00:00Z',
+  startedAt: recently,
 });
 const truck = { ...vehicle(), kind: 'vehicle' as const };
 const records = (key: string, batch: IngestBatch) => exports.Ingest.records(key, batch);

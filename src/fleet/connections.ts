@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { note } from '../accounts/audit/note.ts';
 import { refreshIngestKeys } from '../accounts/tokens/service.ts';
 import { change, type Database, refuseUnless } from '../platform/db/database.ts';
@@ -71,6 +71,8 @@ export function newConnection({ accountId }: Caller, input: NewConnection): Conn
     updatedAt: now,
     lastPulledAt: null,
     silentSince: null,
+    heldBack: 0,
+    heldBackAt: null,
     externalId: null,
     notifiesNobody: false,
   };
@@ -146,6 +148,19 @@ export const notePulled = (db: Database, id: string, at: number) =>
  */
 export const noteSilentSince = (db: Database, id: string, since: number | null) =>
   change(db)`update connections set silent_since = ${since} where id = ${id}`;
+
+/**
+ * The statement that counts safety events that are stored, but too old for notifications; `count` is SQL. Costs nothing
+ * where there are none.
+ */
+export const noteHeldBack = (
+  db: Database,
+  { connectionId, now }: { connectionId: string; now: number },
+  count: SQL,
+) =>
+  change(db)`
+    update connections set held_back = held_back + n.count, held_back_at = ${now}
+    from (select ${count} as count) n where id = ${connectionId} and n.count > 0`;
 
 /** The statements that record a new health status of a connection, and its change for the feed, where `also` is true. */
 export function noteHealthStatus(

@@ -4,28 +4,28 @@ import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import { timestamp } from '../platform/fields.ts';
 import type { NewNotification } from '../webhooks/notifications/insert.ts';
-import { ACCIDENT, EVENT, EVENT_LEVEL } from '../webhooks/notifications/types.ts';
+import { ACCIDENT, EVENT, EVENT_LEVEL, newsMs } from '../webhooks/notifications/types.ts';
 import type { Accepted } from './accept.ts';
 import { type Keeper, keeperOf } from './keep.ts';
-import type { IngestRecord, RecordOf, RowOf } from './schema.ts';
+import type { RecordOf, RowOf } from './schema.ts';
 
-/** When a record of which somebody may be notified happened (milliseconds since 1970); -Infinity for others. */
-function newsAt(record: IngestRecord): number {
-  if (record.kind === 'safetyEvent') return record.startedAt;
-  return record.kind === 'accident' ? record.eventTime : Number.NEGATIVE_INFINITY;
-}
-
-/** When the oldest record to notify of happened; Infinity if there is none. */
-export const oldestNews = (accepted: Accepted[]): number =>
-  Math.min(...accepted.map(({ record }) => newsAt(record)).filter(Number.isFinite));
+/** Whether somebody may be notified of a record: accidents are always news, at any age. */
+const isNews = ({ record }: Accepted, now: number): boolean =>
+  record.kind === 'accident' || (record.kind === 'safetyEvent' && record.startedAt >= now - newsMs);
 
 export type Entry = Accepted & { row: { id: string; createdAt: number; [key: string]: unknown } };
 
 /**
- * Records of one kind in a call, each for a different thing, with their notifications; `ofKind` counts all of the kind
- * in the call.
+ * Records of one kind in a call, each for a different thing, with their notifications, and those that nobody gets because
+ * they are too old; `ofKind` counts all of the kind in the call.
  */
-export type Batch = { keeper: Keeper; entries: Entry[]; ofKind: number; notifications: NewNotification[] };
+export type Batch = {
+  keeper: Keeper;
+  entries: Entry[];
+  ofKind: number;
+  notifications: NewNotification[];
+  heldBack: NewNotification[];
+};
 
 const accidentKeeper: Keeper = {
   parents: [],
@@ -43,19 +43,19 @@ const kinds = recordKinds.map((resource) => ({
   keeper: resource.kind === 'accident' ? accidentKeeper : keeperOf(resource),
 }));
 
-/**
- * The accepted records of a call by kind, in the order they are written. Records from before `newsSince` (milliseconds
- * since 1970) notify nobody: they may be archived, so that D1 cannot know whether they are new.
- */
-export const batchesOf = (source: Source, accepted: Accepted[], newsSince: number): Batch[] =>
+/** The accepted records of a call by kind, in the order they are written. */
+export const batchesOf = (source: Source, accepted: Accepted[]): Batch[] =>
   kinds.flatMap(({ kind, toRow, keeper }) => {
     const all = accepted
       .filter(({ record }) => record.kind === kind)
       .map((item): Entry => ({ ...item, row: toRow(item.record, source) }));
     return byOccurrence(all).map((entries) => {
-      const news = entries.filter(({ record }) => newsAt(record) >= newsSince);
-      const notifications = news.flatMap((entry) => notificationOf(source, entry) ?? []);
-      return { keeper, entries, ofKind: all.length, notifications };
+      const notificationsOf = (news: boolean) =>
+        entries
+          .filter((entry) => isNews(entry, source.now) === news)
+          .flatMap((entry) => notificationOf(source, entry) ?? []);
+      const [notifications, heldBack] = [notificationsOf(true), notificationsOf(false)];
+      return { keeper, entries, ofKind: all.length, notifications, heldBack };
     });
   });
 

@@ -1,16 +1,12 @@
-import { lastArchivedDay } from '../fleet/archive/catalog.ts';
-import { hotSince } from '../fleet/archive/day.ts';
 import type { Source } from '../fleet/lists/record.ts';
-import { archiveKinds, recordKinds } from '../fleet/lists/registry.ts';
-import { minHotDays } from '../platform/config.ts';
+import { recordKinds } from '../fleet/lists/registry.ts';
 import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { dayMs } from '../platform/durations.ts';
 import { Refusal } from '../platform/errors.ts';
 import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform/fair-queue.ts';
 import type { NewWork } from '../webhooks/deliveries/claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
-import { batchesOf, oldestNews } from './batches.ts';
+import { batchesOf } from './batches.ts';
 import type { Outcome, RecordWarning } from './schema.ts';
 import { type Step, stepsFor, type Tally } from './steps.ts';
 
@@ -36,11 +32,10 @@ export async function ingest(
   start: Starter,
 ): Promise<Omit<Outcome, 'warnings'> & { warnings: RecordWarning[] }> {
   const { accepted, rejected, warnings } = acceptRecords(records);
-  const tally: Tally = { changed: 0, rejected, warnings, messages: [] };
+  const tally: Tally = { changed: 0, rejected, warnings, heldBack: 0, messages: [] };
   /** Writes records in one transaction, and adds the result to the tally. */
   const write = async (part: Accepted[], claims = false) => {
-    const newsSince = notify ? await newsSinceOf(env, caller, source, part) : 0; // notifies nobody
-    const batches = batchesOf(source, part, newsSince);
+    const batches = batchesOf(source, part);
     let steps: Step[] = [];
     const statements = (db: Database) => {
       steps = stepsFor(db, source, batches, { notify, claims }, tally);
@@ -62,6 +57,7 @@ export async function ingest(
     accepted: tally.changed,
     unchanged: records.length - tally.changed - rejected.length,
     rejected: rejected.sort((a, b) => a.index - b.index),
+    ...(tally.heldBack > 0 && { heldBack: tally.heldBack }),
     warnings: warnings.filter(({ index }) => !refused.has(index)),
   };
 }
@@ -94,19 +90,4 @@ function partsOf(accepted: Accepted[]): Accepted[][] {
   return Array.from({ length: Math.ceil(sorted.length / recordsPerPart) }, (_, i) =>
     sorted.slice(i * recordsPerPart, (i + 1) * recordsPerPart),
   );
-}
-
-const archivedKinds = archiveKinds.map(({ name }) => name);
-
-/**
- * The time since which records may be new (milliseconds since 1970). Older ones may be archived, so that D1 cannot
- * know. Archived days stay archived if operators later choose more hot days, or none.
- */
-async function newsSinceOf(env: Env, caller: Caller, source: Source, part: Accepted[]): Promise<number> {
-  const hot = hotSince(env, source.now);
-  if (oldestNews(part) >= source.now - minHotDays * dayMs) return hot;
-  const [[found]] = await asCaller(env, caller, (db) => [lastArchivedDay(db, source, archivedKinds)], {
-    repeatable: true,
-  });
-  return Math.max(hot, found?.last == null ? hot : (found.last + 1) * dayMs);
 }

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
+import { noteHeldBack } from '../fleet/connections.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import { noteWritten, type Written } from '../fleet/note-changes.ts';
@@ -7,7 +8,7 @@ import { type Database, statement } from '../platform/db/database.ts';
 import { type ClaimedAtOnce, firstClaim, type NewWork } from '../webhooks/deliveries/claim.ts';
 import { fanOut, holdNewLevels } from '../webhooks/deliveries/fan-out.ts';
 import { wakeOf } from '../webhooks/deliveries/queue.ts';
-import { insertNew } from '../webhooks/notifications/insert.ts';
+import { insertNew, newAmong } from '../webhooks/notifications/insert.ts';
 import { ACCIDENT, EVENT } from '../webhooks/notifications/types.ts';
 import type { Batch, Entry } from './batches.ts';
 import { knownIds } from './keep.ts';
@@ -16,11 +17,12 @@ import type { RecordWarning, Rejection } from './schema.ts';
 /** A statement of a call's transaction, and what to do with its result. */
 export type Step = { statement: BatchItem<'sqlite'>; take: (result: unknown) => void };
 
-/** The result of a call so far: changed and refused records, warnings, and messages for the queue. */
+/** The result of a call so far: counts and refused records, warnings, and messages for the queue. */
 export type Tally = {
   changed: number;
   rejected: Rejection[];
   warnings: RecordWarning[];
+  heldBack: number;
   messages: NewWork[];
 };
 
@@ -40,6 +42,7 @@ export function stepsFor(
   return [
     ...batches.flatMap((batch) => [
       ...(notified.includes(batch) ? notifySteps(db, source, batch, batch === claiming, tally) : []),
+      ...(notify && batch.heldBack.length > 0 ? heldBackSteps(db, source, batch, tally) : []),
       ...keep(db, batch, tally),
     ]),
     ...notified.flatMap((batch) => orderSteps(db, source, batch)),
@@ -70,6 +73,17 @@ function notifySteps(db: Database, source: Source, batch: Batch, claims: boolean
 }
 
 export const unknownParent = (kind: string): string => `${kind} is neither known nor in the same call`;
+
+/** Counts new safety events that are too old for notifications. */
+function heldBackSteps(db: Database, source: Source, { heldBack }: Batch, tally: Tally): Step[] {
+  const count = newAmong(heldBack);
+  return [
+    step(noteHeldBack(db, source, count)),
+    step(statement<{ count: number }>(db)`select ${count} as count`, ([row]) => {
+      tally.heldBack += row?.count ?? 0;
+    }),
+  ];
+}
 
 type Count = { count: number; warned: string | null };
 

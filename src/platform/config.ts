@@ -3,8 +3,8 @@ import { dayMs } from './durations.ts';
 import { EmailAddress } from './fields.ts';
 import { oncePer } from './once.ts';
 
-/** The minimum of HOT_DAYS: younger records are never archived. */
-export const minHotDays = 30;
+/** The minimum of HOT_DAYS: D1 has every safety event that may still be news. */
+export const minHotDays = 7;
 
 const Vars = v.object({
   OPERATOR_KEY: v.pipe(v.string(), v.minLength(32)),

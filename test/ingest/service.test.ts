@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
-import { accident, safetyEvent, trip as tripRecord, vehicle } from '../support/records.ts';
+import { accident, recently, safetyEvent, trip as tripRecord, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { as, operator, type WebhookOut, webhookBody, world, worldBefore } from '../support/world.ts';
 
@@ -34,7 +34,7 @@ describe('a safety event', () => {
       type: 2,
       data: {
         eventId: recordId(us.connection.id, 'safetyEvent', 'event-1'),
-        issuedOn: '2026-11-20T20:00:00.000Z',
+        issuedOn: recently,
         translatedIncidentTypes: ['Harsh Braking'],
         eventRisk: 3,
         vehicleId: recordId(us.connection.id, 'vehicle', 'truck-1'),
@@ -118,7 +118,9 @@ describe('a safety event', () => {
     const renamed = vehicle({ name: 'Truck 2', vin: 'VIN2', groups: ['South'] });
     await as(key.value).send(renamed, safetyEvent({ maxSpeedKph: 99 }));
     const list = as(us.apiToken, { 'connection-id': us.connection.id });
-    expect((await list.get('/safety-events?from=2026-11-20&to=2026-11-21')).data).toMatchObject([
+    expect(
+      (await list.get(`/safety-events?from=${recently}&to=${new Date().toISOString()}`)).data,
+    ).toMatchObject([
       {
         tSP: 'Motive',
         vehicleName: 'Truck 1',

@@ -30,7 +30,7 @@ const vin = 'WDB9066331S000001';
 const vehicle = { kind: 'vehicle', sourceId: 'v1', name: 'Van of the main job', vin };
 const event = (sourceId: string) => ({
   ...{ kind: 'safetyEvent', sourceId, vehicle: 'v1', incidentTypes: ['Braking', 'MobileUsage'] },
-  startedAt: '2026-11-20T21:00:00+01:00',
+  startedAt: new Date().toISOString(),
 });
 const send = (...records: unknown[]) =>
   api<{ accepted: number }>(stack, us.ingestKey, 'POST', '/ingest', { records });

@@ -19,7 +19,7 @@ it('finds deliveries of all accounts by a VIN or an event', async () => {
     safetyEvent({ startedAt: new Date(Date.now() - 40 * 86_400_000).toISOString(), sourceId: 'old' }),
     accident({ vin, eventTime: startedAt }),
   );
-  await settled(hook.id, 3);
+  await settled(hook.id, 2);
   const found = await find(`vin=${vin}`);
   expect(found.map(({ level }) => level).sort()).toEqual([0, 1]);
   expect(found[0]).toMatchObject({ webhookId: hook.id, accountId: tale.us.accountId, status: 'delivered' });

@@ -1,4 +1,8 @@
 import { recordKinds } from '../../src/fleet/lists/registry.ts';
+import { dayMs } from '../../src/platform/durations.ts';
+
+/** Yesterday evening: safety events that are older than a week notify nobody. */
+export const recently = `${new Date(Date.now() - dayMs).toISOString().slice(0, 10)}T20:00:00.000Z`;
 
 /** Records that are valid as they stand. */
 export const vehicle = (changes: object = {}) => ({
@@ -27,7 +31,7 @@ export const safetyEvent = (changes: object = {}) => ({
   sourceId: 'event-1',
   vehicle: 'truck-1',
   incidentTypes: ['hard_brake'],
-  startedAt: '2026-11-20T20:00:00Z',
+  startedAt: recently,
   recipients: ['safety@example.com'],
   ...changes,
 });

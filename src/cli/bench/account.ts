@@ -58,7 +58,7 @@ export const vehicle = (sourceId: string, groups: string[] = []) => ({
 
 export const safetyEvent = (vehicle: string, sourceId = vehicle, incidentType = 'crash') => ({
   ...{ kind: 'safetyEvent', sourceId, vehicle, incidentTypes: [incidentType] },
-  startedAt: '2026-11-20T20:00:00Z',
+  startedAt: new Date().toISOString(), // an old one would notify nobody
 });
 
 let events = 0;

@@ -156,6 +156,8 @@ export const words: Record<string, string> = {
   accepted: 'How many records were new or changed.',
   unchanged: 'How many were known already, or older than what is known.',
   rejected: 'The records that were refused.',
+  heldBack:
+    'How many new safety events are stored, but not sent, because they began more than seven days ago. Left out if there are none.',
   index: 'Its index in the call, from 0.',
   webhookId: 'The webhook that it is for.',
   attempts: 'How many attempts have been made on its current schedule.',

@@ -41,8 +41,9 @@ export const vehicleOf = (
   what: SQL,
 ): SQL => sql`coalesce(
   (select ${what} from vehicles where id = ${named} and +account_id = ${accountId}),
-  (select iif(${isUnclear}, null, ${what}) from (${withVin(accountId, vin)})
-    order by is_active desc, connection_id = ${connectionId} desc, created_at desc, id desc limit 1))`;
+  (select iif(${isUnclear(accountId)}, null, ${what}) from (
+    select * from (${withVin(accountId, vin)})
+    order by status = 'active' desc, connection_id = ${connectionId} desc, created_at desc, id desc limit 1) v))`;
 
 /** The accident's VIN after this record: if no record knows it, its vehicle's. Empty if that is not known either. */
 export const knownVinAfter = (record: SQL, owner: Owner): SQL =>
@@ -56,12 +57,14 @@ export const knownVinAfter = (record: SQL, owner: Owner): SQL =>
 export const unclearAmong = (rows: { id: string }[]): SQL => sql`(
   select json_group_array(r.key) from json_each(${JSON.stringify(rows.map(({ id }) => id))}) r
   cross join accidents a on a.id = r.value and a.vehicle_id is null
-  where exists (select 1 from (${withVin(sql`a.account_id`, sql`a.vin`)}) where ${isUnclear}))`;
-
-const isUnclear = sql`is_active and active_beside > 1`;
+  where exists (
+    select 1 from (${withVin(sql`a.account_id`, sql`a.vin`)}) v where ${isUnclear(sql`a.account_id`)}))`;
 
 const withVin = (accountId: SQL, vin: SQL): SQL => sql`
-  select *, sum(is_active) over (partition by connection_id) as active_beside from (
-    select id, connection_id, created_at, name, license_plate, vin, status = 'active' as is_active
-    from vehicles where account_id = ${accountId} and vin = ${vin}
-    order by created_at desc, id desc limit ${maxVehicles})`;
+  select * from vehicles where account_id = ${accountId} and vin = ${vin}
+  order by created_at desc, id desc limit ${maxVehicles}`;
+
+/** Whether the vehicle `v` is one of several active ones of its connection with its VIN. */
+const isUnclear = (accountId: SQL): SQL => sql`(v.status = 'active' and exists (
+  select 1 from (${withVin(accountId, sql`v.vin`)}) o
+  where o.id <> v.id and o.connection_id = v.connection_id and o.status = 'active'))`;

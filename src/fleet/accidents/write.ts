@@ -69,7 +69,7 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
           else r.value->>'notificationLevel' >= a.notification_level
         end as leads
       from json_each(${JSON.stringify(rows.map(withTime))}) r
-      left join accidents a on a.id = r.value->>'id'))
+      left join accidents a on a.id = r.value->>'id' limit -1) limit -1)
     where true
     on conflict (id) do update set
       ${sql.raw([...compared, ...besides].map((name) => `${name} = excluded.${name}`).join(', '))}

@@ -39,17 +39,6 @@ export const lastDay = (query: DaysQuery): SQL =>
 export const newestDay = ({ kind, accountId, connectionId }: DaysQuery): SQL =>
   sql`(select max(day) from archived_days where ${scope({ kind, accountId, connectionId })})`;
 
-/** The last archived day of a connection in any of these kinds; null if there is none. */
-export const lastArchivedDay = (
-  db: Database,
-  { accountId, connectionId }: { accountId: string; connectionId: string },
-  kinds: string[],
-) =>
-  statement<{ last: number | null }>(db)`
-    select max((select max(day) from archived_days
-      where kind = k.value and connection_id = ${connectionId} and +account_id = ${accountId})) as last
-    from json_each(${JSON.stringify(kinds)}) k`;
-
 const direction = ({ descending }: DaysQuery): SQL => sql.raw(descending ? 'desc' : 'asc');
 
 const withinScope = ({ from, to, ...query }: DaysQuery): SQL =>

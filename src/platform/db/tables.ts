@@ -37,6 +37,8 @@ export const connections = sqliteTable('connections', {
   updatedAt: integer('updated_at').notNull(),
   lastPulledAt: integer('last_pulled_at'),
   silentSince: integer('silent_since'),
+  heldBack: integer('held_back').notNull().default(0),
+  heldBackAt: integer('held_back_at'),
   externalId: text('external_id'),
   notifiesNobody: integer('notifies_nobody', { mode: 'boolean' }).notNull().default(false),
 });

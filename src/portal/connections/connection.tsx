@@ -1,12 +1,14 @@
 import { connectionRecords, maxCounted, type RecordCount } from '../../fleet/connection-activity.ts';
 import { eventsLookedAt, unmappedWords } from '../../fleet/unmapped-words.ts';
 import { config } from '../../platform/config.ts';
+import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { type FeedStatus, type PullStatus, pullStatus } from '../../providers/status.ts';
 import { refusalsKept } from '../../providers/store.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { findCovered } from '../../webhooks/coverage.ts';
+import { newsMs } from '../../webhooks/notifications/types.ts';
 import { LinkButton, MoreActions, PostButton, Submit } from '../ui/buttons.tsx';
 import { ExternalIdPanel } from '../ui/external-id.tsx';
 import { capital, cappedCount, percent } from '../ui/format.ts';
@@ -107,6 +109,7 @@ export async function showConnection(c: Context) {
               ['Next pull', pull?.nextAt && (pull.nextAt <= Date.now() ? 'Now' : <Time at={pull.nextAt} />)],
               ['API', pull && <code>{new URL(pull.baseUrl).host}</code>],
               ['Name in deliveries', connection.tsp],
+              ['Held back', connection.heldBackAt && <HeldBack {...connection} at={connection.heldBackAt} />],
               ['External ID', connection.externalId],
               [
                 'Accidents',
@@ -174,6 +177,16 @@ export async function showConnection(c: Context) {
     </>,
   );
 }
+
+/** How many safety events were stored without notifying anybody, because they came in late. */
+const HeldBack = ({ heldBack, at }: { heldBack: number; at: number }) => (
+  <>
+    {counted(heldBack, 'safety event', 'safety events')}, the last <Ago at={at} />
+    <p class="sub">
+      They were more than {newsMs / dayMs} days old when they came in: they are listed, but were not sent.
+    </p>
+  </>
+);
 
 /** The buttons that pause and resume a pull. */
 const Steering = ({ path, state }: { path: string; state: PullStatus['state'] }) => {

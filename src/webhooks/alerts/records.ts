@@ -8,7 +8,7 @@ import { deleteUpTo, pruning } from '../../platform/jobs/chunks.ts';
 import type { MailPart } from '../../platform/mail.ts';
 import { minuteOf } from '../../platform/times.ts';
 import { overlap } from '../notifications/pass.ts';
-import { levelNames } from '../notifications/types.ts';
+import { levelNames, newsMs } from '../notifications/types.ts';
 import { type Notice, portalOf, queueMessages } from './messages.ts';
 
 /** How many changes of an account, how many accounts, and how many due records a step handles. */
@@ -78,8 +78,9 @@ const moveOn = (env: Env, db: Database) =>
     where account_id in (select account_id from (${feedsWithNews(env)}))`;
 
 /**
- * Writes what is due: accident levels and new safety events received within a day and since the rule was made, and
- * false alarms, for those notified of the accident. An unknown vehicle matches every group.
+ * Writes what is due: accident levels and new safety events received within a day and since the rule was made, but no
+ * events that were a week old by then; and false alarms, for those notified of the accident. An unknown vehicle matches
+ * every group.
  */
 function noteDue(env: Env, db: Database, now: number) {
   const since = sql`max(r.since, ${now - dayMs})`;
@@ -105,7 +106,8 @@ function noteDue(env: Env, db: Database, now: number) {
     select e.account_id, r.recipient_id, e.id, 0, ${now}, ${now}
     from news n cross join json_each(n.records, '$.safetyEvent') w cross join safety_events e on e.id = w.value
     cross join mail_rules r on r.account_id = e.account_id
-    where e.event_risk >= r.risk and e.created_at >= ${since} and ${overlap(sql`r.groups`, sql`e.vehicle_groups`)}
+    where e.event_risk >= r.risk and e.created_at >= ${since} and e.started_at >= e.created_at - ${newsMs}
+      and ${overlap(sql`r.groups`, sql`e.vehicle_groups`)}
     on conflict do nothing`;
 }
 

@@ -45,6 +45,12 @@ export const isNew = sql`
         from (select 1) left join accidents a on a.id = n.value->>'eventId')
   end`;
 
+/** SQL for how many of these notifications are new. */
+export const newAmong = (notifications: NewNotification[]): SQL => {
+  const keys = notifications.map(({ eventId, level, vehicleId }) => ({ eventId, level, vehicleId }));
+  return sql`(select count(*) from json_each(${JSON.stringify(keys)}) n where ${isNew})`;
+};
+
 /** SQL for the payload of the event's notification `n`, with what its vehicle `v` adds. */
 const eventPayload = sql`json_set(n.value->>'data',
   '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''), '$.vehicleGroups', json(v.groups))`;

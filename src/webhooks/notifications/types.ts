@@ -1,8 +1,13 @@
+import { dayMs } from '../../platform/durations.ts';
+
 /** The notification types. D1 stores a set of them as bits. */
 export const ACCIDENT = 1;
 export const EVENT = 2;
 export type NotificationType = typeof ACCIDENT | typeof EVENT;
 export const notificationTypes = [ACCIDENT, EVENT] as const;
+
+/** Safety events that began earlier before they first came in are no news, and nobody is notified. Accidents always are. */
+export const newsMs = 7 * dayMs;
 
 /** The level of an event's notification; an accident's are 1 to 3. */
 export const EVENT_LEVEL = 0;

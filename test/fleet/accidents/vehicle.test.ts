@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { maxVehicles } from '../../../src/fleet/accidents/vehicle.ts';
 import { recordId } from '../../../src/platform/db/ids.ts';
 import { settled } from '../../support/deliveries.ts';
-import { accident, vehicle } from '../../support/records.ts';
+import { accident, recently, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
 import { as, world } from '../../support/world.ts';
@@ -171,7 +171,7 @@ describe('the vehicle of an accident', () => {
 
   it('is said to be unclear if several active ones have the VIN, each time that this is decided', async () => {
     const message = 'is that of several active vehicles of a connection: the accident has none of them';
-    const other = { sourceId: 'other', vin: '1FUJGLDR5CLBP8835', eventTime: '2026-11-20T21:00:00Z' };
+    const other = { sourceId: 'other', eventTime: recently, vin: '1FUJGLDR5CLBP8835' };
     const { warnings } = await send(van, truck, accident(other), accident());
     expect(warnings).toEqual([{ field: 'vin', message, records: 1, index: 3 }]);
     const later = await send(accident({ notificationLevel: 2 }));

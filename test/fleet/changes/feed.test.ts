@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { archive } from '../../../src/fleet/archive/job.ts';
 import { maxRows } from '../../../src/fleet/changes/feed.ts';
 import {
   keptMs,
@@ -11,6 +12,7 @@ import {
 } from '../../../src/fleet/note-changes.ts';
 import { change, openDatabase, transaction } from '../../../src/platform/db/database.ts';
 import { maxScanned } from '../../../src/platform/db/pages.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
 import { listPage } from '../../support/fleet.ts';
 import { changes, follower, listed, noteOthers } from '../../support/follower.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
@@ -315,4 +317,19 @@ it('changes older than 30 days are deleted, and no others, without reading those
   expect(cost.trips).toBe(1);
   expect(cost.read).toBeLessThanOrEqual(4 * 100 + 8 * 20);
   expect(await rows('select count(*) as n from changes')).toEqual([{ n: 20 * 500 }]);
+});
+
+it('the change feed shows what has moved to the archive since it changed', async () => {
+  const startedAt = new Date(Date.now() - 250 * dayMs).toISOString();
+  await send(
+    vehicle(),
+    trip({ startedAt }),
+    safetyEvent({ startedAt }),
+    safetyEvent({ sourceId: 'recent', startedAt: new Date().toISOString() }),
+  );
+  const all = async () => (await as(us.apiToken).get<object[]>('/changes')).data;
+  const before = await all();
+  expect(before.length).toBeGreaterThanOrEqual(4);
+  await archive(env);
+  expect(await all()).toEqual(before);
 });

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { maxPerAccountAndDay } from '../../../src/webhooks/alerts/messages.ts';
 import { sendRecordMails } from '../../../src/webhooks/alerts/records.ts';
 import { sendMessages } from '../../../src/webhooks/alerts/sending.ts';
+import { newsMs } from '../../../src/webhooks/notifications/types.ts';
 import { keepEmails } from '../../support/emails.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
@@ -60,6 +61,11 @@ describe('an email is sent', () => {
     ['a level that was not chosen', [['levels', '3']], () => send(crash(1), crash(2))],
     ['a lower risk', [['risk', '5']], () => send(event({ eventRisk: 4 }))],
     ['other groups', [...all, ['groups', 'North']], () => send(crash(1, { vin: 'SOUTH' }))],
+    [
+      'an event that is no news',
+      [['risk', '4']],
+      () => send(event({ startedAt: new Date(Date.now() - newsMs - 1000).toISOString() })),
+    ],
     ['nothing, as nothing is chosen', [], () => send(crash(), event())],
     [
       'history',

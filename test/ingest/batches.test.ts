@@ -1,0 +1,132 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import { archive } from '../../src/fleet/archive/job.ts';
+import { minHotDays } from '../../src/platform/config.ts';
+import { dayMs } from '../../src/platform/durations.ts';
+import { newsMs } from '../../src/webhooks/notifications/types.ts';
+import { ask, signIn } from '../support/portal.ts';
+import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
+import { rows } from '../support/rows.ts';
+import { story } from '../support/story.ts';
+import { as, call } from '../support/world.ts';
+
+const tale = story();
+const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
+const send = async (...records: object[]) => (await as(tale.us.connection.ingestKey).send(...records)).data;
+/** The levels of all deliveries; an event has level 0. */
+const notified = async () =>
+  (await rows('select level from deliveries where account_id = ?1 order by level', tale.us.accountId)).map(
+    ({ level }) => level,
+  );
+
+describe('a safety event', () => {
+  const old = safetyEvent({ sourceId: 'old', startedAt: daysAgo(7.01) });
+
+  it('that began within seven days is sent, an older one is stored, listed and a change', async () => {
+    await tale.register();
+    const recent = safetyEvent({ startedAt: daysAgo(6.99) });
+    expect(await send(vehicle(), recent, old)).toMatchObject({ accepted: 3, rejected: [], heldBack: 1 });
+    expect(await notified()).toEqual([0]);
+    const list = as(tale.us.apiToken, { 'connection-id': tale.us.connection.id });
+    const { data } = await list.get(`/safety-events?from=${daysAgo(8)}&to=${daysAgo(0)}`);
+    expect(data).toMatchObject([{ sourceId: 'old' }, { sourceId: 'event-1' }]);
+    expect((await list.get('/changes?kinds=safetyEvent')).data).toHaveLength(2);
+  });
+
+  it.each([
+    ['that is new', [old], 1],
+    ['twice in a call', [old, old], 1],
+    ['of an unknown vehicle', [{ ...old, vehicle: 'nobody’s' }], undefined],
+    ['that is recent', [safetyEvent()], undefined],
+    ['whose trip is old', [trip({ startedAt: daysAgo(30) })], undefined],
+  ])('%s is counted as held back', async (_, records, count) => {
+    expect((await send(vehicle(), ...records)).heldBack).toBe(count);
+  });
+
+  it('is held back once, and never sent after that', async () => {
+    await tale.register();
+    await send(vehicle(), old);
+    expect(await send(old)).not.toHaveProperty('heldBack');
+    const version = { ...old, incidentTypes: ['crash'], startedAt: daysAgo(1) };
+    expect(await send(version)).toMatchObject({ accepted: 1 });
+    expect(await notified()).toEqual([]);
+  });
+
+  it('is not held back as history', async () => {
+    const { data } = await as(tale.us.connection.ingestKey).post<object>('/ingest', {
+      records: [vehicle(), old],
+      notify: false,
+    });
+    expect(data).not.toHaveProperty('heldBack');
+  });
+
+  it('that is held back is counted on the page of its connection', async () => {
+    const { cookie } = await signIn(tale.us);
+    const page = async () =>
+      (await ask('GET', `/portal/connections/${tale.us.connection.id}`, { cookie })).text();
+    expect(await page()).not.toContain('Held back');
+    await send(vehicle(), old, safetyEvent());
+    await send(old, safetyEvent({ sourceId: 'older', startedAt: daysAgo(40) }));
+    expect(await page()).toContain('2 safety events');
+  });
+
+  it('that is archived notifies nobody when it is sent again', async () => {
+    await tale.register();
+    const archived = safetyEvent({ startedAt: daysAgo(182) });
+    await send(vehicle(), archived);
+    await archive(env);
+    const own = 'select 1 from safety_events where account_id = ?1';
+    expect(await rows(own, tale.us.accountId)).toEqual([]);
+    await send({ ...archived, sourceUpdatedAt: new Date().toISOString(), incidentTypes: ['crash'] });
+    expect(await notified()).toEqual([]);
+    const list = as(tale.us.apiToken, { 'connection-id': tale.us.connection.id });
+    const { data } = await list.get(`/safety-events?from=${daysAgo(183)}&to=${daysAgo(0)}`);
+    expect(data).toMatchObject([{ incidentTypes: ['crash'] }]);
+  });
+
+  it('that may still be news is in D1, with as few hot days as can be', async () => {
+    expect(minHotDays * dayMs).toBeGreaterThanOrEqual(newsMs);
+    await tale.register();
+    const bindings = { ...env, HOT_DAYS: String(minHotDays) as '180' };
+    const headers = { 'x-api-key': tale.us.connection.ingestKey };
+    const again = () =>
+      call('POST', '/ingest', {
+        headers,
+        body: { records: [vehicle(), safetyEvent({ startedAt: daysAgo(6.99) })] },
+        bindings,
+      });
+    await again();
+    await archive(bindings);
+    await again();
+    expect(await notified()).toEqual([0]);
+  });
+});
+
+describe('an accident', () => {
+  const crash = (notificationLevel: number) => accident({ notificationLevel, eventTime: daysAgo(400) });
+
+  it.each([
+    ['in one call', [[1, 2, 3]]],
+    ['in three calls', [[1], [2], [3]]],
+    ['that repeat what came before', [[1], [1, 2], [1, 2, 3], [1, 2, 3]]],
+  ])('has each level sent once, at any age: %s', async (_, calls) => {
+    await tale.register();
+    for (const levels of calls)
+      expect(await send(vehicle(), ...levels.map(crash))).not.toHaveProperty('heldBack');
+    expect(await notified()).toEqual([1, 2, 3]);
+  });
+
+  it('that is a false alarm is sent as one, at any age', async () => {
+    await tale.register();
+    await send(crash(1));
+    await send({ ...crash(1), dismissed: true });
+    expect(await notified()).toEqual([1, 2]);
+  });
+
+  it('in history is not sent, but its next level is', async () => {
+    await tale.register();
+    await as(tale.us.connection.ingestKey).post('/ingest', { records: [crash(1)], notify: false });
+    await send(crash(1), crash(2));
+    expect(await notified()).toEqual([2]);
+  });
+});

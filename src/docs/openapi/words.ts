@@ -82,7 +82,7 @@ export const words: Record<string, string> = {
   'IngestOutcome.warnings': 'What the sender should check, at most 20; left out if there is nothing.',
   IngestWarning: 'A problem with accepted records.',
   'IngestWarning.message':
-    'What is wrong with the field, and what became of its value, which is never repeated.',
+    'What is wrong with the field, and whether its value was corrected or dropped. It never repeats the value.',
   'IngestWarning.records': 'How many records have it.',
   'IngestWarning.index': 'The index of the first one, from 0.',
   Rejection: 'A record that lacks something it needs, and what.',

@@ -25,6 +25,7 @@ import {
   motiveDriver,
   motiveEvent,
   motivePeriod,
+  motiveSpeeding,
   motiveVehicle,
 } from '../support/providers/motive.ts';
 import { samsaraData } from '../support/providers/samsara.ts';
@@ -34,6 +35,7 @@ import {
   terminalData,
   terminalDriver,
   terminalEvent,
+  terminalRaw,
   terminalTrip,
   terminalVehicle,
 } from '../support/providers/terminal.ts';
@@ -58,6 +60,8 @@ type Sample = {
   driver(n: number): Item;
   trip(vehicle: Item, n: number): Item;
   event(vehicle: Item, n: number, isCrash: boolean): Item;
+  /** An event of another list. */
+  other?(vehicle: Item, n: number): Item;
   needed: { vehicle: string; driver: string; trip: string; event: string; crash: string };
 };
 
@@ -79,7 +83,14 @@ const samples: (() => Sample)[] = [
       driver: (n) => add(data.drivers, samsaraDriver(n)),
       trip: (vehicle, n) => add(data.trips, samsaraTrip(vehicle, at(n))),
       event: (vehicle, n, isCrash) =>
-        add(data.events, samsaraEvent(vehicle, isCrash ? 'Crash' : 'Braking', at(n))),
+        add(
+          data.events,
+          samsaraEvent(vehicle, isCrash ? 'Crash' : 'Braking', at(n), {
+            speedingMetadata: { maxSpeedKilometersPerHour: 120, postedSpeedLimitKilometersPerHour: 100 },
+            media: [{ input: 'front', url: 'https://media.example.com/1' }],
+            eventState: 'reviewed',
+          }),
+        ),
       needed: {
         ...{ vehicle: 'id', driver: 'id', trip: 'asset.id tripStartTime' },
         ...{
@@ -101,7 +112,15 @@ const samples: (() => Sample)[] = [
       driver: (n) => add(data.users, motiveDriver(n)),
       trip: (vehicle, n) => add(data.periods, motivePeriod(vehicle, at(n))),
       event: (vehicle, n, isCrash) =>
-        add(data.performance, motiveEvent(vehicle, isCrash ? 'crash' : 'hard_brake', at(n))),
+        add(
+          data.performance,
+          motiveEvent(vehicle, isCrash ? 'crash' : 'hard_brake', at(n), {
+            camera_media: { available: true, downloadable_videos: { url: 'https://media.example.com/1' } },
+            metadata: { severity: 'high' },
+            ...{ acceleration: -3.4, coached_at: soon(), primary_behavior: ['Smoking'] },
+          }),
+        ),
+      other: (vehicle, n) => add(data.speeding, motiveSpeeding(vehicle, at(n))),
       needed: {
         ...{ vehicle: 'id', driver: 'id role', trip: 'id vehicle.id start_time' },
         ...{ event: 'id type vehicle.id start_time', crash: 'vehicle.vin lat lon' },
@@ -120,7 +139,14 @@ const samples: (() => Sample)[] = [
       driver: (n) => add(data.drivers, terminalDriver(n)),
       trip: (vehicle, n) => add(data.trips, terminalTrip(vehicle, n, at(n))),
       event: (vehicle, n, isCrash) =>
-        add(data.events, terminalEvent(vehicle, isCrash ? 'crash' : 'harsh_brake', n, at(n))),
+        add(
+          data.events,
+          terminalEvent(vehicle, isCrash ? 'crash' : 'harsh_brake', n, at(n), {
+            stats: { maximumSpeed: 88, roadSpeedLimit: 80, gForceSideToSide: 2, gForceForwardBackward: -3 },
+            extensions: { here: { speedLimit: 90 } },
+            raw: [terminalRaw('motive', { coaching_status: 'coached' })],
+          }),
+        ),
       needed: {
         ...{ vehicle: 'id', driver: 'id', trip: 'id vehicle startedAt' },
         ...{ event: 'id type vehicle startedAt', crash: '' },
@@ -183,13 +209,15 @@ describe.each(samples.map((make) => [make().provider, make] as const))('%s', (_p
     const drivers = spoil(sample.driver, needed.driver);
     const trips = spoil((n) => sample.trip(sample.vehicle(n), n), needed.trip);
     const events = spoil((n) => sample.event(sample.vehicle(n), n, false), needed.event);
+    const { other } = sample;
+    if (other) events.push(...spoil((n) => other(sample.vehicle(n), n), needed.event));
     const crashes = spoil((n) => sample.event(sample.vehicle(n), n, true), needed.event);
     const ofVehicles = vehicles.map(({ item, field }) => ({ item: sample.event(item, ++n, true), field }));
     await pullAll(id);
 
     const stored = async (table: string, keys: Item[]) => {
       const found = await rows(`select source_id from ${table} where connection_id = ?1`, id);
-      const ids = new Set(found.map(({ source_id }) => String(source_id).replace(/^\d+:/, '')));
+      const ids = new Set(found.map(({ source_id }) => String(source_id).replace(/^\w+:/, '')));
       return keys.map(keyOf).filter((key) => !ids.has(key));
     };
     const lost = {

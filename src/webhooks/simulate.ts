@@ -22,10 +22,13 @@ import { findSecrets, noteWebhook, type Webhook } from './stored.ts';
 export const madeUpVin = 'TEST0000000000000';
 const betweenLevelsMs = 3000;
 
-/** Made-up notifications: an event, a level of an accident in the webhook's first connection, or all three levels. */
+/**
+ * Made-up notifications: an event, a level of an accident in the webhook's first connection, if it names any, or all
+ * three levels.
+ */
 export function madeUp(
   { type, level }: TestInput,
-  { connectionIds: [connection = ''] }: Pick<Webhook, 'connectionIds'>,
+  { connectionIds: [connection = newId()] }: Pick<Webhook, 'connectionIds'>,
 ): NewNotification[] {
   const eventId = newId();
   const now = timestamp(Date.now());

@@ -2,7 +2,6 @@ import type { Child } from 'hono/jsx';
 import { type Connection, listConnections, maxConnectionsListed } from '../../fleet/connections.ts';
 import { incidentTypes } from '../../fleet/incidents/types.ts';
 import { asCaller } from '../../platform/db/guard.ts';
-import { newId } from '../../platform/db/ids.ts';
 import { timestamp } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { selectGroups } from '../../webhooks/alerts/rules.ts';
@@ -88,7 +87,7 @@ export async function show(c: Context, given?: StoredWebhook | Promise<StoredWeb
             chosen={(webhook?.notificationTypes ?? notificationTypes).map(String)}
             options={types}
           />
-          <Sample of="an accident" notifications={madeUp({ type: ACCIDENT }, { connectionIds: [newId()] })} />
+          <Sample of="an accident" notifications={madeUp({ type: ACCIDENT }, { connectionIds: [] })} />
           <Sample of="a safety event" notifications={madeUp({ type: EVENT }, { connectionIds: [] })} />
         </section>
         <Choices

@@ -64,8 +64,13 @@ beforeAll(async () => {
     if (/^authorization: bearer a-token\r$/im.test(request)) healthyCalls++;
     socket.end(reply);
   });
-  const login = await serveTls(good, (socket) =>
-    socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{"access_token":"a-token"}'),
+  // It takes the client in the body alone, and responds with a form.
+  const login = await serveTls(good, (socket, request) =>
+    socket.end(
+      /^authorization:/im.test(request)
+        ? 'HTTP/1.1 415 Unsupported Media Type\r\nConnection: close\r\n\r\n'
+        : 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\ntoken_type=BearerToken&access_token=a-token',
+    ),
   );
   servers.push(login);
   const tokenUrl = `https://localhost:${login.port}/token`;

@@ -157,7 +157,10 @@ function shown(said: unknown, client: OAuthClient): string {
   const secrets = [clientSecret, btoa(clientSecret), credentialOf(client), ...sent.map(([, value]) => value)];
   if (secrets.some((secret) => repeats(text, secret))) return '(not shown, because it repeats a secret)';
   const line = text.replace(/eyJ[\w-]*(?:\.[\w-]*)*|[\w+/=-]{41,}/g, '…').replace(/[\p{C}\p{Z}]+/gu, ' ');
-  return line.slice(0, maxShown).trim();
+  return line
+    .slice(0, maxShown)
+    .replace(/[ .]+$/, '')
+    .trim();
 }
 
 /** Parameters that an endpoint may repeat: what it says of them is what people need to know. */

@@ -75,7 +75,7 @@ describe('an endpoint that fails', () => {
       'with a description',
       () =>
         Response.json(
-          { error: 'invalid_request', error_description: 'AADSTS900144:\r\nThe body' },
+          { error: 'invalid_request', error_description: 'AADSTS900144:\r\nThe body.' },
           { status: 400 },
         ),
       'responded 400: invalid_request: AADSTS900144: The body',

@@ -12,8 +12,8 @@ const Visible = (longest: number) =>
     v.check((text) => /^[ -~]+$/.test(text), 'must be visible ASCII characters'),
   );
 
-/** How many more parameters a token request can have, and how long they can be. */
-export const paramLimits = { max: 10, name: 60, value: 500 };
+/** How many more parameters a token request can have, and how long they can be: a row must stay small. */
+export const paramLimits = { max: 10, name: 60, value: 500, bytes: 2048 };
 
 /** Parameters that we set. */
 const reserved = /^(?:grant_type|client_id|client_secret|scope)$/i;
@@ -21,6 +21,7 @@ const reserved = /^(?:grant_type|client_id|client_secret|scope)$/i;
 const Params = v.pipe(
   Texts,
   v.check((map) => Object.keys(map).length <= paramLimits.max, `can be at most ${paramLimits.max}`),
+  v.check((map) => JSON.stringify(map).length <= paramLimits.bytes, 'can be at most 2 KiB in total'),
   v.check(
     (map) => Object.keys(map).every((name) => /^[\w.:~-]{1,60}$/.test(name)),
     `names must be letters, digits and - . _ : ~, at most ${paramLimits.name}`,

@@ -103,7 +103,7 @@ it('the guide has the limits that the service keeps to', () => {
     'all webhooks of an account: URLs, headers, and 39 bytes per connection; `allConnections` counts as 1,000':
       [maxWebhookBytes / 1e6],
     '`url`': [maxUrlLength],
-    '`params` of `oauth`': [paramLimits.max, paramLimits.name, paramLimits.value],
+    '`params` of `oauth`': Object.values(paramLimits),
     'tests of unsaved webhooks per host': [maxTestsOfHost, maxTestsOfHost],
     'token endpoint': [tokenTimeoutMs / 1000, maxTokenBytes],
     'time to respond': [policy.retries.timeoutSeconds],

@@ -135,6 +135,12 @@ describe('a webhook with an OAuth 2 client', () => {
       'can be at most 10',
     ],
     [
+      'long parameters',
+      { params: Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`p${i}`, 'x'.repeat(410)])) },
+      'oauth.params',
+      'can be at most 2 KiB',
+    ],
+    [
       'a parameter of ours',
       { params: { Grant_Type: 'password' } },
       'oauth.params',

@@ -7,9 +7,13 @@ export type SecretKind = Exclude<Purpose, 'credential' | 'tick'>;
 
 const randomLength = 43;
 
-/** A new secret: 32 random bytes and their keyed checksum, 65 characters of base64url. */
-export async function newSecret(env: Env, kind: SecretKind): Promise<string> {
-  const random = base64url(crypto.getRandomValues(new Uint8Array(32)));
+/** A new secret: 32 bytes and their keyed checksum, 65 characters of base64url. The bytes are random unless given. */
+export async function newSecret(
+  env: Env,
+  kind: SecretKind,
+  bytes: Uint8Array = crypto.getRandomValues(new Uint8Array(32)),
+): Promise<string> {
+  const random = base64url(bytes);
   return random + (await checksum(config(env).headerKeys, kind, random));
 }
 

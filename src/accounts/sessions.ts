@@ -1,4 +1,4 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
 import { config } from '../platform/config.ts';
 import {
   breaksUnique,
@@ -6,10 +6,11 @@ import {
   jsonList,
   openDatabase,
   refuseUnless,
+  statement,
   transaction,
 } from '../platform/db/database.ts';
 import { portalUsers, sessions, signInLinks } from '../platform/db/tables.ts';
-import { dayMs } from '../platform/durations.ts';
+import { dayMs, minuteMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import { askHomes } from '../platform/homes/each.ts';
 import { hasHomes, nameOf, otherHomes } from '../platform/homes/homes.ts';
@@ -100,48 +101,54 @@ const unlessFrozen = (env: Env, db: Database, people: SQL) =>
 /**
  * Uses a link and starts a session; the first sign-in makes the address belong to the account. Returns the session's
  * secret, or undefined if the link is invalid or the address belongs to another account by now. Junk is refused without
- * I/O. A link may name a home that its account has left.
+ * I/O. A link may name a home that its account has left. The same form, by its `key`, starts the same session again
+ * within a minute: its secret is made of both.
  *
  * @throws Refusal: unavailable, while the account is being moved
  */
-export async function signIn(env: Env, link: string): Promise<string | undefined> {
+export async function signIn(env: Env, link: string, key = ''): Promise<string | undefined> {
   if (!(await isSecret(env, 'sign-in link', link))) return undefined;
   const hash = await hashToken(link);
+  const bytes = key ? Uint8Array.fromHex(await hashToken(`${link} ${key}`)) : undefined;
   for (const home of [env, ...otherHomes(env).map(([, other]) => other)]) {
-    const secret = await signInAt(home, hash);
-    if (secret !== undefined) return secret;
+    const secret = await newSecret(home, 'session', bytes);
+    if (await signInAt(home, hash, secret)) return secret;
   }
   return undefined;
 }
 
-async function signInAt(env: Env, hash: string): Promise<string | undefined> {
+/** Returns whether the session has been started, by this request or by the same form within the last minute. */
+async function signInAt(env: Env, hash: string, secret: string): Promise<boolean> {
   const now = Date.now();
   const db = openDatabase(env);
-  const [[used]] = await transaction(db, [
-    db.delete(signInLinks).where(eq(signInLinks.hash, hash)).returning(),
-    ...unlessFrozen(env, db, sql`id in (select user_id from sign_in_links where hash = ${hash})`),
-  ]);
-  if (!used || used.expiresAt <= now) return undefined;
-  const secret = await newSecret(env, 'session');
+  const session = await hashToken(secret);
+  const link = and(eq(signInLinks.hash, hash), gt(signInLinks.expiresAt, now));
+  const user = db.select({ id: signInLinks.userId }).from(signInLinks).where(link);
   try {
-    await transaction(db, [
+    const [[used], , , [started]] = await transaction(db, [
+      user,
       // From now on the address belongs to this account: a unique index allows one.
       db
         .update(portalUsers)
         .set({ lastSignInAt: now, confirmedAt: sql`coalesce(confirmed_at, ${now})` })
-        .where(eq(portalUsers.id, used.userId)),
-      db.insert(sessions).values({
-        hash: await hashToken(secret),
-        userId: used.userId,
-        expiresAt: now + sessionMs,
-      }),
+        .where(inArray(portalUsers.id, user)),
+      statement(db)`
+        insert into sessions (hash, user_id, expires_at)
+        select ${session}, user_id, ${now + sessionMs} from sign_in_links where hash = ${hash} and expires_at > ${now}`,
+      db
+        .select({ hash: sessions.hash })
+        .from(sessions)
+        .where(and(eq(sessions.hash, session), gt(sessions.expiresAt, now + sessionMs - minuteMs))),
+      ...unlessFrozen(env, db, sql`id in (select user_id from sign_in_links where hash = ${hash})`),
+      db.delete(signInLinks).where(eq(signInLinks.hash, hash)),
     ]);
+    const isElsewhere = used && hasHomes(env) && (await belongsElsewhere(env, used.id, now));
+    return started !== undefined && !isElsewhere;
   } catch (error) {
-    if (breaksUnique(error, 'portal_users.email')) return undefined;
-    throw error;
+    if (!breaksUnique(error, 'portal_users.email')) throw error;
+    await db.delete(signInLinks).where(eq(signInLinks.hash, hash));
+    return false;
   }
-  if (hasHomes(env) && (await belongsElsewhere(env, used.userId, now))) return undefined;
-  return secret;
 }
 
 /**

@@ -21,7 +21,7 @@ import { fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
 import { forgetSession, startSession } from '../session/session.ts';
 import { PostForm } from '../ui/buttons.tsx';
-import { done, submit } from '../ui/form.ts';
+import { done, readForm, submit } from '../ui/form.ts';
 import { Field, Form, Problem } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 
@@ -133,7 +133,7 @@ export async function signInByLink(c: Context) {
   const { home, secret: link } = splitSecret(c.req.param('link') ?? '');
   if (homesOf(c.env).has(home)) enterHome(c, home);
   if (await isSecret(c.env, 'sign-in link', link)) await limit(c.env, 'LINK_LIMIT', await hashToken(link));
-  const secret = await signIn(c.env, link);
+  const secret = await signIn(c.env, link, (await readForm(c)).value('key'));
   if (!secret) return requestPage(c, 'This link has expired or was already used. Request a new one.');
   startSession(c, secret);
   return seeOther(c, '/portal');

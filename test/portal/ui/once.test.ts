@@ -5,6 +5,7 @@ import { through } from '../../../src/platform/db/through.ts';
 import { ask, formOn, pageAfter, signIn, textOf } from '../../support/portal.ts';
 import { personalRoutes, portalAccount } from '../../support/portal-account.ts';
 import { rows, rowsOf } from '../../support/rows.ts';
+import { operator } from '../../support/world.ts';
 
 type Account = Awaited<ReturnType<typeof portalAccount>>;
 type Fields = Record<string, string> | [string, string][];
@@ -201,6 +202,32 @@ it('a form whose first request was interrupted leads back to its page, which say
   const reply = await send('killed');
   expect(reply.headers.get('location')).toBe('/portal/settings/account');
   expect(await textOf(await pageAfter(reply, ours.cookie))).toContain('Check whether it took effect');
+});
+
+it('the button that signs in can be pressed twice, but the link works for nobody else, nor after a minute', async () => {
+  const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email: ours.email });
+  const { pathname } = new URL(data.url);
+  const press = (key: string) => ask('POST', pathname, { fields: { key } });
+  const [first, second] = await Promise.all([press('k'), press('k')]);
+  expect(first.headers.get('location')).toBe('/portal');
+  expect(leadsTo(second)).toEqual(leadsTo(first));
+  for (const key of ['another', '']) expect((await press(key)).status).toBe(400);
+  await rows('update sessions set expires_at = expires_at - 61000');
+  expect((await press('k')).status).toBe(400);
+});
+
+it('a fleet that presses a button of its connect link twice is led to the same page', async () => {
+  const created = await (await filled(ours, '/connections/links'))('of a fleet');
+  const shown = await (await pageAfter(created, ours.cookie)).text();
+  const link = /id="link"[^>]*>\s*https:\/\/[^/]+(\S+?)\s*</.exec(shown)?.[1] ?? '';
+  const fields = { credential: 'token-of-the-fleet', region: '', name: 'Theirs', historyDays: '0', key: 'k' };
+  for (const path of [`${link}?provider=samsara`, `${link}/withdraw`]) {
+    const press = () => ask('POST', path, { fields });
+    const [first, second] = await Promise.all([press(), press()]);
+    expect(first.headers.get('location')).toBe(link);
+    expect(leadsTo(second)).toEqual(leadsTo(first));
+    expect(leadsTo(await press())).toEqual(leadsTo(first));
+  }
 });
 
 it('a form with another field, or from a page opened anew, is another form', async () => {

@@ -120,7 +120,7 @@ const longestName = 50;
 const written = (path: unknown[]): string =>
   path
     .map(String)
-    .map((name) => (isPrintable(name) ? shortened(name) : '(not printable)'))
+    .map((name) => (isPrintable(name) && name.trim() ? shortened(name) : '(not printable)'))
     .join('.');
 
 const shortened = (name: string): string =>

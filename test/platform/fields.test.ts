@@ -53,6 +53,7 @@ describe('a body', () => {
     [JSON.parse('{"__proto__": 1}'), '__proto__', /^is not a property here; known are /],
     [{ constructor: 1 }, 'constructor', /^is not a property here; known are /],
     [{ ['p'.repeat(60)]: 1 }, `${'p'.repeat(50)}…`, /^is not a property here; known are /],
+    [{ '': 1 }, '(not printable)', /^is not a property here; known are /],
     [{ 'a\u202Eb': 1 }, '(not printable)', /^is not a property here; known are /],
   ])('%j is refused', (some, field, message) => {
     const about = { field, message: typeof message === 'string' ? message : expect.stringMatching(message) };

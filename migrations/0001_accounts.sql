@@ -93,6 +93,7 @@ create table mail_rules (
   levels       integer not null check (levels between 0 and 7), -- of accidents, as bits: 1, 2 and 4
   risk         integer check (risk between 1 and 5),            -- the least of safety events, or null for none of these
   groups       text check (json_valid(groups)),                 -- of vehicles, or null for all
+  group_keys   text check (json_valid(group_keys)),             -- the same as they are compared
   since        integer not null
 ) strict, without rowid;
 create index mail_rules_by_account on mail_rules (account_id);

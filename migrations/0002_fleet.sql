@@ -8,6 +8,7 @@ create table vehicles (
   name              text not null,
   vin               text,
   groups            text not null check (json_valid(groups)),
+  group_keys        text check (json_valid(group_keys)), -- as they are compared, if lower(groups) is not
   status            text not null check (status in ('active', 'inactive')),
   make              text,
   model             text,

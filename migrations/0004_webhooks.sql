@@ -11,7 +11,7 @@ create table webhooks (
   oauth              text check (json_valid(oauth)), -- the client that gets its access tokens, encrypted, or null
   oauth_token        text check (json_valid(oauth_token)), -- an access token, encrypted
   notification_types integer not null check (notification_types between 1 and 3), -- bits: 1 accident, 2 event
-  filters            text check (json_valid(filters)), -- what of these it is notified of, or null for all
+  filters            text check (json_valid(filters)), -- what of these it is notified of, with groupKeys, or null for all
   all_connections    integer not null default 0 check (all_connections in (0, 1)), -- whether new ones join by themselves
   created_at         integer not null,
   -- What operators allow its receiver, or null for as much as the service does.

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { incidentTypes } from '../fleet/incidents/types.ts';
+import { groupKey } from '../fleet/lists/group-keys.ts';
 import { groupLimits } from '../fleet/lists/vehicles.ts';
 import type { FieldError } from '../platform/errors.ts';
 import { AtMost, isPrintable, mustBePrintable } from '../platform/fields.ts';
@@ -61,10 +62,15 @@ export const canMatch = (filters: SQL, notificationTypes: NotificationType[]): S
 const withoutType = (notificationTypes: NotificationType[]) =>
   typeOf.filter(([, type]) => !notificationTypes.includes(type));
 
-/** Filters as stored; null for none. */
+/** Filters as stored, with the groups as they are compared; null for none. */
 export const stored = (filters: Filters | null | undefined): string | null =>
-  filters && Object.keys(filters).length > 0 ? JSON.stringify(filters) : null;
+  filters && Object.keys(filters).length > 0
+    ? JSON.stringify({ ...filters, groupKeys: filters.vehicleGroups?.map(groupKey) })
+    : null;
 
 /** The `filters` property of a webhook with these stored filters. */
-export const filtersOf = (filters: string | null): { filters?: Filters } =>
-  filters === null ? {} : { filters: JSON.parse(filters) };
+export function filtersOf(stored: string | null): { filters?: Filters } {
+  if (stored === null) return {};
+  const { groupKeys: _, ...filters } = JSON.parse(stored);
+  return { filters };
+}

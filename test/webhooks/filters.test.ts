@@ -56,6 +56,28 @@ describe('a webhook with filters is notified of what passes all of them', () => 
   });
 });
 
+it.each([
+  ['North', 'NORTH', true],
+  ['süd', 'SÜD', true],
+  ['Straße 1', 'STRASSE 1', true],
+  ['Caf\u00e9', 'CAFE\u0301', true],
+  ['"Quoted"', '"QUOTED"', true],
+  ['North', ' North', true],
+  ['North', 'Nord', false],
+])('the group %j is the group %j of a vehicle: %s', async (wanted, group, isSame) => {
+  const { filters } = await tale.register({ filters: { vehicleGroups: [wanted] } });
+  expect(filters).toEqual({ vehicleGroups: [wanted] });
+  const { data } = await as(tale.us.connection.ingestKey).send(
+    vehicle({ groups: ['Other', group] }),
+    ...[safetyEvent(), accident()],
+  );
+  expect(data).toMatchObject({ accepted: 3 });
+  const deliveries = await rows('select 1 from deliveries where account_id = ?1', tale.us.accountId);
+  expect(deliveries).toHaveLength(isSame ? 2 : 0);
+  const list = as(tale.us.apiToken, { 'connection-id': tale.us.connection.id });
+  expect((await list.get('/vehicles')).data).toMatchObject([{ groups: ['Other', group.trim()] }]);
+});
+
 it('a webhook with filters changes nothing for those beside it, in whichever order, and in later transactions', async () => {
   const hooks = [];
   for (const filters of [

@@ -82,7 +82,7 @@ function listRow({ path, connectionRequired, order, range, filters }: List): str
 /** The fields of a record, as `name?` if optional, and as `name[]` if lists. */
 const recordFields = (fields: { [key: string]: Field }): string =>
   Object.entries(fields)
-    .filter(([, { use }]) => use !== 'derived' && use !== 'copied')
+    .filter(([, { use }]) => use !== 'derived' && use !== 'copied' && use !== 'internal')
     .map(([key, field]) => {
       const name = `${field.refersTo?.kind ?? key}${Array.isArray(field.holds) ? '[]' : ''}`;
       return isOmissible(field) ? `${name}?` : name;

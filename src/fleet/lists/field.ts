@@ -41,8 +41,9 @@ export type Field<In = unknown, Kept = unknown, Shown = unknown, U extends Use =
  * Where a field's value comes from. `given`: records have it. `reference`: records have it under the name of the kind that
  * it refers to, without the `Id` of its own name. `derivable`: records may have it. `derived`: no record
  * has it. `copied`: from the record referred to. `unlisted`: records have it, but it is neither stored nor listed.
+ * `internal`: as `derived`, but not listed.
  */
-export type Use = 'given' | 'reference' | 'derivable' | 'derived' | 'copied' | 'unlisted';
+export type Use = 'given' | 'reference' | 'derivable' | 'derived' | 'copied' | 'unlisted' | 'internal';
 
 /**
  * The type of a field's value: a scalar, a list, or an object by the names of its members. The columns of D1, CSV and
@@ -124,6 +125,11 @@ export const derivable = <In, Kept, Shown>(
 export const unlisted = <In, Kept, Shown>(
   field: Field<In, Kept, Shown, 'given'>,
 ): Field<In, Kept, Shown, 'unlisted'> => ({ ...field, use: 'unlisted' });
+
+/** A field that `derive` computes for the service's own use. */
+export const internal = <In, Kept, Shown>(
+  field: Field<In, Kept, Shown, 'given'>,
+): Field<In, Kept, Shown, 'internal'> => ({ ...field, use: 'internal' });
 
 /** A field that keeps its first value. */
 export const fixed = <F extends Field>(field: F): F => ({ ...field, fixed: true });

@@ -51,7 +51,7 @@ export type List<T = unknown> = Pick<ListDeclaration, 'path' | 'order' | 'range'
 };
 
 export type Item<F extends Fields> = {
-  [N in keyof F as F[N]['use'] extends 'unlisted' ? never : N]: F[N] extends Field<
+  [N in keyof F as F[N]['use'] extends 'unlisted' | 'internal' ? never : N]: F[N] extends Field<
     unknown,
     unknown,
     infer Shown
@@ -118,7 +118,8 @@ export const itemOf = <F extends Fields>(fields: F) => {
   };
 };
 
-export const shown = (fields: Fields) => Object.entries(fields).filter(([, { use }]) => use !== 'unlisted');
+export const shown = (fields: Fields) =>
+  Object.entries(fields).filter(([, { use }]) => use !== 'unlisted' && use !== 'internal');
 
 function presenter<F extends Fields>(fields: F): List<Item<F>>['present'] {
   const ifAny = Object.keys(fields).filter((key) => fields[key]?.ifAny);
@@ -167,8 +168,8 @@ export function tableOf(
     accountId: text('account_id').notNull(),
     sourceUpdatedAt: integer('source_updated_at'),
     ...Object.fromEntries(
-      shown(fields)
-        .filter(([key]) => key !== id)
+      Object.entries(fields)
+        .filter(([key, { use }]) => key !== id && use !== 'unlisted')
         .map(([key, { holds, nullable }]) => {
           const name = columnName(key);
           const isInteger = holds === 'time' || holds === 'integer' || holds === 'boolean';

@@ -69,7 +69,7 @@ export function recordKind<const K extends string, F extends Fields>(
   const { kind, sourceId } = declaration;
   const fields: F = declaration.fields;
   const held = Object.entries({ sourceId: sourceIdText(sourceId), ...fields })
-    .filter(([, { use }]) => use !== 'derived' && use !== 'copied')
+    .filter(([, { use }]) => use !== 'derived' && use !== 'copied' && use !== 'internal')
     .map(([key, field]): Held => ({ key, name: field.refersTo?.kind ?? key, field }));
   const map = <T>(value: (field: Field) => T) =>
     Object.fromEntries(held.map(({ name, field }) => [name, value(field)]));
@@ -149,7 +149,9 @@ const inWords = (kind: string): string => kind.replace(/[A-Z]/g, (letter) => ` $
 
 /** The fields of records, by their names there. */
 type InRecord<F extends Fields> = {
-  [N in keyof F as F[N]['use'] extends 'derived' | 'copied' ? never : NameInRecord<N, F[N]>]: F[N];
+  [N in keyof F as F[N]['use'] extends 'derived' | 'copied' | 'internal'
+    ? never
+    : NameInRecord<N, F[N]>]: F[N];
 };
 type NameInRecord<N, F extends Field> = F['use'] extends 'reference'
   ? N extends `${infer Kind}Id`
@@ -183,7 +185,7 @@ export type RecordRow<F extends Fields> = {
 
 /** The result of `derive`: missing fields are type errors. */
 type Derived<F extends Fields> = {
-  [N in keyof F as F[N]['use'] extends 'derived' | 'derivable' ? N : never]: KeptOf<F[N]>;
+  [N in keyof F as F[N]['use'] extends 'derived' | 'derivable' | 'internal' ? N : never]: KeptOf<F[N]>;
 };
 
 type InOf<F> = F extends Field<infer In> ? In : never;

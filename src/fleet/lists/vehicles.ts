@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { derivable, optional, orElse } from './field.ts';
+import { derivable, internal, optional, orElse } from './field.ts';
 import {
   choice,
   integer,
@@ -12,6 +12,7 @@ import {
   wholeText,
 } from './field-types.ts';
 import { equals, indexed } from './filters.ts';
+import { storedGroupKeys } from './group-keys.ts';
 import { cutText } from './mend.ts';
 import { byExternalId, externalId, resource } from './resource.ts';
 import { searchKeys } from './search-keys.ts';
@@ -47,9 +48,14 @@ export const vehicles = resource({
     odometerKm: optional(number(0, 100_000_000, 'Its last odometer reading, in kilometres.', 184_220.5)),
     lastLocation: optional(vehicleLocation('Where it was last seen.')),
     externalId,
+    groupKeys: internal(optional(texts(groupLimits, 'Its groups as they are compared.', ['north']))),
   },
   searchKeys: ({ name, licensePlate }) => searchKeys(name, licensePlate),
-  derive: ({ name, sourceId }) => ({ name: name ?? nameFrom(sourceId), externalId: null }),
+  derive: ({ name, sourceId, groups }) => ({
+    name: name ?? nameFrom(sourceId),
+    externalId: null,
+    groupKeys: storedGroupKeys(groups ?? []),
+  }),
   list: {
     path: '/vehicles',
     order: 'createdAt',

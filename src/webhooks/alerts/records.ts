@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { groupKeysOfVehicle } from '../../fleet/lists/group-keys.ts';
 import { config } from '../../platform/config.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { andNotMoving } from '../../platform/db/moving.ts';
@@ -91,13 +92,13 @@ function noteDue(env: Env, db: Database, now: number) {
       cross join changes c on c.account_id = f.account_id and c.seq in (${nextChanges})
       where c.action = 'changed' and c.quiet = 0),
     crashes as materialized (
-      select a.*, v.groups from news n cross join json_each(n.records, '$.accident') w
+      select a.*, ${groupKeysOfVehicle} as group_keys from news n cross join json_each(n.records, '$.accident') w
       cross join accidents a on a.id = w.value left join vehicles v on v.id = a.vehicle_id)
     select a.account_id, r.recipient_id, a.id, l.value->>'notificationLevel', ${now}, ${now}
     from crashes a cross join json_each(a.levels) l cross join mail_rules r on r.account_id = a.account_id
     where not a.dismissed and r.levels & (1 << (l.value->>'notificationLevel' - 1))
       and l.value->>'receivedAt' >= strftime('%Y-%m-%dT%H:%M:%fZ', ${since} / 1000.0, 'unixepoch')
-      and ${overlap(sql`r.groups`, sql`a.groups`)}
+      and ${overlap(sql`r.group_keys`, sql`a.group_keys`)}
     union
     select a.account_id, m.recipient_id, a.id, ${falseAlarm}, ${now}, ${now}
     from crashes a cross join record_mails m on m.account_id = a.account_id and m.event_id = a.id
@@ -106,8 +107,9 @@ function noteDue(env: Env, db: Database, now: number) {
     select e.account_id, r.recipient_id, e.id, 0, ${now}, ${now}
     from news n cross join json_each(n.records, '$.safetyEvent') w cross join safety_events e on e.id = w.value
     cross join mail_rules r on r.account_id = e.account_id
+    left join vehicles v on v.id = e.vehicle_id and r.group_keys is not null
     where e.event_risk >= r.risk and e.created_at >= ${since} and e.started_at >= e.created_at - ${newsMs}
-      and ${overlap(sql`r.groups`, sql`e.vehicle_groups`)}
+      and ${overlap(sql`r.group_keys`, groupKeysOfVehicle)}
     on conflict do nothing`;
 }
 

@@ -1,3 +1,4 @@
+import { groupKey } from '../../fleet/lists/group-keys.ts';
 import { change, type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 
@@ -57,9 +58,11 @@ export function saveMailRule(
     bits === 0 && risk === null
       ? deleteMailRule(db, { accountId }, recipientId)
       : change(db)`
-          insert into mail_rules (recipient_id, account_id, levels, risk, groups, since)
-          values (${recipientId}, ${accountId}, ${bits}, ${risk}, ${groups && JSON.stringify(groups)}, ${Date.now()})
+          insert into mail_rules (recipient_id, account_id, levels, risk, groups, group_keys, since)
+          values (${recipientId}, ${accountId}, ${bits}, ${risk}, ${groups && JSON.stringify(groups)},
+            ${groups && JSON.stringify(groups.map(groupKey))}, ${Date.now()})
           on conflict do update set levels = excluded.levels, risk = excluded.risk, groups = excluded.groups,
+            group_keys = excluded.group_keys,
             since = excluded.since - ${overlapMs}`,
     change(db)`
       insert into mail_feeds (account_id, seen)

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { vehicleIdAfter } from '../../fleet/accidents/vehicle.ts';
+import { groupKeysOfVehicle } from '../../fleet/lists/group-keys.ts';
 import type { AccidentNotification, EventNotification } from './payloads.ts';
 
 /* Which notifications pass the filters of webhooks, as SQL. */
@@ -32,10 +33,10 @@ export const isLetThrough = (source: { accountId: string; connectionId: string }
   const ofAccident = vehicleIdAfter(sql`n.value->'accident'`, ownerOf(source));
   const filter = (name: string) => sql.raw(`f.filters->'${name}'`);
   return sql`iif(w.filtered, exists (
-    select 1 from webhooks f left join vehicles v on ${filter('vehicleGroups')} is not null
+    select 1 from webhooks f left join vehicles v on ${filter('groupKeys')} is not null
       and v.id = coalesce(n.value->>'vehicleId', (
         select ${ofAccident} from (select 1) left join accidents a on a.id = n.value->>'eventId'))
-    where f.id = w.webhook_id and ${overlap(filter('vehicleGroups'), sql`v.groups`)}
+    where f.id = w.webhook_id and ${overlap(filter('groupKeys'), groupKeysOfVehicle)}
       and iif(n.value->>'level' = 0,
         n.value->>'$.data.eventRisk' >= coalesce(f.filters->>'minEventRisk', 0)
           and ${overlap(filter('incidentTypes'), sql`n.value->'$.data.translatedIncidentTypes'`)},

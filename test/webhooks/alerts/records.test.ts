@@ -83,8 +83,8 @@ describe('an email is sent', () => {
     expect(emails.sent()).toEqual([]);
   });
 
-  it('of a vehicle of a chosen group, and of one that nobody knows', async () => {
-    await choose([...all, ['groups', 'South']]);
+  it('of a vehicle of a chosen group in any case, and of one that nobody knows', async () => {
+    await choose([...all, ['groups', 'SOUTH']]);
     await send(crash(1, { vin: 'SOUTH' }));
     await run();
     await send(crash(1, { sourceId: 'other', vin: 'NOBODY' }));

@@ -4,12 +4,15 @@
 create table accounts (
   id         text primary key,
   name       text not null,
-  status     text not null default 'active' check (status in ('active', 'suspended')),
+  status     text not null default 'active' check (status in ('active', 'suspended', 'moving', 'moved')),
   created_at integer not null,
-  home       text,                      -- where it lives now, if it has moved to another home: this row stays behind
-  frozen     integer not null default 0, -- 1: nothing of it may be changed, because it is being moved
+  cell       text,                      -- where it is, if it has moved to another cell: this row stays behind
   units      text not null default 'metric' check (units in ('metric', 'imperial')) -- as its users chose for the portal
 ) strict, without rowid;
+-- Jobs leave out the accounts that are moving: usually none, so that nothing is read.
+create index accounts_moving on accounts (id) where status = 'moving';
+-- For a credential that is unknown here, because its account may have moved.
+create index accounts_moved on accounts (cell) where status = 'moved';
 
 -- Nobody's account: connections belong to it from the moment that their deletion begins, so that whoever asks for those
 -- of an account does not find them.
@@ -65,8 +68,8 @@ create index tokens_active_by_connection on tokens (connection_id, created_at, i
 create index tokens_by_expiry on tokens (expires_at) where expires_at is not null;
 create index tokens_by_revocation on tokens (revoked_at) where revoked_at is not null;
 
--- The users of accounts. Whoever has been invited is pending until they have used a link, and may be so in several
--- accounts. Only then does the address belong to an account.
+-- The users of accounts. Whoever has been invited is pending until they have used a link. An address may be a person of
+-- several accounts.
 create table portal_users (
   id              text primary key,
   account_id      text not null references accounts (id),
@@ -78,7 +81,6 @@ create table portal_users (
   role            text not null default 'admin' check (role in ('admin', 'member', 'viewer')),
   time_zone       text                        -- as they chose, by its IANA name, or null for that of their browser
 ) strict, without rowid;
-create unique index portal_users_by_email on portal_users (email) where confirmed_at is not null;
 create unique index portal_users_by_address on portal_users (email, account_id);
 create index portal_users_by_account on portal_users (account_id, created_at, id);
 create index portal_users_alerted on portal_users (account_id, created_at, id)

@@ -1,4 +1,4 @@
--- What the jobs of the service keep: archiving, deletions, the size of the database, and moves to another home.
+-- What the jobs of the service keep: archiving, deletions, and the size of the database.
 
 -- Which days of a connection lie in the archive, so that reading them needs no look into the folders of the bucket.
 -- `parts` are its files, in order. D1 has what they lack, what it has yet to delete, and what came in since.
@@ -41,19 +41,6 @@ create table deletions (
 ) strict, without rowid;
 create index deletions_by_account on deletions (account_id, kind);
 create index deletions_due on deletions (due_at);
-
--- Accounts on their way to another home. The old home has a row of it, and so has the new one.
-create table moves (
-  account_id    text primary key,
-  home          text not null,              -- where it goes, or comes from
-  state         text not null,              -- in the new home: arriving
-  cursor        text not null default '{}', -- how far it has come
-  total         integer not null default 0, -- rows to copy, and copied
-  copied        integer not null default 0,
-  problem       text,
-  started_at    integer not null,           -- since when writes are refused, and until when they were
-  writable_at   integer
-) strict, without rowid;
 
 -- What accounts have asked to have exported. Its files lie in the bucket of the archive, in pieces.
 create table exports (

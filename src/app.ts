@@ -4,12 +4,10 @@ import { ingestRoutes } from './ingest/routes.ts';
 import { healthRoutes, operatorRoutes } from './operator/routes.ts';
 import { newId } from './platform/db/ids.ts';
 import { Refusal } from './platform/errors.ts';
-import { homesOf, mainHome } from './platform/homes/homes.ts';
 import type { App } from './platform/http/context.ts';
 import { allowedMethods, logRequest } from './platform/http/context.ts';
 import { apiVersion } from './platform/http/envelope.ts';
 import { renderFailure } from './platform/http/failures.ts';
-import { requestToFollow } from './platform/http/home.ts';
 import { withinTime } from './platform/http/time.ts';
 import { pageElsewhere, portalRoutes } from './portal/routes.ts';
 import { asksForPage } from './portal/ui/failures.tsx';
@@ -50,10 +48,4 @@ app.notFound((c) => {
   return asksForPage(c) ? pageElsewhere(c) : renderFailure(new Refusal({ kind: 'not found' }), c);
 });
 
-app.onError(async (error, c) => {
-  const request = await requestToFollow(c, error);
-  if (!request) return renderFailure(error, c);
-  // What happens in the account's new home is all there is to say of this request.
-  Object.assign(c.get('caller') ?? {}, { lastUsedAt: Date.now() });
-  return app.fetch(request, homesOf(c.env).get(mainHome), c.executionCtx);
-});
+app.onError(renderFailure);

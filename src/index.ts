@@ -6,16 +6,14 @@ import { noteProbe, type ProbeMessage } from './operator/health/check.ts';
 import { jobs, starters } from './operator/jobs.ts';
 import { config } from './platform/config.ts';
 import type { FieldError } from './platform/errors.ts';
-import { homesOf, mainHome } from './platform/homes/homes.ts';
 import { everyMinute, type JobMessage, runJob } from './platform/jobs/jobs.ts';
-import { fault } from './platform/log.ts';
 import { type PullMessage, pull } from './providers/pull.ts';
 import { leaseMs } from './webhooks/deliveries/claim.ts';
 import { handle } from './webhooks/deliveries/consumer.ts';
 import type { DeliveryMessage } from './webhooks/deliveries/queue.ts';
 
-/** A message of the queue; in homes other than main it has the home's name. */
-export type QueueMessage = (DeliveryMessage | PullMessage | JobMessage | ProbeMessage) & { home?: string };
+/** A message of the queue. */
+export type QueueMessage = DeliveryMessage | PullMessage | JobMessage | ProbeMessage;
 
 export default {
   fetch: app.fetch,
@@ -32,12 +30,10 @@ export default {
   },
 } satisfies ExportedHandler<Env, QueueMessage>;
 
-async function receive(env: Env, { home: name = mainHome, ...message }: QueueMessage): Promise<void> {
-  const home = homesOf(env).get(name);
-  if (!home) return fault('error', { message: 'A message is for a home that does not exist' });
-  if ('job' in message) return runJob(home, jobs, message.job);
-  if ('check' in message) return noteProbe(home, message);
-  return 'pull' in message ? pull(home, message.pull) : handle(home, message);
+function receive(env: Env, message: QueueMessage): Promise<void> {
+  if ('job' in message) return runJob(env, jobs, message.job);
+  if ('check' in message) return noteProbe(env, message);
+  return 'pull' in message ? pull(env, message.pull) : handle(env, message);
 }
 
 /** What a connector sends to `POST /ingest`. */

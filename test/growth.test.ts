@@ -62,7 +62,6 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   connect_links: { kept: 'at most 20 unused ones an account, and one for each connection' },
   pulls: { kept: 'at most one row a connection' },
   pull_refusals: { kept: 'at most 200 a connection (the guide Limits)' },
-  moves: { kept: 'one row for each account that is on its way to another home' },
   names: { kept: 'one or two rows for each vehicle and driver, removed with them' },
   // The customer's own records: as many as their connectors send, each once. They are what the service is for.
   ...Object.fromEntries(recordKinds.map(({ table }) => [getTableName(table), { kept: 'records' }])),

@@ -34,7 +34,7 @@ const inWorkerd = {
   restoreMocks: true,
 };
 
-const outside = 'test/{cli,docs/contract,docs/pages,homes,journey,browser,simulation,structure}/**';
+const outside = 'test/{cli,docs/contract,docs/pages,journey,browser,simulation,structure}/**';
 
 /** Files that set the clock, which new ids remember: each has a Worker of its own. */
 const alone = globSync('test/**/*.test.ts', { cwd: root, exclude: [outside] }).filter((file) =>
@@ -49,23 +49,10 @@ const workerd = (more: object) =>
   }));
 
 /** REPLICA is a second database, which stands for a replica of the first. */
-const oneHome = () => workerd({ d1Databases: { REPLICA: 'replica' } });
-
-const consumer = { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 3 };
-const threeHomes = () =>
-  workerd({
-    d1Databases: { DB_EU: 'fleet-eu', DB_US2: 'fleet-us2', REPLICA: 'replica' },
-    r2Buckets: { ARCHIVE_EU: 'archive-eu', ARCHIVE_US2: 'archive-us2' },
-    queueProducers: {
-      DELIVERIES_EU: { queueName: 'deliveries-eu' },
-      DELIVERIES_US2: { queueName: 'deliveries-us2' },
-    },
-    queueConsumers: { 'deliveries-eu': consumer, 'deliveries-us2': consumer },
-  });
+const inOneWorker = () => workerd({ d1Databases: { REPLICA: 'replica' } });
 
 /**
- * `worker` and `alone` run inside workerd, with real D1, KV and Queues, and `homes` with three homes; `node` drives what
- * people run.
+ * `worker` and `alone` run inside workerd, with real D1, KV and Queues; `node` drives what people run.
  */
 export default defineConfig({
   root,
@@ -80,7 +67,7 @@ export default defineConfig({
     reporters: ['minimal', `${root}test/support/runtime/tally.ts`],
     projects: [
       {
-        plugins: [oneHome()],
+        plugins: [inOneWorker()],
         test: {
           ...inWorkerd,
           name: 'worker',
@@ -88,11 +75,7 @@ export default defineConfig({
           exclude: [outside, ...alone],
         },
       },
-      { plugins: [oneHome()], test: { ...inWorkerd, name: 'alone', include: alone, isolate: true } },
-      {
-        plugins: [threeHomes()],
-        test: { ...inWorkerd, name: 'homes', include: ['test/homes/**/*.test.ts'] },
-      },
+      { plugins: [inOneWorker()], test: { ...inWorkerd, name: 'alone', include: alone, isolate: true } },
       {
         resolve: { alias: { 'cloudflare:workers': `${root}test/simulation/workers.ts` } },
         test: {

@@ -1,4 +1,4 @@
-import { and, eq, isNull, ne, type SQL, sql } from 'drizzle-orm';
+import { and, eq, ne, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { change, type Database, openDatabase, refuseUnless, transaction } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
@@ -7,29 +7,25 @@ import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/
 import { accounts } from '../platform/db/tables.ts';
 import { untilCachesExpire } from '../platform/db/token-cache.ts';
 import { invalid } from '../platform/errors.ts';
-import { nameOf } from '../platform/homes/homes.ts';
 import { note } from './audit/note.ts';
 import { nobody, operatorIn } from './owner.ts';
 
-/** An account and the name of its home. */
-export type Account = Omit<typeof accounts.$inferSelect, 'frozen' | 'home' | 'units'> & { home: string };
+/** An account; one that is moving to another cell is read-only meanwhile. */
+export type Account = Omit<typeof accounts.$inferSelect, 'cell' | 'units'>;
 
-/** A slice of the accounts in this home, oldest first. */
+/** A slice of the accounts, oldest first. */
 export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<Account>> {
   const rows = await openDatabase(env)
     .select()
     .from(accounts)
-    .where(and(ne(accounts.id, nobody), isNull(accounts.home), following(accounts, slice)))
+    .where(and(ne(accounts.id, nobody), ne(accounts.status, 'moved'), following(accounts, slice)))
     .orderBy(accounts.createdAt, accounts.id)
     .limit(slice.limit + 1);
   const { items, ...rest } = sliceOf(rows, slice);
-  return { items: items.map((row) => asAccount(env, row)), ...rest };
+  return { items: items.map(asAccount), ...rest };
 }
 
-const asAccount = (
-  env: Env,
-  { id, name, status, createdAt }: Omit<typeof accounts.$inferSelect, 'frozen' | 'home' | 'units'>,
-): Account => ({ id, name, status, createdAt, home: nameOf(env) });
+const asAccount = ({ id, name, status, createdAt }: Account): Account => ({ id, name, status, createdAt });
 
 /** Creates an account, active at once. */
 export async function createAccount(env: Env, name: string): Promise<Account> {
@@ -39,7 +35,7 @@ export async function createAccount(env: Env, name: string): Promise<Account> {
     db.insert(accounts).values(account),
     note(db, operatorIn(account.id), { action: 'created', subject: 'account', of: self(account.id) }),
   ]);
-  return asAccount(env, account);
+  return asAccount(account);
 }
 
 /** The properties of an account that can change. */
@@ -80,7 +76,7 @@ export async function changeAccount(
   ]);
   if (!account) throw invalid('Unknown account');
   if (status === 'suspended') await untilCachesExpire(env);
-  return asAccount(env, account);
+  return asAccount(account);
 }
 
 /** The units in which the portal shows speeds and distances. */
@@ -128,30 +124,3 @@ export const deleteAccountRow = (db: Database, id: string) =>
     }),
     change(db)`delete from accounts where id = ${id}`,
   ] as const;
-
-/* Statements for the transactions of a move. Of the account's two rows, at most one can be written at any time. */
-
-/** Refuses the account's writes, or allows them again, if `condition` holds. */
-export const setFrozen = (db: Database, accountId: string, frozen: boolean, condition: SQL = sql`true`) =>
-  change(db)`update accounts set frozen = ${frozen ? 1 : 0} where id = ${accountId} and ${condition}`;
-
-/** In the new home: a suspended account without a name, which points to the old home. */
-export const announce = (db: Database, accountId: string, createdAt: number, oldHome: string) =>
-  change(db)`insert into accounts (id, name, status, created_at, home)
-      values (${accountId}, '', 'suspended', ${createdAt}, ${oldHome})
-      on conflict (id) do update set home = excluded.home`;
-
-/** In the new home: makes the account live there, readable but frozen. */
-export const activate = (
-  db: Database,
-  accountId: string,
-  { name, status, units }: { name: string; status: string; units: string },
-) =>
-  change(db)`
-    update accounts set name = ${name}, status = ${status}, units = ${units}, home = null, frozen = 1
-    where id = ${accountId}`;
-
-/** In the old home: points to the new one. Keeps nothing but the account's id. */
-export const leave = (db: Database, accountId: string, newHome: string) =>
-  change(db)`
-    update accounts set name = '', status = 'suspended', home = ${newHome}, frozen = 0 where id = ${accountId}`;

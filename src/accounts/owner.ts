@@ -1,9 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { openDatabase } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
-import { invalid } from '../platform/errors.ts';
-import { askHomes } from '../platform/homes/each.ts';
-import { hasHomes } from '../platform/homes/homes.ts';
+import { invalid, Refusal } from '../platform/errors.ts';
 
 /** The account of connections that are being deleted. */
 export const nobody = '00000000-0000-0000-0000-000000000000';
@@ -11,7 +9,6 @@ export const nobody = '00000000-0000-0000-0000-000000000000';
 /** How to find the account that owns something, by its id. */
 const owners = {
   account: (id: string) => sql`select id as account_id from accounts where id = ${id}`,
-  deletion: (id: string) => sql`select account_id from deletions where id = ${id}`,
   connection: (id: string) => sql`select account_id from connections where id = ${id}`,
   channel: (id: string) => sql`select account_id from alert_channels where id = ${id}`,
   link: (id: string) => sql`select account_id from connect_links where id = ${id}`,
@@ -26,28 +23,16 @@ const owners = {
 
 export type Owned = keyof typeof owners;
 
-/** Whether an account in this home owns something with this id. */
-export async function livesHere(env: Env, kind: Owned, id: string): Promise<boolean> {
-  const found = await openDatabase(env).all(
-    sql`select 1 from accounts where id in (${owners[kind](id)}) and home is null`,
+/**
+ * For something of ours that is unknown here, such as a credential: it may be of an account that has moved.
+ *
+ * @throws Refusal: moved, if there are such accounts
+ */
+export async function refuseIfMoved(env: Env): Promise<void> {
+  const moved = await openDatabase(env).all<{ cell: string }>(
+    sql`select distinct cell from accounts where status = 'moved'`,
   );
-  return found.length > 0;
-}
-
-/** The account of an address in another home. Homes that do not respond are skipped. */
-export async function ownerElsewhere(env: Env, email: string): Promise<string | undefined> {
-  if (!hasHomes(env)) return undefined;
-  const asked = await askHomes(env, (home) => ownerOf(home, email));
-  return asked.find(([home, owner]) => home !== env && owner)?.[1];
-}
-
-/** The account of an address in this home. */
-export async function ownerOf(env: Env, email: string): Promise<string | undefined> {
-  const [owner] = await openDatabase(env).all<{ id: string }>(
-    sql`select a.id from portal_users u join accounts a on a.id = u.account_id and a.home is null
-      where u.email = ${email} and u.confirmed_at is not null`,
-  );
-  return owner?.id;
+  if (moved.length > 0) throw new Refusal({ kind: 'moved', cells: moved.map(({ cell }) => cell) });
 }
 
 /** An operator acting in an account. The caller must have authenticated them. */

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { type Database, refuseUnless, statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
@@ -8,16 +8,15 @@ import { dayMs, hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import type { Role } from '../platform/roles.ts';
 import { note } from './audit/note.ts';
-import { ownerElsewhere } from './owner.ts';
 
 /** A person who can sign in to an account's portal; pending until `confirmedAt`, their first sign-in. */
 export type PortalUser = typeof portalUsers.$inferSelect;
 
 /**
  * Adds a pending person to the caller's account; an existing one stays unchanged. The first person of an account
- * becomes an admin, whatever `role` says. For operators, who may learn which account an address belongs to.
+ * becomes an admin, whatever `role` says.
  *
- * @throws Refusal: invalid, when the account does not exist or the address belongs to another account, which it names
+ * @throws Refusal: invalid, when the account does not exist or the person has signed in to it
  */
 export async function addPortalUser(
   env: Env,
@@ -26,46 +25,34 @@ export async function addPortalUser(
   role: Role,
 ): Promise<PortalUser> {
   const { accountId } = caller;
-  const elsewhere = await ownerElsewhere(env, email);
-  if (elsewhere) throw belongsTo(`the account ${elsewhere}`);
-  const [, [owner], , , [user]] = await asCaller(env, caller, (db) => [
+  const [, , , [user]] = await asCaller(env, caller, (db) => [
     refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
-    db
-      .select({ accountId: portalUsers.accountId })
-      .from(portalUsers)
-      .where(and(eq(portalUsers.email, email), isNotNull(portalUsers.confirmedAt))),
-    insertPending(db, accountId, { email, role }, sql`not exists (${confirmed(email)})`),
+    insertPending(db, accountId, { email, role }),
     noteInvited(db, caller, { email, role }),
     db
       .select()
       .from(portalUsers)
       .where(and(eq(portalUsers.email, email), eq(portalUsers.accountId, accountId))),
   ]);
-  if (user && !owner) return user;
-  throw belongsTo(owner?.accountId === accountId ? 'this account' : `the account ${owner?.accountId}`);
+  if (user && user.confirmedAt === null) return user;
+  const message = 'belongs to this account already';
+  throw invalid('This address cannot be added', [{ field: 'email', message }]);
 }
 
-const belongsTo = (whose: string) =>
-  invalid('This address cannot be added', [{ field: 'email', message: `belongs to ${whose} already` }]);
-
-const confirmed = (email: string) =>
-  sql`select 1 from portal_users where email = ${email} and confirmed_at is not null`;
-
 /**
- * The statement that adds a pending person if `condition` holds. A pending one gets the new role; one who has signed in
+ * The statement that adds a pending person. A pending one gets the new role; one who has signed in
  * stays unchanged. The first person of an account becomes an admin.
  */
 export const insertPending = (
   db: Database,
   accountId: string,
   { email, role }: { email: string; role: Role },
-  condition: SQL,
 ) =>
   statement(db)`
     insert into portal_users (id, account_id, email, created_at, role)
     select ${newId()}, ${accountId}, ${email}, ${Date.now()}, iif(
       exists (select 1 from portal_users where account_id = ${accountId} and email <> ${email}), ${role}, 'admin')
-    where ${condition}
+    where true
     on conflict (email, account_id) do update set role = excluded.role
       where confirmed_at is null and role <> excluded.role`;
 
@@ -205,7 +192,7 @@ export async function invite(
     ),
     statement(db)`delete from portal_users where account_id = ${accountId} and confirmed_at is null
         and created_at <= ${now - pendingMs}`,
-    insertPending(db, accountId, { email, role }, sql`true`),
+    insertPending(db, accountId, { email, role }),
     noteInvited(db, caller, { email, role }),
     statement<{ emailed: number }>(db)`
       insert into invitations (account_id, id, email, sent_at, emailed)

@@ -1,6 +1,6 @@
+import { mainCell } from '../platform/cells.ts';
 import { config } from '../platform/config.ts';
 import { base64url, checksum, hasChecksum, type Purpose } from '../platform/crypto.ts';
-import { mainHome } from '../platform/homes/homes.ts';
 
 /** What a person's secret is for: a browser session, or a link that starts one. */
 export type SecretKind = Exclude<Purpose, 'credential' | 'tick'>;
@@ -17,15 +17,14 @@ export async function newSecret(
   return random + (await checksum(config(env).headerKeys, kind, random));
 }
 
-/** A secret prefixed with the name of its home and a dot, unless that is main. */
-export const withHome = (home: string, secret: string): string =>
-  home === mainHome ? secret : `${home}.${secret}`;
-
-/** Splits what `withHome` made. */
-export function splitSecret(value: string): { home: string; secret: string } {
-  const [secret = '', home = mainHome] = value.split('.', 2).reverse();
-  return { home, secret };
+/** A secret prefixed with the name of this cell and a dot, unless that is main. */
+export function withCell(env: Env, secret: string): string {
+  const { cell } = config(env);
+  return cell === mainCell ? secret : `${cell}.${secret}`;
 }
+
+/** The secret in what `withCell` made, whichever cell that was. */
+export const secretIn = (value: string): string => value.slice(value.indexOf('.') + 1);
 
 /** Whether `newSecret` made this secret. Needs no I/O, and does not say whether it is still valid. */
 export const isSecret = (env: Env, kind: SecretKind, secret: string): Promise<boolean> =>

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { mainHome } from '../platform/homes/names.ts';
-import { chooseAccount, createMissing, homesToDeploy, lookUp, originOf } from './deploy/account.ts';
+import { chooseAccount, createMissing, lookUp, originOf, placeBeside } from './deploy/account.ts';
 import { apiFor, credentials, granted, queryIn } from './deploy/api.ts';
 import { checkService } from './deploy/check.ts';
 import { type Key, keepMissing, operatorKeyFile } from './deploy/keys.ts';
@@ -62,31 +61,24 @@ async function deploy(settings: Settings): Promise<void> {
   const folder = join(localDirectory, 'deploy', account.id, plan.worker);
   const origin = await originOf(api, plan);
   const query = queryIn(api);
-  const homes = homesToDeploy(plan, found);
+  const place = placeBeside(found.database, plan.place);
   const keys = keepMissing(folder, plan, found);
-  for (const { name, found, place } of homes)
-    if (!found) warn(placeWarning(name, place));
-    else if (place.location)
-      warn(`the database ${found.name} exists already: --location ${place.location} cannot move it`);
-  const ids = await createMissing(api, plan, found, homes, report);
-  if (!ids.homes[0]?.bucket) warn(noArchive);
+  if (!found.database) warn(placeWarning(place));
+  else if (place.location)
+    warn(`the database ${plan.database} exists already: --location ${place.location} cannot move it`);
+  const ids = await createMissing(api, plan, found, place, report);
+  if (!ids.bucket) warn(noArchive);
   const configuration = plan.configuration(ids, origin);
   const config = writeConfiguration(folder, configuration);
-  for (const { name, database } of ids.homes) {
-    const where = homes.length > 1 ? ` in the home ${name}` : '';
-    const applied = await migrate(wrangler, query, config, database, where);
-    report(applied.length > 0 ? `Applied ${applied.join(', ')}${where}` : `No migrations to apply${where}`);
-    await mustHaveSchema(query, database);
-  }
+  const database = { id: ids.database, name: plan.database };
+  const applied = await migrate(wrangler, query, config, database);
+  report(applied.length > 0 ? `Applied ${applied.join(', ')}` : 'No migrations to apply');
+  await mustHaveSchema(query, database);
   if (plan.replicas) {
     const body = { read_replication: { mode: 'auto' } };
-    for (const { database } of ids.homes)
-      await granted(
-        'Turning on read replication',
-        v.unknown(),
-        api(`/d1/database/${database.id}`, { method: 'PUT', body }),
-      );
-    report('Lists are read from replicas of the database of each home');
+    const turnedOn = api(`/d1/database/${database.id}`, { method: 'PUT', body });
+    await granted('Turning on read replication', v.unknown(), turnedOn);
+    report('Lists are read from replicas of the database');
   }
   const consequences = await upload(wrangler, folder, configuration, keys);
   const secrets = keys.map(({ secret }) => secret).join(' and ');
@@ -114,17 +106,12 @@ async function rehearse(settings: Settings): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'fleet-dry-run-'));
   try {
     const size = await tryUpload(wranglerFor(), writeConfiguration(folder, plan.configuration()));
-    const homes = [{ name: mainHome, place: plan.place }, ...(plan.home ? [plan.home] : [])];
-    const parts = homes.map(({ name, place }) => {
-      const { database, bucket, queues } = plan.partsOf(name);
-      return `
-     in the home ${name}: the database ${database}, the bucket ${bucket} and the queues ${queues.join(', ')};
-     ${placeWarning(name, place)}`;
-    });
     console.log(`A deploy of ${plan.worker} would
-  1. find or create the KV namespace ${plan.namespace}, and${parts.join('')}
+  1. find or create the KV namespace ${plan.namespace}, the database ${plan.database},
+     the bucket ${plan.bucket} and the queues ${plan.queues.join(', ')};
+     ${placeWarning(plan.place)}
   2. create the secrets that the Worker lacks: ${plan.secrets.join(', ')}
-  3. apply the migrations that the database of each home lacks, while the old code keeps serving
+  3. apply the migrations that the database lacks, while the old code keeps serving
   4. upload the Worker (${size})
   5. wait until it responds, and check its dependencies
 

@@ -5,7 +5,6 @@ import { listDeliveriesCommand } from './operate/deliveries.ts';
 import { type Derived, derived } from './operate/derive.ts';
 import { exportCommand } from './operate/export.ts';
 import { importCommand } from './operate/import.ts';
-import { moveAccountCommand } from './operate/moves.ts';
 import { auditCommand, removeUserCommand } from './operate/people.ts';
 import { printable } from './operate/print.ts';
 import { replayCommand } from './operate/replay.ts';
@@ -27,11 +26,10 @@ const groups: { [name: string]: [about: string, commands: (Derived | (() => Comm
         { status: 'active' },
         'Activate an account, and cancel its deletion',
       ],
-      moveAccountCommand,
       deleteAccountCommand,
     ],
   ],
-  home: ['Show the homes: where accounts live', [['list', 'GET /homes']]],
+  cell: ['Show how full the database is', [['show', 'GET /cell']]],
   connection: [
     'Manage connections: the data sources of an account',
     [

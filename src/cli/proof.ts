@@ -8,21 +8,12 @@ import { root } from './project/paths.ts';
 /** Each seed's simulation has 1,000 days of its own, until the year 7500. */
 const maxSeed = 2000;
 
-/** The tests that are random, kill the service, hang its stores, or move an account. */
-const all = [
-  'journey/kill',
-  'journey/hang',
-  'homes/moves',
-  'simulation',
-  'counts',
-  'pages',
-  'across',
-  'generated',
-];
+/** The tests that are random, kill the service, or hang its stores. */
+const all = ['journey/kill', 'journey/hang', 'simulation', 'counts', 'pages', 'across', 'generated'];
 
 const { seed, steps } = new Command('npm run proof --')
   .description(
-    'Runs at full size the tests that try what is random, kill the service, have its stores hang or move an account: an ' +
+    'Runs at full size the tests that try what is random, kill the service, or have its stores hang: an ' +
       'hour. With a seed or a number of steps it only simulates the service.',
   )
   .option('--seed <number>', 'what to simulate first; the same again is the same', wholeNumber(1, maxSeed))

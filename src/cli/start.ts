@@ -9,7 +9,6 @@ import { type Stack, startStack } from './local/stack.ts';
 import { operatorOf } from './operate/client.ts';
 import { wholeNumber } from './operate/context.ts';
 import { printable } from './operate/print.ts';
-import { furtherHomes } from './project/homes.ts';
 import { localDirectory } from './project/paths.ts';
 
 const program = new Command('npm start --')
@@ -21,7 +20,6 @@ const program = new Command('npm start --')
     8787,
   )
   .option('--quiet', 'send no sample events: nothing happens until you send something')
-  .option('--homes <names>', 'run several homes, such as main,eu,us2', furtherHomes, [])
   .option(
     '--isolates <count>',
     'run the service in so many isolates, as Cloudflare does',
@@ -30,11 +28,10 @@ const program = new Command('npm start --')
   )
   .option('--fresh', 'delete all data of earlier runs first')
   .parse();
-const { port, quiet, fresh, homes, isolates } = program.opts<{
+const { port, quiet, fresh, isolates } = program.opts<{
   port: number;
   quiet?: boolean;
   fresh?: boolean;
-  homes: string[];
   isolates: number;
 }>();
 
@@ -61,7 +58,7 @@ async function run(): Promise<void> {
   if (fresh) forgetRuns();
   const before = readDemo();
   console.log('Starting the service with local D1, KV and Queues …');
-  stack = await startStack({ directory: localDirectory, port, homes, isolates });
+  stack = await startStack({ directory: localDirectory, port, isolates });
   const { baseUrl, operatorKey, certificates, minute } = stack;
   const receiver = await startReceiver(certificates, port + 1, (received) =>
     console.log(printable(lineOf(received))),

@@ -3,7 +3,6 @@ import { operatorIn } from '../accounts/owner.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
 import { openDatabase } from '../platform/db/database.ts';
 import { dayMs } from '../platform/durations.ts';
-import { askHomes } from '../platform/homes/each.ts';
 import { type DeliveryOfEvent, deliveriesOf } from '../webhooks/deliveries/queries.ts';
 
 /** How many events and accidents of a VIN are followed, and how far back. */
@@ -16,7 +15,7 @@ type Notified = { accountId: string; account: string; eventId: string };
 export type FoundDelivery = Notified & DeliveryOfEvent;
 
 /**
- * The deliveries of an event or accident, or of the latest ones of a VIN in 30 days, in all accounts of all homes,
+ * The deliveries of an event or accident, or of the latest ones of a VIN in 30 days, in all accounts,
  * newest first. By VIN it reads a few rows per account, and the accidents of these days.
  */
 export async function findDeliveries(
@@ -24,20 +23,11 @@ export async function findDeliveries(
   by: { eventId: string } | { vin: string },
   now = Date.now(),
 ): Promise<FoundDelivery[]> {
-  const found = await askHomes(env, (home) => findIn(home, by, now));
-  return found.flatMap(([, deliveries]) => deliveries).sort((a, b) => b.createdAt - a.createdAt);
-}
-
-async function findIn(
-  home: Env,
-  by: { eventId: string } | { vin: string },
-  now: number,
-): Promise<FoundDelivery[]> {
   const events =
     'eventId' in by
       ? sql`select ${by.eventId} as event_id, 0`
       : withVin(vinOf(by.vin) || by.vin, now - backMs);
-  const notified = await openDatabase(home).all<Notified>(sql`
+  const notified = await openDatabase(env).all<Notified>(sql`
     select a.id as accountId, a.name as account, e.event_id as eventId
     from (${events} order by 2 desc limit ${maxEvents}) e
     cross join accounts a on a.id = coalesce(
@@ -45,11 +35,11 @@ async function findIn(
       (select account_id from notifications where event_id = e.event_id limit 1))`);
   const found = await Promise.all(
     notified.map(async (one) => {
-      const { deliveries } = await deliveriesOf(home, operatorIn(one.accountId), one.eventId);
+      const { deliveries } = await deliveriesOf(env, operatorIn(one.accountId), one.eventId);
       return deliveries.map((delivery) => ({ ...one, ...delivery }));
     }),
   );
-  return found.flat();
+  return found.flat().sort((a, b) => b.createdAt - a.createdAt);
 }
 
 const withVin = (vin: string, since: number): SQL => sql`

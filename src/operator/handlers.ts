@@ -1,7 +1,6 @@
-import type * as v from 'valibot';
-import { changeAccount, createAccount } from '../accounts/accounts.ts';
-import { listAudit } from '../accounts/audit/list.ts';
-import { livesHere, operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
+import { changeAccount, createAccount, listAccounts } from '../accounts/accounts.ts';
+import { listAllAudit, listAudit } from '../accounts/audit/list.ts';
+import { operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
 import { addPortalUser, listPortalUsers, type PortalUser, removePortalUser } from '../accounts/people.ts';
 import { createSignInLinks, signInUrl } from '../accounts/sessions.ts';
 import { issueToken, listTokens, revokeToken } from '../accounts/tokens/service.ts';
@@ -11,15 +10,10 @@ import { repairDay } from '../fleet/archive/remove.ts';
 import { type Connection, sliceConnections, updateConnection } from '../fleet/connections.ts';
 import { listExports, operators, requestExport } from '../fleet/exports/exports.ts';
 import { setVehicleExternalId } from '../fleet/external-ids.ts';
-import { beginMove, estimateMove } from '../homes/moves/begin.ts';
-import { cancelMove } from '../homes/moves/end.ts';
-import { continueMove } from '../homes/moves/run.ts';
-import { findMoveAnywhere, type Move } from '../homes/moves/state.ts';
 import { config } from '../platform/config.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { invalid } from '../platform/errors.ts';
 import { timestamp } from '../platform/fields.ts';
-import { homesOf, mainHome, nameOf } from '../platform/homes/homes.ts';
 import {
   connectProvider,
   pausePull,
@@ -43,26 +37,20 @@ import { findDelivery, listDeliveries, locateDelivery } from '../webhooks/delive
 import { listReceivers } from '../webhooks/deliveries/receivers.ts';
 import { countReplayable, replay, replayOne, sendNow } from '../webhooks/deliveries/replay.ts';
 import { setPaused, setReceiverLimits } from '../webhooks/service.ts';
-import type { Move as MoveReply } from './api/moves.ts';
 import type { operations } from './api/operations.ts';
+import { showCell } from './cell.ts';
 import { activateAccount, deleteAccount, deleteConnection, eraseDriver } from './deletion/accept.ts';
-import { continueDeletion, type Deletion, stepNames } from './deletion/run.ts';
+import { continueDeletion, type Deletion, listDeletions, stepNames } from './deletion/run.ts';
 import { findDeliveries } from './find-deliveries.ts';
 import type { Handlers } from './handler.ts';
 import { checkService } from './health/check.ts';
-import { listAllAccounts, listAllDeletions, listEverybodysAudit, listHomes } from './homes.ts';
 import { status } from './status.ts';
 
 /** What handles each operation of `api/`, by its name. */
 export const handlers: Handlers<typeof operations> = {
-  listAccounts: ({ env, slice }) => listAllAccounts(env, slice),
+  listAccounts: ({ env, slice }) => listAccounts(env, slice),
 
-  async createAccount({ env, body: { name, home = mainHome } }) {
-    const there = homesOf(env).get(home);
-    if (there) return createAccount(there, name);
-    const must = `must be one of ${[...homesOf(env).keys()].join(', ')}`;
-    throw invalid(`home ${must}`, [{ field: 'home', message: must }]);
-  },
+  createAccount: ({ env, body: { name } }) => createAccount(env, name),
 
   changeAccount: ({ env, id, body }) =>
     body.status === 'active' ? activateAccount(env, id, body.name) : changeAccount(env, id, body),
@@ -99,7 +87,7 @@ export const handlers: Handlers<typeof operations> = {
     return { url: signInUrl(env, link) };
   },
 
-  listAudit: ({ env, slice }) => listEverybodysAudit(env, slice),
+  listAudit: ({ env, slice }) => listAllAudit(env, slice),
   listAccountAudit: ({ env, caller, slice }) => listAudit(env, caller, slice),
 
   async listAccountConnections({ env, caller, slice }) {
@@ -207,37 +195,15 @@ export const handlers: Handlers<typeof operations> = {
     return channel;
   },
 
-  async showMove({ env, id }) {
-    const found = await findMoveAnywhere(env, id);
-    if (found) return { move: shown(found.from, found.move, found.move.state) };
-    const isKnown = await livesHere(env, 'account', id);
-    return { move: null, ...(isKnown && { estimate: await estimateMove(env, id) }) };
-  },
-
-  /** Begins a move, or continues it for some seconds: is called until it is done. */
-  async moveAccount({ env, id, body: { to } }) {
-    const known = await findMoveAnywhere(env, id);
-    const isOnItsWay = known !== undefined && known.move.home === to && known.move.state !== 'cancelling';
-    if (!isOnItsWay) await beginMove(env, id, to);
-    return goOn(env, id);
-  },
-
-  async cancelMove({ env, id }) {
-    const found = await findMoveAnywhere(env, id);
-    if (!found) throw invalid('The account is not being moved');
-    if (found.move.state !== 'cancelling') await cancelMove(found.from, id);
-    return goOn(env, id);
-  },
-
   deleteAccount: async ({ env, id, body }) => progress(await deleteAccount(env, id, body)),
   deleteConnection: async ({ env, caller, id, body }) =>
     progress(await deleteConnection(env, caller, id, body.name)),
   eraseDriver: async ({ env, caller, id }) => progress(await eraseDriver(env, caller, id)),
-  listDeletions: async ({ env }) => (await listAllDeletions(env)).map(withSteps),
+  listDeletions: async ({ env }) => (await listDeletions(env)).map(withSteps),
   continueDeletion: async ({ env, id }) => progress(await continueDeletion(env, id)),
 
   status: ({ env }) => status(env),
-  listHomes: ({ env }) => listHomes(env),
+  showCell: ({ env }) => showCell(env),
   checkService: ({ env, body }) => checkService(env, body.schema),
 };
 
@@ -278,24 +244,6 @@ async function receiverAfter(asked: Asked, action: (asked: Asked) => Promise<unk
 type Located = NonNullable<Awaited<ReturnType<typeof locateDelivery>>>;
 
 const show = (env: Env, { accountId, ...key }: Located) => findDelivery(env, operatorIn(accountId), key);
-
-async function goOn(env: Env, id: string) {
-  const found = await findMoveAnywhere(env, id);
-  if (!found) throw invalid('The account is not being moved');
-  const { move, last = found.move } = await continueMove(found.from, id);
-  const ended = last.state === 'cancelling' ? 'cancelled' : 'done';
-  return { move: shown(found.from, move ?? last, move?.state ?? ended) };
-}
-
-/** A move in its current or final state. */
-const shown = (from: Env, move: Move, state: v.InferInput<typeof MoveReply>['state']) => ({
-  ...move,
-  from: nameOf(from),
-  to: move.home,
-  state,
-  rows: Math.max(move.total, move.copied),
-  refusedForMs: (move.writableAt ?? Date.now()) - move.startedAt,
-});
 
 const progress = (deletion: Deletion | undefined) => ({ deletion: deletion ? withSteps(deletion) : null });
 

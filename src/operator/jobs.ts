@@ -5,7 +5,6 @@ import { exportJob } from '../fleet/exports/exports.ts';
 import { prepareExports, pruneExports } from '../fleet/exports/run.ts';
 import { pruneChanges } from '../fleet/note-changes.ts';
 import { countEvents, countsAreDue } from '../fleet/trends/job.ts';
-import { continueMoves, movesAreDue } from '../homes/moves/run.ts';
 import type { Job, Jobs } from '../platform/jobs/jobs.ts';
 import { reEncrypt } from '../platform/jobs/re-encrypt.ts';
 import { healthAlertsAreDue, noteSilences, sendHealthAlerts } from '../providers/health-alerts.ts';
@@ -20,7 +19,7 @@ import { addUpWaits } from '../webhooks/service-levels.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
 import { noteSize } from './health/service.ts';
 
-/** What the cron does itself in each home and minute: it finds what is due, and sends messages. */
+/** What the cron does itself each minute: it finds what is due, and sends messages. */
 export const starters = { sweep, 'start pulls': startPulls };
 
 const whenDue = (isDue: Extract<Job, { every: 'minute' }>['isDue'], run: Job['run']): Job => ({
@@ -30,9 +29,8 @@ const whenDue = (isDue: Extract<Job, { every: 'minute' }>['isDue'], run: Job['ru
 });
 const hourly = (run: Job['run']): Job => ({ every: 'hour', run });
 
-/** Everything that runs in each home from time to time. */
+/** Everything that runs from time to time. */
 export const jobs: Jobs = {
-  moves: whenDue(movesAreDue, continueMoves),
   deletions: whenDue(deletionsAreDue, continueDeletions),
   trends: whenDue(countsAreDue, countEvents),
   alerts: whenDue(alertsAreDue, sendAlerts),

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { createdAtOf } from '../platform/db/ids.ts';
-import { homesOf } from '../platform/homes/homes.ts';
 import { countedHours, hourOf } from '../webhooks/deliveries/counts.ts';
 import { levelsOf, type ServiceLevel, selectWaits } from '../webhooks/service-levels.ts';
 import { maxPendingCounted } from './api/operation.ts';
@@ -32,27 +31,25 @@ const metrics = {
 };
 
 type Value = number | null | undefined;
-/** What was measured in a home: values, by label if there are several; what is unknown is not shown. */
+/** What was measured: values, by label if there are several; what is unknown is not shown. */
 type Measured = { [metric in keyof typeof metrics]?: Value | { [label: string]: Value } };
 
-/** All homes' metrics in the text format of Prometheus. A home that does not respond has fewer. */
+/** The metrics in the text format of Prometheus; fewer if D1 does not respond. */
 export async function metricsText(env: Env): Promise<string> {
-  const homes = await Promise.all(
-    [...homesOf(env)].map(async ([name, home]) => [name, await measure(home)] as const),
-  );
-  const lines = Object.entries(metrics).flatMap(([name, help]) => [
-    `# HELP ${name} ${help}`,
-    `# TYPE ${name} gauge`,
-    ...homes.flatMap(([home, measured]) => {
-      const { [name as keyof Measured]: found } = measured;
-      const values = typeof found === 'object' && found ? Object.entries(found) : [['', found] as const];
-      return values.flatMap(([label, number]) =>
+  const measured = await measure(env);
+  const lines = Object.entries(metrics).flatMap(([name, help]) => {
+    const { [name as keyof Measured]: found } = measured;
+    const values = typeof found === 'object' && found ? Object.entries(found) : [['', found] as const];
+    return [
+      `# HELP ${name} ${help}`,
+      `# TYPE ${name} gauge`,
+      ...values.flatMap(([label, number]) =>
         typeof number === 'number'
-          ? [`${name}{home="${home}"${label && `,${label}`}} ${Number.isFinite(number) ? number : '+Inf'}`]
+          ? [`${name}${label && `{${label}}`} ${Number.isFinite(number) ? number : '+Inf'}`]
           : [],
-      );
-    }),
-  ]);
+      ),
+    ];
+  });
   return `${lines.join('\n')}\n`;
 }
 

@@ -1,27 +1,23 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
-import { livesHere, type Owned, operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
+import { type Owned, operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
 import { openFile } from '../fleet/exports/exports.ts';
 import { config } from '../platform/config.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import type { Slice } from '../platform/db/slices.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
 import { parse, parseQuery } from '../platform/fields.ts';
-import { askHomes } from '../platform/homes/each.ts';
-import { hasHomes, homesOf, nameOf } from '../platform/homes/homes.ts';
 import { readJson, readNothing } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { file, ok } from '../platform/http/envelope.ts';
-import { enterHome } from '../platform/http/home.ts';
 import { limitByAddress } from '../platform/http/limits.ts';
 import { cursorFor, requestedSlice, SliceParameters } from '../platform/http/slices.ts';
-import { locateDelivery } from '../webhooks/deliveries/queries.ts';
 import type { Operation } from './api/operation.ts';
 import { operations } from './api/operations.ts';
 import { owned } from './handler.ts';
 import { handlers } from './handlers.ts';
-import { checkHomes, problemIn, warningIn } from './health/service.ts';
+import { checkHealth, problemOf, warningOf } from './health/service.ts';
 import { metricsText } from './metrics.ts';
 
 /**
@@ -62,7 +58,6 @@ operatorRoutes.get('/metrics', async (c) => {
 
 operatorRoutes.get('/accounts/:id/exports/:export/:file', async (c) => {
   const { id, export: exportId, file: name } = c.req.param();
-  await enterHomeOf(c, 'GET /accounts/:id/exports', id);
   return file(c, await openFile(c.env, operatorIn(id), exportId, name));
 });
 
@@ -75,10 +70,10 @@ const retryAfter = 60;
  */
 export const healthRoutes = new Hono<App>().get('/health', async (c) => {
   await limitByAddress(c, 'HEALTH_LIMIT');
-  const data = await checkHomes(c.env);
-  const message = problemIn(data);
+  const data = await checkHealth(c.env);
+  const message = problemOf(data);
   if (message) throw new Refusal({ kind: 'unhealthy', message, retryAfter, data });
-  return ok(c, warningIn(data) ?? 'Healthy', data);
+  return ok(c, warningOf(data) ?? 'Healthy', data);
 });
 
 const maxBodyBytes = 64 * 1024;
@@ -92,7 +87,6 @@ async function respond(c: Context, operation: Operation, handler: (asked: never)
     ? parseQuery(operation.query ?? (slice ? SliceParameters : Nothing), c.req.query())
     : undefined;
   const { id = '', userId } = c.req.param();
-  await enterHomeOf(c, operation.call, id);
   const caller = await callerIn(c.env, operation.call, id);
   const asked = { env: c.env, id, userId, caller, body, query, slice };
   const found = await handler(asked as never); // has what the operation declares, and more
@@ -109,36 +103,6 @@ const listOf = (call: string): string => call.split('/')[1] ?? '';
 
 const ownedIn = (call: string): Owned | undefined =>
   new Map<string, Owned>(Object.entries(owned)).get(listOf(call));
-
-/**
- * Handles a request in the home of what its id names. The id does not name the home, so all are asked; with a single
- * home none is.
- *
- * @throws Refusal: unavailable, when no home has it and one does not respond
- */
-async function enterHomeOf(c: Context, call: string, id: string): Promise<void> {
-  const isThere = hasHomes(c.env) && lookFor(call, id, c.req.query('webhookId'));
-  if (!isThere) return;
-  // Asked twice: during a move, each home may have been asked while the other had it.
-  const home = (await homeWith(c.env, isThere)) ?? (await homeWith(c.env, isThere));
-  if (home) enterHome(c, nameOf(home));
-}
-
-async function homeWith(env: Env, isThere: (home: Env) => Promise<boolean>): Promise<Env | undefined> {
-  const asked = await askHomes(env, isThere);
-  const found = asked.find(([, there]) => there);
-  if (!found && asked.length < homesOf(env).size) throw new Refusal({ kind: 'unavailable', retryAfter: 60 });
-  return found?.[0];
-}
-
-/** How to ask a home for what a request names; undefined if it names nothing. */
-function lookFor(call: string, id: string, webhookId: string | undefined) {
-  const list = listOf(call);
-  if (list === 'deliveries' && id) return async (home: Env) => (await locateDelivery(home, id)) !== undefined;
-  if (list === 'deliveries' && webhookId) return (home: Env) => livesHere(home, 'webhook', webhookId);
-  const kind = list === 'deletions' ? 'deletion' : ownedIn(call);
-  return kind && id ? (home: Env) => livesHere(home, kind, id) : undefined;
-}
 
 /** An operator in the account that owns what the path names. @throws Refusal: invalid, for an unknown id */
 async function callerIn(env: Env, call: string, id: string): Promise<Caller | undefined> {

@@ -4,7 +4,6 @@ import { config } from '../platform/config.ts';
 import { openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { createdAtOf, firstIdAt } from '../platform/db/ids.ts';
 import { dayMs } from '../platform/durations.ts';
-import { askHomes } from '../platform/homes/each.ts';
 import { countEncrypted } from '../platform/jobs/re-encrypt.ts';
 import { needsCover } from '../providers/connect.ts';
 import { pausedAfterMs } from '../webhooks/alerts/alerts.ts';
@@ -15,24 +14,19 @@ import { pendingWebhooks } from '../webhooks/deliveries/sweep.ts';
 import { levelsOf, selectWaits } from '../webhooks/service-levels.ts';
 import { maxFailedCounted, maxListed, maxPendingCounted } from './api/operation.ts';
 import type { DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
-import { checkHomes, problemIn, warningIn } from './health/service.ts';
+import { checkHealth, problemOf, warningOf } from './health/service.ts';
 
 /** An accident is listed when its delivery has taken this long. */
 const accidentWaitsMs = 30_000;
 
 /**
- * The operators' overview: the service's health, and the deliveries of all homes that respond, home by home.
+ * The operators' overview: the service's health, and its deliveries.
  *
- * @throws Refusal: unavailable, when the only home does not respond
+ * @throws Refusal: unavailable
  */
 export async function status(env: Env, now = Date.now()): Promise<v.InferInput<typeof StatusReport>> {
-  const [health, asked] = await Promise.all([
-    checkHomes(env),
-    askHomes(env, (home) => deliveryStatus(home, now)),
-  ]);
-  const homes = asked.map(([, found]) => found);
-  const waiting = homes.flatMap((found) => found.waiting);
-  const failing = homes.flatMap((found) => found.failing);
+  const [health, found] = await Promise.all([checkHealth(env), deliveryStatus(env, now)]);
+  const { waiting, failing, accidents, counted, connections, uncovered, encrypted } = found;
   const sumOf = (key: 'pending' | 'due') =>
     Math.min(
       waiting.reduce((total, one) => total + one[key], 0),
@@ -40,32 +34,26 @@ export async function status(env: Env, now = Date.now()): Promise<v.InferInput<t
     );
   const [pending, due] = [sumOf('pending'), sumOf('due')];
   const headerKeys = withKeys(
-    homes.flatMap(({ encrypted }) => encrypted),
+    encrypted,
     config(env).headerKeys.map(({ id }) => id),
   );
   return {
-    problem: problemIn(health) ?? keyProblem(headerKeys) ?? null,
-    warning: warningIn(health) ?? null,
+    problem: problemOf(health) ?? keyProblem(headerKeys) ?? null,
+    warning: warningOf(health) ?? null,
     health,
     pending,
     due,
     later: pending - due,
     oldestPendingAt:
       waiting.length > 0 ? Math.min(...waiting.map(({ oldest }) => createdAtOf(oldest))) : null,
-    serviceLevels: levelsOf(
-      homes.flatMap(({ counted }) => counted),
-      waiting,
-      now,
-    ),
-    accidents: homes.flatMap(({ accidents }) =>
-      accidents.map((one) => ({ ...one, createdAt: createdAtOf(one.deliveryId) })),
-    ),
+    serviceLevels: levelsOf(counted, waiting, now),
+    accidents: accidents.map((one) => ({ ...one, createdAt: createdAtOf(one.deliveryId) })),
     failing: failing.map((row) => ({ ...row, lastFailure: JSON.parse(row.lastFailure ?? 'null') })),
     paused: failing.flatMap(({ pausedSince, ...one }) =>
       pausedSince !== null && pausedSince <= now - pausedAfterMs ? [{ ...one, pausedSince }] : [],
     ),
-    connections: homes.flatMap(({ connections }) => connections),
-    uncovered: homes.flatMap(({ uncovered }) => uncovered),
+    connections,
+    uncovered,
     headerKeys,
   };
 }
@@ -89,7 +77,7 @@ function keyProblem(keys: HeaderKey[]): string | undefined {
 }
 
 /**
- * The state of deliveries and connections of a home, and whose deliveries fail. Reads a bounded number of rows: 10,000 pending
+ * The state of deliveries and connections, and whose deliveries fail. Reads a bounded number of rows: 10,000 pending
  * deliveries of accidents and of events, two counters of each webhook, the 100 newest failed deliveries of each of the
  * 1,000 webhooks with the most failures in a row, 720 counters and 100 retries of each of the 20 worst, 20
  * connections that are not healthy, and who is notified of the 10,000 newest.

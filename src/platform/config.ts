@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { cellName, mainCell } from './cells.ts';
 import { dayMs } from './durations.ts';
 import { EmailAddress } from './fields.ts';
 import { oncePer } from './once.ts';
@@ -23,6 +24,8 @@ const Vars = v.object({
       'id:base64 of 32 bytes',
     ),
   ),
+  /** The name of this cell. */
+  CELL: v.optional(v.pipe(v.string(), v.regex(cellName)), mainCell),
   /** The public address of this deployment, for links in emails, whatever host a request was made to. */
   ORIGIN: v.optional(
     v.pipe(
@@ -69,6 +72,7 @@ const Config = v.pipe(
   v.transform((vars) => ({
     operatorKey: vars.OPERATOR_KEY,
     headerKeys: vars.HEADER_KEYS,
+    cell: vars.CELL,
     origin: vars.ORIGIN,
     emailFrom: vars.EMAIL_FROM,
     retentionMs: vars.DELIVERY_RETENTION_DAYS * dayMs,

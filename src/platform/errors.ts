@@ -15,7 +15,7 @@ export type Failure =
   | { kind: 'not gzip' } // compressed in another way
   | { kind: 'rate limited'; retryAfter: number }
   | { kind: 'unavailable'; retryAfter: number }
-  | { kind: 'moved'; retryAfter: number } // the account lives in another home, to which `http/home.ts` forwards the request
+  | { kind: 'moved'; cells: string[] } // the account may be in one of these cells, to which a router passes the request on
   | { kind: 'unhealthy'; message: string; retryAfter: number; data: object };
 
 export class Refusal extends Error {

@@ -64,10 +64,8 @@ export type Fault =
   | { message: 'Alerts are over the limit of the day'; left: number }
   | { message: 'The database is nearly full'; percent: number }
   | { message: 'An accident has not been delivered for 5 minutes'; webhookId: string; deliveryId: string }
-  | ({ message: 'A job failed'; job: string; home: string; connectionId?: string } & Described)
-  | ({ message: 'A home cannot be reached'; home: string } & Described)
-  | ({ message: 'A replica failed, and the primary is read'; home: string } & Described)
-  | { message: 'A message is for a home that does not exist' }
+  | ({ message: 'A job failed'; job: string; connectionId?: string } & Described)
+  | ({ message: 'A replica failed, and the primary is read' } & Described)
   | ({ message: 'A file of the archive cannot be read'; key: string } & Described)
   | { message: 'KV refused a write' }
   | { message: 'A sign-in link could not be sent' };

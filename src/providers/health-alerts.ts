@@ -11,7 +11,7 @@ import {
   statement,
   transaction,
 } from '../platform/db/database.ts';
-import { andNotMoving } from '../platform/db/moving.ts';
+import { notMoving } from '../platform/db/guard.ts';
 import { hourMs } from '../platform/durations.ts';
 import { inSteps, isLeft, newBudget } from '../platform/jobs/budget.ts';
 import { portalOf, queueAlerts } from '../webhooks/alerts/messages.ts';
@@ -49,7 +49,7 @@ export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newB
   const db = openDatabase(env);
   let queued = 0;
   await inSteps(budget, async () => {
-    const changed = await statement<Changed>(db)`${changedBy(env, now)}`;
+    const changed = await statement<Changed>(db)`${changedBy(now)}`;
     if (changed.length === 0) return false;
     const notified = JSON.stringify(changed.map(({ id, health }) => ({ id, health })));
     const ofOthers = sql`select 1 from pulls
@@ -66,16 +66,16 @@ export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newB
 }
 
 /** SQL for whether there is something to notify of; a partial index holds nothing else. */
-export const healthAlertsAreDue = (env: Env, now: number): SQL => sql`exists (${changedBy(env, now)})`;
+export const healthAlertsAreDue = (now: number): SQL => sql`exists (${changedBy(now)})`;
 
 /** A refused credential is notified at once, and so is a recovery; what may pass by itself, a little later. */
-const changedBy = (env: Env, now: number): SQL => sql`
+const changedBy = (now: number): SQL => sql`
   select p.connection_id as id, p.account_id as accountId, coalesce(c.name, c.tsp) as name, c.provider,
     p.health, p.feeds, ${isWithdrawn(sql`p.connection_id`)} as isWithdrawn
   from pulls p indexed by pulls_to_notify join connections c on c.id = p.connection_id
   where p.health <> p.notified_health and p.health_at <= iif(p.health in (2, 4), ${now - notifyAfterMs}, ${now})
     and p.notified_at <= ${now - quietMs}
-    ${andNotMoving(env, sql`p.account_id`)}
+    and ${notMoving(sql`p.account_id`)}
   order by p.health_at limit ${connectionsPerStep}`;
 
 /** An alert about a connection: what follows its name in the subject, and in the text. */
@@ -140,7 +140,7 @@ export async function noteSilences(env: Env, now = Date.now(), budget = newBudge
   for (let after: string | undefined = ''; after !== undefined && isLeft(budget); ) {
     const [changed, [last]]: readonly [Sender[], { id: string | null }[]] = await transaction(
       db,
-      [selectChanged(env, db, after, now), lastOfChunk(db, after)],
+      [selectChanged(db, after, now), lastOfChunk(db, after)],
       { repeatable: true },
     );
     const noted = changed.flatMap((one) => noteSilence(db, one, now));
@@ -157,7 +157,7 @@ const chunk = (after: string) =>
 const lastOfChunk = (db: Database, after: string) =>
   statement<{ id: string | null }>(db)`select max(id) as id from ${chunk(after)}`;
 
-const selectChanged = (env: Env, db: Database, after: string, now: number) =>
+const selectChanged = (db: Database, after: string, now: number) =>
   statement<Sender>(db)`
     select id, accountId, name, silent from (
       select c.id, c.account_id as accountId, coalesce(c.name, c.tsp) as name, c.silent_since is not null as known, (
@@ -166,7 +166,7 @@ const selectChanged = (env: Env, db: Database, after: string, now: number) =>
         where t.connection_id = c.id and t.revoked_at is null) as silent
       from ${chunk(after)} c
       where not exists (select 1 from pulls p where p.connection_id = c.id)
-        ${andNotMoving(env, sql`c.account_id`)})
+        and ${notMoving(sql`c.account_id`)})
     where silent <> known limit ${connectionsPerStep}`;
 
 const noteSilence = (db: Database, { id, accountId, silent }: Sender, now: number): Change[] => [

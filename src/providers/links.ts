@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { note } from '../accounts/audit/note.ts';
-import { isSecret, newSecret, splitSecret, withHome } from '../accounts/secrets.ts';
+import { refuseIfMoved } from '../accounts/owner.ts';
+import { isSecret, newSecret, secretIn, withCell } from '../accounts/secrets.ts';
 import { hashToken } from '../accounts/tokens/format.ts';
 import { updateConnection } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
@@ -10,7 +11,6 @@ import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { dayMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
-import { nameOf, otherHomes } from '../platform/homes/homes.ts';
 import type { CoveredConnection } from '../webhooks/coverage.ts';
 import { changePull, connectProvider, type NewPull } from './connect.ts';
 
@@ -62,7 +62,7 @@ export async function createLink(
   const [id, hash, now] = [newId(), await hashToken(secret), Date.now()];
   const expiresAt = now + connectLinkMs;
   const open = sql`account_id = ${accountId} and connection_id is null`;
-  const url = `${origin}/portal/connect/${withHome(nameOf(env), secret)}`;
+  const url = `${origin}/portal/connect/${withCell(env, secret)}`;
   await asCaller(
     env,
     caller,
@@ -114,26 +114,30 @@ export type OpenedLink = ConnectLink & { account: string; connection: string | n
 
 /** The hash of a link's secret, if we made it. Needs no I/O. */
 export async function linkHash(env: Env, text: string): Promise<string | undefined> {
-  const { secret } = splitSecret(text);
+  const secret = secretIn(text);
   return (await isSecret(env, 'connect link', secret)) ? hashToken(secret) : undefined;
 }
 
-/** The link with this hash, its home and its caller; undefined if it is expired, revoked or unknown. */
+/**
+ * The link with this hash and its caller; undefined if it is expired, revoked or unknown.
+ *
+ * @throws Refusal: moved, when it may be of an account that has moved
+ */
 export async function openLink(
   env: Env,
   hash: string,
-): Promise<{ home: string; caller: Caller & { link: string }; link: OpenedLink } | undefined> {
-  for (const home of [env, ...otherHomes(env).map(([, other]) => other)]) {
-    const [found] = await statement<OpenedLink & { accountId: string }>(openDatabase(home))`
-      select ${columns}, l.hash, l.account_id as accountId, a.name as account, coalesce(c.name, c.tsp) as connection
-      from connect_links l join accounts a on a.id = l.account_id and a.home is null and a.status = 'active'
-      left join connections c on c.id = l.connection_id
-      where l.hash = ${hash} and (l.connection_id is not null or l.expires_at > ${Date.now()})`;
-    if (!found) continue;
-    const { accountId, ...link } = found;
-    return { home: nameOf(home), caller: { accountId, link: hash }, link };
+): Promise<{ caller: Caller & { link: string }; link: OpenedLink } | undefined> {
+  const [found] = await statement<OpenedLink & { accountId: string }>(openDatabase(env))`
+    select ${columns}, l.hash, l.account_id as accountId, a.name as account, coalesce(c.name, c.tsp) as connection
+    from connect_links l join accounts a on a.id = l.account_id and a.status in ('active', 'moving')
+    left join connections c on c.id = l.connection_id
+    where l.hash = ${hash} and (l.connection_id is not null or l.expires_at > ${Date.now()})`;
+  if (!found) {
+    await refuseIfMoved(env);
+    return undefined;
   }
-  return undefined;
+  const { accountId, ...link } = found;
+  return { caller: { accountId, link: hash }, link };
 }
 
 /** Connects a provider by a link, which is then used. @throws Refusal: as `connectProvider`, or invalid, once used */

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
+import { refuseIfMoved } from '../accounts/owner.ts';
 import { Refusal } from '../platform/errors.ts';
-import { askHomes } from '../platform/homes/each.ts';
 import { readBytes } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
@@ -22,10 +22,9 @@ async function takeCall(c: Context) {
   refuseIfOver('RING_LIMIT', address);
   refuseIfOver('UNKNOWN_LIMIT', caller);
   const body = await readBytes(c.req.raw, largestBody);
-  const asked = await askHomes(c.env, (home) => ring(home, id, c.req.raw.headers, body));
-  const rung = asked.some(([, hasRung]) => hasRung);
-  if (rung) return ok(c, 'Pull is due', null);
+  if (await ring(c.env, id, c.req.raw.headers, body)) return ok(c, 'Pull is due', null);
   await limit(c.env, 'UNKNOWN_LIMIT', caller);
   await limit(c.env, 'RING_LIMIT', address);
+  await refuseIfMoved(c.env);
   throw new Refusal({ kind: 'unauthenticated' });
 }

@@ -53,7 +53,7 @@ export async function dueConnections(env: Env, now = Date.now()): Promise<string
   return rows.map(({ id }) => id);
 }
 
-const isActive = sql`exists (select 1 from accounts where id = account_id and status = 'active' and frozen = 0)`;
+const isActive = sql`exists (select 1 from accounts where id = account_id and status = 'active')`;
 
 /**
  * Claims the due ones of these connections, of active accounts, for 45 s, in one round trip. They stay due, so that

@@ -6,7 +6,7 @@ import { pendingWebhooks } from './deliveries/sweep.ts';
 import { addHistograms, bucketOf, type Histogram, percentile } from './latency.ts';
 import { isFirst } from './notifications/of-delivery.ts';
 
-/** The account of a home's totals. */
+/** The account of the totals. */
 const everybody = '';
 
 /** How many waiting deliveries of each kind are read. */
@@ -81,7 +81,7 @@ type Waiting = {
 };
 
 /**
- * The statements that select how long deliveries of an account, or of a whole home, have waited: its hours and days,
+ * The statements that select how long deliveries of an account, or of all accounts, have waited: its hours and days,
  * two counters of each webhook, and what waits now, at two rows each.
  */
 export const selectWaits = (db: Database, accountId: string | undefined, now: number) => {

@@ -19,7 +19,7 @@ const deployed = new Hono()
     const { schema } = await c.req.json<{ schema: string[] }>();
     const right = schema.some((one) => /^trigger event_came: [0-9a-f]{16}$/.test(one));
     const found = isAcme(c) ? { name: 'database', result: 'fault' } : { name: 'queue', result: 'ok' };
-    const data = right ? [{ ...found, home: 'main', ms: 7, detail: 'seen' }] : [];
+    const data = right ? [{ ...found, ms: 7, detail: 'seen' }] : [];
     return c.json({ status: 200, message: 'Checked', data });
   });
 const nobody = new Hono();
@@ -55,7 +55,7 @@ it('creates everything on a new account, goes on after failures, changes nothing
   ]);
   const [before = '', after] = unmigrated.out.split('✓ Created the database fleet\n');
   expect(before).toContain(
-    '! The new database of the home main is created in Western Europe (weur). This cannot be changed later.',
+    '! The new database is created in Western Europe (weur). This cannot be changed later.',
   );
   expect(after).toBeDefined();
   expect(account.workers.size).toBe(0);
@@ -70,37 +70,31 @@ it('creates everything on a new account, goes on after failures, changes nothing
   account.calls.length = 0;
   const { code, out, err } = await deploy(
     { ...placed, DEPLOY_REPLICAS: 'true' },
-    // The place on the command line is that of the home; main's is in the environment.
-    ...['--home', 'eu', '--jurisdiction', 'eu', '--email-from', 'portal@example.com'],
+    ...['--email-from', 'portal@example.com'],
   );
   expect([code, err]).toEqual([0, '']);
-  expect(out).toContain('! The new database of the home eu is created in the jurisdiction eu');
-  for (const home of ['main', 'eu']) expect(out).toMatch(new RegExp(`Applied .+ in the home ${home}`));
+  expect(out).toMatch(/Applied .+/);
   expect(out).not.toContain('Created the database fleet\n');
   expect(account.databases.map(({ name, region, jurisdiction }) => [name, jurisdiction ?? region])).toEqual([
     ['fleet', 'weur'],
-    ['fleet-eu', 'eu'],
   ]);
   expect(account.namespaces.map(({ jurisdiction }) => jurisdiction)).toEqual([undefined]);
-  expect(account.buckets).toEqual([
-    { name: 'fleet-archive', location: 'weur' },
-    { name: 'fleet-archive-eu', jurisdiction: 'eu' },
-  ]);
+  expect(account.buckets).toEqual([{ name: 'fleet-archive', location: 'weur' }]);
   const made = idsOf(account);
-  expect(made).toHaveLength(5);
+  expect(made).toHaveLength(3);
   // By the upload every migration is applied: new code never meets an old database.
-  expect(migrationsOf(account)).toEqual(Array(2).fill(readdirSync(join(root, 'migrations')).sort()));
+  expect(migrationsOf(account)).toEqual([readdirSync(join(root, 'migrations')).sort()]);
   const lastQuery = account.calls.findLastIndex((call) => call.endsWith('/query'));
   expect(account.calls.indexOf(upload)).toBeGreaterThan(lastQuery);
   expect(out).toContain(`https://${host}`);
   expect(out).toContain('It responds and is healthy');
   expect(out).toContain('npm run fleet -- account create');
-  expect(out).toMatch(/Checked https:.*\n[^!]*│ queue │ main │ ok +│ 7 ms │ seen/);
+  expect(out).toMatch(/Checked https:.*\n[^!]*│ queue │ ok +│ 7 ms │ seen/);
   expect(keys.map((file) => readFileSync(file, 'utf8'))).toEqual(values);
   for (const secret of values) expect(out).not.toContain(secret.trim());
   // Replicas are turned on before the Worker reads them, and it runs beside its clients, where they are.
-  expect(out).toContain('✓ Lists are read from replicas of the database of each home');
-  expect(account.databases.map(({ replicated }) => replicated)).toEqual([true, true]);
+  expect(out).toContain('✓ Lists are read from replicas of the database');
+  expect(account.databases.map(({ replicated }) => replicated)).toEqual([true]);
   expect(account.calls.indexOf(upload)).toBeGreaterThan(account.calls.lastIndexOf('PUT d1/database/:id'));
   expect(bound(account, name, 'READ_REPLICAS')?.text).toBe('true');
   const worker = account.workers.get(name);
@@ -110,34 +104,23 @@ it('creates everything on a new account, goes on after failures, changes nothing
   expect(bound(account, name, 'ORIGIN')?.text).toBe(`https://${host}`);
   expect(bound(account, name, 'EMAIL')).toBeDefined();
   expect(bound(account, name, 'EMAIL_FROM')?.text).toBe('portal@example.com');
-  const [main, eu] = account.queues.map(({ queue_name, jurisdiction, consumers }) => ({
-    ...{ name: queue_name, jurisdiction },
-    settings: consumers.map(({ settings }) => settings),
-  }));
-  expect(main).toMatchObject({ name: 'fleet-deliveries', settings: [expect.anything()] });
-  expect(eu).toEqual({ name: 'fleet-deliveries-eu', jurisdiction: 'eu', settings: main?.settings });
-  const home = () => ['DB_EU', 'DELIVERIES_EU', 'ARCHIVE_EU'].map((binding) => bound(account, name, binding));
-  const ofHome = home();
-  expect(ofHome).toMatchObject([
-    { id: account.databases[1]?.uuid },
-    { queue_name: 'fleet-deliveries-eu' },
-    { bucket_name: 'fleet-archive-eu', jurisdiction: 'eu' },
+  expect(account.queues).toMatchObject([
+    { queue_name: 'fleet-deliveries', consumers: [{ settings: expect.anything() }] },
   ]);
 
-  // A machine that has never deployed this learns of the home from the Worker.
+  // A machine that has never deployed this learns the settings from the Worker.
   rmSync(join(project, '.local'), { recursive: true });
   const later = await deploy({ ...env, DEPLOY_LOCATION: 'oc' });
   expect([later.code, later.err]).toEqual([0, '']);
   expect(later.out).toContain('! The database fleet exists already: --location oc cannot move it\n');
-  expect(later.out).toContain('No migrations to apply in the home eu');
+  expect(later.out).toContain('No migrations to apply');
   expect(later.out).toContain('! Not checked: set FLEET_URL and FLEET_OPERATOR_KEY');
   expect(later.out).not.toContain('Created');
   expect(later.out).toContain('--replicas: true\n');
   expect(bound(account, name, 'READ_REPLICAS')?.text).toBe('true');
   expect(bound(account, name, 'EMAIL_FROM')?.text).toBe('portal@example.com');
-  expect(home()).toEqual(ofHome);
   expect(idsOf(account)).toEqual(made);
-  expect(account.buckets).toHaveLength(2);
+  expect(account.buckets).toHaveLength(1);
 
   // Another stands beside it and shares nothing: on a domain of its own, without what the account lacks by now.
   Object.assign(account, {
@@ -152,7 +135,7 @@ it('creates everything on a new account, goes on after failures, changes nothing
     ...['--name', 'acme', '--domain', 'api.example.com', '--location', 'oc', '--jurisdiction', 'eu'],
   );
   expect([second.code, second.err]).toEqual([1, '']);
-  expect(second.out).toMatch(/│ database │ main │ fault +│ 7 ms │ seen/);
+  expect(second.out).toMatch(/│ database │ fault +│ 7 ms │ seen/);
   expect(second.out).toContain('! database: Look at the database in the dashboard');
   expect(account.workers.get(name)).toEqual(production);
   expect(idsOf(account)).toEqual(expect.arrayContaining(made));
@@ -190,7 +173,7 @@ it('creates everything on a new account, goes on after failures, changes nothing
   expect(acme?.flags).toEqual(['global_fetch_strictly_public']);
   expect(second.out).toContain(`Cloudflare does not know the flag ${account.unknownFlag}`);
   expect(account.calls).toContain('POST d1/database/:id/import');
-  expect(migrationsOf(account)[2]).toEqual(readdirSync(join(root, 'migrations')).sort());
+  expect(migrationsOf(account)[1]).toEqual(readdirSync(join(root, 'migrations')).sort());
 });
 
 describe('npm run deploy -- --dry-run', () => {
@@ -202,18 +185,14 @@ describe('npm run deploy -- --dry-run', () => {
     try {
       const { code, out } = await deploy(
         { ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl, ...unset },
-        ...['--dry-run', '--home', 'eu', '--jurisdiction', 'eu'],
+        '--dry-run',
       );
       expect(code).toBe(0);
       expect(snapshot()).toEqual(before);
       expect(out).toContain('--hot-days: 180\n');
       expect(out).toContain('--domain: not set\n');
       expect(out).toMatch(/near the machine that deploys, without a --location .*cannot be changed later\./);
-      expect(out).toMatch(/home main: the database fleet, .* and the queues fleet-deliveries/);
-      expect(out).toMatch(
-        /home eu: the database fleet-eu, the bucket fleet-archive-eu and the queues fleet-deliveries-eu/,
-      );
-      expect(out).toContain('is created in the jurisdiction eu');
+      expect(out).toMatch(/the database fleet,\s+the bucket fleet-archive and the queues fleet-deliveries;/);
       expect(out).toMatch(/upload the Worker \(.* gzip: [\d.]+ KiB\)/);
       expect(out).toContain('Nothing was called or changed.');
     } finally {

@@ -2,8 +2,8 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { maxAuditEntries, pruneAudit } from '../../src/accounts/audit/prune.ts';
 import { maxAccountsCounted, maxListed } from '../../src/operator/api/operation.ts';
+import { showCell } from '../../src/operator/cell.ts';
 import { maxDeletionsListed } from '../../src/operator/deletion/run.ts';
-import { listHomes } from '../../src/operator/homes.ts';
 import { status } from '../../src/operator/status.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { addRows, addWebhooks, rows } from '../support/rows.ts';
@@ -36,9 +36,9 @@ describe('however many there are, operators see', () => {
     expect((await operator.get<unknown[]>('/operator/deletions')).data).toHaveLength(maxDeletionsListed);
   });
 
-  it('10,000 accounts of a home', async () => {
+  it('10,000 accounts of a cell', async () => {
     await addRows('accounts', maxAccountsCounted, () => ({ name: 'Acme' }));
-    expect(await listHomes(env)).toMatchObject([{ name: 'main', accounts: maxAccountsCounted }]);
+    expect(await showCell(env)).toMatchObject({ name: 'main', accounts: maxAccountsCounted });
   });
 
   it('20 failing webhooks', async () => {

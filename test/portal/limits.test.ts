@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorIn } from '../../src/accounts/owner.ts';
-import { createSignInLinks } from '../../src/accounts/sessions.ts';
+import { createSignInLinks, maxLinks } from '../../src/accounts/sessions.ts';
 import * as inConnections from '../../src/fleet/connection-activity.ts';
 import { listConnections, maxConnectionsListed } from '../../src/fleet/connections.ts';
 import { matchFleet, maxMatches } from '../../src/fleet/names.ts';
@@ -176,14 +176,15 @@ describe('of more than fit, pages show', () => {
   });
 });
 
-it('an email invites to the 5 newest of the accounts that wait for its address', async () => {
+it('an email has links to 20 accounts, the newest of those that wait for its address', async () => {
   const email = 'invited-often@example.com';
-  for (const name of ['A', 'B', 'C', 'D', 'E', 'F']) {
+  const names = Array.from({ length: maxLinks + 1 }, (_, at) => `Account ${at}`);
+  for (const name of names) {
     const { data } = await operator.post<{ id: string }>('/operator/accounts', { name });
     await operator.post(`/operator/accounts/${data.id}/users`, { email });
   }
   const links = await createSignInLinks(env, email);
-  expect(links.map(({ account }) => account)).toEqual(['F', 'E', 'D', 'C', 'B']);
+  expect(links.map(({ account }) => account)).toEqual(names.slice(1).reverse());
 });
 
 it.each([

@@ -7,11 +7,11 @@ const second = 1000;
 
 type Message = { body: QueueMessage; at: number };
 
-/** What a deployment with two homes binds, in memory: every call of it waits for its turn. */
+/** What a deployment binds, in memory: every call of it waits for its turn. */
 export function bindings(kernel: Kernel, migrations: string[]) {
   const { through } = kernel;
-  const databases = [0, 1].map(() => memoryD1(migrations, through, kernel));
-  const buckets = [0, 1].map(() => memoryBucket(through));
+  const database = memoryD1(migrations, through, kernel);
+  const bucket = memoryBucket(through);
   const messages: Message[] = [];
   const queue = memoryQueue(kernel, messages);
   const env = {
@@ -20,12 +20,9 @@ export function bindings(kernel: Kernel, migrations: string[]) {
     ORIGIN: 'https://portal.example.com',
     HOT_DAYS: '30',
     DELIVERY_RETENTION_DAYS: '30',
-    DB: databases[0]?.d1,
-    DB_EU: databases[1]?.d1,
+    DB: database.d1,
     DELIVERIES: queue,
-    DELIVERIES_EU: queue,
-    ARCHIVE: buckets[0]?.bucket,
-    ARCHIVE_EU: buckets[1]?.bucket,
+    ARCHIVE: bucket.bucket,
     TOKENS: memoryKv(through),
     ATTEMPTS: { writeDataPoint: () => {} },
     EMAIL: { send: () => through('mail', () => ({ messageId: 'm' })) },
@@ -36,12 +33,12 @@ export function bindings(kernel: Kernel, migrations: string[]) {
     messages,
     /** Every row and every file that there is, as text. */
     everything: () => [
-      ...databases.flatMap(({ rows }) =>
-        rows(`select name from sqlite_master where type = 'table'`).flatMap(({ name }) =>
-          rows(`select * from "${name}"`).map((row) => `${name} ${JSON.stringify(row)}`),
+      ...database
+        .rows(`select name from sqlite_master where type = 'table'`)
+        .flatMap(({ name }) =>
+          database.rows(`select * from "${name}"`).map((row) => `${name} ${JSON.stringify(row)}`),
         ),
-      ),
-      ...buckets.flatMap(({ keys }) => keys()),
+      ...bucket.keys(),
     ],
   };
 }

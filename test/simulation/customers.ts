@@ -49,7 +49,6 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
       ...{
         id: data.id,
         name,
-        home: 'main',
         token: token.data,
         connections,
         hooks: [],

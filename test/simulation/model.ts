@@ -62,7 +62,6 @@ export type Account = {
   news: Map<string, News>;
   records: Map<string, Listed>;
   silences: Silence[];
-  home: string;
   /** It is being moved, suspended or deleted, one at a time. */
   isBusy: boolean;
   gone: boolean;

@@ -4,29 +4,14 @@ import { type Account, type Connection, type Silence, Violation } from './model.
 
 const second = 1000;
 
-/** Operators: they move, suspend and delete accounts. */
+/** Operators: they suspend and delete accounts. */
 export function operators(
-  { now, below, random, sleep }: Kernel,
+  { now, below, sleep }: Kernel,
   { insist, must, operator }: Asking,
   everything: () => string[],
   connect: (accountId: string, provider: string) => Promise<Connection>,
 ) {
   return {
-    /** There and back, or it is cancelled. */
-    async move(account: Account) {
-      const path = `/operator/accounts/${account.id}/move`;
-      const begun = await insist('POST', path, operator, { to: account.home === 'main' ? 'eu' : 'main' });
-      if (begun.status !== 200) return;
-      if (random() < 0.3) await insist('POST', `${path}/cancel`, operator, {});
-      for (let data = begun.data; data?.move !== null; ) {
-        await sleep(below(30 * second));
-        data = (await insist('GET', path, operator)).data;
-        if (data?.move?.problem) throw new Violation(`A move lacks rows: ${data.move.problem}`);
-      }
-      const { data } = await must('GET', '/operator/accounts', operator);
-      account.home = data.find(({ id }: Account) => id === account.id)?.home;
-    },
-
     async suspend(account: Account) {
       const suspension: Silence = { reason: 'suspended', done: Infinity, ended: Infinity };
       account.silences.push(suspension);

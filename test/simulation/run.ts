@@ -99,7 +99,7 @@ function simulated(sim: Kernel, migrations: string[]) {
   const people = {
     ...clients,
     ...operators(sim, ask, everything, clients.connect),
-    ...readers(sim, ask, env),
+    ...readers(sim, ask),
   };
   const problems: unknown[] = [];
   let [working, started] = [0, 0];
@@ -150,7 +150,6 @@ function simulated(sim: Kernel, migrations: string[]) {
       [4, turn],
       [4, () => people.read(account)],
       [4, () => people.follow(account)],
-      [0.5, alone(people.move)],
       [1, alone(people.suspend)],
       [0.5, alone(people.disconnect)],
       [0.2, alone(replace)],

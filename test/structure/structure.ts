@@ -21,7 +21,6 @@ export const roomOrder = [
   'webhooks',
   'ingest',
   'providers',
-  'homes',
   'operator',
   'docs',
   'portal',

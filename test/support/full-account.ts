@@ -1,15 +1,15 @@
+import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
 import { folderOf } from '../../src/fleet/archive/bucket.ts';
-import { home, rowsIn } from './homes.ts';
 import { receiver } from './receiver.ts';
 import { accident, driver, exampleRecords, safetyEvent, trip, vehicle } from './records.ts';
-import { type AccountRows, addRows, rowsOf } from './rows.ts';
+import { addRows, rows, rowsOf } from './rows.ts';
 import { as, operator, type WebhookOut, type World, webhookBody, world } from './world.ts';
 
 /** An account with something in every table, and a file in the archive. */
-export async function fullAccount(name = 'main'): Promise<World> {
+export async function fullAccount(): Promise<World> {
   const hooks = receiver();
-  const us = await world({ providers: ['motive', 'samsara'], home: name });
+  const us = await world({ providers: ['motive', 'samsara'] });
   const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
   for (const { ingestKey } of us.connections)
     await as(ingestKey).send(
@@ -28,15 +28,14 @@ export async function fullAccount(name = 'main'): Promise<World> {
     { timeout: 20_000 },
   );
   await operator.post(`/operator/accounts/${us.accountId}/users`, { email: `p-${us.accountId}@example.com` });
-  const { DB: db, ARCHIVE: archive } = home(name);
   await vi.waitFor(
     async () => {
       const claimed = `select 1 from deliveries where account_id = ?1 and claimed_until > 0 and status = 'pending'`;
-      if ((await rowsIn(name, claimed, us.accountId)).length > 0) throw new Error('still being delivered');
+      if ((await rows(claimed, us.accountId)).length > 0) throw new Error('still being delivered');
     },
     { timeout: 20_000 },
   );
-  const [person] = await rowsIn(name, 'select id from portal_users where account_id = ?1', us.accountId);
+  const [person] = await rows('select id from portal_users where account_id = ?1', us.accountId);
   const usual = {
     account_id: us.accountId,
     connection_id: us.connection.id,
@@ -49,18 +48,15 @@ export async function fullAccount(name = 'main'): Promise<World> {
     'deliveries',
     1,
     () => ({ webhook_id: `gone-${us.accountId}`, status: 'failed', next_attempt_at: 1 }),
-    {
-      usual,
-      db,
-    },
+    { usual },
   );
-  await addRows('pulls', 1, () => pull, { usual, db }); // others refer to it
-  for (const [table, found] of Object.entries(await rowsOf(us.accountId, db)))
-    if (found.length === 0 && !['deletions', 'moves'].includes(table))
-      await addRows(table, 1, () => contents(us)[table] ?? {}, { usual, db });
+  await addRows('pulls', 1, () => pull, { usual }); // others refer to it
+  for (const [table, found] of Object.entries(await rowsOf(us.accountId)))
+    if (found.length === 0 && table !== 'deletions')
+      await addRows(table, 1, () => contents(us)[table] ?? {}, { usual });
   const day = { kind: 'trips', accountId: us.accountId, connectionId: us.connection.id, day: 20_000 };
   for (let file = 0; file < 3; file++)
-    await archive.put(`${folderOf(day)}part-${file}.parquet`, `file ${file}`, {
+    await env.ARCHIVE.put(`${folderOf(day)}part-${file}.parquet`, `file ${file}`, {
       customMetadata: { label: `${file}` },
     });
   return us;
@@ -83,9 +79,3 @@ const contents = ({ accountId }: World): Record<string, Record<string, unknown>>
   service_levels: { hours: 24, start: 480_000, waits: '{}' },
 });
 const later = Date.now() + 1e9;
-
-/** All rows of an account in a home, but for those that a move itself adds or changes. */
-export async function allRows(name: string, accountId: string): Promise<AccountRows> {
-  const { accounts: _, audit_log: log = [], ...others } = await rowsOf(accountId, home(name).DB);
-  return { ...others, audit_log: log.filter(({ fields }) => fields !== '["home"]') };
-}

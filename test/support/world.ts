@@ -73,14 +73,8 @@ export type World = {
 };
 
 /** Opens an account through the operators' routes, as they would. */
-export async function world({
-  providers = ['motive'],
-  home,
-}: {
-  providers?: string[];
-  home?: string;
-} = {}): Promise<World> {
-  const body = { name: 'Acme Insurance', home };
+export async function world({ providers = ['motive'] }: { providers?: string[] } = {}): Promise<World> {
+  const body = { name: 'Acme Insurance' };
   const account = await operator.post<{ id: string }>('/operator/accounts', body);
   if (account.status !== 200) throw new Error(account.message);
   const accountId = account.data.id;

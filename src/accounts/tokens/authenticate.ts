@@ -3,14 +3,12 @@ import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
 import { asCaller, type ReplicaReads } from '../../platform/db/guard.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { inTime } from '../../platform/homes/each.ts';
-import { homesOf } from '../../platform/homes/homes.ts';
-import { noteMoved } from '../../platform/homes/moved.ts';
 import type { App, Context } from '../../platform/http/context.ts';
-import { enterHome } from '../../platform/http/home.ts';
 import { limit, limitByAddress } from '../../platform/http/limits.ts';
+import { inTime } from '../../platform/in-time.ts';
 import { rateLimits } from '../../platform/rate-limits.ts';
-import { hashToken, homeInToken, isRecognised, isWellFormed, type Scope } from './format.ts';
+import { refuseIfMoved } from '../owner.ts';
+import { hashToken, isRecognised, isWellFormed, type Scope } from './format.ts';
 import { findToken, isUseDue, KnownToken, recordUse, type TokenCaller } from './service.ts';
 
 declare module 'hono' {
@@ -34,10 +32,9 @@ export const authenticate = (scope: Scope) =>
     const hash = await hashToken(value);
     c.header('RateLimit-Policy', `"token";q=${calls};w=${seconds}`);
     const isOurs = isRemembered(hash) || (await isRecognised(value, config(c.env).headerKeys));
-    const token = await findCredential(c, value, hash, isOurs);
+    const token = await findCredential(c, hash, isOurs);
     if (!token) throw new Refusal({ kind: 'unauthenticated' });
     if (token.expiresAt && token.expiresAt <= Date.now()) throw new Refusal({ kind: 'unauthenticated' });
-    enterHome(c, homeInToken(value), token.accountId);
     const caller: TokenCaller = { tokenId: token.id, accountId: token.accountId, ...replicaReadsOf(c) };
     const check = () => asCaller(c.env, caller, () => []);
     const isScope = scope === (token.connection ? 'ingest' : 'api');
@@ -71,30 +68,21 @@ function replicaReadsOf(c: Context): { replicaReads?: ReplicaReads } {
  * A credential, if it exists. Not `ours` is one without a checksum, or made with a key that has been rotated out: nearly
  * always junk, so that its address is limited before anything is looked up.
  */
-async function findCredential(c: Context, value: string, hash: string, ours: boolean) {
+async function findCredential(c: Context, hash: string, ours: boolean) {
   if (!ours) await limitByAddress(c, 'UNKNOWN_LIMIT');
   const [atTheEdge] = await Promise.all([
     knownAtTheEdge(c.env.TOKENS, hash),
     ours && limit(c.env, 'TOKEN_LIMIT', hash),
   ]);
-  const token = atTheEdge ?? (await findInHomes(c, value, hash, ours));
+  const token = atTheEdge ?? (await findStored(c.env, hash));
+  if (!token && ours) await refuseIfMoved(c.env);
   if (token && !ours) await limit(c.env, 'TOKEN_LIMIT', hash);
   return token;
 }
 
-/** Looks a credential up in its home, and one of `ours` in the others as well, since its account may have moved. */
-async function findInHomes(c: Context, value: string, hash: string, ours: boolean) {
-  const named = homeInToken(value);
-  const homes = homesOf(c.env);
-  const others = ours ? [...homes.keys()].filter((name) => name !== named) : [];
-  for (const name of [named, ...others]) {
-    const home = homes.get(name);
-    const token = home && (await findToken(home, hash));
-    if (!token) continue;
-    if (name !== named) noteMoved(token.accountId, name);
-    return remember(hash, token);
-  }
-  return undefined;
+async function findStored(env: Env, hash: string): Promise<KnownToken | undefined> {
+  const token = await findToken(env, hash);
+  return token && remember(hash, token);
 }
 
 const { calls, seconds } = rateLimits.TOKEN_LIMIT;

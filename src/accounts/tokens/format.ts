@@ -1,7 +1,7 @@
 import crc32 from 'crc-32';
+import { mainCell } from '../../platform/cells.ts';
 import type { SealingKey } from '../../platform/config.ts';
 import { base64url, checksum, hasChecksum } from '../../platform/crypto.ts';
-import { mainHome } from '../../platform/homes/homes.ts';
 
 /** `api` tokens read and manage an account; `ingest` keys send one connection's records. */
 export type Scope = 'api' | 'ingest';
@@ -14,11 +14,11 @@ const keyedLength = 11;
 const crcLength = 6;
 
 /**
- * A new credential: prefix, the name of its home unless that is main, 43 characters and a CRC-32 of all this, in
+ * A new credential: prefix, the name of its cell unless that is main, 43 characters and a CRC-32 of all this, in
  * base64url. Of the 43, 32 are 24 random bytes, and 11 a keyed checksum by which we recognise our own.
  */
-export async function generateToken(scope: Scope, keys: SealingKey[], home = mainHome): Promise<string> {
-  const prefix = prefixes[scope] + (home === mainHome ? '' : `${home}_`);
+export async function generateToken(scope: Scope, keys: SealingKey[], cell = mainCell): Promise<string> {
+  const prefix = prefixes[scope] + (cell === mainCell ? '' : `${cell}_`);
   const random = prefix + base64url(crypto.getRandomValues(new Uint8Array(24)));
   const secret = random + (await checksum(keys, 'credential', random));
   return secret + crc(secret);
@@ -28,7 +28,7 @@ export async function generateToken(scope: Scope, keys: SealingKey[], home = mai
 export const isWellFormed = (value: string): boolean =>
   wellFormed.test(value) && crc(value.slice(0, -crcLength)) === value.slice(-crcLength);
 
-export const homeInToken = (value: string): string => wellFormed.exec(value)?.[1] ?? mainHome;
+export const cellInToken = (value: string): string => wellFormed.exec(value)?.[1] ?? mainCell;
 
 /**
  * Whether `value` has our keyed checksum. False for junk, but also for valid credentials without one, or whose key has

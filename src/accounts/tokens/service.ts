@@ -16,8 +16,7 @@ import { accounts, connections, tokens } from '../../platform/db/tables.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
-import { inTime } from '../../platform/homes/each.ts';
-import { nameOf } from '../../platform/homes/homes.ts';
+import { inTime } from '../../platform/in-time.ts';
 import { fault } from '../../platform/log.ts';
 import { creatorOfToken, note } from '../audit/note.ts';
 import { generateToken, hashToken, type Scope } from './format.ts';
@@ -60,7 +59,7 @@ export type NewToken = {
 export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
   const { connectionId, name, readOnly = false, expiresAt = null } = wanted;
   const scope: Scope = connectionId === undefined ? 'api' : 'ingest';
-  const value = await generateToken(scope, config(env).headerKeys, nameOf(env));
+  const value = await generateToken(scope, config(env).headerKeys, config(env).cell);
   const hash = await hashToken(value);
   const owner =
     connectionId === undefined

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import { mainHome } from '../../platform/homes/names.ts';
 import { type Api, granted, listed, type NamedDatabase } from './api.ts';
-import type { HomeParts, Ids, Plan } from './plan.ts';
+import type { Ids, Plan } from './plan.ts';
 import type { Residency, Vars } from './settings.ts';
 import { must, notSignedIn, Stopped, type Wrangler } from './wrangler.ts';
 
@@ -9,15 +8,11 @@ export type CloudflareAccount = { id: string; name: string };
 
 /** What an account has already: ids, and names of secrets. */
 export type AccountContents = {
-  /** All of the account, for whatever purpose. */
-  databases: NamedDatabase[];
-  /** That of main. */
   database: NamedDatabase | undefined;
   namespace: string | undefined;
   /** Only the names: Cloudflare reveals no values. */
   secrets: string[];
-  /** The other homes that the Worker is bound to, and its vars. */
-  homes: BoundHome[];
+  /** Those of the deployed Worker. */
   vars: Vars;
 };
 
@@ -46,58 +41,23 @@ export async function chooseAccount(wrangler: Wrangler): Promise<CloudflareAccou
 
 /** Looks up what the account has. Changes nothing. @throws Stopped */
 export async function lookUp(api: Api, plan: Plan): Promise<AccountContents> {
-  const [all, namespaces, secrets, bound] = await Promise.all([
+  const [databases, namespaces, secrets, vars] = await Promise.all([
     listed(api, 'Looking for the databases', '/d1/database', Database),
     listed(api, 'Looking for the KV namespace', '/storage/kv/namespaces', Namespace),
     secretNames(api, plan.worker),
-    boundTo(api, plan.worker),
+    varsOf(api, plan.worker),
   ]);
-  const databases = all.map(({ uuid, name, jurisdiction }) => ({ id: uuid, name, jurisdiction }));
+  const database = databases.find(({ name }) => name === plan.database);
   return {
-    databases,
-    database: databases.find(({ name }) => name === plan.database),
+    database: database && {
+      id: database.uuid,
+      name: database.name,
+      jurisdiction: database.jurisdiction,
+    },
     namespace: namespaces.find(({ title }) => title === plan.namespace)?.id,
     secrets,
-    ...bound,
+    vars,
   };
-}
-
-/** A home to deploy: its parts, its database if that exists, and where to create what is missing. */
-export type HomeToDeploy = HomeParts & {
-  name: string;
-  found: NamedDatabase | undefined;
-  place: Residency;
-};
-
-/**
- * The homes to deploy, main first: those that the Worker is bound to, and the requested one, of which an interrupted
- * deploy may have created some.
- *
- * @throws Stopped, when the request contradicts what exists
- */
-export function homesToDeploy(plan: Plan, account: AccountContents): [HomeToDeploy, ...HomeToDeploy[]] {
-  const { databases, database, homes } = account;
-  const asked = plan.home;
-  if (asked && !database)
-    throw new Stopped('Deploy without --home first: that creates the home main. Then add homes beside it.');
-  const home = (name: string, found: NamedDatabase | undefined, wanted: Residency): HomeToDeploy => {
-    const parts = { ...plan.partsOf(name), ...(found && { database: found.name }) };
-    return { name, ...parts, found, place: placeBeside(found, parts.database, wanted) };
-  };
-  const bound = homes.map(({ name, database: id, jurisdiction }) => {
-    const found = databases.find((one) => one.id === id);
-    if (!found)
-      throw new Stopped(
-        `The database of the home ${name} is gone, with the accounts that lived there. ` +
-          `If that was intended, remove the binding DB_${name.toUpperCase()} from the Worker in the dashboard, and run it again.`,
-      );
-    const known = found.jurisdiction === undefined ? { ...found, jurisdiction } : found;
-    return home(name, known, asked?.name === name ? asked.place : {});
-  });
-  const isNew = asked && !homes.some(({ name }) => name === asked.name);
-  const named = isNew && databases.find(({ name }) => name === plan.partsOf(asked.name).database);
-  const added = isNew ? [home(asked.name, named || undefined, asked.place)] : [];
-  return [home(mainHome, database, plan.place), ...bound, ...added];
 }
 
 /**
@@ -105,14 +65,14 @@ export function homesToDeploy(plan: Plan, account: AccountContents): [HomeToDepl
  *
  * @throws Stopped, when the database exists in another jurisdiction than requested
  */
-function placeBeside(database: NamedDatabase | undefined, name: string, place: Residency): Residency {
+export function placeBeside(database: NamedDatabase | undefined, place: Residency): Residency {
   if (!database || database.jurisdiction === undefined) return place; // Cloudflare does not say
-  const { jurisdiction } = database;
+  const { name, jurisdiction } = database;
   if (place.jurisdiction && place.jurisdiction !== jurisdiction)
     throw new Stopped(
       `The database ${name} already exists ${jurisdiction ? `in the jurisdiction ${jurisdiction}` : 'without a jurisdiction'}, ` +
         `and cannot move to ${place.jurisdiction}. ` +
-        'Choose another --name for a deployment there, or another name with --home for a home.',
+        'Choose another --name for a deployment there.',
     );
   return jurisdiction ? { jurisdiction } : place;
 }
@@ -123,15 +83,12 @@ function placed({ location, jurisdiction }: Residency, locationName?: string): {
   return locationName && location ? { [locationName]: location } : {};
 }
 
-/**
- * Creates what is missing, each home in its place, passes a line about each to `report`, and returns the ids. @throws
- * Stopped
- */
+/** Creates what is missing in `place`, passes a line about each to `report`, and returns the ids. @throws Stopped */
 export async function createMissing(
   api: Api,
   plan: Plan,
   found: AccountContents,
-  homes: [HomeToDeploy, ...HomeToDeploy[]],
+  place: Residency,
   report: (line: string) => void,
 ): Promise<Ids> {
   const create = async <S extends v.GenericSchema>(what: string, schema: S, path: string, body: object) => {
@@ -139,23 +96,19 @@ export async function createMissing(
     report(`Created the ${what}`);
     return created;
   };
-  const [main] = homes;
-  const body = { title: plan.namespace, ...placed(main.place) };
+  const body = { title: plan.namespace, ...placed(place) };
   const namespace =
     found.namespace ??
     (await create(`KV namespace ${plan.namespace}`, Namespace, '/storage/kv/namespaces', body)).id;
-  const ids: Ids['homes'] = [];
-  for (const { name, place, ...home } of homes) {
-    const body = { name: home.database, ...placed(place, 'primary_location_hint') };
-    const id =
-      home.found?.id ?? (await create(`database ${home.database}`, Database, '/d1/database', body)).uuid;
-    for (const queue of home.queues)
-      if (!(await hasQueue(api, queue)))
-        await create(`queue ${queue}`, v.unknown(), '/queues', { queue_name: queue, ...placed(place) });
-    const bucket = await ensureBucket(api, home.bucket, place, report);
-    ids.push({ name, database: { id, name: home.database }, bucket, jurisdiction: place.jurisdiction });
-  }
-  return { namespace, homes: ids };
+  const ofDatabase = { name: plan.database, ...placed(place, 'primary_location_hint') };
+  const database =
+    found.database?.id ??
+    (await create(`database ${plan.database}`, Database, '/d1/database', ofDatabase)).uuid;
+  for (const queue of plan.queues)
+    if (!(await hasQueue(api, queue)))
+      await create(`queue ${queue}`, v.unknown(), '/queues', { queue_name: queue, ...placed(place) });
+  const bucket = await ensureBucket(api, plan.bucket, place, report);
+  return { namespace, database, bucket, jurisdiction: place.jurisdiction };
 }
 
 const Queues = v.array(v.object({ queue_name: v.string() }));
@@ -196,52 +149,30 @@ async function secretNames(api: Api, worker: string): Promise<string[]> {
   return (await granted('Looking for the secrets', Secrets, outcome)).map(({ name }) => name);
 }
 
-/** A home that the deployed Worker is bound to: the id of its database, and the jurisdiction of its bucket. */
-export type BoundHome = { name: string; database: string; jurisdiction?: string | undefined };
-
 const Deployments = v.object({
   deployments: v.array(v.object({ versions: v.array(v.object({ version_id: v.string() })) })),
 });
 const Version = v.object({
   resources: v.object({
-    bindings: v.array(
-      v.looseObject({
-        type: v.string(),
-        name: v.string(),
-        id: v.optional(v.string()),
-        database_id: v.optional(v.string()),
-        jurisdiction: v.optional(v.string()),
-        text: v.optional(v.string()),
-      }),
-    ),
+    bindings: v.array(v.looseObject({ type: v.string(), name: v.string(), text: v.optional(v.string()) })),
   }),
 });
 
 /** Cloudflare's code for a Worker that does not exist. */
 const noWorker = 10_007;
 
-/**
- * The homes besides main that the Worker is bound to, and its vars, in the version that serves now. Bindings are the
- * memory of deploys, the same from every machine. @throws Stopped
- */
-async function boundTo(api: Api, worker: string): Promise<{ homes: BoundHome[]; vars: Vars }> {
-  const what = 'Looking for the homes of the Worker';
+/** The vars of the version that serves now: the memory of deploys, the same from every machine. @throws Stopped */
+async function varsOf(api: Api, worker: string): Promise<Vars> {
+  const what = 'Looking for the settings of the Worker';
   const path = `/workers/scripts/${worker}`;
   const outcome = await api(`${path}/deployments`);
-  if (outcome.codes.includes(noWorker)) return { homes: [], vars: {} };
+  if (outcome.codes.includes(noWorker)) return {};
   const { deployments } = await granted(what, Deployments, outcome);
   const version = deployments[0]?.versions[0]?.version_id;
-  if (!version) return { homes: [], vars: {} };
+  if (!version) return {};
   const { bindings } = (await granted(what, Version, api(`${path}/versions/${version}`))).resources;
   const texts = bindings.filter(({ type }) => type === 'plain_text');
-  const homes = bindings.flatMap(({ type, name, id, database_id: database = id }) => {
-    const home = type === 'd1' && /^DB_([A-Z0-9]+)$/.exec(name)?.[1];
-    const bucket = bindings.find((one) => one.name === `ARCHIVE_${home}`);
-    return home && database
-      ? [{ name: home.toLowerCase(), database, jurisdiction: bucket?.jurisdiction }]
-      : [];
-  });
-  return { homes, vars: Object.fromEntries(texts.map(({ name, text }) => [name, text])) };
+  return Object.fromEntries(texts.map(({ name, text }) => [name, text]));
 }
 
 /** The Worker's address: its domain, or that below the account's own. @throws Stopped */

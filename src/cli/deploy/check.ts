@@ -32,8 +32,8 @@ const advice: Record<Check['name'], string> = {
 export async function checkService(service: Service): Promise<boolean> {
   const schema = await Promise.all(expectedSchema().map(fingerprint));
   const checks = await insist(3, () => operatorOf(service).call('POST /check', { body: { schema } }));
-  const rows = checks.map(({ name, home, result, ms, detail }) => [name, home, result, `${ms} ms`, detail]);
-  console.log(`Checked ${service.baseUrl}\n${tableOf(rows, ['what', 'home', 'result', 'took', 'found'])}`);
+  const rows = checks.map(({ name, result, ms, detail }) => [name, result, `${ms} ms`, detail]);
+  console.log(`Checked ${service.baseUrl}\n${tableOf(rows, ['what', 'result', 'took', 'found'])}`);
   const wrong = checks.filter(({ result }) => result === 'fault' || result === 'warning');
   for (const name of new Set(wrong.map(({ name }) => name))) console.log(`! ${name}: ${advice[name]}`);
   return !checks.some(({ result }) => result === 'fault');

@@ -2,27 +2,18 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
-import { mainHome } from '../../platform/homes/names.ts';
-import { bindingOf, withHomes } from '../project/homes.ts';
 import { root, siteDirectory } from '../project/paths.ts';
-import type { NamedDatabase } from './api.ts';
 import type { Settings, Vars } from './settings.ts';
 
-/** The ids of the Worker's bindings, and whether each home has a bucket, and in which jurisdiction. */
+/** The ids of the Worker's bindings, and whether there is a bucket, and in which jurisdiction. */
 export type Ids = {
   namespace: string;
-  homes: {
-    name: string;
-    database: Pick<NamedDatabase, 'id' | 'name'>;
-    bucket: boolean;
-    jurisdiction: string | undefined;
-  }[];
+  database: string;
+  bucket: boolean;
+  jurisdiction: string | undefined;
 };
 
-/** The names of a home's own parts in an account. */
-export type HomeParts = { database: string; bucket: string; queues: string[] };
-
-/** The parts of a deployment, by their names in an account. The database is that of main. */
+/** The parts of a deployment, by their names in an account. */
 export type Plan = ReturnType<typeof planOf>;
 
 /** What is read of wrangler.toml. */
@@ -51,23 +42,13 @@ type Queue = { queue: string; dead_letter_queue?: string };
  * Service does not need it.
  */
 export function planOf(settings: Settings) {
-  const toml = tomlWith([]);
+  const toml = parse(readFileSync(join(root, 'wrangler.toml'), 'utf8')) as Toml; // a file of ours
   const named = (name: string) => (settings.name ? `${settings.name}-${name}` : name);
   const [database] = toml.d1_databases;
   const [namespace] = toml.kv_namespaces;
   const [bucket] = toml.r2_buckets;
   const worker = settings.name ?? toml.name;
-  const partsOf = (home: string): HomeParts => {
-    const { producers, consumers } = toml.queues;
-    const inHome = (name: string) => named(home === mainHome ? name : `${name}-${home}`);
-    return {
-      database: inHome(database.database_name),
-      bucket: inHome(bucket.bucket_name),
-      queues: [...new Set([...producers, ...consumers].map(({ queue }) => inHome(queue)))],
-    };
-  };
-  const place = { location: settings.location, jurisdiction: settings.jurisdiction };
-  const home = settings.home && { name: settings.home, place };
+  const { producers, consumers } = toml.queues;
   const rename = ({ queue, dead_letter_queue: dead, ...rest }: Queue) => ({
     ...rest,
     queue: named(queue),
@@ -75,13 +56,12 @@ export function planOf(settings: Settings) {
   });
   return {
     worker,
-    database: partsOf(mainHome).database,
+    database: named(database.database_name),
+    bucket: named(bucket.bucket_name),
+    queues: [...new Set([...producers, ...consumers].map(({ queue }) => named(queue)))],
     namespace: `${worker}-${namespace.binding.toLowerCase()}`,
     secrets: toml.secrets.required,
-    place: home ? {} : place,
-    partsOf,
-    /** The home to add. */
-    home: home || undefined,
+    place: { location: settings.location, jurisdiction: settings.jurisdiction },
     /** The vars of a new Worker, whatever the settings. */
     vars: toml.vars,
     replicas: settings.replicas === 'true',
@@ -91,61 +71,55 @@ export function planOf(settings: Settings) {
      * wrangler.toml for this deployment, valid in any folder. Without ids it serves a dry run only; without an origin,
      * the Worker makes no links to itself.
      */
-    configuration: (ids?: Ids, origin?: string) => {
-      const homes = ids?.homes.map(({ name }) => name) ?? (home ? [home.name] : []);
-      const { d1_databases, r2_buckets, queues } = tomlWith(homes.filter((name) => name !== mainHome));
-      const idsOf = (binding: string, ofMain: { binding: string }) =>
-        ids?.homes.find(({ name }) => bindingOf(ofMain.binding, name) === binding);
-      return {
-        ...toml,
-        name: worker,
-        main: join(root, toml.main),
-        d1_databases: d1_databases.map((entry) => ({
-          ...entry,
-          database_name: named(entry.database_name),
-          migrations_dir: join(root, entry.migrations_dir),
-          ...(ids && { database_id: idsOf(entry.binding, database)?.database.id }),
-        })),
-        kv_namespaces: [{ ...namespace, ...(ids && { id: ids.namespace }) }],
-        r2_buckets: r2_buckets.flatMap((entry) => {
-          const { bucket: exists = true, jurisdiction } = idsOf(entry.binding, bucket) ?? {};
-          const shown = {
-            ...entry,
-            bucket_name: named(entry.bucket_name),
-            ...(jurisdiction && { jurisdiction }),
-          };
-          return exists ? [shown] : [];
-        }),
-        queues: { producers: queues.producers.map(rename), consumers: queues.consumers.map(rename) },
-        analytics_engine_datasets: toml.analytics_engine_datasets.map((entry) => ({
-          ...entry,
-          dataset: named(entry.dataset).replaceAll('-', '_'),
-        })),
-        send_email: settings.emailFrom ? toml.send_email : [],
-        assets: { ...toml.assets, directory: siteDirectory },
-        ratelimits: withOwnNamespaces(worker, toml.ratelimits),
-        vars: {
-          ...toml.vars,
-          ...(origin && { ORIGIN: origin }),
-          ...(settings.emailFrom && { EMAIL_FROM: settings.emailFrom }),
-          ...(settings.retentionDays && { DELIVERY_RETENTION_DAYS: settings.retentionDays }),
-          ...(settings.hotDays && { HOT_DAYS: settings.hotDays }),
-          ...(settings.replicas === 'true' && { READ_REPLICAS: 'true' }),
-          ...(settings.mapStyleUrl && { MAP_STYLE_URL: settings.mapStyleUrl }),
+    configuration: (ids?: Ids, origin?: string) => ({
+      ...toml,
+      name: worker,
+      main: join(root, toml.main),
+      d1_databases: [
+        {
+          ...database,
+          database_name: named(database.database_name),
+          migrations_dir: join(root, database.migrations_dir),
+          ...(ids && { database_id: ids.database }),
         },
-        // The nearest replica is the client's only if the Worker runs near the client.
-        ...(settings.replicas === 'true' && { placement: undefined }),
-        // With a domain, that is the only address.
-        workers_dev: !settings.domain,
-        preview_urls: false,
-        ...(settings.domain && { routes: [{ pattern: settings.domain, custom_domain: true }] }),
-      };
-    },
+      ],
+      kv_namespaces: [{ ...namespace, ...(ids && { id: ids.namespace }) }],
+      r2_buckets:
+        ids?.bucket === false
+          ? []
+          : [
+              {
+                ...bucket,
+                bucket_name: named(bucket.bucket_name),
+                ...(ids?.jurisdiction && { jurisdiction: ids.jurisdiction }),
+              },
+            ],
+      queues: { producers: producers.map(rename), consumers: consumers.map(rename) },
+      analytics_engine_datasets: toml.analytics_engine_datasets.map((entry) => ({
+        ...entry,
+        dataset: named(entry.dataset).replaceAll('-', '_'),
+      })),
+      send_email: settings.emailFrom ? toml.send_email : [],
+      assets: { ...toml.assets, directory: siteDirectory },
+      ratelimits: withOwnNamespaces(worker, toml.ratelimits),
+      vars: {
+        ...toml.vars,
+        ...(origin && { ORIGIN: origin }),
+        ...(settings.emailFrom && { EMAIL_FROM: settings.emailFrom }),
+        ...(settings.retentionDays && { DELIVERY_RETENTION_DAYS: settings.retentionDays }),
+        ...(settings.hotDays && { HOT_DAYS: settings.hotDays }),
+        ...(settings.replicas === 'true' && { READ_REPLICAS: 'true' }),
+        ...(settings.mapStyleUrl && { MAP_STYLE_URL: settings.mapStyleUrl }),
+      },
+      // The nearest replica is the client's only if the Worker runs near the client.
+      ...(settings.replicas === 'true' && { placement: undefined }),
+      // With a domain, that is the only address.
+      workers_dev: !settings.domain,
+      preview_urls: false,
+      ...(settings.domain && { routes: [{ pattern: settings.domain, custom_domain: true }] }),
+    }),
   };
 }
-
-const tomlWith = (homes: string[]) =>
-  parse(withHomes(readFileSync(join(root, 'wrangler.toml'), 'utf8'), homes)) as Toml; // a file of ours
 
 /**
  * Gives rate limiters namespaces of their own, because Cloudflare counts limiters of equal `namespace_id` together

@@ -14,7 +14,7 @@ const files = (): string[] =>
     .sort();
 
 /**
- * Applies the migrations that the database lacks and returns their names; `where` is used in failures. Cloudflare
+ * Applies the migrations that the database lacks and returns their names. Cloudflare
  * splits files into statements itself, and has cut triggers in two: a migration refused for that is run as a file, in
  * one transaction with its entry as applied.
  *
@@ -25,9 +25,8 @@ export async function migrate(
   query: Query,
   config: string,
   database: Pick<NamedDatabase, 'id' | 'name'>,
-  where: string,
 ): Promise<string[]> {
-  const what = `Applying the migrations${where}`;
+  const what = 'Applying the migrations';
   const ask = (sql: string) => query(what, database, sql);
   const missing = async () => {
     const [table] = await ask(`select name from sqlite_master where name = 'd1_migrations'`);
@@ -60,7 +59,7 @@ async function mustBeFree(ask: (sql: string) => Promise<string[]>, name: string)
   if (others.length > 0)
     throw new Stopped(
       `The database ${name} already exists for something else: it has tables such as ${others.slice(0, 5).join(', ')}. ` +
-        `Choose another --name or --home, or delete the database if nobody needs it: npx wrangler d1 delete ${name}`,
+        `Choose another --name, or delete the database if nobody needs it: npx wrangler d1 delete ${name}`,
     );
 }
 

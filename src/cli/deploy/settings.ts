@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { emailForm, nearest } from '../../platform/fields.ts';
-import { homeName } from '../../platform/homes/names.ts';
 
 /** Where Cloudflare can create a database. A hint: Cloudflare picks the nearest data centre with room. */
 export const locations: { [name: string]: string } = {
@@ -18,22 +17,22 @@ export const jurisdictions = ['eu', 'us', 'fedramp'];
 /** Where a deployment's data is kept, fixed for good when it is created. */
 export type Residency = { location?: string | undefined; jurisdiction?: string | undefined };
 
-/** Where the new database of a home will be, and that this is final. A jurisdiction overrides a location. */
-export function placeWarning(home: string, { location, jurisdiction }: Residency): string {
+/** Where the new database will be, and that this is final. A jurisdiction overrides a location. */
+export function placeWarning({ location, jurisdiction }: Residency): string {
   const where = jurisdiction
     ? `in the jurisdiction ${jurisdiction}`
     : location
       ? `in ${locations[location]} (${location})`
       : 'near the machine that deploys, without a --location or --jurisdiction';
-  return `the new database of the home ${home} is created ${where}. This cannot be changed later.`;
+  return `the new database is created ${where}. This cannot be changed later.`;
 }
 
 /** Of the environment variables of settings. Others with it may be of the system that deploys. */
 const prefix = 'DEPLOY_';
 
 /**
- * A setting that differs between deployments without a change to tracked files: an option on the command line or, all
- * but --home, an environment variable. The Worker's var `variable` stores it for later deploys.
+ * A setting that differs between deployments without a change to tracked files: an option on the command line or an
+ * environment variable. The Worker's var `variable` stores it for later deploys.
  */
 const setting = (flags: string, about: string, is: RegExp, must: string, variable?: string) => {
   const option = new Option(flags, about).argParser((text) => {
@@ -41,7 +40,7 @@ const setting = (flags: string, about: string, is: RegExp, must: string, variabl
     return text;
   });
   const name = option.attributeName() as keyof Settings; // each is one
-  if (name !== 'home') option.env(`${prefix}${option.name().toUpperCase().replaceAll('-', '_')}`);
+  option.env(`${prefix}${option.name().toUpperCase().replaceAll('-', '_')}`);
   return { name, option, variable };
 };
 
@@ -55,8 +54,7 @@ export type Settings = {
     | 'mapStyleUrl'
     | 'replicas'
     | 'location'
-    | 'jurisdiction'
-    | 'home']?: string | undefined;
+    | 'jurisdiction']?: string | undefined;
 };
 
 const places = Object.keys(locations);
@@ -65,7 +63,6 @@ const settings = [
   setting(
     '--name <name>',
     'name of the Worker, and prefix for everything it uses',
-    // So that the name of a queue of a home fits into the 63 characters that Cloudflare allows.
     /^[a-z][a-z0-9-]{0,27}$/,
     'up to 28 lowercase letters, digits and hyphens, starting with a letter',
   ),
@@ -123,13 +120,6 @@ const settings = [
     new RegExp(`^(${jurisdictions.join('|')})$`),
     `one of ${jurisdictions.join(', ')}`,
   ),
-  setting(
-    '--home <name>',
-    'add a home, at the --location or in the --jurisdiction beside it; later deploys know it',
-    // The database of a home `fleet` would have the name of that of the deployment `--name fleet`.
-    new RegExp(`^(?!(main|fleet)$)${homeName.source.slice(1)}`),
-    'up to 16 lowercase letters and digits, starting with a letter, and neither main nor fleet',
-  ),
 ];
 
 export const settingOptions: Option[] = settings.map(({ option }) => {
@@ -144,12 +134,7 @@ export function settingsIn(program: Command): Settings {
     program.addOption(option);
   }
   refuseMisspelt(program);
-  const given = program.parse().opts<Settings>();
-  if (given.home === undefined) return given;
-  // A place is that home's if it was typed: in the environment it is main's.
-  for (const name of ['location', 'jurisdiction'] as const)
-    if (program.getOptionValueSource(name) !== 'cli') delete given[name];
-  return given;
+  return program.parse().opts<Settings>();
 }
 
 /** A misspelt variable would leave a setting out, of which some cannot be changed later. */

@@ -11,52 +11,45 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { mainHome } from '../../platform/homes/names.ts';
-import { bindingOf, withHomes } from '../project/homes.ts';
 import { localDirectory, root } from '../project/paths.ts';
 import { runWrangler } from '../project/wrangler.ts';
 
 const folder = join(root, 'migrations');
 
 /**
- * Applies the migrations that the local databases in the folder `state` lack: that of main, and those of `homes`. A new
- * folder becomes a copy of one with empty databases, which is quicker.
+ * Applies the migrations that the local database in the folder `state` lacks. A new folder becomes a copy of one with an
+ * empty database, which is quicker.
  *
  * @throws Error, with what went wrong, or that the data is from other migrations
  */
-export async function migrate(state: string, homes: string[] = []): Promise<void> {
-  if (!existsSync(state)) return cpSync(await emptyState(homes), state, { recursive: true });
+export async function migrate(state: string): Promise<void> {
+  if (!existsSync(state)) return cpSync(await emptyState(), state, { recursive: true });
   const doneFile = join(state, 'migrated');
-  const wanted = linesOf(homes);
+  const wanted = linesOfMigrations();
   const done = existsSync(doneFile) ? readFileSync(doneFile, 'utf8').split('\n') : [];
-  if (done.some((line) => !isHome(line) && !wanted.includes(line)))
+  if (done.some((line) => !wanted.includes(line)))
     throw new Error(
       'The data of earlier runs is from another version of the service, which stored it differently. ' +
         'Delete it by starting with --fresh: npm start -- --fresh',
     );
-  const lacking = wanted.filter((line) => !done.includes(line));
+  if (wanted.every((line) => done.includes(line))) return;
   const config = join(state, 'wrangler.toml');
-  const toml = withHomes(readFileSync(join(root, 'wrangler.toml'), 'utf8'), homes);
+  const toml = readFileSync(join(root, 'wrangler.toml'), 'utf8');
   writeFileSync(config, toml.replaceAll('"migrations"', `"${folder}"`));
-  for (const line of (lacking.every(isHome) ? lacking : wanted).filter(isHome)) {
-    const binding = bindingOf('DB', line.replace('home ', ''));
-    const at = ['--local', '--persist-to', state, '--config', config];
-    const { ok, text } = await runWrangler(['d1', 'migrations', 'apply', binding, ...at]);
-    if (!ok) throw new Error(`Migrations failed:\n${text}`);
-  }
-  writeFileSync(doneFile, [...new Set([...wanted, ...done])].join('\n'));
+  const at = ['--local', '--persist-to', state, '--config', config];
+  const { ok, text } = await runWrangler(['d1', 'migrations', 'apply', 'DB', ...at]);
+  if (!ok) throw new Error(`Migrations failed:\n${text}`);
+  writeFileSync(doneFile, wanted.join('\n'));
 }
 
-const isHome = (line: string): boolean => line.startsWith('home ');
-
-/** A folder with empty, migrated databases, created if there is none. */
-export async function emptyState(homes: string[] = []): Promise<string> {
-  const version = sha256(linesOf(homes).join('\n'));
+/** A folder with an empty, migrated database, created if there is none. */
+export async function emptyState(): Promise<string> {
+  const version = sha256(linesOfMigrations().join('\n'));
   const kept = join(localDirectory, 'empty', version);
   if (existsSync(kept)) return kept;
   mkdirSync(join(localDirectory, 'empty'), { recursive: true });
   const fresh = mkdtempSync(`${kept}.`);
-  await migrate(fresh, homes);
+  await migrate(fresh);
   try {
     renameSync(fresh, kept);
   } catch (error) {
@@ -66,14 +59,11 @@ export async function emptyState(homes: string[] = []): Promise<string> {
   return kept;
 }
 
-/** A line for each migration, which changes with its file, and one for each home. */
-function linesOf(homes: string[]): string[] {
-  const names = readdirSync(folder).sort();
-  return [
-    ...names.map((name) => `${name} ${sha256(readFileSync(join(folder, name)))}`),
-    ...[mainHome, ...homes].map((home) => `home ${home}`),
-  ];
-}
+/** A line for each migration, which changes with its file. */
+const linesOfMigrations = (): string[] =>
+  readdirSync(folder)
+    .sort()
+    .map((name) => `${name} ${sha256(readFileSync(join(folder, name)))}`);
 
 const sha256 = (data: string | Buffer): string =>
   createHash('sha256').update(data).digest('hex').slice(0, 16);

@@ -3,7 +3,6 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { parse } from 'smol-toml';
-import { withHomes } from '../project/homes.ts';
 import { root, siteDirectory } from '../project/paths.ts';
 import { type Certificates, certificates } from './certificates.ts';
 import { type DevServer, endLeftOver, freePort, localOrigin, startDev } from './dev.ts';
@@ -21,8 +20,6 @@ export type StackOptions = {
   directory: string;
   port: number;
   config?: (toml: string) => string;
-  /** Those besides main. */
-  homes?: string[];
   /** How many isolates requests and messages are spread over. */
   isolates?: number;
 };
@@ -30,17 +27,11 @@ export type StackOptions = {
 /**
  * Starts the service from this source on real local D1, KV and Queues: applies migrations, then runs `wrangler dev`.
  * All its data is in `directory`; a stack left running there is ended first. Port 0 takes any free port; `config` may
- * change the text of wrangler.toml; each of `homes` gets the same as main.
+ * change the text of wrangler.toml.
  *
  * @throws Error, when it is not up within a minute; its log is `wrangler.log` in `directory`
  */
-export async function startStack({
-  directory,
-  port,
-  config,
-  homes = [],
-  isolates = 1,
-}: StackOptions): Promise<Stack> {
+export async function startStack({ directory, port, config, isolates = 1 }: StackOptions): Promise<Stack> {
   mkdirSync(directory, { recursive: true });
   endLeftOver(directory);
   const ready = await certificates(directory);
@@ -51,14 +42,14 @@ export async function startStack({
     WRANGLER_REGISTRY_PATH: join(directory, 'registry'),
   };
   const state = join(directory, 'state');
-  await migrate(state, homes);
+  await migrate(state);
   const own = port || (await freePort());
   const vars = {
     ALLOW_LOOPBACK_RECEIVERS: 'true',
     EMAIL_FROM: 'portal@fleet-data.example',
     ORIGIN: localOrigin(own),
   };
-  const configs = configurations(homes, isolates, config, {
+  const configs = configurations(isolates, config, {
     ...vars,
     ...parseEnv(readFileSync(secretsFile, 'utf8')),
   });
@@ -102,13 +93,12 @@ const spread = join(root, 'src/dev/strict/spread.ts');
  * same code, whose configurations follow.
  */
 function configurations(
-  homes: string[],
   isolates: number,
   change: StackOptions['config'] = (toml) => toml,
   vars: object,
 ): object[] {
   const toml = change(strictly(readFileSync(join(root, 'wrangler.toml'), 'utf8')));
-  const main = parse(withAbsolutePaths(withHomes(toml, homes))) as Toml; // a file of ours
+  const main = parse(withAbsolutePaths(toml)) as Toml; // a file of ours
   if (isolates === 1) return [main];
   const { assets: _, triggers: __, secrets: ___, ...shared } = main;
   const others = Array.from({ length: isolates }, (_, i) => ({

@@ -13,11 +13,9 @@ export const statusCommand = (): Command =>
 function inTables(report: StatusReport): string {
   const { problem, warning, health, serviceLevels, ...status } = report;
   const { accidents, failing, paused, connections, uncovered, headerKeys, ...pending } = status;
-  const { homes = {}, ...whole } = health;
   const worst = Math.max(...failing.map(({ failedAttempts }) => failedAttempts), 1);
   const tables: { [title: string]: object[] } = {
     'service levels': levels(serviceLevels),
-    homes: Object.entries(homes).map(([home, own]) => ({ home, ...own })),
     'accidents that wait': accidents,
     'webhooks with failures in 24 hours': failing.map(({ failedAttempts, ...webhook }) => ({
       failedAttempts,
@@ -37,7 +35,7 @@ function inTables(report: StatusReport): string {
     tablesOf({
       service: problem ?? warning ?? 'healthy',
       'fails now': failsNow(report),
-      ...whole,
+      ...health,
       ...pending,
     }),
     ...Object.entries(tables).flatMap(([title, items]) =>

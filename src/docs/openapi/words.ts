@@ -145,8 +145,6 @@ export const words: Record<string, string> = {
   queueBacklog: 'Messages waiting in the queue; null if unknown.',
   oldestDueSeconds:
     'For how many seconds the oldest delivery that no worker has claimed has been due, as of the last sweep; null if there is none.',
-  homes:
-    'Each home by its name, with the fields beside this one, which are the worst of all homes; left out while there is only main.',
   sweptSecondsAgo: 'How long ago the scheduled jobs last ran, in seconds; null if they have not run yet.',
   size: 'How full the database is: how many bytes, which share of the most, and in how many days it will be full (null if it is not growing, or too new to estimate). Null if it does not respond.',
   bytes: 'How large it is.',
@@ -167,7 +165,6 @@ export const words: Record<string, string> = {
   includeDelivered: 'Whether to send delivered ones again too, or only those that failed or were cancelled.',
   after: 'Only deliveries that follow this Delivery-Id.',
 
-  'NewAccount.home': 'Its home, one of GET /operator/homes; main by default.',
   'AccountChange.status': 'A suspended account is refused everywhere, with immediate effect.',
   expiresAt: 'When it expires; null or missing for never.',
   readOnly: 'Whether an API token may only read, without seeing the headers of webhooks.',
@@ -189,7 +186,6 @@ export const words: Record<string, string> = {
   'NewChannel.vehicleGroups': 'Only of vehicles in these groups.',
   getsAlerts: 'Whether it is notified of problems with webhooks and connections.',
   now: 'Whether to delete it at once, instead of in 30 days.',
-  'NewMove.to': 'The name of the new home.',
   maxInFlight: "The operators' limit of calls at a time; null: up to 50.",
   maxPerSecond: "The operators' limit of calls a second; null: no limit.",
   since: 'Only deliveries created at this time or later.',

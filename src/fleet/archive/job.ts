@@ -1,10 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
 import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
-import { andNotMoving } from '../../platform/db/moving.ts';
+import { notMoving } from '../../platform/db/guard.ts';
 import { comparePositions, selected } from '../../platform/db/pages.ts';
 import { dayMs } from '../../platform/durations.ts';
-import { nameOf } from '../../platform/homes/homes.ts';
 import { type Budget, isLeft, newBudget } from '../../platform/jobs/budget.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
 import { described, fault } from '../../platform/log.ts';
@@ -31,19 +30,19 @@ export async function archive(env: Env, now = Date.now(), budget = newBudget()):
   const bucket = bucketOf(env);
   const before = firstHotDay(env, now) * dayMs;
   if (!bucket || before === -Infinity) return;
-  if ((await daysToMove(env, bucket, openDatabase(env), before)).length === 0) return;
+  if ((await daysToMove(bucket, openDatabase(env), before)).length === 0) return;
   await inArchive(env, async (lease) => {
     const failed = new Set<string>();
     const isOpen = ({ day }: Folder) => !failed.has(day.kind + day.connectionId);
     for (;;) {
-      const days = (await daysToMove(env, bucket, lease.db, before)).filter(isOpen);
+      const days = (await daysToMove(bucket, lease.db, before)).filter(isOpen);
       if (days.length === 0) return;
       for (const folder of days) {
         if (!isLeft(budget)) return;
         await moveDay({ ...folder, lease, sizes: usualSizes }, budget).catch((error: unknown) => {
           const { kind, connectionId } = folder.day;
           failed.add(kind + connectionId);
-          const at = { job: 'archive', home: nameOf(env), connectionId };
+          const at = { job: 'archive', connectionId };
           fault('error', { message: 'A job failed', ...at, ...described(error) });
         });
       }
@@ -51,8 +50,8 @@ export async function archive(env: Env, now = Date.now(), budget = newBudget()):
   });
 }
 
-/** The oldest day of each of some connections, for each kind, except those being deleted or moving to another home. */
-async function daysToMove(env: Env, bucket: R2Bucket, db: Database, before: number): Promise<Folder[]> {
+/** The oldest day of each of some connections, for each kind, except those being deleted or moving. */
+async function daysToMove(bucket: R2Bucket, db: Database, before: number): Promise<Folder[]> {
   const found: Folder[] = [];
   for (const kind of archiveKinds) {
     const order = orderOf(kind);
@@ -61,7 +60,7 @@ async function daysToMove(env: Env, bucket: R2Bucket, db: Database, before: numb
         select id as connectionId, account_id as accountId,
           (select min(${order}) from ${kind.table} t where t.connection_id = c.id) as oldest
         from connections c where not exists (select 1 from deletions d where d.id in (c.id, c.account_id))
-          ${andNotMoving(env, sql`c.account_id`)})
+          and ${notMoving(sql`c.account_id`)})
       where oldest < ${before} limit ${connectionsAtATime}`;
     for (const { oldest: time, ...owner } of oldest)
       found.push({ bucket, kind, day: { kind: kind.name, ...owner, day: dayOf(time) } });

@@ -4,10 +4,9 @@ import { operatorIn } from '../../accounts/owner.ts';
 import { config } from '../../platform/config.ts';
 import type { Position } from '../../platform/db/cursor.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
-import { andNotMoving } from '../../platform/db/moving.ts';
+import { notMoving } from '../../platform/db/guard.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { refusalIn } from '../../platform/errors.ts';
-import { nameOf } from '../../platform/homes/homes.ts';
 import { type Budget, inSteps, isLeft, newBudget } from '../../platform/jobs/budget.ts';
 import { type Lease, withLease } from '../../platform/jobs/lease.ts';
 import { described, fault } from '../../platform/log.ts';
@@ -41,12 +40,12 @@ const pieceCharacters = 6_000_000;
 /** After something has failed it is left to the next hour, with which the job runs again. */
 const retryMs = 30 * minuteMs;
 
-/** Runs work on the files of exports: one invocation of a home does at a time. Returns 'busy' otherwise. */
+/** Runs work on the files of exports: one invocation does at a time. Returns 'busy' otherwise. */
 export const inExports = <T>(env: Pick<Env, 'DB'>, work: (lease: Lease) => Promise<T>) =>
   withLease(env, 'export files', work);
 
 /**
- * Goes on with the exports of a home, a piece of each in turn, so that a large one does not hold up others. A piece counts
+ * Goes on with exports, a piece of each in turn, so that a large one does not hold up others. A piece counts
  * from the transaction on that notes where the next one begins: what is killed is repeated.
  */
 export async function prepareExports(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
@@ -54,10 +53,10 @@ export async function prepareExports(env: Env, now = Date.now(), budget = newBud
   if (!bucket) return;
   await inExports(env, (lease) =>
     inSteps(budget, async () => {
-      const one = await nextOpen(env, lease.db, now);
+      const one = await nextOpen(lease.db, now);
       if (!one) return false;
       await step(env, bucket, lease, one, budget).catch(async (error: unknown) => {
-        fault('error', { message: 'A job failed', job: exportJob, home: nameOf(env), ...described(error) });
+        fault('error', { message: 'A job failed', job: exportJob, ...described(error) });
         await lease.write(later(lease.db, one, sql`${Date.now() + retryMs}`));
       });
       return true;
@@ -65,11 +64,11 @@ export async function prepareExports(env: Env, now = Date.now(), budget = newBud
   );
 }
 
-async function nextOpen(env: Env, db: Database, now: number): Promise<Export | undefined> {
+async function nextOpen(db: Database, now: number): Promise<Export | undefined> {
   const [found] = await statement<StoredExport>(db)`
     select ${exportColumns} from exports e indexed by exports_open
     join accounts a on a.id = e.account_id and (a.status = 'active' or e.requested_by = ${operators})
-    where e.next_at <= ${Math.max(now, Date.now())} ${andNotMoving(env, sql`e.account_id`)}
+    where e.next_at <= ${Math.max(now, Date.now())} and ${notMoving(sql`e.account_id`)}
     order by e.next_at limit 1`;
   return found && exportOf(found);
 }

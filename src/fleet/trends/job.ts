@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
-import { andNotMoving } from '../../platform/db/moving.ts';
+import { notMoving } from '../../platform/db/guard.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { hotSince } from '../archive/day.ts';
@@ -34,8 +34,8 @@ export async function countEvents(env: Env, now = Date.now(), budget = newBudget
 }
 
 /** SQL for whether there is something to count. */
-export const countsAreDue = (env: Env, now: number): SQL =>
-  sql`(exists (${behindSince(env, now - liveMs)}) or exists (${firstMarked(env)}))`;
+export const countsAreDue = (now: number): SQL =>
+  sql`(exists (${behindSince(now - liveMs)}) or exists (${firstMarked}))`;
 
 type Work = Parameters<typeof transaction>[1];
 
@@ -43,8 +43,8 @@ async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
   const [behind, marked] = await transaction(
     db,
     [
-      statement<{ accountId: string }>(db)`${behindSince(env, now - liveMs)}`,
-      statement<Marked>(db)`${firstMarked(env)}`,
+      statement<{ accountId: string }>(db)`${behindSince(now - liveMs)}`,
+      statement<Marked>(db)`${firstMarked}`,
     ],
     { repeatable: true },
   );
@@ -60,13 +60,13 @@ async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
 }
 
 /** The accounts last counted before a time. */
-const behindSince = (env: Env, to: number): SQL => sql`
+const behindSince = (to: number): SQL => sql`
   select account_id as accountId from event_counting where counted_to < ${to} and ${isNotRecent}
-    ${andNotMoving(env, sql`event_counting.account_id`)}
+    and ${notMoving(sql`event_counting.account_id`)}
   order by counted_to limit ${int(accountsAtATime)}`;
 
 /** The newest marked day of each of some accounts: as many rows as accounts. */
-const firstMarked = (env: Env): SQL => sql`
+const firstMarked = sql`
   with recursive marked (account_id) as (
     select min(account_id) from event_counts_due
     union all
@@ -74,7 +74,7 @@ const firstMarked = (env: Env): SQL => sql`
     from marked where account_id is not null)
   select d.account_id as accountId, d.day, d.hours
   from marked m cross join event_counts_due d on d.account_id = m.account_id
-    and d.day = (select max(day) from event_counts_due where account_id = m.account_id) ${andNotMoving(env, sql`d.account_id`)}
+    and d.day = (select max(day) from event_counts_due where account_id = m.account_id) and ${notMoving(sql`d.account_id`)}
   limit ${int(accountsAtATime)}`;
 
 const newestHours = (mask: number): number =>

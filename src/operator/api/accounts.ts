@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { actions, subjects } from '../../accounts/audit/kinds.ts';
 import { lists } from '../../fleet/lists/registry.ts';
 import { Email, Name, Timestamp } from '../../platform/fields.ts';
-import { homeName } from '../../platform/homes/names.ts';
 import { roles } from '../../platform/roles.ts';
 import { count, described, id, type Operation, time, Uuid } from './operation.ts';
 
@@ -10,7 +9,6 @@ import { count, described, id, type Operation, time, Uuid } from './operation.ts
 
 export const NewAccount = v.object({
   name: Name,
-  home: v.optional(v.pipe(v.string(), v.regex(homeName, 'must be the name of a home'))),
 });
 
 export const AccountChange = v.object({
@@ -21,8 +19,7 @@ export const AccountChange = v.object({
 export const Account = v.object({
   id,
   name: v.string(),
-  status: v.picklist(['active', 'suspended']),
-  home: v.string(),
+  status: v.picklist(['active', 'suspended', 'moving', 'moved']),
   createdAt: time,
 });
 

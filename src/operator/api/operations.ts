@@ -8,7 +8,6 @@ import {
 import { channelOperations } from './channels.ts';
 import { connectionOperations } from './connections.ts';
 import { deletionOperations } from './deletion.ts';
-import { moveOperations } from './moves.ts';
 import { serviceOperations } from './service.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -22,6 +21,5 @@ export const operations = {
   ...exportOperations,
   ...auditOperations,
   ...deletionOperations,
-  ...moveOperations,
   ...serviceOperations,
 };

@@ -12,9 +12,9 @@ import {
   time,
 } from './operation.ts';
 
-/* How the service and its homes are doing. */
+/* How the service is doing. */
 
-const homeHealth = {
+export const Health = v.object({
   database: v.picklist(['ok', 'unavailable']),
   queueBacklog: v.nullable(count),
   oldestDueSeconds: v.nullable(count),
@@ -26,14 +26,6 @@ const homeHealth = {
       daysLeft: v.nullable(count),
     }),
   ),
-};
-const HomeHealth = v.object(homeHealth);
-export type HomeHealth = v.InferOutput<typeof HomeHealth>;
-
-/** The health of the service: that of its worst home, and of each if there are several. */
-export const Health = v.object({
-  ...homeHealth,
-  homes: v.optional(v.record(v.string(), HomeHealth)),
 });
 export type Health = v.InferOutput<typeof Health>;
 
@@ -132,18 +124,18 @@ export const StatusReport = v.object({
 });
 export type StatusReport = v.InferOutput<typeof StatusReport>;
 
-/** A home and how much lives there; nulls if it does not respond. */
-export const Home = v.object({
+/** A cell, and how full it is. */
+export const Cell = v.object({
   name: v.string(),
-  accounts: v.nullable(countUpTo(maxAccountsCounted)),
-  bytes: v.nullable(count),
-  share: v.nullable(v.number()),
-  eventsPerDay: v.nullable(count),
+  accounts: countUpTo(maxAccountsCounted),
+  bytes: count,
+  share: v.number(),
+  eventsPerDay: count,
   fullOn: v.nullable(v.pipe(v.string(), v.metadata({ format: 'date' }))),
 });
-export type Home = v.InferOutput<typeof Home>;
+export type Cell = v.InferOutput<typeof Cell>;
 
-/** The schema that each database must have, as fingerprints of its entries. */
+/** The schema that the database must have, as fingerprints of its entries. */
 export const ServiceCheck = v.object({
   schema: v.pipe(
     v.array(v.pipe(v.string(), v.maxLength(200)), 'must be a list of texts'),
@@ -152,7 +144,7 @@ export const ServiceCheck = v.object({
   ),
 });
 
-/** The result of checking one dependency; `home` is null for what all homes share. */
+/** The result of checking one dependency. */
 export const Check = v.object({
   name: v.picklist([
     'schema',
@@ -167,7 +159,6 @@ export const Check = v.object({
     'Analytics Engine',
     'email',
   ]),
-  home: v.nullable(v.string()),
   result: v.picklist(['ok', 'off', 'warning', 'fault']),
   ms: count,
   detail: v.string(),
@@ -182,20 +173,20 @@ export const serviceOperations = {
       'Counts stop at 10,000, and failed deliveries of a webhook at 100. These values mean that many or more.',
     reply: StatusReport,
   },
-  listHomes: {
-    call: 'GET /homes',
-    summary: 'List the homes where accounts live, and how full each is',
+  showCell: {
+    call: 'GET /cell',
+    summary: 'Show how full this cell is',
     description:
       'Counts of accounts stop at 10,000. `eventsPerDay` is the safety events of yesterday, UTC, and `fullOn` the day ' +
-      'when the database is full at the rate of the last two weeks. A home that does not respond has nulls.',
-    reply: v.array(Home),
+      'when the database is full at the rate of the last two weeks.',
+    reply: Cell,
   },
   checkService: {
     call: 'POST /check',
     summary: 'Check the dependencies of the service',
     description:
       'What `npm run deploy -- --check` calls. It writes and reads a key of KV, an object of R2 and a few rows, and ' +
-      'sends two messages through the queue of each home. It takes some 4 s, and at most two minutes.',
+      'sends two messages through the queue. It takes some 4 s, and at most two minutes.',
     body: ServiceCheck,
     reply: v.array(Check),
   },

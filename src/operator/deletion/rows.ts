@@ -32,11 +32,11 @@ const parents: { [owner in Owner]?: string } = {
 };
 
 /**
- * Tables whose rows stay: accounts and moves are written by the steps of a move, triggers derive names from vehicles and
- * drivers, nothing moves of which something is being deleted, and the others are the home's own.
+ * Tables without rows of accounts, or whose rows others write: the steps of a deletion, or triggers, which derive names
+ * from vehicles and drivers.
  */
 const staying = [
-  ...['accounts', 'moves', 'names', 'deletions'],
+  ...['accounts', 'names', 'deletions'],
   ...['sweeps', 'jobs', 'database_sizes', 'test_calls', 'd1_migrations'],
 ];
 
@@ -52,7 +52,7 @@ export const derived = [...last, 'service_levels'];
 /** A table in the schema: the columns of its key, and of its indexes that hold all rows, in order. */
 type Described = { name: string; columns: string; key: string; indexes: string };
 
-/** All tables whose rows move, in the order in which they are copied, as this home's schema has them. */
+/** All tables whose rows move, in the order in which they are copied, as the schema has them. */
 export async function movedTables(env: Pick<Env, 'DB'>): Promise<Moved[]> {
   const described = await statement<Described>(openDatabase(env))`
     select t.name,
@@ -204,7 +204,7 @@ const deletion: RowChange = ({ name, key }, keys) =>
   sql`delete from ${raw(name)} where (${list(key)}) in (${keys})`;
 
 /**
- * Deletes a chunk of an account's rows in a home, or changes them otherwise, referring rows first, by statements that
+ * Deletes a chunk of an account's rows, or changes them otherwise, referring rows first, by statements that
  * `write` runs. Returns the cursor to continue from; undefined when done.
  */
 export async function removeRows(

@@ -6,7 +6,6 @@ import { removeExports } from '../../fleet/exports/run.ts';
 import { type Action, noteRecords } from '../../fleet/note-changes.ts';
 import { type Alongside, deleteConnectionRow, eraseReferences, removeRecords } from '../../fleet/remove.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
-import { type Cursor, movedTables, type RowChange, removeRows } from '../../homes/moves/rows.ts';
 import {
   type Change,
   change,
@@ -24,6 +23,7 @@ import {
 } from '../../webhooks/deliveries/cancel.ts';
 import { eraseRecipient, removeNotifications } from '../../webhooks/notifications/remove.ts';
 import { removeServiceLevels } from '../../webhooks/service-levels.ts';
+import { type Cursor, movedTables, type RowChange, removeRows } from './rows.ts';
 
 export type Kind = 'account' | 'connection' | 'driver';
 
@@ -173,7 +173,7 @@ export async function continueDeletions(env: Env, now = Date.now(), budget = new
 }
 
 /** SQL for whether `continueDeletions` has work. */
-export const deletionsAreDue = (_: Env, now: number): SQL =>
+export const deletionsAreDue = (now: number): SQL =>
   sql`exists (select 1 from deletions where due_at <= ${now})`;
 
 /**

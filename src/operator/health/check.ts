@@ -3,8 +3,7 @@ import { bucketOf } from '../../fleet/archive/bucket.ts';
 import { config } from '../../platform/config.ts';
 import { change, openDatabase, repeatsRefusals, statement, transaction } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
-import { inTime } from '../../platform/homes/each.ts';
-import { homesOf } from '../../platform/homes/homes.ts';
+import { inTime } from '../../platform/in-time.ts';
 import { deleteNotes, noteTime, selectNotes } from '../../platform/jobs/lease.ts';
 import { described } from '../../platform/log.ts';
 import { fingerprint, schemaSql, subjectOf } from '../api/schema.ts';
@@ -19,25 +18,22 @@ const usual = { probeMs: 10_000, holdMs: 3_000, messagesMs: 20_000 };
 type Times = typeof usual;
 
 /**
- * Checks everything that the deployed service depends on, in each home and shared. `schema` has the fingerprints of
- * what each database must have. Never throws: a failure is a result.
+ * Checks everything that the deployed service depends on. `schema` has the fingerprints of what the database must have.
+ * Never throws: a failure is a result.
  */
 export async function checkService(env: Env, schema: string[], times = usual): Promise<Check[]> {
-  const parts: [string | null, Probes][] = [
-    ...[...homesOf(env)].map(([name, home]): [string, Probes] => [name, probesOf(home, schema, times)]),
-    [null, sharedProbes(env)],
-  ];
-  return (await Promise.all(parts.map(([home, probes]) => run(home, probes, times)))).flat();
+  const parts = [probesOf(env, schema, times), otherProbes(env)];
+  return (await Promise.all(parts.map((probes) => run(probes, times)))).flat();
 }
 
 /** One after the other, so that they do not slow each other down. */
-async function run(home: string | null, probes: Probes, { probeMs, messagesMs }: Times): Promise<Check[]> {
+async function run(probes: Probes, { probeMs, messagesMs }: Times): Promise<Check[]> {
   const checks: Check[] = [];
   for (const [name, probe] of Object.entries(probes) as [Check['name'], () => Promise<Found>][]) {
     const began = Date.now();
     const failed = (error: unknown): Found => fault(described(error).error.slice(0, 200));
     const found = await inTime(probe(), name === 'queue' ? messagesMs + probeMs : probeMs).catch(failed);
-    checks.push({ name, home, ms: Date.now() - began, ...found });
+    checks.push({ name, ms: Date.now() - began, ...found });
   }
   return checks;
 }
@@ -83,7 +79,7 @@ function probesOf(env: Env, schema: string[], times: Times): Probes {
   };
 }
 
-const sharedProbes = (env: Env): Probes => ({
+const otherProbes = (env: Env): Probes => ({
   KV: async () => {
     const key = `check/${newId()}`;
     await env.TOKENS.put(key, key, { expirationTtl: 60 });

@@ -7,44 +7,20 @@ import {
   transaction,
 } from '../../platform/db/database.ts';
 import { dayMs } from '../../platform/durations.ts';
-import { inTime } from '../../platform/homes/each.ts';
-import { hasHomes, homesOf } from '../../platform/homes/homes.ts';
+import { inTime } from '../../platform/in-time.ts';
 import { described, fault } from '../../platform/log.ts';
-import type { Health, HomeHealth } from '../api/service.ts';
+import type { Health } from '../api/service.ts';
 
 /** A delivery that five sweeps could not start is stuck. */
 export const staleAfterSeconds = 5 * 60;
 
 type Swept = { at: number; oldestDueAt: number | null };
 
-/** Checks all homes at the same time. Never throws: a failure is a result. */
-export async function checkHomes(env: Env): Promise<Health> {
-  if (!hasHomes(env)) return checkHealth(env);
-  const names = [...homesOf(env).keys()];
-  const checked = await Promise.all([...homesOf(env).values()].map((home) => checkHealth(home)));
-  return { ...worstOf(checked), homes: Object.fromEntries(checked.map((health, at) => [names[at], health])) };
-}
-
-function worstOf(all: HomeHealth[]): HomeHealth {
-  const known = (of: 'queueBacklog' | 'oldestDueSeconds' | 'sweptSecondsAgo') =>
-    all.map((health) => health[of]).filter((value) => value !== null);
-  const most = (values: number[]) => (values.length > 0 ? Math.max(...values) : null);
-  const backlogs = known('queueBacklog');
-  const sizes = all.map(({ size }) => size).filter((size) => size !== null);
-  return {
-    database: all.every(({ database }) => database === 'ok') ? 'ok' : 'unavailable',
-    queueBacklog: backlogs.length > 0 ? backlogs.reduce((sum, count) => sum + count, 0) : null,
-    oldestDueSeconds: most(known('oldestDueSeconds')),
-    sweptSecondsAgo: most(known('sweptSecondsAgo')),
-    size: sizes.toSorted((a, b) => b.share - a.share)[0] ?? null,
-  };
-}
-
 /**
  * Checks D1 and the queue, reading two rows: the last sweep's findings, and the database's size. `oldestDueSeconds` is
  * how long the oldest unclaimed delivery has been due, null if there is none. Never throws: a failure is a result.
  */
-export async function checkHealth(env: Env): Promise<HomeHealth> {
+export async function checkHealth(env: Env): Promise<Health> {
   const now = Date.now();
   const [found, queueBacklog] = await Promise.all([
     inTime(readStored(env, now)).catch((error: unknown) => {
@@ -88,34 +64,16 @@ const backlog = (queue: Queue): Promise<number | null> =>
     () => null,
   );
 
-/** What is wrong and in which home, for people; undefined if all is well. */
-export const problemIn = (health: Health): string | undefined => said(health, problemOf);
-
-/** What will go wrong unless somebody acts, in the same form. */
-export const warningIn = (health: Health): string | undefined => said(health, warningOf);
-
-function said(
-  { homes, ...only }: Health,
-  words: (health: HomeHealth) => string | undefined,
-): string | undefined {
-  if (!homes) return words(only);
-  const found = Object.entries(homes).flatMap(([name, health]) => {
-    const text = words(health);
-    return text ? [`${name}: ${text}`] : [];
-  });
-  return found.length > 0 ? found.join('; ') : undefined;
-}
-
-/** What is wrong with one home. */
-export function problemOf({ database, oldestDueSeconds, sweptSecondsAgo }: HomeHealth): string | undefined {
+/** What is wrong, for people; undefined if all is well. */
+export function problemOf({ database, oldestDueSeconds, sweptSecondsAgo }: Health): string | undefined {
   if (database !== 'ok') return 'Database does not respond';
   if ((oldestDueSeconds ?? 0) > staleAfterSeconds) return 'Deliveries are late';
   if ((sweptSecondsAgo ?? 0) > staleAfterSeconds) return 'Scheduled jobs have stopped';
   return undefined;
 }
 
-/** What will go wrong with it unless somebody acts. */
-export function warningOf({ size }: HomeHealth): string | undefined {
+/** What will go wrong unless somebody acts; undefined if nothing will. */
+export function warningOf({ size }: Health): string | undefined {
   if (!size || size.share <= warningShare) return undefined;
   const left = size.daysLeft === null ? '' : `, and will be full in ${size.daysLeft} days at this rate`;
   return `The database is ${Math.floor(size.share * 100)} % full${left}`;

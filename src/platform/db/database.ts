@@ -52,7 +52,7 @@ const refusals = {
   'unknown link': { kind: 'not found' },
   'lost lease': { kind: 'unavailable', retryAfter: 60 },
   'sent form': { kind: 'unavailable', retryAfter: 1 },
-  'moved account': { kind: 'moved', retryAfter: 2 },
+  'moved account': { kind: 'moved', cells: [] },
   'account being moved': { kind: 'unavailable', retryAfter: 10 },
   'webhooks too large': {
     kind: 'invalid',

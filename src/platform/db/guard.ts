@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { Refusal } from '../errors.ts';
 import { noteActivity } from '../fair-queue.ts';
-import { hasHomes } from '../homes/homes.ts';
 import { may, type Role, roles } from '../roles.ts';
 import {
   type Database,
@@ -64,7 +64,7 @@ export type GuardOptions = {
   evenIfDeleted?: boolean;
 };
 
-/** The same in any database of the home, also a replica; `found` is what that database has of the credential. */
+/** The same in any copy of the database, also a replica; `found` is what that database has of the credential. */
 export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
   env: Env,
   db: Database,
@@ -75,23 +75,27 @@ export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
   const work = statements(db);
   const writes = !countsOnly && !work.every(isReading);
   const refused = sql`
-    ${hasHomes(env) ? isElsewhere(writes) : sql.empty()}
+    when a.status = 'moved' then ${refuse('moved account')}
+    ${writes ? sql`when a.status = 'moving' then ${refuse('account being moved')}` : sql.empty()}
     ${writes && 'operator' in caller && !evenIfDeleted ? isBeingDeleted(caller) : sql.empty()}`;
   const check = credentialCheck(db, caller, connectionId, refused);
   const { accountId, form } = caller;
   const claim = form && (writes || result) ? await claimForm(env, db, accountId, form, result) : [];
   const all = [check, ...work, ...(claim as [])] as const; // nobody asks for its result
-  const [[found], ...results] = await transaction(db, all, { repeatable });
-  return { found, results };
+  try {
+    const [[found], ...results] = await transaction(db, all, { repeatable });
+    return { found, results };
+  } catch (error) {
+    throw (await withCell(env, caller, error)) ?? error;
+  }
 }
 
-/**
- * With several homes, refuses if the account, whose row is `a`, lives in another, or is moving there and this would
- * write.
- */
-function isElsewhere(writes: boolean): SQL {
-  return sql`when a.home is not null then ${refuse('moved account')}
-    ${writes ? sql`when a.frozen then ${refuse('account being moved')}` : sql.empty()}`;
+/** The refusal of an account that has moved names its cell; undefined for any other error. */
+async function withCell(env: Env, { accountId }: Caller, error: unknown): Promise<Refusal | undefined> {
+  if (!(error instanceof Refusal) || error.failure.kind !== 'moved') return undefined;
+  const cells = await statement<{ cell: string }>(openDatabase(env))`
+    select cell from accounts where id = ${accountId} and status = 'moved'`;
+  return new Refusal({ kind: 'moved', cells: cells.map(({ cell }) => cell) });
 }
 
 const isBeingDeleted = ({ accountId }: Caller): SQL => sql`
@@ -107,7 +111,7 @@ function credentialCheck(db: Database, caller: Caller, connectionId: string | un
     'operator' in caller
       ? sql`when false then 0`
       : sql`when c.account_id is null then ${refuse(refusalOf(caller))}
-          when a.status <> 'active' then ${refuse('suspended account')}`;
+          when a.status = 'suspended' then ${refuse('suspended account')}`;
   return statement<{ lastUsedAt: number }>(db)`
     select case
       ${refused}
@@ -160,6 +164,13 @@ const ownsConnection = (caller: Caller, id: string): SQL =>
 export const connectionsBeingDeleted = (db: Database, { accountId }: Caller) =>
   statement<{ id: string }>(db)`
     select id from deletions where account_id = ${accountId} and kind = 'connection'`;
+
+/**
+ * The condition that an account is not moving to another cell, for work on all accounts: nothing of it may change then.
+ * Usually none is, and no row is read.
+ */
+export const notMoving = (accountId: SQL): SQL =>
+  sql`${accountId} not in (select id from accounts indexed by accounts_moving where status = 'moving')`;
 
 /** The condition that a record is of none of these, for statements that read few records. */
 export const notBeingDeleted = (connectionId: SQL | SQLiteColumn): SQL =>

@@ -1,7 +1,7 @@
 import type { BatchItem } from 'drizzle-orm/batch';
+import { config } from '../config.ts';
 import { Refusal } from '../errors.ts';
 import { noteActivity } from '../fair-queue.ts';
-import { nameOf } from '../homes/homes.ts';
 import { described, fault } from '../log.ts';
 import { bookmarkIn } from './cursor.ts';
 import { type Database, openSession } from './database.ts';
@@ -44,8 +44,7 @@ export async function readAsCaller<const T extends readonly BatchItem<'sqlite'>[
   if (replicaReads.primary) return primary();
   const afterFailure = (error: unknown) => {
     if (!(error instanceof Refusal) || error.failure.kind === 'unavailable') {
-      const home = nameOf(env);
-      fault('warn', { message: 'A replica failed, and the primary is read', home, ...described(error) });
+      fault('warn', { message: 'A replica failed, and the primary is read', ...described(error) });
     }
     replicaReads.primary = true;
     return primary();
@@ -88,13 +87,13 @@ export function usePrimary(caller: Caller): boolean {
 export function continueFrom(env: Env, caller: Caller, cursor: string | undefined): void {
   const replicaReads = replicaReadsOf(caller);
   const seen = replicaReads && cursor !== undefined ? bookmarkIn(cursor) : undefined;
-  // A bookmark is meaningless in another home, where an account is visible only with all its data.
-  const mark = `${nameOf(env)}:`;
+  // A bookmark is meaningless in another cell, where an account is visible only with all its data.
+  const mark = `${config(env).cell}:`;
   if (replicaReads && seen?.startsWith(mark)) replicaReads.bookmark = seen.slice(mark.length);
 }
 
 /** The bookmark for the cursor of a request's page; undefined where there are no replicas. */
 export function bookmarkOf(env: Env, caller: Caller): string | undefined {
   const bookmark = replicaReadsOf(caller)?.bookmark;
-  return bookmark === undefined ? undefined : `${nameOf(env)}:${bookmark}`;
+  return bookmark === undefined ? undefined : `${config(env).cell}:${bookmark}`;
 }

@@ -11,14 +11,12 @@ export type AccountTable = SQLiteTable & { id: SQLiteColumn; accountId: SQLiteCo
 export const accounts = sqliteTable('accounts', {
   id: text().primaryKey(),
   name: text().notNull(),
-  status: text({ enum: ['active', 'suspended'] })
+  status: text({ enum: ['active', 'suspended', 'moving', 'moved'] })
     .notNull()
     .default('active'),
   createdAt: integer('created_at').notNull(),
-  /** The account's home, if it has moved to another one. */
-  home: text(),
-  /** Whether writes are refused, because the account is being moved. */
-  frozen: integer({ mode: 'boolean' }).notNull().default(false),
+  /** The cell of an account that has moved to another one. */
+  cell: text(),
   /** The units in which the portal shows speeds and distances. */
   units: text({ enum: ['metric', 'imperial'] })
     .notNull()

@@ -1,5 +1,6 @@
 import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { cellHeader } from '../cells.ts';
 import { type Failure, refusalIn } from '../errors.ts';
 import { described, fault } from '../log.ts';
 import type { Context } from './context.ts';
@@ -22,7 +23,7 @@ const replies = {
   'rate limited': { status: 429, message: 'Rate limit exceeded' },
   'internal error': { status: 500, message: 'Internal error' },
   unavailable: { status: 503, message: 'Temporarily unavailable, try again' },
-  moved: { status: 503, message: 'Temporarily unavailable, try again' },
+  moved: { status: 421, message: 'This account is in another cell' },
   unhealthy: { status: 503 },
 } satisfies Record<ReportedFailure['kind'], { status: ContentfulStatusCode; message?: string }>;
 
@@ -62,6 +63,8 @@ export function headersOf(failure: ReportedFailure): Record<string, string> {
       return { 'WWW-Authenticate': `${failure.scheme ?? 'ApiKey'} realm="Fleet Data Service"` };
     case 'not gzip':
       return { 'Accept-Encoding': 'gzip' };
+    case 'moved':
+      return { [cellHeader]: failure.cells.join(', ') };
     case 'method not allowed':
       return { Allow: failure.allow.join(', ') };
     default:

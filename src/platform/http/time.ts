@@ -1,6 +1,6 @@
 import type { Next } from 'hono';
 import { Refusal } from '../errors.ts';
-import { inTime } from '../homes/each.ts';
+import { inTime } from '../in-time.ts';
 import type { Context } from './context.ts';
 
 /** How long a caller of the API waits at most, whatever the database does. */

@@ -1,5 +1,4 @@
 import { through } from '../db/through.ts';
-import { withDatabases } from '../homes/homes.ts';
 
 /**
  * What an invocation may still do: until when it may begin something (milliseconds since 1970), and how many D1 queries
@@ -16,14 +15,14 @@ export const newBudget = ({ ms = 10_000, queries = 800 } = {}): Budget => ({
 
 export const isLeft = ({ until, queries }: Budget): boolean => queries > 0 && Date.now() < until;
 
-/** The same bindings; queries in this home and the others are taken from the budget. */
-export const within = (env: Env, budget: Budget): Env =>
-  withDatabases(env, (db) =>
-    through(db, (run, statements) => {
-      budget.queries -= statements.length;
-      return run();
-    }),
-  );
+/** The same bindings; queries are taken from the budget. */
+export const within = (env: Env, budget: Budget): Env => ({
+  ...env,
+  DB: through(env.DB, (run, statements) => {
+    budget.queries -= statements.length;
+    return run();
+  }),
+});
 
 const longestPauseMs = 200;
 

@@ -1,22 +1,21 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, jsonList, openDatabase, statement, transaction } from '../db/database.ts';
-import { homesOf, nameOf } from '../homes/homes.ts';
 import { described, fault } from '../log.ts';
 import { send } from '../queue.ts';
 import { type Budget, isLeft, newBudget, within } from './budget.ts';
 import { withLease } from './lease.ts';
 
 /**
- * Work that each home does one invocation at a time: on the hour, or in each minute in which its condition finds
+ * Work that one invocation does at a time: on the hour, or in each minute in which its condition finds
  * something to do. When the budget is used up, another invocation continues.
  */
 export type Job = { run: (env: Env, now: number, budget: Budget) => Promise<unknown> } & (
   | { every: 'hour' }
-  | { every: 'minute'; isDue: (env: Env, now: number) => SQL }
+  | { every: 'minute'; isDue: (now: number) => SQL }
 );
 export type Jobs = Record<string, Job>;
 
-/** The queue message that runs a job in the home of the queue. */
+/** The queue message that runs a job. */
 export type JobMessage = { job: string };
 
 /** What takes longer than this is repeated after the same time, so many times at most. */
@@ -24,7 +23,7 @@ const hungMs = 5_000;
 const maxRepeats = 2;
 
 /**
- * Runs each minute for all homes in parallel: the starters, which find what is due and send messages, and a message for
+ * Runs each minute: the starters, which find what is due and send messages, and a message for
  * each job that is due. A failure is logged and stops nothing else. What waited for a database or queue that hung is
  * repeated, because it has missed what happened meanwhile, and once more after `claimedMs`, when what interrupted calls
  * had claimed is free.
@@ -32,30 +31,27 @@ const maxRepeats = 2;
 export async function everyMinute(
   env: Env,
   time: Date,
-  starters: Record<string, (home: Env) => Promise<unknown>>,
+  starters: Record<string, (env: Env) => Promise<unknown>>,
   jobs: Jobs,
   claimedMs: number,
 ): Promise<void> {
   /** Returns whether something hung. */
-  const run = async (home: Env): Promise<boolean> => {
+  const run = async (): Promise<boolean> => {
     const began = Date.now();
-    for (const [name, start] of Object.entries(starters)) await attempt(home, name, () => start(home));
-    await attempt(home, 'start jobs', () => startDue(home, jobs, time));
+    for (const [name, start] of Object.entries(starters)) await attempt(name, () => start(env));
+    await attempt('start jobs', () => startDue(env, jobs, time));
     return Date.now() - began >= hungMs;
   };
-  const inHome = async (home: Env): Promise<void> => {
-    const free = Date.now() + claimedMs + hungMs; // clocks differ
-    let repeats = 0;
-    while ((await run(home)) && repeats < maxRepeats) {
-      repeats++;
-      await scheduler.wait(hungMs);
-    }
-    const left = free - Date.now();
-    if (repeats === 0 || left <= 0) return;
-    await scheduler.wait(left);
-    await run(home);
-  };
-  await Promise.all([...homesOf(env).values()].map((home) => inHome(home)));
+  const free = Date.now() + claimedMs + hungMs; // clocks differ
+  let repeats = 0;
+  while ((await run()) && repeats < maxRepeats) {
+    repeats++;
+    await scheduler.wait(hungMs);
+  }
+  const left = free - Date.now();
+  if (repeats === 0 || left <= 0) return;
+  await scheduler.wait(left);
+  await run();
 }
 
 /**
@@ -63,7 +59,7 @@ export async function everyMinute(
  * failures are logged. If it is killed, its row stays, and the cron starts it again when its lease has expired.
  */
 export const runJob = (env: Env, jobs: Jobs, name: string): Promise<void> =>
-  attempt(env, name, async () => {
+  attempt(name, async () => {
     const job = jobs[name];
     if (!job) return; // from another version of the service
     const budget = newBudget();
@@ -73,11 +69,11 @@ export const runJob = (env: Env, jobs: Jobs, name: string): Promise<void> =>
     await send(env.DELIVERIES, [{ job: name }]);
   });
 
-async function attempt(env: Env, job: string, work: () => Promise<unknown>): Promise<void> {
+async function attempt(job: string, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    fault('error', { message: 'A job failed', job, home: nameOf(env), ...described(error) });
+    fault('error', { message: 'A job failed', job, ...described(error) });
   }
 }
 
@@ -104,7 +100,7 @@ export const markWaiting = (db: Database, names: string[]) =>
 async function dueJobs(env: Env, jobs: Jobs): Promise<string[]> {
   const now = Date.now();
   const conditions = Object.entries(jobs).flatMap(([name, job]) =>
-    job.every === 'minute' ? [sql`${job.isDue(env, now)} as ${sql.identifier(name)}`] : [],
+    job.every === 'minute' ? [sql`${job.isDue(now)} as ${sql.identifier(name)}`] : [],
   );
   const waiting = sql`(select json_group_array(name) from jobs where leased_until <= ${now}) as waiting`;
   const [found] = await statement<Record<string, unknown>>(openDatabase(env))`

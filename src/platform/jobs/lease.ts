@@ -24,7 +24,7 @@ export type Lease = {
   write: (...statements: Change[]) => Promise<number[]>;
 };
 
-/** Runs work that only one invocation of a home may do. Returns 'busy' without running it if another one does. */
+/** Runs work that only one invocation may do. Returns 'busy' without running it if another one does. */
 export async function withLease<T>(
   env: Pick<Env, 'DB'>,
   name: string,

@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
-import { enterHome } from '../../platform/http/home.ts';
 import { limit, limitByAddress } from '../../platform/http/limits.ts';
 import {
   type ConnectLink,
@@ -146,7 +145,6 @@ async function opened(c: Context, then: (link: Opened) => Response | Promise<Res
       null,
       'not found',
     );
-  enterHome(c, link.home, link.caller.accountId);
   return c.req.method === 'POST' ? once(c, link.caller, async () => then(link)) : then(link);
 }
 

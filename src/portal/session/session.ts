@@ -1,18 +1,17 @@
-import { and, eq, gt, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, gt, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
-import type { Units } from '../../accounts/accounts.ts';
+import type { Account, Units } from '../../accounts/accounts.ts';
+import { refuseIfMoved } from '../../accounts/owner.ts';
 import type { PortalUser } from '../../accounts/people.ts';
-import { isSecret, splitSecret, withHome } from '../../accounts/secrets.ts';
+import { isSecret, secretIn, withCell } from '../../accounts/secrets.ts';
 import { sessionMs } from '../../accounts/sessions.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
 import { openDatabase, statement } from '../../platform/db/database.ts';
 import { accounts, portalUsers, sessions } from '../../platform/db/tables.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { homesOf, nameOf, otherHomes } from '../../platform/homes/homes.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
-import { enterHome } from '../../platform/http/home.ts';
 import { limit } from '../../platform/http/limits.ts';
 import { countedHours } from '../../webhooks/deliveries/counts.ts';
 import { type Attention, attentionOf } from './attention.ts';
@@ -32,31 +31,23 @@ declare module 'hono' {
  * @throws Refusal: rate limited; forbidden, while the account is suspended
  */
 export const signedIn = createMiddleware<App>(async (c, next) => {
-  const secret = secretIn(c);
-  const session = secret ? await sessionOf(c, secret) : undefined;
+  const cookie = cookieOf(c);
+  const session = cookie ? await sessionOf(c, cookie) : undefined;
   if (!session) return seeOther(c, '/portal/sign-in');
-  if (session.status !== 'active') throw new Refusal({ kind: 'forbidden' });
+  if (session.status === 'suspended') throw new Refusal({ kind: 'forbidden' });
   c.set('session', session);
   c.set('caller', { sessionHash: session.hash, accountId: session.user.accountId, needs: roleFor(c) });
   return await next();
 });
 
-async function sessionOf(c: Context, secret: string): Promise<Session | undefined> {
+async function sessionOf(c: Context, cookie: string): Promise<Session | undefined> {
+  const secret = secretIn(cookie);
   if ((await hashWithinLimit(c, secret)) === undefined) return undefined;
   const session = await findSession(c.env, secret, watchedBy(c));
-  return session ?? (await findMovedSession(c, secret));
-}
-
-/** The session of somebody whose account has moved to another home since they signed in. */
-async function findMovedSession(c: Context, secret: string): Promise<Session | undefined> {
-  for (const [name, home] of otherHomes(c.env)) {
-    const session = await findSession(home, secret, watchedBy(c)).catch(() => undefined); // as if it did not exist
-    if (!session) continue;
-    enterHome(c, name);
-    startSession(c, secret);
-    return session;
-  }
-  return undefined;
+  if (!session) await refuseIfMoved(c.env);
+  // The account has moved here since they signed in.
+  else if (cookie !== withCell(c.env, secret)) startSession(c, secret);
+  return session;
 }
 
 /**
@@ -65,8 +56,8 @@ async function findMovedSession(c: Context, secret: string): Promise<Session | u
  * @throws Refusal: rate limited
  */
 export async function sessionHashOf(c: Context): Promise<string | undefined> {
-  const secret = secretIn(c);
-  return secret ? hashWithinLimit(c, secret) : undefined;
+  const cookie = cookieOf(c);
+  return cookie ? hashWithinLimit(c, secretIn(cookie)) : undefined;
 }
 
 /**
@@ -79,15 +70,7 @@ export function watchedBy(c: Context): Watched | undefined {
   return id === undefined ? undefined : { of: list, id };
 }
 
-/** The session's secret in the request's cookie. The rest of the request is handled in its home. */
-function secretIn(c: Context): string | undefined {
-  const cookie = getCookie(c, cookieName, onlyHere(c).prefix);
-  if (!cookie) return undefined;
-  const { home, secret } = splitSecret(cookie);
-  if (!homesOf(c.env).has(home)) return undefined;
-  enterHome(c, home);
-  return secret;
-}
+const cookieOf = (c: Context): string | undefined => getCookie(c, cookieName, onlyHere(c).prefix);
 
 async function hashWithinLimit(c: Context, secret: string): Promise<string | undefined> {
   if (!(await isSecret(c.env, 'session', secret))) return undefined;
@@ -97,7 +80,7 @@ async function hashWithinLimit(c: Context, secret: string): Promise<string | und
 }
 
 export const startSession = (c: Context, secret: string): void =>
-  setCookie(c, cookieName, withHome(nameOf(c.env), secret), {
+  setCookie(c, cookieName, withCell(c.env, secret), {
     ...onlyHere(c),
     httpOnly: true,
     sameSite: 'Lax',
@@ -121,7 +104,7 @@ const onlyHere = (c: Context): { prefix?: 'host' } =>
 export type Session = {
   user: PortalUser;
   account: string;
-  status: 'active' | 'suspended';
+  status: Account['status'];
   units: Units;
   attention: Attention;
   version: string;
@@ -143,7 +126,7 @@ async function findSession(env: Env, secret: string, watched?: Watched): Promise
     })
     .from(sessions)
     .innerJoin(portalUsers, eq(portalUsers.id, sessions.userId))
-    .innerJoin(accounts, and(eq(accounts.id, portalUsers.accountId), isNull(accounts.home)))
+    .innerJoin(accounts, and(eq(accounts.id, portalUsers.accountId), ne(accounts.status, 'moved')))
     .where(and(eq(sessions.hash, hash), gt(sessions.expiresAt, now)));
   return found && { ...found, version: String(found.version ?? ''), hash };
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { sendMail } from '../../accounts/mail.ts';
-import { isSecret, splitSecret } from '../../accounts/secrets.ts';
+import { isSecret, secretIn } from '../../accounts/secrets.ts';
 import {
   createSignInLinks,
   linkMs,
@@ -13,9 +13,7 @@ import { hashToken } from '../../accounts/tokens/format.ts';
 import { config } from '../../platform/config.ts';
 import { invalid } from '../../platform/errors.ts';
 import { Email } from '../../platform/fields.ts';
-import { homesOf } from '../../platform/homes/homes.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
-import { enterHome } from '../../platform/http/home.ts';
 import { limit, limitByAddress, withinLimit } from '../../platform/http/limits.ts';
 import { fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
@@ -99,10 +97,10 @@ export async function emailSignInLinks(env: Env, email: string, accountId?: stri
 async function send(env: Env, to: string, links: SignInLink[]): Promise<void> {
   const request =
     links.length > 1
-      ? 'Several accounts of the Fleet Data Service have invited you. Open the link of the one to join:'
+      ? 'You can sign in to several accounts of the Fleet Data Service. Open the link of the one that you want:'
       : 'Open this link to sign in to the Fleet Data Service:';
   const parts = links.map((link) => ({
-    text: link.pending ? `${link.account} invites you:` : '',
+    text: link.pending ? `${link.account} invites you:` : links.length > 1 ? `${link.account}:` : '',
     link: {
       url: signInUrl(env, link),
       label: link.pending ? `Join ${link.account}` : 'Sign in',
@@ -130,8 +128,7 @@ export const confirm = (c: Context) =>
 
 /** Only valid secrets are looked up, and each link has its own rate limit. */
 export async function signInByLink(c: Context) {
-  const { home, secret: link } = splitSecret(c.req.param('link') ?? '');
-  if (homesOf(c.env).has(home)) enterHome(c, home);
+  const link = secretIn(c.req.param('link') ?? '');
   if (await isSecret(c.env, 'sign-in link', link)) await limit(c.env, 'LINK_LIMIT', await hashToken(link));
   const secret = await signIn(c.env, link, (await readForm(c)).value('key'));
   if (!secret) return requestPage(c, 'This link has expired or was already used. Request a new one.');

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { openDatabase, statement } from '../../platform/db/database.ts';
-import { andNotMoving } from '../../platform/db/moving.ts';
+import { notMoving } from '../../platform/db/guard.ts';
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import type { MailPart } from '../../platform/mail.ts';
@@ -56,7 +56,7 @@ const dueOf: { [kind in AlertKind]: (quietSince: number, now: number) => SQL } =
 
 const kinds = ['paused', 'failed', 'working'] as const satisfies AlertKind[];
 
-const dueAlerts = (env: Env, now: number): SQL => sql`
+const dueAlerts = (now: number): SQL => sql`
   select * from (${sql.join(
     kinds.map(
       (kind) => sql`
@@ -64,13 +64,13 @@ const dueAlerts = (env: Env, now: number): SQL => sql`
           h.paused_since as pausedSince, h.last_failure as lastFailure
         from (${dueOf[kind](now - quietMs, now)}) d cross join webhooks w on w.id = d.webhook_id
         left join webhook_health h on h.webhook_id = w.id
-        where true ${andNotMoving(env, sql`w.account_id`)}`,
+        where true and ${notMoving(sql`w.account_id`)}`,
     ),
     sql` union all `,
   )}) limit ${maxAlerts}`;
 
 /** SQL for whether `sendAlerts` has work. Partial indexes hold what people do not know. */
-export const alertsAreDue = (env: Env, now: number): SQL => sql`exists (${dueAlerts(env, now)})`;
+export const alertsAreDue = (now: number): SQL => sql`exists (${dueAlerts(now)})`;
 
 /**
  * Notifies people and channels of paused receivers, failed deliveries and receivers that work again: one message per
@@ -80,7 +80,7 @@ export async function sendAlerts(env: Env, now = Date.now(), budget = newBudget(
   const db = openDatabase(env);
   let queued = 0;
   await inSteps(budget, async () => {
-    const due = await statement<Due>(db)`${dueAlerts(env, now)}`;
+    const due = await statement<Due>(db)`${dueAlerts(now)}`;
     if (due.length === 0) return false;
     const groups = Map.groupBy(due, ({ accountId, kind }) => `${accountId} ${kind}`);
     const alerts = [...groups.values()].flatMap((group) => alertOf(group, portalOf(env)));

@@ -18,7 +18,7 @@ import { send } from '../../platform/queue.ts';
 export const messageJob = 'alert messages';
 
 /**
- * How many messages a home queues in a day (UTC), and how many the people and channels of one account get. Cloudflare
+ * How many messages the service queues in a day (UTC), and how many the people and channels of one account get. Cloudflare
  * limits emails per day, and sign-in links need room.
  */
 export const maxPerDay = 1_000;

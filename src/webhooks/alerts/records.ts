@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { groupKeysOfVehicle } from '../../fleet/lists/group-keys.ts';
 import { config } from '../../platform/config.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
-import { andNotMoving } from '../../platform/db/moving.ts';
+import { notMoving } from '../../platform/db/guard.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { deleteUpTo, pruning } from '../../platform/jobs/chunks.ts';
@@ -32,9 +32,9 @@ export async function sendRecordMails(env: Env, now = Date.now(), budget = newBu
   let queued = 0;
   await inSteps(budget, async () => {
     const [, , { meta }, due] = await transaction(db, [
-      noteDue(env, db, now),
+      noteDue(db, now),
       change(db)`delete from mail_feeds where account_id not in (select account_id from mail_rules)`,
-      moveOn(env, db),
+      moveOn(db),
       selectDue(env, db, now),
     ]);
     if (due.length > 0) queued += await queue(env, due, now);
@@ -43,11 +43,20 @@ export async function sendRecordMails(env: Env, now = Date.now(), budget = newBu
   return queued;
 }
 
+const isSettled = notMoving(sql`f.account_id`);
+
+const hasNews = sql`exists (select 1 from changes c where c.account_id = f.account_id and c.seq > f.seen)`;
+
+/** Accounts with rules and unread changes. */
+const feedsWithNews = sql`
+  select f.account_id, f.seen from mail_feeds f where ${hasNews} and ${isSettled}
+  order by f.account_id limit ${maxAccounts}`;
+
 /** SQL for whether `sendRecordMails` has work. */
-export const recordMailsAreDue = (env: Env, now: number): SQL => sql`
+export const recordMailsAreDue = (now: number): SQL => sql`
   exists (select 1 from mail_feeds f where (${hasNews}
       or exists (select 1 from record_mails where account_id = f.account_id and due_at <= ${now}))
-    ${ofOthers(env)})`;
+    and ${isSettled})`;
 
 /** How long sent emails are remembered, so that none is repeated. */
 const keptMs = 7 * dayMs;
@@ -62,33 +71,25 @@ export const pruneRecordMails = pruning((now) => [
   }),
 ]);
 
-/** Accounts with rules and unread changes. */
-const feedsWithNews = (env: Env): SQL => sql`
-  select f.account_id, f.seen from mail_feeds f where ${hasNews} ${ofOthers(env)} order by f.account_id limit ${maxAccounts}`;
-
-const hasNews = sql`exists (select 1 from changes c where c.account_id = f.account_id and c.seq > f.seen)`;
-
-const ofOthers = (env: Env): SQL => andNotMoving(env, sql`f.account_id`);
-
 const nextChanges = sql`
   select seq from changes where account_id = f.account_id and seq > f.seen order by seq limit ${maxChanges}`;
 
-const moveOn = (env: Env, db: Database) =>
+const moveOn = (db: Database) =>
   change(db)`
     update mail_feeds as f set seen = (select max(seq) from (${nextChanges}))
-    where account_id in (select account_id from (${feedsWithNews(env)}))`;
+    where account_id in (select account_id from (${feedsWithNews}))`;
 
 /**
  * Writes what is due: accident levels and new safety events received within a day and since the rule was made, but no
  * events that were a week old by then; and false alarms, for those notified of the accident. An unknown vehicle matches
  * every group.
  */
-function noteDue(env: Env, db: Database, now: number) {
+function noteDue(db: Database, now: number) {
   const since = sql`max(r.since, ${now - dayMs})`;
   return change(db)`
     insert into record_mails (account_id, recipient_id, event_id, level, due_at, created_at)
     with news as materialized (
-      select c.account_id, c.records from (${feedsWithNews(env)}) f
+      select c.account_id, c.records from (${feedsWithNews}) f
       cross join changes c on c.account_id = f.account_id and c.seq in (${nextChanges})
       where c.action = 'changed' and c.quiet = 0),
     crashes as materialized (
@@ -139,7 +140,7 @@ const selectDue = (env: Env, db: Database, now: number) =>
       coalesce(u.id, h.id) is not null and c.id is not null and coalesce(e.id, a.id) is not null as isKnown
     from (
       select m.* from mail_feeds f cross join record_mails m indexed by record_mails_due
-        on m.account_id = f.account_id and m.due_at <= ${now} ${ofOthers(env)}
+        on m.account_id = f.account_id and m.due_at <= ${now} and ${isSettled}
       order by min(m.level, 1) desc, m.due_at limit ${maxDue}) m
     left join portal_users u on u.id = m.recipient_id and u.confirmed_at is not null
       and ${config(env).emailFrom ? 1 : 0}

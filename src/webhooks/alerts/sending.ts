@@ -11,8 +11,8 @@ import {
   statement,
   transaction,
 } from '../../platform/db/database.ts';
+import { notMoving } from '../../platform/db/guard.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
-import { andNotMoving } from '../../platform/db/moving.ts';
 import { hourMs, minuteMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { fault } from '../../platform/log.ts';
@@ -41,7 +41,7 @@ export async function sendMessages(env: Env, now = Date.now(), budget = newBudge
   const db = openDatabase(env);
   let sent = 0;
   await inSteps(budget, async () => {
-    const claimed = await claim(env, db, now);
+    const claimed = await claim(db, now);
     if (claimed.length === 0) return false;
     const ended: Ended[] = [];
     const waiting = [...claimed];
@@ -58,11 +58,11 @@ export async function sendMessages(env: Env, now = Date.now(), budget = newBudge
 }
 
 /** SQL for whether `sendMessages` has work. */
-export const messagesAreDue = (env: Env, now: number): SQL => sql`exists (${dueMessages(env, now)})`;
+export const messagesAreDue = (now: number): SQL => sql`exists (${dueMessages(now)})`;
 
-const dueMessages = (env: Env, now: number): SQL => sql`
+const dueMessages = (now: number): SQL => sql`
   select account_id, recipient_id, id, due_at from alert_messages indexed by alert_messages_due
-  where due_at <= ${now} ${andNotMoving(env, sql`alert_messages.account_id`)}`;
+  where due_at <= ${now} and ${notMoving(sql`alert_messages.account_id`)}`;
 
 /** A channel to call. */
 export type Target = { id: string; kind: ChannelKind; address: string };
@@ -83,14 +83,14 @@ type Ended = Claimed & { problem: Problem };
 type Problem = string | null;
 
 /** Claims the oldest message of each recipient. */
-async function claim(env: Env, db: Database, now: number): Promise<Claimed[]> {
+async function claim(db: Database, now: number): Promise<Claimed[]> {
   const taken = await statement<Omit<Claimed, 'to'>>(db)`
     update alert_messages set attempts = attempts + 1,
       due_at = ${now} + min(${retryMs} << (2 * min(attempts, 9)), ${longestRetryMs})
     where (account_id, recipient_id, id) in (
       select account_id, recipient_id, id from (
         select *, row_number() over (partition by recipient_id order by due_at, id) as place
-        from (${dueMessages(env, now)}))
+        from (${dueMessages(now)}))
       where place = 1 order by due_at limit ${messagesPerStep})
     returning recipient_id as recipientId, id, account_id as accountId, message`;
   if (taken.length === 0) return [];

@@ -21,7 +21,7 @@ export async function cancelPending(env: Env, webhookIds: string[]): Promise<voi
       cross join deliveries d indexed by deliveries_due
         on d.webhook_id = w.value and d.status = 'pending' and d.next_attempt_at is not null and d.claimed_until <= ${now}
       where not exists (select 1 from webhooks h where h.id = w.value and (h.stopped_at is null
-          or exists (select 1 from accounts where id = h.account_id and frozen)))
+          or exists (select 1 from accounts where id = h.account_id and status in ('moving', 'moved'))))
       limit ${rowsPerChunk})`,
   );
 }

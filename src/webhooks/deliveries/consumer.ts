@@ -1,6 +1,4 @@
-import { homeOfMoved } from '../../platform/db/moving.ts';
 import { fairQueue, othersAreActive } from '../../platform/fair-queue.ts';
-import { hasHomes, homesOf } from '../../platform/homes/homes.ts';
 import { attemptLog, described, fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { cancelPending } from './cancel.ts';
@@ -136,21 +134,13 @@ async function work(env: Env, wake: Wake, budget: Budget, claim?: FirstClaim): P
     return isLeft() && (Date.now() < contendedUntil || workersFor(wake).waiting(wake.accountId) === 0);
   };
   const end = await runWorker(env, wake, { ...budget, inTime }, growth(env, wake), claim);
-  if (end.reason === 'webhook gone') await followOrCancel(env, wake);
+  if (end.reason === 'webhook gone') await cancelPending(env, [wake.webhookId]);
   else if (end.reason === 'idle') {
     const at = await nextWakeAt(env, wake, end);
     if (at !== undefined) await wakeAt(env, wake, at);
   } else if (isLeft()) return 'again';
   else await send(env.DELIVERIES, [wake]);
   return 'done';
-}
-
-/** The account may have moved to another home while the message was under way. */
-async function followOrCancel(env: Env, { timer: _, ...wake }: Wake): Promise<void> {
-  const name = hasHomes(env) ? await homeOfMoved(env, wake.accountId) : undefined;
-  const home = name === undefined ? undefined : homesOf(env).get(name);
-  if (home) await send(home.DELIVERIES, [wake]);
-  else await cancelPending(env, [wake.webhookId]);
 }
 
 /** Wakes the two workers that follow this one, each once, as soon as the webhook has work for so many. */

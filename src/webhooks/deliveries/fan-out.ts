@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { notMoving } from '../../platform/db/guard.ts';
 import { firstIdAt, newId, uuidV7Sql } from '../../platform/db/ids.ts';
-import { andNotMoving } from '../../platform/db/moving.ts';
 import { largeTransactions } from '../../platform/fair-queue.ts';
 import { send } from '../../platform/queue.ts';
 import {
@@ -115,14 +115,14 @@ type FanOutRow = {
 /**
  * Continues a fan-out while it is `inTime`, in small transactions that alternate with others of the account. Each
  * begins at the fan-out's mark and advances it, so that repeating one, or running two at a time, creates no delivery
- * twice. Returns whether it is done, or its account is being moved: then the new home continues.
+ * twice. Returns whether it is done, or its account is being moved: then the new cell continues.
  */
 export async function continueFanOut(env: Env, id: string, inTime: () => boolean): Promise<boolean> {
   const db = openDatabase(env);
   const [row] = await db.all<FanOutRow>(sql`
     select account_id as accountId, connection_id as connectionId, type, created_at as createdAt,
       json_array_length(notifications) as notifications
-    from fan_outs where id = ${id} and expanded_to < ${END} ${andNotMoving(env, sql`fan_outs.account_id`)}`);
+    from fan_outs where id = ${id} and expanded_to < ${END} and ${notMoving(sql`fan_outs.account_id`)}`);
   for (let more = true; row && more; ) {
     if (!inTime()) return false;
     const step = await largeTransactions.run(row.accountId, () => expandNext(env, db, id, row));
@@ -140,7 +140,7 @@ async function expandNext(env: Env, db: Database, id: string, row: FanOutRow): P
   // Webhooks that were created later are not notified of what came before.
   const subscribers = sql`${subscribersOf(connectionId, type)} and webhook_id < ${firstIdAt(createdAt + 1)}`;
   const count = webhooksIn(maxInNext, notifications);
-  const fanOut = sql`fan_outs where id = ${id} ${andNotMoving(env, sql`fan_outs.account_id`)}`;
+  const fanOut = sql`fan_outs where id = ${id} and ${notMoving(sql`fan_outs.account_id`)}`;
   const next = sql`(
     select webhook_id, filtered from webhook_connections
     where ${subscribers} and webhook_id > (select expanded_to from ${fanOut}) order by webhook_id limit ${count})`;

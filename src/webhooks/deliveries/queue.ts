@@ -77,7 +77,7 @@ export const probeSooner = (env: Env, webhookId: string, at: number): Promise<un
   openDatabase(env).run(sql`
     update webhook_health set open_until = ${at}, openings = 0 where webhook_id = ${webhookId} and open_until > ${at}`);
 
-/** Forgets an account's wake-up messages, which are in another home's queue. */
+/** Forgets an account's wake-up messages, which are in another cell's queue. */
 export const forgetTimers = (db: Database, accountId: string) =>
   change(db)`update webhook_health set timer_at = null
       where webhook_id in (select id from webhooks where account_id = ${accountId})`;

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { notMoving } from '../../platform/db/guard.ts';
 import { firstIdAt, firstIdAtSql } from '../../platform/db/ids.ts';
-import { andNotMoving } from '../../platform/db/moving.ts';
 import { type Budget, inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { fault } from '../../platform/log.ts';
@@ -93,11 +93,11 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
             head->>0 <= ${now} and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
               and not exists (select 1 from webhooks w indexed by webhooks_paused
                 where w.id = heads.id and w.paused_at is not null)
-              ${andNotMoving(env, sql`head->>2`)} as waits
+              and ${notMoving(sql`head->>2`)} as waits
           from heads left join webhook_health h on h.webhook_id = id)
         select * from all_heads where waits or late is not null order by waits desc limit ${maxWebhooks}`,
       statement<{ id: string }>(db)`select id from fan_outs where id < ${firstIdAt(now - graceMs)}
-          ${andNotMoving(env, sql`fan_outs.account_id`)} limit ${maxFanOuts}`,
+          and ${notMoving(sql`fan_outs.account_id`)} limit ${maxFanOuts}`,
     ],
     { repeatable: true },
   );

@@ -59,7 +59,7 @@ it('a database that holds something else is left as it is', async () => {
   const { sqlite, query } = empty();
   sqlite.exec('create table orders (id text)');
   const wrangler = () => Promise.reject(new Error('was run'));
-  await expect(migrate(wrangler, query, 'wrangler.json', fleet, '')).rejects.toThrow(
+  await expect(migrate(wrangler, query, 'wrangler.json', fleet)).rejects.toThrow(
     'The database fleet already exists for something else: it has tables such as orders.',
   );
 });
@@ -67,7 +67,7 @@ it('a database that holds something else is left as it is', async () => {
 it('any other failure of a migration stops the deploy', async () => {
   const text = '[ERROR] no such table: x: SQLITE_ERROR [code: 7500]';
   const wrangler = vi.fn<Wrangler>(async () => ({ ok: false, out: '', text }));
-  const migrating = migrate(wrangler, empty().query, 'wrangler.json', fleet, '');
+  const migrating = migrate(wrangler, empty().query, 'wrangler.json', fleet);
   await expect(migrating).rejects.toThrow('no such table');
   expect(wrangler).toHaveBeenCalledOnce();
 });

@@ -27,11 +27,10 @@ it.each([
   expect(() => parsed(option, value)).toThrow(must);
 });
 
-it('a place that is typed with --home is that of the home, and one in the environment is not', () => {
+it('come from options and the environment, where an empty variable is an absent one', () => {
   vi.stubEnv('DEPLOY_LOCATION', 'weur');
   vi.stubEnv('DEPLOY_NAME', ''); // as GitHub passes variables that are not set
   expect(parsed('--replicas')).toEqual({ location: 'weur', replicas: 'true' });
-  expect(parsed('--home', 'eu', '--jurisdiction', 'eu')).toEqual({ home: 'eu', jurisdiction: 'eu' });
   vi.unstubAllEnvs();
 });
 

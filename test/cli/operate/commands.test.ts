@@ -18,7 +18,7 @@ const service = await fakeService(({ method, url, body }) => {
 });
 
 it.each<[command: string[], call: string, body?: object]>([
-  [['account', 'create', 'Acme', '--home', 'eu'], 'POST /accounts', { name: 'Acme', home: 'eu' }],
+  [['account', 'create', 'Acme'], 'POST /accounts', { name: 'Acme' }],
   [['account', 'suspend', 'a'], 'PATCH /accounts/a', { status: 'suspended' }],
   [['user', 'list', '--account', 'a'], 'GET /accounts/a/users'],
   [

@@ -82,7 +82,7 @@ describe('the minute', () => {
     await everyMinute(bindings, minuteOf(1), { fails, sweep: note('sweep') }, jobs, 0);
     expect([ran, woken]).toEqual([['sweep'], [{ job: 'has work' }]]);
     expect(lines('fault')).toMatchObject([
-      { level: 'error', message: 'A job failed', job: 'fails', home: 'main', error: 'Error: no such luck' },
+      { level: 'error', message: 'A job failed', job: 'fails', error: 'Error: no such luck' },
     ]);
   });
 });

@@ -15,13 +15,13 @@ type Service = { baseUrl: string; operatorKey: string };
 
 /**
  * A folder of its own for a stack, and how to start one there, and another after it; `config` may change its
- * configuration, `homes` are those besides main, and `isolates` how many share its work.
+ * configuration, and `isolates` is how many share its work.
  */
-export function stackFolder(config?: StackOptions['config'], homes: string[] = [], isolates = 1) {
+export function stackFolder(config?: StackOptions['config'], isolates = 1) {
   const directory = mkdtempSync(join(tmpdir(), 'fleet-'));
   return {
     directory,
-    start: (port = 0) => startStack({ directory, port, homes, isolates, ...(config && { config }) }),
+    start: (port = 0) => startStack({ directory, port, isolates, ...(config && { config }) }),
     remove: () => {
       const logFile = join(directory, 'wrangler.log');
       const log = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
@@ -137,10 +137,9 @@ export async function api<T = unknown>(
 /** An account of its own on `stack`, made with the operator's tool. */
 export async function journeyAccount(
   stack: Service,
-  names: { account: string; connection: string; home?: string } = { account: 'Journey', connection: 'Vans' },
+  names: { account: string; connection: string } = { account: 'Journey', connection: 'Vans' },
 ) {
-  const home = names.home ? ['--home', names.home] : [];
-  const account = await fleetJson<{ id: string }>(stack, 'account', 'create', names.account, ...home);
+  const account = await fleetJson<{ id: string }>(stack, 'account', 'create', names.account);
   const token = await fleetJson<{ id: string; value: string }>(
     stack,
     ...['token', 'issue', '--account', account.id, '--name', 'journey'],

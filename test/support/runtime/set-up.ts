@@ -2,7 +2,6 @@ import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { takeExceeded } from '../../../src/dev/strict/limits.ts';
-import { homesOf } from '../../../src/platform/homes/homes.ts';
 import { tableNames } from '../rows.ts';
 import { findSourceMaps } from './source-maps.ts';
 
@@ -14,11 +13,9 @@ beforeAll(async () => {
   globalThis.fetch = async () => {
     throw new TypeError('Network connection lost.');
   };
-  for (const { DB, ARCHIVE } of homesOf(env).values()) {
-    await applyD1Migrations(DB, env.MIGRATIONS);
-    await emptyTables(DB);
-    if (ARCHIVE) await emptyBucket(ARCHIVE);
-  }
+  await applyD1Migrations(env.DB, env.MIGRATIONS);
+  await emptyTables(env.DB);
+  await emptyBucket(env.ARCHIVE);
   for (const { name } of (await env.TOKENS.list()).keys) await env.TOKENS.delete(name);
 });
 afterAll(() => void vi.restoreAllMocks());

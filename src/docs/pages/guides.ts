@@ -30,7 +30,7 @@ export const guideGroups = [
         'upgrades',
         'personal-data',
       ].map((path) => `operating/${path}`),
-      ...['costs-and-limits', 'homes', 'archive'].map((path) => `operating/${path}`),
+      ...['costs-and-limits', 'cells', 'archive'].map((path) => `operating/${path}`),
     ],
   },
 ];

@@ -1,7 +1,7 @@
 import type { Context } from './context.ts';
 
 /** The version of the API, sent as `API-Version` with each response. A breaking change needs a new one. */
-export const apiVersion = '2026-11-21';
+export const apiVersion = '2026-11-26';
 
 /** Responds 200 with the envelope of success; `next` is present only when there is another page. */
 export const ok = (c: Context, message: string, data: unknown, next?: string, more: object = {}) =>

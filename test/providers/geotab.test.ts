@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { nextTry } from '../../src/providers/geotab/exceptions.ts';
-import { reference, timeAt } from '../../src/providers/geotab/records.ts';
+import { distanceOf, reference, timeAt } from '../../src/providers/geotab/records.ts';
 import { aheadBy, providerStory, pullAll, pullColumn, pullRun } from '../support/provider.ts';
 import { type Item, iso } from '../support/providers/fleet.ts';
 import {
@@ -522,6 +522,17 @@ describe('what Geotab writes', () => {
     [{}, null],
   ])('refers by %j to %j', (driver, id) => {
     expect(reference({ driver }, 'driver')).toBe(id);
+  });
+
+  it.each([
+    [{ distance: 113.27, maximumSpeed: 104 }, 113.27],
+    [{ distance: 113_276.75, maximumSpeed: 104 }, 113.27675],
+    [{ distance: 113_276.75 }, 113.27675],
+    [{ distance: 113.27, maximumSpeed: 'fast' }, 113.27],
+    [{ distance: 'far' }, 'far'], // is dropped, with a warning
+    [{}, null],
+  ])('means by the distance of %j in 1:27:41 %j km', (trip, km) => {
+    expect(distanceOf(trip, 5_261)).toEqual(km);
   });
 
   it.each([

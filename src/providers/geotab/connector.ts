@@ -47,7 +47,7 @@ const wanted = wantedNames(
     vehicleIdentificationNumber engineVehicleIdentificationNumber vinInfoMake vinInfoModel
     vinInfoYear licensePlate groups activeFrom activeTo firstName lastName isDriver phoneNumber
     licenseProvince licenseNumber device driver start stop distance stopPoint x y rule state
-    createdDateTime lastModifiedDateTime details maxSpeed speedLimit dateTime latitude longitude
+    createdDateTime lastModifiedDateTime details maxSpeed maximumSpeed speedLimit dateTime latitude longitude
   `,
   { credentials: 10 },
 );

@@ -72,9 +72,20 @@ export function tripRecord(item: unknown): ProviderRecord {
     startedAt,
     endedAt,
     endLocation: place(at(item, 'stopPoint', 'y'), at(item, 'stopPoint', 'x')),
-    distanceKm: field(item, 'distance'),
+    distanceKm: distanceOf(item, secondsBetween(startedAt, endedAt)),
     durationSeconds: secondsBetween(startedAt, endedAt),
   };
+}
+
+/** Faster than any vehicle, in km/h. */
+const tooFast = 300;
+
+/** A trip's distance in kilometres, as documented. Some databases have metres: the vehicle would have been too fast. */
+export function distanceOf(item: unknown, seconds: number | null): unknown {
+  const [distance, fastest] = [field(item, 'distance'), field(item, 'maximumSpeed')];
+  const kph = typeof fastest === 'number' && fastest > 0 ? fastest : tooFast;
+  const isMetres = typeof distance === 'number' && !!seconds && distance > (kph * seconds) / 3600;
+  return isMetres ? distance / 1000 : distance;
 }
 
 /** The id of a reference, which is bare or in an object. Null for ids that mean nobody. */

@@ -135,7 +135,7 @@ async function deliveryStatus(env: Env, now: number) {
         select c.id as connectionId, a.id as accountId, a.name as account, coalesce(c.name, c.tsp) as name
         from (select * from connections order by id desc limit ${maxPendingCounted}) c
         join accounts a on a.id = c.account_id and a.status = 'active'
-        where ${needsCover} and not ${isCovered(env)} limit ${maxListed}`,
+        where not ${isCovered(env)} and ${needsCover} limit ${maxListed}`,
     countEncrypted(db),
   ]);
   return { counted, waiting, accidents, failing, connections, uncovered, encrypted };

@@ -1,5 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/platform/db/database.ts';
+import { selectUncovered } from '../../src/portal/overview/problems.tsx';
 import { saveChannel } from '../../src/webhooks/alerts/channels.ts';
 import { setMailRule } from '../../src/webhooks/alerts/rules.ts';
 import { maxWebhookBytes } from '../../src/webhooks/service.ts';
@@ -7,6 +9,7 @@ import { settled } from '../support/deliveries.ts';
 import { signIn, visitor } from '../support/portal.ts';
 import { accident, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
+import { metered } from '../support/runtime/meter.ts';
 import { story } from '../support/story.ts';
 import { as, type IssuedToken, operator, type WebhookOut, webhookBody, world } from '../support/world.ts';
 
@@ -160,6 +163,24 @@ describe('a connection whose accidents nobody is notified of', () => {
     const [crash] = await rows('select id from accidents where account_id = ?1', tale.us.accountId);
     await set();
     expect(await warnings(String(crash?.id))).toEqual(places);
+  });
+
+  it('is found among 200 connections, newest first, with few rows', async () => {
+    const ids = Array.from({ length: 300 }, (_, i) => `c-${i}`);
+    await rows(
+      `insert into connections (id, account_id, name, provider, tsp, created_at, updated_at)
+       select value || ?2, ?2, value, 'motive', 'Motive', ?3 + key, 0 from json_each(?1)`,
+      JSON.stringify(ids),
+      tale.us.accountId,
+      Date.now(),
+    );
+    await all();
+    await rows('delete from webhook_connections where connection_id = ?1', `c-150${tale.us.accountId}`);
+    const meter = metered();
+    const db = openDatabase(meter.env);
+    const found = await selectUncovered(meter.env, db, { ...caller() });
+    expect(found).toEqual([{ id: `c-150${tale.us.accountId}`, name: 'c-150' }]);
+    expect(meter.cost.read).toBeLessThan(200 * 5);
   });
 
   it('is not warned of once somebody says that nobody should be, until they want it again', async () => {

@@ -156,14 +156,14 @@ type Uncovered = { id: string; name: string };
 const maxChecked = 200;
 
 /**
- * Some of the account's connections whose accidents nobody is notified of. Reads five rows for each of 200, and one for
- * each webhook of theirs that does not cover it.
+ * Some of the account's connections whose accidents nobody is notified of. Reads some four rows for each of 200, and one
+ * or two for each webhook of theirs that does not cover it.
  */
 export const selectUncovered = (env: Env, db: Database, { accountId }: Caller) =>
   statement<Uncovered>(db)`
     select c.id, coalesce(c.name, c.tsp) as name from (
       select * from connections where account_id = ${accountId} order by created_at desc, id desc limit ${maxChecked}) c
-    where ${needsCover} and not ${isCovered(env)} limit ${maxShown + 1}`;
+    where not ${isCovered(env)} and ${needsCover} limit ${maxShown + 1}`;
 
 /** The account's connections that are not healthy: one event and one pull are read for each. */
 export const selectConnectionProblems = (db: Database, { accountId }: Caller) =>

@@ -191,6 +191,9 @@ describe('a channel', () => {
       data: channel,
     });
     expect(got()).toMatchObject([{ kind: 'test', account: 'Acme Insurance' }]);
+    tale.heard.responds(({ url }) => Response.redirect(`${url}/`, 301)); // to what is a secret
+    const moved = await operator.post<Shown>(`/operator/channels/${channel.id}/test`, {});
+    expect(moved.data.problem).toBe('returned a redirect (301)');
     tale.heard.responds(() => new Response('no_service', { status: 404 }));
     const failed = await operator.post<Shown>(`/operator/channels/${channel.id}/test`, {});
     expect(failed.data.problem).toBe('returned 404 Not Found: no_service');

@@ -45,6 +45,7 @@ const recipes: Record<string, Recipe> = {
   '/connections/:id/resume': { before: notNow },
   '/connections/:id/webhook-secret': { fields: { secret: 'c2VjcmV0c2VjcmV0' } },
   '/connections/:id/external-id': { fields: { externalId: 'F-1' } },
+  '/connections/:id/warning': { fields: { do: 'stop' } },
   '/connections/:id/credential': { fields: (of) => ({ credential: `token-2-${of.us.accountId}` }) },
   '/accidents/:eventId': { fields: { do: 'acknowledge', note: 'Called' } },
   '/vehicles/:id/external-id': { fields: { externalId: 'V-1' } },

@@ -7,6 +7,7 @@ import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform
 import type { NewWork } from '../webhooks/deliveries/claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
 import { batchesOf } from './batches.ts';
+import { doubtsAbout } from './doubts.ts';
 import type { Outcome, RecordWarning } from './schema.ts';
 import { type Step, stepsFor, type Tally } from './steps.ts';
 
@@ -32,6 +33,7 @@ export async function ingest(
   start: Starter,
 ): Promise<Omit<Outcome, 'warnings'> & { warnings: RecordWarning[] }> {
   const { accepted, rejected, warnings } = acceptRecords(records);
+  warnings.push(...doubtsAbout(accepted, records, notify ? source.now : undefined));
   const tally: Tally = { changed: 0, rejected, warnings, heldBack: 0, messages: [] };
   /** Writes records in one transaction, and adds the result to the tally. */
   const write = async (part: Accepted[], claims = false) => {

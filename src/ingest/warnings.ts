@@ -52,7 +52,7 @@ export function warningsOf(
         if (!isMapped(feed, word)) warn(index, 'incidentTypes', `maps ${cut(word)} to Other`);
     if (kind === 'vehicle' || kind === 'accident')
       for (const known of textsIn(vin).map(vinOf))
-        if (!vinForm.test(known)) warn(index, 'vin', known ? impossibleVin : 'is a placeholder, and no VIN');
+        if (known && !vinForm.test(known)) warn(index, 'vin', impossibleVin);
   }
   return [...warnings.values()];
 }

@@ -16,12 +16,12 @@ import type { StoredWebhook } from '../../webhooks/stored.ts';
 import { nameOf } from '../connections/connections.tsx';
 import { levelOptions } from '../ui/accidents.tsx';
 import { Submit } from '../ui/buttons.tsx';
-import { BelowControl, Buttons, Choices, Field, Form, type Offered, Select } from '../ui/forms.tsx';
+import { Buttons, Choices, Field, Form, type Offered, Select } from '../ui/forms.tsx';
 import type { IconName } from '../ui/icon-names.ts';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';
-import type { SentForm } from '../ui/reader.ts';
+import { Headers, OAuthFields } from './credentials.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, pathOf } from './words.ts';
 
@@ -145,41 +145,7 @@ export async function show(c: Context, given?: StoredWebhook | Promise<StoredWeb
           />
         </Optional>
         <Optional id="oauth" title="OAuth 2" isOpen={sent !== undefined || oauth !== undefined}>
-          <p class="hint">
-            The service gets an access token with these client credentials, and sends it in the header{' '}
-            <code>Authorization</code>. Leave all empty to send none.{' '}
-            <a href="/docs/webhooks#oauth-2">How it works</a>
-          </p>
-          <Field
-            name="oauth.tokenUrl"
-            label="Token URL"
-            value={oauth?.tokenUrl}
-            placeholder="https://login.example.com/oauth2/token"
-          />
-          <Field name="oauth.clientId" label="Client ID" value={oauth?.clientId} autocomplete="off" />
-          <Field
-            name="oauth.clientSecret"
-            label="Client secret"
-            type="password"
-            value={sent?.value('oauth.clientSecret')}
-            autocomplete="new-password"
-            hint={oauth && 'Leave empty to keep it. A new token URL or client ID needs it again.'}
-          />
-          <Field
-            name="oauth.scope"
-            label="Scope"
-            value={oauth?.scope}
-            hint="If your token endpoint needs one."
-          />
-          <fieldset class="field" id="oauth.params" aria-describedby="params-hint oauth.params-error">
-            <legend class="legend mb-1">Parameters</legend>
-            <p class="hint" id="params-hint">
-              What else your token endpoint needs, such as <code>audience</code> or <code>resource</code>. To
-              remove one, empty its name.
-            </p>
-            <Pairs of="param" rows={sent ? sentPairs(sent, 'param') : Object.entries(oauth?.params ?? {})} />
-            <BelowControl name="oauth.params" />
-          </fieldset>
+          <OAuthFields oauth={oauth} sent={sent} />
         </Optional>
         <Test tried={result.tried} />
         <Buttons
@@ -256,93 +222,6 @@ const Connections = (props: { connections: Connection[]; chosen: string[] | unde
     </>
   );
 };
-
-const secretHeader = 'X-Webhook-Secret';
-
-/** The headers. Values are hidden until revealed. */
-const Headers = (props: {
-  stored: { [name: string]: string };
-  sent: SentForm | undefined;
-  isRevealed: boolean;
-  secret: string | undefined;
-}) => {
-  const { stored, sent, isRevealed, secret } = props;
-  const shown = Object.entries(stored).map(([name, value]): [string, string] => [
-    name,
-    isRevealed ? value : '',
-  ]);
-  const rows = (sent ? sentPairs(sent, 'header') : shown).filter(
-    ([name]) => !secret || name.toLowerCase() !== secretHeader.toLowerCase(),
-  );
-  if (secret) rows.push([secretHeader, secret]);
-  return (
-    <fieldset class="form-section" id="headers" aria-describedby="headers-hint headers-error">
-      <legend class="legend mb-1">Headers</legend>
-      <p class="hint" id="headers-hint">
-        Sent with every delivery. Unless deliveries are signed, anyone who knows the URL can pretend to be us:
-        send a secret, and have your receiver refuse requests without it. Values are stored encrypted. To
-        remove a header, empty its name.
-      </p>
-      <Pairs of="header" rows={rows} kept={stored} />
-      <BelowControl name="headers" />
-      <div class="actions">
-        <Submit to="#headers" does="secret" name="Generate a secret" icon="key-round" weight="plain" small />
-        {Object.keys(stored).length > 0 && !isRevealed && (
-          <a class="btn btn-sm btn-ghost" href="?reveal=yes#headers">
-            Show header values
-          </a>
-        )}
-      </div>
-    </fieldset>
-  );
-};
-
-/** Names and values, and two empty rows. The names of `kept` values need none. */
-const Pairs = (props: {
-  of: 'header' | 'param';
-  rows: [string, string][];
-  kept?: { [name: string]: string };
-}) => {
-  const { of, rows, kept = {} } = props;
-  const label = of === 'header' ? 'Header' : 'Parameter';
-  return (
-    <div class="pairs">
-      <div class="pair pair-head" aria-hidden="true">
-        <span>Name</span>
-        <span>Value</span>
-      </div>
-      {[...rows, ['', ''], ['', '']].map(([name = '', value = ''], row) => (
-        <div class="pair">
-          <input
-            class="input"
-            name={`${of}Name`}
-            value={name}
-            placeholder="Name"
-            aria-label={`${label} ${row + 1} name`}
-            autocomplete="off"
-            spellcheck={false}
-          />
-          <input
-            class="input font-mono"
-            name={`${of}Value`}
-            value={value}
-            placeholder={value === '' && Object.hasOwn(kept, name) ? 'unchanged' : 'Value'}
-            aria-label={`${label} ${row + 1} value`}
-            autocomplete="off"
-            spellcheck={false}
-          />
-        </div>
-      ))}
-    </div>
-  );
-};
-
-/** What was sent in rows, without empty ones. */
-const sentPairs = (sent: SentForm, of: 'header' | 'param'): [string, string][] =>
-  sent
-    .values(`${of}Name`)
-    .map((name, row): [string, string] => [name, sent.values(`${of}Value`)[row] ?? ''])
-    .filter(([name, value]) => name || value);
 
 const Test = ({ tried }: { tried: Attempt | undefined }) => (
   <section class="form-section" id="test" aria-labelledby="test-title">

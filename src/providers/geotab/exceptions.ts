@@ -52,13 +52,13 @@ const maxPositions = 300;
 type Seen = { item: Json; word: string; vin: unknown; location: unknown; at?: number };
 
 /**
- * Where exceptions stand, with the rules that are taken, those that are looked at again, and the latest accidents told of,
+ * Where exceptions stand, with the rules that are taken, those that are looked at again, and the latest accidents notified of,
  * by the ids of their exceptions.
  */
-type Progress = { version: string; rules: Rules; waiting: Seen[]; told?: string[] };
+type Progress = { version: string; rules: Rules; waiting: Seen[]; notified?: string[] };
 
 /** How many accidents are kept, with ids of at most so many characters, to know their other exceptions. */
-const maxTold = 100;
+const maxNotified = 100;
 const maxId = 64;
 
 /** How many exceptions of a rule are read beside a collision. */
@@ -68,7 +68,7 @@ export const events: Feed<Api> = {
   everyMinutes: 1,
   async changes(api, cursor, since) {
     const progress = (cursor ?? {}) as Partial<Progress>;
-    const { version, rules: known, waiting: before = [], told: toldBefore = [] } = progress;
+    const { version, rules: known, waiting: before = [], notified: notifiedBefore = [] } = progress;
     const rules = await currentRules(api, known);
     const found = await feed(api, 'ExceptionEvent', {
       ...(version === undefined ? { since } : { version }),
@@ -83,12 +83,23 @@ export const events: Feed<Api> = {
     const isDue = ({ at = 0 }: Seen) => at <= now && !found.more;
     const due = byUrgency([...left.values()].filter(isDue), now).slice(0, triesPerPage);
     for (const { item } of due) left.delete(idOf(item));
-    const { again, told: news, ...read } = await recordsOf(api, rules, [...fresh, ...due], toldBefore, now);
-    const told = [...new Set([...news, ...toldBefore])].filter((id) => id.length <= maxId).slice(0, maxTold);
+    const {
+      again,
+      notified: news,
+      ...read
+    } = await recordsOf(api, rules, [...fresh, ...due], notifiedBefore, now);
+    const notified = [...new Set([...news, ...notifiedBefore])]
+      .filter((id) => id.length <= maxId)
+      .slice(0, maxNotified);
     const waiting = byUrgency([...left.values(), ...again], now)
       .filter((one) => JSON.stringify(one).length <= maxLength)
       .slice(0, maxWaiting);
-    const after: Progress = { version: found.version, rules, waiting, ...(told.length > 0 && { told }) };
+    const after: Progress = {
+      version: found.version,
+      rules,
+      waiting,
+      ...(notified.length > 0 && { notified }),
+    };
     return { ...read, cursor: after as Json, more: found.more }; // plain values
   },
   history: { windowDays: 7, isExact: true, page: historyPage },
@@ -123,13 +134,13 @@ function seenIn({ words }: Rules, item: unknown, known?: Seen): Seen | undefined
 
 /**
  * The records of exceptions with what is found of them, their vehicles, those that are looked at again, and the accidents
- * told of.
+ * notified of.
  */
-async function recordsOf(api: Api, rules: Rules, seen: Seen[], toldBefore: string[], now: number) {
+async function recordsOf(api: Api, rules: Rules, seen: Seen[], notifiedBefore: string[], now: number) {
   const { places, devices, twins } = await lookUp(api, seen, now);
   const records: ProviderRecord[] = [];
   const again: Seen[] = [];
-  const told: string[] = [];
+  const notified: string[] = [];
   for (const [i, { item, word, at, ...known }] of seen.entries()) {
     const location = places[i] ?? known.location;
     const vin = vinOf(devices.get(reference(item, 'device'))) ?? known.vin;
@@ -139,9 +150,9 @@ async function recordsOf(api: Api, rules: Rules, seen: Seen[], toldBefore: strin
     let isNoAccidentYet = false;
     if (isCollision(item)) {
       const others = (twins.get(idOf(item)) ?? []).filter((twin) => seenIn(rules, twin));
-      const collision = collisionOf(item, [item, ...others], [...told, ...toldBefore]);
+      const collision = collisionOf(item, [item, ...others], [...notified, ...notifiedBefore]);
       const accident = accidentRecords(item, collision, { vin, location, isOld });
-      if (accident.length > 0) told.push(collision.id);
+      if (accident.length > 0) notified.push(collision.id);
       isNoAccidentYet = accident.length === 0 && collision.counts;
       records.push(...accident);
     }
@@ -150,7 +161,7 @@ async function recordsOf(api: Api, rules: Rules, seen: Seen[], toldBefore: strin
     const next = isValid(item) && isLacking ? nextTry(madeAt(item), now, lastsMs) : undefined;
     if (next !== undefined) again.push({ item, word, vin, location, at: next });
   }
-  return { records, vehicles: [...devices.values()].map((device) => vehicleRecord(device)), again, told };
+  return { records, vehicles: [...devices.values()].map((device) => vehicleRecord(device)), again, notified };
 }
 
 /**

@@ -157,15 +157,15 @@ export const twinMs = minuteMs;
 
 /**
  * The collision that an exception is of, as several rules may have found it: `all` are its exceptions, among them the
- * item. `id` is the accident's: that of an exception it was told by before, otherwise of the first one made. It is real
+ * item. `id` is the accident's: that of an exception it was notified by before, otherwise of the first one made. It is real
  * while one is valid of those that count: the analysed ones, otherwise all.
  */
-export function collisionOf(item: unknown, all: unknown[], told: readonly string[]) {
+export function collisionOf(item: unknown, all: unknown[], notified: readonly string[]) {
   const ids = all.toSorted((a, b) => madeAt(a) - madeAt(b) || (idOf(a) < idOf(b) ? -1 : 1)).map(idOf);
   const analysed = all.filter(mayBeConfirmed);
   const counting = analysed.length > 0 ? analysed : all;
   return {
-    id: ids.find((id) => told.includes(id)) ?? ids[0] ?? idOf(item),
+    id: ids.find((id) => notified.includes(id)) ?? ids[0] ?? idOf(item),
     isReal: counting.some(isValid),
     counts: counting.some((one) => idOf(one) === idOf(item)),
   };

@@ -44,6 +44,7 @@ import * as policy from '../../src/webhooks/deliveries/policy.ts';
 import { replayableMs } from '../../src/webhooks/deliveries/replay.ts';
 import { maxTokenBytes, tokenTimeoutMs } from '../../src/webhooks/deliveries/token-endpoint.ts';
 import { maxConnections, refusedHeaders } from '../../src/webhooks/fields.ts';
+import { newsMs } from '../../src/webhooks/notifications/types.ts';
 import { paramLimits } from '../../src/webhooks/oauth.ts';
 import { largestBody } from '../../src/webhooks/routes.ts';
 import { maxWebhookBytes, maxWebhooks } from '../../src/webhooks/service.ts';
@@ -85,7 +86,7 @@ it('the guide has the limits that the service keeps to', () => {
     'body of `POST /ingest`': [largestIngest],
     'simultaneous calls of more than 50 records, per account': [1, maxLargeWaiting],
     'times in the future': [maxClockLeadMs / dayMs],
-    'age of a safety event that notifies': [config(env).hotDays],
+    'age of a safety event that notifies': [newsMs / dayMs],
     '`warnings` of a call': [maxWarnings],
     '`name` of a vehicle': [maxNameBytes],
     '`vin` of a vehicle': [maxVinBytes],

@@ -90,8 +90,8 @@ const settings = [
   setting(
     '--hot-days <days>',
     'how long safety events and trips stay in D1 before they are archived; 0 archives nothing',
-    /^(0|[3-9]\d|[1-9]\d{2,3})$/,
-    '0, or a whole number of days from 30 to 9999',
+    /^(0|[7-9]|[1-9]\d{1,3})$/,
+    '0, or a whole number of days from 7 to 9999',
     'HOT_DAYS',
   ),
   setting(

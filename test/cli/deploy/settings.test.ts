@@ -16,7 +16,7 @@ it.each([
   ['--name', 'Fleet!', 'up to 28 lowercase letters'],
   ['--domain', 'https://api.example.com/x', 'a host name'],
   ['--email-from', 'nobody', 'an email address'],
-  ['--hot-days', '29', '0, or a whole number of days from 30'],
+  ['--hot-days', '6', '0, or a whole number of days from 7'],
   ['--retention-days', '3', 'a whole number of days from 7'],
   ['--location', 'mars', 'one of wnam, enam, weur, eeur, apac, oc'],
   ['--replicas', 'maybe', 'true or false'],

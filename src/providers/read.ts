@@ -38,10 +38,11 @@ export function field(value: unknown, ...path: (string | number)[]): unknown {
 export const sameFields = (value: unknown, ...names: string[]): { [name: string]: unknown } =>
   Object.fromEntries(names.map((name) => [name, field(value, name)]));
 
-/** The same for texts, as one. Anything else is passed on, to be refused. */
+/** The same for texts, as one. If none is text, the first is passed on, for the warning. */
 export function joinedFields(value: unknown, ...names: string[]): unknown {
   const found = names.map((name) => field(value, name)).filter((one) => one !== null);
-  return found.every((one) => typeof one === 'string') ? found.join(' ').trim() || null : found[0];
+  const texts = found.filter((one) => typeof one === 'string');
+  return texts.length > 0 ? texts.map((text) => text.trim()).join(' ') : (found[0] ?? null);
 }
 
 /** The same for a number, which some providers send as text. */

@@ -1,5 +1,6 @@
 import { config } from '../platform/config.ts';
 import { seal, unseal } from '../platform/crypto.ts';
+import { dumpedBytes } from '../platform/db/dump.ts';
 import { refusalIn } from '../platform/errors.ts';
 import { type Budget, isLeft, newBudget, within } from '../platform/jobs/budget.ts';
 import { described, fault } from '../platform/log.ts';
@@ -37,6 +38,10 @@ export const connectionsPerMessage = 5;
 
 /** The wait after a rate limit that says none. */
 const limitedMs = 60_000;
+
+/** How many bytes all cursors of a connection, and a session, may have: the row must be small enough to be restored. */
+export const maxFeedsBytes = 64_000;
+const maxSessionBytes = 4_000;
 
 /** How often the last success is written. */
 const successMs = 5 * 60_000;
@@ -121,7 +126,8 @@ async function openRun(env: Env, claimed: Claimed): Promise<Run> {
     tooLarge: [],
     session: JSON.parse(kept?.session ?? 'null'),
     keepSession(session) {
-      run.newSession = JSON.stringify(session);
+      const json = JSON.stringify(session);
+      if (dumpedBytes(json) <= maxSessionBytes) run.newSession = json;
     },
     mayCall: (url) => mayCall(env, url),
     incidentTypeMap,
@@ -194,6 +200,8 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
   const next = afterPage(state, task, progress, { now, everyMinutes: feed.everyMinutes });
   if (!task.window && !page.more) done.add(task.feed);
   const isNews = JSON.stringify(next) !== JSON.stringify(state);
+  if (isNews && dumpedBytes(JSON.stringify({ ...feeds, [task.feed]: next })) > maxFeedsBytes)
+    throw new Problem('unexpected', 'returns cursors that are too long');
   if (isNews) setFeed(run, task.feed, next);
   if (isNews || now - (saved.succeededAt ?? run.succeededAt ?? 0) > successMs) saved.succeededAt = now;
   // Saved now, so that a killed run need not pull it again. The last page is saved with the release.

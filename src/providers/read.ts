@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { LocationInput, maxVinBytes } from '../fleet/lists/field-types.ts';
 import { groupLimits } from '../fleet/lists/vehicles.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
+import { dumpedBytes } from '../platform/db/dump.ts';
 import { isPrintable, maxName } from '../platform/fields.ts';
 import type { Json } from './connector.ts';
 import { Problem } from './problem.ts';
@@ -80,6 +81,17 @@ export function fittingGroups(names: unknown[]): string[] {
     if (length <= groupLimits.bytes && kept.length < groupLimits.max) kept.push(name);
   }
   return kept;
+}
+
+/** As many of the first items, skipping larger ones, as take so many bytes as JSON in a dump of the database. */
+export function fitting<T>(items: T[], bytes: number): T[] {
+  let left = bytes;
+  return items.filter((item) => {
+    const taken = dumpedBytes(JSON.stringify(item)) + 1;
+    if (taken > left) return false;
+    left -= taken;
+    return true;
+  });
 }
 
 /** A provider's address may be long: the rest is cut. */

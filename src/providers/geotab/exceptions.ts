@@ -1,7 +1,7 @@
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import type { Feed, Json, Page, ProviderRecord, Window } from '../connector.ts';
 import { openDays } from '../crash.ts';
-import { at, field, iso, listAt, msOf, place } from '../read.ts';
+import { at, field, fitting, iso, listAt, msOf, place } from '../read.ts';
 import {
   accidentRecords,
   beganAt,
@@ -28,9 +28,8 @@ const perPage = 100;
 /** How many waiting exceptions a page tries again. */
 const triesPerPage = 25;
 
-/** How many a connection keeps to look at again, and how long one may be: they are kept with its cursor. */
-const maxWaiting = 300;
-const maxLength = 2_000;
+/** How many bytes of them a connection keeps to look at again, with its cursor: some hundred. */
+const maxWaiting = 28_000;
 
 /** How late positions may arrive. A collision that is still valid then counts as confirmed. */
 const waitsMs = hourMs;
@@ -91,9 +90,7 @@ export const events: Feed<Api> = {
     const notified = [...new Set([...news, ...notifiedBefore])]
       .filter((id) => id.length <= maxId)
       .slice(0, maxNotified);
-    const waiting = byUrgency([...left.values(), ...again], now)
-      .filter((one) => JSON.stringify(one).length <= maxLength)
-      .slice(0, maxWaiting);
+    const waiting = fitting(byUrgency([...left.values(), ...again], now), maxWaiting);
     const after: Progress = {
       version: found.version,
       rules,

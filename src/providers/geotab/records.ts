@@ -200,10 +200,12 @@ const kept = [
 ];
 
 /** What we use of an exception: it is kept while its place or its verdict is to come, and may be long. */
-export const briefly = (item: unknown): { [name: string]: unknown } => ({
-  ...Object.fromEntries(kept.map((name) => [name, reference(item, name)])),
-  details: sameFields(at(item, 'details'), 'maxSpeed', 'speedLimit'),
-});
+export function briefly(item: unknown): { [name: string]: unknown } {
+  const { maxSpeed, speedLimit } = sameFields(at(item, 'details'), 'maxSpeed', 'speedLimit');
+  const details = maxSpeed === null && speedLimit === null ? null : { maxSpeed, speedLimit };
+  const all = [...kept.map((name) => [name, reference(item, name)] as const), ['details', details] as const];
+  return Object.fromEntries(all.filter(([, value]) => value !== null));
+}
 
 /** When Geotab made an exception known; 0 if it does not say. */
 export const madeAt = (item: unknown): number =>

@@ -2,7 +2,7 @@ import crc32 from 'crc-32';
 import { isIncident } from '../../fleet/incidents/translate.ts';
 import { providerWords } from '../../fleet/incidents/words.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
-import { field } from '../read.ts';
+import { field, fitting } from '../read.ts';
 import { type Api, GeotabError, get } from './rpc.ts';
 
 /**
@@ -11,9 +11,9 @@ import { type Api, GeotabError, get } from './rpc.ts';
  */
 export type Rules = { at: number; map: number; words: { [id: string]: string } };
 
-/** How many rules of a database are read, and how many of them are kept beside the stock rules of our table. */
+/** How many rules of a database are read, and how many bytes of those that are kept: each of its three cursors has them. */
 const maxRules = 2_000;
-const maxOwnRules = 300;
+const maxKept = 8_000;
 /** A longer name cannot be an incident label. */
 const maxWord = 100;
 
@@ -29,14 +29,18 @@ export async function currentRules(api: Api, kept: Rules | undefined): Promise<R
     const rules = await get(api, 'Rule', { resultsLimit: maxRules });
     const own = rules.flatMap((rule) => wordOf(api, field(rule, 'id'), field(rule, 'name')));
     const isStock = ([id]: [string, string]) => Object.hasOwn(stock, id);
-    const named = own.filter((rule) => rule[1] !== rule[0] || !isStock(rule)).slice(0, maxOwnRules);
-    const taken = [...known.filter(isStock), ...named];
+    const named = own.filter((rule) => rule[1] !== rule[0] || !isStock(rule));
+    const taken = fitting([...known.filter(isStock), ...named], maxKept);
     return { at: now, map, words: Object.fromEntries(taken) };
   } catch (error) {
     if (!(error instanceof GeotabError) || error.kind !== 'unexpected') throw error;
     // These need no names. The others are tried again in an hour.
     const others = Object.entries(kept?.words ?? {}).filter(([id]) => !Object.hasOwn(byId, id));
-    return { at: now - dayMs + hourMs, map, words: Object.fromEntries([...others, ...known]) };
+    return {
+      at: now - dayMs + hourMs,
+      map,
+      words: Object.fromEntries(fitting([...known, ...others], maxKept)),
+    };
   }
 }
 

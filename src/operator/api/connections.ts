@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { isIncidentType } from '../../fleet/incidents/types.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../fleet/lists/resource.ts';
+import { dumpedBytes } from '../../platform/db/dump.ts';
 import { AtMost, isPrintable, mustBePrintable, Name } from '../../platform/fields.ts';
 import { feedNames } from '../../providers/connector.ts';
 import { count, described, id, type Operation, time } from './operation.ts';
@@ -9,12 +10,16 @@ import { count, described, id, type Operation, time } from './operation.ts';
 /* Connections, what they pull, and their records. */
 
 const mustMap = "must map the provider's words to lists of normalised incident types";
+/** Small enough that a backup with it can be restored. */
+const maxMapBytes = 32 * 1024;
+
 const IncidentTypeMap = v.pipe(
   v.record(
     v.pipe(v.string(), v.check(isPrintable, mustBePrintable)),
     v.array(v.pipe(v.string(mustMap), v.check(isIncidentType, mustMap)), mustMap),
     mustMap,
   ),
+  v.check((map) => dumpedBytes(JSON.stringify(map)) <= maxMapBytes, 'can be at most 32 KiB as JSON'),
   v.metadata({ propertyNames: undefined }), // any text
 );
 

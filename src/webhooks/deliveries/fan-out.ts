@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
-import { firstIdAt, newId, uuidV7Sql } from '../../platform/db/ids.ts';
+import { firstIdAt, uuidV7Sql } from '../../platform/db/ids.ts';
 import { largeTransactions } from '../../platform/fair-queue.ts';
 import { send } from '../../platform/queue.ts';
 import {
@@ -28,6 +28,9 @@ const tooManyWaitMs = 500;
 
 /** Sorts after every id. */
 const END = '~';
+
+/** How many bytes of notifications a row of a fan-out has, as in a dump: there are several rows for more. */
+export const maxNotificationBytes = 40_000;
 
 const webhooksIn = (deliveries: number, notifications: number): number =>
   Math.max(1, Math.floor(deliveries / Math.max(1, notifications)));
@@ -69,14 +72,17 @@ export function fanOut(
     claimed: claims ? [selectClaimedAtOnce(db, first, unseen, source.now)] : [],
     rest: statement<{ id: string }>(db)`
       insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
-      select ${newId()}, ${source.accountId}, ${source.connectionId}, ${type},
-        (select json_group_array(json(value)) from (${unseen})), (select max(webhook_id) from ${first}),
-        ${source.now}
+      select ${uuidV7Sql(source.now)}, ${source.accountId}, ${source.connectionId}, ${type},
+        json_group_array(json(value)), (select max(webhook_id) from ${first}), ${source.now}
+      from (
+        select value, sum(length(cast(replace(value, '''', '''''') as blob))) over (order by key)
+          / ${sql.raw(String(maxNotificationBytes))} as part
+        from (${unseen}))
       -- Deliveries have just been made of what is new, unless nothing of it passes the filters of these webhooks.
       where (changes() > 0 or ${ofFirst(source.connectionId, type, sql`c.filtered and exists (${unseen})`)})
         and exists (select 1 from webhook_connections where ${subscribers}
           limit 1 offset ${webhooksIn(maxInFirst, inAll)})
-      returning id`,
+      group by part returning id`,
   };
 }
 

@@ -5,9 +5,18 @@ import { describe, expect, it } from 'vitest';
 import { pruneAudit } from '../src/accounts/audit/prune.ts';
 import { deadTokenDays, pruneCredentials } from '../src/accounts/prune.ts';
 import { recordKinds } from '../src/fleet/lists/registry.ts';
+import { maxRecordsPerRow } from '../src/fleet/note-changes.ts';
+import { maxMapBytes } from '../src/operator/api/connections.ts';
 import { openDatabase, statement, transaction } from '../src/platform/db/database.ts';
+import { maxStatementBytes } from '../src/platform/db/dump.ts';
 import { dayMs, hourMs } from '../src/platform/durations.ts';
+import { maxCredential } from '../src/providers/credential.ts';
+import { maxFeedsBytes } from '../src/providers/pull.ts';
 import { pruneRecordMails } from '../src/webhooks/alerts/records.ts';
+import { maxTokenBytes } from '../src/webhooks/deliveries/access-token.ts';
+import { maxKeptBytes } from '../src/webhooks/deliveries/attempt.ts';
+import { maxNotificationBytes } from '../src/webhooks/deliveries/fan-out.ts';
+import { maxKeptAttempts } from '../src/webhooks/deliveries/record.ts';
 import {
   leftOverNotifications,
   pruneNotifications,
@@ -16,6 +25,7 @@ import {
 import { settled } from './support/deliveries.ts';
 import { ask, signIn } from './support/portal.ts';
 import { accident } from './support/records.ts';
+import { boundOf, longTexts } from './support/row-bounds.ts';
 import { rows, tableNames } from './support/rows.ts';
 import { story } from './support/story.ts';
 import { as, operator, type World } from './support/world.ts';
@@ -93,6 +103,40 @@ describe('every table', () => {
     const steps = plan.map(({ detail }) => String(detail)).filter((step) => /^(SCAN|SEARCH)/.test(step));
     expect(steps.length).toBeGreaterThan(1);
     for (const step of steps) expect(step).toMatch(/^SEARCH .* USING /);
+  });
+});
+
+describe('every row', () => {
+  type Column = { name: string; type: string };
+
+  it('is small enough to be restored from a dump, whatever its texts are', async () => {
+    for (const table of await tableNames()) {
+      const columns = await rows<Column>('select name, type from pragma_table_info(?1)', table);
+      const bounds = columns.map(
+        ({ name, type }) => [name, type === 'TEXT' ? boundOf(table, name) : 30] as const,
+      );
+      expect([table, bounds.filter(([, bytes]) => bytes === undefined)]).toEqual([table, []]);
+      const names = columns.reduce((sum, { name }) => sum + name.length + 8, 100);
+      const sum = bounds.reduce((all, [, bytes = 0]) => all + bytes, names);
+      expect([table, sum > maxStatementBytes && sum]).toEqual([table, false]);
+    }
+  });
+
+  it('has texts that are bounded by what the service keeps to', () => {
+    const sealed = (bytes: number) => Math.ceil(bytes / 3) * 4 + 300;
+    const is = Object.entries({
+      incident_type_map: maxMapBytes,
+      records: maxRecordsPerRow * 39,
+      report_url: 2_000 * 3,
+      headers: sealed(8_192),
+      oauth_token: sealed(maxTokenBytes),
+      notifications: maxNotificationBytes + 10_000,
+      log: maxKeptAttempts * (2 * maxKeptBytes + 700),
+      secrets: sealed(3 * maxCredential),
+      feeds: maxFeedsBytes,
+    });
+    for (const [column, bytes] of is)
+      expect([column, bytes <= Number(longTexts[column])]).toEqual([column, true]);
   });
 });
 

@@ -9,6 +9,7 @@ import { root } from '../../src/cli/project/paths.ts';
 import { runWrangler } from '../../src/cli/project/wrangler.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { readParquet } from '../support/node/duckdb.ts';
+import { addFullRows } from '../support/node/full-rows.ts';
 import { api, fleet, journeyAccount, type SharedStack, sharedStack, until } from '../support/node/journey.ts';
 
 const files = mkdtempSync(join(tmpdir(), 'fleet-archive-'));
@@ -106,6 +107,10 @@ it('a backup of database and bucket can be restored, and a rehearsal says what i
   cpSync(join(dirname(stack.certificates.caFile), 'state'), join(backup, '.wrangler/state'), {
     recursive: true,
   });
+  // In each table a row that is as large as one can be.
+  const databases = readdirSync(backup, { recursive: true }).map((name) => join(backup, String(name)));
+  const filled = databases.filter((path) => /D1DatabaseObject.*\.sqlite$/.test(path)).flatMap(addFullRows);
+  expect(filled.filter((table) => table === 'pulls')).toHaveLength(1);
   const dump = join(backup, 'fleet.sql');
   const { ok, text } = await runWrangler([
     ...['d1', 'export', 'fleet', '--local', '--config', config, '--output', dump],

@@ -11,7 +11,7 @@ import { count, described, id, type Operation, time } from './operation.ts';
 
 const mustMap = "must map the provider's words to lists of normalised incident types";
 /** Small enough that a backup with it can be restored. */
-const maxMapBytes = 32 * 1024;
+export const maxMapBytes = 32 * 1024;
 
 const IncidentTypeMap = v.pipe(
   v.record(

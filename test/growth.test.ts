@@ -13,10 +13,10 @@ import { dayMs, hourMs } from '../src/platform/durations.ts';
 import { maxCredential } from '../src/providers/credential.ts';
 import { maxFeedsBytes } from '../src/providers/pull.ts';
 import { pruneRecordMails } from '../src/webhooks/alerts/records.ts';
-import { maxTokenBytes } from '../src/webhooks/deliveries/access-token.ts';
 import { maxKeptBytes } from '../src/webhooks/deliveries/attempt.ts';
 import { maxNotificationBytes } from '../src/webhooks/deliveries/fan-out.ts';
 import { maxKeptAttempts } from '../src/webhooks/deliveries/record.ts';
+import { maxTokenBytes } from '../src/webhooks/deliveries/token-endpoint.ts';
 import {
   leftOverNotifications,
   pruneNotifications,

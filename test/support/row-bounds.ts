@@ -7,6 +7,7 @@ export const longTexts: { [column: string]: number | { [table: string]: number }
   // Names and addresses of 200 characters, keys of six words, reasons, URLs without `'`.
   search_keys: 3_000,
   groups: { mail_rules: 30_500, vehicles: 600 },
+  group_keys: { mail_rules: 30_500, vehicles: 1_000 },
   last_location: 1_000,
   start_location: 1_000,
   end_location: 1_000,
@@ -39,6 +40,7 @@ export const longTexts: { [column: string]: number | { [table: string]: number }
   parts: 90_000,
   reason: 3_000,
   cursor: 3_000,
+  result: 20_000,
   wanted: 3_000,
   place: 3_000,
   files: 4_000,
@@ -47,12 +49,12 @@ export const longTexts: { [column: string]: number | { [table: string]: number }
 /** Texts of at most this many bytes: ids, names of up to 200 characters and the like. */
 export const shortText = 800;
 export const shortTexts = new Set(
-  `id name status home units account_id provider tsp external_id connection_id scope hash last_four email role time_zone
+  `id name status cell units account_id provider tsp external_id connection_id scope hash last_four email role time_zone
   recipient_id event_id user_id actor actor_id actor_name action subject subject_id subject_name fields source_id vin make
   model fuel_type license_plate phone license_state license_number vehicle_id driver_id translated_incident_types
   vehicle_name vehicle_vin vehicle_groups trip_id named_vehicle_id levels driver_name severity kind http_verb signing
   description webhook_id request_id expanded_to last_failure host problem webhook_secret credential_hash base_url
-  organisation organisation_id claim holder step state requested_by`.split(/\s+/),
+  organisation organisation_id claim holder step state requested_by run`.split(/\s+/),
 );
 
 /** How many bytes a text of a table can have; undefined if that is not known. */

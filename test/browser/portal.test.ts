@@ -89,6 +89,31 @@ it('a mailed link signs in once, by its button, and by keyboard alone', async ()
 /** What an action led to. */
 const said = () => page.getByRole('status').innerText();
 
+it.each([true, false])(
+  'a button pressed twice makes one token, and shows it (scripts: %s)',
+  async (javaScriptEnabled) => {
+    const again = await browser.newContext({ javaScriptEnabled, storageState: await context.storageState() });
+    const tab = await again.newPage();
+    const name = `Pressed twice ${javaScriptEnabled}`;
+    await tab.goto(`${stack.baseUrl}/portal/settings/tokens`);
+    await tab.getByLabel('Token name').fill(name);
+    const button = tab.getByRole('button', { name: 'Generate Token' });
+    await button.dblclick();
+    await tab.locator('#token').waitFor();
+    expect(await tab.locator('#token').innerText()).toMatch(/^fds_/);
+    expect(await tab.getByRole('status').innerText()).toBe(`Generated “${name}”.`);
+    expect(await tab.locator('tbody tr', { hasText: name }).count()).toBe(1);
+    await tab.goBack();
+    expect(await button.isEnabled()).toBe(true);
+    const waits = (one: HTMLElement) => {
+      one.click();
+      return new Promise((resolve) => setTimeout(() => resolve(one.matches(':disabled'))));
+    };
+    if (javaScriptEnabled) expect(await button.evaluate(waits)).toBe(true);
+    await again.close();
+  },
+);
+
 it('a simulated accident arrives by its three levels, and the page shows it without a reload', async () => {
   const { data: hook } = await api<{ id: string }>(stack, us.token, 'POST', '/webhook', {
     ...{ connectionIds: [us.connectionId], url: `${receiver.url}/portal`, httpVerb: 'PUT' },

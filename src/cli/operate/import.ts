@@ -1,29 +1,39 @@
 import { appendFileSync, rmSync, statSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { dayMs } from '../../platform/durations.ts';
 import { ApiError, insist, request } from './client.ts';
 import { operatorFor, serviceOf } from './context.ts';
-import type { Line } from './import/read.ts';
+import type { Line } from './import/line.ts';
 import { printable, show, startBar } from './print.ts';
 
 type CallResult = {
   accepted: number;
   unchanged: number;
   rejected: { index: number; message: string }[];
+  warnings?: { field: string; message: string; records: number; index: number }[];
 };
 
-/** Exits with 1 when a record was rejected. A call that finds the service busy or unreachable is repeated. */
+/**
+ * Exits with 1 when a record was rejected, or something of one could not be used. A call that finds the service busy or
+ * unreachable is repeated.
+ */
 export function importCommand(): Command {
   return new Command('import')
     .description('Load records from an NDJSON or CSV file; safe to run again')
     .argument(
       '<file>',
-      'one JSON record per line; or .csv with field names such as location.latitude, and lists separated by |',
+      'one JSON record per line; or .csv with field names such as location.latitude, lists separated by |, and cells ' +
+        'by commas, semicolons or tabs',
     )
     .requiredOption('--connection <id>', 'connection that the records belong to')
     .option('--kind <kind>', 'kind of records without one')
     .option('--notify', 'notify webhooks of events and accidents, as if they happened now')
-    .action(async (file, { connection, kind, notify = false }, command) => {
+    .addOption(
+      new Option('--encoding <name>', 'encoding of the file')
+        .choices(['utf-8', 'windows-1252', 'utf-16le'])
+        .default('utf-8'),
+    )
+    .action(async (file, { connection, kind, notify = false, encoding }, command) => {
       // Loads the declarations of all records, which would slow down other commands.
       const { readRecords } = await import('./import/read.ts');
       const size = sizeOf(file);
@@ -36,6 +46,7 @@ export function importCommand(): Command {
       rmSync(rejectedFile, { force: true });
       const counts = { accepted: 0, unchanged: 0, rejected: 0 };
       const firstRejected: string[] = [];
+      const warned = new Map<string, { line: number; records: number }>();
       const reject = ({ line, record }: Line, message: string) => {
         if (counts.rejected++ < maxFirstRejected)
           firstRejected.push(`\n  line ${line}: ${printable(message)}`);
@@ -53,14 +64,19 @@ export function importCommand(): Command {
       const send = async (lines: Line[]) => {
         const body = JSON.stringify({ records: lines.map(({ record }) => record), notify });
         const call = () => request<CallResult>(url, { method: 'POST', headers, body });
-        const { accepted, unchanged, rejected } = await insist(maxTries, call);
+        const { accepted, unchanged, rejected, warnings = [] } = await insist(maxTries, call);
         counts.accepted += accepted;
         counts.unchanged += unchanged;
         for (const { index, message } of rejected) reject(lines[index] as Line, message); // of this call
+        for (const { index, field, message, records } of warnings) {
+          const what = `${field} ${message}`;
+          const known = warned.get(what) ?? { line: lines[index]?.line ?? 0, records: 0 };
+          warned.set(what, { ...known, records: known.records + records });
+        }
         bar?.update(lines.at(-1)?.bytesRead ?? 0, soFar());
       };
       try {
-        await sendAll(callsOf(readRecords(file, kind), reject), send);
+        await sendAll(callsOf(readRecords(file, kind, encoding), reject), send);
       } finally {
         bar?.stop();
         await operator.call('DELETE /tokens/:id', { id: key.id });
@@ -68,12 +84,14 @@ export function importCommand(): Command {
       const { seconds, rate } = soFar();
       const found = { ...counts, seconds, recordsPerSecond: rate };
       show(command, counts.rejected ? { ...found, rejectedFile } : found);
-      if (counts.rejected === 0) return;
-      console.error(
-        `fleet: records that were rejected: ${counts.rejected}. The first:${firstRejected.join('')}\n` +
-          `All of them, with their reasons: ${rejectedFile}`,
-      );
-      process.exitCode = 1;
+      for (const [what, { line, records }] of warned)
+        console.error(printable(`fleet: ${records} records, the first in line ${line}: ${what}`));
+      if (counts.rejected > 0)
+        console.error(
+          `fleet: records that were rejected: ${counts.rejected}. The first:${firstRejected.join('')}\n` +
+            `All of them, with their reasons: ${rejectedFile}`,
+        );
+      if (counts.rejected > 0 || warned.size > 0) process.exitCode = 1;
     });
 }
 

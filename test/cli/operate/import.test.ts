@@ -3,20 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { insist, request } from '../../../src/cli/operate/client.ts';
-import { type Line, readRecords } from '../../../src/cli/operate/import/read.ts';
+import type { Line } from '../../../src/cli/operate/import/line.ts';
+import { type Encoding, readRecords } from '../../../src/cli/operate/import/read.ts';
 import { callsOf, sendAll } from '../../../src/cli/operate/import.ts';
 import { generateFleet } from '../../../src/cli/operate/synthetic-fleet.ts';
 import { recordKinds } from '../../../src/fleet/lists/registry.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'import-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-const file = (name: string, content: string) => {
+const file = (name: string, content: string | Uint8Array) => {
   writeFileSync(join(folder, name), content);
   return join(folder, name);
 };
-const read = async (path: string, kind?: string) => {
+const read = async (path: string, kind?: string, encoding?: Encoding) => {
   const lines: Line[] = [];
-  for await (const line of readRecords(path, kind)) lines.push(line);
+  for await (const line of readRecords(path, kind, encoding)) lines.push(line);
   return lines.map(({ bytesRead: _, ...line }) => line);
 };
 
@@ -46,6 +47,87 @@ describe('a file of records', () => {
       { kind: 'vehicle', sourceId: '3', name: 'D', year: 'soon' },
       { kind: 'accident', sourceId: '5', reportReady: 'maybe' },
     ]);
+  });
+
+  it.each([
+    [';', 'with commas in numbers', '1,5'],
+    ['\t', 'as spreadsheets copy them', '1.5'],
+    [',', 'which Excel names in a line of its own', '1.5'],
+  ])('in CSV may have cells separated by %j, %s', async (separator, _, odometer) => {
+    const cells = ['odometerKm', 'groups', 'name', 'sourceId', ''];
+    const row = [odometer, 'North|South|', 'Müller, J', '7', ''].map((cell) => `"${cell}"`);
+    const path = file(
+      's.csv',
+      `sep=${separator}\n${[cells, row].map((one) => one.join(separator)).join('\r\n')}`,
+    );
+    expect(await read(path, 'vehicle')).toEqual([
+      {
+        line: 3,
+        record: {
+          kind: 'vehicle',
+          odometerKm: 1.5,
+          groups: ['North', 'South'],
+          name: 'Müller, J',
+          sourceId: '7',
+        },
+      },
+    ]);
+  });
+
+  it('in CSV may write yes and no in any way', async () => {
+    const cells = ['TRUE', '1', 'yes', 'False', '0', 'No', 'maybe'];
+    const csv = `kind,dismissed\n${cells.map((cell) => `accident,${cell}`).join('\n')}`;
+    expect(
+      (await read(file('b.csv', csv))).map(({ record }) => (record as { dismissed: unknown }).dismissed),
+    ).toEqual([true, true, true, false, false, false, 'maybe']);
+  });
+
+  it('in CSV loses no line but those that cannot be read, and says which cell is wrong', async () => {
+    const csv = [
+      'sourceId,name',
+      '1,a 14" trailer',
+      '2,"open',
+      '3,"two\nlines"',
+      '4,"closed"x',
+      '5,B,more',
+      '6,C,,',
+      '7',
+    ].join('\n');
+    const van = { kind: 'vehicle' };
+    expect(await read(file('q.csv', csv), 'vehicle')).toMatchObject([
+      { line: 2, record: { ...van, sourceId: '1', name: 'a 14" trailer' } },
+      { line: 3, problem: 'cell 2 has a quote that is not closed' },
+      { line: 4, record: { ...van, sourceId: '3', name: 'two\nlines' } },
+      { line: 6, problem: 'cell 2 has a quote in the wrong place' },
+      { line: 7, problem: 'cell 3 is in no column: the first line names 2' },
+      { line: 8, record: { ...van, sourceId: '6', name: 'C' } },
+      { line: 9, record: { ...van, sourceId: '7' } },
+    ]);
+  });
+
+  it.each([
+    ['licencePlate', /column 2: licencePlate is not a field here, did you mean licensePlate\?/],
+    ['zzz', /column 2: zzz is not a field here; known are kind, /],
+    ['', /column 2: has no name/],
+    ['sourceId', /column 2: sourceId is there twice/],
+  ])('in CSV is refused as a whole with a column %j', async (name, reason) => {
+    await expect(read(file('h.csv', `sourceId,${name},name\n1,2,3`), 'vehicle')).rejects.toThrow(reason);
+    await expect(read(file('k.csv', 'sourceId\n1'), 'vehicles')).rejects.toThrow(
+      '--kind vehicles must be one of',
+    );
+  });
+
+  it('in another encoding than UTF-8 is read as that, and otherwise says where and what to add', async () => {
+    const german = (text: string) => Buffer.from(text, 'latin1');
+    const path = file('w.csv', german('sourceId,name\n1,Jürgen\n2,Ann'));
+    expect(await read(path, 'driver')).toEqual([
+      { line: 2, problem: expect.stringMatching(/^character 4 is not UTF-8: .* --encoding windows-1252$/) },
+      { line: 3, record: { kind: 'driver', sourceId: '2', name: 'Ann' } },
+    ]);
+    const jürgen = { line: 2, record: { kind: 'driver', sourceId: '1', name: 'Jürgen' } };
+    expect((await read(path, 'driver', 'windows-1252'))[0]).toEqual(jürgen);
+    const wide = file('x.csv', Buffer.from('\ufeffsourceId\tname\n1\tJürgen', 'utf16le'));
+    expect(await read(wide, 'driver', 'utf-16le')).toEqual([jürgen]);
   });
 
   it.each(recordKinds.map(({ kind, recordExample }) => [kind, recordExample] as const))(

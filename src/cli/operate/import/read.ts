@@ -1,80 +1,64 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { parse as parseCsv } from 'csv-parse';
-import type { Columns, Holds } from '../../../fleet/lists/field.ts';
 import { recordKinds } from '../../../fleet/lists/registry.ts';
+import { ApiError } from '../client.ts';
+import { readCsv } from './csv.ts';
+import { isObject, type Line, type Text } from './line.ts';
 
-/** One line of a file: its number from 1, its record or what is wrong with it, and the bytes read so far. */
-export type Line = { line: number; record?: unknown; problem?: string; bytesRead: number };
+export type Encoding = 'utf-8' | 'windows-1252' | 'utf-16le';
 
 /**
- * Streams the records of an NDJSON or CSV file (by its ending). The first line of a CSV file names the fields; a dot
- * leads into an object (`location.latitude`), `
+ * Streams the records of an NDJSON or CSV file (by its ending). `kind` is the default kind.
  *
- * ` separates the values of a list, and empty cells are left out. `kind` is the default kind.
+ * @throws ApiError, if there is no such kind, or the first line of a CSV file does not name fields
  */
-export async function* readRecords(file: string, kind?: string): AsyncGenerator<Line> {
-  if (/\.csv$/i.test(file)) yield* readCsv(file, kind);
-  else yield* readNdjson(file, kind);
+export async function* readRecords(
+  file: string,
+  kind?: string,
+  encoding: Encoding = 'utf-8',
+): AsyncGenerator<Line> {
+  const kinds: string[] = recordKinds.map((one) => one.kind);
+  if (kind && !kinds.includes(kind)) throw new ApiError(`--kind ${kind} must be one of ${kinds.join(', ')}`);
+  const lines = linesOf(file, encoding);
+  yield* /\.csv$/i.test(file) ? readCsv(lines, kind) : readNdjson(lines, kind);
 }
 
-async function* readNdjson(file: string, kind?: string): AsyncGenerator<Line> {
-  const input = createReadStream(file);
+async function* readNdjson(lines: AsyncIterable<Text>, kind?: string): AsyncGenerator<Line> {
+  for await (const { text, ...line } of lines) {
+    if (line.problem) yield line;
+    else if (text.trim() !== '') yield { ...line, ...parsed(text, kind) };
+  }
+}
+
+function parsed(text: string, kind?: string): Pick<Line, 'record' | 'problem'> {
+  try {
+    const record: unknown = JSON.parse(text);
+    return { record: isObject(record) && kind ? { kind, ...record } : record };
+  } catch {
+    return { problem: 'line is not JSON' };
+  }
+}
+
+/** The lines of a file, each decoded by itself, so that one in another encoding leaves the others readable. */
+async function* linesOf(file: string, encoding: Encoding): AsyncGenerator<Text> {
+  const isWide = encoding === 'utf-16le';
+  const input = createReadStream(file, { encoding: isWide ? 'utf16le' : 'latin1' });
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
   let line = 0;
-  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    line++;
-    if (text.trim() === '') continue;
-    const bytesRead = input.bytesRead;
+  for await (const read of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    const at = { line: ++line, bytesRead: input.bytesRead };
     try {
-      const record: unknown = JSON.parse(text);
-      yield { line, record: isObject(record) && kind ? { kind, ...record } : record, bytesRead };
+      const text = isWide ? read : decoder.decode(Buffer.from(read, 'latin1'));
+      yield { ...at, text: line === 1 ? text.replace(/^\ufeff/, '') : text };
     } catch {
-      yield { line, problem: 'line is not JSON', bytesRead };
+      yield { ...at, text: '', problem: notUnicode(read) };
     }
   }
 }
 
-async function* readCsv(file: string, kind?: string): AsyncGenerator<Line> {
-  const input = createReadStream(file);
-  const parser = input.pipe(
-    parseCsv({ columns: true, info: true, bom: true, trim: true, relax_column_count: true }),
-  );
-  input.on('error', (error) => parser.destroy(error));
-  for await (const { record, info } of parser as AsyncIterable<{
-    record: Record<string, string>;
-    info: { lines: number };
-  }>)
-    yield { line: info.lines, record: fromCells(record, kind), bytesRead: input.bytesRead };
+/** Where a line, as bytes, stops being UTF-8, and what to do. */
+function notUnicode(bytes: string): string {
+  const at = Buffer.from(bytes, 'latin1').toString().indexOf('\ufffd') + 1;
+  const other = /^[\xfe\xff]{2}/.test(bytes) ? 'utf-16le' : 'windows-1252';
+  return `character ${at} is not UTF-8: if the whole file is in another encoding, add --encoding ${other}`;
 }
-
-const columnsOf = new Map<unknown, Columns>(
-  recordKinds.map(({ kind, recordColumns }) => [kind, recordColumns]),
-);
-
-function fromCells(cells: Record<string, string>, kind?: string): Record<string, unknown> {
-  const record: Record<string, unknown> = kind ? { kind } : {};
-  const columns = columnsOf.get(cells.kind || kind) ?? {};
-  for (const [column, cell] of Object.entries(cells)) {
-    if (cell === '') continue;
-    const [outer = '', inner] = column.split('.');
-    const holds = columns[outer]?.holds;
-    if (!inner) record[outer] = typedCell(cell, holds);
-    else
-      record[outer] = {
-        ...(isObject(record[outer]) && record[outer]),
-        [inner]: typedCell(cell, isObject(holds) ? holds[inner] : undefined),
-      };
-  }
-  return record;
-}
-
-/** A cell as the value of its field; an invalid one stays text, for the service to refuse. */
-function typedCell(cell: string, holds: Holds | undefined): unknown {
-  if (Array.isArray(holds)) return cell.split('|').map((item) => item.trim());
-  if (holds === 'boolean') return cell === 'true' ? true : cell === 'false' ? false : cell;
-  if (holds === 'number' || holds === 'integer') return Number.isFinite(Number(cell)) ? Number(cell) : cell;
-  return cell;
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { nextTry } from '../../src/providers/geotab/exceptions.ts';
-import { distanceOf, reference, timeAt } from '../../src/providers/geotab/records.ts';
+import { distanceOf, reference, timeAt, vinOf } from '../../src/providers/geotab/records.ts';
 import { aheadBy, providerStory, pullAll, pullColumn, pullRun } from '../support/provider.ts';
 import { type Item, iso } from '../support/providers/fleet.ts';
 import {
@@ -517,6 +517,15 @@ describe('what goes wrong', () => {
 });
 
 describe('what Geotab writes', () => {
+  it.each([
+    ['', '?', null], // without a warning
+    ['N/A', '1FTBW3XM5KKA12345', '1FTBW3XM5KKA12345'],
+    ['1FTBW3XM5KKA12345', '?', '1FTBW3XM5KKA12345'],
+  ])('means by the VIN %j and %j of the engine %j', (entered, engine, vin) => {
+    const device = { vehicleIdentificationNumber: entered, engineVehicleIdentificationNumber: engine };
+    expect(vinOf(device)).toBe(vin);
+  });
+
   it.each([
     ['b3', 'b3'],
     [{ id: 'NoDriverId' }, null],

@@ -39,9 +39,11 @@ export const vehicleRecord = (item: unknown, names?: ReadonlyMap<unknown, unknow
   status: isActive(item) ? 'active' : 'inactive',
 });
 
-/** The VIN of a Device: as entered, otherwise as the engine reports it. */
-export const vinOf = (item: unknown): unknown =>
-  usableVin(field(item, 'vehicleIdentificationNumber'), field(item, 'engineVehicleIdentificationNumber'));
+/** The VIN of a Device: as entered, otherwise as the engine reports it, which is `?` if it does not. */
+export const vinOf = (item: unknown): unknown => {
+  const engine = field(item, 'engineVehicleIdentificationNumber');
+  return usableVin(field(item, 'vehicleIdentificationNumber'), engine === '?' ? null : engine);
+};
 
 /** A driver from a User. Many log in with their email address. */
 export function driverRecord(item: unknown): ProviderRecord {

@@ -18,7 +18,7 @@ import {
 } from '../../platform/query.ts';
 import type { Field, Holds, Members, Referable, Scalar } from './field.ts';
 import { cleanText, cutText, jsonBytes, mendList, mendMembers, mendNumber, mendWord } from './mend.ts';
-import { vinOf } from './vin.ts';
+import { upperVin, vinOf } from './vin.ts';
 
 const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
   holds: Holds,
@@ -81,12 +81,7 @@ export const vin = (description: string) => {
   return { ...field, input: v.pipe(input, v.transform(vinOf)), query: QueryVin, mend: cleanText };
 };
 
-const QueryVin = v.pipe(
-  QueryText,
-  v.trim(),
-  v.toUpperCase(),
-  v.metadata({ type: 'string', maxLength: 1000 }),
-);
+const QueryVin = v.pipe(QueryText, v.transform(upperVin), v.metadata({ type: 'string', maxLength: 1000 }));
 
 export const email = (description: string, example: string) =>
   field('text', EmailAddress, v.string(), description, example, { mend: cleanText });

@@ -5,12 +5,16 @@ const placeholders = new Set(
     .split(' '),
 );
 
+/** A VIN, or a placeholder, as VINs are compared. Of A to Z alone: other letters can become longer in upper case. */
+export const upperVin = (text: string): string =>
+  text.trim().replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+
 /**
  * A VIN as it is stored and compared: trimmed and in upper case. Empty for a placeholder, such as `UNKNOWN`, `N/A`, `-`
  * or one character repeated, because vehicles with the same one would be taken for the same vehicle.
  */
 export function vinOf(text: string): string {
-  const vin = text.trim().toUpperCase();
+  const vin = upperVin(text);
   const characters = vin.replaceAll(/[^\p{L}\p{N}]/gu, '');
   return new Set(characters).size < 2 || placeholders.has(characters) ? '' : vin;
 }

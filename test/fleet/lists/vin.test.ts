@@ -7,6 +7,7 @@ it.each([
   ['1FUJGLDR5CLBP8834', '1FUJGLDR5CLBP8834'],
   [' 1fujgldr5clbp8834 ', '1FUJGLDR5CLBP8834'],
   ['trailer-7', 'TRAILER-7'],
+  ['ŉa', 'ŉA'],
   ['00000000000000001', '00000000000000001'],
 ])('%j is the VIN %j', (text, vin) => {
   expect(vinOf(text)).toBe(vin);

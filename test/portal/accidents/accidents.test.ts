@@ -111,6 +111,20 @@ describe('accidents of another source', () => {
   });
 });
 
+it('the page of an accident that could be of several vehicles shows none of them', async () => {
+  const twin = (sourceId: string) => vehicle({ sourceId, name: `Twin ${sourceId}`, vin: 'VINTWIN' });
+  const eventTime = minutesAgo(10);
+  const crash = accident({ sourceId: 'twins', vin: 'VINTWIN', eventTime, notificationLevel: 3 });
+  await as(us.connection.ingestKey).send(
+    ...[twin('a'), twin('b'), crash],
+    safetyEvent({ sourceId: 'of a twin', vehicle: 'a', startedAt: minutesAgo(11) }),
+  );
+  const page = await get(await linkTo('VINTWIN'));
+  expect(page).toContain('VINTWIN');
+  expect(page).not.toContain('Twin ');
+  expect(page).toContain('No other safety events');
+});
+
 describe('somebody takes care of an accident', () => {
   const handle = (path: string, fields: Record<string, string>, who = cookie) =>
     ask('POST', path, { cookie: who, fields });

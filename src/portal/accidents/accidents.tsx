@@ -3,7 +3,8 @@ import { vinOf } from '../../fleet/lists/vin.ts';
 import { accidentsWithVehicles } from '../../fleet/named.ts';
 import { matchFleet } from '../../fleet/names.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { accidentColumns, levelOptions } from '../ui/accidents.tsx';
+import { levelNames } from '../../webhooks/notifications/types.ts';
+import { type Accident, accidentColumns, levelOptions } from '../ui/accidents.tsx';
 import {
   addressOf,
   allTypedIn,
@@ -74,8 +75,18 @@ const listed = {
   path,
   list: accidentsWithVehicles,
   words: ['accident', 'accidents'] as [string, string],
-  file: { name: 'accidents', columns: accidents.itemColumns },
+  file: {
+    name: 'accidents',
+    columns: { ...accidents.itemColumns, notificationLevel: { holds: 'text', nullable: false } as const },
+    inWords: ({ notificationLevel, levels }: Accident, time: (at: string) => string) => ({
+      notificationLevel: inWords(notificationLevel),
+      levels: levels.map((one) => `${inWords(one.notificationLevel)} ${time(one.receivedAt)}`),
+    }),
+  },
 };
+
+/** `2 Verified` */
+const inWords = (level: number): string => `${level} ${levelNames[level - 1]}`;
 
 export async function list(c: Context) {
   const search = await requested(c);

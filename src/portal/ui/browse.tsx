@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { listConnections } from '../../fleet/connections.ts';
 import { csvHead, csvLines, flatColumns } from '../../fleet/lists/csv.ts';
 import type { Columns } from '../../fleet/lists/field.ts';
 import { type NamedList, type NamedOf, readNamed } from '../../fleet/named.ts';
@@ -15,12 +16,19 @@ import { page, timeZoneOf } from './layout.tsx';
 import { Chip, Empty } from './parts.tsx';
 import { Pager } from './table.tsx';
 
-/** A list of records to browse, newest first; `file` is the name of its CSV file. */
+/** A list of records to browse, newest first. */
 export type Browsed<T> = {
   path: string;
   list: NamedList<T>;
   words: [one: string, many: string];
-  file?: { name: string; columns: Columns };
+  file?: CsvFile<T>;
+};
+
+/** The name of a list's CSV file, its columns, and what takes the place of an item's values that people cannot read. */
+type CsvFile<T> = {
+  name: string;
+  columns: Columns;
+  inWords?: (item: T, time: (at: string) => string) => object;
 };
 
 /**
@@ -171,14 +179,14 @@ const cutShort = 'There are more. Choose a shorter period to get the rest.\r\n';
  */
 export function browsedFile<T extends object>(
   c: Context,
-  { path, list, file }: Browsed<T> & { file: object },
+  { path, list, file }: Browsed<T> & { file: CsvFile<T> },
   { asked: { from, to }, kept, problems, request }: Search,
 ) {
   if (problems.length > 0) return seeOther(c, addressOf(path, kept));
   const name = [file.name, from, to && to !== from && `to-${to}`].filter(Boolean).join('-');
   c.header('Content-Type', 'text/csv; charset=utf-8; header=present');
   c.header('Content-Disposition', `attachment; filename="${name}.csv"`);
-  const lines = linesOf(c, list, file.columns, request);
+  const lines = linesOf(c, list, file, request);
   const encoder = new TextEncoder();
   const pull = async (to: ReadableStreamDefaultController<Uint8Array>) => {
     const { value, done } = await lines.next();
@@ -187,14 +195,17 @@ export function browsedFile<T extends object>(
   return c.body(new ReadableStream({ pull }));
 }
 
+/** Without it Excel takes UTF-8 for the encoding of the computer. */
+const byteOrderMark = '\ufeff';
+
 /**
- * The lines of the file, with times in the reader's zone and names of drivers and vehicles. Without a request, when
- * nothing can match, there is only the first.
+ * The lines of the file, with times in the reader's zone and names of drivers, vehicles and connections. Without a
+ * request, when nothing can match, there is only the first.
  */
 async function* linesOf<T extends object>(
   c: Context,
   list: NamedList<T>,
-  listed: Columns,
+  { columns: listed, inWords }: CsvFile<T>,
   request: ListRequest | undefined,
 ): AsyncGenerator<string> {
   const zone = timeZoneOf(c);
@@ -203,17 +214,25 @@ async function* linesOf<T extends object>(
     holds,
     name: holds === 'time' ? `${name} (${zone})` : name,
   }));
-  yield csvHead(heads);
+  yield byteOrderMark + csvHead(heads);
   if (!request) return;
   // The Swedish format is one that spreadsheets read: 2026-11-20 14:00:02.
   const local = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
+  const time = (at: string) => local.format(Date.parse(at));
+  const known = await listConnections(c.env, c.get('caller'));
+  const connections = new Map(known.map(({ id, name, tsp }) => [id, name ?? tsp]));
+  const named = (item: NamedOf<T>) => ({
+    ...item,
+    connectionName: connections.get(String((item as { connectionId?: unknown }).connectionId)), // each has one
+    ...inWords?.(item, time),
+  });
   let left = maxCsvRecords;
   let cursor: string | undefined;
   for (let page = 0; page < maxCsvPages && left > 0; page++) {
     const limit = [String(Math.min(csvRecordsPerPage, left))];
     const query = { ...request.query, limit, ...(cursor && { cursor: [cursor] }) };
     const { items, next } = await readNamed(c.env, c.get('caller'), list, { ...request, query });
-    yield csvLines(columns, items, (at) => local.format(Date.parse(at)));
+    yield csvLines(columns, items.map(named), time);
     if (!next) return;
     cursor = next;
     left -= items.length;
@@ -221,11 +240,11 @@ async function* linesOf<T extends object>(
   yield cutShort;
 }
 
-/** The columns of a list with the name of each driver and vehicle beside its id. */
+/** The columns of a list with the name of each driver, vehicle and connection beside its id. */
 const withNames = <T,>({ names }: NamedList<T>, columns: Columns): Columns =>
   Object.fromEntries(
     Object.entries(columns).flatMap(([key, column]) => {
-      const name = names.find((one) => key === `${one}Id`);
+      const name = [...names, 'connection'].find((one) => key === `${one}Id`);
       const named: Columns = name ? { [`${name}Name`]: { holds: 'text', nullable: true } } : {};
       return Object.entries({ [key]: column, ...named });
     }),

@@ -145,8 +145,11 @@ describe('the CSV file', () => {
     expect(reply.headers.get('content-disposition')).toMatch(
       /filename="safety-events-\d{4}-\d\d-\d\d-to-\d{4}-\d\d-\d\d.csv"/,
     );
+    const bytes = new Uint8Array(await reply.clone().arrayBuffer());
+    expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]); // by which Excel knows UTF-8
     const [head = '', ...lines] = await linesOf(reply);
-    expect(head).toContain('location.latitude,location.longitude');
+    expect(head).toMatch(/^id,connectionId,connectionName,.*location.latitude,location.longitude/);
+    expect(lines[1]).toContain(`,${us.connection.id},Motive,`);
     const at = head.split(',').indexOf('sourceId');
     expect(lines.map((line) => line.split(',')[at])).toEqual(['other', 'brake']);
     expect(lines[1]).toContain(',Joss Arden,');
@@ -167,7 +170,7 @@ describe('the CSV file', () => {
     expect(reply.headers.get('content-disposition')).toContain('filename="accidents-2026-11-19.csv"');
     const text = await reply.text();
     expect(text).toContain('vehicleName,licensePlate,driverId,driverName,eventTime (America/Chicago)');
-    expect(text).toMatch(/Truck 114.*,2026-11-19 20:00:05,/);
+    expect(text).toMatch(/Truck 114.*,2026-11-19 20:00:05,.*,1 First detection,.*,1 First detection 20\d\d-/);
     const others = await ask('GET', '/portal/accidents.csv?from=2026-11-20&to=2026-11-21', zoned);
     expect(await linesOf(others)).toHaveLength(1);
   });

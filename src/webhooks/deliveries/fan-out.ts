@@ -32,6 +32,10 @@ const END = '~';
 /** How many bytes of notifications a row of a fan-out has, as in a dump: there are several rows for more. */
 export const maxNotificationBytes = 40_000;
 
+/** The bytes of a value as JSON in a dump, where quotes are doubled. */
+const dumpedBytes = (value: object): number =>
+  new TextEncoder().encode(JSON.stringify(value).replaceAll("'", "''")).length;
+
 const webhooksIn = (deliveries: number, notifications: number): number =>
   Math.max(1, Math.floor(deliveries / Math.max(1, notifications)));
 
@@ -54,11 +58,17 @@ export function fanOut(
     priority: priorityOf(type, 'eventRisk' in data ? data.eventRisk : 0),
   }));
   const keys = whole.map((one) => ({ ...one, data: filterable(one.data) }));
-  const newOf = (all: object[]): SQL =>
-    sql`select n.key, n.value from json_each(${JSON.stringify(all)}) n where ${isNew}`;
+  const newOf = (all: object[], condition = sql`true`): SQL =>
+    sql`select n.key, n.value from json_each(iif(${condition}, ${JSON.stringify(all)}, '[]')) n where ${isNew}`;
   const unseen = newOf(keys);
+  const perRow = Math.max(1, Math.floor(maxNotificationBytes / Math.max(1, ...keys.map(dumpedBytes))));
   const subscribers = subscribersOf(source.connectionId, type);
   const first = firstWebhooks(source, type, inAll);
+  // Deliveries have just been made of what is new, unless nothing of it passes the filters of these webhooks.
+  const hasRest = sql`
+    exists (select 1 from webhook_connections where ${subscribers}
+      limit 1 offset ${webhooksIn(maxInFirst, inAll)})
+    and (changes() > 0 or ${ofFirst(source.connectionId, type, sql`c.filtered and exists (${unseen})`)})`;
   return {
     idle: selectIdle(db, source, type, first, unseen),
     deliveries: change(db)`${insertDeliveries(
@@ -74,15 +84,7 @@ export function fanOut(
       insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
       select ${uuidV7Sql(source.now)}, ${source.accountId}, ${source.connectionId}, ${type},
         json_group_array(json(value)), (select max(webhook_id) from ${first}), ${source.now}
-      from (
-        select value, sum(length(cast(replace(value, '''', '''''') as blob))) over (order by key)
-          / ${sql.raw(String(maxNotificationBytes))} as part
-        from (${unseen}))
-      -- Deliveries have just been made of what is new, unless nothing of it passes the filters of these webhooks.
-      where (changes() > 0 or ${ofFirst(source.connectionId, type, sql`c.filtered and exists (${unseen})`)})
-        and exists (select 1 from webhook_connections where ${subscribers}
-          limit 1 offset ${webhooksIn(maxInFirst, inAll)})
-      group by part returning id`,
+      from (${newOf(keys, hasRest)}) group by key / cast(${perRow} as integer) returning id`,
   };
 }
 

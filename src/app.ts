@@ -2,11 +2,10 @@ import { Hono } from 'hono';
 import { fleetRoutes } from './fleet/routes.ts';
 import { ingestRoutes } from './ingest/routes.ts';
 import { healthRoutes, operatorRoutes } from './operator/routes.ts';
-import { newId } from './platform/db/ids.ts';
 import { Refusal } from './platform/errors.ts';
 import type { App } from './platform/http/context.ts';
 import { allowedMethods, logRequest } from './platform/http/context.ts';
-import { apiVersion } from './platform/http/envelope.ts';
+import { identify } from './platform/http/envelope.ts';
 import { renderFailure } from './platform/http/failures.ts';
 import { withinTime } from './platform/http/time.ts';
 import { pageElsewhere, portalRoutes } from './portal/routes.ts';
@@ -20,10 +19,7 @@ export const app = new Hono<App>();
 
 app.use(async (c, next) => {
   const began = Date.now();
-  c.set('requestId', newId());
-  c.header('X-Request-Id', c.get('requestId'));
-  c.header('API-Version', apiVersion);
-  c.header('Cache-Control', 'no-store');
+  identify(c);
   await next();
   logRequest(c, began);
 });

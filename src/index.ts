@@ -1,16 +1,16 @@
 import { WorkerEntrypoint } from 'cloudflare:workers';
-import type * as v from 'valibot';
 import { app } from './app.ts';
-import type { IngestRecord, Outcome } from './ingest/schema.ts';
+import { type IngestBatch, type IngestReply, ingestBy } from './ingest/binding.ts';
 import { noteProbe, type ProbeMessage } from './operator/health/check.ts';
 import { jobs, starters } from './operator/jobs.ts';
 import { config } from './platform/config.ts';
-import type { FieldError } from './platform/errors.ts';
 import { everyMinute, type JobMessage, runJob } from './platform/jobs/jobs.ts';
 import { type PullMessage, pull } from './providers/pull.ts';
 import { leaseMs } from './webhooks/deliveries/claim.ts';
 import { handle } from './webhooks/deliveries/consumer.ts';
 import type { DeliveryMessage } from './webhooks/deliveries/queue.ts';
+
+export type { IngestBatch, IngestReply };
 
 /** A message of the queue. */
 export type QueueMessage = DeliveryMessage | PullMessage | JobMessage | ProbeMessage;
@@ -36,37 +36,13 @@ function receive(env: Env, message: QueueMessage): Promise<void> {
   return 'pull' in message ? pull(env, message.pull) : handle(env, message);
 }
 
-/** What a connector sends to `POST /ingest`. */
-export type IngestBatch = { records: v.InferInput<typeof IngestRecord>[]; notify?: boolean };
-
-/** What `POST /ingest` returns: the envelope of a success or a failure. */
-export type IngestReply =
-  | { status: 200; message: string; data: Outcome }
-  | {
-      status: 400 | 401 | 403 | 413 | 429 | 500 | 503;
-      message: string;
-      requestId: string;
-      errors?: FieldError[];
-      /** Seconds. */
-      retryAfter?: number;
-    };
-
 /** A service binding for connectors that are Workers of the same Cloudflare account, with `entrypoint = "Ingest"`. */
 export class Ingest extends WorkerEntrypoint<Env> {
   /**
    * Accepts up to 500 records under an ingest key, through the same route as HTTP calls. A refusal is returned, not
    * thrown.
    */
-  async records(ingestKey: string, batch: IngestBatch): Promise<IngestReply> {
-    const request = new Request('https://ingest.internal/ingest', {
-      method: 'POST',
-      headers: { 'x-api-key': asHeader(ingestKey), 'content-type': 'application/json' },
-      body: JSON.stringify(batch) ?? '',
-    });
-    const reply = await app.fetch(request, this.env, this.ctx);
-    return reply.json();
+  records(ingestKey: string, batch: IngestBatch): Promise<IngestReply> {
+    return ingestBy((request) => app.fetch(request, this.env, this.ctx), ingestKey, batch);
   }
 }
-
-/** Replaces what no header can contain. */
-const asHeader = (key: unknown): string => (/^[!-~]+$/.test(String(key)) ? String(key) : '');

@@ -1,4 +1,3 @@
-import { type SQL, sql } from 'drizzle-orm';
 import { v5 as uuidV5, v7 as uuidV7 } from 'uuid';
 
 /** The namespace under which the ids of records are derived. Changing it would orphan every record. */
@@ -17,18 +16,5 @@ export const firstIdAt = (ms: number): string => {
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
 };
 
-/** The same in SQL, for the time in `ms`. */
-export const firstIdAtSql = (ms: SQL): SQL =>
-  sql`format('%08x-%04x-0000-0000-000000000000', ${ms} >> 16, ${ms} & 65535)`;
-
 /** When one of our own ids was created (milliseconds since 1970). */
 export const createdAtOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-
-/** SQL for a new id of the time `now` (milliseconds since 1970), random from row to row. */
-export function uuidV7Sql(now: number): SQL {
-  const time = now.toString(16).padStart(12, '0');
-  const prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`;
-  return sql`${prefix} || substr(lower(hex(randomblob(2))), 2) || '-' ||
-    substr('89ab', 1 + (random() & 3), 1) || substr(lower(hex(randomblob(2))), 2) || '-' ||
-    lower(hex(randomblob(6)))`;
-}

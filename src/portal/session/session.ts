@@ -1,5 +1,5 @@
 import { and, eq, gt, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { deleteCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
 import type { Account, Units } from '../../accounts/accounts.ts';
 import { refuseIfMoved } from '../../accounts/owner.ts';
@@ -13,6 +13,7 @@ import { hourMs } from '../../platform/durations.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { limit } from '../../platform/http/limits.ts';
+import { cookieOptions, sessionCookie, sessionCookieOf } from '../../platform/http/session-cookie.ts';
 import { countedHours } from '../../webhooks/deliveries/counts.ts';
 import { type Attention, attentionOf } from './attention.ts';
 import { roleFor } from './rights.ts';
@@ -31,7 +32,7 @@ declare module 'hono' {
  * @throws Refusal: rate limited; forbidden, while the account is suspended
  */
 export const signedIn = createMiddleware<App>(async (c, next) => {
-  const cookie = cookieOf(c);
+  const cookie = sessionCookieOf(c.req.raw);
   const session = cookie ? await sessionOf(c, cookie) : undefined;
   if (!session) return seeOther(c, '/portal/sign-in');
   if (session.status === 'suspended') throw new Refusal({ kind: 'forbidden' });
@@ -56,7 +57,7 @@ async function sessionOf(c: Context, cookie: string): Promise<Session | undefine
  * @throws Refusal: rate limited
  */
 export async function sessionHashOf(c: Context): Promise<string | undefined> {
-  const cookie = cookieOf(c);
+  const cookie = sessionCookieOf(c.req.raw);
   return cookie ? hashWithinLimit(c, secretIn(cookie)) : undefined;
 }
 
@@ -70,8 +71,6 @@ export function watchedBy(c: Context): Watched | undefined {
   return id === undefined ? undefined : { of: list, id };
 }
 
-const cookieOf = (c: Context): string | undefined => getCookie(c, cookieName, onlyHere(c).prefix);
-
 async function hashWithinLimit(c: Context, secret: string): Promise<string | undefined> {
   if (!(await isSecret(c.env, 'session', secret))) return undefined;
   const hash = await hashToken(secret);
@@ -80,22 +79,16 @@ async function hashWithinLimit(c: Context, secret: string): Promise<string | und
 }
 
 export const startSession = (c: Context, secret: string): void =>
-  setCookie(c, cookieName, withCell(c.env, secret), {
-    ...onlyHere(c),
+  setCookie(c, sessionCookie, withCell(c.env, secret), {
+    ...cookieOptions(c.req.raw),
     httpOnly: true,
     sameSite: 'Lax',
     maxAge: sessionMs / 1000,
   });
 
 export const forgetSession = (c: Context): void => {
-  deleteCookie(c, cookieName, onlyHere(c));
+  deleteCookie(c, sessionCookie, cookieOptions(c.req.raw));
 };
-
-const cookieName = 'session';
-
-/** A `__Host-` cookie is bound to this host and to https. Over http, which only local runs use, browsers refuse it. */
-const onlyHere = (c: Context): { prefix?: 'host' } =>
-  new URL(c.req.url).protocol === 'https:' ? { prefix: 'host' } : {};
 
 /**
  * A session: its person, the account's name, what needs attention, and the hash of its secret. `version` is that of the

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database } from '../../platform/db/database.ts';
-import { firstIdAtSql } from '../../platform/db/ids.ts';
+import { firstIdAtSql } from '../../platform/db/id-sql.ts';
 import { ACCIDENT } from '../notifications/types.ts';
 import { levelWaitMs } from './policy.ts';
 

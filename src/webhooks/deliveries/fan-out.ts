@@ -1,7 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
-import { firstIdAt, uuidV7Sql } from '../../platform/db/ids.ts';
+import { uuidV7Sql } from '../../platform/db/id-sql.ts';
+import { firstIdAt } from '../../platform/db/ids.ts';
 import { largeTransactions } from '../../platform/fair-queue.ts';
 import { send } from '../../platform/queue.ts';
 import {

@@ -1,0 +1,35 @@
+import type * as v from 'valibot';
+import type { FieldError } from '../platform/errors.ts';
+import type { IngestRecord, Outcome } from './schema.ts';
+
+/** What a connector sends to `POST /ingest`. */
+export type IngestBatch = { records: v.InferInput<typeof IngestRecord>[]; notify?: boolean };
+
+/** What `POST /ingest` returns: the envelope of a success or a failure. */
+export type IngestReply =
+  | { status: 200; message: string; data: Outcome }
+  | {
+      status: 400 | 401 | 403 | 413 | 429 | 500 | 503;
+      message: string;
+      requestId: string;
+      errors?: FieldError[];
+      /** Seconds. */
+      retryAfter?: number;
+    };
+
+/** Sends a batch as an HTTP call to `serve`, and returns its reply. A refusal is returned, not thrown. */
+export async function ingestBy(
+  serve: (request: Request) => Response | Promise<Response>,
+  ingestKey: string,
+  batch: IngestBatch,
+): Promise<IngestReply> {
+  const request = new Request('https://ingest.internal/ingest', {
+    method: 'POST',
+    headers: { 'x-api-key': asHeader(ingestKey), 'content-type': 'application/json' },
+    body: JSON.stringify(batch) ?? '',
+  });
+  return (await serve(request)).json();
+}
+
+/** Replaces what no header can contain. */
+const asHeader = (key: unknown): string => (/^[!-~]+$/.test(String(key)) ? String(key) : '');

@@ -17,7 +17,7 @@ export async function newSecret(
   return random + (await checksum(config(env).headerKeys, kind, random));
 }
 
-/** A secret prefixed with the name of this cell and a dot, unless that is main. */
+/** A secret, or an id, prefixed with the name of this cell and a dot, unless that is main. */
 export function withCell(env: Env, secret: string): string {
   const { cell } = config(env);
   return cell === mainCell ? secret : `${cell}.${secret}`;

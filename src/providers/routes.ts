@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { refuseIfMoved } from '../accounts/owner.ts';
+import { secretIn } from '../accounts/secrets.ts';
 import { Refusal } from '../platform/errors.ts';
 import { readBytes } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
@@ -16,7 +17,7 @@ export const largestBody = 1024 * 1024;
 
 /** Invalid calls are limited by connection, since all of a provider's customers share its address. */
 async function takeCall(c: Context) {
-  const id = c.req.param('connectionId') ?? '';
+  const id = secretIn(c.req.param('connectionId') ?? '');
   const address = addressOf(c);
   const caller = `${address} ${id.slice(0, idLength)}`;
   refuseIfOver('RING_LIMIT', address);

@@ -1,3 +1,4 @@
+import { withCell } from '../../accounts/secrets.ts';
 import { connectionRecords, maxCounted, type RecordCount } from '../../fleet/connection-activity.ts';
 import { eventsLookedAt, unmappedWords } from '../../fleet/unmapped-words.ts';
 import { config } from '../../platform/config.ts';
@@ -134,7 +135,7 @@ export async function showConnection(c: Context) {
       {pull && pull.state !== 'withdrawn' && (
         <ProviderWebhook
           path={path}
-          url={`${config(c.env).origin ?? new URL(c.req.url).origin}/providers/${id}/webhook`}
+          url={`${config(c.env).origin ?? new URL(c.req.url).origin}/providers/${withCell(c.env, id)}/webhook`}
           pull={pull}
         />
       )}

@@ -9,5 +9,14 @@ export const mainCell = 'main';
 /** The form of a cell's name. */
 export const cellName = /^[a-z][a-z0-9]{0,15}$/;
 
-/** The response header of a cell that an account has left: the names of cells where it may be, separated by commas. */
+/** The cell named before the dot in a cookie or link; main if none is. */
+export function cellIn(value: string): string {
+  const name = value.split('.', 1)[0] ?? '';
+  return value.includes('.') && cellName.test(name) ? name : mainCell;
+}
+
+/**
+ * The response header of a cell that an account has left: the names of cells where it may be, separated by commas. In
+ * requests of operators, the name of the cell that they mean.
+ */
 export const cellHeader = 'Fleet-Cell';

@@ -14,6 +14,8 @@ export type Line =
       ms: number;
       accountId: string | null;
       tokenId: string | null;
+      /** In a router's log: the cell that was asked last, unless all were. */
+      cell?: string;
       /** On `/ingest`: the number of records by result. */
       records?: { accepted: number; unchanged: number; rejected: number };
     }
@@ -67,6 +69,7 @@ export type Fault =
   | ({ message: 'A job failed'; job: string; connectionId?: string } & Described)
   | ({ message: 'A replica failed, and the primary is read' } & Described)
   | ({ message: 'A file of the archive cannot be read'; key: string } & Described)
+  | ({ message: 'A cell does not respond'; cell: string } & Described)
   | { message: 'KV refused a write' }
   | { message: 'A sign-in link could not be sent' };
 

@@ -26,6 +26,7 @@ export const roomOrder = [
   'portal',
   'app.ts',
   'index.ts',
+  'router',
   'dev',
   'cli',
 ];

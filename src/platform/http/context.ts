@@ -12,6 +12,8 @@ export type App = {
     caller: Caller;
     /** On `/ingest`: the number of records by result, for the log. */
     records?: { accepted: number; unchanged: number; rejected: number };
+    /** In a router: the cell that was asked last; undefined where all are. */
+    cell?: string;
   };
 };
 
@@ -24,6 +26,7 @@ export const seeOther = (c: Context, path: string): Response => c.redirect(path,
 export function logRequest(c: Context, began: number): void {
   const caller = c.get('caller');
   const records = c.get('records');
+  const cell = c.get('cell');
   log({
     level: 'info',
     kind: 'request',
@@ -34,6 +37,7 @@ export function logRequest(c: Context, began: number): void {
     ms: Date.now() - began,
     accountId: caller?.accountId ?? null,
     tokenId: caller && 'tokenId' in caller ? caller.tokenId : null,
+    ...(cell !== undefined && { cell }),
     ...(records && { records }),
   });
 }

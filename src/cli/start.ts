@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { cellName, mainCell } from '../platform/cells.ts';
 import { demoAccount, demoPath, demoSignIn, demoWebhook } from './demo/account.ts';
 import { startDemoProvider } from './demo/provider.ts';
 import { sendSampleEvents } from './demo/sample-events.ts';
@@ -26,13 +27,19 @@ const program = new Command('npm start --')
     wholeNumber(1, 9),
     1,
   )
+  .addOption(
+    new Option('--cells <names>', 'run a router and these cells behind it, separated by commas')
+      .argParser(cellNames)
+      .conflicts('isolates'),
+  )
   .option('--fresh', 'delete all data of earlier runs first')
   .parse();
-const { port, quiet, fresh, isolates } = program.opts<{
+const { port, quiet, fresh, isolates, cells } = program.opts<{
   port: number;
   quiet?: boolean;
   fresh?: boolean;
   isolates: number;
+  cells?: string[];
 }>();
 
 const stopped = new AbortController();
@@ -58,13 +65,13 @@ async function run(): Promise<void> {
   if (fresh) forgetRuns();
   const before = readDemo();
   console.log('Starting the service with local D1, KV and Queues …');
-  stack = await startStack({ directory: localDirectory, port, isolates });
+  stack = await startStack({ directory: localDirectory, port, isolates, ...(cells && { cells }) });
   const { baseUrl, operatorKey, certificates, minute } = stack;
   const receiver = await startReceiver(certificates, port + 1, (received) =>
     console.log(printable(lineOf(received))),
   );
   const provider = await startDemoProvider(certificates, port + 2, quiet === true);
-  const operator = operatorOf(stack);
+  const operator = operatorOf({ ...stack, ...(cells && { cell: mainCell }) });
   const account = await demoAccount(operator, before, provider);
   await provider.ringFor(operator, baseUrl, account.connections[1]?.id ?? '');
   const url = receiver.url + demoPath;
@@ -77,6 +84,16 @@ async function run(): Promise<void> {
   // Cloudflare's cron, a little faster, so that due work runs soon after a restart.
   setInterval(() => minute().catch(() => {}), 10_000);
   if (!quiet) await sendSampleEvents(baseUrl, account, provider, stopped.signal);
+}
+
+/** The names of cells, main among them, which has the demo account. */
+function cellNames(text: string): string[] {
+  const names = [...new Set(text.split(','))];
+  if (!names.includes(mainCell) || !names.every((name) => cellName.test(name)))
+    throw new InvalidArgumentError(
+      `They must include ${mainCell}, and be lower-case letters and digits, such as ${mainCell},eu`,
+    );
+  return names;
 }
 
 function welcome(demo: Demo): string {

@@ -11,22 +11,30 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { mainCell } from '../../platform/cells.ts';
 import { localDirectory, root } from '../project/paths.ts';
 import { runWrangler } from '../project/wrangler.ts';
 
 const folder = join(root, 'migrations');
 
 /**
- * Applies the migrations that the local database in the folder `state` lacks. A new folder becomes a copy of one with an
- * empty database, which is quicker.
+ * Applies the migrations that a cell's local database in the folder `state` lacks. A new one becomes a copy of an empty
+ * database, which is quicker.
  *
  * @throws Error, with what went wrong, or that the data is from other migrations
  */
-export async function migrate(state: string): Promise<void> {
-  if (!existsSync(state)) return cpSync(await emptyState(), state, { recursive: true });
-  const doneFile = join(state, 'migrated');
+export async function migrate(state: string, cell = mainCell): Promise<void> {
+  if (existsSync(doneFile(state, cell))) return apply(state, cell);
+  cpSync(await emptyState(cell), state, { recursive: true, force: false });
+}
+
+const doneFile = (state: string, cell: string): string =>
+  join(state, cell === mainCell ? 'migrated' : `migrated-${cell}`);
+
+async function apply(state: string, cell: string): Promise<void> {
   const wanted = linesOfMigrations();
-  const done = existsSync(doneFile) ? readFileSync(doneFile, 'utf8').split('\n') : [];
+  const file = doneFile(state, cell);
+  const done = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
   if (done.some((line) => !wanted.includes(line)))
     throw new Error(
       'The data of earlier runs is from another version of the service, which stored it differently. ' +
@@ -35,21 +43,24 @@ export async function migrate(state: string): Promise<void> {
   if (wanted.every((line) => done.includes(line))) return;
   const config = join(state, 'wrangler.toml');
   const toml = readFileSync(join(root, 'wrangler.toml'), 'utf8');
-  writeFileSync(config, toml.replaceAll('"migrations"', `"${folder}"`));
+  const own = cell === mainCell ? '' : `\ndatabase_id = "${cell}"`;
+  writeFileSync(config, toml.replaceAll('"migrations"', `"${folder}"${own}`));
   const at = ['--local', '--persist-to', state, '--config', config];
   const { ok, text } = await runWrangler(['d1', 'migrations', 'apply', 'DB', ...at]);
   if (!ok) throw new Error(`Migrations failed:\n${text}`);
-  writeFileSync(doneFile, wanted.join('\n'));
+  writeFileSync(file, wanted.join('\n'));
 }
 
-/** A folder with an empty, migrated database, created if there is none. */
-export async function emptyState(): Promise<string> {
+const emptyStates = join(localDirectory, 'empty');
+
+/** A folder with an empty, migrated database of a cell, created if there is none. */
+export async function emptyState(cell = mainCell): Promise<string> {
   const version = sha256(linesOfMigrations().join('\n'));
-  const kept = join(localDirectory, 'empty', version);
+  const kept = join(emptyStates, cell === mainCell ? version : `${version}-${cell}`);
   if (existsSync(kept)) return kept;
-  mkdirSync(join(localDirectory, 'empty'), { recursive: true });
+  mkdirSync(emptyStates, { recursive: true });
   const fresh = mkdtempSync(`${kept}.`);
-  await migrate(fresh);
+  await apply(fresh, cell);
   try {
     renameSync(fresh, kept);
   } catch (error) {

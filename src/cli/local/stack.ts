@@ -1,16 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { parse } from 'smol-toml';
-import { root, siteDirectory } from '../project/paths.ts';
+import { mainCell } from '../../platform/cells.ts';
+import { siteDirectory } from '../project/paths.ts';
 import { type Certificates, certificates } from './certificates.ts';
+import { routed, spreadOver } from './configurations.ts';
 import { type DevServer, endLeftOver, freePort, localOrigin, startDev } from './dev.ts';
 import { migrate } from './migrate.ts';
 
 /** The service running on this machine, with its data in one folder. */
 export type Stack = DevServer & {
+  /** Of the first cell. */
   operatorKey: string;
+  /** With a router, the operator keys of its cells, by their names. */
+  cells: { [cell: string]: string };
   certificates: Certificates;
   /** Runs the minute's cron job; now, or as at another time (milliseconds since 1970). */
   minute: (at?: number) => Promise<void>;
@@ -22,6 +26,11 @@ export type StackOptions = {
   config?: (toml: string) => string;
   /** How many isolates requests and messages are spread over. */
   isolates?: number;
+  /** The cells behind a router; none for the service by itself. Those in `apart` run in stacks of their own. */
+  cells?: string[];
+  apart?: string[];
+  /** Where the stacks of cells apart find one another; by default in `directory`. */
+  registry?: string;
 };
 
 /**
@@ -31,100 +40,77 @@ export type StackOptions = {
  *
  * @throws Error, when it is not up within a minute; its log is `wrangler.log` in `directory`
  */
-export async function startStack({ directory, port, config, isolates = 1 }: StackOptions): Promise<Stack> {
+export async function startStack({
+  directory,
+  port,
+  config,
+  isolates = 1,
+  cells = [],
+  apart = [],
+  registry = join(directory, 'registry'),
+}: StackOptions): Promise<Stack> {
   mkdirSync(directory, { recursive: true });
   endLeftOver(directory);
   const ready = await certificates(directory);
-  const { secretsFile, operatorKey } = secrets(directory);
   const env = {
     NODE_EXTRA_CA_CERTS: ready.caFile,
     // Where Workers that bind to this service find it, and no other of the same name.
-    WRANGLER_REGISTRY_PATH: join(directory, 'registry'),
+    WRANGLER_REGISTRY_PATH: registry,
   };
   const state = join(directory, 'state');
-  await migrate(state);
+  const here = cells.length > 0 ? cells.filter((cell) => !apart.includes(cell)) : [mainCell];
+  for (const cell of here) await migrate(state, cell);
   const own = port || (await freePort());
   const vars = {
     ALLOW_LOOPBACK_RECEIVERS: 'true',
     EMAIL_FROM: 'portal@fleet-data.example',
     ORIGIN: localOrigin(own),
   };
-  const configs = configurations(isolates, config, {
-    ...vars,
-    ...parseEnv(readFileSync(secretsFile, 'utf8')),
-  });
+  const found = here.map((cell) => ({ cell, ...secretsOf(directory, cell) }));
+  const [first = secretsOf(directory)] = found;
+  const withVars = found.map(({ cell, secrets }) => ({ cell, vars: { ...vars, ...secrets } }));
+  const alone = cells.length === 0;
+  const configs = alone
+    ? spreadOver(isolates, { ...vars, ...first.secrets }, config)
+    : routed(cells, withVars, config);
   const files = configs.map((configuration, i) => {
-    const file = join(directory, i === 0 ? 'wrangler.json' : `isolate-${i}.json`);
+    const file = join(directory, i === 0 ? 'wrangler.json' : `worker-${i}.json`);
     writeFileSync(file, JSON.stringify(configuration), { mode: 0o600 });
     return file;
   });
   const server = await startDev(directory, own, env, [
     ...files.flatMap((file) => ['--config', file]),
-    ...['--assets', ownSite(directory), '--persist-to', state, '--env-file', secretsFile],
-    ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
+    ...['--assets', ownSite(directory), '--persist-to', state],
+    // They are for the first configuration, which is the router's otherwise.
+    ...(alone ? ['--env-file', first.file] : []),
+    ...(alone ? Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]) : []),
   ]);
   return {
     ...server,
-    operatorKey,
+    operatorKey: first.operatorKey,
+    cells: Object.fromEntries(found.map(({ cell, operatorKey }) => [cell, operatorKey])),
     certificates: ready,
     minute: async (at = Date.now()) =>
       void (await fetch(`${server.baseUrl}/cdn-cgi/local/scheduled?cron=*+*+*+*+*&time=${at}`)),
   };
 }
 
-function secrets(directory: string): { secretsFile: string; operatorKey: string } {
-  const secretsFile = join(directory, 'secrets.env');
-  if (!existsSync(secretsFile)) {
+/** A cell's secrets, made at the first start. All cells share HEADER_KEYS. */
+function secretsOf(directory: string, cell = mainCell) {
+  const file = join(directory, cell === mainCell ? 'secrets.env' : `secrets-${cell}.env`);
+  if (!existsSync(file)) {
     const operatorKey = randomBytes(32).toString('base64url');
-    const headerKeys = `local:${randomBytes(32).toString('base64')}`;
-    writeFileSync(secretsFile, `OPERATOR_KEY=${operatorKey}\nHEADER_KEYS=${headerKeys}\n`, { mode: 0o600 });
+    const headerKeys =
+      cell === mainCell
+        ? `local:${randomBytes(32).toString('base64')}`
+        : secretsOf(directory).secrets.HEADER_KEYS;
+    writeFileSync(file, `OPERATOR_KEY=${operatorKey}\nHEADER_KEYS=${headerKeys}\n`, { mode: 0o600 });
   }
-  const operatorKey = /^OPERATOR_KEY=(.+)$/m.exec(readFileSync(secretsFile, 'utf8'))?.[1];
-  if (!operatorKey) throw new Error(`${secretsFile} has no OPERATOR_KEY; delete the file to get a new one`);
-  return { secretsFile, operatorKey };
+  const secrets = parseEnv(readFileSync(file, 'utf8'));
+  const operatorKey = secrets.OPERATOR_KEY;
+  if (!operatorKey) throw new Error(`${file} has no OPERATOR_KEY; delete the file to get a new one`);
+  return { file, secrets, operatorKey };
 }
-
-type Toml = { name: string; vars: object; queues: { producers: object[] }; [table: string]: unknown };
-
-const spread = join(root, 'src/dev/strict/spread.ts');
-
-/**
- * The project's configuration, changed to run locally. With several isolates it passes everything on to others of the
- * same code, whose configurations follow.
- */
-function configurations(
-  isolates: number,
-  change: StackOptions['config'] = (toml) => toml,
-  vars: object,
-): object[] {
-  const toml = change(strictly(readFileSync(join(root, 'wrangler.toml'), 'utf8')));
-  const main = parse(withAbsolutePaths(toml)) as Toml; // a file of ours
-  if (isolates === 1) return [main];
-  const { assets: _, triggers: __, secrets: ___, ...shared } = main;
-  const others = Array.from({ length: isolates }, (_, i) => ({
-    ...shared,
-    name: `${main.name}-${i + 1}`,
-    main: spread,
-    vars: { ...main.vars, ...vars },
-    queues: { producers: main.queues.producers },
-  }));
-  const services = others.map(({ name: service }, i) => ({
-    ...{ binding: `ISOLATE_${i + 1}`, service, entrypoint: 'Isolate' },
-  }));
-  return [{ ...main, main: spread, services }, ...others];
-}
-
-/** The runtime enforces production's limits, unlike Miniflare. */
-const strictly = (toml: string): string =>
-  toml
-    .replace('main = "src/index.ts"', 'main = "src/dev/strict/worker.ts"')
-    .replace('compatibility_flags = [', 'compatibility_flags = ["nodejs_als", ');
-
-const withAbsolutePaths = (toml: string): string =>
-  toml.replace(
-    /^(main|migrations_dir|directory) = "(.+)"$/gm,
-    (_, key, path) => `${key} = "${resolve(root, path)}"`,
-  );
 
 /** Copies the built site, so that a later build cannot remove pages from a running service. */
 function ownSite(directory: string): string {

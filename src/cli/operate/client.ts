@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type * as v from 'valibot';
 import type { Operation } from '../../operator/api/operation.ts';
 import type { operations } from '../../operator/api/operations.ts';
+import { cellHeader } from '../../platform/cells.ts';
 
 /** A failed request. Its message is for the person at the terminal. */
 export class ApiError extends Error {
@@ -51,11 +52,15 @@ type Ids<P extends string> = P extends `${string}/:${infer Name}/${infer Rest}`
     : never;
 
 /** A service as its operators reach it. */
-export type Service = { baseUrl: string; operatorKey: string };
+export type Service = { baseUrl: string; operatorKey: string /** Behind a router. */; cell?: string };
 
 /** Returns a client of a service. Failures throw an ApiError. */
-export function operatorOf({ baseUrl, operatorKey }: Service): Operator {
-  const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' };
+export function operatorOf({ baseUrl, operatorKey, cell }: Service): Operator {
+  const headers = {
+    authorization: `Bearer ${operatorKey}`,
+    'content-type': 'application/json',
+    ...(cell !== undefined && { [cellHeader]: cell }),
+  };
   const page = (call: string, { query, body, ...ids }: AnyAsked = {}) => {
     const [method = '', path = ''] = call.split(' ');
     return envelope<never>(`${baseUrl}/operator${filled(path, ids)}${queryOf(query)}`, {

@@ -5,13 +5,9 @@ export type Store = 'D1' | 'KV' | 'queue' | 'R2';
 /** Until when each hangs (by `performance.now`), and how many calls it has received since. */
 const stores = new Map<string, { until: number; calls: number }>();
 
-/** Makes a store hang if a request asks for it: `/strict/hang/D1/80`, in seconds. */
-export function hang({ pathname }: URL): Response | undefined {
-  const [, store, seconds] = /^\/strict\/hang\/(\w+)\/(\d+)$/.exec(pathname) ?? [];
-  if (!store) return undefined;
-  stores.set(store, { until: performance.now() + 1000 * Number(seconds), calls: 0 });
-  return new Response();
-}
+/** Makes a store hang for so many seconds. */
+export const hang = (store: string, seconds: number): void =>
+  void stores.set(store, { until: performance.now() + 1000 * seconds, calls: 0 });
 
 /**
  * Calls a store. One that hangs is reset at the end, which fails all waiting calls, of which it has carried out every

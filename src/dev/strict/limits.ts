@@ -46,8 +46,14 @@ export function atMost(limit: Exclude<keyof typeof limits, `${string}Ms`>, value
   if (value > limits[limit]) throw exceed(`${of}: ${value} instead of ${limits[limit]}`);
 }
 
+let queries = 0;
+
+/** How many queries this isolate has made. */
+export const queriesSoFar = (): number => queries;
+
 /** Uses up some of an invocation's resources; outside of one there is no limit. */
 export function spend(what: 'queries' | 'subrequests' | 'log', count: number): void {
+  if (what === 'queries') queries += count;
   const invocation = current.getStore();
   if (!invocation) return;
   if (performance.now() > invocation.until)

@@ -1,7 +1,7 @@
 import worker, { type QueueMessage } from '../../index.ts';
 import { strict } from './bindings.ts';
 import { hang } from './hangs.ts';
-import { invoked } from './limits.ts';
+import { invoked, queriesSoFar } from './limits.ts';
 
 export { Ingest } from '../../index.ts';
 
@@ -9,9 +9,24 @@ export { Ingest } from '../../index.ts';
  * The unchanged service in a runtime as strict as production, for local runs and tests. Exceeding a limit fails the
  * call and logs an error.
  */
-export default {
+const strictWorker = {
   fetch: async (request: Request, env, ctx) =>
-    hang(new URL(request.url)) ?? invoked(async () => worker.fetch(request, strict(env), ctx)),
+    (await obey(new URL(request.url), env, ctx)) ??
+    invoked(async () => worker.fetch(request, strict(env), ctx)),
   queue: (batch, env, ctx) => invoked(() => worker.queue(batch, strict(env), ctx)),
   scheduled: (controller, env, ctx) => invoked(() => worker.scheduled(controller, strict(env), ctx)),
 } satisfies ExportedHandler<Env, QueueMessage>;
+export default strictWorker;
+
+/**
+ * Does what a request asks of the runtime: `/strict/hang/D1/80` makes a store hang, for so many seconds;
+ * `/strict/minute/0` runs the cron job as at a time (milliseconds since 1970). Returns how many queries there have been.
+ */
+async function obey({ pathname }: URL, env: Env, ctx: ExecutionContext): Promise<Response | undefined> {
+  const [, place, what, first = '', second] = pathname.split('/');
+  if (place !== 'strict') return undefined;
+  if (what === 'hang') hang(first, Number(second));
+  const controller = { scheduledTime: Number(first), cron: '* * * * *', noRetry() {} };
+  if (what === 'minute') await strictWorker.scheduled(controller, env, ctx);
+  return Response.json({ queries: queriesSoFar() });
+}

@@ -10,6 +10,7 @@ type CallResult = {
   accepted: number;
   unchanged: number;
   rejected: { index: number; message: string }[];
+  heldBack?: number;
   warnings?: { field: string; message: string; records: number; index: number }[];
 };
 
@@ -44,7 +45,7 @@ export function importCommand(): Command {
       });
       const rejectedFile = `${file}.rejected.ndjson`;
       rmSync(rejectedFile, { force: true });
-      const counts = { accepted: 0, unchanged: 0, rejected: 0 };
+      const counts = { accepted: 0, unchanged: 0, rejected: 0, heldBack: 0 };
       const firstRejected: string[] = [];
       const warned = new Map<string, { line: number; records: number }>();
       const reject = ({ line, record }: Line, message: string) => {
@@ -64,9 +65,10 @@ export function importCommand(): Command {
       const send = async (lines: Line[]) => {
         const body = JSON.stringify({ records: lines.map(({ record }) => record), notify });
         const call = () => request<CallResult>(url, { method: 'POST', headers, body });
-        const { accepted, unchanged, rejected, warnings = [] } = await insist(maxTries, call);
+        const { accepted, unchanged, rejected, heldBack = 0, warnings = [] } = await insist(maxTries, call);
         counts.accepted += accepted;
         counts.unchanged += unchanged;
+        counts.heldBack += heldBack;
         for (const { index, message } of rejected) reject(lines[index] as Line, message); // of this call
         for (const { index, field, message, records } of warnings) {
           const what = `${field} ${message}`;
@@ -82,7 +84,8 @@ export function importCommand(): Command {
         await operator.call('DELETE /tokens/:id', { id: key.id });
       }
       const { seconds, rate } = soFar();
-      const found = { ...counts, seconds, recordsPerSecond: rate };
+      const { heldBack, ...others } = counts;
+      const found = { ...others, ...(notify && { heldBack }), seconds, recordsPerSecond: rate };
       show(command, counts.rejected ? { ...found, rejectedFile } : found);
       for (const [what, { line, records }] of warned)
         console.error(printable(`fleet: ${records} records, the first in line ${line}: ${what}`));

@@ -1,4 +1,5 @@
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { othersAreActive } from '../../../src/platform/fair-queue.ts';
 import { maxNotificationBytes } from '../../../src/webhooks/deliveries/fan-out.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
@@ -25,6 +26,8 @@ it('remembers what remains in rows that can be restored from a backup, each cont
      begin insert into test_calls values (0, new.id, length(new.notifications)); end`,
   );
   onTestFinished(async () => void (await rows('drop trigger fan_out_noted')));
+  // Otherwise the call would be written in parts.
+  await vi.waitFor(() => expect(othersAreActive(us.accountId)).toBe(false), { timeout: 20_000 });
   await as(us.connection.ingestKey).send(...events);
   const noted = await rows<{ calls: number }>('select calls from test_calls where hour = 0');
   expect(noted.length).toBeGreaterThan(1);

@@ -161,7 +161,7 @@ describe('a cursor', () => {
       const cursor = encodePosition(position, listed(), bookmark);
       expect(await vehicles(`?cursor=${cursor}`)).toMatchObject({ status: 200, data: [{ name: 'One' }] });
     }
-    expect(here.begun).not.toContain('seen-99'); // another home's says nothing here
+    expect(here.begun).not.toContain('seen-99'); // another database's says nothing here
   });
 
   it('works where there are no replicas any more', async () => {

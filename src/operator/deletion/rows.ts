@@ -208,7 +208,7 @@ const deletion: RowChange = ({ name, key }, keys) =>
  * `write` runs. Returns the cursor to continue from; undefined when done.
  */
 export async function removeRows(
-  home: Env,
+  env: Env,
   accountId: string,
   tables: Moved[],
   { table: at = tables.length - 1, after }: Cursor,
@@ -217,9 +217,9 @@ export async function removeRows(
 ): Promise<Cursor | undefined> {
   const table = tables[at];
   if (!table) return undefined;
-  const { rows, next } = await nextRows(home, keysOnly(table), accountId, after, rowsPerChunk);
+  const { rows, next } = await nextRows(env, keysOnly(table), accountId, after, rowsPerChunk);
   const keys = jsonArrays(rows.map((row) => table.key.map((column) => row[column])));
-  const db = openDatabase(home);
+  const db = openDatabase(env);
   await write(...keys.map((json) => change(db)`${changing(table, fromArrays(table.key, json))}`));
   return next ? { table: at, after: next } : { table: at - 1 };
 }

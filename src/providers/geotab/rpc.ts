@@ -15,7 +15,7 @@ export type Api = {
   access: Access;
   login: Login;
   /** Where to get a session: the connection's base URL, otherwise the server of the credential. */
-  home: string;
+  authServer: string;
   session: Session | null;
 };
 
@@ -43,9 +43,9 @@ export function open(access: Access): Api {
   const login = JSON.parse(access.credential) as Login; // as `readCredential` has written it
   const server = originOf(login.server);
   if (!server) throw new Problem('invalid', 'The server must be a host, such as my.geotab.com.');
-  const home = access.baseUrl === usualServer ? server : access.baseUrl;
+  const authServer = access.baseUrl === usualServer ? server : access.baseUrl;
   const session = access.session as Session | null; // as `authenticate` kept it
-  return { access, login, home, session };
+  return { access, login, authServer, session };
 }
 
 /** Calls a method, and returns its result. @throws Problem: GeotabError for errors that Geotab names */
@@ -93,12 +93,13 @@ function keep(api: Api, session: Session | null): void {
 }
 
 async function authenticate(api: Api): Promise<Session> {
-  const { home, login, access } = api;
-  if (!access.mayCall(home)) throw new Problem('invalid', 'The server must be a public host with https.');
+  const { authServer, login, access } = api;
+  if (!access.mayCall(authServer))
+    throw new Problem('invalid', 'The server must be a public host with https.');
   const { database, user: userName, password } = login;
   let result: unknown;
   try {
-    result = await send(api, home, 'Authenticate', { database, userName, password });
+    result = await send(api, authServer, 'Authenticate', { database, userName, password });
   } catch (error) {
     if (isDead(error)) throw new Problem('refused', 'refuses the user, the password or the database');
     throw error;
@@ -112,12 +113,12 @@ async function authenticate(api: Api): Promise<Session> {
 }
 
 /** The server of a session: `path` is `ThisServer`, or a bare host, which must be Geotab's own. */
-function serverAt({ home, access }: Api, path: unknown): string {
-  if (path === undefined || path === null || path === '' || path === 'ThisServer') return home;
+function serverAt({ authServer, access }: Api, path: unknown): string {
+  if (path === undefined || path === null || path === '' || path === 'ThisServer') return authServer;
   const server = typeof path === 'string' ? originOf(path) : undefined;
   if (server) {
     const { host, hostname } = new URL(server);
-    if (host === new URL(home).host) return home;
+    if (host === new URL(authServer).host) return authServer;
     if (hostname.endsWith('.geotab.com') && access.mayCall(server)) return server;
   }
   throw new Problem('unexpected', 'sends us to a server that is not its own');

@@ -51,15 +51,15 @@ export function deploy(
   env: Record<string, string>,
   ...args: string[]
 ): Promise<{ code: number | null; out: string; err: string }> {
-  const home = mkdtempSync(join(tmpdir(), 'fleet-home-'));
+  const folder = mkdtempSync(join(tmpdir(), 'fleet-user-'));
   return new Promise((done, fail) => {
     const child = spawn(process.execPath, [join(project, 'src/cli/deploy.ts'), ...args], {
       cwd: project,
       env: {
         PATH: process.env.PATH,
         NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-        HOME: home,
-        XDG_CONFIG_HOME: home,
+        HOME: folder,
+        XDG_CONFIG_HOME: folder,
         WRANGLER_HIDE_BANNER: 'true',
         ...env,
       },
@@ -74,7 +74,7 @@ export function deploy(
     });
     child.on('error', fail);
     child.on('close', (code) => {
-      rmSync(home, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
       done({ code, out, err });
     });
   });

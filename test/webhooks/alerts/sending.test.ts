@@ -134,7 +134,7 @@ it('drops what is for nobody any more', async () => {
 
 it.each([
   ['an account', maxPerAccountAndDay, () => tale.us.accountId],
-  ['a home', maxPerDay, newId],
+  ['everybody', maxPerDay, newId],
 ])('limits the messages of a day of %s, which is an error line', async (_, most, whose) => {
   const { lines } = listenToLog();
   await rows('insert into alert_emails values (?1, ?2, ?3)', whose(), Math.floor(now / dayMs), most - 1);

@@ -109,7 +109,7 @@ function credentialCheck(db: Database, caller: Caller, connectionId: string | un
       : sql`when not ${ownsConnection(caller, connectionId)} then ${refuse('unknown connection')}`;
   const inactive =
     'operator' in caller
-      ? sql`when false then 0`
+      ? sql`when a.id is null then ${refuse('unknown account')}`
       : sql`when c.account_id is null then ${refuse(refusalOf(caller))}
           when a.status = 'suspended' then ${refuse('suspended account')}`;
   return statement<{ lastUsedAt: number }>(db)`

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { operations } from '../../src/operator/api/operations.ts';
+import { newId } from '../../src/platform/db/ids.ts';
+import { operator } from '../support/world.ts';
+
+const reads = Object.values(operations).flatMap(({ call }) => (/^GET .*:id/.test(call) ? call : []));
+
+// Behind a router, the operator's tool asks the cells in turn until one knows an id: an empty list would end that.
+it.each(reads)('%s refuses an id that nothing has, instead of returning an empty list', async (call) => {
+  const path = `/operator${call.slice('GET '.length)}`.replace(':id', newId());
+  const { status, message } = await operator.get(path);
+  expect([status, message]).toEqual([400, expect.stringMatching(/^Unknown /)]);
+});

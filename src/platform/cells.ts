@@ -20,3 +20,7 @@ export function cellIn(value: string): string {
  * requests of operators, the name of the cell that they mean.
  */
 export const cellHeader = 'Fleet-Cell';
+
+/** The cells that a response names in that header. */
+export const cellsNamed = ({ headers }: { headers: Headers }): string[] =>
+  (headers.get(cellHeader) ?? '').split(',').flatMap((name) => name.trim() || []);

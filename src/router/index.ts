@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { type IngestBatch, type IngestReply, ingestBy } from '../ingest/binding.ts';
 import { cellHeader } from '../platform/cells.ts';
 import { invalid } from '../platform/errors.ts';
-import { type App, logRequest } from '../platform/http/context.ts';
+import { type App, type Context, logRequest } from '../platform/http/context.ts';
 import { identify } from '../platform/http/envelope.ts';
 import { renderFailure } from '../platform/http/failures.ts';
 import { askAll, askAny, health } from './all.ts';
@@ -21,15 +21,20 @@ router.use(async (c, next) => {
   logRequest(c, began);
 });
 
-router.get('/health', health);
+router.get('/health', (c) => {
+  c.header(cellHeader, namesIn(c));
+  return health(c);
+});
 router.post('/portal/sign-in', askAll);
 router.all('/operator/*', (c) => {
   const cells = cellsOf(c.env);
   const cell = c.req.header(cellHeader) ?? '';
-  if (!cells.has(cell))
+  if (!cells.has(cell)) {
+    c.header(cellHeader, namesIn(c));
     throw invalid(`${cellHeader} header is required: ${[...cells.keys()].join(' or ')}`, [
       { field: cellHeader, message: 'must be the name of a cell' },
     ]);
+  }
   return ask(c, cell, c.req.raw);
 });
 router.all('*', (c) => {
@@ -41,6 +46,9 @@ router.onError((error, c) => {
   identify(c);
   return renderFailure(error, c);
 });
+
+/** The names of the cells, by which the operator's tool and a deploy know a router. */
+const namesIn = (c: Context): string => [...cellsOf(c.env).keys()].join(', ');
 
 export default { fetch: router.fetch } satisfies ExportedHandler<Env>;
 

@@ -8,7 +8,7 @@ import { importCommand } from './operate/import.ts';
 import { auditCommand, removeUserCommand } from './operate/people.ts';
 import { printable } from './operate/print.ts';
 import { replayCommand } from './operate/replay.ts';
-import { statusCommand } from './operate/status.ts';
+import { listCellsCommand, statusCommand } from './operate/status.ts';
 import { generateCommand } from './operate/synthetic-fleet.ts';
 
 /** Commands by what they are about: those that make one call, and those that do more. */
@@ -29,7 +29,7 @@ const groups: { [name: string]: [about: string, commands: (Derived | (() => Comm
       deleteAccountCommand,
     ],
   ],
-  cell: ['Show how full the database is', [['show', 'GET /cell']]],
+  cell: ['Show how full the cells are', [listCellsCommand]],
   connection: [
     'Manage connections: the data sources of an account',
     [
@@ -105,10 +105,15 @@ export function fleetCommand(): Command {
   const fleet = new Command('fleet')
     .description("The operator's tool for the Fleet Data Service.")
     .option('--url <url>', 'URL of the service (default: the one that npm start runs here)')
+    .option(
+      '--cell <name>',
+      'cell to use, if the service has several (default: FLEET_CELL, otherwise as needed)',
+    )
     .option('--json', 'print JSON instead of tables')
     .addHelpText(
       'after',
-      '\nFor a deployed service, set FLEET_OPERATOR_KEY to its OPERATOR_KEY, and FLEET_URL or --url to its URL.',
+      '\nFor a deployed service, set FLEET_OPERATOR_KEY to its OPERATOR_KEY, and FLEET_URL or --url to its URL. If it has ' +
+        'several cells, set one key for each, such as FLEET_OPERATOR_KEY_EU. The file .local/fleet.env can hold them.',
     );
   for (const [name, [about, commands]] of Object.entries(groups)) {
     const group = new Command(name).description(about);

@@ -66,7 +66,7 @@ async function run(): Promise<void> {
   const before = readDemo();
   console.log('Starting the service with local D1, KV and Queues …');
   stack = await startStack({ directory: localDirectory, port, isolates, ...(cells && { cells }) });
-  const { baseUrl, operatorKey, certificates, minute } = stack;
+  const { baseUrl, operatorKey, cells: keys, certificates, minute } = stack;
   const receiver = await startReceiver(certificates, port + 1, (received) =>
     console.log(printable(lineOf(received))),
   );
@@ -77,7 +77,7 @@ async function run(): Promise<void> {
   const url = receiver.url + demoPath;
   await demoWebhook(baseUrl, account, url);
   const portalSignInUrl = await demoSignIn(operator, account.accountId);
-  const service = { baseUrl, operatorKey, portalSignInUrl };
+  const service = { baseUrl, operatorKey, cells: keys, portalSignInUrl };
   const demo = { ...account, ...service, receiver: { url, ...certificates } };
   writeDemo(demo);
   console.log(welcome(demo));

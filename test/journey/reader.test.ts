@@ -188,6 +188,6 @@ it('the next start keeps the data', async () => {
   await service.stop();
   service = await npmStart(clone.folder, Number(ports.get('8787')), '--quiet');
   await until('it has printed where everything is', () => service.printed().includes('Ctrl-C'), 60);
-  expect(await fleetJson<object>(demo(), 'cell', 'show')).toMatchObject({ name: 'main', accounts: 1 });
+  expect(await fleetJson<object[]>(demo(), 'cell', 'list')).toMatchObject([{ name: 'main', accounts: 1 }]);
   expect(await fleetJson<object[]>(demo(), 'account', 'list')).toMatchObject([{ id: before.accountId }]);
 });

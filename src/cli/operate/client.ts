@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type * as v from 'valibot';
 import type { Operation } from '../../operator/api/operation.ts';
 import type { operations } from '../../operator/api/operations.ts';
-import { cellHeader } from '../../platform/cells.ts';
+import { cellHeader, cellsNamed } from '../../platform/cells.ts';
 
 /** A failed request. Its message is for the person at the terminal. */
 export class ApiError extends Error {
@@ -12,11 +12,14 @@ export class ApiError extends Error {
   readonly temporary: boolean;
   /** After how many seconds, if the service says so. */
   readonly retryAfter: number;
+  /** Those of which a router requires one to be chosen. */
+  readonly cells: string[];
 
-  constructor(message: string, temporary = false, retryAfter = 0) {
+  constructor(message: string, temporary = false, retryAfter = 0, cells: string[] = []) {
     super(message);
     this.temporary = temporary;
     this.retryAfter = retryAfter;
+    this.cells = cells;
   }
 }
 
@@ -36,7 +39,7 @@ export type Call = keyof Calls;
 export type Data<C extends Call> = v.InferOutput<Calls[C]['reply']>;
 
 /** The parameters of a call: the ids in its path, a query, and a body. */
-type Given<C extends Call> =
+export type Given<C extends Call> =
   Partial<Asked<Calls[C]>> extends Asked<Calls[C]> ? [asked?: Asked<Calls[C]>] : [Asked<Calls[C]>];
 type Asked<O extends Operation> = { [name in Ids<O['call']>]: string } & (O extends {
   body: infer B extends v.GenericSchema;
@@ -51,15 +54,15 @@ type Ids<P extends string> = P extends `${string}/:${infer Name}/${infer Rest}`
     ? Name
     : never;
 
-/** A service as its operators reach it. */
-export type Service = { baseUrl: string; operatorKey: string /** Behind a router. */; cell?: string };
+/** A service as its operators reach it; behind a router, one of its cells. */
+export type Service = { baseUrl: string; operatorKey: string; cell?: string | undefined };
 
 /** Returns a client of a service. Failures throw an ApiError. */
 export function operatorOf({ baseUrl, operatorKey, cell }: Service): Operator {
   const headers = {
     authorization: `Bearer ${operatorKey}`,
     'content-type': 'application/json',
-    ...(cell !== undefined && { [cellHeader]: cell }),
+    ...(cell && { [cellHeader]: cell }),
   };
   const page = (call: string, { query, body, ...ids }: AnyAsked = {}) => {
     const [method = '', path = ''] = call.split(' ');
@@ -68,7 +71,9 @@ export function operatorOf({ baseUrl, operatorKey, cell }: Service): Operator {
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((error) => {
-      throw error instanceof ApiError && error.message.startsWith('401 ') ? new ApiError(wrongKey) : error;
+      throw error instanceof ApiError && error.message.startsWith('401 ')
+        ? new ApiError(`${cell ? `The cell ${cell}` : 'The service'} ${wrongKey(cell)}`)
+        : error;
     });
   };
   return {
@@ -97,8 +102,12 @@ export function operatorOf({ baseUrl, operatorKey, cell }: Service): Operator {
   };
 }
 
-const wrongKey =
-  'The service does not accept this operator key. Set FLEET_OPERATOR_KEY to its OPERATOR_KEY, and check --url';
+const wrongKey = (cell?: string) =>
+  `does not accept this operator key. Set ${keyVariable(cell)} to its OPERATOR_KEY, and check --url`;
+
+/** The environment variable of an operator key: each cell has its own. */
+export const keyVariable = (cell?: string): string =>
+  ['FLEET_OPERATOR_KEY', cell?.toUpperCase()].filter(Boolean).join('_');
 
 type AnyAsked = { query?: Query; body?: unknown; [id: string]: unknown };
 type Query = { [name: string]: string | undefined };
@@ -133,6 +142,9 @@ async function envelope<T>(url: string, init: RequestInit): Promise<Envelope<T>>
       response.status >= 500,
     );
   })) as Envelope<T>; // what the service replies with
+  const cells = response.status === 400 ? cellsNamed(response) : [];
+  if (cells.length > 0)
+    throw new ApiError(`Choose a cell with --cell or FLEET_CELL: ${cells.join(', ')}`, false, 0, cells);
   if (!response.ok)
     throw new ApiError(
       `${response.status} ${reply.message ?? response.statusText}`,

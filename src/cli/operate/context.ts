@@ -1,26 +1,39 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { mainCell } from '../../platform/cells.ts';
 import { readDemo } from '../local/directory.ts';
-import { ApiError, type Operator, operatorOf, type Service } from './client.ts';
+import { localDirectory } from '../project/paths.ts';
+import { ApiError, keyVariable, type Service } from './client.ts';
 
-/** A client of the operators' API for the command's service. @throws ApiError */
-export const operatorFor = (command: Command): Operator => operatorOf(serviceOf(command));
+/** The command's service: by --url or FLEET_URL, otherwise the local one; in the cell of --cell. @throws ApiError */
+export function serviceOf(command: Command): Service {
+  const { url, cell } = command.optsWithGlobals<{ url?: string; cell?: string }>();
+  return serviceAt(url, cell);
+}
 
-/** The command's service: by --url or FLEET_URL, otherwise the local one. @throws ApiError */
-export const serviceOf = (command: Command): Service =>
-  serviceAt(command.optsWithGlobals<{ url?: string }>().url);
-
-/** The service at `url`, by default at FLEET_URL, otherwise the local one. @throws ApiError */
-export function serviceAt(url = process.env.FLEET_URL || undefined): Service {
+/**
+ * The service at a URL, by default at FLEET_URL, otherwise the local one; behind a router in a cell, by default in
+ * FLEET_CELL. @throws ApiError
+ */
+export function serviceAt(givenUrl?: string, givenCell?: string): Service {
+  readKeysFile();
+  const url = givenUrl ?? (process.env.FLEET_URL || undefined);
+  const cell = givenCell ?? (process.env.FLEET_CELL || undefined);
   const local = readDemo();
   if (url && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new ApiError(`--url (or FLEET_URL) must begin with https:// or http://, unlike ${url}`);
   const baseUrl = url?.replace(/\/$/, '') ?? local?.baseUrl;
   if (!baseUrl)
     throw new ApiError('There is no local service yet. Run npm start, or name another service with --url');
-  const operatorKey =
-    process.env.FLEET_OPERATOR_KEY ?? (baseUrl === local?.baseUrl ? local.operatorKey : undefined);
-  if (!operatorKey) throw new ApiError('Set FLEET_OPERATOR_KEY to the OPERATOR_KEY of the service');
-  return { baseUrl, operatorKey };
+  const { FLEET_OPERATOR_KEY: plain, [keyVariable(cell ?? mainCell)]: ofCell } = process.env;
+  const ofMain = cell ? (ofCell ?? plain) : (plain ?? ofCell);
+  const given = cell && cell !== mainCell ? ofCell : ofMain;
+  const ofLocal = cell ? local?.cells[cell] : local?.operatorKey;
+  const operatorKey = given ?? (baseUrl === local?.baseUrl ? ofLocal : undefined);
+  if (!operatorKey)
+    throw new ApiError(`Set ${keyVariable(cell)} to the OPERATOR_KEY of the ${cell ? 'cell' : 'service'}`);
+  return { baseUrl, operatorKey, cell };
 }
 
 export const wholeNumber = (min: number, max: number) => (text: string) => {
@@ -29,3 +42,15 @@ export const wholeNumber = (min: number, max: number) => (text: string) => {
     throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   return value;
 };
+
+const keysFile = join(localDirectory, 'fleet.env');
+
+/** Adds the variables of `.local/fleet.env` to the environment, which comes first. @throws ApiError */
+function readKeysFile(): void {
+  if (!existsSync(keysFile)) return;
+  if (statSync(keysFile).mode & 0o077)
+    throw new ApiError(
+      `Others can read ${keysFile}, which has operator keys: chmod 600 it, and run it again`,
+    );
+  process.loadEnvFile(keysFile);
+}

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import type { DeletionProgress } from '../../operator/api/deletion.ts';
 import { agrees, ask } from './ask.ts';
+import { operatorFor } from './cells.ts';
 import { ApiError, type Operator } from './client.ts';
-import { operatorFor } from './context.ts';
 import { printable, show } from './print.ts';
 
 export const deleteAccountCommand = (): Command =>

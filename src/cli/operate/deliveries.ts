@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { Delivery } from '../../operator/api/webhooks.ts';
-import { operatorFor } from './context.ts';
+import { operatorFor } from './cells.ts';
 import { listOf, printable, show } from './print.ts';
 
 export const listDeliveriesCommand = (): Command =>

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
 import { root } from '../project/paths.ts';
+import { askAll, inOneList, type OfCell, operatorFor } from './cells.ts';
 import { ApiError, type Call } from './client.ts';
-import { operatorFor } from './context.ts';
 import { show } from './print.ts';
 
 /**
@@ -55,6 +55,9 @@ const shorter: { [field: string]: string } = {
 /** Neither the shell's history nor other users should see these: stdin has them, where they are required or `-`. */
 const secrets = ['credential', 'secret', 'url'];
 
+/** Lists of all accounts: all cells are asked. */
+const ofEverybody: Call[] = ['GET /accounts', 'GET /deletions', 'GET /deliveries/find'];
+
 /** Makes the command from the API's document. */
 export function derived(group: string, [usage, call, fixed, description]: Derived): Command {
   const [name = '', ...named] = usage.replace(/[<>]/g, '').split(' ');
@@ -90,7 +93,10 @@ export function derived(group: string, [usage, call, fixed, description]: Derive
     }
     const id = args.get('id') ?? (owner && given[new Option(`--${owner}`).attributeName()]);
     const asked = { ...(id !== undefined && { id }), [operation.requestBody ? 'body' : 'query']: body };
-    show(command, await operatorFor(command).call(call, ...([asked] as never[] as [never]))); // as the document says
+    const request = [asked] as never[] as [never]; // as the document says
+    if (!ofEverybody.includes(call)) return show(command, await operatorFor(command).call(call, ...request));
+    const lists = (await askAll(command, call, ...request)) as OfCell<object[]>[];
+    show(command, inOneList(lists));
   });
 }
 

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, Option } from 'commander';
+import { operatorFor } from './cells.ts';
 import { ApiError, insist } from './client.ts';
-import { operatorFor } from './context.ts';
 import { show } from './print.ts';
 
 const maxTries = 6;

@@ -1,8 +1,9 @@
 import { appendFileSync, rmSync, statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { dayMs } from '../../platform/durations.ts';
+import { operatorFor } from './cells.ts';
 import { ApiError, insist, request } from './client.ts';
-import { operatorFor, serviceOf } from './context.ts';
+import { serviceOf } from './context.ts';
 import type { Line } from './import/line.ts';
 import { printable, show, startBar } from './print.ts';
 

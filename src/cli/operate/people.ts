@@ -1,6 +1,7 @@
 import { Command } from 'commander';
+import { askAll, inOneList, operatorFor } from './cells.ts';
 import { ApiError } from './client.ts';
-import { operatorFor, wholeNumber } from './context.ts';
+import { wholeNumber } from './context.ts';
 import { show } from './print.ts';
 
 export const removeUserCommand = (): Command =>
@@ -22,12 +23,8 @@ export const auditCommand = (): Command =>
     .option('--account <id>', 'only in this account')
     .option('--limit <count>', 'number of entries, at most 1000', wholeNumber(1, 1000), 100)
     .action(async ({ account: id, limit }, command) => {
-      const operator = operatorFor(command);
       const query = { limit: String(limit) };
-      show(
-        command,
-        id
-          ? await operator.call('GET /accounts/:id/audit', { id, query })
-          : await operator.call('GET /audit', { query }),
-      );
+      if (id) return show(command, await operatorFor(command).call('GET /accounts/:id/audit', { id, query }));
+      const entries = inOneList(await askAll(command, 'GET /audit', { query }));
+      show(command, entries.sort((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, limit));
     });

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import type { ReplayCount, Replayed } from '../../operator/api/webhooks.ts';
 import { agrees } from './ask.ts';
+import { operatorFor } from './cells.ts';
 import { ApiError, type Operator } from './client.ts';
-import { operatorFor } from './context.ts';
 import { printable, show } from './print.ts';
 
 type Selection = { since?: string; until?: string; includeDelivered?: boolean };

@@ -2,15 +2,32 @@ import { Command } from 'commander';
 import { maxListed } from '../../operator/api/operation.ts';
 import type { HeaderKey, ServiceLevel, StatusReport } from '../../operator/api/service.ts';
 import { waitInWords } from '../../webhooks/latency.ts';
-import { operatorFor } from './context.ts';
+import { askAll } from './cells.ts';
 import { listOf, show, tablesOf } from './print.ts';
 
 export const statusCommand = (): Command =>
   new Command('status')
     .description('Show the health of the service, and which webhooks and connections fail')
-    .action(async (_, command) => show(command, await operatorFor(command).call('GET /status'), inTables));
+    .action(async (_, command) => {
+      const replies = await askAll(command, 'GET /status');
+      const reports = replies.map(({ cell, data }) => ({ ...(cell && { cell }), ...data }));
+      const [only] = reports;
+      if (only && !only.cell) show(command, only, inTables);
+      else show(command, reports, (all) => all.map(inTables).join('\n\n'));
+    });
 
-function inTables(report: StatusReport): string {
+/** One row for each cell. */
+export const listCellsCommand = (): Command =>
+  new Command('list')
+    .description('List the cells: accounts, size, events a day, and when the database will be full')
+    .action(async (_, command) =>
+      show(
+        command,
+        (await askAll(command, 'GET /cell')).map(({ data }) => data),
+      ),
+    );
+
+function inTables({ cell, ...report }: StatusReport & { cell?: string }): string {
   const { problem, warning, health, serviceLevels, ...status } = report;
   const { accidents, failing, paused, connections, uncovered, headerKeys, ...pending } = status;
   const worst = Math.max(...failing.map(({ failedAttempts }) => failedAttempts), 1);
@@ -33,6 +50,7 @@ function inTables(report: StatusReport): string {
   };
   return [
     tablesOf({
+      ...(cell && { cell }),
       service: problem ?? warning ?? 'healthy',
       'fails now': failsNow(report),
       ...health,

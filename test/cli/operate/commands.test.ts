@@ -41,7 +41,7 @@ it.each<[command: string[], call: string, body?: object]>([
   [['delivery', 'find', '--event', 'e'], 'GET /deliveries/find?eventId=e'],
   [['sign-in-link', 'ann@example.com'], 'POST /sign-in-links', { email: 'ann@example.com' }],
 ])('fleet %j makes its call', async (command, call, body) => {
-  expect(await fleet(service, ...command)).toMatchObject({ code: 0, out: 'x\n' });
+  expect(await fleet(service, ...command)).toMatchObject({ code: 0, out: expect.stringMatching(/\bx\b/) });
   expect(asked).toEqual([call, body]);
 });
 

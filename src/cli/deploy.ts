@@ -4,15 +4,16 @@ import { join, relative } from 'node:path';
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { chooseAccount, createMissing, lookUp, originOf, placeBeside } from './deploy/account.ts';
-import { apiFor, credentials, granted, queryIn } from './deploy/api.ts';
+import { type Api, apiFor, credentials, granted, queryIn } from './deploy/api.ts';
 import { checkService } from './deploy/check.ts';
 import { type Key, keepMissing, operatorKeyFile } from './deploy/keys.ts';
-import { planOf } from './deploy/plan.ts';
+import { type Plan, planOf } from './deploy/plan.ts';
+import { addressOf, type Cells, cellsIn, deployedRouter, routerName } from './deploy/router.ts';
 import { migrate, mustHaveSchema } from './deploy/schema.ts';
 import { inLines, placeWarning, type Settings, settingsIn, withKept } from './deploy/settings.ts';
 import { tryUpload, upload, waitForHealth, writeConfiguration } from './deploy/upload.ts';
-import { Stopped, wranglerFor } from './deploy/wrangler.ts';
-import { ApiError, type Service } from './operate/client.ts';
+import { Stopped, type Wrangler, wranglerFor } from './deploy/wrangler.ts';
+import { ApiError, keyVariable, type Service } from './operate/client.ts';
 import { serviceAt } from './operate/context.ts';
 import { printable } from './operate/print.ts';
 import { localDirectory } from './project/paths.ts';
@@ -32,6 +33,11 @@ const program = new Command('npm run deploy --')
     '--check',
     'deploy nothing: check the dependencies of the service at FLEET_URL, by default the local one',
   )
+  .option(
+    '--router <cells>',
+    'deploy the router in front of these cells, such as main=fleet-data-service,eu=fleet-eu',
+    cellsIn,
+  )
   .addHelpText(
     'after',
     '\nYou can also put settings into .local/deploy/settings.env, one NAME=value per line.',
@@ -39,26 +45,35 @@ const program = new Command('npm run deploy --')
 const settings = settingsIn(program);
 
 try {
-  const { dryRun, check } = program.opts<{ dryRun?: boolean; check?: boolean }>();
+  const { dryRun, check, router } = program.opts<{ dryRun?: boolean; check?: boolean; router?: Cells }>();
   if (check) await mustWork(serviceAt());
+  else if (router) await (dryRun ? rehearseRouter(router, settings) : deployRouter(router, settings));
   else await (dryRun ? rehearse(withKept(settings, {})) : deploy(settings));
 } catch (error) {
   if (!(error instanceof Stopped || error instanceof ApiError)) throw error;
-  console.error(`deploy: ${printable(error.message)}`);
+  console.error(`deploy: ${error.message.split('\n').map(printable).join('\n')}`);
   process.exitCode = 1;
+}
+
+/** The account to deploy to, how to call it, and the folder that keeps what concerns one of its Workers. */
+async function signIn(): Promise<{ wrangler: Wrangler; api: Api; folderOf: (worker: string) => string }> {
+  const [account, signedIn] = await Promise.all([chooseAccount(wranglerFor()), credentials(wranglerFor())]);
+  report(`Signed in to the account ${account.name} (${account.id})`);
+  return {
+    wrangler: wranglerFor(account.id),
+    api: apiFor(account.id, signedIn),
+    folderOf: (worker) => join(localDirectory, 'deploy', account.id, worker),
+  };
 }
 
 /** The old code keeps serving while migrations apply, and until the upload is complete. */
 async function deploy(settings: Settings): Promise<void> {
-  const [account, signedIn] = await Promise.all([chooseAccount(wranglerFor()), credentials(wranglerFor())]);
-  report(`Signed in to the account ${account.name} (${account.id})`);
-  const wrangler = wranglerFor(account.id);
-  const api = apiFor(account.id, signedIn);
+  const { wrangler, api, folderOf } = await signIn();
   const found = await lookUp(api, planOf(settings));
   const effective = withKept(settings, found.vars);
   const plan = planOf(effective);
   report(`Settings:${inLines(effective, plan.vars)}`);
-  const folder = join(localDirectory, 'deploy', account.id, plan.worker);
+  const folder = folderOf(plan.worker);
   const origin = await originOf(api, plan);
   const query = queryIn(api);
   const place = placeBeside(found.database, plan.place);
@@ -84,15 +99,39 @@ async function deploy(settings: Settings): Promise<void> {
   const secrets = keys.map(({ secret }) => secret).join(' and ');
   report(`Deployed the Worker ${plan.worker}${secrets && `, with new ${secrets}`}`);
   for (const one of consequences) warn(one);
-  const unwell = await waitForHealth(origin, healthTimeoutMs);
-  if (unwell) warn(`it responds, but is not healthy: ${unwell}`);
-  else report('It responds and is healthy');
-  console.log(nextSteps(origin, folder, keys));
-  if (unwell) process.exitCode = 1;
+  // That of a cell is of all cells together.
+  if (!plan.cell) await mustBeHealthy(origin);
+  console.log(nextSteps(plan, origin, folder, keys));
+  if (plan.cell && plan.cell !== found.vars.CELL)
+    return warn(
+      `not checked: deploy the router next, with --router and all cells, ${plan.cell}=${plan.worker} among them`,
+    );
   const file = operatorKeyFile(folder);
   const operatorKey = existsSync(file) ? readFileSync(file, 'utf8').trim() : process.env.FLEET_OPERATOR_KEY;
-  if (operatorKey) await mustWork({ baseUrl: origin, operatorKey });
+  if (operatorKey) await mustWork({ baseUrl: origin, operatorKey, cell: plan.cell });
   else warn('not checked: set FLEET_URL and FLEET_OPERATOR_KEY, and run npm run deploy -- --check');
+}
+
+/** Deploys the router in front of deployed cells, which takes their public address over from whichever has it. */
+async function deployRouter(cells: Cells, { name = routerName, domain }: Settings): Promise<void> {
+  const { wrangler, api, folderOf } = await signIn();
+  const origin = await addressOf(api, cells, name, domain);
+  await upload(wrangler, folderOf(name), deployedRouter(cells, name, new URL(origin).host), []);
+  report(`Deployed the router ${name} in front of ${[...cells.keys()].join(', ')}`);
+  await mustBeHealthy(origin, cells.keys());
+  console.log(`
+  Give the operator's tool the key of each cell, and list them:
+    export FLEET_URL=${origin}${[...cells.keys()].map((cell) => `\n    export ${keyVariable(cell)}=…`).join('')}
+    npm run fleet -- cell list
+`);
+}
+
+/** Waits until the service responds. If it is not healthy, the command fails, and undoes nothing. */
+async function mustBeHealthy(origin: string, cells?: Iterable<string>): Promise<void> {
+  const unwell = await waitForHealth(origin, healthTimeoutMs, cells);
+  if (!unwell) return report('It responds and is healthy');
+  warn(`it responds, but is not healthy: ${unwell}`);
+  process.exitCode = 1;
 }
 
 /** Checks a service's dependencies. A fault fails the command, and undoes nothing. */
@@ -100,13 +139,33 @@ async function mustWork(service: Service): Promise<void> {
   if (!(await checkService(service))) process.exitCode = 1;
 }
 
-/** Goes as far as possible without an account, in a temporary folder. */
-async function rehearse(settings: Settings): Promise<void> {
-  const plan = planOf(settings);
+/** Bundles a Worker without an account, in a temporary folder, and returns its size in words. @throws Stopped */
+async function sizeOf(configuration: object): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'fleet-dry-run-'));
   try {
-    const size = await tryUpload(wranglerFor(), writeConfiguration(folder, plan.configuration()));
-    console.log(`A deploy of ${plan.worker} would
+    return await tryUpload(wranglerFor(), writeConfiguration(folder, configuration));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Goes as far as possible without an account. */
+async function rehearseRouter(cells: Cells, { name = routerName, domain }: Settings): Promise<void> {
+  const size = await sizeOf(deployedRouter(cells, name, domain));
+  const bound = [...cells].map(([cell, worker]) => `\n     ${cell}: the Worker ${worker}`);
+  console.log(`A deploy of the router ${name} would
+  1. make sure that these are deployed as cells of ${domain ?? 'one address'}:${bound.join('')}
+  2. upload the router (${size}), bound to them, which takes over that address
+  3. wait until it responds, and all cells are healthy
+
+Nothing was called or changed.`);
+}
+
+/** Goes as far as possible without an account. */
+async function rehearse(settings: Settings): Promise<void> {
+  const plan = planOf(settings);
+  const size = await sizeOf(plan.configuration());
+  console.log(`A deploy of ${plan.worker} would
   1. find or create the KV namespace ${plan.namespace}, the database ${plan.database},
      the bucket ${plan.bucket} and the queues ${plan.queues.join(', ')};
      ${placeWarning(plan.place)}
@@ -118,9 +177,6 @@ async function rehearse(settings: Settings): Promise<void> {
   settings of a first deploy; later ones keep those that you leave out:${inLines(settings, plan.vars)}
 
 Nothing was called or changed.`);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 }
 
 function report(line: string): void {
@@ -131,7 +187,7 @@ function warn(text: string): void {
   console.log(`! ${text[0]?.toUpperCase()}${text.slice(1)}`);
 }
 
-function nextSteps(url: string, folder: string, keys: Key[]): string {
+function nextSteps({ cell }: Plan, url: string, folder: string, keys: Key[]): string {
   const shown = (path: string) => relative(process.cwd(), path);
   const file = operatorKeyFile(folder);
   const operatorKey = existsSync(file)
@@ -146,8 +202,8 @@ function nextSteps(url: string, folder: string, keys: Key[]): string {
 ${kept && keep}
   Next, create the first account:
     export FLEET_URL=${url}
-    export FLEET_OPERATOR_KEY=${operatorKey}
-    npm run fleet -- account create "Acme Insurance"
+    export ${keyVariable(cell)}=${operatorKey}
+    npm run fleet -- account create "Acme Insurance"${cell ? ` --cell ${cell}` : ''}
     npm run fleet -- --help
 `;
 }

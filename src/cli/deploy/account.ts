@@ -161,8 +161,8 @@ const Version = v.object({
 /** Cloudflare's code for a Worker that does not exist. */
 const noWorker = 10_007;
 
-/** The vars of the version that serves now: the memory of deploys, the same from every machine. @throws Stopped */
-async function varsOf(api: Api, worker: string): Promise<Vars> {
+/** The vars of the version that serves now: the memory of deploys, the same from every machine. None if it does not exist. @throws Stopped */
+export async function varsOf(api: Api, worker: string): Promise<Vars> {
   const what = 'Looking for the settings of the Worker';
   const path = `/workers/scripts/${worker}`;
   const outcome = await api(`${path}/deployments`);
@@ -175,9 +175,11 @@ async function varsOf(api: Api, worker: string): Promise<Vars> {
   return Object.fromEntries(texts.map(({ name, text }) => [name, text]));
 }
 
-/** The Worker's address: its domain, or that below the account's own. @throws Stopped */
+/** The Worker's address: its domain, or that below the account's own; that of a cell is the router's. @throws Stopped */
 export async function originOf(api: Api, plan: Plan): Promise<string> {
   if (plan.origin) return plan.origin;
+  if (plan.cell)
+    throw new Stopped(`The cell ${plan.cell} has no address of its own: pass the router's host as --domain.`);
   const what = 'Looking for an address below workers.dev, without a --domain,';
   const { subdomain } = await granted(what, v.object({ subdomain: v.string() }), api('/workers/subdomain'));
   return `https://${plan.worker}.${subdomain}.workers.dev`;

@@ -36,13 +36,15 @@ type Database = { binding: string; database_name: string; migrations_dir: string
 type Bucket = { binding: string; bucket_name: string };
 type Queue = { queue: string; dead_letter_queue?: string };
 
+export const readToml = (): Toml => parse(readFileSync(join(root, 'wrangler.toml'), 'utf8')) as Toml; // a file of ours
+
 /**
  * Reads wrangler.toml and plans a deployment. With a name in `settings`, everything carries that name, so that two
  * deployments in one account share nothing. Mail is bound only if there is a sender, so that an account without Email
  * Service does not need it.
  */
 export function planOf(settings: Settings) {
-  const toml = parse(readFileSync(join(root, 'wrangler.toml'), 'utf8')) as Toml; // a file of ours
+  const toml = readToml();
   const named = (name: string) => (settings.name ? `${settings.name}-${name}` : name);
   const [database] = toml.d1_databases;
   const [namespace] = toml.kv_namespaces;
@@ -65,6 +67,7 @@ export function planOf(settings: Settings) {
     /** The vars of a new Worker, whatever the settings. */
     vars: toml.vars,
     replicas: settings.replicas === 'true',
+    cell: settings.cell,
     /** The public address, if that is known beforehand. */
     origin: settings.domain && `https://${settings.domain}`,
     /**
@@ -105,6 +108,7 @@ export function planOf(settings: Settings) {
       vars: {
         ...toml.vars,
         ...(origin && { ORIGIN: origin }),
+        ...(settings.cell && { CELL: settings.cell }),
         ...(settings.emailFrom && { EMAIL_FROM: settings.emailFrom }),
         ...(settings.retentionDays && { DELIVERY_RETENTION_DAYS: settings.retentionDays }),
         ...(settings.hotDays && { HOT_DAYS: settings.hotDays }),
@@ -113,13 +117,17 @@ export function planOf(settings: Settings) {
       },
       // The nearest replica is the client's only if the Worker runs near the client.
       ...(settings.replicas === 'true' && { placement: undefined }),
-      // With a domain, that is the only address.
-      workers_dev: !settings.domain,
-      preview_urls: false,
-      ...(settings.domain && { routes: [{ pattern: settings.domain, custom_domain: true }] }),
+      ...(settings.cell ? { workers_dev: false, preview_urls: false } : addressed(settings.domain)),
     }),
   };
 }
+
+/** At a domain, which is then the only address, or below workers.dev. */
+export const addressed = (domain: string | undefined) => ({
+  workers_dev: !domain,
+  preview_urls: false,
+  ...(domain && { routes: [{ pattern: domain, custom_domain: true }] }),
+});
 
 /**
  * Gives rate limiters namespaces of their own, because Cloudflare counts limiters of equal `namespace_id` together

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { cellName } from '../../platform/cells.ts';
 import { emailForm, nearest } from '../../platform/fields.ts';
 
 /** Where Cloudflare can create a database. A hint: Cloudflare picks the nearest data centre with room. */
@@ -47,6 +48,7 @@ const setting = (flags: string, about: string, is: RegExp, must: string, variabl
 export type Settings = {
   [name in
     | 'name'
+    | 'cell'
     | 'domain'
     | 'emailFrom'
     | 'retentionDays'
@@ -65,6 +67,13 @@ const settings = [
     'name of the Worker, and prefix for everything it uses',
     /^[a-z][a-z0-9-]{0,27}$/,
     'up to 28 lowercase letters, digits and hyphens, starting with a letter',
+  ),
+  setting(
+    '--cell <name>',
+    'name of the cell, if there are several: --domain is then that of the router in front of them',
+    cellName,
+    'up to 16 lowercase letters and digits, starting with a letter, or none',
+    'CELL',
   ),
   setting(
     '--domain <host>',
@@ -155,14 +164,14 @@ export type Vars = { [name: string]: string | undefined };
 const none = 'none';
 
 /**
- * These settings, completed with the deployed Worker's. Its domain is that of its address, unless that is Cloudflare's
- * own.
+ * These settings, completed with the deployed Worker's. Its domain is that of its address, unless that is one that
+ * Cloudflare has given to it.
  */
 export function withKept(given: Settings, vars: Vars): Settings {
   const host = URL.parse(vars.ORIGIN ?? '')?.host;
   const kept = {
     ...Object.fromEntries(settings.map(({ name, variable = '' }) => [name, vars[variable]])),
-    domain: host?.endsWith('.workers.dev') ? undefined : host,
+    domain: host?.endsWith('.workers.dev') && !vars.CELL ? undefined : host,
   };
   const all = Object.entries({ ...kept, ...given });
   return Object.fromEntries(all.filter(([, value]) => value !== undefined && value !== none));

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { cellsNamed } from '../../platform/cells.ts';
 import type { Key } from './keys.ts';
 import type { Plan } from './plan.ts';
 import { must, Stopped, type Wrangler } from './wrangler.ts';
@@ -89,17 +90,22 @@ export async function upload(
 const everyMs = 1000;
 
 /**
- * Waits until the service responds at its new address, which takes a while after the first deploy. Returns the problem
- * that the service reports, or undefined if it is healthy.
+ * Waits until the service responds at its new address, which takes a while after the first deploy; behind a router of
+ * these cells, until that does. Returns the problem that the service reports, or undefined if it is healthy.
  *
  * @throws Stopped, when it has not responded within `timeoutMs`
  */
-export async function waitForHealth(url: string, timeoutMs: number): Promise<string | undefined> {
+export async function waitForHealth(
+  url: string,
+  timeoutMs: number,
+  cells: Iterable<string> = [],
+): Promise<string | undefined> {
   for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(everyMs)) {
     const reply = await fetch(`${url}/health`, { signal: AbortSignal.timeout(10_000) }).catch(
       () => undefined,
     );
     if (!reply?.headers.has('x-request-id')) continue; // a page of Cloudflare's, not the service
+    if (cellsNamed(reply).sort().join() !== [...cells].sort().join()) continue; // what was there before
     if (reply.ok) return undefined;
     const { message } = (await reply.json()) as { message: string }; // the envelope of a failure
     return `${reply.status} ${message}`;

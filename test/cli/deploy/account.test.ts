@@ -24,4 +24,5 @@ it('the address is below workers.dev, unless there is a domain', async () => {
   const api: Api = async () => ({ ok: true, result: { subdomain: 'acme' }, reason: '', codes: [] });
   expect(await originOf(api, planOf({}))).toBe('https://fleet-data-service.acme.workers.dev');
   expect(await originOf(api, planOf({ domain: 'api.example.com' }))).toBe('https://api.example.com');
+  await expect(originOf(api, planOf({ cell: 'eu' }))).rejects.toThrow("pass the router's host as --domain");
 });

@@ -28,4 +28,13 @@ describe('the keys of a deployment', () => {
     expect(() => keepMissing(folder, plan, found)).toThrow(/Put its HEADER_KEYS into .*header\.keys/);
     expect(readdirSync(folder)).toEqual([]);
   });
+
+  it('are not made anew for a second cell', () => {
+    vi.stubEnv('CI', '');
+    const cell = planOf({ name: 'fleet-eu', cell: 'eu', domain: 'api.example.com' });
+    const found = { ...nothing, secrets: ['OPERATOR_KEY'] };
+    expect(() => keepMissing(join(folder, 'fleet-eu'), cell, found)).toThrow(
+      /Cells share their HEADER_KEYS.*Put those of the cell main into .*header\.keys/,
+    );
+  });
 });

@@ -21,8 +21,7 @@ it.each([
   ['--location', 'mars', 'one of wnam, enam, weur, eeur, apac, oc'],
   ['--replicas', 'maybe', 'true or false'],
   ['--jurisdiction', 'uk', 'one of eu, us, fedramp'],
-  ['--home', 'EU', 'up to 16 lowercase letters and digits'],
-  ['--home', 'main', 'neither main nor fleet'],
+  ['--cell', 'EU', 'up to 16 lowercase letters and digits'],
 ])('%s %s is refused', (option, value, must) => {
   expect(() => parsed(option, value)).toThrow(must);
 });
@@ -63,6 +62,19 @@ it('settings that are left out stay as deployed', () => {
   const plan = planOf(withKept({}, deployed));
   expect(plan.configuration(undefined, plan.origin)).toMatchObject({ vars: deployed });
   expect(withKept({}, { ORIGIN: 'https://fleet-data-service.acme.workers.dev' })).toEqual({});
+});
+
+it('a cell keeps the address of its router, and has none of its own', () => {
+  const routed = { CELL: 'eu', ORIGIN: 'https://fleet-router.acme.workers.dev' };
+  const kept = withKept({}, routed);
+  expect(kept).toEqual({ cell: 'eu', domain: 'fleet-router.acme.workers.dev' });
+  const plan = planOf(kept);
+  const configuration = plan.configuration(undefined, plan.origin);
+  expect(configuration).toMatchObject({ vars: routed, workers_dev: false });
+  expect(configuration).not.toHaveProperty('routes');
+  expect(withKept({ cell: 'none' }, { ...routed, ORIGIN: deployed.ORIGIN })).toEqual({
+    domain: 'api.example.com',
+  });
 });
 
 it('a given setting replaces the deployed one, and none removes it', () => {

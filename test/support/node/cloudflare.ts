@@ -45,7 +45,14 @@ type Worker = {
   /** The version that serves. */
   version?: string;
 };
-type Binding = { type: string; name: string; id?: string; text?: string; namespace_id?: string };
+type Binding = {
+  type: string;
+  name: string;
+  id?: string;
+  text?: string;
+  namespace_id?: string;
+  service?: string;
+};
 
 /** An empty account. Its Workers are served at `*.acme.workers.dev`. */
 export function newAccount(): Cloudflare {
@@ -207,6 +214,8 @@ function workers(api: Hono, account: Cloudflare): void {
     const { bindings, placement, compatibility_flags: flags } = metadata;
     if (flags.includes(account.unknownFlag))
       return refuse(c, 400, 10_021, `No such compatibility flag: ${account.unknownFlag}`);
+    const unbound = (bindings as Binding[]).find(({ service }) => service && !workers.has(service));
+    if (unbound) return refuse(c, 400, 10_143, `Could not resolve service binding '${unbound.name}'.`);
     const worker = workers.get(name) ?? { secrets: new Map(), crons: [], domains: [] };
     for (const { type, name: secret, text } of bindings)
       if (type === 'secret_text') worker.secrets.set(secret, text);
@@ -260,7 +269,11 @@ function workers(api: Hono, account: Cloudflare): void {
   api.put(`/workers/scripts/:name/domains/records`, async (c) => {
     const worker = workers.get(c.req.param('name'));
     const { origins } = await c.req.json<{ origins: { hostname: string }[] }>();
-    if (worker) worker.domains = origins.map(({ hostname }) => hostname);
+    const hosts = origins.map(({ hostname }) => hostname);
+    // A host leads to one Worker.
+    for (const other of workers.values())
+      other.domains = other.domains.filter((host) => !hosts.includes(host));
+    if (worker) worker.domains = hosts;
     return respond(c, {});
   });
 }

@@ -1,0 +1,65 @@
+import { InvalidArgumentError } from 'commander';
+import { cellName, mainCell } from '../../platform/cells.ts';
+import { routerConfiguration } from '../project/router.ts';
+import { varsOf } from './account.ts';
+import type { Api } from './api.ts';
+import { addressed, readToml } from './plan.ts';
+import { Stopped } from './wrangler.ts';
+
+/** The Worker of each cell, by the cell's name. */
+export type Cells = Map<string, string>;
+
+/** Reads what --router says, such as `main=fleet-data-service,eu=fleet-eu`. @throws InvalidArgumentError */
+export function cellsIn(text: string): Cells {
+  const pairs = text.split(',').map((pair) => pair.trim().split('='));
+  const cells = new Map(pairs.map(([name = '', worker = '']) => [name, worker]));
+  const isForm = pairs.every(
+    ([name = '', worker = '', ...more]) =>
+      cellName.test(name) && /^[a-z0-9][a-z0-9-]*$/.test(worker) && more.length === 0,
+  );
+  if (!isForm || cells.size < pairs.length || !cells.has(mainCell))
+    throw new InvalidArgumentError(
+      `It must name each cell with its Worker, ${mainCell} among them, such as main=fleet-data-service,eu=fleet-eu.`,
+    );
+  return cells;
+}
+
+/** The name of the router's Worker, unless it is given another. */
+export const routerName = 'fleet-router';
+
+/** The configuration of the router at `domain`, which may be one below workers.dev. */
+export const deployedRouter = (cells: Cells, name = routerName, domain?: string) => ({
+  ...routerConfiguration(name, Object.fromEntries(cells)),
+  compatibility_flags: [],
+  analytics_engine_datasets: [],
+  ...addressed(domain?.endsWith('.workers.dev') ? undefined : domain),
+});
+
+/**
+ * Returns the public address of deployed cells, which is to be the router's: at `domain`, if that is given.
+ *
+ * @throws Stopped, naming the Workers that are not deployed as these cells of this address, and how to do that
+ */
+export async function addressOf(
+  api: Api,
+  cells: Cells,
+  name: string,
+  domain: string | undefined,
+): Promise<string> {
+  const toml = readToml();
+  const [taken, ...found] = await Promise.all([name, ...cells.values()].map((worker) => varsOf(api, worker)));
+  if (Object.keys(taken ?? {}).length > 0)
+    throw new Stopped(
+      `The Worker ${name} is a deployment of the service. Choose another --name for the router.`,
+    );
+  const deployed = [...cells].map(([cell, worker], i) => ({ cell, worker, vars: found[i] ?? {} }));
+  const origin = domain ? `https://${domain}` : deployed.find(({ vars }) => vars.CELL)?.vars.ORIGIN;
+  const wrong = deployed.filter(({ cell, vars }) => vars.CELL !== cell || vars.ORIGIN !== origin);
+  if (origin && wrong.length === 0) return origin;
+  const host = origin ? new URL(origin).host : 'HOST';
+  const commands = wrong.map(({ cell, worker }) => {
+    const named = worker === toml.name ? '' : ` --name ${worker}`;
+    return `\n  npm run deploy --${named} --cell ${cell} --domain ${host}`;
+  });
+  throw new Stopped(`These are not deployed as cells of ${host}. Deploy them first:${commands.join('')}`);
+}

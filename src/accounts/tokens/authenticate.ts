@@ -2,11 +2,13 @@ import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
 import { asCaller, type ReplicaReads } from '../../platform/db/guard.ts';
+import { minuteMs } from '../../platform/durations.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { limit, limitByAddress } from '../../platform/http/limits.ts';
 import { inTime } from '../../platform/in-time.ts';
 import { rateLimits } from '../../platform/rate-limits.ts';
+import { remembered } from '../../platform/remembered.ts';
 import { refuseIfMoved } from '../owner.ts';
 import { hashToken, isRecognised, isWellFormed, type Scope } from './format.ts';
 import { findToken, isUseDue, KnownToken, recordUse, type TokenCaller } from './service.ts';
@@ -31,7 +33,7 @@ export const authenticate = (scope: Scope) =>
     if (!isWellFormed(value)) throw new Refusal({ kind: 'unauthenticated' });
     const hash = await hashToken(value);
     c.header('RateLimit-Policy', `"token";q=${calls};w=${seconds}`);
-    const isOurs = isRemembered(hash) || (await isRecognised(value, config(c.env).headerKeys));
+    const isOurs = known.get(hash) !== undefined || (await isRecognised(value, config(c.env).headerKeys));
     const token = await findCredential(c, hash, isOurs);
     if (!token) throw new Refusal({ kind: 'unauthenticated' });
     if (token.expiresAt && token.expiresAt <= Date.now()) throw new Refusal({ kind: 'unauthenticated' });
@@ -87,31 +89,22 @@ async function findStored(env: Env, hash: string): Promise<KnownToken | undefine
 
 const { calls, seconds } = rateLimits.TOKEN_LIMIT;
 
-const rememberedMs = 60_000;
-const maxRemembered = 1000;
 const kvMs = 1000;
-const remembered = new Map<string, { token: KnownToken; until: number }>();
-
-const isRemembered = (hash: string): boolean => (remembered.get(hash)?.until ?? 0) > Date.now();
+/** KV may have cached that it does not know a credential. */
+const known = remembered<KnownToken>();
+const remember = (hash: string, token: KnownToken): KnownToken => known.set(hash, token, minuteMs);
 
 /**
  * What this isolate or KV knows of a credential: only who is calling, which never changes. D1 decides whether it is
  * still valid. If KV fails or takes longer than a second, D1 is read instead.
  */
 async function knownAtTheEdge(kv: KVNamespace, hash: string): Promise<KnownToken | undefined> {
-  const known = remembered.get(hash);
-  if (known && known.until > Date.now()) return known.token;
+  const token = known.get(hash);
+  if (token) return token;
   try {
     const entry = v.safeParse(KnownToken, await inTime(kv.get(hash, { type: 'json', cacheTtl: 60 }), kvMs));
     return entry.success ? remember(hash, entry.output) : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** Caches a credential in this isolate, since KV may have cached that it does not know it. */
-function remember(hash: string, token: KnownToken): KnownToken {
-  if (remembered.size >= maxRemembered) remembered.clear();
-  remembered.set(hash, { token, until: Date.now() + rememberedMs });
-  return token;
 }

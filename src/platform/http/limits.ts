@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts';
 import { type Limiter, rateLimits } from '../rate-limits.ts';
+import { remembered } from '../remembered.ts';
 import type { Context } from './context.ts';
 
 /** Counts a call of `key`. @throws Refusal: rate limited */
@@ -13,7 +14,7 @@ export const limitByAddress = (c: Context, limiter: Limiter): Promise<void> =>
 
 /** Refuses a key that was just over a limit, without counting. @throws Refusal: rate limited */
 export function refuseIfOver(limiter: Limiter, key: string): void {
-  if (isOver(nameOf(limiter, key))) throw rateLimited(limiter);
+  if (over.get(nameOf(limiter, key))) throw rateLimited(limiter);
 }
 
 /** The client's address, or the network that it is counted with. */
@@ -28,11 +29,9 @@ export function addressGroup(address: string): string {
 }
 
 const nameOf = (limiter: Limiter, key: string): string => `${limiter} ${key}`;
-const isOver = (name: string): boolean => (over.get(name) ?? 0) > Date.now();
 
-/** The keys over a limit, by limiter and key, and until when they are refused without asking again. */
-const over = new Map<string, number>();
-const maxOver = 1000;
+/** The keys over a limit, by limiter and key: refused without asking again. */
+const over = remembered<true>();
 const overMs = 5_000;
 
 /**
@@ -41,11 +40,10 @@ const overMs = 5_000;
  */
 export async function withinLimit(env: Env, limiter: Limiter, key: string): Promise<boolean> {
   const name = nameOf(limiter, key);
-  if (isOver(name)) return false;
+  if (over.get(name)) return false;
   const { success } = await env[limiter].limit({ key }).catch(() => ({ success: true }));
   if (success) return true;
-  if (over.size >= maxOver) over.clear();
-  over.set(name, Date.now() + Math.min(overMs, restOfPeriodMs(limiter)));
+  over.set(name, true, Math.min(overMs, restOfPeriodMs(limiter)));
   return false;
 }
 

@@ -1,6 +1,5 @@
-import { WorkerEntrypoint } from 'cloudflare:workers';
 import { app } from './app.ts';
-import { type IngestBatch, type IngestReply, ingestBy } from './ingest/binding.ts';
+import { ingestBinding } from './ingest/binding.ts';
 import { noteProbe, type ProbeMessage } from './operator/health/check.ts';
 import { jobs, starters } from './operator/jobs.ts';
 import { config } from './platform/config.ts';
@@ -10,7 +9,7 @@ import { leaseMs } from './webhooks/deliveries/claim.ts';
 import { handle } from './webhooks/deliveries/consumer.ts';
 import type { DeliveryMessage } from './webhooks/deliveries/queue.ts';
 
-export type { IngestBatch, IngestReply };
+export type { IngestBatch, IngestReply } from './ingest/binding.ts';
 
 /** A message of the queue. */
 export type QueueMessage = DeliveryMessage | PullMessage | JobMessage | ProbeMessage;
@@ -37,12 +36,4 @@ function receive(env: Env, message: QueueMessage): Promise<void> {
 }
 
 /** A service binding for connectors that are Workers of the same Cloudflare account, with `entrypoint = "Ingest"`. */
-export class Ingest extends WorkerEntrypoint<Env> {
-  /**
-   * Accepts up to 500 records under an ingest key, through the same route as HTTP calls. A refusal is returned, not
-   * thrown.
-   */
-  records(ingestKey: string, batch: IngestBatch): Promise<IngestReply> {
-    return ingestBy((request) => app.fetch(request, this.env, this.ctx), ingestKey, batch);
-  }
-}
+export class Ingest extends ingestBinding(app.fetch) {}

@@ -1,3 +1,4 @@
+import { WorkerEntrypoint } from 'cloudflare:workers';
 import type * as v from 'valibot';
 import type { FieldError } from '../platform/errors.ts';
 import type { IngestRecord, Outcome } from './schema.ts';
@@ -17,19 +18,25 @@ export type IngestReply =
       retryAfter?: number;
     };
 
-/** Sends a batch as an HTTP call to `serve`, and returns its reply. A refusal is returned, not thrown. */
-export async function ingestBy(
-  serve: (request: Request) => Response | Promise<Response>,
-  ingestKey: string,
-  batch: IngestBatch,
-): Promise<IngestReply> {
-  const request = new Request('https://ingest.internal/ingest', {
-    method: 'POST',
-    headers: { 'x-api-key': asHeader(ingestKey), 'content-type': 'application/json' },
-    body: JSON.stringify(batch) ?? '',
-  });
-  return (await serve(request)).json();
-}
+/** The entrypoint for connectors that are Workers of the same Cloudflare account. */
+export const ingestBinding = (
+  serve: (request: Request, env: Env, context: ExecutionContext) => Response | Promise<Response>,
+) =>
+  class extends WorkerEntrypoint<Env> {
+    /**
+     * Accepts up to 500 records under an ingest key, through the same route as HTTP calls. A refusal is returned, not
+     * thrown.
+     */
+    async records(ingestKey: string, batch: IngestBatch): Promise<IngestReply> {
+      const request = new Request('https://ingest.internal/ingest', {
+        method: 'POST',
+        headers: { 'x-api-key': asHeader(ingestKey), 'content-type': 'application/json' },
+        body: JSON.stringify(batch) ?? '',
+      });
+      const reply = await serve(request, this.env, this.ctx);
+      return reply.json();
+    }
+  };
 
 /** Replaces what no header can contain. */
 const asHeader = (key: unknown): string => (/^[!-~]+$/.test(String(key)) ? String(key) : '');

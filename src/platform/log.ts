@@ -14,7 +14,7 @@ export type Line =
       ms: number;
       accountId: string | null;
       tokenId: string | null;
-      /** In a router's log: the cell that was asked last, unless all were. */
+      /** In a router's log: the cell that was asked last. */
       cell?: string;
       /** On `/ingest`: the number of records by result. */
       records?: { accepted: number; unchanged: number; rejected: number };

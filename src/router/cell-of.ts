@@ -3,29 +3,20 @@ import { cellIn } from '../platform/cells.ts';
 import { Refusal } from '../platform/errors.ts';
 import { sessionCookieOf } from '../platform/http/session-cookie.ts';
 
-/** What a request names a cell by, and the cell that issued it: its account may have moved since. */
-export type Named = {
-  by: 'token' | 'session' | 'sign-in link' | 'connect link' | "provider's webhook";
-  key: string;
-  cell: string;
-};
+/** What a request names a cell by, and the cell that issued it, which the account may have left. */
+export type Named = { by: string; key: string; cell: string };
 
-const places: { [path: string]: Named['by'] } = {
-  'portal/sign-in': 'sign-in link',
-  'portal/connect': 'connect link',
-  providers: "provider's webhook",
-};
+/** Sign-in links, connect links, and the addresses for providers' webhooks. */
 const inPath = /^\/(portal\/sign-in|portal\/connect|providers)\/([^/]+)/;
 
 /**
- * Which cell a request names, by its path, the portal's cookie, or its credential; undefined if none.
+ * Which cell a request names: `by` is `token`, `session`, or the beginning of its path. Undefined if none.
  *
- * @throws Refusal: unauthenticated, for a credential that is no service's
+ * @throws Refusal: unauthenticated, for a malformed credential
  */
 export function cellOf(request: Request): Named | undefined {
   const { pathname } = new URL(request.url);
-  const [, path = '', id] = inPath.exec(pathname) ?? [];
-  const by = places[path];
+  const [, by, id] = inPath.exec(pathname) ?? [];
   if (by && id) return { by, key: id, cell: cellIn(id) };
   if (/^\/portal(?:\/|$)/.test(pathname)) {
     const cookie = sessionCookieOf(request);

@@ -1,15 +1,13 @@
-import { WorkerEntrypoint } from 'cloudflare:workers';
 import { Hono } from 'hono';
-import { type IngestBatch, type IngestReply, ingestBy } from '../ingest/binding.ts';
-import { cellHeader } from '../platform/cells.ts';
+import { ingestBinding } from '../ingest/binding.ts';
+import { boundCells, cellHeader } from '../platform/cells.ts';
 import { invalid } from '../platform/errors.ts';
 import { type App, type Context, logRequest } from '../platform/http/context.ts';
 import { identify } from '../platform/http/envelope.ts';
 import { renderFailure } from '../platform/http/failures.ts';
 import { askAll, askAny, health } from './all.ts';
-import { ask, cellsOf } from './ask.ts';
 import { cellOf } from './cell-of.ts';
-import { follow } from './follow.ts';
+import { ask, pass } from './pass.ts';
 
 /** The map of the Worker in front of several cells. It has no database: the cells decide who may do what. */
 export const router = new Hono<App>();
@@ -22,24 +20,20 @@ router.use(async (c, next) => {
 });
 
 router.get('/health', (c) => {
-  c.header(cellHeader, namesIn(c));
+  nameCells(c);
   return health(c);
 });
 router.post('/portal/sign-in', askAll);
 router.all('/operator/*', (c) => {
-  const cells = cellsOf(c.env);
+  const cells = boundCells(c.env);
   const cell = c.req.header(cellHeader) ?? '';
-  if (!cells.has(cell)) {
-    c.header(cellHeader, namesIn(c));
-    throw invalid(`${cellHeader} header is required: ${[...cells.keys()].join(' or ')}`, [
-      { field: cellHeader, message: 'must be the name of a cell' },
-    ]);
-  }
-  return ask(c, cell, c.req.raw);
+  if (cells.has(cell)) return ask(c, cell, c.req.raw);
+  nameCells(c);
+  throw invalid(`${cellHeader} header is required: ${[...cells.keys()].join(' or ')}`);
 });
 router.all('*', (c) => {
   const named = cellOf(c.req.raw);
-  return named ? follow(c, named) : askAny(c);
+  return named ? pass(c, named) : askAny(c);
 });
 
 router.onError((error, c) => {
@@ -47,14 +41,10 @@ router.onError((error, c) => {
   return renderFailure(error, c);
 });
 
-/** The names of the cells, by which the operator's tool and a deploy know a router. */
-const namesIn = (c: Context): string => [...cellsOf(c.env).keys()].join(', ');
+/** The operator's tool and a deploy know a router by this header. */
+const nameCells = (c: Context) => c.header(cellHeader, [...boundCells(c.env).keys()].join(', '));
 
 export default { fetch: router.fetch } satisfies ExportedHandler<Env>;
 
-/** The service binding for connectors that are Workers of the same Cloudflare account, as each cell has it. */
-export class Ingest extends WorkerEntrypoint<Env> {
-  records(ingestKey: string, batch: IngestBatch): Promise<IngestReply> {
-    return ingestBy((request) => router.fetch(request, this.env, this.ctx), ingestKey, batch);
-  }
-}
+/** The same service binding as each cell has. */
+export class Ingest extends ingestBinding(router.fetch) {}

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
+import { cellBinding } from '../../platform/cells.ts';
 import { root, siteDirectory } from './paths.ts';
 
 /** What a router has in common with the service. */
@@ -22,7 +23,7 @@ export function routerConfiguration(name: string, cells: { [cell: string]: strin
     main: join(root, 'src/router/index.ts'),
     assets: { directory: siteDirectory },
     services: Object.entries(cells).map(([cell, service]) => ({
-      binding: `CELL_${cell.toUpperCase()}`,
+      binding: cellBinding(cell),
       service,
     })),
   };

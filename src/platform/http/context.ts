@@ -12,7 +12,7 @@ export type App = {
     caller: Caller;
     /** On `/ingest`: the number of records by result, for the log. */
     records?: { accepted: number; unchanged: number; rejected: number };
-    /** In a router: the cell that was asked last; undefined where all are. */
+    /** In a router: the cell that was asked last. */
     cell?: string;
   };
 };

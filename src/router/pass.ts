@@ -1,0 +1,74 @@
+import { hashToken } from '../accounts/tokens/format.ts';
+import { boundCells, cellsNamed, mainCell } from '../platform/cells.ts';
+import { minuteMs } from '../platform/durations.ts';
+import { Refusal } from '../platform/errors.ts';
+import type { Context } from '../platform/http/context.ts';
+import { statusOf } from '../platform/http/failures.ts';
+import { longestMs } from '../platform/http/time.ts';
+import { inTime } from '../platform/in-time.ts';
+import { described, fault } from '../platform/log.ts';
+import { remembered } from '../platform/remembered.ts';
+import type { Named } from './cell-of.ts';
+
+/** Passes a request on to one cell. @throws Refusal: unavailable, when it fails or does not respond in time */
+export async function ask(c: Context, cell: string, request: Request): Promise<Response> {
+  // A cell's own limit comes first. Pages and operators' calls wait for receivers, providers and what they delete.
+  const ms = /^\/(?:operator|portal)\b/.test(c.req.path) ? 120_000 : longestMs + 2_000;
+  c.set('cell', cell);
+  try {
+    const reply = await inTime(Promise.resolve(boundCells<Fetcher>(c.env).get(cell)?.fetch(request)), ms);
+    if (!reply) throw new Error('not bound');
+    // Whatever fails in a cell's place says so without the id that the cell gives each request.
+    if (reply.status >= 500 && !reply.headers.has('X-Request-Id')) throw new Error(`status ${reply.status}`);
+    return reply;
+  } catch (error) {
+    fault('error', { message: 'A cell does not respond', cell, ...described(error) });
+    throw new Refusal({ kind: 'unavailable', retryAfter: 10 });
+  }
+}
+
+/** Where accounts have moved, by the hash of what a request named their former cell by. */
+const moved = remembered<string>();
+
+/**
+ * Passes a request on to the cell that it names. If the account has left that, follows to the cells where it may be,
+ * asking each once, and remembers for a minute which it was.
+ *
+ * @throws Refusal: unavailable; unauthenticated, when no cell knows the credential
+ */
+export async function pass(c: Context, named: Named): Promise<Response> {
+  const cells = boundCells(c.env);
+  const hash = await hashToken(named.key);
+  const toAsk = [moved.get(hash) ?? named.cell];
+  let failed: Promise<Response> | undefined;
+  let refused: Response | undefined;
+  // What is added meanwhile is walked as well.
+  for (const cell of toAsk) {
+    if (!cells.delete(cell)) continue;
+    const asked = ask(c, cell, c.req.raw.clone());
+    const reply = await asked.catch(() => undefined);
+    if (reply?.status === statusOf('moved')) toAsk.push(...cellsNamed(reply));
+    else if (!reply) failed ??= asked;
+    else if (toAsk.length > 1 && isUnknown(named, reply)) refused = reply;
+    else {
+      if (toAsk.length > 1) moved.set(hash, cell, minuteMs);
+      return reply;
+    }
+  }
+  return failed ?? refused ?? refusal(c, named);
+}
+
+/** Whether this is how a cell refuses what it does not know. */
+function isUnknown({ by }: Named, { status, headers }: Response): boolean {
+  if (by === 'session') return headers.get('Location') === '/portal/sign-in' && !headers.has('Set-Cookie');
+  if (by === 'portal/sign-in') return status === statusOf('invalid');
+  return status === statusOf(by === 'portal/connect' ? 'not found' : 'unauthenticated');
+}
+
+/** What a cell responds to anything unknown, where each one says that it may be in another. */
+function refusal(c: Context, { by, key }: Named): Promise<Response> {
+  if (by === 'token' || by === 'providers') throw new Refusal({ kind: 'unauthenticated' });
+  const request = new Request(c.req.url.replace(key, '-'), c.req.raw.clone());
+  request.headers.delete('Cookie');
+  return ask(c, mainCell, request);
+}

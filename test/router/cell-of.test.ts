@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { generateToken, type Scope } from '../../src/accounts/tokens/format.ts';
+import { base64url } from '../../src/platform/crypto.ts';
+import { cellOf } from '../../src/router/cell-of.ts';
+
+const keys = [{ id: 'k', bytes: new Uint8Array(32) }];
+const secret = base64url(crypto.getRandomValues(new Uint8Array(48)));
+const request = (path: string, headers: HeadersInit = {}, base = 'https://api.example.com') =>
+  new Request(base + path, { headers });
+
+it.each([
+  ['/portal/sign-in/eu.', 'portal/sign-in', 'eu'],
+  ['/portal/sign-in/', 'portal/sign-in', 'main'],
+  ['/portal/connect/eu.', 'portal/connect', 'eu'],
+  ['/portal/connect/us2.', 'portal/connect', 'us2'],
+  ['/providers/eu.', 'providers', 'eu'],
+  ['/providers/', 'providers', 'main'],
+  // No form of a cell's name: what follows is for main to refuse.
+  ['/portal/connect/EU.', 'portal/connect', 'main'],
+  ['/portal/connect/.', 'portal/connect', 'main'],
+  ['/portal/connect/eu%2E', 'portal/connect', 'main'],
+  ['/portal/connect/averylongnameofacell.', 'portal/connect', 'main'],
+])('%s… names the cell by %s: %s', (path, by, cell) => {
+  const key = `${path.split('/').at(-1)}${secret}`;
+  for (const rest of ['', '/withdraw', '/webhook', '?a=/portal/connect/us.x'])
+    expect(cellOf(request(path + secret + rest, { cookie: `__Host-session=us.${secret}` }))).toEqual({
+      ...{ by, key, cell },
+    });
+});
+
+it.each<[string, string | undefined, string?]>([
+  [`__Host-session=eu.${secret}`, 'eu'],
+  [`__Host-session=${secret}`, 'main'],
+  [`a=1; __Host-session=eu.${secret}; session=us.${secret}`, 'eu'],
+  [`session=eu.${secret}`, undefined],
+  [`session=eu.${secret}`, 'eu', 'http://localhost:8787'],
+  [`__Host-session=us.${secret}`, undefined, 'http://localhost:8787'],
+  [`__Host-session=eu.${secret}; __Host-session=us.${secret}`, 'eu'],
+  [`__host-session=eu.${secret}`, undefined],
+  ['__Host-session=', undefined],
+  ['=; ;;__Host-session', undefined],
+])('cookies %s name the cell %s', (cookie, cell, base) => {
+  const found = cellOf(request('/portal/events?a=b', { cookie, 'x-api-key': 'junk' }, base));
+  expect(found?.cell).toBe(cell);
+  // Outside the portal nobody reads them.
+  expect(cellOf(request('/portals', { cookie }, base))).toBeUndefined();
+});
+
+it.each([
+  '/health',
+  '/webhooks',
+  '/ingest',
+  '/',
+  '/portal',
+  '/portal/sign-in',
+  '/providers',
+  '/Portal/Sign-In/eu.x',
+])('%s alone names no cell', (path) => expect(cellOf(request(path))).toBeUndefined());
+
+const cells = fc.stringMatching(/^[a-z][a-z0-9]{0,15}$/);
+
+it('a credential names the cell that issued it, with space around it or not', async () => {
+  const issued = fc.tuple(fc.constantFrom<Scope>('api', 'ingest'), cells);
+  await fc.assert(
+    fc.asyncProperty(issued, async ([scope, cell]) => {
+      const token = await generateToken(scope, keys, cell);
+      for (const value of [token, ` ${token} `])
+        expect(cellOf(request('/webhooks', { 'x-api-key': value }))).toEqual({
+          by: 'token',
+          key: token,
+          cell,
+        });
+    }),
+  );
+});
+
+it('a credential with one character changed, left out or twice is refused by its checksum', async () => {
+  const token = await generateToken('api', keys, 'eu');
+  const at = fc.integer({ min: 0, max: token.length - 1 });
+  const other = fc.constantFrom(...'abcXYZ019_-');
+  fc.assert(
+    fc.property(at, other, (i, character) => {
+      const end = token.slice(i + 1);
+      const changed = [token.slice(0, i) + character + end, token.slice(0, i) + end, `${token}, ${token}`];
+      for (const value of changed.filter((one) => one !== token))
+        expect(() => cellOf(request('/ingest', { 'x-api-key': value }))).toThrow('unauthenticated');
+    }),
+  );
+});
+
+it('whatever else is in the header is refused', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.integer({ min: 32, max: 126 }).map((n) => String.fromCharCode(n)) }),
+      (value) => {
+        expect(() => cellOf(request('/ingest', { 'x-api-key': value }))).toThrow('unauthenticated');
+      },
+    ),
+  );
+});

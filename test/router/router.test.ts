@@ -1,0 +1,233 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { afterEach, expect, it, vi } from 'vitest';
+import { generateToken } from '../../src/accounts/tokens/format.ts';
+import { mainCell } from '../../src/platform/cells.ts';
+import { router } from '../../src/router/index.ts';
+import { listenToLog } from '../support/log.ts';
+
+/** What a cell responds; undefined if it fails. */
+type Cell = (request: Request) => Response | Promise<Response> | undefined;
+type Called = { cell: string; method: string; path: string; body: string; headers: Headers };
+
+/** A router in front of cells that respond as told, and what these were asked. */
+function inFront(cells: { [name: string]: Cell }) {
+  const called: Called[] = [];
+  const bindings = Object.entries(cells).map(([cell, reply]) => {
+    const fetch = async (request: Request) => {
+      const { pathname, search } = new URL(request.url);
+      const { method, headers } = request;
+      called.push({ cell, method, path: pathname + search, headers, body: await request.clone().text() });
+      const response = await reply(request);
+      if (!response) throw new Error('The script was not found');
+      return response;
+    };
+    return [`CELL_${cell.toUpperCase()}`, { fetch }];
+  });
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const context = createExecutionContext();
+    const request = new Request(`https://api.example.com${path}`, { redirect: 'manual', ...init });
+    const response = await router.fetch(request, Object.fromEntries(bindings), context);
+    await waitOnExecutionContext(context);
+    return response;
+  };
+  return { ask, called, asked: () => called.splice(0).map(({ cell }) => cell) };
+}
+
+const says = (status: number, headers: HeadersInit = {}, message = '') =>
+  Response.json({ status, message }, { status, headers: { 'x-request-id': `of ${status}`, ...headers } });
+const ok: Cell = () => says(200);
+const unknown: Cell = () => says(401);
+const movedTo =
+  (...names: string[]): Cell =>
+  () =>
+    says(421, { 'fleet-cell': names.join(', ') });
+
+const keys = [{ id: 'k', bytes: new Uint8Array(32) }];
+const tokenOf = async (cell = mainCell) => ({ 'x-api-key': await generateToken('api', keys, cell) });
+
+afterEach(() => void vi.restoreAllMocks());
+
+it('passes a request on as it is, and the response with its id, which both logs have', async () => {
+  const { lines } = listenToLog();
+  const { ask, called } = inFront({ main: unknown, eu: () => says(200, { 'x-own': 'as it is' }) });
+  const sent = { ...(await tokenOf('eu')), 'cf-connecting-ip': '192.0.2.1', 'x-request-id': 'forged' };
+  const response = await ask('/ingest?a=b%2Fc', { method: 'POST', body: 'the body', headers: sent });
+  expect(called).toMatchObject([{ cell: 'eu', method: 'POST', path: '/ingest?a=b%2Fc', body: 'the body' }]);
+  expect(Object.fromEntries(called[0]?.headers ?? [])).toEqual({
+    ...{ ...sent, 'content-type': 'text/plain;charset=UTF-8' },
+  });
+  expect(Object.fromEntries(response.headers)).toEqual({
+    ...{ 'content-type': 'application/json', 'x-own': 'as it is', 'x-request-id': 'of 200' },
+  });
+  expect(lines('request')).toMatchObject([{ requestId: 'of 200', status: 200, cell: 'eu', accountId: null }]);
+});
+
+it('refuses a credential that is none, or of a cell that it does not have, and asks no cell', async () => {
+  const { ask, asked } = inFront({ main: ok, eu: ok });
+  for (const headers of [{ 'x-api-key': 'fds_junk' }, { 'x-api-key': '' }, await tokenOf('us')]) {
+    const response = await ask('/webhooks', { headers });
+    expect(response.headers.get('www-authenticate')).toBe('ApiKey realm="Fleet Data Service"');
+    expect(await response.json()).toEqual({
+      status: 401,
+      message: 'Invalid or expired token',
+      requestId: response.headers.get('x-request-id'),
+    });
+  }
+  expect(asked()).toEqual([]);
+});
+
+it('follows an account once that has moved, with its body, and remembers where for a minute', async () => {
+  const { ask, called, asked } = inFront({ main: movedTo('eu'), eu: ok });
+  const init = { method: 'POST', body: 'x'.repeat(300_000), headers: await tokenOf() };
+  expect((await ask('/ingest', init)).status).toBe(200);
+  expect(called.map(({ body }) => body)).toEqual([init.body, init.body]);
+  expect(asked()).toEqual(['main', 'eu']);
+  await ask('/webhooks', { headers: init.headers });
+  expect(asked()).toEqual(['eu']);
+  await ask('/webhooks', { headers: await tokenOf() });
+  expect(asked()).toEqual(['main', 'eu']);
+  const now = Date.now();
+  vi.spyOn(Date, 'now').mockReturnValue(now + 61_000);
+  await ask('/webhooks', init);
+  expect(asked()).toEqual(['main', 'eu']);
+});
+
+const signedOut = () => says(303, { location: '/portal/sign-in' });
+const session = () => ({ cookie: `__Host-session=secret-${crypto.randomUUID()}` });
+const secretAt = (path: string) => async () => ({ path: `${path}/secret-${crypto.randomUUID()}` });
+type Named = { path: string; headers?: HeadersInit };
+const kinds: [what: string, named: () => Promise<Named>, refused: () => Response][] = [
+  ['a token', async () => ({ path: '/webhooks', headers: await tokenOf() }), () => says(401)],
+  ["a provider's webhook", secretAt('/providers'), () => says(401)],
+  ['a session', async () => ({ path: '/portal/events', headers: session() }), signedOut],
+  ['a sign-in link', secretAt('/portal/sign-in'), () => says(400)],
+  ['a connect link', secretAt('/portal/connect'), () => says(404)],
+];
+
+it.each(kinds)(
+  'asks every cell in turn in which %s may be, also past one that is down',
+  async (_, named, refused) => {
+    const cells = { main: movedTo('eu', 'us', 'ap'), eu: refused, us: () => undefined };
+    const { ask, asked } = inFront({ ...cells, ap: ok });
+    const { path, ...init } = await named();
+    expect((await ask(path, init)).status).toBe(200);
+    expect(asked()).toEqual(['main', 'eu', 'us', 'ap']);
+  },
+);
+
+it.each(kinds)('returns the refusal of the last cell where %s is in none', async (_, named, refused) => {
+  const { ask, asked } = inFront({ main: movedTo('eu', 'us'), eu: movedTo('main'), us: refused });
+  const { path, ...init } = await named();
+  const response = await ask(path, { method: 'POST', ...init });
+  expect([response.status, response.headers.get('x-request-id')]).toEqual([
+    refused().status,
+    `of ${refused().status}`,
+  ]);
+  expect(asked()).toEqual(['main', 'eu', 'us']);
+});
+
+it.each(kinds)('ends where cells say of %s that it is in one another', async (_, named, refused) => {
+  const { path, ...init } = await named();
+  const isPage = path.startsWith('/portal');
+  const names = (request: Request) => /secret/.test(request.url + request.headers.get('cookie'));
+  const circle =
+    (to: string): Cell =>
+    (request) =>
+      isPage && !names(request) ? refused() : movedTo(to)(request);
+  const { ask, asked, called } = inFront({ main: circle('eu'), eu: circle('main') });
+  const response = await ask(path, { method: 'POST', body: 'form', ...init });
+  expect(response.status).toBe(refused().status);
+  expect(called.every(({ body }) => body === 'form')).toBe(true);
+  expect(asked()).toEqual(isPage ? ['main', 'eu', 'main'] : ['main', 'eu']);
+});
+
+it('a session that ends by its form in a cell where it has moved is signed out there', async () => {
+  const headers = { location: '/portal/sign-in', 'set-cookie': 'flash=1' };
+  const { ask, asked } = inFront({ main: movedTo('eu', 'us'), eu: () => says(303, headers), us: signedOut });
+  const response = await ask('/portal/sign-out', { method: 'POST', headers: session() });
+  expect(response.headers.get('set-cookie')).toBe('flash=1');
+  expect(asked()).toEqual(['main', 'eu']);
+});
+
+it.each<[string, Cell]>([
+  ['fails', () => undefined],
+  ['is not there', () => new Response('error code: 1101', { status: 500 })],
+  ['does not respond in time', () => new Promise(() => {})],
+])('a cell that %s is 503 with Retry-After, for those in it alone', async (_, eu) => {
+  const { lines } = listenToLog();
+  const wait = vi.spyOn(scheduler, 'wait').mockResolvedValue();
+  const { ask } = inFront({ main: async () => says(200), eu });
+  const response = await ask('/webhooks', { headers: await tokenOf('eu') });
+  expect(response.headers.get('retry-after')).toBe('10');
+  expect(await response.json()).toEqual({
+    ...{ status: 503, message: 'Temporarily unavailable, try again', retryAfter: 10 },
+    requestId: response.headers.get('x-request-id'),
+  });
+  expect(lines('fault')).toMatchObject([{ message: 'A cell does not respond', cell: 'eu' }]);
+  expect(wait.mock.calls.map(([ms]) => ms)).toEqual([12_000]);
+  await ask('/portal/events', { headers: { cookie: '__Host-session=eu.secret' } });
+  expect(wait.mock.calls.at(-1)?.[0]).toBe(120_000);
+});
+
+it('a failure that a cell reports itself stays as it is', async () => {
+  const { ask } = inFront({ main: () => says(503, { 'retry-after': '3' }) });
+  expect((await ask('/webhooks', { headers: await tokenOf() })).headers.get('retry-after')).toBe('3');
+});
+
+it('pages that name no cell come from the first that responds', async () => {
+  const { ask, asked } = inFront({ eu: ok, main: () => undefined });
+  for (const path of ['/', '/portal', '/portal/sign-in', '/nothing'])
+    expect((await ask(path)).status).toBe(200);
+  expect(asked()).toEqual(Array(4).fill(['main', 'eu']).flat());
+  const down = inFront({ main: () => undefined, eu: () => undefined });
+  expect((await down.ask('/portal')).status).toBe(503);
+});
+
+it('asking for a sign-in link reaches every cell, with the form, and one that is down keeps nobody out', async () => {
+  const form = { method: 'POST', body: 'email=ann%40example.com' };
+  const cells = { main: () => undefined, eu: () => says(429), us: ok };
+  const { ask, called } = inFront(cells);
+  expect((await ask('/portal/sign-in', form)).status).toBe(200);
+  expect(new Map(called.map(({ cell, body }) => [cell, body]))).toEqual(
+    new Map(['main', 'eu', 'us'].map((cell) => [cell, form.body])),
+  );
+  expect((await inFront({ ...cells, us: () => says(400) }).ask('/portal/sign-in', form)).status).not.toBe(
+    503,
+  );
+  expect((await inFront({ main: () => undefined }).ask('/portal/sign-in', form)).status).toBe(503);
+});
+
+it('operators name the cell that they mean', async () => {
+  const { ask, asked } = inFront({ main: ok, eu: movedTo('main') });
+  for (const headers of [{}, { 'fleet-cell': 'us' }, { 'fleet-cell': 'EU' }, { 'fleet-cell': 'main, eu' }])
+    expect(await (await ask('/operator/accounts', { headers })).json()).toMatchObject({
+      ...{ status: 400, message: 'Fleet-Cell header is required: main or eu' },
+    });
+  expect(asked()).toEqual([]);
+  // Their key is that cell's, so that nothing is followed.
+  expect((await ask('/operator/accounts', { headers: { 'fleet-cell': 'eu' } })).status).toBe(421);
+  expect(asked()).toEqual(['eu']);
+});
+
+it.each<[string, Cell, { status: number; message: string; data?: unknown }]>([
+  ['well', () => says(200, {}, 'Healthy'), { status: 200, message: 'Healthy' }],
+  [
+    'nearly full',
+    () => says(200, {}, 'The database is 85 % full'),
+    { status: 200, message: 'eu: The database is 85 % full' },
+  ],
+  ['ill', () => says(503, {}, 'Deliveries are late'), { status: 503, message: 'eu: Deliveries are late' }],
+  [
+    'down',
+    () => undefined,
+    {
+      status: 503,
+      message: 'eu: Does not respond',
+      data: expect.objectContaining({ database: 'unavailable' }),
+    },
+  ],
+])('the health of all cells says which is %s', async (_, eu, expected) => {
+  const { ask } = inFront({ main: () => says(200, {}, 'Healthy'), eu });
+  expect(await (await ask('/health')).json()).toMatchObject(expected);
+  expect((await ask('/health', { method: 'HEAD' })).status).toBe(expected.status);
+});

@@ -11,7 +11,7 @@ import { type Plan, planOf } from './deploy/plan.ts';
 import { addressOf, type Cells, cellsIn, deployedRouter, routerName } from './deploy/router.ts';
 import { migrate, mustHaveSchema } from './deploy/schema.ts';
 import { inLines, placeWarning, type Settings, settingsIn, withKept } from './deploy/settings.ts';
-import { tryUpload, upload, waitForHealth, writeConfiguration } from './deploy/upload.ts';
+import { hasCell, tryUpload, upload, waitForHealth, writeConfiguration } from './deploy/upload.ts';
 import { Stopped, type Wrangler, wranglerFor } from './deploy/wrangler.ts';
 import { ApiError, keyVariable, type Service } from './operate/client.ts';
 import { serviceAt } from './operate/context.ts';
@@ -75,7 +75,6 @@ async function deploy(settings: Settings): Promise<void> {
   report(`Settings:${inLines(effective, plan.vars)}`);
   const folder = folderOf(plan.worker);
   const origin = await originOf(api, plan);
-  const query = queryIn(api);
   const place = placeBeside(found.database, plan.place);
   const keys = keepMissing(folder, plan, found);
   if (!found.database) warn(placeWarning(place));
@@ -85,13 +84,13 @@ async function deploy(settings: Settings): Promise<void> {
   if (!ids.bucket) warn(noArchive);
   const configuration = plan.configuration(ids, origin);
   const config = writeConfiguration(folder, configuration);
-  const database = { id: ids.database, name: plan.database };
-  const applied = await migrate(wrangler, query, config, database);
+  const query = queryIn(api, ids.database);
+  const applied = await migrate(wrangler, query, config, plan.database);
   report(applied.length > 0 ? `Applied ${applied.join(', ')}` : 'No migrations to apply');
-  await mustHaveSchema(query, database);
+  await mustHaveSchema(query, plan.database);
   if (plan.replicas) {
     const body = { read_replication: { mode: 'auto' } };
-    const turnedOn = api(`/d1/database/${database.id}`, { method: 'PUT', body });
+    const turnedOn = api(`/d1/database/${ids.database}`, { method: 'PUT', body });
     await granted('Turning on read replication', v.unknown(), turnedOn);
     report('Lists are read from replicas of the database');
   }
@@ -102,10 +101,8 @@ async function deploy(settings: Settings): Promise<void> {
   // That of a cell is of all cells together.
   if (!plan.cell) await mustBeHealthy(origin);
   console.log(nextSteps(plan, origin, folder, keys));
-  if (plan.cell && plan.cell !== found.vars.CELL)
-    return warn(
-      `not checked: deploy the router next, with --router and all cells, ${plan.cell}=${plan.worker} among them`,
-    );
+  if (plan.cell && !(await hasCell(origin, plan.cell)))
+    return warn(`not checked: deploy the router next, with ${plan.cell}=${plan.worker} among its cells`);
   const file = operatorKeyFile(folder);
   const operatorKey = existsSync(file) ? readFileSync(file, 'utf8').trim() : process.env.FLEET_OPERATOR_KEY;
   if (operatorKey) await mustWork({ baseUrl: origin, operatorKey, cell: plan.cell });

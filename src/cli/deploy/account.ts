@@ -1,20 +1,16 @@
 import * as v from 'valibot';
-import { type Api, granted, listed, type NamedDatabase } from './api.ts';
+import { type Api, granted, listed } from './api.ts';
 import type { Ids, Plan } from './plan.ts';
 import type { Residency, Vars } from './settings.ts';
 import { must, notSignedIn, Stopped, type Wrangler } from './wrangler.ts';
 
 export type CloudflareAccount = { id: string; name: string };
 
-/** What an account has already: ids, and names of secrets. */
-export type AccountContents = {
-  database: NamedDatabase | undefined;
-  namespace: string | undefined;
-  /** Only the names: Cloudflare reveals no values. */
-  secrets: string[];
-  /** Those of the deployed Worker. */
-  vars: Vars;
-};
+/**
+ * What an account has already: a database, the id of a namespace, the Worker's vars, and the names of its secrets, whose
+ * values Cloudflare does not reveal.
+ */
+export type AccountContents = Awaited<ReturnType<typeof lookUp>>;
 
 const SignedIn = v.object({ accounts: v.array(v.object({ id: v.string(), name: v.string() })) });
 const Database = v.object({ uuid: v.string(), name: v.string(), jurisdiction: v.nullish(v.string()) });
@@ -40,20 +36,15 @@ export async function chooseAccount(wrangler: Wrangler): Promise<CloudflareAccou
 }
 
 /** Looks up what the account has. Changes nothing. @throws Stopped */
-export async function lookUp(api: Api, plan: Plan): Promise<AccountContents> {
+export async function lookUp(api: Api, plan: Plan) {
   const [databases, namespaces, secrets, vars] = await Promise.all([
     listed(api, 'Looking for the databases', '/d1/database', Database),
     listed(api, 'Looking for the KV namespace', '/storage/kv/namespaces', Namespace),
     secretNames(api, plan.worker),
     varsOf(api, plan.worker),
   ]);
-  const database = databases.find(({ name }) => name === plan.database);
   return {
-    database: database && {
-      id: database.uuid,
-      name: database.name,
-      jurisdiction: database.jurisdiction,
-    },
+    database: databases.find(({ name }) => name === plan.database),
     namespace: namespaces.find(({ title }) => title === plan.namespace)?.id,
     secrets,
     vars,
@@ -65,7 +56,7 @@ export async function lookUp(api: Api, plan: Plan): Promise<AccountContents> {
  *
  * @throws Stopped, when the database exists in another jurisdiction than requested
  */
-export function placeBeside(database: NamedDatabase | undefined, place: Residency): Residency {
+export function placeBeside(database: AccountContents['database'], place: Residency): Residency {
   if (!database || database.jurisdiction === undefined) return place; // Cloudflare does not say
   const { name, jurisdiction } = database;
   if (place.jurisdiction && place.jurisdiction !== jurisdiction)
@@ -102,7 +93,7 @@ export async function createMissing(
     (await create(`KV namespace ${plan.namespace}`, Namespace, '/storage/kv/namespaces', body)).id;
   const ofDatabase = { name: plan.database, ...placed(place, 'primary_location_hint') };
   const database =
-    found.database?.id ??
+    found.database?.uuid ??
     (await create(`database ${plan.database}`, Database, '/d1/database', ofDatabase)).uuid;
   for (const queue of plan.queues)
     if (!(await hasQueue(api, queue)))

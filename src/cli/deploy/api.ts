@@ -95,23 +95,15 @@ export async function listed<Schema extends v.GenericSchema>(
   return all;
 }
 
-/** An existing database; the jurisdiction is undefined where Cloudflare does not say. */
-export type NamedDatabase = { id: string; name: string; jurisdiction: string | null | undefined };
-
-export type Query = (
-  what: string,
-  database: Pick<NamedDatabase, 'id' | 'name'>,
-  sql: string,
-) => Promise<string[]>;
+/** Queries the database for names. `what` describes failures. */
+export type Query = (what: string, sql: string) => Promise<string[]>;
 
 const Results = v.array(v.object({ results: v.array(v.looseObject({ name: v.optional(v.string()) })) }));
 
-/** Queries a database for names. `what` describes failures. */
 export const queryIn =
-  (api: Api): Query =>
-  async (what, { id }, sql) => {
-    const asked = api(`/d1/database/${id}/query`, { method: 'POST', body: { sql } });
-    return (await granted(what, Results, asked)).flatMap(({ results }) =>
-      results.flatMap(({ name }) => name ?? []),
-    );
+  (api: Api, databaseId: string): Query =>
+  async (what, sql) => {
+    const asked = api(`/d1/database/${databaseId}/query`, { method: 'POST', body: { sql } });
+    const found = await granted(what, Results, asked);
+    return found.flatMap(({ results }) => results.flatMap(({ name }) => name ?? []));
   };

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { plain, schemaSql, subjectOf } from '../../operator/api/schema.ts';
 import { root } from '../project/paths.ts';
-import type { NamedDatabase, Query } from './api.ts';
+import type { Query } from './api.ts';
 import { must, Stopped, type Wrangler } from './wrangler.ts';
 
 export const migrationsDirectory = join(root, 'migrations');
@@ -24,18 +24,18 @@ export async function migrate(
   wrangler: Wrangler,
   query: Query,
   config: string,
-  database: Pick<NamedDatabase, 'id' | 'name'>,
+  database: string,
 ): Promise<string[]> {
   const what = 'Applying the migrations';
-  const ask = (sql: string) => query(what, database, sql);
+  const ask = (sql: string) => query(what, sql);
   const missing = async () => {
     const [table] = await ask(`select name from sqlite_master where name = 'd1_migrations'`);
     const applied = table ? await ask('select name from d1_migrations') : [];
     return files().filter((file) => !applied.includes(file));
   };
-  const at = [database.name, '--remote', '--config', config];
+  const at = [database, '--remote', '--config', config];
   const lacking = await missing();
-  if (lacking.length === files().length) await mustBeFree(ask, database.name);
+  if (lacking.length === files().length) await mustBeFree(ask, database);
   for (let [next] = lacking; next; [next] = await missing()) {
     const applied = await wrangler(['d1', 'migrations', 'apply', ...at]);
     if (applied.ok) break;
@@ -83,19 +83,16 @@ export function expectedSchema(): string[] {
  *
  * @throws Stopped, naming what is missing, different or unknown
  */
-export async function mustHaveSchema(
-  query: Query,
-  database: Pick<NamedDatabase, 'id' | 'name'>,
-): Promise<void> {
+export async function mustHaveSchema(query: Query, database: string): Promise<void> {
   const expected = expectedSchema();
-  const found = (await query('Checking the schema', database, schemaSql)).map(plain);
+  const found = (await query('Checking the schema', schemaSql)).map(plain);
   const isNewer = lacking(expected, found).some((one) => one.startsWith('migration '));
   const differing = isNewer
     ? lacking(found.map(subjectOf), expected.map(subjectOf))
     : [...lacking(found, expected), ...lacking(expected, found)].map(subjectOf);
   if (differing.length > 0)
     throw new Stopped(
-      `The database ${database.name} is not as the migrations make it: ${[...new Set(differing)].slice(0, 10).join(', ')}. ` +
+      `The database ${database} is not as the migrations make it: ${[...new Set(differing)].slice(0, 10).join(', ')}. ` +
         'No code was uploaded. Fix these by hand, or restore the database, and run it again.',
     );
 }

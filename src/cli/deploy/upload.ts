@@ -101,9 +101,7 @@ export async function waitForHealth(
   cells: Iterable<string> = [],
 ): Promise<string | undefined> {
   for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(everyMs)) {
-    const reply = await fetch(`${url}/health`, { signal: AbortSignal.timeout(10_000) }).catch(
-      () => undefined,
-    );
+    const reply = await healthAt(url);
     if (!reply?.headers.has('x-request-id')) continue; // a page of Cloudflare's, not the service
     if (cellsNamed(reply).sort().join() !== [...cells].sort().join()) continue; // what was there before
     if (reply.ok) return undefined;
@@ -114,3 +112,12 @@ export async function waitForHealth(
     `Deployed, but ${url} does not respond yet. A new address can take some minutes. Check ${url}/health, then run it again.`,
   );
 }
+
+/** Whether a router at `url` passes requests on to a cell. */
+export async function hasCell(url: string, cell: string): Promise<boolean> {
+  const reply = await healthAt(url);
+  return reply !== undefined && cellsNamed(reply).includes(cell);
+}
+
+const healthAt = (url: string): Promise<Response | undefined> =>
+  fetch(`${url}/health`, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined);

@@ -22,7 +22,7 @@ describe('the keys of a deployment', () => {
     vi.stubEnv('CI', '');
     const found = {
       ...nothing,
-      database: { id: 'd', name: 'fleet', jurisdiction: null },
+      database: { uuid: 'd', name: 'fleet', jurisdiction: null },
       secrets: ['OPERATOR_KEY'],
     };
     expect(() => keepMissing(folder, plan, found)).toThrow(/Put its HEADER_KEYS into .*header\.keys/);

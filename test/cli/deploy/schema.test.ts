@@ -7,7 +7,6 @@ import { migrate, migrationsDirectory, mustHaveSchema } from '../../../src/cli/d
 import type { Wrangler } from '../../../src/cli/deploy/wrangler.ts';
 
 const files = readdirSync(migrationsDirectory).sort();
-const fleet = { id: 'd1', name: 'fleet' };
 
 const entered = (file: string) => `insert into d1_migrations (name) values ('${file}');`;
 
@@ -16,7 +15,7 @@ function empty() {
   const sqlite = new DatabaseSync(':memory:');
   sqlite.exec('create table d1_migrations (name text unique)');
   const rows = (sql: string) => sqlite.prepare(sql).all();
-  const query: Query = async (_, __, sql) => rows(sql).map(({ name }) => String(name));
+  const query: Query = async (_, sql) => rows(sql).map(({ name }) => String(name));
   return { sqlite, query };
 }
 
@@ -30,7 +29,7 @@ function migrated(change: (sql: string) => string = (sql) => sql) {
 it('a database with all migrations is as it should be, however they came', async () => {
   const withoutComments = (sql: string) => sql.replace(/--[^\n]*/g, '').replace(/\s+/g, ' ');
   for (const change of [undefined, withoutComments])
-    await expect(mustHaveSchema(migrated(change).query, fleet)).resolves.toBeUndefined();
+    await expect(mustHaveSchema(migrated(change).query, 'fleet')).resolves.toBeUndefined();
 });
 
 it.each([
@@ -41,7 +40,7 @@ it.each([
 ])('after "%s" nothing is uploaded, and it says what differs', async (sql, name) => {
   const { sqlite, query } = migrated();
   sqlite.exec(sql);
-  await expect(mustHaveSchema(query, fleet)).rejects.toThrow(
+  await expect(mustHaveSchema(query, 'fleet')).rejects.toThrow(
     `is not as the migrations make it: ${name}. No code`,
   );
 });
@@ -50,16 +49,16 @@ it('a database that a newer commit has migrated needs only what an older one kno
   const { sqlite, query } = migrated();
   sqlite.exec('create table later (id text); alter table accounts add column later text');
   sqlite.exec(entered('9999_later.sql'));
-  await expect(mustHaveSchema(query, fleet)).resolves.toBeUndefined();
+  await expect(mustHaveSchema(query, 'fleet')).resolves.toBeUndefined();
   sqlite.exec('drop trigger event_came');
-  await expect(mustHaveSchema(query, fleet)).rejects.toThrow('make it: trigger event_came. No code');
+  await expect(mustHaveSchema(query, 'fleet')).rejects.toThrow('make it: trigger event_came. No code');
 });
 
 it('a database that holds something else is left as it is', async () => {
   const { sqlite, query } = empty();
   sqlite.exec('create table orders (id text)');
   const wrangler = () => Promise.reject(new Error('was run'));
-  await expect(migrate(wrangler, query, 'wrangler.json', fleet)).rejects.toThrow(
+  await expect(migrate(wrangler, query, 'wrangler.json', 'fleet')).rejects.toThrow(
     'The database fleet already exists for something else: it has tables such as orders.',
   );
 });
@@ -67,7 +66,7 @@ it('a database that holds something else is left as it is', async () => {
 it('any other failure of a migration stops the deploy', async () => {
   const text = '[ERROR] no such table: x: SQLITE_ERROR [code: 7500]';
   const wrangler = vi.fn<Wrangler>(async () => ({ ok: false, out: '', text }));
-  const migrating = migrate(wrangler, empty().query, 'wrangler.json', fleet);
+  const migrating = migrate(wrangler, empty().query, 'wrangler.json', 'fleet');
   await expect(migrating).rejects.toThrow('no such table');
   expect(wrangler).toHaveBeenCalledOnce();
 });

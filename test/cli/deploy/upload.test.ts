@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { upload } from '../../../src/cli/deploy/upload.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { upload, waitForHealth } from '../../../src/cli/deploy/upload.ts';
 import type { Wrangler } from '../../../src/cli/deploy/wrangler.ts';
 
 it('what Cloudflare refuses and the service can do without is left out, one after the other', async () => {
@@ -48,4 +48,14 @@ it('an upload that fails says so, and leaves no secrets behind', async () => {
   );
   expect(given).toBe(true);
   expect(existsSync(secrets)).toBe(false);
+});
+
+it('a router is healthy once it responds itself, and knows all cells', async () => {
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const replies = [undefined, 'main', 'eu, main'].map((cells) =>
+    Response.json({}, { headers: { 'X-Request-Id': 'r', ...(cells && { 'Fleet-Cell': cells }) } }),
+  );
+  vi.stubGlobal('fetch', async () => replies.shift());
+  expect(await waitForHealth('https://api.example.com', 10_000, ['main', 'eu'])).toBeUndefined();
+  expect(replies).toEqual([]);
 });

@@ -90,9 +90,10 @@ describe('without a cell, behind a router', () => {
     vi.stubEnv('FLEET_OPERATOR_KEY_US', 'key of us');
     const { code, out } = await fleet(router, 'connection', 'delete', 'c', '--yes', 'Vans');
     expect([code, out]).toEqual([0, expect.stringContaining('true')]);
-    expect(asked).toEqual([
+    // Node itself repeats what is refused with 421.
+    expect([...new Set(asked)]).toEqual([
       ...['main', 'us', 'eu'].map((cell) => `${cell} POST /connections/c/deletion`),
-      ...['eu POST /deletions/c/continue', 'eu POST /deletions/c/continue'],
+      'eu POST /deletions/c/continue',
     ]);
   });
 

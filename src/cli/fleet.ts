@@ -113,7 +113,7 @@ export function fleetCommand(): Command {
     .addHelpText(
       'after',
       '\nFor a deployed service, set FLEET_OPERATOR_KEY to its OPERATOR_KEY, and FLEET_URL or --url to its URL. If it has ' +
-        'several cells, set one key for each, such as FLEET_OPERATOR_KEY_EU. The file .local/fleet.env can hold them.',
+        'several cells, set one key for each, such as FLEET_OPERATOR_KEY_EU. The file .local/deploy/fleet.env can hold them.',
     );
   for (const [name, [about, commands]] of Object.entries(groups)) {
     const group = new Command(name).description(about);

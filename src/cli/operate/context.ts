@@ -43,9 +43,9 @@ export const wholeNumber = (min: number, max: number) => (text: string) => {
   return value;
 };
 
-const keysFile = join(localDirectory, 'fleet.env');
+const keysFile = join(localDirectory, 'deploy/fleet.env');
 
-/** Adds the variables of `.local/fleet.env` to the environment, which comes first. @throws ApiError */
+/** Adds the variables of `.local/deploy/fleet.env` to the environment, which comes first. @throws ApiError */
 function readKeysFile(): void {
   if (!existsSync(keysFile)) return;
   if (statSync(keysFile).mode & 0o077)

@@ -136,7 +136,7 @@ it('a cell is chosen by --cell or FLEET_CELL, and asked alone', async () => {
   );
 });
 
-describe('.local/fleet.env', () => {
+describe('.local/deploy/fleet.env', () => {
   copyProject();
   const list = () =>
     spawnSync(process.execPath, [join(project, 'src/cli/fleet.ts'), '--json', 'account', 'list'], {
@@ -145,8 +145,8 @@ describe('.local/fleet.env', () => {
     });
 
   it('holds address and keys, and is refused if others can read it', () => {
-    mkdirSync(join(project, '.local'), { recursive: true });
-    const file = join(project, '.local/fleet.env');
+    mkdirSync(join(project, '.local/deploy'), { recursive: true });
+    const file = join(project, '.local/deploy/fleet.env');
     writeFileSync(file, 'FLEET_URL=http://127.0.0.1:9\nFLEET_OPERATOR_KEY_MAIN=key\n', { mode: 0o600 });
     expect(list().stderr).toContain('Cannot reach http://127.0.0.1:9');
     chmodSync(file, 0o640);

@@ -5,8 +5,8 @@ import { jobs, starters } from './operator/jobs.ts';
 import { config } from './platform/config.ts';
 import { everyMinute, type JobMessage, runJob } from './platform/jobs/jobs.ts';
 import { type PullMessage, pull } from './providers/pull.ts';
-import { leaseMs } from './webhooks/deliveries/claim.ts';
 import { handle } from './webhooks/deliveries/consumer.ts';
+import { leaseMs } from './webhooks/deliveries/policy.ts';
 import type { DeliveryMessage } from './webhooks/deliveries/queue.ts';
 
 export type { IngestBatch, IngestReply } from './ingest/binding.ts';

@@ -1,8 +1,8 @@
 import type { Context } from '../../platform/http/context.ts';
 import { briefly, counted, duration, outcomeOf } from '../../webhooks/alerts/words.ts';
+import type { DeliveryKey } from '../../webhooks/deliveries/delivery.ts';
 import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
 import { afterAttempt, type Delivery, findDelivery } from '../../webhooks/deliveries/queries.ts';
-import type { DeliveryKey } from '../../webhooks/deliveries/queue.ts';
 import { replayOne, sendNow } from '../../webhooks/deliveries/replay.ts';
 import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import { madeUpVin } from '../../webhooks/simulate.ts';

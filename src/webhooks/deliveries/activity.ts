@@ -9,7 +9,7 @@ import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/
 import { webhooks } from '../../platform/db/tables.ts';
 import type { NotificationType } from '../notifications/types.ts';
 import { countedHours, type HourTally, inHours, selectHours, shownHours } from './counts.ts';
-import { firstDueOf } from './queue.ts';
+import { firstDueOf } from './due.ts';
 import {
   type About,
   aboutOf,

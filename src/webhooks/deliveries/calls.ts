@@ -1,7 +1,8 @@
 import { othersAreActive } from '../../platform/fair-queue.ts';
 import { described, fault } from '../../platform/log.ts';
 import { ACCIDENT } from '../notifications/types.ts';
-import type { CallSettings, Claimed, ClaimedWebhook, Recorded } from './claim.ts';
+import type { CallSettings, ClaimedWebhook } from './claim.ts';
+import type { Claimed, Recorded } from './delivery.ts';
 import { type Attempt, nextAfter } from './policy.ts';
 import { type MakeCall, prepareCalls } from './prepare.ts';
 

@@ -2,8 +2,9 @@ import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase } from '../../platform/db/database.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { withoutRecipient } from '../notifications/remove.ts';
-import { claimedUntil, leaseMs, startWindowMs } from './claim.ts';
-import { allWebhooks } from './sweep.ts';
+import { allWebhooks } from './due.ts';
+import { claimedUntil } from './first-claim.ts';
+import { leaseMs, startWindowMs } from './policy.ts';
 
 /**
  * Cancels the pending deliveries of deleted or stopped webhooks, except those in flight: their worker finds the webhook

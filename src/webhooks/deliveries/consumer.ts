@@ -2,10 +2,12 @@ import { fairQueue, othersAreActive } from '../../platform/fair-queue.ts';
 import { attemptLog, described, fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { cancelPending } from './cancel.ts';
-import type { FirstClaim, NewWork } from './claim.ts';
+import { probeSooner } from './circuit.ts';
 import { continueFanOut } from './fan-out.ts';
+import type { FirstClaim, NewWork } from './first-claim.ts';
 import { accidentRetryMs, callTimeoutMs, circuitAfter } from './policy.ts';
-import { type DeliveryMessage, nextDueAt, probeSooner, type Wake, wakeAt } from './queue.ts';
+import type { DeliveryMessage, Wake } from './queue.ts';
+import { nextDueAt, wakeAt } from './timers.ts';
 import { runWorker, type WorkerBudget, type WorkerEnd } from './worker.ts';
 
 /**

@@ -5,7 +5,7 @@ import { hourMs } from '../../platform/durations.ts';
 import { addHistograms, bucketOf, type Histogram, never } from '../latency.ts';
 import { isFirst } from '../notifications/of-delivery.ts';
 import { ACCIDENT } from '../notifications/types.ts';
-import type { Claimed, Recorded } from './claim.ts';
+import type { Claimed, Recorded } from './delivery.ts';
 import type { Attempt } from './policy.ts';
 
 /**

@@ -16,8 +16,9 @@ import {
 import { filterable, isLetThrough } from '../notifications/pass.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 import { holdLevels } from './accident-order.ts';
-import { dueDeliveries, leaseMs, readyWebhook, selectClaimedAtOnce } from './claim.ts';
-import { firstWindow, priorityOf } from './policy.ts';
+import { dueDeliveries } from './due.ts';
+import { isClaimed, readyWebhook, selectClaimedAtOnce } from './first-claim.ts';
+import { leaseMs, priorityOf } from './policy.ts';
 import { wakeOf } from './queue.ts';
 
 /** The most deliveries that the transaction of an ingest call creates, and each that follows it. */
@@ -194,9 +195,6 @@ const selectIdle = (
           ? sql.empty()
           : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, source.now, 'events')} limit 1)`
       }`;
-
-/** SQL for whether the delivery of `n` to `w` is claimed at creation, so that it is in no index. */
-const isClaimed = sql`(n.key < ${firstWindow} and w.webhook_id = c.webhook_id)`;
 
 /**
  * Each of the notifications, created at `createdAt`, for each of the webhooks, with the `payload` unless that is null.

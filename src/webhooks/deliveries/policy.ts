@@ -26,6 +26,12 @@ const hour = 60 * minute;
 /** How long a receiver may take to respond, up to the end of its headers. */
 export const callTimeoutMs = 15 * second;
 
+/** How long after the claim a call may start; what has not started by then is released. */
+export const startWindowMs = 5_000;
+
+/** How long a claim lasts: longer than the start window, a call (15 s) and recording it. */
+export const leaseMs = 30_000;
+
 /** The waits after the 1st, 2nd, … failed attempt of an event; after the last one the delivery has failed. */
 export const schedule = [
   5 * second,

@@ -4,8 +4,9 @@ import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { cutScan } from '../../platform/db/pages.ts';
 import { isCovered } from '../coverage.ts';
 import { notificationOf } from '../notifications/of-delivery.ts';
+import type { DeliveryKey } from './delivery.ts';
+import { allWebhooks } from './due.ts';
 import type { Attempt } from './policy.ts';
-import type { DeliveryKey } from './queue.ts';
 import {
   type About,
   aboutOf,
@@ -17,7 +18,6 @@ import {
   selectDeliveries,
 } from './read.ts';
 import type { Receiver } from './receivers.ts';
-import { allWebhooks } from './sweep.ts';
 
 /** A delivery with all its attempts. */
 export type Delivery = ListedDelivery & {

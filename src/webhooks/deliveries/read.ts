@@ -17,8 +17,7 @@ import {
   type NotificationType,
   typeOfLevel,
 } from '../notifications/types.ts';
-import { leaseMs } from './claim.ts';
-import type { Attempt, statuses } from './policy.ts';
+import { type Attempt, leaseMs, type statuses } from './policy.ts';
 import { DeliveryListQuery, type DeliverySummary } from './schema.ts';
 
 /** A delivery as all lists have it. Times are milliseconds since 1970. */

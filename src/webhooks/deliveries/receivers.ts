@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, refuseUnless, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { type Filters, filtersOf } from '../filters.ts';
-import { windowOf } from './claim.ts';
 import type { Attempt } from './policy.ts';
+import { windowOf } from './window.ts';
 
 /** The state of a webhook's receiver and its limits. Times are milliseconds since 1970. */
 export type Receiver = {

@@ -1,15 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import { change, type Database, statement } from '../../platform/db/database.ts';
+import { change, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { invalid } from '../../platform/errors.ts';
 import { send } from '../../platform/queue.ts';
 import { typeOf } from '../notifications/of-delivery.ts';
 import { noteWebhook } from '../stored.ts';
+import { allowProbe } from './circuit.ts';
+import type { DeliveryKey } from './delivery.ts';
 import { giveUpAfterMs, maxReplayedPerCall, webhookIsPaused } from './policy.ts';
 import { findDelivery } from './queries.ts';
-import { type DeliveryKey, wakeOf } from './queue.ts';
+import { wakeOf } from './queue.ts';
 
 /**
  * Which finished deliveries of a webhook to replay: missed ones, which failed or were cancelled, or delivered ones as
@@ -218,7 +220,3 @@ const isReplayable: SQL = sql`(d.status <> 'pending' and exists (
   where wc.connection_id = coalesce(d.connection_id, (
       select connection_id from notifications n where n.event_id = d.event_id and n.level = d.level))
     and wc.webhook_id = d.webhook_id and wc.notification_types & ${typeOf()}))`;
-
-/** Lets a call through an open circuit at once. */
-export const allowProbe = (db: Database, webhook: SQL, now: number) =>
-  statement(db)`update webhook_health set open_until = ${now} where webhook_id = ${webhook}`;

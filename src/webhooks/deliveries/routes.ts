@@ -5,8 +5,8 @@ import { Refusal } from '../../platform/errors.ts';
 import { readNothing } from '../../platform/http/body.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { ok } from '../../platform/http/envelope.ts';
+import type { DeliveryKey } from './delivery.ts';
 import { findDelivery, webhookOfDelivery } from './queries.ts';
-import type { DeliveryKey } from './queue.ts';
 import { readDeliveries, summaryOf } from './read.ts';
 import { replayOne, sendNow } from './replay.ts';
 

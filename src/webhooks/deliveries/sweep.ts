@@ -1,18 +1,18 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { openDatabase, statement, transaction } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
-import { firstIdAtSql } from '../../platform/db/id-sql.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { type Budget, inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { deleteNotifications } from '../notifications/remove.ts';
-import { dueDeliveries, leaseMs } from './claim.ts';
 import { countFailed } from './counts.ts';
-import { circuitAfter, giveUpAfterMs } from './policy.ts';
-import { type DeliveryKey, wakeOf } from './queue.ts';
+import { allWebhooks, dueDeliveries, pendingWebhooks } from './due.ts';
+import { listAbandoned, selectAbandoned } from './first-claim.ts';
+import { circuitAfter, giveUpAfterMs, leaseMs } from './policy.ts';
+import { wakeOf } from './queue.ts';
 
 const maxWebhooks = 5000;
 const maxFanOuts = 100;
@@ -22,46 +22,6 @@ const accidentLateMs = 5 * 60_000;
 
 /** How long a message about new work may be under way. */
 const graceMs = 5_000;
-
-/** `hooks`: each webhook that has deliveries in a range of an index, by one seek each. */
-const webhooksWith = (range: SQL): SQL => sql`
-  recursive hooks (id) as (
-    select * from (select webhook_id from ${range} order by webhook_id limit 1)
-    union all
-    select (select min(webhook_id) from ${range} and webhook_id > hooks.id) from hooks where hooks.id is not null)`;
-
-/** `hooks`: each webhook that has pending deliveries. */
-export const pendingWebhooks: SQL = webhooksWith(
-  sql`deliveries indexed by deliveries_due where status = 'pending' and next_attempt_at is not null`,
-);
-
-/** `hooks`: each webhook that has deliveries, including deleted ones. */
-export const allWebhooks: SQL = webhooksWith(sql`deliveries where true`);
-
-/**
- * Deliveries claimed at creation and not recorded while their claims held: they are in no index. The last sweep found
- * older ones; two leases of overlap allow for transactions that end late.
- */
-const selectAbandoned = (db: Database, now: number) =>
-  statement<DeliveryKey>(db)`
-    with ${allWebhooks}
-    select d.webhook_id as webhookId, d.id from hooks cross join deliveries d on d.webhook_id = hooks.id and d.id < ${firstIdAt(now - leaseMs)}
-      and d.id >= coalesce((select ${firstIdAtSql(sql`looked_to`)} from sweeps), '')
-    where d.status = 'pending' and d.next_attempt_at is null limit ${rowsPerChunk}`;
-
-/** Indexes those as due. */
-export async function listAbandoned(db: Database, now: number): Promise<void> {
-  for (let found = 1; found > 0; ) {
-    const keys = await selectAbandoned(db, now);
-    found = keys.length;
-    if (found > 0)
-      await change(db)`
-        update deliveries set next_attempt_at = claimed_until - ${leaseMs}, claimed_until = 0
-        where (webhook_id, id) in (
-            select value->>'webhookId', value->>'id' from json_each(${JSON.stringify(keys)}))
-          and status = 'pending' and next_attempt_at is null`;
-  }
-}
 
 const head: SQL = sql`json_array(claimed_until, next_attempt_at, account_id)`;
 

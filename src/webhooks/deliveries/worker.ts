@@ -2,19 +2,14 @@ import { type Database, openDatabase, transaction } from '../../platform/db/data
 import { fairQueue, halfTheTime, othersAreActive } from '../../platform/fair-queue.ts';
 import type { AttemptLog, DeliveredLine } from '../../platform/log.ts';
 import { callsOf } from './calls.ts';
-import {
-  type ClaimedWebhook,
-  type ClaimRequest,
-  claimStatements,
-  type FirstClaim,
-  type Recorded,
-  readClaim,
-  startWindowMs,
-} from './claim.ts';
+import { reportOf } from './circuit.ts';
+import { type ClaimedWebhook, type ClaimRequest, claimStatements, readClaim } from './claim.ts';
 import { addTallies, attemptsIn, countOutcomes, noTally, tallyOf } from './counts.ts';
-import { paceMs } from './policy.ts';
+import type { Recorded } from './delivery.ts';
+import type { FirstClaim } from './first-claim.ts';
+import { paceMs, startWindowMs } from './policy.ts';
 import type { Wake } from './queue.ts';
-import { type RecordOptions, recordStatements, reportOf } from './record.ts';
+import { type RecordOptions, recordStatements } from './record.ts';
 
 /** How a worker ended: nothing was left to claim, its time was up, or the webhook was deleted. */
 export type WorkerEnd = {

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
-import { leaseMs } from '../../../src/webhooks/deliveries/claim.ts';
-import { firstWindow } from '../../../src/webhooks/deliveries/policy.ts';
+import { firstWindow, leaseMs } from '../../../src/webhooks/deliveries/policy.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { addRows, rows } from '../../support/rows.ts';
 import { minute } from '../../support/service.ts';

@@ -1,0 +1,39 @@
+import { type SQL, sql } from 'drizzle-orm';
+
+const priorities = { all: sql`(0, 1, 2, 3)`, accidents: sql`(0)`, events: sql`(1, 2, 3)` };
+
+/**
+ * A webhook's due deliveries, claimed or not, accidents first. With every priority named, SQLite reads them in index
+ * order and skips those that are not due.
+ */
+export const dueDeliveries = (
+  webhookId: SQL | string,
+  now: number,
+  which: keyof typeof priorities = 'all',
+): SQL => sql`
+  deliveries indexed by deliveries_due
+  where webhook_id = ${webhookId} and status = 'pending' and priority in ${priorities[which]}
+    and next_attempt_at <= ${now}
+  order by priority, next_attempt_at`;
+
+/** SQL for when the first pending delivery of a webhook is due after a time, or was; null if there is none. */
+export const firstDueOf = (webhookId: SQL, after = -1): SQL => sql`
+  (select min((select next_attempt_at from deliveries indexed by deliveries_due
+    where webhook_id = ${webhookId} and status = 'pending' and priority = p.value and next_attempt_at > ${after}
+    order by next_attempt_at limit 1))
+  from json_each('[0, 1, 2, 3]') p)`;
+
+/** `hooks`: each webhook that has deliveries in a range of an index, by one seek each. */
+const webhooksWith = (range: SQL): SQL => sql`
+  recursive hooks (id) as (
+    select * from (select webhook_id from ${range} order by webhook_id limit 1)
+    union all
+    select (select min(webhook_id) from ${range} and webhook_id > hooks.id) from hooks where hooks.id is not null)`;
+
+/** `hooks`: each webhook that has pending deliveries. */
+export const pendingWebhooks: SQL = webhooksWith(
+  sql`deliveries indexed by deliveries_due where status = 'pending' and next_attempt_at is not null`,
+);
+
+/** `hooks`: each webhook that has deliveries, including deleted ones. */
+export const allWebhooks: SQL = webhooksWith(sql`deliveries where true`);

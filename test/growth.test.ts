@@ -13,10 +13,10 @@ import { dayMs, hourMs } from '../src/platform/durations.ts';
 import { maxCredential } from '../src/providers/credential.ts';
 import { maxFeedsBytes } from '../src/providers/pull.ts';
 import { pruneRecordMails } from '../src/webhooks/alerts/records.ts';
-import { maxKeptBytes } from '../src/webhooks/deliveries/attempt.ts';
 import { maxNotificationBytes } from '../src/webhooks/deliveries/fan-out.ts';
-import { maxKeptAttempts } from '../src/webhooks/deliveries/record.ts';
-import { maxTokenBytes } from '../src/webhooks/deliveries/token-endpoint.ts';
+import { maxKeptBytes } from '../src/webhooks/deliveries/send/attempt.ts';
+import { maxKeptAttempts } from '../src/webhooks/deliveries/send/record.ts';
+import { maxTokenBytes } from '../src/webhooks/deliveries/send/token-endpoint.ts';
 import {
   leftOverNotifications,
   pruneNotifications,
@@ -64,7 +64,7 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   exports: { kept: 'at most 5 a day of an account, for 7 days (the guide Limits)' },
   deletions: { kept: 'deleted by their last step' },
   erased_drivers: { kept: 'one small row for each driver that operators erase' },
-  deliveries: { pruned: [] }, // seeks from webhook to webhook: test/webhooks/deliveries/trust.test.ts
+  deliveries: { pruned: [] }, // seeks from webhook to webhook: test/webhooks/deliveries/send/trust.test.ts
   changes: { pruned: [] }, // seeks from account to account: test/fleet/changes/feed.test.ts
   event_counts: { kept: 'a row for each hour and day of the last half year of an account' },
   event_counts_due: { kept: 'at most a row for each day of the last half year of an account' },

@@ -4,7 +4,7 @@ import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { Refusal } from '../platform/errors.ts';
 import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform/fair-queue.ts';
-import type { NewWork } from '../webhooks/deliveries/first-claim.ts';
+import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
 import { batchesOf } from './batches.ts';
 import { doubtsAbout } from './doubts.ts';

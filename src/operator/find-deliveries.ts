@@ -3,7 +3,7 @@ import { operatorIn } from '../accounts/owner.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
 import { openDatabase } from '../platform/db/database.ts';
 import { dayMs } from '../platform/durations.ts';
-import { type DeliveryOfEvent, deliveriesOf } from '../webhooks/deliveries/queries.ts';
+import { type DeliveryOfEvent, deliveriesOf } from '../webhooks/deliveries/read/find.ts';
 
 /** How many events and accidents of a VIN are followed, and how far back. */
 const maxEvents = 20;

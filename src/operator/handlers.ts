@@ -33,9 +33,9 @@ import {
   testChannel,
 } from '../webhooks/alerts/channels.ts';
 import { createConnection, uncovered } from '../webhooks/coverage.ts';
-import { findDelivery, listDeliveries, locateDelivery } from '../webhooks/deliveries/queries.ts';
-import { listReceivers } from '../webhooks/deliveries/receivers.ts';
-import { countReplayable, replay, replayOne, sendNow } from '../webhooks/deliveries/replay.ts';
+import { findDelivery, listDeliveries, locateDelivery } from '../webhooks/deliveries/read/find.ts';
+import { countReplayable, replay, replayOne, sendNow } from '../webhooks/deliveries/read/replay.ts';
+import { listReceivers } from '../webhooks/deliveries/receiver/health.ts';
 import { setPaused, setReceiverLimits } from '../webhooks/service.ts';
 import type { operations } from './api/operations.ts';
 import { showCell } from './cell.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { createdAtOf } from '../platform/db/ids.ts';
-import { countedHours, hourOf } from '../webhooks/deliveries/counts.ts';
+import { countedHours, hourOf } from '../webhooks/deliveries/read/counts.ts';
 import { levelsOf, type ServiceLevel, selectWaits } from '../webhooks/service-levels.ts';
 import { maxPendingCounted } from './api/operation.ts';
 import { checkHealth } from './health/service.ts';

@@ -9,8 +9,8 @@ import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
 import { rangeOf } from '../platform/query.ts';
 import { starter } from './deliveries/consumer.ts';
-import { countReplayable, replay } from './deliveries/replay.ts';
-import { ReplayInput, type ReplayOutcome } from './deliveries/schema.ts';
+import { countReplayable, replay } from './deliveries/read/replay.ts';
+import { ReplayInput, type ReplayOutcome } from './deliveries/read/schema.ts';
 import { fieldNames, pick } from './fields.ts';
 import { parseWebhook, TestInput, type WebhookOutput } from './schema.ts';
 import {

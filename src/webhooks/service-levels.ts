@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database, openDatabase, statement, transaction } from '../platform/db/database.ts';
 import { createdAtOf } from '../platform/db/ids.ts';
-import { countedHours, hourOf, promptMs, shownHours } from './deliveries/counts.ts';
 import { pendingWebhooks } from './deliveries/due.ts';
+import { countedHours, hourOf, promptMs, shownHours } from './deliveries/read/counts.ts';
 import { addHistograms, bucketOf, type Histogram, percentile } from './latency.ts';
 import { isFirst } from './notifications/of-delivery.ts';
 

@@ -103,11 +103,11 @@ export function mixedImports(files: SourceFile[], projectsOf: ProjectsOf): strin
   );
 }
 
-/** A table is written by one feature; the others ask that feature. */
+/** A table is written by one feature, a folder of a room with all in it; the others ask that feature. */
 export function sharedTables(files: SourceFile[]): string[] {
   const writers = new Map<string, Map<string, string>>();
   for (const { path, text } of files) {
-    const feature = /^src\/(.+)\/[^/]+$/.exec(path)?.[1];
+    const feature = /^src\/([^/]+(?:\/[^/]+)?)\//.exec(path)?.[1];
     if (!feature || /^(?:cli|dev|docs)\b/.test(feature)) continue;
     for (const table of tablesWritten(text))
       writers.set(table, new Map(writers.get(table)).set(feature, path));

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
 import { openDatabase, transaction } from '../../src/platform/db/database.ts';
-import { claimStatements, readClaim } from '../../src/webhooks/deliveries/claim.ts';
+import { claimStatements, readClaim } from '../../src/webhooks/deliveries/send/claim.ts';
 import { rows } from './rows.ts';
 
 export type DeliveryRow = {

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { authorizer } from '../../src/webhooks/deliveries/access-token.ts';
+import { authorizer } from '../../src/webhooks/deliveries/send/access-token.ts';
 import { sealClient } from '../../src/webhooks/oauth.ts';
 import { importKey, signatureHeaders } from '../../src/webhooks/signing.ts';
 import { attempted, deliveriesOf, settled } from '../support/deliveries.ts';

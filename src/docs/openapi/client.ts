@@ -9,7 +9,12 @@ import {
 import { lists } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { Health } from '../../operator/api/service.ts';
-import { DeliverySummary, LastAnswer, ReplayInput, ReplayOutcome } from '../../webhooks/deliveries/schema.ts';
+import {
+  DeliverySummary,
+  LastAnswer,
+  ReplayInput,
+  ReplayOutcome,
+} from '../../webhooks/deliveries/read/schema.ts';
 import { Filters } from '../../webhooks/filters.ts';
 import {
   AccidentDelivery,

@@ -1,5 +1,5 @@
 import { retries, webhookIsPaused } from '../../webhooks/deliveries/policy.ts';
-import { deliveryFilters } from '../../webhooks/deliveries/schema.ts';
+import { deliveryFilters } from '../../webhooks/deliveries/read/schema.ts';
 import { type Json, ref } from './components.ts';
 import { bodyOf, type Operation } from './document.ts';
 import { idParameter, pageParameters, query, rangeParameters, unknownId } from './lists.ts';

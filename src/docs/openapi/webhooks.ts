@@ -1,6 +1,6 @@
 import { urlProblems } from '../../webhooks/address.ts';
 import { maxReplayedPerCall, webhookIsPaused } from '../../webhooks/deliveries/policy.ts';
-import { ReplayInput } from '../../webhooks/deliveries/schema.ts';
+import { ReplayInput } from '../../webhooks/deliveries/read/schema.ts';
 import { unmatchable } from '../../webhooks/filters.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { TestInput, WebhookInput } from '../../webhooks/schema.ts';

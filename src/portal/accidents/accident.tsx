@@ -7,7 +7,7 @@ import { Refusal } from '../../platform/errors.ts';
 import { Line } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { findReport } from '../../providers/report.ts';
-import { deliveriesOf } from '../../webhooks/deliveries/queries.ts';
+import { deliveriesOf } from '../../webhooks/deliveries/read/find.ts';
 import { NobodyNotified } from '../connections/health.tsx';
 import { WhoWasNotified } from '../events/event.tsx';
 import { TripLink, tripAt } from '../fleet/trips.tsx';

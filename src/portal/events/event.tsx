@@ -3,7 +3,7 @@ import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { may } from '../../platform/roles.ts';
 import { briefly, duration } from '../../webhooks/alerts/words.ts';
-import { type DeliveryOfEvent, deliveriesOf, maxOfEvent } from '../../webhooks/deliveries/queries.ts';
+import { type DeliveryOfEvent, deliveriesOf, maxOfEvent } from '../../webhooks/deliveries/read/find.ts';
 import { EVENT_LEVEL, levelNames } from '../../webhooks/notifications/types.ts';
 import { TripLink } from '../fleet/trips.tsx';
 import { Icon } from '../ui/icons.tsx';

@@ -3,7 +3,7 @@ import { findAny } from '../../fleet/find.ts';
 import { findByName, listByName, type NamedItem } from '../../fleet/names.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
-import { webhookOfDelivery } from '../../webhooks/deliveries/queries.ts';
+import { webhookOfDelivery } from '../../webhooks/deliveries/read/find.ts';
 import { typedIn } from '../ui/browse.tsx';
 import { LinkButton } from '../ui/buttons.tsx';
 import { capital } from '../ui/format.ts';

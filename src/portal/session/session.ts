@@ -14,7 +14,7 @@ import { Refusal } from '../../platform/errors.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { limit } from '../../platform/http/limits.ts';
 import { cookieOptions, sessionCookie, sessionCookieOf } from '../../platform/http/session-cookie.ts';
-import { countedHours } from '../../webhooks/deliveries/counts.ts';
+import { countedHours } from '../../webhooks/deliveries/read/counts.ts';
 import { type Attention, attentionOf } from './attention.ts';
 import { roleFor } from './rights.ts';
 

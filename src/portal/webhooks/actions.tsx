@@ -10,7 +10,7 @@ import {
   type ReplaySelection,
   replay,
   replayableMs,
-} from '../../webhooks/deliveries/replay.ts';
+} from '../../webhooks/deliveries/read/replay.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
 import { deleteWebhook, rotateSecret, setPaused, updateWebhook } from '../../webhooks/service.ts';
 import { madeUp, sendTest } from '../../webhooks/simulate.ts';

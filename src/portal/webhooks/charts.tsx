@@ -1,6 +1,6 @@
 import { hourMs } from '../../platform/durations.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
-import { addTallies, type HourTally, shownHours } from '../../webhooks/deliveries/counts.ts';
+import { addTallies, type HourTally, shownHours } from '../../webhooks/deliveries/read/counts.ts';
 import { percentile } from '../../webhooks/latency.ts';
 import { Chart, Legend, type Series } from '../ui/chart.tsx';
 import { Panel, Segment } from '../ui/parts.tsx';

@@ -1,13 +1,13 @@
 import type { Child } from 'hono/jsx';
 import { briefly, duration } from '../../webhooks/alerts/words.ts';
+import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
 import {
   type BrowsedDelivery,
   type BrowseQuery,
   maxCounted,
   type StateCounts,
   type WebhookActivity,
-} from '../../webhooks/deliveries/activity.ts';
-import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
+} from '../../webhooks/deliveries/read/activity.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { cappedCount } from '../ui/format.ts';

@@ -1,8 +1,6 @@
 import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { failureDescription } from '../../webhooks/alerts/words.ts';
-import { maxCounted, type WebhookActivity, webhookActivity } from '../../webhooks/deliveries/activity.ts';
-import { addTallies, shownHours, type Tally } from '../../webhooks/deliveries/counts.ts';
 import {
   circuitAfter,
   circuitLongestMs,
@@ -11,7 +9,13 @@ import {
   statuses,
   widestWindow,
 } from '../../webhooks/deliveries/policy.ts';
-import type { Receiver } from '../../webhooks/deliveries/receivers.ts';
+import {
+  maxCounted,
+  type WebhookActivity,
+  webhookActivity,
+} from '../../webhooks/deliveries/read/activity.ts';
+import { addTallies, shownHours, type Tally } from '../../webhooks/deliveries/read/counts.ts';
+import type { Receiver } from '../../webhooks/deliveries/receiver/health.ts';
 import { percentile } from '../../webhooks/latency.ts';
 import { ACCIDENT, EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
 import type { OAuth } from '../../webhooks/oauth.ts';

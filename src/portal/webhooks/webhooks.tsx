@@ -2,10 +2,14 @@ import type { Child } from 'hono/jsx';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { counted, duration } from '../../webhooks/alerts/words.ts';
-import { listActivity, maxCountedInList, type WebhookSummary } from '../../webhooks/deliveries/activity.ts';
-import { addTallies, type Tally } from '../../webhooks/deliveries/counts.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
-import type { Receiver } from '../../webhooks/deliveries/receivers.ts';
+import {
+  listActivity,
+  maxCountedInList,
+  type WebhookSummary,
+} from '../../webhooks/deliveries/read/activity.ts';
+import { addTallies, type Tally } from '../../webhooks/deliveries/read/counts.ts';
+import type { Receiver } from '../../webhooks/deliveries/receiver/health.ts';
 import { percentile } from '../../webhooks/latency.ts';
 import { WebhookUrl } from '../ui/allowed.tsx';
 import { LinkButton } from '../ui/buttons.tsx';

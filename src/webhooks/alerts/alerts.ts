@@ -6,7 +6,7 @@ import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import type { MailPart } from '../../platform/mail.ts';
 import { minuteOf } from '../../platform/times.ts';
 import { circuitLongestMs, giveUpAfterMs } from '../deliveries/policy.ts';
-import { type AlertKind, noteNotified } from '../deliveries/receivers.ts';
+import { type AlertKind, noteNotified } from '../deliveries/receiver/health.ts';
 import { type Alert, portalOf, queueAlerts } from './messages.ts';
 import { counted, failureDescription } from './words.ts';
 

@@ -3,8 +3,8 @@ import { change, type Database, openDatabase } from '../../platform/db/database.
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { withoutRecipient } from '../notifications/remove.ts';
 import { allWebhooks } from './due.ts';
-import { claimedUntil } from './first-claim.ts';
 import { leaseMs, startWindowMs } from './policy.ts';
+import { claimedUntil } from './send/first-claim.ts';
 
 /**
  * Cancels the pending deliveries of deleted or stopped webhooks, except those in flight: their worker finds the webhook

@@ -2,13 +2,13 @@ import { fairQueue, othersAreActive } from '../../platform/fair-queue.ts';
 import { attemptLog, described, fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { cancelPending } from './cancel.ts';
-import { probeSooner } from './circuit.ts';
 import { continueFanOut } from './fan-out.ts';
-import type { FirstClaim, NewWork } from './first-claim.ts';
 import { accidentRetryMs, callTimeoutMs, circuitAfter } from './policy.ts';
 import type { DeliveryMessage, Wake } from './queue.ts';
-import { nextDueAt, wakeAt } from './timers.ts';
-import { runWorker, type WorkerBudget, type WorkerEnd } from './worker.ts';
+import { probeSooner } from './receiver/circuit.ts';
+import { nextDueAt, wakeAt } from './receiver/timers.ts';
+import type { FirstClaim, NewWork } from './send/first-claim.ts';
+import { runWorker, type WorkerBudget, type WorkerEnd } from './send/worker.ts';
 
 /**
  * A call may start as long as its 15 s, and two more to record it, fit into the 30 s that Workers allows background

@@ -15,11 +15,11 @@ import {
 } from '../notifications/insert.ts';
 import { filterable, isLetThrough } from '../notifications/pass.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
-import { holdLevels } from './accident-order.ts';
 import { dueDeliveries } from './due.ts';
-import { isClaimed, readyWebhook, selectClaimedAtOnce } from './first-claim.ts';
 import { leaseMs, priorityOf } from './policy.ts';
 import { wakeOf } from './queue.ts';
+import { holdLevels } from './send/accident-order.ts';
+import { isClaimed, readyWebhook, selectClaimedAtOnce } from './send/first-claim.ts';
 
 /** The most deliveries that the transaction of an ingest call creates, and each that follows it. */
 const maxInFirst = 2000;

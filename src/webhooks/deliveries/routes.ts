@@ -6,9 +6,9 @@ import { readNothing } from '../../platform/http/body.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { ok } from '../../platform/http/envelope.ts';
 import type { DeliveryKey } from './delivery.ts';
-import { findDelivery, webhookOfDelivery } from './queries.ts';
-import { readDeliveries, summaryOf } from './read.ts';
-import { replayOne, sendNow } from './replay.ts';
+import { findDelivery, webhookOfDelivery } from './read/find.ts';
+import { readDeliveries, summaryOf } from './read/list.ts';
+import { replayOne, sendNow } from './read/replay.ts';
 
 export const deliveryRoutes = new Hono<App>()
   .get('/deliveries', authenticate('api'), list)

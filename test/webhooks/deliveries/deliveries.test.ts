@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { callsOf } from '../../../src/webhooks/deliveries/calls.ts';
 import type { Claimed } from '../../../src/webhooks/deliveries/delivery.ts';
 import { leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/policy.ts';
+import { callsOf } from '../../../src/webhooks/deliveries/send/calls.ts';
 import { attempted, claim, makeDue, settled, unattempted } from '../../support/deliveries.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { addRows, rows } from '../../support/rows.ts';

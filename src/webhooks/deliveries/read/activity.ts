@@ -1,0 +1,188 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { validate as isUuid } from 'uuid';
+import { vinOf } from '../../../fleet/lists/vin.ts';
+import { decodeCursor, encodeCursor } from '../../../platform/db/cursor.ts';
+import { type Database, statement } from '../../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../../platform/db/guard.ts';
+import { cutScan, maxScanned } from '../../../platform/db/pages.ts';
+import { following, type Slice, type SliceQuery, sliceOf } from '../../../platform/db/slices.ts';
+import { webhooks } from '../../../platform/db/tables.ts';
+import type { NotificationType } from '../../notifications/types.ts';
+import { firstDueOf } from '../due.ts';
+import { asReceiver, type Receiver, selectReceivers } from '../receiver/health.ts';
+import { countedHours, type HourTally, inHours, selectHours, shownHours } from './counts.ts';
+import {
+  type About,
+  aboutOf,
+  asListed,
+  type ListedDelivery,
+  type ListedState,
+  selectDeliveries,
+} from './list.ts';
+import { ownWebhook } from './replay.ts';
+
+/** How many deliveries of a webhook are in each state; `maxCounted` means that many or more. */
+export type StateCounts = {
+  retrying: number;
+  failed: number;
+  waiting: number;
+  /** When the next one is due (milliseconds since 1970), or was; null if none waits. */
+  nextAt: number | null;
+};
+export const maxCounted = 500;
+export const maxCountedInList = 100;
+
+/** The deliveries of a webhook's page; hours are those of 30 days, oldest first. */
+export type WebhookActivity = {
+  hours: HourTally[];
+  receiver: Receiver | undefined;
+  counts: StateCounts;
+  /** A part of them; `next` is where the next one begins. It can be short and still have a next one. */
+  part: { deliveries: BrowsedDelivery[]; next?: string };
+  /** The names of its first connections; more than five means that there are more. */
+  connections: string[];
+};
+
+/** A delivery of its page; `about` is null past retention, or while its connection is being deleted. */
+export type BrowsedDelivery = ListedDelivery & { about: About | null };
+
+/** Which of them: in a state, of a type, from a place on, or those found by a text. */
+export type BrowseQuery = {
+  state?: ListedState | undefined;
+  type?: NotificationType | undefined;
+  before?: string | undefined;
+  search?: string | undefined;
+  limit: number;
+};
+
+const namedConnections = 6;
+
+/** How many deliveries a search finds, and among how many. */
+export const maxFound = 60;
+const maxLookedAt = 5000;
+
+/** How many of the newest events and accidents of a VIN a search looks for. */
+const maxOfVin = 20;
+const maxVehicles = 50;
+
+/**
+ * The activity of one of the account's webhooks, in one round trip: at most 720 counters, 500 index entries for each of
+ * three states, and a part of its deliveries, newest first and pending ones as due, or those that `search` finds.
+ */
+export async function webhookActivity(
+  env: Env,
+  caller: Caller,
+  webhookId: string,
+  { search, state, before, type, limit }: BrowseQuery,
+): Promise<WebhookActivity> {
+  const now = Date.now();
+  const own = ownWebhook(caller, webhookId);
+  const identity = JSON.stringify([webhookId, state, type]);
+  const read = search
+    ? { events: eventsFoundBy(caller, webhookId, search.trim()), limit: maxFound, most: maxLookedAt }
+    : { state, type, place: before === undefined ? undefined : decodeCursor(before, identity), limit };
+  const [rows, hours, [receiver], [counts], connections] = await asCaller(env, caller, (db) => [
+    selectDeliveries<{ about: string | null }>(
+      db,
+      caller,
+      { webhookId, newestFirst: true, ...read },
+      (shown) => sql`, iif(${shown}, ${aboutOf}, null) as about`,
+    ),
+    selectHours(db, sql`select ${own} as id`, countedHours, now),
+    selectReceivers(db, sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`, now),
+    selectCounts(db, own),
+    statement<{ name: string }>(db)`select coalesce(c.name, c.tsp) as name from webhook_connections wc
+            cross join connections c on c.id = wc.connection_id
+            where wc.webhook_id = ${own} and c.account_id = ${caller.accountId} limit ${namedConnections}`,
+  ]);
+  const { page, end } = cutScan(rows, read.limit, search ? maxLookedAt : maxScanned);
+  return {
+    hours: inHours(hours, countedHours, now),
+    receiver: receiver && asReceiver(receiver),
+    connections: connections.map(({ name }) => name),
+    counts: counts ?? { retrying: 0, failed: 0, waiting: 0, nextAt: null },
+    part: {
+      deliveries: page.map((row) => ({ ...asListed(row), about: JSON.parse(row.about ?? 'null') })),
+      ...(end && !search && { next: encodeCursor(JSON.parse(end.at), identity) }),
+    },
+  };
+}
+
+/**
+ * SQL for the events and accidents whose deliveries a Delivery-Id, event id or VIN finds. By VIN, the newest events of
+ * each of the account's vehicles with it, and its accidents among the account's newest 1,000.
+ */
+function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): SQL {
+  const id = text.toLowerCase();
+  const vin = vinOf(text) || text;
+  if (isUuid(id))
+    return sql`select ${id} union select event_id from deliveries where webhook_id = ${webhookId} and id = ${id}`;
+  return sql`
+    select e.value from (
+      select id from vehicles where account_id = ${accountId} and vin = ${vin} limit ${maxVehicles}) v
+    cross join json_each((select json_group_array(id) from (
+      select id from safety_events where vehicle_id = v.id order by started_at desc limit ${maxOfVin}))) e
+    union all
+    select * from (select id from (
+      select id, vin from accidents where account_id = ${accountId} order by event_time desc limit ${maxScanned})
+    where vin = ${vin} limit ${maxOfVin})`;
+}
+
+const selectCounts = (db: Database, ownWebhook: SQL) =>
+  statement<StateCounts>(db)`
+    select
+      (select count(*) from (select 1 from deliveries indexed by deliveries_retrying
+        where webhook_id = w.id and status = 'pending' and attempts > 0 limit ${maxCounted})) as retrying,
+      (select count(*) from (select 1 from deliveries indexed by deliveries_failed
+        where webhook_id = w.id and status = 'failed' limit ${maxCounted})) as failed,
+      ${waitingOf(maxCounted)} as waiting,
+      ${firstDueOf(sql`w.id`)} as nextAt
+    from (select ${ownWebhook} as id) w`;
+
+const waitingOf = (most: number): SQL => sql`
+  (select count(*) from (select 1 from deliveries indexed by deliveries_due
+    where webhook_id = w.id and status = 'pending' and next_attempt_at is not null limit ${most}))`;
+
+/** A webhook in the list; hours are the last 24, oldest first. A count of 100 means that or more. */
+export type WebhookSummary = Listed & { receiver: Receiver; hours: HourTally[] };
+
+type Listed = {
+  id: string;
+  createdAt: number;
+  name: string | null;
+  url: string;
+  connections: number;
+  waiting: number;
+};
+
+/** A part of the account's webhooks, oldest first, in one round trip: some 130 rows for each. */
+export async function listActivity(
+  env: Env,
+  caller: Caller,
+  slice: SliceQuery,
+): Promise<Slice<WebhookSummary>> {
+  const now = Date.now();
+  const after = following(webhooks, slice);
+  const which = sql`select id, created_at from webhooks where account_id = ${caller.accountId}
+    ${after ? sql`and ${after}` : sql.empty()} order by created_at, id limit ${slice.limit + 1}`;
+  const [found, hours] = await asCaller(env, caller, (db) => [
+    selectReceivers<Listed>(
+      db,
+      sql`w.id in (select id from (${which}))`,
+      now,
+      sql`, w.created_at as createdAt, w.name, ${waitingOf(maxCountedInList)} as waiting,
+        (select count(*) from (select 1 from webhook_connections where webhook_id = w.id limit 2)) as connections`,
+    ),
+    selectHours(db, which, shownHours, now),
+  ]);
+  const summaries = found.map((row) => ({
+    ...row,
+    receiver: asReceiver(row),
+    hours: inHours(
+      hours.filter(({ webhookId }) => webhookId === row.id),
+      shownHours,
+      now,
+    ),
+  }));
+  return sliceOf(summaries, slice);
+}

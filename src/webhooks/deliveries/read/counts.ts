@@ -1,0 +1,175 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, jsonList, statement } from '../../../platform/db/database.ts';
+import { createdAtOf } from '../../../platform/db/ids.ts';
+import { hourMs } from '../../../platform/durations.ts';
+import { addHistograms, bucketOf, type Histogram, never } from '../../latency.ts';
+import { isFirst } from '../../notifications/of-delivery.ts';
+import { ACCIDENT } from '../../notifications/types.ts';
+import type { Claimed, Recorded } from '../delivery.ts';
+import type { Attempt } from '../policy.ts';
+
+/**
+ * A webhook's deliveries in some time: how many were delivered or failed for good, how many attempts failed and will be
+ * repeated, and how long responses took. `waits`: see `waitsOf`.
+ */
+export type Tally = {
+  delivered: number;
+  failed: number;
+  retried: number;
+  responseTimes: Histogram;
+  waits: Histogram;
+};
+
+export const noTally: Tally = { delivered: 0, failed: 0, retried: 0, responseTimes: {}, waits: {} };
+
+/** A tally of one hour since 1970. */
+export type HourTally = Tally & { hour: number };
+
+/** How many hours a page shows, including this one, and how many are kept: 30 days. */
+export const shownHours = 24;
+export const countedHours = 720;
+
+export const hourOf = (ms: number): number => Math.floor(ms / hourMs);
+
+/** How these outcomes will be counted. */
+export const tallyOf = (outcomes: Recorded[]): Tally =>
+  addTallies(
+    outcomes.map(({ key, status, attempt }) => {
+      if (!attempt) return noTally;
+      const hasResponded = attempt.status !== undefined || attempt.result === 'timeout';
+      return {
+        delivered: Number(status === 'delivered'),
+        failed: Number(status === 'failed'),
+        retried: Number(status === 'pending'),
+        responseTimes: hasResponded ? { [bucketOf(attempt.durationMs)]: 1 } : {},
+        waits: key.first ? waitsOf(key, status, attempt) : {},
+      };
+    }),
+  );
+
+/** Accidents should be attempted within this time. */
+export const promptMs = 5_000;
+
+/**
+ * How long a delivery waited since its notification was received: until the first attempt, and until success, which a
+ * failed one never had. Counted by names such as `af12`: a for accidents or e for events, f for the first attempt or s
+ * for success, and the bucket; `a5` and `e5` are those first attempted within 5 s.
+ */
+function waitsOf({ id, type, attempts }: Claimed, status: Recorded['status'], attempt: Attempt): Histogram {
+  const of = type === ACCIDENT ? 'a' : 'e';
+  const waitedMs = attempt.at - createdAtOf(id);
+  return {
+    ...(attempts === 0 && { [`${of}f${bucketOf(waitedMs)}`]: 1 }),
+    ...(attempts === 0 && waitedMs <= promptMs && { [`${of}5`]: 1 }),
+    ...(status === 'delivered' && { [`${of}s${bucketOf(waitedMs + attempt.durationMs)}`]: 1 }),
+    ...(status === 'failed' && { [`${of}s${never}`]: 1 }),
+  };
+}
+
+/** Adds to a counter; an hour replaces the one 30 days before it. */
+const addedUp = ({ responseTimes, waits }: { responseTimes: object; waits: object }) => sql`
+  delivered = iif(hour = excluded.hour, delivered, 0) + excluded.delivered,
+  failed = iif(hour = excluded.hour, failed, 0) + excluded.failed,
+  retried = iif(hour = excluded.hour, retried, 0) + excluded.retried,
+  response_times = iif(hour = excluded.hour, ${added('response_times', responseTimes)}, excluded.response_times),
+  waits = iif(hour = excluded.hour, ${added('waits', waits)}, excluded.waits),
+  noticed = iif(hour = excluded.hour, noticed, 0),
+  hour = excluded.hour`;
+
+/** Adds these counts to the row's, key by key: D1 would bill iterating over JSON as reading rows. */
+function added(column: 'response_times' | 'waits', counts: object): SQL {
+  const set = Object.keys(counts).map((name) => {
+    if (!/^\w+$/.test(name)) throw new Error('The name of a counter stands in SQL');
+    const path = `'$."${name}"'`;
+    return `, ${path}, coalesce(${column} ->> ${path}, 0) + excluded.${column} ->> ${path}`;
+  });
+  return set.length > 0 ? sql.raw(`json_set(${column}${set.join('')})`) : sql.raw(column);
+}
+
+/** How many attempts a tally counts. */
+export const attemptsIn = ({ delivered, failed, retried }: Tally): number => delivered + failed + retried;
+
+/**
+ * Adds a tally to the current hour of a webhook: writes one row, or none for a deleted webhook. With `claim`, a delivery
+ * that the rest of the transaction records, only while that is still claimed: recording a batch twice counts it once.
+ */
+export function countOutcomes(
+  db: Database,
+  webhookId: string,
+  { delivered, failed, retried, responseTimes, waits }: Tally,
+  claim: { id: string; claimedUntil: number } | undefined,
+  now: number,
+) {
+  const hour = hourOf(now);
+  const isNew = claim
+    ? sql`exists (select 1 from deliveries where webhook_id = w.id and id = ${claim.id}
+        and status = 'pending' and claimed_until = ${claim.claimedUntil})`
+    : sql`true`;
+  return statement(db)`
+    insert into webhook_hours (webhook_id, slot, hour, delivered, failed, retried, response_times, waits)
+    select w.id, ${hour % countedHours}, ${hour}, ${delivered}, ${failed}, ${retried}, ${JSON.stringify(responseTimes)},
+      ${JSON.stringify(waits)}
+    from webhooks w where w.id = ${webhookId} and ${isNew}
+    on conflict (webhook_id, slot) do update set ${addedUp({ responseTimes, waits })}`;
+}
+
+/**
+ * SQL that counts deliveries that fail without an attempt, which `which` selects by `webhook_id`. Runs before the
+ * update that fails them, in the same transaction.
+ */
+export const countFailed = (which: SQL, now: number): SQL => sql`
+  insert into webhook_hours (webhook_id, slot, hour, delivered, failed, waits)
+  select w.id, ${hourOf(now) % countedHours}, ${hourOf(now)}, 0, c.failed, c.waits
+  from (
+    select d.webhook_id, count(*) as failed, json_object(${sql.join(
+      Object.entries(endedUnattempted).map(([name, is]) => sql`${name}, total(${is} and ${isFirst(sql`d`)})`),
+      sql`, `,
+    )}) as waits
+    from (${which}) f cross join deliveries d on d.webhook_id = f.webhook_id and d.id = f.id
+    group by d.webhook_id) c
+  cross join webhooks w on w.id = c.webhook_id
+  where true
+  on conflict (webhook_id, slot) do update set ${addedUp({ responseTimes: {}, waits: endedUnattempted })}`;
+
+/** How waits of deliveries that fail without an attempt are counted: none was delivered, some never attempted. */
+const endedUnattempted = {
+  [`as${never}`]: sql`d.priority = 0`,
+  [`es${never}`]: sql`d.priority > 0`,
+  [`af${never}`]: sql`d.priority = 0 and d.attempts = 0`,
+  [`ef${never}`]: sql`d.priority > 0 and d.attempts = 0`,
+};
+
+/** A counter as D1 returns it. */
+type CountedHour = Omit<HourTally, 'responseTimes' | 'waits'> & { webhookId: string; responseTimes: string };
+
+/** The statement that selects the last hours of these webhooks (a query of ids): at most `count` counters each. */
+export function selectHours(db: Database, webhookIds: SQL, count: number, now: number) {
+  const first = hourOf(now) - count + 1;
+  const slots = Array.from({ length: count }, (_, i) => (first + i) % countedHours);
+  const range = count < countedHours ? sql`and c.slot in ${jsonList(slots)}` : sql.empty();
+  return statement<CountedHour>(db)`
+    select c.webhook_id as webhookId, c.hour, c.delivered, c.failed, c.retried, c.response_times as responseTimes
+    from (${webhookIds}) w cross join webhook_hours c on c.webhook_id = w.id and c.hour >= ${first} ${range}`;
+}
+
+/** The last hours of a webhook, oldest first, empty where nothing was counted. */
+export function inHours(counted: CountedHour[], count: number, now: number): HourTally[] {
+  const first = hourOf(now) - count + 1;
+  const found = new Map(counted.map((row) => [row.hour, row]));
+  return Array.from({ length: count }, (_, i) => {
+    const row = found.get(first + i);
+    const responseTimes = JSON.parse(row?.responseTimes ?? '{}');
+    return { ...noTally, ...row, hour: first + i, responseTimes };
+  });
+}
+
+export const addTallies = (tallies: Tally[]): Tally => ({
+  delivered: total(tallies, 'delivered'),
+  failed: total(tallies, 'failed'),
+  retried: total(tallies, 'retried'),
+  responseTimes: addHistograms(tallies.map(({ responseTimes }) => responseTimes)),
+  waits: addHistograms(tallies.map(({ waits }) => waits)),
+});
+
+const total = (tallies: Tally[], of: 'delivered' | 'failed' | 'retried'): number =>
+  tallies.reduce((sum, tally) => sum + tally[of], 0);

@@ -1,0 +1,222 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { config } from '../../../platform/config.ts';
+import { change, statement } from '../../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../../platform/db/guard.ts';
+import { firstIdAt } from '../../../platform/db/ids.ts';
+import { invalid } from '../../../platform/errors.ts';
+import { send } from '../../../platform/queue.ts';
+import { typeOf } from '../../notifications/of-delivery.ts';
+import { noteWebhook } from '../../stored.ts';
+import type { DeliveryKey } from '../delivery.ts';
+import { giveUpAfterMs, maxReplayedPerCall, webhookIsPaused } from '../policy.ts';
+import { wakeOf } from '../queue.ts';
+import { allowProbe } from '../receiver/circuit.ts';
+import { findDelivery } from './find.ts';
+
+/**
+ * Which finished deliveries of a webhook to replay: missed ones, which failed or were cancelled, or delivered ones as
+ * well; created in a time span (milliseconds since 1970), and after the delivery `after`; or only the one with this
+ * `id`.
+ */
+export type ReplaySelection = {
+  since?: number | undefined;
+  until?: number | undefined;
+  includeDelivered?: boolean | undefined;
+  after?: string | undefined;
+  id?: string;
+};
+
+/** What a call has replayed; if there are more, `next` is the delivery to continue `after`. */
+export type Replayed = { replayed: number; more: boolean; next?: string };
+
+/**
+ * How many deliveries a replay would send, among as many as a call checks: with `more` there are others. `tooOld` counts
+ * those excluded by age, up to as many.
+ */
+export type ReplayCount = { count: number; more: boolean; tooOld: number };
+
+/** How many a transaction replays, so that it does not block D1 for long. */
+const replayedPerChunk = 1000;
+
+/** How long before the end of retention a delivery can no longer be replayed, because it might be deleted first. */
+const marginMs = 2 * giveUpAfterMs;
+
+/** The age up to which a delivery can be replayed, in milliseconds. */
+export const replayableMs = (env: Env): number => Math.max(0, config(env).retentionMs - marginMs);
+
+/** Sorts after every id. */
+const END = '~';
+
+/**
+ * Counts what a call of `replay` would send of one of the account's webhooks.
+ *
+ * @throws Refusal: invalid, for an empty time span; unauthenticated, forbidden, unavailable
+ */
+export async function countReplayable(
+  env: Env,
+  caller: Caller,
+  webhookId: string,
+  selection: ReplaySelection,
+): Promise<ReplayCount> {
+  const { ids, tooOld } = idRanges(env, caller, webhookId, selection);
+  const [[found], [old]] = await asCaller(env, caller, (db) => [
+    statement<{ looked: number; count: number }>(db)`
+      select count(*) as looked, coalesce(sum(${isReplayable}), 0) as count
+      from (${candidates(ids, maxReplayedPerCall)}) d`,
+    statement<{ count: number }>(db)`
+      select coalesce(sum(status <> 'pending'), 0) as count from (${candidates(tooOld, maxReplayedPerCall)})`,
+  ]);
+  return {
+    count: found?.count ?? 0,
+    more: found?.looked === maxReplayedPerCall,
+    tooOld: old?.count ?? 0,
+  };
+}
+
+/**
+ * Replays finished deliveries of one of the account's webhooks, oldest first. Each restarts its schedule under the same
+ * Delivery-Id, keeping its priority and earlier attempts, and the circuit lets a probe through. Skips deliveries too
+ * close to the end of retention, and those that the webhook no longer subscribes to. If this fails midway, the sweep
+ * wakes what was changed.
+ *
+ * @throws Refusal: invalid, for an empty time span; unauthenticated, forbidden, unavailable
+ */
+export async function replay(
+  env: Env,
+  caller: Caller,
+  webhookId: string,
+  selection: ReplaySelection,
+): Promise<Replayed> {
+  const now = Date.now();
+  const { ids } = idRanges(env, caller, webhookId, selection);
+  let replayed = 0;
+  let next: string | undefined = ids.from;
+  for (let looked = 0; looked < maxReplayedPerCall && next !== undefined; looked += replayedPerChunk) {
+    const chunk = candidates({ ...ids, from: next }, replayedPerChunk);
+    const [[seen], { meta }] = await asCaller(env, caller, (db) => [
+      statement<{ looked: number; last: string }>(db)`
+        select count(*) as looked, max(id) as last from (${chunk})`,
+      change(db)`
+        update deliveries set status = 'pending', attempts = 0, next_attempt_at = ${now}, finished_at = null
+        where (webhook_id, id) in (select webhook_id, id from (${chunk}) d where ${isReplayable})`,
+      replayed > 0
+        ? statement(db)`select 0`
+        : noteWebhook(db, caller, webhookId, 'changed', ['replayed'], sql`changes() > 0`),
+      looked > 0 ? statement(db)`select 0` : allowProbe(db, ids.webhook, now),
+    ]);
+    replayed += meta.changes;
+    next = seen?.looked === replayedPerChunk ? seen.last : undefined;
+  }
+  await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
+  return { replayed, more: next !== undefined, ...(next !== undefined && { next }) };
+}
+
+/**
+ * Replays one finished delivery of the account.
+ *
+ * @throws Refusal: invalid, when it cannot be replayed; unauthenticated, forbidden, unavailable
+ */
+export async function replayOne(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<Replayed> {
+  const done = await replay(env, caller, webhookId, { id, includeDelivered: true });
+  if (done.replayed > 0) return done;
+  const found = await findDelivery(env, caller, { webhookId, id });
+  if (found?.status === 'pending') throw invalid('This delivery is pending, send it now instead');
+  throw invalid(
+    id < oldestReplayable(env)
+      ? 'This delivery is too old to be replayed'
+      : 'The webhook does not subscribe to this notification any more',
+  );
+}
+
+/**
+ * Makes a delivery that waits for a retry due now; the circuit lets a probe through. It keeps its place in its
+ * schedule. A level of an accident still waits for the previous one.
+ *
+ * @throws Refusal: invalid, when it is finished or its webhook is paused; unauthenticated, forbidden, unavailable
+ */
+export async function sendNow(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<void> {
+  const whose = ownWebhook(caller, webhookId);
+  const now = Date.now();
+  const [[pending]] = await asCaller(env, caller, (db) => [
+    statement<{ isPaused: number }>(db)`
+      select w.paused_at is not null as isPaused from deliveries d cross join webhooks w on w.id = d.webhook_id
+      where d.webhook_id = ${whose} and d.id = ${id} and d.status = 'pending'`,
+    statement(db)`
+      update deliveries set next_attempt_at = ${now}
+      where webhook_id = ${whose} and id = ${id} and status = 'pending' and attempts > 0
+        and next_attempt_at > ${now} and claimed_until <= ${now}`,
+    allowProbe(
+      db,
+      sql`(select webhook_id from deliveries
+        where webhook_id = ${whose} and id = ${id} and status = 'pending')`,
+      now,
+    ),
+  ]);
+  if (!pending) throw invalid('This delivery has ended, replay it instead');
+  if (pending.isPaused) throw invalid(webhookIsPaused);
+  await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
+}
+
+/** A range of a webhook's Delivery-Ids, without its ends. */
+type IdRange = {
+  webhook: SQL;
+  from: string;
+  to: string;
+  includeDelivered: boolean;
+  only: string | undefined;
+};
+
+/** No delivery has the first id of a time, so ranges can exclude their ends. */
+const oldestReplayable = (env: Env): string => firstIdAt(Date.now() - replayableMs(env));
+
+/** The ranges of a selection: what can be replayed, and what is too old. @throws Refusal: invalid, for an empty span */
+function idRanges(
+  env: Env,
+  caller: Caller,
+  webhookId: string,
+  { since = 0, until, includeDelivered = false, after = '', id: only }: ReplaySelection,
+): { ids: IdRange; tooOld: IdRange } {
+  if (until !== undefined && since >= until)
+    throw invalid('since must be before until', [{ field: 'since', message: 'must be before until' }]);
+  const oldest = oldestReplayable(env);
+  const from = later(firstIdAt(since), after);
+  const to = until === undefined ? END : firstIdAt(until);
+  const range = { webhook: ownWebhook(caller, webhookId), includeDelivered, only };
+  return {
+    ids: { ...range, from: later(from, oldest), to },
+    tooOld: { ...range, from, to: earlier(to, oldest) },
+  };
+}
+
+const later = (a: string, b: string): string => (a > b ? a : b);
+const earlier = (a: string, b: string): string => (a < b ? a : b);
+
+/** SQL for the id of a webhook, null if it is not the account's. */
+export const ownWebhook = ({ accountId }: Caller, id: string): SQL =>
+  sql`(select id from webhooks where id = ${id} and account_id = ${accountId})`;
+
+/**
+ * SQL for the first deliveries of a range, by id, read from an index. Some of them cannot be replayed after all, so it
+ * reads at most `limit` rows of a status.
+ */
+function candidates({ webhook, from, to, includeDelivered, only }: IdRange, limit: number): SQL {
+  const columns = sql`select webhook_id, id, event_id, level, status, connection_id`;
+  const inRange = sql`webhook_id = ${webhook} and id > ${from} and id < ${to}
+    ${only ? sql`and id = ${only}` : sql.empty()}`;
+  const first = sql`order by id limit ${limit}`;
+  if (includeDelivered) return sql`${columns} from deliveries where ${inRange} ${first}`;
+  return sql`
+    select * from (
+      ${columns} from deliveries indexed by deliveries_failed where status = 'failed' and ${inRange} ${first})
+    union all
+    select * from (
+      ${columns} from deliveries indexed by deliveries_cancelled where status = 'cancelled' and ${inRange} ${first})
+    ${first}`;
+}
+
+/** SQL for whether the candidate `d` can be replayed: it is finished, and its webhook subscribes to it. */
+const isReplayable: SQL = sql`(d.status <> 'pending' and exists (
+  select 1 from webhook_connections wc
+  where wc.connection_id = coalesce(d.connection_id, (
+      select connection_id from notifications n where n.event_id = d.event_id and n.level = d.level))
+    and wc.webhook_id = d.webhook_id and wc.notification_types & ${typeOf()}))`;

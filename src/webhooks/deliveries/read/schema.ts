@@ -1,0 +1,66 @@
+import * as v from 'valibot';
+import { Timestamp } from '../../../platform/fields.ts';
+import { Limit, QueryChoice, QueryCode, QueryCursor, QueryId, QueryTime } from '../../../platform/query.ts';
+import { accidentLevels, notificationTypes } from '../../notifications/types.ts';
+import { statuses } from '../policy.ts';
+
+/** The filters of the list of deliveries, by parameter. */
+export const deliveryFilters = {
+  webhookId: QueryId,
+  status: QueryChoice(statuses, `must be one of ${statuses.join(', ')}`),
+  type: QueryCode(notificationTypes, 'must be 1 (accident) or 2 (event)'),
+  eventId: QueryId,
+  from: QueryTime,
+  to: QueryTime,
+};
+
+/** The query of the list of deliveries. */
+export const DeliveryListQuery = v.object({
+  limit: Limit,
+  cursor: QueryCursor,
+  ...v.partial(v.object(deliveryFilters)).entries,
+});
+export type DeliveryListQuery = v.InferOutput<typeof DeliveryListQuery>;
+
+const id = v.pipe(v.string(), v.uuid());
+const time = v.pipe(v.string(), v.isoTimestamp());
+const integer = v.pipe(v.number(), v.integer());
+
+export const LastAnswer = v.object({
+  status: v.nullable(integer),
+  kind: v.string(),
+  at: time,
+  reason: v.optional(v.string()),
+});
+
+/** A delivery as clients list it: without payload, and of the response only the status. */
+export const DeliverySummary = v.object({
+  id,
+  webhookId: id,
+  eventId: id,
+  type: v.pipe(v.number(), v.integer(), v.values(notificationTypes)),
+  level: v.nullable(v.pipe(v.number(), v.integer(), v.values(accidentLevels))),
+  status: v.picklist(statuses),
+  attempts: integer,
+  nextAttemptAt: v.nullable(time),
+  createdAt: time,
+  lastAnswer: v.nullable(LastAnswer),
+});
+export type DeliverySummary = v.InferOutput<typeof DeliverySummary>;
+
+export const ReplayInput = v.strictObject({
+  from: v.optional(Timestamp),
+  to: v.optional(Timestamp),
+  includeDelivered: v.optional(v.boolean('must be true or false')),
+  after: v.optional(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
+  dryRun: v.optional(v.boolean('must be true or false')),
+});
+
+/** How many deliveries are replayed, or would be. */
+export const ReplayOutcome = v.object({
+  count: integer,
+  more: v.boolean(),
+  next: v.optional(id),
+  tooOld: v.optional(integer),
+});
+export type ReplayOutcome = v.InferOutput<typeof ReplayOutcome>;

@@ -1,0 +1,96 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { change, type Database, refuseUnless, statement } from '../../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../../platform/db/guard.ts';
+import { type Filters, filtersOf } from '../../filters.ts';
+import type { Attempt } from '../policy.ts';
+import { windowOf } from './window.ts';
+
+/** The state of a webhook's receiver and its limits. Times are milliseconds since 1970. */
+export type Receiver = {
+  id: string;
+  url: string;
+  failures: number;
+  /** Until when its circuit is open; null if it is not. */
+  openUntil: number | null;
+  /** The operator's limits: calls in flight, and calls a second; null for the service's own. */
+  maxInFlight: number | null;
+  maxPerSecond: number | null;
+  /** When its account paused the webhook; null if it is not paused. */
+  pausedAt: number | null;
+  /** How many calls may be in flight now; 0 while its circuit is open, or the webhook paused. */
+  window: number;
+  /** Null if unknown. */
+  lastFailure: Pick<Attempt, 'result' | 'status' | 'reason'> | null;
+};
+
+type StoredReceiver = Omit<Receiver, 'lastFailure'> & { lastFailure: string | null };
+
+/** The receivers of the account's webhooks, oldest first; or that of one webhook. */
+export async function listReceivers(
+  env: Env,
+  caller: Caller,
+  webhookId?: string,
+): Promise<(Receiver & { filters?: Filters })[]> {
+  const which = sql`w.account_id = ${caller.accountId}
+    ${webhookId === undefined ? sql.empty() : sql`and w.id = ${webhookId}`}`;
+  const [rows] = await asCaller(env, caller, (db) => [
+    selectReceivers<{ filters: string | null }>(db, which, Date.now(), sql`, w.filters`),
+  ]);
+  return rows.map(({ filters, ...row }) => ({ ...asReceiver(row), ...filtersOf(filters) }));
+}
+
+/** The receivers of the webhooks that `which` selects, oldest first, with more columns of `w`. */
+export const selectReceivers = <More = unknown>(
+  db: Database,
+  which: SQL,
+  now: number,
+  more: SQL = sql.empty(),
+) =>
+  statement<StoredReceiver & More>(db)`
+    select w.id, w.url, coalesce(h.failures, 0) as failures,
+      iif(h.open_until > ${now}, h.open_until, null) as openUntil,
+      w.max_in_flight as maxInFlight, w.max_per_second as maxPerSecond, w.paused_at as pausedAt,
+      ${windowOf(now)} as window, h.last_failure as lastFailure ${more}
+    from webhooks w left join webhook_health h on h.webhook_id = w.id
+    where ${which} order by w.created_at, w.id`;
+
+export const asReceiver = <T extends StoredReceiver>({ lastFailure, ...row }: T) => ({
+  ...row,
+  lastFailure: JSON.parse(lastFailure ?? 'null') as Receiver['lastFailure'], // as it was recorded
+});
+
+/** What people are notified of: a receiver is paused, deliveries failed for good, a receiver works again. */
+export type AlertKind = 'paused' | 'failed' | 'working';
+
+/**
+ * The statements that note what people were notified of, unless some of it was notified since `quietSince` by another
+ * run. `counters` of failed deliveries are `[slot, failed]` as JSON.
+ */
+export function noteNotified(
+  db: Database,
+  alerts: { webhookId: string; kind: AlertKind; counters: string | null }[],
+  now: number,
+  quietSince: number,
+) {
+  const rows = JSON.stringify(alerts.map(({ webhookId, kind, counters }) => ({ webhookId, kind, counters })));
+  const timeOf = (kind: AlertKind) => sql`max(iif(r.value->>'kind' = ${kind}, ${now}, 0))`;
+  const noted = sql`select 1 from json_each(${rows}) r
+    cross join webhook_health h on h.webhook_id = r.value->>'webhookId'
+    where case r.value->>'kind' when 'paused' then paused_alert_at when 'failed' then failed_alert_at
+      else working_alert_at end > ${quietSince}`;
+  return [
+    refuseUnless(db, sql`not exists (${noted})`, 'lost lease'),
+    change(db)`
+      insert into webhook_health (webhook_id, failures, openings, open_until, paused_alert_at, failed_alert_at,
+        working_alert_at)
+      select w.id, 0, 0, 0, ${timeOf('paused')}, ${timeOf('failed')}, ${timeOf('working')}
+      from json_each(${rows}) r cross join webhooks w on w.id = r.value->>'webhookId' group by w.id
+      on conflict (webhook_id) do update set paused_alert_at = max(paused_alert_at, excluded.paused_alert_at),
+        failed_alert_at = max(failed_alert_at, excluded.failed_alert_at),
+        working_alert_at = max(working_alert_at, excluded.working_alert_at)`,
+    change(db)`
+      update webhook_hours set noticed = c.value->>1
+      from json_each(${rows}) r cross join json_each(r.value->>'counters') c
+      where webhook_id = r.value->>'webhookId' and slot = c.value->>0`,
+  ];
+}

@@ -1,0 +1,40 @@
+import { sql } from 'drizzle-orm';
+import { change, type Database, openDatabase } from '../../../platform/db/database.ts';
+import { hourMs } from '../../../platform/durations.ts';
+import { firstDueOf } from '../due.ts';
+import type { Wake } from '../queue.ts';
+
+/** The longest delay of a queue message. */
+const maxDelayMs = 12 * hourMs;
+
+/**
+ * Makes the queue wake a webhook at a time (milliseconds since 1970), unless it already does so earlier. Each webhook
+ * has one such message: when it arrives, it schedules the next one.
+ */
+export async function wakeAt(env: Env, wake: Wake, at: number): Promise<void> {
+  const now = Date.now();
+  const timer = Math.min(at, now + maxDelayMs);
+  const [set] = await openDatabase(env).all(sql`
+    insert into webhook_health (webhook_id, failures, openings, open_until, timer_at)
+    select id, 0, 0, 0, ${timer} from webhooks where id = ${wake.webhookId}
+    on conflict (webhook_id) do update set timer_at = excluded.timer_at
+      where timer_at is null or timer_at <= ${now} or timer_at > ${timer}
+    returning timer_at`);
+  if (!set) return;
+  const delaySeconds = Math.max(0, Math.ceil((timer - now) / 1000));
+  const message: Wake = { accountId: wake.accountId, webhookId: wake.webhookId, worker: 1, timer };
+  await env.DELIVERIES.send(message, { delaySeconds }).catch(() => {}); // the sweep wakes it
+}
+
+/** When the next delivery of a webhook becomes due (milliseconds since 1970); null if there is none. */
+export async function nextDueAt(env: Env, webhookId: string): Promise<number | null> {
+  const [row] = await openDatabase(env).all<{ at: number | null }>(
+    sql`select ${firstDueOf(sql`${webhookId}`, Date.now())} as at`,
+  );
+  return row?.at ?? null;
+}
+
+/** Forgets an account's wake-up messages, which are in another cell's queue. */
+export const forgetTimers = (db: Database, accountId: string) =>
+  change(db)`update webhook_health set timer_at = null
+      where webhook_id in (select id from webhooks where account_id = ${accountId})`;

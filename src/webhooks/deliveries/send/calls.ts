@@ -1,0 +1,152 @@
+import { othersAreActive } from '../../../platform/fair-queue.ts';
+import { described, fault } from '../../../platform/log.ts';
+import { ACCIDENT } from '../../notifications/types.ts';
+import type { Claimed, Recorded } from '../delivery.ts';
+import { type Attempt, nextAfter } from '../policy.ts';
+import type { CallSettings, ClaimedWebhook } from './claim.ts';
+import { type MakeCall, prepareCalls } from './prepare.ts';
+
+/** Calls in flight per worker: an invocation has six connections, and D1 needs one. */
+const callsPerWorker = 5;
+
+/** How many deliveries a worker claims at a time, and for how much of its receiver's time. */
+const maxPerClaim = 40;
+const maxPerFairClaim = 10;
+const claimAheadMs = 100;
+
+/** When headers cannot be decrypted, the fault is ours and an operator must fix it. */
+const afterFaultMs = 5 * 60_000;
+
+/** How long to wait for calls that end together, at most and as a share of their duration. */
+const togetherMs = 40;
+const togetherPart = 0.2;
+
+/** How long to wait for new work while some calls take long. */
+const lookAgainMs = 500;
+
+type Waiting = { delivery: Claimed; webhook: ClaimedWebhook; startBy: number };
+
+/** The calls of one worker: five in flight, the rest waiting, and the outcomes to be recorded. */
+export function callsOf(env: Env, accountId: string, webhookId: string) {
+  const makers = new Map<string, Promise<MakeCall | undefined>>();
+  const running = new Set<Promise<void>>();
+  const waiting: Waiting[] = [];
+  let finished: Recorded[] = [];
+  let firstRetryAt: number | undefined;
+  let responseMs: number | undefined;
+
+  const call = async ({ delivery, webhook, startBy }: Waiting): Promise<void> => {
+    const make = makers.get(webhook.settings) ?? prepared(env, webhookId, JSON.parse(webhook.settings));
+    makers.set(webhook.settings, make);
+    const recorded = await attemptClaimed(env, delivery, await make, startBy);
+    const { attempt, status, nextAttemptAt = 0 } = recorded;
+    if (attempt)
+      responseMs = responseMs === undefined ? attempt.durationMs : (3 * responseMs + attempt.durationMs) / 4;
+    if (status === 'pending' && nextAttemptAt > Date.now())
+      firstRetryAt = Math.min(firstRetryAt ?? nextAttemptAt, nextAttemptAt);
+    finished.push(recorded);
+  };
+  const fill = () => {
+    while (running.size < callsPerWorker) {
+      const next = waiting.shift();
+      if (!next) return;
+      const done: Promise<void> = call(next).finally(() => running.delete(done));
+      running.add(done);
+    }
+  };
+  /** How many deliveries the receiver handles in `claimAheadMs`; 0 while that is unknown. */
+  const ahead = (): number =>
+    responseMs === undefined
+      ? 0
+      : Math.min(
+          othersAreActive(accountId) ? maxPerFairClaim : maxPerClaim,
+          Math.floor((callsPerWorker * claimAheadMs) / Math.max(1, responseMs)),
+        );
+  return {
+    /** How many deliveries to claim now: the free calls, or what a quick receiver handles in a tenth of a second. */
+    room: (): number => Math.max(callsPerWorker - running.size, ahead()),
+    /** Waits until the receiver has responded once, which shows its pace, or has proved to be slow. */
+    async paceKnown(): Promise<void> {
+      if (responseMs === undefined && running.size > 0)
+        await Promise.race([...running, scheduler.wait(claimAheadMs)]);
+    },
+    /** How many workers a window of this size has work for: few where each claims ahead, or claims would be small. */
+    workersFor(window: number): number {
+      const size = ahead();
+      return Math.max(
+        1,
+        size > callsPerWorker ? Math.round(window / size) : Math.ceil(window / callsPerWorker),
+      );
+    },
+    start(webhook: ClaimedWebhook, claimed: Claimed[], startBy: number): void {
+      waiting.push(...claimed.map((delivery) => ({ delivery, webhook, startBy })));
+      fill();
+    },
+    /** Waits until there is room for more calls or something to record. */
+    async progress(inTime: boolean): Promise<void> {
+      do {
+        // Calls may have ended while D1 was busy: then there is nothing to wait for.
+        if (finished.length > 0 && waiting.length === 0) break;
+        const free = running.size < callsPerWorker && inTime;
+        await Promise.race(free ? [...running, scheduler.wait(lookAgainMs)] : running);
+        fill();
+      } while (waiting.length > 0);
+      if (running.size > 0 && responseMs)
+        await scheduler.wait(Math.min(togetherMs, responseMs * togetherPart));
+    },
+    takeFinished(): Recorded[] {
+      const outcomes = finished;
+      finished = [];
+      return outcomes;
+    },
+    idle: (): boolean => running.size === 0 && finished.length === 0,
+    retryAt: (): number | undefined => firstRetryAt,
+  };
+}
+
+/** Makes the call of a claimed delivery, unless there is a reason not to; `startBy` is the latest time to start. */
+async function attemptClaimed(
+  env: Env,
+  key: Claimed,
+  make: MakeCall | undefined,
+  startBy: number,
+): Promise<Recorded> {
+  const { id, type, data } = key;
+  if (!key.wanted) return { key, status: 'cancelled' };
+  const at = Date.now();
+  if (at > startBy) return { key, status: 'pending', nextAttemptAt: at };
+  if (!make) return { key, status: 'pending', nextAttemptAt: at + afterFaultMs };
+  const attempts = key.attempts + 1;
+  const outcome = await make({ id, attempt: attempts, type, data });
+  const now = Date.now();
+  const attempt = { at, durationMs: now - at, ...outcome };
+  countAttempt(env, key, attempt);
+  return { key, attempt, ...nextAfter(outcome, { type, attempts }, now, Math.random()) };
+}
+
+/** How to call the receiver; undefined if that is impossible for now. */
+const prepared = (env: Env, webhookId: string, settings: CallSettings): Promise<MakeCall | undefined> =>
+  prepareCalls(env, webhookId, settings).catch((error: unknown) => {
+    fault('error', { message: 'Cannot read headers', webhookId, ...described(error) });
+    return undefined;
+  });
+
+/**
+ * Writes an Analytics Engine point for one attempt; an invocation may write 250. Never throws: observing
+ * deliveries must not stop them.
+ */
+function countAttempt(
+  env: Env,
+  { webhookId, accountId, type, attempts }: Claimed,
+  { durationMs, result, status }: Attempt,
+): void {
+  try {
+    env.ATTEMPTS.writeDataPoint({
+      indexes: [accountId],
+      blobs: [type === ACCIDENT ? 'accident' : 'event', result, webhookId],
+      doubles: [durationMs, attempts + 1, status ?? 0],
+    });
+  } catch {
+    // the log has it as well
+  }
+}

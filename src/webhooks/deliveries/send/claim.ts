@@ -1,0 +1,123 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { Sealed } from '../../../platform/crypto.ts';
+import { type Database, statement } from '../../../platform/db/database.ts';
+import { type PlainField, plainColumns, plainFields } from '../../fields.ts';
+import { isFirst, notificationOf, typeOf } from '../../notifications/of-delivery.ts';
+import { typeOfLevel } from '../../notifications/types.ts';
+import type { WebhookInput } from '../../schema.ts';
+import type { Claimed } from '../delivery.ts';
+import { dueDeliveries } from '../due.ts';
+import { firstWindow, leaseMs } from '../policy.ts';
+import { callsLeft, ceilingOf, ofReceiver, useUpCalls, windowOf } from '../receiver/window.ts';
+
+/** How a webhook is called: its plain fields, and its secrets, encrypted. */
+export type CallSettings = Pick<WebhookInput, PlainField> & {
+  headers: Sealed;
+  /** The secrets that sign its calls; null if there are none. */
+  signing: Sealed | null;
+  /** The client that gets its access tokens, and the stored token; null if there is none. */
+  oauth: Sealed | null;
+  oauthToken: Sealed | null;
+};
+
+/** A webhook as a worker sees it, with the state of its receiver. */
+export type ClaimedWebhook = {
+  accountId: string;
+  /** Its `CallSettings` as JSON. */
+  settings: string;
+  /** The most calls that may be in flight now, and ever. */
+  window: number;
+  ceiling: number;
+  /** Whether a wider window would hold more due deliveries. */
+  more: boolean;
+  /** The operator's limit; null if there is none. */
+  maxPerSecond: number | null;
+  /** When the limit per second has room again. */
+  nextCallAt: number;
+  failures: number;
+  /** The circuit is open until then. */
+  openUntil: number;
+  /** When a message wakes the webhook for its retries; null if none does. */
+  timerAt: number | null;
+};
+
+/**
+ * Whose deliveries to claim, how many, when (milliseconds since 1970), and whether only accidents. `known` is the
+ * webhook as the worker last saw it, which saves reading limits that it does not have.
+ */
+export type ClaimRequest = {
+  webhookId: string;
+  count: number;
+  now: number;
+  accidentsOnly?: boolean;
+  known?: ClaimedWebhook | undefined;
+};
+
+/**
+ * The statements of one batch that claim up to `count` due deliveries of a webhook: the claimed deliveries, what they
+ * use of a limit per second, and the webhook's row. Claims come from a window of the first due deliveries, accidents
+ * first. Claimed ones stay in the window until they are recorded, so its size bounds the calls in flight; accidents may
+ * exceed it by as much again while events fill it. It is 0 while the circuit is open, and 1 for a probe.
+ */
+export const claimStatements = (
+  db: Database,
+  { webhookId, count, now, accidentsOnly = false, known }: ClaimRequest,
+) => {
+  const due = dueDeliveries(webhookId, now, accidentsOnly ? 'accidents' : 'all');
+  const limited = !known || known.maxPerSecond !== null;
+  return [
+    statement<ClaimedRow>(db)`
+      update deliveries set claimed_until = ${now + leaseMs}
+      where (webhook_id, id) in (
+        select webhook_id, id from (
+          select webhook_id, id, claimed_until from ${due} limit ${ofReceiver(webhookId, windowOf(now))})
+        where claimed_until <= ${now} limit ${limited ? ofReceiver(webhookId, callsLeft(now, count)) : count})
+      returning webhook_id as webhookId, id, claimed_until as claimedUntil, attempts, level,
+        ${isFirst(sql`deliveries`)} as first,
+        event_id as eventId, account_id as accountId,
+        (select json_object('data', n.data, 'requestId', n.request_id,
+            'wanted', exists (select 1 from webhook_connections wc
+              where wc.connection_id = n.connection_id and wc.webhook_id = deliveries.webhook_id
+                and wc.notification_types & ${typeOf('deliveries')}))
+          from ${notificationOf('deliveries')} n) as notification`,
+    limited ? useUpCalls(db, webhookId, now) : statement(db)`select 0`,
+    selectWebhook(db, webhookId, now, known?.window ?? firstWindow),
+  ] as const;
+};
+
+/** The webhook's row, and whether more is due than a window of this size holds. */
+const selectWebhook = (db: Database, webhookId: string, now: number, window: number) =>
+  statement<WebhookRow>(db)`
+    select ${webhookColumns(now)},
+      iif(${windowOf(now)} between 1 and ${ceilingOf} - 1,
+        exists (select 1 from ${dueDeliveries(webhookId, now)} limit 1 offset ${window}), 0) as more
+    from webhooks w left join webhook_health h on h.webhook_id = w.id
+    where w.id = ${webhookId} and w.stopped_at is null`;
+
+/** SQL for what a worker sees of `w` and its health `h`. */
+export const webhookColumns = (now: number): SQL => sql`
+  w.account_id as accountId, json_object(${plain}, 'headers', json(w.headers), 'signing', json(w.signing),
+    'oauth', json(w.oauth), 'oauthToken', json(w.oauth_token)) as settings,
+  coalesce(h.failures, 0) as failures, coalesce(h.open_until, 0) as openUntil, h.timer_at as timerAt,
+  w.max_per_second as maxPerSecond, coalesce(h.next_call_at, 0) as nextCallAt,
+  ${windowOf(now)} as window, ${ceilingOf} as ceiling`;
+
+const plain = sql.raw(plainFields.map((name) => `'${name}', w.${plainColumns[name].name}`).join(', '));
+
+export type WebhookRow = Omit<ClaimedWebhook, 'more'> & { more: number };
+
+export type ClaimedRow = Omit<Claimed, 'type' | 'data' | 'requestId' | 'wanted'> & {
+  notification: string | null;
+};
+
+/** Combines the results of `claimStatements`. The webhook is undefined if it was deleted. */
+export const readClaim = (rows: ClaimedRow[], [webhook]: WebhookRow[]) => ({
+  webhook: webhook && { ...webhook, more: webhook.more === 1 },
+  claimed: rows.map(asClaimed),
+});
+
+/** A claimed delivery with what it has of its notification: nothing past retention. */
+export function asClaimed({ notification, ...row }: ClaimedRow): Claimed {
+  const { data, requestId, wanted } = JSON.parse(notification ?? '{"data":"{}","requestId":null}');
+  return { ...row, type: typeOfLevel(row.level), data, requestId, wanted: wanted === 1 };
+}

@@ -1,0 +1,118 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { change, type Database, statement } from '../../../platform/db/database.ts';
+import { firstIdAtSql } from '../../../platform/db/id-sql.ts';
+import { firstIdAt } from '../../../platform/db/ids.ts';
+import { rowsPerChunk } from '../../../platform/jobs/chunks.ts';
+import { notificationOf } from '../../notifications/of-delivery.ts';
+import type { Claimed, DeliveryKey } from '../delivery.ts';
+import { allWebhooks, dueDeliveries } from '../due.ts';
+import { firstWindow, leaseMs, widestWindow } from '../policy.ts';
+import type { DeliveryMessage } from '../queue.ts';
+import { windowOf } from '../receiver/window.ts';
+import { asClaimed, type ClaimedRow, type ClaimedWebhook, type WebhookRow, webhookColumns } from './claim.ts';
+
+/** A claim taken by the call that created the deliveries, for a worker to continue. */
+export type FirstClaim = { webhook: ClaimedWebhook; claimed: Claimed[]; now: number };
+
+/** Work that a call may begin itself with its claim; the queue carries it without. */
+export type NewWork = DeliveryMessage & { claim?: FirstClaim };
+
+/** A call claims nothing for a webhook with more deliveries than this within a lease, and checks so many webhooks. */
+const maxRecent = 100;
+const maxLookedAt = 10;
+
+/** A call's claim is valid only if D1 runs its transaction this soon: the sweep finds lost ones by id. */
+const claimWithinMs = 5_000;
+
+/**
+ * SQL for the webhook whose first deliveries the call that creates them claims and works on itself, which saves a round
+ * trip and two rows. It is the first with nothing to do, whose receiver is healthy and has no limit, and without such a
+ * claim. Null if there is none.
+ */
+export const readyWebhook = (webhooks: SQL, now: number): SQL => sql`(
+  select i.webhook_id from (select webhook_id from ${webhooks} order by webhook_id limit ${maxLookedAt}) i
+  join webhooks w on w.id = i.webhook_id and w.stopped_at is null
+    and w.max_per_second is null and w.max_in_flight is null
+  left join webhook_health h on h.webhook_id = w.id
+  where coalesce(h.failures, 0) = 0 and ${windowOf(now)} >= ${firstWindow}
+    and unixepoch('subsec') * 1000 < ${now + claimWithinMs}
+    and not exists (select 1 from ${dueDeliveries(sql`i.webhook_id`, now)} limit 1)
+    and not exists (select 1 from deliveries
+      where webhook_id = i.webhook_id and id >= ${firstIdAt(now - leaseMs)} limit 1 offset ${maxRecent})
+    and ${firstCallsUntil(sql`i.webhook_id`, now - leaseMs, maxRecent)} <= ${now}
+  order by i.webhook_id limit 1)`;
+
+/** SQL for whether the delivery of `n` to `w` is claimed at creation, so that it is in no index. */
+export const isClaimed = sql`(n.key < ${firstWindow} and w.webhook_id = c.webhook_id)`;
+
+/** The deliveries claimed at creation; `unseen` are the new notifications, before their events are written. */
+export const selectClaimedAtOnce = (db: Database, webhooks: SQL, unseen: SQL, now: number) => {
+  const claimed = sql`d.id >= ${firstIdAt(now)} and d.claimed_until = ${now + leaseMs}`;
+  return statement<ClaimedAtOnce>(db)`
+    select d.webhook_id as webhookId, d.id, d.claimed_until as claimedUntil, d.attempts, d.level, 1 as first,
+      d.event_id as eventId, ${webhookColumns(now)},
+      (select json_object('data', n.data, 'requestId', n.request_id, 'wanted', 1) from ${notificationOf()} n) as notification
+    from (select webhook_id from ${webhooks} i
+      where exists (select 1 from deliveries d where d.webhook_id = i.webhook_id and ${claimed} limit 1)
+      order by webhook_id limit 1) c
+    join webhooks w on w.id = c.webhook_id left join webhook_health h on h.webhook_id = w.id
+    cross join deliveries d on d.webhook_id = c.webhook_id and ${claimed}
+    where (d.event_id, d.level) in (select n.value->>'eventId', n.value->>'level' from (${unseen}) n)`;
+};
+export type ClaimedAtOnce = ClaimedRow & Omit<WebhookRow, 'more'>;
+
+/** The claim of what was claimed at creation, if anything; `more` if other deliveries of the webhook wait. */
+export function firstClaim(rows: ClaimedAtOnce[], more: boolean, now: number): FirstClaim | undefined {
+  const [webhook] = rows;
+  return webhook && { webhook: { ...webhook, more }, claimed: rows.map(asClaimed), now };
+}
+
+/** SQL for until when deliveries of a webhook that were claimed `since` then are claimed, up to a time; 0 for none. */
+export const claimedUntil = (
+  webhookId: SQL,
+  {
+    now,
+    since,
+    atMost = Number.MAX_SAFE_INTEGER,
+  }: { now: number; since: number; atMost?: number | undefined },
+): SQL => sql`(
+  select coalesce(max(until), 0) from (
+    select ${firstCallsUntil(webhookId, since)} as until
+    union all
+    select claimed_until from (select claimed_until from ${dueDeliveries(webhookId, now)} limit ${2 * widestWindow}))
+  where until between ${since + leaseMs} and ${atMost})`;
+
+/**
+ * SQL for until when deliveries of a webhook are claimed by the calls that created them since a time (milliseconds
+ * since 1970): these are in no index, so at most `most` recent ids are read.
+ */
+const firstCallsUntil = (webhookId: SQL, since: number, most = -1): SQL => sql`coalesce((
+  select max(iif(status = 'pending' and next_attempt_at is null, claimed_until, 0)) from (
+    select status, next_attempt_at, claimed_until from deliveries
+    where webhook_id = ${webhookId} and id >= ${firstIdAt(since)}
+    limit ${most})), 0)`;
+
+/**
+ * Deliveries claimed at creation and not recorded while their claims held: they are in no index. The last sweep found
+ * older ones; two leases of overlap allow for transactions that end late.
+ */
+export const selectAbandoned = (db: Database, now: number) =>
+  statement<DeliveryKey>(db)`
+    with ${allWebhooks}
+    select d.webhook_id as webhookId, d.id from hooks cross join deliveries d on d.webhook_id = hooks.id and d.id < ${firstIdAt(now - leaseMs)}
+      and d.id >= coalesce((select ${firstIdAtSql(sql`looked_to`)} from sweeps), '')
+    where d.status = 'pending' and d.next_attempt_at is null limit ${rowsPerChunk}`;
+
+/** Indexes those as due. */
+export async function listAbandoned(db: Database, now: number): Promise<void> {
+  for (let found = 1; found > 0; ) {
+    const keys = await selectAbandoned(db, now);
+    found = keys.length;
+    if (found > 0)
+      await change(db)`
+        update deliveries set next_attempt_at = claimed_until - ${leaseMs}, claimed_until = 0
+        where (webhook_id, id) in (
+            select value->>'webhookId', value->>'id' from json_each(${JSON.stringify(keys)}))
+          and status = 'pending' and next_attempt_at is null`;
+  }
+}

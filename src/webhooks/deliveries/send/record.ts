@@ -1,0 +1,82 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, statement } from '../../../platform/db/database.ts';
+import type { Recorded } from '../delivery.ts';
+import { attemptsIn, countOutcomes, noTally, type Tally } from '../read/counts.ts';
+import { moveReceiver, type ReceiverReport, waitingRetries } from '../receiver/circuit.ts';
+import { nextLevels } from './accident-order.ts';
+
+/** A row keeps its first attempt and the latest 20; `attempts_omitted` counts the others. */
+export const maxKeptAttempts = 21;
+
+/** What else is recorded with outcomes: what they say of the receiver, and what is to be counted now. */
+export type RecordOptions = { report?: ReceiverReport | undefined; tally?: Tally; now: number };
+
+/**
+ * The statements that record outcomes and release the claims that still hold. A `report` also moves the receiver's
+ * circuit and window. Five failures in a row open the circuit, for 30 seconds first, then twice as long each time, up
+ * to 15 minutes; a success closes it. The window is halved or doubled once for all workers that saw the same one, and
+ * starts at one call after an outage. When a receiver recovers, its waiting retries become due at once.
+ */
+export const recordStatements = (
+  db: Database,
+  webhookId: string,
+  outcomes: Recorded[],
+  { report, tally = noTally, now }: RecordOptions,
+) => {
+  const ended = outcomes.filter(({ status }) => status !== 'pending');
+  const nothing = () => statement(db)`select 0`;
+  return [
+    attemptsIn(tally) > 0 ? countOutcomes(db, webhookId, tally, outcomes[0]?.key, now) : nothing(),
+    recordOutcomes(db, outcomes, now),
+    report ? moveReceiver(db, webhookId, report, now) : nothing(),
+    makeDue(
+      db,
+      [
+        nextLevels(
+          webhookId,
+          ended.map(({ key }) => key),
+          now,
+        ),
+        report?.recovered && waitingRetries(webhookId, report.recovered, now),
+      ],
+      now,
+    ),
+  ] as const;
+};
+
+/** Makes the deliveries due whose keys these queries select. */
+function makeDue(db: Database, keys: (SQL | undefined)[], now: number) {
+  const selected = keys.filter((one) => one !== undefined);
+  if (selected.length === 0) return statement(db)`select 0`;
+  return statement(db)`
+    update deliveries set next_attempt_at = ${now}
+    where (webhook_id, id) in (${sql.join(selected, sql` union all `)})`;
+}
+
+function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
+  const rows = outcomes.map(({ key, status, nextAttemptAt, attempt }) => ({
+    webhookId: key.webhookId,
+    id: key.id,
+    claimedUntil: key.claimedUntil,
+    status,
+    nextAttemptAt,
+    attempted: attempt ? 1 : 0,
+    attempt,
+  }));
+  return statement(db)`
+    update deliveries set
+      status = r.value->>'status',
+      attempts = attempts + (r.value->>'attempted'),
+      next_attempt_at = coalesce(r.value->>'nextAttemptAt', next_attempt_at, ${now}),
+      claimed_until = 0,
+      finished_at = case when r.value->>'status' <> 'pending' then ${now} end,
+      attempts_omitted = attempts_omitted + (r.value->>'attempted' and json_array_length(log) >= ${maxKeptAttempts}),
+      log = case
+        when not r.value->>'attempted' then log
+        when json_array_length(log) >= ${maxKeptAttempts}
+          then json_remove(json_insert(log, '$[#]', json(r.value->>'attempt')), '$[1]')
+        else json_insert(log, '$[#]', json(r.value->>'attempt')) end
+    from json_each(${JSON.stringify(rows)}) r
+    where webhook_id = r.value->>'webhookId' and deliveries.id = r.value->>'id'
+      and status = 'pending' and claimed_until = r.value->>'claimedUntil'`;
+}

@@ -1,0 +1,197 @@
+import { version } from '../../../../package.json';
+import { config } from '../../../platform/config.ts';
+import { dayMs } from '../../../platform/durations.ts';
+import { receiverProblem } from '../../address.ts';
+import type { OAuthClient } from '../../oauth.ts';
+import type { Outcome } from '../policy.ts';
+import { beginningOf, callOnce } from './attempt.ts';
+
+/**
+ * An access token, or why there is none; used until `goodUntil` (milliseconds since 1970). `inBody` is where the
+ * endpoint accepts the client: in the body, or by HTTP Basic.
+ */
+export type Token = { goodUntil: number; inBody: boolean } & (
+  | { value: string; problem?: never }
+  | { value?: never; problem: Extract<Outcome, { result: 'token' }> }
+);
+
+/** How long a token endpoint may take, and how much it may return. */
+export const tokenTimeoutMs = 5_000;
+export const maxTokenBytes = 16 * 1024;
+
+/** After a failure a worker's waiting deliveries fail with the endpoint's response for this long. */
+const problemKeptMs = 5_000;
+
+/** How long a token is used that does not say when it expires, and at most. */
+const usualLifeMs = 5 * 60_000;
+const longestLifeMs = dayMs;
+
+/** A token is renewed when a fifth of its life is left, or a minute. */
+const spareMs = 60_000;
+
+/** Requests a token where the endpoint accepted the client last, and if that is refused, the other way. */
+export async function requestToken(
+  env: Env,
+  client: OAuthClient,
+  until: number,
+  inBody: boolean,
+): Promise<Token> {
+  const first = await ask(env, client, until, inBody);
+  if (first.value !== undefined) return { ...first, inBody };
+  if (!first.isRefusal) return problem(first.does, inBody);
+  const second = await ask(env, client, until, !inBody);
+  if (second.value !== undefined) return { ...second, inBody: !inBody };
+  const [byBasic, byBody] = inBody ? [second, first] : [first, second];
+  if (byBasic.does === byBody.does) return problem(byBasic.does, inBody);
+  return problem(`${byBasic.does}; with the client in the body it ${byBody.does}`, inBody);
+}
+
+/** How much is kept of what went wrong, and of each text of the endpoint. */
+const maxReason = 500;
+const maxShown = 300;
+
+const problem = (does: string, inBody: boolean): Token => ({
+  problem: { result: 'token', reason: `token endpoint ${does.slice(0, maxReason)}` },
+  goodUntil: Date.now() + problemKeptMs,
+  inBody,
+});
+
+/** A token, or what the endpoint does instead. A refusal may be of how the client was sent. */
+type Asked = { value: string; goodUntil: number } | { value?: never; does: string; isRefusal?: boolean };
+
+/** Basic is refused with the first two by the RFC, and with the others by real endpoints. */
+const refusals = [400, 401, 403, 415, 422];
+
+async function ask(env: Env, client: OAuthClient, until: number, inBody: boolean): Promise<Asked> {
+  const { tokenUrl, clientId, clientSecret, scope, params } = client;
+  const { allowLoopbackReceivers: allowLoopback } = config(env);
+  if (receiverProblem(tokenUrl, { allowLoopback })) return { does: blocked };
+  const at = Date.now();
+  const headers = {
+    Accept: 'application/json',
+    'Content-Type': 'application/x-www-form-urlencoded',
+    'User-Agent': `FleetDataService/${version}`,
+    ...(!inBody && { Authorization: `Basic ${credentialOf(client)}` }),
+  };
+  const fields = {
+    ...params,
+    grant_type: 'client_credentials',
+    ...(scope && { scope }),
+    ...(inBody && { client_id: clientId, client_secret: clientSecret }),
+  };
+  const init = { method: 'POST', headers, body: new URLSearchParams(fields).toString() };
+  const timeoutMs = Math.max(1, Math.min(tokenTimeoutMs, until - at));
+  const outcome = await callOnce(tokenUrl, init, timeoutMs, (response) =>
+    beginningOf(response, maxTokenBytes, tokenTimeoutMs),
+  );
+  if (outcome.result === 'token' || !('answer' in outcome))
+    return { does: [failures[outcome.result], outcome.reason].filter(Boolean).join(': ') };
+  const { result, status, reason } = outcome;
+  const granted = result === 'success' ? granting(outcome.answer) : undefined;
+  if (granted?.value !== undefined) {
+    const life = granted.seconds > 0 ? Math.min(granted.seconds * 1000, longestLifeMs) : usualLifeMs;
+    return { value: granted.value, goodUntil: Math.round(at + life - Math.min(life / 5, spareMs)) };
+  }
+  const says = granted?.says ?? (result === 'redirect' ? [] : errorIn(outcome.answer));
+  const said = [reason, ...says].map((part) => shown(part, client));
+  return {
+    does: [`responded ${status}`, ...said.filter(Boolean)].join(': '),
+    isRefusal: granted ? granted.isError : refusals.includes(status),
+  };
+}
+
+/** The client as HTTP Basic has it. */
+function credentialOf({ clientId, clientSecret }: OAuthClient): string {
+  const pair = [clientId, clientSecret].map((text) => new URLSearchParams([['', text]]).toString().slice(1));
+  return btoa(pair.join(':'));
+}
+
+/** Types of tokens that need more than a header. All others are sent as bearer tokens, whatever they are called. */
+const unusable = /^(?:mac|dpop|pop)$/i;
+
+/** The token in a successful response, or what it has instead: nothing of it that may be a token. */
+function granting(text: string) {
+  const fields = fieldsOf(text);
+  const { access_token, token_type, expires_in, error } = fields;
+  const value = typeof access_token === 'string' ? access_token.trim() : '';
+  if (typeof token_type === 'string' && unusable.test(token_type))
+    return { says: [`a token of type ${token_type}, which is no bearer token`], isError: false };
+  if (/^[!-~]{1,12000}$/.test(value)) return { value, seconds: Number(expires_in) };
+  if (typeof error === 'string') return { says: errorIn(text), isError: true };
+  if (value !== '') return { says: ['an access_token that no header can hold'], isError: false };
+  const names = Object.keys(fields).join(', ');
+  return { says: [`no access_token${names && `, but ${names}`}`], isError: false };
+}
+
+/** The fields of JSON, or of a form, as some endpoints respond. */
+function fieldsOf(text: string): { [name: string]: unknown } {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === 'object' && json !== null ? { ...json } : {};
+  } catch {
+    return /^\s*\w+=/.test(text) ? Object.fromEntries(new URLSearchParams(text.trim())) : {};
+  }
+}
+
+/** What a response says is wrong: as the RFC has it, or else in its own way. */
+function errorIn(text: string): unknown[] {
+  const fields = fieldsOf(text);
+  const { error, error_description, message } = fields;
+  if (typeof error === 'string') return [error, error_description ?? message];
+  const tokens = /token|secret|password|assertion|authorization/i;
+  if (Object.keys(fields).length > 0)
+    return [JSON.stringify(fields, (name, value) => (tokens.test(name) ? undefined : value))];
+  const beginning = text.slice(0, maxSearched);
+  return [/<title[^>]*>([^<]*)/i.exec(beginning)?.[1] ?? beginning];
+}
+
+/** How much of a text is searched for secrets. */
+const maxSearched = 2000;
+
+/** Text of the endpoint as it may be kept: one line, without what may be a token or repeats what we sent. */
+function shown(said: unknown, client: OAuthClient): string {
+  if (typeof said !== 'string') return '';
+  const text = said.slice(0, maxSearched);
+  const { clientSecret, params = {} } = client;
+  const sent = Object.entries(params).filter(([name, value]) => !isPublic.test(name) && value.length > 7);
+  const secrets = [clientSecret, btoa(clientSecret), credentialOf(client), ...sent.map(([, value]) => value)];
+  if (secrets.some((secret) => repeats(text, secret))) return '(not shown, because it repeats a secret)';
+  const line = text.replace(/eyJ[\w-]*(?:\.[\w-]*)*|[\w+/=-]{41,}/g, '…').replace(/[\p{C}\p{Z}]+/gu, ' ');
+  return line
+    .slice(0, maxShown)
+    .replace(/[ .]+$/, '')
+    .trim();
+}
+
+/** Parameters that an endpoint may repeat: what it says of them is what people need to know. */
+const isPublic = /^(?:audience|resource)$/i;
+
+/** A part of a secret of so many letters and digits is not there by chance. */
+const telling = 12;
+
+/** Whether a text repeats a secret or a part of it, also percent-encoded, or with entities or escapes. */
+function repeats(text: string, secret: string): boolean {
+  const decoded = text
+    .replaceAll('&amp;', '&')
+    .replace(/%([\da-f]{2})|\\u([\da-f]{4})|&#x([\da-f]{1,4});/gi, (_, ...hex: string[]) =>
+      String.fromCharCode(Number.parseInt(hex.find(Boolean) ?? '', 16)),
+    )
+    .replace(/&#(\d{1,4});/g, (_, code: string) => String.fromCharCode(Number(code)));
+  if (text.includes(secret) || decoded.includes(secret)) return true;
+  const letters = lettersOf(secret);
+  const [within, length] = [[text, decoded].map(lettersOf), Math.min(telling, letters.length)];
+  if (length < telling / 2) return false;
+  for (let at = 0; at + length <= letters.length; at += telling / 4)
+    if (within.some((one) => one.includes(letters.slice(at, at + length)))) return true;
+  return false;
+}
+
+const lettersOf = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+const blocked = 'has an address that we do not call';
+const failures: { [result in Outcome['result']]?: string } = {
+  timeout: 'did not respond in time',
+  dns: 'has a host name that cannot be found',
+  tls: 'has no certificate that we can trust',
+  connection: 'cannot be reached',
+};

@@ -1,0 +1,168 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { openDatabase, transaction } from '../../../../src/platform/db/database.ts';
+import { newId } from '../../../../src/platform/db/ids.ts';
+import { hourMs } from '../../../../src/platform/durations.ts';
+import {
+  type BrowseQuery,
+  listActivity,
+  webhookActivity,
+} from '../../../../src/webhooks/deliveries/read/activity.ts';
+import { addTallies, noTally } from '../../../../src/webhooks/deliveries/read/counts.ts';
+import { readDeliveries } from '../../../../src/webhooks/deliveries/read/list.ts';
+import { recordStatements } from '../../../../src/webhooks/deliveries/send/record.ts';
+import { claim, settled, unattempted } from '../../../support/deliveries.ts';
+import { accident, safetyEvent, vehicle } from '../../../support/records.ts';
+import { rows } from '../../../support/rows.ts';
+import { metered } from '../../../support/runtime/meter.ts';
+import { story } from '../../../support/story.ts';
+import { as } from '../../../support/world.ts';
+
+const tale = story();
+const caller = () => ({ accountId: tale.us.accountId, operator: true }) as const;
+
+/** What the page of a webhook shows. */
+const shown = (webhookId: string, query: Partial<BrowseQuery> = {}, bindings: Env = env) =>
+  webhookActivity(bindings, caller(), webhookId, { limit: 20, ...query });
+
+describe("the counters of a webhook's hours", () => {
+  const now = async (webhookId: string) => (await shown(webhookId)).hours.at(-1);
+
+  it('tell in the hour what was delivered and what failed, and how long receivers took that responded', async () => {
+    tale.heard.responds(async ({ url }) => {
+      if (url.endsWith('lost')) throw new Error('Network connection lost');
+      await scheduler.wait(60);
+      return new Response('', { status: url.endsWith('gone') ? 410 : 200 });
+    });
+    const register = (path: string) => tale.register({ url: `https://receiver.example.com/${path}` });
+    const [fine, gone, lost] = [await register('fine'), await register('gone'), await register('lost')];
+    await tale.happen(3);
+    await settled(fine.id, 3);
+    await settled(gone.id, 3);
+    const { hours } = await shown(fine.id);
+    expect(hours).toHaveLength(720);
+    expect(hours.at(-1)).toMatchObject({ delivered: 3, failed: 0, retried: 0 });
+    expect(addTallies(hours.slice(0, -1))).toEqual(noTally);
+    const { responseTimes = {}, ...ended } = (await now(gone.id)) ?? {};
+    expect(ended).toMatchObject({ delivered: 0, failed: 3, retried: 0 });
+    expect(Object.values(responseTimes).reduce((sum, count) => sum + count, 0)).toBe(3);
+    expect(Object.keys(responseTimes).every((bucket) => Number(bucket) >= 10)).toBe(true);
+    await vi.waitFor(async () => expect(await now(lost.id)).toMatchObject({ retried: 3, responseTimes: {} }));
+  });
+
+  it('forget an hour when it comes again 30 days later', async () => {
+    const hook = await tale.register();
+    await tale.happen(1);
+    await settled(hook.id);
+    await rows('update webhook_hours set hour = hour - 720 where webhook_id = ?1', hook.id);
+    expect(await now(hook.id)).toMatchObject({ delivered: 0, responseTimes: {} });
+    await tale.happen(2, 'later');
+    await settled(hook.id, 3);
+    const { responseTimes = {} } = (await now(hook.id)) ?? {};
+    expect(await now(hook.id)).toMatchObject({ delivered: 2, failed: 0 });
+    expect(Object.values(responseTimes).reduce((sum, count) => sum + count, 0)).toBe(2);
+  });
+
+  it('count a batch that is recorded twice once', async () => {
+    const hook = await tale.register();
+    await unattempted(hook.id, tale.happen);
+    const [key] = (await claim(hook.id)).claimed;
+    const tally = { delivered: 4, failed: 1, retried: 2, responseTimes: { 3: 6, 4: 1 }, waits: {} };
+    const outcomes = key ? [{ key, status: 'delivered' as const }] : [];
+    const db = openDatabase(env);
+    for (let recorded = 0; recorded < 2; recorded++)
+      await transaction(db, recordStatements(db, hook.id, outcomes, { tally, now: Date.now() }));
+    expect(await now(hook.id)).toMatchObject(tally);
+  });
+});
+
+describe("a webhook's deliveries", () => {
+  it('are found by Delivery-Id, by the id of their event, and by VIN', async () => {
+    const hook = await tale.register();
+    const { ingestKey } = tale.us.connection;
+    await as(ingestKey).send(vehicle({ vin: 'VIN1' }), vehicle({ sourceId: 'other', vin: 'VIN2' }));
+    await as(ingestKey).send(safetyEvent(), safetyEvent({ sourceId: 'b', vehicle: 'other' }));
+    await as(ingestKey).send(accident({ vin: 'VIN2' }), accident({ sourceId: 'c', vin: 'VIN3' }));
+    await settled(hook.id, 4);
+    const found = async (search: string) => (await shown(hook.id, { search })).part.deliveries;
+    const all = (await shown(hook.id)).part.deliveries;
+    for (const { id, eventId } of all) {
+      expect((await found(id)).map((delivery) => delivery.id)).toEqual([id]);
+      expect((await found(` ${eventId.toUpperCase()} `)).map((delivery) => delivery.id)).toEqual([id]);
+    }
+    const vinsOf = async (vin: string) => (await found(vin)).map(({ about }) => about?.vin);
+    expect(await vinsOf('VIN1')).toEqual(['VIN1']);
+    expect(await vinsOf('VIN2')).toEqual(['VIN2', 'VIN2']);
+    expect(await vinsOf('VIN3')).toEqual(['VIN3']);
+    for (const nothing of ['VIN4', newId(), '%', "'"]) expect(await found(nothing)).toEqual([]);
+    const other = await tale.register({ url: 'https://receiver.example.com/other' });
+    expect((await shown(other.id, { search: 'VIN1' })).part.deliveries).toEqual([]);
+  });
+
+  it('of many are not all read, whatever is looked for', async () => {
+    const hook = await tale.register();
+    await rows(
+      `insert into deliveries (webhook_id, id, account_id, event_id, level, status, attempts, next_attempt_at)
+       with recursive n (i) as (select 0 union all select i + 1 from n where i < 49999)
+       select ?1, format('%08x-%04x-7000-8000-%012x', i >> 16, i & 65535, i), ?2, 'e', 0,
+         iif(i < 44000, 'delivered', iif(i % 2, 'pending', 'failed')), i % 3 = 0, i from n`,
+      hook.id,
+      tale.us.accountId,
+    );
+    await rows(
+      `with recursive n (i) as (select 0 union all select i + 1 from n where i < 719)
+       insert into webhook_hours (webhook_id, slot, hour, delivered, failed) select ?1, (?2 - i) % 720, ?2 - i, 4, 7 from n`,
+      hook.id,
+      Math.floor(Date.now() / hourMs),
+    );
+    const read = async (query: Partial<BrowseQuery>) => {
+      const { env: bindings, cost } = metered();
+      await shown(hook.id, query, bindings);
+      expect(cost).toMatchObject({ trips: 1, written: 0 });
+      return cost.read;
+    };
+    const [from, to] = ['1970-01-01', '2026-12-01'];
+    const always = 720 + 3 * 500 + 60;
+    for (const query of [{}, { state: 'retrying' }, { state: 'failed' }, { state: 'pending' }] as const)
+      expect(await read(query), JSON.stringify(query)).toBeLessThanOrEqual(always + 100);
+    for (const query of [{ state: 'delivered' }, { type: 1 }, { state: 'pending', type: 1 }] as const)
+      expect(await read(query), JSON.stringify(query)).toBeLessThanOrEqual(always + 3 * 1000);
+    expect(await read({ search: newId() })).toBeLessThanOrEqual(always + 10);
+    expect(await read({ search: 'VIN1' })).toBeLessThanOrEqual(always + 1000);
+    for (const query of [{}, { status: 'failed' }, { status: 'pending' }, { eventId: newId() }, { from, to }])
+      for (const webhook of [{}, { webhookId: [hook.id] }]) {
+        const { env: bindings, cost } = metered();
+        const asked = Object.entries(query).map(([name, value]) => [name, [value]]);
+        await readDeliveries(bindings, caller(), { ...Object.fromEntries(asked), ...webhook });
+        expect(cost, JSON.stringify(query)).toMatchObject({ trips: 1, written: 0 });
+        expect(cost.read, JSON.stringify(query)).toBeLessThanOrEqual(300);
+      }
+    const { env: bindings, cost } = metered();
+    await listActivity(bindings, caller(), { limit: 50 });
+    expect(cost).toMatchObject({ trips: 1, written: 0 });
+    expect(cost.read).toBeLessThanOrEqual(200);
+    await rows('delete from deliveries where webhook_id = ?1', hook.id);
+  });
+});
+
+it('the list of webhooks tells of each how its last 24 hours were', async () => {
+  tale.heard.responds(({ url }) => new Response('', { status: url.endsWith('bad') ? 500 : 200 }));
+  const fine = await tale.register();
+  const bad = await tale.register({ url: 'https://receiver.example.com/bad' });
+  await tale.happen(2);
+  await settled(fine.id, 2);
+  await vi.waitFor(async () => {
+    const { items, next } = await listActivity(env, caller(), { limit: 2 });
+    expect(next).toBeUndefined();
+    expect(
+      items.map(({ id, waiting, hours }) => ({ id, waiting, ...addTallies(hours), waits: undefined })),
+    ).toEqual([
+      { id: fine.id, waiting: 0, delivered: 2, failed: 0, retried: 0, responseTimes: expect.any(Object) },
+      { id: bad.id, waiting: 2, delivered: 0, failed: 0, retried: 2, responseTimes: expect.any(Object) },
+    ]);
+    expect(items[1]?.receiver).toMatchObject({ failures: 2, lastFailure: { status: 500 } });
+  });
+  const first = await listActivity(env, caller(), { limit: 1 });
+  const rest = await listActivity(env, caller(), { limit: 1, after: first.next });
+  expect([...first.items, ...rest.items].map(({ id }) => id)).toEqual([fine.id, bad.id]);
+});

@@ -1,0 +1,231 @@
+import { env } from 'cloudflare:workers';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { encodeCursor } from '../../../../src/platform/db/cursor.ts';
+import { createdAtOf, firstIdAt, newId } from '../../../../src/platform/db/ids.ts';
+import { readDeliveries } from '../../../../src/webhooks/deliveries/read/list.ts';
+import type { DeliverySummary } from '../../../../src/webhooks/deliveries/read/schema.ts';
+import { attempted, settled } from '../../../support/deliveries.ts';
+import { accident, safetyEvent, vehicle } from '../../../support/records.ts';
+import { addRows, rows } from '../../../support/rows.ts';
+import { runs } from '../../../support/runs.ts';
+import { story } from '../../../support/story.ts';
+import { as, webhookBody, world } from '../../../support/world.ts';
+
+const tale = story();
+const { register } = tale;
+beforeEach(async () => {
+  for (const table of ['webhooks', 'deliveries', 'notifications']) await rows(`delete from ${table}`);
+});
+
+/** A delivery as it is put into the database. */
+type Seed = {
+  webhookId: string;
+  id: string;
+  eventId: string;
+  level: number;
+  status: string;
+  priority: number;
+  dueAt: number;
+};
+const insert = (seeds: Seed[]) =>
+  rows(
+    `insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
+     select value->>'webhookId', value->>'id', ?2, value->>'eventId', value->>'level', value->>'status',
+       value->>'priority', value->>'dueAt' from json_each(?1)`,
+    JSON.stringify(seeds),
+    tale.us.accountId,
+  );
+
+/** An id of a time, as deliveries have them. */
+const idAt = (ms: number): string => firstIdAt(ms).slice(0, 14) + newId().slice(14);
+
+const list = (query = '', token = tale.us.apiToken) =>
+  as(token).get<DeliverySummary[]>(`/deliveries${query}`);
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+describe('an item', () => {
+  const ingest = (...records: object[]) => as(tale.us.connection.ingestKey).send(vehicle(), ...records);
+
+  it('of an event says that it was delivered, and how the receiver answered, but not what', async () => {
+    tale.heard.responds(() => new Response('a secret answer', { status: 202 }));
+    const { id: webhookId } = await register({ headers: { 'X-Secret': 's3cret' } });
+    await ingest(safetyEvent({ sourceId: 'an event' }));
+    const [row] = await settled(webhookId);
+    const { data, ...reply } = await list();
+    expect(reply).toMatchObject({ status: 200, message: 'Deliveries' });
+    expect(reply).not.toHaveProperty('next');
+    expect(data).toEqual([
+      {
+        id: row?.id,
+        webhookId,
+        eventId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        type: 2,
+        level: null,
+        status: 'delivered',
+        attempts: 1,
+        nextAttemptAt: null,
+        createdAt: time,
+        lastAnswer: { status: 202, kind: 'success', at: new Date(row?.log[0]?.at ?? 0).toISOString() },
+      },
+    ]);
+    expect(JSON.stringify(reply) + JSON.stringify(data)).not.toMatch(/secret|s3cret/);
+  });
+
+  it('of an accident says its level, and when it is tried again', async () => {
+    tale.heard.responds(() => {
+      throw new TypeError('connection refused');
+    });
+    const { id: webhookId } = await register();
+    const before = Date.now();
+    await ingest(accident({ sourceId: 'a crash', notificationLevel: 2 }));
+    const row = await attempted(webhookId);
+    const [item] = (await list()).data;
+    expect(item).toMatchObject({
+      type: 1,
+      level: 2,
+      status: 'pending',
+      attempts: 1,
+      nextAttemptAt: new Date(row.nextAttemptAt).toISOString(),
+      lastAnswer: { status: null, kind: 'connection', at: time },
+    });
+    expect(Date.parse(item?.createdAt ?? '')).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(item?.createdAt ?? '')).toBeLessThanOrEqual(Date.now());
+  });
+});
+
+describe('is refused:', () => {
+  it.each(['nobody has', 'somebody else has', 'was deleted'])('a webhookId that %s', async (whose) => {
+    const them = await world();
+    const theirs = await as(them.apiToken).post<{ id: string }>('/webhook', webhookBody(them));
+    const { id } = whose === 'somebody else has' ? theirs.data : await register();
+    if (whose === 'was deleted') await as(tale.us.apiToken).delete(`/webhook/${id}`);
+    const asked = whose === 'nobody has' ? newId() : id;
+    expect(await list(`?webhookId=${asked}`)).toMatchObject({ status: 400, message: 'Invalid webhook id' });
+  });
+
+  it('a cursor of other filters, of another account, or with another place in it', async () => {
+    const [first, second] = [(await register()).id, (await register()).id];
+    const row = { eventId: newId(), level: 0, status: 'failed', priority: 3, dueAt: 0 };
+    await insert([first, second].map((webhookId) => ({ ...row, webhookId, id: idAt(1) })));
+    const { next } = await list('?limit=1&status=failed');
+    expect((await list(`?status=failed&cursor=${next}`)).data).toMatchObject([{ webhookId: second }]);
+    const them = await world();
+    const identity = JSON.stringify(['/deliveries', tale.us.accountId, {}, {}]);
+    expect((await list(`?cursor=${encodeCursor([first, ''], identity)}`)).data).toHaveLength(2);
+    for (const reply of [
+      await list(`?cursor=${next}`),
+      await list(`?status=pending&cursor=${next}`),
+      await list(`?status=failed&from=1970-01-01&cursor=${next}`),
+      await list(`?status=failed&cursor=${next}`, them.apiToken),
+      await list(`?cursor=${encodeCursor([first], identity)}`),
+      await list(`?cursor=${encodeCursor([first, 1], identity)}`),
+      await list(`?cursor=${encodeCursor([first, '', ''], identity)}`),
+    ])
+      expect(reply).toMatchObject({ status: 400, message: 'Invalid cursor', errors: [{ field: 'cursor' }] });
+  });
+});
+
+it('the events of others, and those past retention, have no deliveries', async () => {
+  const { id: webhookId } = await register();
+  const eventId = newId();
+  const notifiedAt = Date.now();
+  await insert([
+    { webhookId, id: idAt(notifiedAt), eventId, level: 0, status: 'failed', priority: 3, dueAt: 0 },
+  ]);
+  expect(await list(`?eventId=${eventId}`)).toMatchObject({ status: 200, data: [] });
+  const tell = (accountId: string) =>
+    rows(
+      `insert or replace into notifications (event_id, level, type, account_id, connection_id, data, created_at)
+       values (?1, 0, 2, ?2, '', '{}', ?3)`,
+      eventId,
+      accountId,
+      notifiedAt,
+    );
+  await tell('others');
+  expect((await list(`?eventId=${eventId}`)).data).toEqual([]);
+  await tell(tale.us.accountId);
+  expect((await list(`?eventId=${eventId}`)).data).toMatchObject([{ eventId, webhookId }]);
+});
+
+const caller = () => ({ tokenId: tale.us.tokenId, accountId: tale.us.accountId });
+
+it('walked to its end, yields what was there at the start once, whatever comes in meanwhile', async () => {
+  const statuses = ['pending', 'delivered', 'failed', 'cancelled'];
+  const hooks: string[] = [];
+  for (let i = 0; i < 5; i++) hooks.push((await register()).id);
+  const gone = (await register()).id;
+  await as(tale.us.apiToken).delete(`/webhook/${gone}`);
+  const events = Array.from({ length: 4 }, newId);
+  /** When each level of each event is notified, to the millisecond: two levels at a time. */
+  const notifiedAt = (event: number, level: number) => 1 + Math.floor(event / 2) * 2 + Math.floor(level / 2);
+  await addRows('notifications', 16, (i) => {
+    const [event, level] = [Math.floor(i / 4), i % 4];
+    const key = { event_id: events[event], level, created_at: notifiedAt(event, level) };
+    return { ...key, type: 1, account_id: tale.us.accountId, data: '{}' };
+  });
+  const seed = fc
+    .record({
+      webhookId: fc.constantFrom(...hooks),
+      event: fc.nat(3),
+      level: fc.nat(3),
+      status: fc.constantFrom(...statuses, 'pending'),
+      dueAt: fc.nat(5),
+    })
+    .map(({ event, ...row }) => ({
+      ...row,
+      id: idAt(notifiedAt(event, row.level)),
+      eventId: events[event] ?? '',
+      priority: row.level > 0 ? 0 : 1 + (event % 3),
+    }));
+  /** Mostly left out, so that enough is left to be walked. */
+  const rarely = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
+    fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: values });
+  const filters = fc.record({
+    webhookId: rarely(fc.constantFrom(...hooks)),
+    status: fc.constantFrom(null, ...statuses),
+    type: rarely(fc.constantFrom('1', '2')),
+    eventId: rarely(fc.constantFrom(...events)),
+    from: rarely(fc.integer({ min: 1, max: 4 })),
+    to: rarely(fc.integer({ min: 5, max: 9 })),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(seed, { minLength: 10, maxLength: 50, size: 'max' }),
+      fc.array(fc.array(seed, { maxLength: 3 }), { maxLength: 6 }),
+      fc.integer({ min: 1, max: 8 }),
+      filters,
+      async (there, inserts, limit, { from, to, ...others }) => {
+        await rows('delete from deliveries');
+        await insert([
+          ...there,
+          ...there.slice(0, 3).map((row) => ({ ...row, webhookId: gone, id: newId() })),
+        ]);
+        const expected = there.flatMap(({ id, ...row }) => {
+          const asked = { ...row, type: row.level > 0 ? '1' : '2' };
+          const isIn = createdAtOf(id) >= (from ?? 0) && createdAtOf(id) < (to ?? Infinity);
+          const keys = Object.keys(others) as (keyof typeof others)[]; // its own
+          return isIn && keys.every((key) => [null, asked[key]].includes(others[key])) ? [id] : [];
+        });
+        const [since, until] = [from, to].map((ms) => (ms === null ? null : new Date(ms).toISOString()));
+        const query = Object.entries({ ...others, limit, from: since, to: until }).flatMap(([name, one]) =>
+          one === null ? [] : [[name, [String(one)]]],
+        );
+        const walked: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const asked = { ...Object.fromEntries(query), ...(cursor && { cursor: [cursor] }) };
+          const { items, next } = await readDeliveries(env, caller(), asked);
+          expect(items.length).toBeLessThanOrEqual(limit);
+          walked.push(...items.map(({ id }) => id));
+          await insert(inserts.shift() ?? []);
+          cursor = next;
+        } while (cursor);
+        const ids = new Set(there.map(({ id }) => id));
+        expect(walked.filter((id) => ids.has(id)).toSorted()).toEqual(expected.toSorted());
+        expect(new Set(walked).size).toBe(walked.length);
+      },
+    ),
+    { numRuns: runs(300) },
+  );
+});

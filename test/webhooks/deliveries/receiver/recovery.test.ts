@@ -1,0 +1,145 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { newId } from '../../../../src/platform/db/ids.ts';
+import { accidentRetryMs, circuitAccidentOpenings } from '../../../../src/webhooks/deliveries/policy.ts';
+import { sweep } from '../../../../src/webhooks/deliveries/sweep.ts';
+import { attempted, deliveriesOf, makeDue, pauseFor, settled } from '../../../support/deliveries.ts';
+import { listenToLog } from '../../../support/log.ts';
+import { accident } from '../../../support/records.ts';
+import { rows } from '../../../support/rows.ts';
+import { minute } from '../../../support/service.ts';
+import { story } from '../../../support/story.ts';
+import { as } from '../../../support/world.ts';
+
+const tale = story();
+const fail = () => new Response('no', { status: 500 });
+const ok = () => new Response('ok');
+const crash = (sourceId: string) => as(tale.us.connection.ingestKey).send(accident({ sourceId }));
+const pending = async (id: string) => (await deliveriesOf(id)).filter(({ status }) => status === 'pending');
+/** The latest attempts were made some time ago. */
+const timePasses = (id: string, seconds = 60) =>
+  rows(
+    `update deliveries set log = json_set(log, '$[#-1].at', (log->>'$[#-1].at') - ?2) where webhook_id = ?1`,
+    id,
+    seconds * 1000,
+  );
+const fails = async (happen: () => Promise<unknown>) => {
+  tale.heard.responds(fail);
+  const hook = await tale.register();
+  await happen();
+  await attempted(hook.id);
+  await timePasses(hook.id);
+  return hook;
+};
+const opens = async (id: string) => {
+  const [row] = await rows('select open_until as at, openings from webhook_health where webhook_id = ?1', id);
+  return { ms: Number(row?.at) - Date.now(), openings: row?.openings };
+};
+
+describe('when a receiver succeeds again', () => {
+  it('what waits for a retry is sent at once', async () => {
+    const hook = await fails(() => crash('waits'));
+    tale.heard.responds(ok);
+    await rows(
+      `update deliveries set next_attempt_at = ?2 where webhook_id = ?1`,
+      hook.id,
+      Date.now() + 300_000,
+    );
+    await tale.happen(1, 'after');
+    await settled(hook.id, 2, ['delivered']);
+  });
+
+  it('what is due much later waits for its time, unless the circuit was open', async () => {
+    const hook = await fails(() => tale.happen(1, 'poison'));
+    const later = () =>
+      rows(
+        `update deliveries set next_attempt_at = ?2 where attempts > 0 and webhook_id = ?1`,
+        hook.id,
+        Date.now() + 7e6,
+      );
+    await later();
+    tale.heard.responds(ok);
+    await tale.happen(1, 'after');
+    await settled(hook.id, 1, ['delivered']);
+    expect(await pending(hook.id)).toHaveLength(1);
+    tale.heard.responds(fail);
+    await tale.happen(5, 'outage');
+    await vi.waitFor(async () => expect(await opens(hook.id)).toMatchObject({ openings: 1 }));
+    await makeDue(hook.id);
+    await later();
+    await rows(
+      `update deliveries set next_attempt_at = 0 where (webhook_id, id) = (select webhook_id, max(id) from deliveries where webhook_id = ?1)`,
+      hook.id,
+    );
+    tale.heard.responds(ok);
+    await minute();
+    await settled(hook.id, 7, ['delivered']);
+  });
+
+  it('an accident that has just failed is not, nor what the receiver asked to have later', async () => {
+    tale.heard.responds(() => new Response('busy', { status: 503, headers: { 'Retry-After': '9' } }));
+    const hook = await tale.register();
+    await tale.happen(1, 'busy');
+    await attempted(hook.id);
+    tale.heard.responds(fail);
+    await crash('just now');
+    await vi.waitFor(async () =>
+      expect((await pending(hook.id)).filter((one) => one.attempts > 0)).toHaveLength(2),
+    );
+    tale.heard.responds(ok);
+    await tale.happen(1, 'after');
+    await settled(hook.id, 1, ['delivered']);
+    expect((await pending(hook.id)).every((one) => one.nextAttemptAt > Date.now())).toBe(true);
+  });
+});
+
+describe('while an accident waits', () => {
+  it('the circuit opens for a short time, for some 15 minutes', async () => {
+    const hook = await fails(() => crash('outage'));
+    for (const [openings, within] of [
+      [circuitAccidentOpenings - 1, accidentRetryMs],
+      [circuitAccidentOpenings, 900_000],
+    ] as const) {
+      await pauseFor(hook.id, 900_000, openings);
+      await makeDue(hook.id);
+      await minute();
+      await vi.waitFor(async () => expect(await opens(hook.id)).toMatchObject({ openings: openings + 1 }));
+      expect((await opens(hook.id)).ms).toBeGreaterThan(within - 5_000);
+      expect((await opens(hook.id)).ms).toBeLessThanOrEqual(within);
+    }
+  });
+
+  it('a circuit that is open for longer is probed sooner, once an accident comes in', async () => {
+    tale.heard.responds(fail);
+    const hook = await tale.register();
+    await pauseFor(hook.id, 900_000, 60);
+    await tale.happen(1, 'event');
+    expect((await opens(hook.id)).ms).toBeGreaterThan(800_000);
+    await crash('new');
+    await vi.waitFor(async () => expect((await opens(hook.id)).ms).toBeLessThanOrEqual(accidentRetryMs));
+    const [health] = await rows('select timer_at as at from webhook_health where webhook_id = ?1', hook.id);
+    await vi.waitFor(async () =>
+      expect(Number(health?.at) - Date.now()).toBeLessThanOrEqual(accidentRetryMs),
+    );
+    expect(
+      await env.DB.prepare('select count(*) as n from deliveries where attempts > 0 and webhook_id = ?1')
+        .bind(hook.id)
+        .first('n'),
+    ).toBe(0);
+  });
+});
+
+it('an accident that has not been delivered for five minutes is logged, even while its circuit is open', async () => {
+  const hook = await fails(() => crash('late'));
+  await pauseFor(hook.id, 1e12);
+  const late = async () => {
+    const listening = listenToLog();
+    await sweep(env);
+    return listening.lines('fault').filter(({ message }) => /^An accident has not/.test(String(message)));
+  };
+  expect(await late()).toEqual([]);
+  const [{ id } = { id: '' }] = await pending(hook.id);
+  const older = newId(Date.now() - 300_001);
+  await rows('update deliveries set id = ?1 where id = ?2', older, id);
+  expect(await late()).toMatchObject([{ level: 'error', webhookId: hook.id, deliveryId: older }]);
+});

@@ -1,0 +1,164 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { openDatabase, transaction } from '../../../../src/platform/db/database.ts';
+import type { Claimed } from '../../../../src/webhooks/deliveries/delivery.ts';
+import { firstWindow, leaseMs, widestWindow } from '../../../../src/webhooks/deliveries/policy.ts';
+import { reportOf } from '../../../../src/webhooks/deliveries/receiver/circuit.ts';
+import { callsOf } from '../../../../src/webhooks/deliveries/send/calls.ts';
+import type { ClaimedWebhook } from '../../../../src/webhooks/deliveries/send/claim.ts';
+import { recordStatements } from '../../../../src/webhooks/deliveries/send/record.ts';
+import { attempted, claim, makeDue, settled, unattempted } from '../../../support/deliveries.ts';
+import { rows } from '../../../support/rows.ts';
+import { minute } from '../../../support/service.ts';
+import { story } from '../../../support/story.ts';
+
+const tale = story();
+const set = (webhookId: string, column: 'max_in_flight' | 'max_per_second', value: number) =>
+  rows(`update webhooks set ${column} = ?2 where id = ?1`, webhookId, value);
+const windowOf = async (webhookId: string) =>
+  (await rows('select window from webhook_health where webhook_id = ?1', webhookId))[0]?.window;
+
+/**
+ * A receiver that responds to the first calls in a fifth of a second, and holds the others until `together` are under
+ * way. Returns how many were under way at the beginning of each.
+ */
+function heldUntil(together: number, first = 0): number[] {
+  const underWay: number[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let now = 0;
+  tale.heard.responds(async () => {
+    const place = underWay.push(++now);
+    if (now >= together) resolve();
+    await (place <= first ? scheduler.wait(200) : promise);
+    now--;
+    return new Response('ok');
+  });
+  return underWay;
+}
+const most = (counts: number[]) => Math.max(...counts);
+
+describe('the calls that a webhook may have in flight', () => {
+  it('start low, double while more is due and answers come in time, and end at fifty', async () => {
+    const hook = await tale.register();
+    const atFirst = heldUntil(firstWindow);
+    await tale.happen(20);
+    await settled(hook.id, 20);
+    expect(most(atFirst)).toBeLessThanOrEqual(2 * firstWindow);
+    heldUntil(1);
+    await tale.happen(400, 'later');
+    await settled(hook.id, 420);
+    expect(await windowOf(hook.id)).toBe(widestWindow);
+    const atLast = heldUntil(4 * firstWindow + 1, firstWindow);
+    await tale.happen(100, 'last');
+    await settled(hook.id, 520);
+    expect(most(atLast)).toBeLessThanOrEqual(widestWindow);
+  });
+
+  it('do not grow for answers that take more than five seconds', () => {
+    const answered = (durationMs: number) => ({
+      key: {} as Claimed, // not looked at
+      status: 'delivered' as const,
+      attempt: { at: 0, durationMs, result: 'success' as const, status: 200, answer: '' },
+    });
+    const known = { failures: 0, window: 10, more: true };
+    expect(reportOf([answered(5000)], known)).toMatchObject({ widen: true });
+    expect(reportOf([answered(5001)], known)).toBeUndefined();
+    expect(reportOf([answered(10)], { ...known, more: false })).toBeUndefined();
+  });
+
+  it('never exceed what the operator allows', async () => {
+    const hook = await tale.register();
+    await set(hook.id, 'max_in_flight', 3);
+    const underWay = heldUntil(3);
+    await tale.happen(60);
+    await settled(hook.id, 60);
+    expect(most(underWay)).toBe(3);
+  });
+
+  it('halve when the receiver is overloaded, once for all workers that saw it so', async () => {
+    const hook = await tale.register();
+    await rows(
+      'insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, 0, 0, 0, 40)',
+      hook.id,
+    );
+    tale.heard.responds(() => new Response('busy', { status: 503 }));
+    await tale.happen(1);
+    await attempted(hook.id);
+    expect(await windowOf(hook.id)).toBe(20);
+    const db = openDatabase(env);
+    const report = { failures: 1, successes: 0, overloaded: true, widen: false, window: 40 };
+    await transaction(db, recordStatements(db, hook.id, [], { report, now: Date.now() }));
+    expect(await windowOf(hook.id)).toBe(20);
+    await transaction(
+      db,
+      recordStatements(db, hook.id, [], { report: { ...report, window: 20 }, now: Date.now() }),
+    );
+    expect(await windowOf(hook.id)).toBe(10);
+  });
+
+  it('are one after an outage, and grow again as the backlog drains', async () => {
+    const hook = await tale.register();
+    tale.heard.responds(() => Promise.reject(new Error('connection refused')));
+    await tale.happen(5);
+    await vi.waitFor(async () => expect(await windowOf(hook.id)).toBe(1));
+    await tale.happen(300, 'later');
+    const underWay = heldUntil(1);
+    await makeDue(hook.id);
+    await minute();
+    await settled(hook.id, 305, ['delivered']);
+    expect(underWay.slice(0, 2)).toEqual([1, 1]);
+    expect(await windowOf(hook.id)).toBeGreaterThan(firstWindow);
+  });
+});
+
+describe('the calls that a webhook may have in a second', () => {
+  it('are as many as the operator allows, a quarter of them at once', async () => {
+    const hook = await tale.register();
+    await set(hook.id, 'max_per_second', 20);
+    const at: number[] = [];
+    tale.heard.responds(() => {
+      at.push(Date.now());
+      return new Response('ok');
+    });
+    await tale.happen(50);
+    await settled(hook.id, 50);
+    expect(Math.max(...at) - Math.min(...at)).toBeGreaterThan(((50 - 20 / 4) / 20) * 1000 - 50);
+  });
+
+  it('count for all its workers together', async () => {
+    const hook = await tale.register();
+    await set(hook.id, 'max_per_second', 8);
+    await unattempted(hook.id, () => tale.happen(10));
+    const now = Date.now();
+    const claimed = async (ms: number) => (await claim(hook.id, 10, now + ms)).claimed.length;
+    expect([await claimed(0), await claimed(0), await claimed(100), await claimed(125)]).toEqual([
+      2, 0, 0, 1,
+    ]);
+    expect(await claimed(1000)).toBe(2);
+  });
+});
+
+it('a claim holds no more of a webhook than may be in flight', async () => {
+  const hook = await tale.register();
+  await unattempted(hook.id, () => tale.happen(12));
+  const now = Date.now();
+  expect((await claim(hook.id, 60, now)).claimed).toHaveLength(firstWindow);
+  expect((await claim(hook.id, 60, now)).claimed).toHaveLength(0);
+  expect((await claim(hook.id, 60, now + leaseMs + 1)).claimed).toHaveLength(firstWindow);
+});
+
+it.each([true, false])(
+  'calls that end while D1 is busy are recorded at once, in time (%s) or not',
+  async (inTime) => {
+    const calls = callsOf(env, 'ours', 'hook');
+    const settings = JSON.stringify({ url: 'https://localhost', headers: {} }); // nothing of it is called
+    const webhook = { settings } as ClaimedWebhook;
+    const unwanted = { id: 'd', attempts: 0, type: 2, data: '{}', wanted: false } as Claimed;
+    calls.start(webhook, [unwanted, unwanted], Date.now() + 1000);
+    await scheduler.wait(20);
+    expect(calls.idle()).toBe(false);
+    const waited = await Promise.race([calls.progress(inTime), scheduler.wait(300).then(() => 'in vain')]);
+    expect(waited).toBeUndefined();
+    expect(calls.takeFinished()).toHaveLength(2);
+  },
+);

@@ -1,0 +1,100 @@
+import { describe, expect, it, vi } from 'vitest';
+import { levelWaitMs } from '../../../../src/webhooks/deliveries/policy.ts';
+import { ACCIDENT } from '../../../../src/webhooks/notifications/types.ts';
+import { attempted, makeDue, settled } from '../../../support/deliveries.ts';
+import { accident, safetyEvent, vehicle } from '../../../support/records.ts';
+import { rows } from '../../../support/rows.ts';
+import { minute } from '../../../support/service.ts';
+import { story } from '../../../support/story.ts';
+import { as } from '../../../support/world.ts';
+
+const tale = story();
+const happen = (...levels: number[]) =>
+  as(tale.us.connection.ingestKey).send(
+    ...levels.map((notificationLevel) => accident({ notificationLevel })),
+  );
+/** The levels that a webhook was called with, in order. */
+const levels = () => tale.heard.got.map(({ body }) => body.data.notificationLevel);
+const due = async () =>
+  (
+    await rows(`select level, next_attempt_at as at from deliveries where status = 'pending' order by level`)
+  ).map(({ level, at }) => [level, Number(at) - Date.now()]);
+
+describe('the levels of an accident', () => {
+  it('wait for the one before, as long as its call takes', async () => {
+    const hook = await tale.register();
+    const until = Promise.withResolvers<void>();
+    tale.heard.responds(async ({ body }) => {
+      if (body.data.notificationLevel === 1) await until.promise;
+      return new Response('ok');
+    });
+    await happen(1);
+    await vi.waitFor(() => expect(levels()).toEqual([1]));
+    await happen(2);
+    await scheduler.wait(300);
+    expect(levels()).toEqual([1]);
+    until.resolve();
+    await settled(hook.id, 2);
+    expect(levels()).toEqual([1, 2]);
+  });
+
+  it('wait a minute at most', async () => {
+    const hook = await tale.register();
+    tale.heard.responds(() => new Response('no', { status: 400 }));
+    await happen(1);
+    await attempted(hook.id);
+    await happen(2);
+    const [, [, wait] = []] = await due();
+    expect(wait).toBeGreaterThan(levelWaitMs - 5000);
+    expect(wait).toBeLessThanOrEqual(levelWaitMs);
+    tale.heard.responds(
+      ({ body }) => new Response(null, { status: body.data.notificationLevel === 1 ? 400 : 204 }),
+    );
+    await makeDue(hook.id);
+    await minute();
+    await settled(hook.id, 1, ['delivered']);
+  });
+
+  it('do not wait for one that has been waiting for a minute, nor for one that has ended', async () => {
+    const hook = await tale.register();
+    tale.heard.responds(() => new Response('no', { status: 400 }));
+    await happen(1);
+    await attempted(hook.id);
+    await rows('update notifications set created_at = created_at - ?1', levelWaitMs + 1000);
+    await happen(2);
+    await vi.waitFor(() => expect(levels()).toEqual([1, 2]));
+    tale.heard.responds(() => new Response('gone', { status: 410 }));
+    await makeDue(hook.id);
+    await minute();
+    await settled(hook.id, 2, ['failed']);
+    tale.heard.responds(() => new Response('ok'));
+    await happen(3);
+    await settled(hook.id, 1, ['delivered']);
+  });
+
+  it('are not held up by other webhooks or accidents, nor again when they are repeated', async () => {
+    const [slow, quick] = [await tale.register(), await tale.register()];
+    const until = Promise.withResolvers<void>();
+    tale.heard.responds(async ({ url }) => {
+      if (url === slow.url) await until.promise;
+      return new Response('ok');
+    });
+    await happen(1);
+    await happen(2);
+    await as(tale.us.connection.ingestKey).send(accident({ sourceId: 'another', notificationLevel: 2 }));
+    await settled(quick.id, 3);
+    const before = await due();
+    await happen(1, 2);
+    expect(await due()).toHaveLength(before.length);
+    until.resolve();
+    await settled(slow.id, 3);
+  });
+});
+
+it('events that come with an accident are sent as well, for the accident has workers of its own', async () => {
+  const hook = await tale.register();
+  await as(tale.us.connection.ingestKey).send(vehicle());
+  await as(tale.us.connection.ingestKey).send(accident(), safetyEvent(), safetyEvent({ sourceId: 'more' }));
+  await settled(hook.id, 3);
+  expect(tale.heard.got.filter(({ body }) => body.type === ACCIDENT)).toHaveLength(1);
+});

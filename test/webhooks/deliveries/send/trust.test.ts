@@ -1,0 +1,169 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { openDatabase, transaction } from '../../../../src/platform/db/database.ts';
+import { reEncrypt } from '../../../../src/platform/jobs/re-encrypt.ts';
+import { handle } from '../../../../src/webhooks/deliveries/consumer.ts';
+import { leaseMs, startWindowMs } from '../../../../src/webhooks/deliveries/policy.ts';
+import { recordStatements } from '../../../../src/webhooks/deliveries/send/record.ts';
+import { runWorker } from '../../../../src/webhooks/deliveries/send/worker.ts';
+import { prune } from '../../../../src/webhooks/deliveries/sweep.ts';
+import { attempted, claim, deliveriesOf, settled, unattempted } from '../../../support/deliveries.ts';
+import { accident, safetyEvent } from '../../../support/records.ts';
+import { rows } from '../../../support/rows.ts';
+import { story } from '../../../support/story.ts';
+import { as, type WebhookOut } from '../../../support/world.ts';
+
+const tale = story();
+const fail = () => new Response('no', { status: 500 });
+
+describe('custom headers', () => {
+  const secret = 'a-very-secret-value';
+
+  it('are in no table, log or error, and still in the API and the deliveries', async () => {
+    const lines = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn'), vi.spyOn(console, 'log')];
+    tale.heard.responds(fail);
+    const hook = await tale.register({ headers: { 'X-Secret': secret } });
+    await tale.happen(1);
+    await attempted(hook.id);
+    expect(tale.heard.got[0]?.headers['x-secret']).toBe(secret);
+    const list = await as(tale.us.apiToken).get<WebhookOut[]>('/webhooks');
+    expect(list.data[0]?.headers).toEqual({ 'X-Secret': secret });
+    const tables = await rows<{ name: string }>(
+      `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'`,
+    );
+    expect(tables.length).toBeGreaterThan(8);
+    for (const { name } of tables) {
+      const results = await rows(`select * from "${name}"`);
+      expect(JSON.stringify(results)).not.toContain(secret);
+    }
+    for (const spy of lines) expect(JSON.stringify(spy.mock.calls)).not.toContain(secret);
+  });
+
+  it('sealed with an older key are read, and sealed anew with the newest', async () => {
+    const oauth = { tokenUrl: 'https://login.example.com/', clientId: 'c', clientSecret: 's' };
+    const hook = await tale.register({ headers: { 'X-Secret': secret }, signing: true, oauth });
+    tale.heard.serves('https://login.example.com', () => Response.json({ access_token: 'token' }));
+    await tale.happen(1, 'before');
+    await settled(hook.id);
+    const rotated = { ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` };
+    const keys = async () => {
+      const names = ['headers', 'signing', 'oauth', 'oauth_token'].map(
+        (name) => `${name}->>'key' as ${name}`,
+      );
+      const [row = {}] = await rows(`select ${names} from webhooks where id = ?1`, hook.id);
+      return Object.values(row);
+    };
+    expect(await keys()).toEqual(Array(4).fill('test'));
+    expect(await reEncrypt(rotated)).toBeGreaterThan(0);
+    expect(await keys()).toEqual(Array(4).fill('new'));
+    expect(await reEncrypt(rotated)).toBe(0);
+    await unattempted(hook.id, tale.happen);
+    await handle(rotated, { accountId: tale.us.accountId, webhookId: hook.id, worker: 1 });
+    expect(tale.heard.got.at(-1)?.headers['x-secret']).toBe(secret);
+  });
+
+  it('that cannot be read cost no attempt', async () => {
+    const hook = await tale.register();
+    await rows(`update webhooks set headers = json_set(headers, '$.key', 'lost') where id = ?1`, hook.id);
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    await tale.happen(1);
+    await vi.waitFor(async () => {
+      const [row] = await deliveriesOf(hook.id);
+      expect(row).toMatchObject({ status: 'pending', attempts: 0, claimedUntil: 0 });
+      expect(row?.nextAttemptAt).toBeGreaterThan(Date.now() + 60_000);
+    });
+    expect(tale.heard.got).toEqual([]);
+  });
+});
+
+it('pruning deletes what ended before retention, also of deleted webhooks, and never what is pending', async () => {
+  const [kept, deleted, waiting] = [await tale.register(), await tale.register(), await tale.register()];
+  tale.heard.responds(({ url }) => (url === waiting.url ? fail() : new Response('ok')));
+  await tale.happen(3);
+  await as(tale.us.connection.ingestKey).send(accident());
+  await settled(kept.id, 4);
+  await settled(deleted.id, 4);
+  await attempted(waiting.id);
+  await as(tale.us.apiToken).delete(`/webhook/${deleted.id}`);
+  const later = Date.now() + 30 * 86_400_000;
+  expect(await prune(env, later - 3_600_000)).toBe(0);
+  expect(await prune(env, later + 60_000)).toBeGreaterThanOrEqual(8);
+  expect(await deliveriesOf(kept.id)).toEqual([]);
+  expect(await deliveriesOf(deleted.id)).toEqual([]);
+  expect((await deliveriesOf(waiting.id)).length).toBeGreaterThan(0);
+  // The accident is still known: its level is not notified again.
+  const again = as(tale.us.connection.ingestKey).send(accident(), safetyEvent({ sourceId: 'e0' }));
+  expect((await again).data).toMatchObject({ accepted: 0, unchanged: 2 });
+});
+
+describe('a claim', () => {
+  /** A webhook with new deliveries that no message has been sent for. */
+  const unwoken = async (count: number) => {
+    const { id } = await tale.register();
+    await unattempted(id, () => tale.happen(count));
+    return id;
+  };
+  const wide = (webhookId: string) =>
+    rows(
+      'insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, 0, 0, 0, 50)',
+      webhookId,
+    );
+  const consume = async (webhookId: string) => {
+    await handle(env, { accountId: tale.us.accountId, webhookId, worker: 1 });
+    return deliveriesOf(webhookId);
+  };
+
+  it('that has lapsed, and is another’s by now, records nothing', async () => {
+    const webhookId = await unwoken(1);
+    const lapsed = await claim(webhookId);
+    const [held] = (await claim(webhookId, 1, Date.now() + leaseMs + 1)).claimed;
+    const outcomes = lapsed.claimed.map((key) => ({ key, status: 'failed' as const }));
+    const db = openDatabase(env);
+    await transaction(db, recordStatements(db, webhookId, outcomes, { now: Date.now() }));
+    expect(await deliveriesOf(webhookId)).toMatchObject([
+      { status: 'pending', claimedUntil: held?.claimedUntil },
+    ]);
+  });
+
+  it('is released for calls that could not start within its first five seconds', async () => {
+    const webhookId = await unwoken(40);
+    await wide(webhookId);
+    const now = Date.now.bind(Date);
+    let calls = 0;
+    tale.heard.responds(async () => {
+      if (++calls === 20) vi.spyOn(Date, 'now').mockImplementation(() => now() + startWindowMs + 1);
+      return new Response('ok');
+    });
+    await consume(webhookId);
+    vi.mocked(Date.now).mockRestore();
+    const rows = await settled(webhookId, 40);
+    expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
+  });
+
+  it('makes no call that its invocation might not live to record', async () => {
+    const webhookId = await unwoken(3);
+    const inTime = vi.fn(() => false).mockReturnValueOnce(true);
+    const budget = { inTime, callsUntil: Date.now() - 1, log: () => {} };
+    const end = await runWorker(
+      env,
+      { accountId: tale.us.accountId, webhookId, worker: 1 },
+      budget,
+      () => {},
+    );
+    expect(end.reason).toBe('out of time');
+    expect(tale.heard.got).toEqual([]);
+    const putBack = { status: 'pending', attempts: 0, claimedUntil: 0 };
+    expect(await deliveriesOf(webhookId)).toMatchObject([putBack, putBack, putBack]);
+  });
+
+  it('is recorded though D1 does not confirm the record once', async () => {
+    const webhookId = await unwoken(1);
+    const batch = env.DB.batch.bind(env.DB);
+    let trips = 0;
+    vi.spyOn(env.DB, 'batch').mockImplementation((statements) =>
+      ++trips === 2 ? Promise.reject(new Error('D1_ERROR: Network connection lost.')) : batch(statements),
+    );
+    expect(await consume(webhookId)).toMatchObject([{ status: 'delivered', attempts: 1, claimedUntil: 0 }]);
+    expect(tale.heard.got).toHaveLength(1);
+  });
+});

@@ -26,18 +26,3 @@ function importsOf(path: string, text: string): string[] {
   const sources = text.matchAll(/(?:^(?:import|export) [^'`;]*|\bimport\()'(\.[^']+\.tsx?)'/gm);
   return [...sources].map(([, source = '']) => posix.join(posix.dirname(path), source));
 }
-
-/** Says which of the two TypeScript projects a file belongs to; both, if both name it. */
-export type ProjectsOf = (path: string) => ('Worker' | 'Node')[];
-
-/** Reads from `root` which files the two TypeScript projects claim. They name files and folders, no patterns. */
-export function readProjects(root: string): ProjectsOf {
-  const claims = (name: string) => {
-    const { include, exclude = [] } = JSON.parse(readFileSync(join(root, name), 'utf8'));
-    const holds = (entries: string[], path: string) =>
-      entries.some((entry) => path === entry || path.startsWith(`${entry}/`));
-    return (path: string) => holds(include, path) && !holds(exclude, path);
-  };
-  const [worker, node] = [claims('tsconfig.worker.json'), claims('tsconfig.node.json')];
-  return (path) => [...(worker(path) ? ['Worker' as const] : []), ...(node(path) ? ['Node' as const] : [])];
-}

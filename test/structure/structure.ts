@@ -1,16 +1,11 @@
-import type { ProjectsOf, SourceFile } from './source.ts';
+import type { SourceFile } from './source.ts';
 
 /**
  * The rules of structure that no linter can check file by file. Returns a line for each that is broken, with what
  * to do about it.
  */
-export function structureProblems(files: SourceFile[], projectsOf: ProjectsOf): string[] {
-  return [
-    ...importCycles(files),
-    ...upwardImports(files),
-    ...mixedImports(files, projectsOf),
-    ...sharedTables(files),
-  ];
+export function structureProblems(files: SourceFile[]): string[] {
+  return [...importCycles(files), ...upwardImports(files), ...sharedTables(files)];
 }
 
 /** The rooms of `src`, each of which imports only from those before it. `architecture.md` says the same. */
@@ -90,17 +85,6 @@ function findCycle(graph: Graph): string[] | undefined {
   let [node] = left.keys();
   for (; node !== undefined && !path.includes(node); node = nextOf(node)) path.push(node);
   return node === undefined ? undefined : [...path.slice(path.indexOf(node)), node];
-}
-
-/** Worker code and Node programs share only what both TypeScript projects name. */
-export function mixedImports(files: SourceFile[], projectsOf: ProjectsOf): string[] {
-  return files.flatMap(({ path, imports }) =>
-    imports.flatMap((target) => {
-      const missing = projectsOf(path).find((project) => !projectsOf(target).includes(project));
-      if (!missing) return [];
-      return `${path} is ${missing} code, but imports ${target}, which is not. Move it, or name it in both tsconfig.worker.json and tsconfig.node.json if it needs neither's types.`;
-    }),
-  );
 }
 
 /** A table is written by one feature, a folder of a room with all in it; the others ask that feature. */

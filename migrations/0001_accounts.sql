@@ -9,8 +9,6 @@ create table accounts (
   cell       text,                      -- where it is, if it has moved to another cell: this row stays behind
   units      text not null default 'metric' check (units in ('metric', 'imperial')) -- as its users chose for the portal
 ) strict, without rowid;
--- Jobs leave out the accounts that are moving: usually none, so that nothing is read.
-create index accounts_moving on accounts (id) where status = 'moving';
 -- For a credential that is unknown here, because its account may have moved.
 create index accounts_moved on accounts (cell) where status = 'moved';
 

@@ -26,11 +26,11 @@ create table database_sizes (
   bytes integer not null
 ) strict, without rowid;
 
--- Accounts and connections that are being deleted, and drivers that are being erased: how far that has come, so that
--- whoever finds a row goes on with it. The row goes with the last step.
+-- Accounts and connections that are being deleted, drivers that are being erased, and copies of accounts that live in
+-- another cell: how far that has come, so that whoever finds a row goes on with it. The row goes with the last step.
 create table deletions (
   id            text primary key, -- of the account, connection or driver
-  kind          text not null check (kind in ('account', 'connection', 'driver')),
+  kind          text not null check (kind in ('account', 'connection', 'driver', 'copy')),
   account_id    text not null,
   connection_id text,             -- null for an account
   requested_at  integer not null,
@@ -41,6 +41,20 @@ create table deletions (
 ) strict, without rowid;
 create index deletions_by_account on deletions (account_id, kind);
 create index deletions_due on deletions (due_at);
+
+-- Accounts that move to another cell: a row in each of the two cells, until nothing is left of the move there. Jobs leave
+-- these accounts out: usually there are none, so that nothing is read.
+create table moves (
+  account_id text primary key,
+  id         text not null,              -- what is sent late for an earlier move is refused
+  cell       text not null,              -- the other one
+  state      text not null,              -- see src/accounts/moving.ts
+  cursor     text not null default '{}' check (json_valid(cursor)), -- how far the state has come
+  total      integer not null default 0, -- how many rows there were to copy
+  copied     integer not null default 0,
+  problem    text,                       -- why it was cancelled, unless operators did that
+  since      integer not null            -- since when it has been in this state
+) strict, without rowid;
 
 -- What accounts have asked to have exported. Its files lie in the bucket of the archive, in pieces.
 create table exports (

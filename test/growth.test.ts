@@ -63,6 +63,7 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   audit_log: { pruned: pruneAudit.statements(0).slice(0, 1) },
   exports: { kept: 'at most 5 a day of an account, for 7 days (the guide Limits)' },
   deletions: { kept: 'deleted by their last step' },
+  moves: { kept: 'one row an account, deleted with the copy that it leaves' },
   erased_drivers: { kept: 'one small row for each driver that operators erase' },
   deliveries: { pruned: [] }, // seeks from webhook to webhook: test/webhooks/deliveries/send/trust.test.ts
   changes: { pruned: [] }, // seeks from account to account: test/fleet/changes/feed.test.ts

@@ -48,8 +48,9 @@ const workerd = (more: object) =>
     miniflare: { bindings: bindings(), ...more },
   }));
 
-/** REPLICA is a second database, which stands for a replica of the first. */
-const inOneWorker = () => workerd({ d1Databases: { REPLICA: 'replica' } });
+/** REPLICA stands for a replica of the database; DB_EU and ARCHIVE_EU are those of another cell. */
+const inOneWorker = () =>
+  workerd({ d1Databases: { REPLICA: 'replica', DB_EU: 'eu' }, r2Buckets: { ARCHIVE_EU: 'eu' } });
 
 /**
  * `worker` and `alone` run inside workerd, with real D1, KV and Queues; `node` drives what people run.

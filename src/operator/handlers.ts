@@ -44,6 +44,8 @@ import { continueDeletion, type Deletion, listDeletions, stepNames } from './del
 import { findDeliveries } from './find-deliveries.ts';
 import type { Handlers } from './handler.ts';
 import { checkService } from './health/check.ts';
+import { accept } from './moves/arrive.ts';
+import { continueMove, showMove } from './moves/leave.ts';
 import { status } from './status.ts';
 
 /** What handles each operation of `api/`, by its name. */
@@ -202,6 +204,10 @@ export const handlers: Handlers<typeof operations> = {
   listDeletions: async ({ env }) => (await listDeletions(env)).map(withSteps),
   continueDeletion: async ({ env, id }) => progress(await continueDeletion(env, id)),
 
+  showMove: ({ env, id }) => showMove(env, id),
+  moveAccount: ({ env, id, body }) => continueMove(env, id, body),
+  acceptArrival: async ({ env, id, body }) => ({ problem: await accept(env, id, body) }),
+
   status: ({ env }) => status(env),
   showCell: ({ env }) => showCell(env),
   checkService: ({ env, body }) => checkService(env, body.schema),
@@ -251,5 +257,6 @@ const progress = (deletion: Deletion | undefined) => ({ deletion: deletion ? wit
 const withSteps = (deletion: Deletion) => {
   const steps = stepNames(deletion.kind);
   const stepsDone = Math.max(0, steps.indexOf(deletion.step ?? ''));
-  return { ...deletion, stepsDone, steps: steps.length };
+  const kind = deletion.kind === 'copy' ? ('account' as const) : deletion.kind;
+  return { ...deletion, kind, stepsDone, steps: steps.length };
 };

@@ -19,6 +19,7 @@ import { owned } from './handler.ts';
 import { handlers } from './handlers.ts';
 import { checkHealth, problemOf, warningOf } from './health/service.ts';
 import { metricsText } from './metrics.ts';
+import { acceptFile, bucketWith } from './moves/files.ts';
 
 /**
  * Authenticates by OPERATOR_KEY as `Authorization: Bearer`.
@@ -61,6 +62,20 @@ operatorRoutes.get('/accounts/:id/exports/:export/:file', async (c) => {
   return file(c, await openFile(c.env, operatorIn(id), exportId, name));
 });
 
+operatorRoutes.get('/accounts/:id/move/:file', async (c) => {
+  const { id, file: key } = c.req.param();
+  const found = await bucketWith(c.env, id, key).get(key);
+  if (!found) throw new Refusal({ kind: 'not found' });
+  c.header('Content-Length', String(found.size));
+  return c.body(found.body);
+});
+
+operatorRoutes.put('/accounts/:id/arrival/:file', async (c) => {
+  const { id, file: key } = c.req.param();
+  await acceptFile(c.env, id, { ...c.req.query(), key }, c.req.raw.body);
+  return ok(c, 'OK', { problem: null });
+});
+
 /** The sweep runs each minute: nothing improves sooner. */
 const retryAfter = 60;
 
@@ -80,7 +95,9 @@ const maxBodyBytes = 64 * 1024;
 
 async function respond(c: Context, operation: Operation, handler: (asked: never) => Promise<unknown>) {
   const isRead = operation.call.startsWith('GET');
-  const body = operation.body ? parse(operation.body, await readJson(c, maxBodyBytes)) : undefined;
+  const body = operation.body
+    ? parse(operation.body, await readJson(c, operation.maxBytes ?? maxBodyBytes))
+    : undefined;
   if (!operation.body && !isRead) await readNothing(c);
   const slice = operation.part === 'slice' ? requestedSlice(c) : undefined;
   const query = isRead

@@ -9,7 +9,7 @@ export const fromBase64url = (text: string): Uint8Array =>
   Uint8Array.fromBase64(text, { alphabet: 'base64url' });
 
 /** The purpose of a checksum. It is part of the text, so that none is accepted for another. */
-export type Purpose = 'credential' | 'session' | 'sign-in link' | 'connect link' | 'tick';
+export type Purpose = 'credential' | 'session' | 'sign-in link' | 'connect link' | 'tick' | 'move';
 
 /** How many bytes of the HMAC it carries: a credential has little room, and 64 bits suffice to recognise junk. */
 const lengthOf = (purpose: Purpose): number => (purpose === 'credential' ? 8 : 16);

@@ -7,6 +7,7 @@ import { identify } from '../platform/http/envelope.ts';
 import { renderFailure } from '../platform/http/failures.ts';
 import { askAll, askAny, health } from './all.ts';
 import { cellOf } from './cell-of.ts';
+import { moveAccount, movePath } from './move.ts';
 import { ask, pass } from './pass.ts';
 
 /** The map of the Worker in front of several cells. It has no database: the cells decide who may do what. */
@@ -27,9 +28,13 @@ router.post('/portal/sign-in', askAll);
 router.all('/operator/*', (c) => {
   const cells = boundCells(c.env);
   const cell = c.req.header(cellHeader) ?? '';
-  if (cells.has(cell)) return ask(c, cell, c.req.raw);
-  nameCells(c);
-  throw invalid(`${cellHeader} header is required: ${[...cells.keys()].join(' or ')}`);
+  if (!cells.has(cell)) {
+    nameCells(c);
+    throw invalid(`${cellHeader} header is required: ${[...cells.keys()].join(' or ')}`);
+  }
+  if (c.req.method === 'POST' && movePath.test(c.req.path))
+    return moveAccount(c.req.raw, [...cells.keys()], (to, request) => ask(c, to, request));
+  return ask(c, cell, c.req.raw);
 });
 router.all('*', (c) => {
   const named = cellOf(c.req.raw);

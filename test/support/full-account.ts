@@ -52,7 +52,7 @@ export async function fullAccount(): Promise<World> {
   );
   await addRows('pulls', 1, () => pull, { usual }); // others refer to it
   for (const [table, found] of Object.entries(await rowsOf(us.accountId)))
-    if (found.length === 0 && table !== 'deletions')
+    if (found.length === 0 && !['deletions', 'moves'].includes(table))
       await addRows(table, 1, () => contents(us)[table] ?? {}, { usual });
   const day = { kind: 'trips', accountId: us.accountId, connectionId: us.connection.id, day: 20_000 };
   for (let file = 0; file < 3; file++)

@@ -6,6 +6,7 @@ import * as accounts from '../../operator/api/accounts.ts';
 import * as channels from '../../operator/api/channels.ts';
 import * as connections from '../../operator/api/connections.ts';
 import * as deletion from '../../operator/api/deletion.ts';
+import * as moves from '../../operator/api/moves.ts';
 import { type Operation as Declared, Limit } from '../../operator/api/operation.ts';
 import { operations } from '../../operator/api/operations.ts';
 import * as service from '../../operator/api/service.ts';
@@ -106,6 +107,7 @@ const schemas: Record<string, v.GenericSchema> = Object.fromEntries(
     ...webhooks,
     ...channels,
     ...deletion,
+    ...moves,
     ...service,
   }).filter((entry): entry is [string, v.GenericSchema] => isSchema(entry[1])),
 );
@@ -124,6 +126,7 @@ const groups: { [tag: string]: [about: string, Record<string, Declared>, ...Oper
   Users: ['Who signs in to the portal.', accounts.userOperations],
   Exports: ["Accounts' data as files.", accounts.exportOperations],
   'Audit log': ['Who changed what.', accounts.auditOperations],
+  Moves: ['Moving accounts from one cell to another.', moves.moveOperations],
   Deletion: ['Deleting accounts and connections, and erasing drivers.', deletion.deletionOperations],
   Service: ['The service itself.', service.serviceOperations],
 };

@@ -8,6 +8,7 @@ import {
 import { channelOperations } from './channels.ts';
 import { connectionOperations } from './connections.ts';
 import { deletionOperations } from './deletion.ts';
+import { moveOperations } from './moves.ts';
 import { serviceOperations } from './service.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -21,5 +22,6 @@ export const operations = {
   ...exportOperations,
   ...auditOperations,
   ...deletionOperations,
+  ...moveOperations,
   ...serviceOperations,
 };

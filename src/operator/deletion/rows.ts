@@ -36,7 +36,7 @@ const parents: { [owner in Owner]?: string } = {
  * from vehicles and drivers.
  */
 const staying = [
-  ...['accounts', 'names', 'deletions'],
+  ...['accounts', 'names', 'deletions', 'moves'],
   ...['sweeps', 'jobs', 'database_sizes', 'test_calls', 'd1_migrations'],
 ];
 
@@ -97,7 +97,7 @@ function isOf({ name, columns }: Moved, accountId: string): SQL {
     : sql`t.account_id = ${accountId}`;
 }
 
-export type MovedRow = Record<string, unknown>;
+export type MovedRow = Record<string, string | number | null>;
 
 /** How far a step has come: in which table, after which row's owner and tail (or key), and how many rows a chunk has. */
 export type Cursor = { table?: number; after?: unknown[]; rows?: number; file?: string };

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { deleteAccountRow } from '../../accounts/accounts.ts';
+import { forgetMove } from '../../accounts/moving.ts';
 import { removeTokens } from '../../accounts/tokens/service.ts';
 import { eraseFromArchive, removeArchive } from '../../fleet/archive/remove.ts';
 import { removeExports } from '../../fleet/exports/run.ts';
@@ -14,6 +15,7 @@ import {
   statement,
   transaction,
 } from '../../platform/db/database.ts';
+import { minuteMs } from '../../platform/durations.ts';
 import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
 import {
   claimedUntilOf,
@@ -25,7 +27,7 @@ import { eraseRecipient, removeNotifications } from '../../webhooks/notification
 import { removeServiceLevels } from '../../webhooks/service-levels.ts';
 import { type Cursor, movedTables, type RowChange, removeRows } from './rows.ts';
 
-export type Kind = 'account' | 'connection' | 'driver';
+export type Kind = 'account' | 'connection' | 'driver' | 'copy';
 
 /** An accepted deletion that is not done. Times are milliseconds since 1970. */
 export type Deletion = {
@@ -45,9 +47,9 @@ export type Deletion = {
 
 export const maxDeletionsListed = 1000;
 
-/** Accepted deletions that are not done, those due first before others; at most 1,000. */
+/** Accepted deletions that are not done, but for copies, those due first before others; at most 1,000. */
 export const listDeletions = (env: Env): Promise<Deletion[]> =>
-  deletionsWhere(openDatabase(env), sql`true order by due_at limit ${maxDeletionsListed}`);
+  deletionsWhere(openDatabase(env), sql`kind <> 'copy' order by due_at limit ${maxDeletionsListed}`);
 
 export const deletionsWhere = (db: Database, which: SQL) =>
   statement<Deletion>(db)`
@@ -67,18 +69,20 @@ const inRows =
     return throughRows(env, deletion, [table], (_, keys) => changing(keys, value));
   };
 
+const ofAccount: Record<string, Step> = {
+  tokens: removeTokens,
+  exports: removeExports,
+  rows: throughRows,
+  archive: (env, { accountId }) => removeArchive(env, { accountId, connectionId: null }),
+};
+
 /**
  * The steps of each kind, in order: referring rows go first. Whatever stores something of a connection or a driver needs
  * a step here; the rows of an account are those that move with it.
  */
 const steps: Record<Kind, Record<string, Step>> = {
-  account: {
-    tokens: removeTokens,
-    exports: removeExports,
-    rows: throughRows,
-    archive: (env, { accountId }) => removeArchive(env, { accountId, connectionId: null }),
-    account: finish,
-  },
+  account: { ...ofAccount, account: finish },
+  copy: { ...ofAccount, account: finish },
   connection: {
     'rows of deliveries': inRows('deliveries', 'id', removeDeliveries),
     'rows of notifications': inRows('notifications', 'id', removeNotifications),
@@ -142,12 +146,10 @@ async function untilCallsEnd(env: Env, { accountId, email, cursor }: Deletion): 
 /** The last step: deletes the root row, and the deletion itself. */
 async function finish(env: Env, deletion: Deletion): Promise<undefined> {
   const db = openDatabase(env);
+  const derived = [removeMarks(db, deletion.id), removeServiceLevels(db, deletion.id)];
   const last = {
-    account: () => [
-      removeMarks(db, deletion.id),
-      removeServiceLevels(db, deletion.id),
-      ...deleteAccountRow(db, deletion.id),
-    ],
+    account: () => [...derived, ...deleteAccountRow(db, deletion.id)],
+    copy: () => [...derived, forgetMove(db, deletion.id)],
     connection: () => [
       change(db)`delete from erased_drivers where connection_id = ${deletion.id}`,
       deleteConnectionRow(db, deletion.id),
@@ -157,6 +159,15 @@ async function finish(env: Env, deletion: Deletion): Promise<undefined> {
   const done = change(db)`delete from deletions where id = ${deletion.id}`;
   await transaction(db, [done, ...last[deletion.kind]()], { repeatable: true });
 }
+
+/**
+ * The statement that schedules the deletion of what is left of an account that lives in another cell, once no replica is
+ * read for it any more.
+ */
+export const removeCopy = (db: Database, accountId: string, now = Date.now()) =>
+  change(db)`
+    insert into deletions (id, kind, account_id, requested_at, due_at, step)
+    values (${accountId}, 'copy', ${accountId}, ${now}, ${now + minuteMs}, ${stepNames('copy')[0]})`;
 
 /** The names of a kind's steps, in order. */
 export const stepNames = (kind: Kind): string[] => Object.keys(steps[kind]);

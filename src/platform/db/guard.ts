@@ -166,11 +166,11 @@ export const connectionsBeingDeleted = (db: Database, { accountId }: Caller) =>
     select id from deletions where account_id = ${accountId} and kind = 'connection'`;
 
 /**
- * The condition that an account is not moving to another cell, for work on all accounts: nothing of it may change then.
- * Usually none is, and no row is read.
+ * The condition that an account is not moving to another cell or from there, for work on all accounts: nothing of it
+ * may change then. Usually none is, and no row is read.
  */
 export const notMoving = (accountId: SQL): SQL =>
-  sql`${accountId} not in (select id from accounts indexed by accounts_moving where status = 'moving')`;
+  sql`${accountId} not in (select account_id from moves where state <> 'cancelling')`;
 
 /** The condition that a record is of none of these, for statements that read few records. */
 export const notBeingDeleted = (connectionId: SQL | SQLiteColumn): SQL =>

@@ -11,7 +11,7 @@ import {
 import { newId } from '../db/ids.ts';
 
 /** Longer than an invocation lives after it has begun its work. */
-const leaseMs = 45_000;
+export const leaseMs = 45_000;
 
 /** The exclusive right to do something. */
 export type Lease = {

@@ -95,7 +95,7 @@ export function giveUp(env: Env, now = Date.now(), budget?: Budget): Promise<num
     select d.webhook_id, d.id from hooks cross join deliveries d indexed by deliveries_due
       on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in (0, 1, 2, 3)
         and d.next_attempt_at <= ${now - giveUpAfterMs}
-    where d.claimed_until <= ${now} limit ${rowsPerChunk}`;
+    where d.claimed_until <= ${now} and ${notMoving(sql`d.account_id`)} limit ${rowsPerChunk}`;
   return changeInChunks(
     openDatabase(env),
     sql`

@@ -5,6 +5,9 @@ declare namespace Cloudflare {
     MIGRATIONS: import('cloudflare:test').D1Migration[];
     /** Stands for a replica of DB, in the project `worker`. */
     REPLICA: D1Database;
+    /** Of another cell, in the project `worker`. */
+    DB_EU: D1Database;
+    ARCHIVE_EU: R2Bucket;
   }
 }
 

@@ -1,0 +1,253 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { MoveProgress } from '../../../src/operator/api/moves.ts';
+import { jobs } from '../../../src/operator/jobs.ts';
+import { runJob } from '../../../src/platform/jobs/jobs.ts';
+import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
+import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';
+import {
+  allRows,
+  cell,
+  cells,
+  filesIn,
+  moveTo,
+  operate,
+  prepareCells,
+  removeLeft,
+  rowsIn,
+  workOn,
+} from '../../support/cells.ts';
+import { fullAccount } from '../../support/full-account.ts';
+import { ask, signIn } from '../../support/portal.ts';
+import { receiver } from '../../support/receiver.ts';
+import { vehicle } from '../../support/records.ts';
+import { rowsOf } from '../../support/rows.ts';
+import { as, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
+
+beforeAll(prepareCells);
+
+const there = ['main', 'eu'];
+
+/** Makes so many calls of a move; then the router is killed. */
+const workFor = (accountId: string, calls: number, cancel = false) =>
+  workOn(accountId, there, { killedAt: calls, cancel }).catch(() => undefined);
+
+/** Works on a move until it is in a state. */
+async function workUntil(accountId: string, state: string): Promise<void> {
+  for (let calls = 0; calls < 500; calls++) {
+    await workFor(accountId, 3);
+    if ((await moveOf(accountId))?.state === state) return;
+  }
+  throw new Error(`never ${state}`);
+}
+
+const moveOf = async (accountId: string) =>
+  (await operate<MoveProgress>('main', 'GET', `/accounts/${accountId}/move`)).data.move;
+
+describe('while an account moves', () => {
+  it('no job and no message works on it in either cell, and its notifications are sent once', async () => {
+    const us = await fullAccount();
+    const hooks = receiver();
+    const [webhook] = await rowsIn('main', 'select id from webhooks where account_id = ?1', us.accountId);
+    const webhookId = String(webhook?.id);
+    for (const due of [
+      'update alert_messages set due_at = 1 where account_id = ?1',
+      'update record_mails set due_at = 1 where account_id = ?1',
+      'update exports set next_at = 1 where account_id = ?1',
+      'update pulls set due_at = 1 where account_id = ?1',
+      'update event_counting set counted_to = 1 where account_id = ?1',
+    ])
+      await rowsIn('main', due, us.accountId);
+    await rowsIn(
+      'main',
+      `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at, data, connection_id, request_id)
+       select webhook_id, 'due', account_id, event_id, level, 'pending', 1, data, connection_id, request_id
+       from deliveries where webhook_id = ?1 limit 1`,
+      webhookId,
+    );
+    await workUntil(us.accountId, 'copying');
+    const before = await allRows('main', us.accountId);
+    const pruned = { moves: [], alert_emails: [], sent_forms: [], service_levels: [] }; // by age, which may go on
+    const wake = { accountId: us.accountId, webhookId, worker: 1 };
+    for (let at = 0; (await moveOf(us.accountId)) !== null; at++) {
+      expect(at).toBeLessThan(100);
+      for (const bindings of Object.values(cells)) {
+        await sweep(bindings);
+        await handle(bindings, wake);
+        for (const name of Object.keys(jobs)) await runJob(bindings, jobs, name);
+      }
+      if ((await moveOf(us.accountId)) !== null)
+        expect({ ...(await allRows('main', us.accountId)), ...pruned }).toEqual({ ...before, ...pruned });
+      await workFor(us.accountId, 24);
+    }
+    expect(hooks.got).toEqual([]);
+    for (const bindings of Object.values(cells)) await handle(bindings, wake);
+    expect(hooks.got).toHaveLength(1);
+    await removeLeft('main');
+  });
+
+  it('it can be cancelled at every step before the switch, and nothing is left behind', async () => {
+    const us = await fullAccount();
+    const rows = await allRows('main', us.accountId);
+    let steps = 1;
+    for (; ; steps += env.FULL_PROOF ? 2 : 30) {
+      await workFor(us.accountId, 3);
+      for (let left = steps; left > 0; left -= 28) await workFor(us.accountId, Math.min(left, 28));
+      const reply = await operate('main', 'POST', `/accounts/${us.accountId}/move`, {
+        to: 'eu',
+        cancel: true,
+      });
+      if (reply.status === 400) break;
+      expect((await as(us.connection.ingestKey).send(vehicle({ odometerKm: 0.1 + 0.2 }))).status).toBe(200);
+      expect(await moveTo(us.accountId, there, true)).toMatchObject({ state: 'cancelled' });
+      await removeLeft('eu');
+      const { accounts: _, ...copied } = await rowsOf(us.accountId, cell('eu').DB);
+      expect(Object.keys(copied).filter((table) => copied[table]?.length)).toEqual([]);
+      expect(await filesIn('eu', us.accountId)).toEqual([]);
+      expect(await allRows('main', us.accountId)).toEqual(rows);
+    }
+    expect(steps).toBeGreaterThan(90);
+    expect(await allRows('eu', us.accountId)).toEqual(rows);
+    await removeLeft('main');
+  });
+
+  it('a row that is not as it was copied cancels the move, and says so', async () => {
+    const us = await fullAccount();
+    await workUntil(us.accountId, 'comparing');
+    await rowsIn('eu', "update vehicles set name = 'Other' where account_id = ?1", us.accountId);
+    await expect(moveTo(us.accountId, there)).rejects.toThrow('The copy of vehicles differs');
+    expect(await moveOf(us.accountId)).toBeNull();
+    expect((await as(us.connection.ingestKey).send(vehicle())).status).toBe(200);
+    await removeLeft('eu');
+  });
+
+  it('what is sent late is refused: for a move that was cancelled, and once the account lives there', async () => {
+    const us = await world();
+    const late = { task: 'copy', from: 'main', table: 'vehicles', columns: ['id'], rows: [['x']] };
+    await workUntil(us.accountId, 'copying');
+    const [{ id } = {}] = await rowsIn('eu', 'select id from moves where account_id = ?1', us.accountId);
+    const send = (more: object) =>
+      operate('eu', 'POST', `/accounts/${us.accountId}/arrival`, { ...late, move: id, ...more });
+    expect((await send({ move: crypto.randomUUID() })).status).toBe(503);
+    expect((await send({ table: 'accounts' })).data).toEqual({
+      problem: expect.stringMatching(/^eu has other tables/),
+    });
+    await moveTo(us.accountId, there, true);
+    expect((await send({})).status).toBe(503);
+    await removeLeft('eu');
+    await moveTo(us.accountId, there);
+    expect((await send({})).status).toBe(503);
+    expect((await send({ task: 'activate' })).data).toEqual({ problem: null });
+    expect(await rowsIn('eu', 'select 1 from vehicles where account_id = ?1', us.accountId)).toEqual([]);
+  });
+});
+
+describe('after the switch', () => {
+  it('the cell that it left names the other one, to credentials, sessions and links, before and after it has deleted its copy', async () => {
+    receiver();
+    const us = await world();
+    await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+    const { cookie, email } = await signIn(us);
+    const { data: link } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
+    await moveTo(us.accountId, there);
+    for (const prepare of [async () => {}, () => removeLeft('main')]) {
+      await prepare();
+      const left = [
+        (await as(us.apiToken).get('/webhooks')).headers,
+        (await as(us.connection.ingestKey).send(vehicle())).headers,
+        (await ask('GET', '/portal', { cookie })).headers,
+        (await ask('POST', new URL(link.url).pathname)).headers,
+      ];
+      expect(left.map((headers) => headers.get('fleet-cell'))).toEqual(['eu', 'eu', 'eu', 'eu']);
+    }
+    expect((await as(us.apiToken, {}, cell('eu')).get('/webhooks')).data).toHaveLength(1);
+    const { data: token } = await operate<{ value: string }>(
+      'eu',
+      'POST',
+      `/accounts/${us.accountId}/tokens`,
+      { name: 'new' },
+    );
+    expect(token.value).toMatch(/^fds_eu_/);
+  });
+});
+
+describe('refuses, and says what to do,', () => {
+  const begin = (id: string, to: string) => operate('main', 'POST', `/accounts/${id}/move`, { to });
+
+  it.each([
+    ['the cell where the account is', 'main', 'The account lives in main already'],
+    ['what is no name', 'M A R S', 'to must be the name of a cell'],
+  ])('%s', async (_, to, message) => {
+    const us = await world();
+    expect(await begin(us.accountId, to)).toMatchObject({ status: 400, message });
+    expect(await rowsIn('main', 'select 1 from moves where account_id = ?1', us.accountId)).toEqual([]);
+  });
+
+  it('an unknown cell, unknown accounts, and those that are suspended or being deleted', async () => {
+    const us = await world();
+    await expect(workOn(us.accountId, ['main', 'mars'])).rejects.toMatchObject({
+      failure: { message: 'to must be another cell: one of eu' },
+    });
+    expect(await begin(crypto.randomUUID(), 'eu')).toMatchObject({ status: 400, message: 'Unknown account' });
+    await operate('main', 'PATCH', `/accounts/${us.accountId}`, { status: 'suspended' });
+    expect(await begin(us.accountId, 'eu')).toMatchObject({
+      status: 400,
+      message: 'The account is suspended. Activate it before you move it.',
+    });
+    await operate('main', 'PATCH', `/accounts/${us.accountId}`, { status: 'active' });
+    await rowsIn(
+      'main',
+      "insert into deletions (id, kind, account_id, requested_at, due_at) values ('c', 'connection', ?1, 1, 9e15)",
+      us.accountId,
+    );
+    expect((await begin(us.accountId, 'eu')).message).toContain('is being deleted');
+    await rowsIn('main', 'delete from deletions');
+  });
+
+  it('another cell than the one it is moving to, and deletions meanwhile', async () => {
+    const us = await world();
+    await workUntil(us.accountId, 'copying');
+    expect((await begin(us.accountId, 'us2')).message).toBe(
+      'The account is being moved to eu. Cancel that first, or wait for its end.',
+    );
+    const name = { name: 'Acme Insurance' };
+    expect((await operate('main', 'POST', `/accounts/${us.accountId}/deletion`, name)).status).toBe(503);
+    await moveTo(us.accountId, there);
+    expect((await begin(us.accountId, 'us2')).message).toBe(
+      'The account lives in eu by now. Move it from there.',
+    );
+  });
+
+  it.each([
+    [
+      'a cell with other HEADER_KEYS',
+      { HEADER_KEYS: 'test:BAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg=' },
+      'lacks the key test',
+    ],
+    ['an archive where there is no bucket', { ARCHIVE: undefined }, 'eu has no bucket'],
+  ])('%s, before any write is refused', async (_, changed, message) => {
+    const us = await fullAccount();
+    const bindings = { ...cells, eu: { ...cell('eu'), ...changed } as unknown as Env };
+    let problem: string | null | undefined;
+    for (let calls = 0; calls < 5 && !problem; calls++) {
+      const reply = await workOn(us.accountId, there, { bindings });
+      problem = reply.data.move?.problem;
+      expect((await as(us.connection.ingestKey).send(vehicle())).status).toBe(200);
+    }
+    expect(problem).toContain(message);
+    expect(await rowsIn('main', 'select state from moves where account_id = ?1', us.accountId)).toEqual([]);
+    expect(await rowsIn('eu', 'select 1 from accounts where id = ?1', us.accountId)).toEqual([]);
+  });
+
+  it('all of it without the operator key of each cell', async () => {
+    const us = await world();
+    const saved = cell('eu').OPERATOR_KEY;
+    const bindings = {
+      ...cells,
+      eu: { ...cell('eu'), OPERATOR_KEY: 'yet another operator key, 32+ characters' },
+    };
+    expect(saved).not.toBe(bindings.eu.OPERATOR_KEY);
+    expect((await workOn(us.accountId, there, { bindings })).status).toBe(401);
+    expect((await as(us.connection.ingestKey).send(vehicle())).status).toBe(200);
+  });
+});

@@ -1,0 +1,122 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { movedTables } from '../../../src/operator/deletion/rows.ts';
+import {
+  allRows,
+  cell,
+  cells,
+  filesIn,
+  killedAfter,
+  moveTo,
+  prepareCells,
+  removeLeft,
+  rowsIn,
+  workOn,
+} from '../../support/cells.ts';
+import { fullAccount } from '../../support/full-account.ts';
+import { vehicle } from '../../support/records.ts';
+import { rowsOf, tableNames } from '../../support/rows.ts';
+import { as, type World } from '../../support/world.ts';
+
+beforeAll(prepareCells);
+
+const there = ['main', 'eu'];
+/** What clients read of an account over HTTP in a cell. */
+async function read(us: World, name: string) {
+  const client = as(us.apiToken, { 'connection-id': us.connection.id }, cell(name));
+  const days = 'from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z';
+  const paths = [`/trips?${days}`, `/safety-events?${days}`, `/accidents?${days}`, '/changes', '/deliveries'];
+  const replies = [];
+  for (const path of ['/vehicles', '/drivers', '/webhooks', ...paths]) replies.push(await client.get(path));
+  expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
+  return replies.map(({ data, next }) => ({ data, next }));
+}
+
+it('takes every table that is not known to stay', async () => {
+  const own = ['accounts', 'database_sizes', 'deletions', 'jobs', 'moves', 'names', 'sweeps', 'test_calls'];
+  const moved = (await movedTables(env)).map(({ name }) => name);
+  expect([...moved, ...own].sort()).toEqual(await tableNames());
+});
+
+describe('moving an account', () => {
+  it('takes everything to the other cell, leaves a row behind that leads there, and can go back', async () => {
+    const us = await fullAccount();
+    const before = await rowsOf(us.accountId);
+    expect(Object.keys(before).filter((table) => before[table]?.length === 0)).toEqual([
+      'deletions',
+      'moves',
+    ]);
+    const [rows, files] = [await allRows('main', us.accountId), await filesIn('main', us.accountId)];
+    const shown = await read(us, 'main');
+    expect(files).toHaveLength(3);
+
+    const done = await moveTo(us.accountId, there);
+    expect(done).toMatchObject({ state: 'done', to: 'eu', problem: null });
+    expect(await allRows('eu', us.accountId)).toEqual(rows);
+    expect(await filesIn('eu', us.accountId)).toEqual(files);
+    expect(await read(us, 'eu')).toEqual(shown);
+    const back = await workOn(us.accountId, ['eu', 'main']);
+    expect(back.data.move?.problem).toMatch(/main is still deleting what it had/);
+    await moveTo(us.accountId, ['eu', 'main'], true);
+
+    await removeLeft('main');
+    const left = await rowsOf(us.accountId);
+    expect(Object.keys(left).filter((table) => left[table]?.length)).toEqual(['accounts']);
+    expect(left.accounts).toMatchObject([{ name: '', cell: 'eu', status: 'moved' }]);
+    expect(await filesIn('main', us.accountId)).toEqual([]);
+    const [entry] = await rowsIn(
+      'eu',
+      'select action, subject, fields from audit_log where account_id = ?1 order by seq desc limit 1',
+      us.accountId,
+    );
+    expect(entry).toEqual({ action: 'changed', subject: 'account', fields: '["cell"]' });
+
+    await moveTo(us.accountId, ['eu', 'main']);
+    expect(await allRows('main', us.accountId)).toEqual(rows);
+    expect(await read(us, 'main')).toEqual(shown);
+    await removeLeft('eu');
+  });
+
+  it.each(['main', 'eu', 'router'])(
+    'ends well however often %s is killed, and clients see 200 and 503 only',
+    async (killed) => {
+      const us = await fullAccount();
+      const before = await allRows('main', us.accountId);
+      let sent = 0;
+      const accepted: string[] = [];
+      let state: string | undefined = '';
+      for (let calls = 0; state !== 'done'; calls += env.FULL_PROOF ? 1 : 5) {
+        expect(calls).toBeLessThan(2_000);
+        const bindings =
+          killed === 'router' ? cells : { ...cells, [killed]: killedAfter(calls, cell(killed)) };
+        const killedAt = killed === 'router' ? calls : undefined;
+        const reply = await workOn(us.accountId, there, { bindings, ...(killedAt && { killedAt }) }).catch(
+          () => undefined,
+        );
+        await rowsIn('main', 'update jobs set leased_until = 0');
+        state = reply?.data?.move?.state;
+        const [{ status = '' } = {}] = await rowsIn(
+          'main',
+          'select status from accounts where id = ?1',
+          us.accountId,
+        );
+        const home = status === 'moved' ? 'eu' : 'main';
+        const sourceId = `late-${sent++}`;
+        const written = await as(us.connection.ingestKey, {}, cell(home)).send(
+          vehicle({ sourceId, name: sourceId }),
+        );
+        if (written.status === 200) accepted.push(sourceId);
+        else expect([written.status, written.headers.get('retry-after')]).toEqual([503, '10']);
+        await read(us, home);
+      }
+      const after = await allRows('eu', us.accountId);
+      const written = { vehicles: [], names: [], changes: [], tokens: [], moves: [] }; // by what came in meanwhile
+      expect({ ...after, ...written }).toEqual({ ...before, ...written });
+      const listed = after.vehicles?.map((one) => one.source_id);
+      expect(listed).toHaveLength((before.vehicles?.length ?? 0) + accepted.length);
+      expect(listed).toEqual(expect.arrayContaining(accepted));
+      expect(await filesIn('eu', us.accountId)).toHaveLength(3);
+      await removeLeft('main');
+    },
+  );
+});

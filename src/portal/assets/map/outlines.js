@@ -1,5 +1,4 @@
-// The style of the map: outlines in the colours of the design, and the way between the points of a page. MapLibre draws
-// it, and before MapLibre is loaded paint.js: what is used here must be known there.
+// The style of the map: outlines in the colours of the design, and the way between the points of a page.
 
 const nothing = { type: 'FeatureCollection', features: [] };
 /** From this zoom on counties are drawn, within the USA: [[west, south], [east, north]]. */

@@ -1,23 +1,18 @@
-// What stands on a map, still or live. It is the same elements on both, so that no focus and no click is lost between.
+// The pins on a map, which are elements of the page, so that people reach them by keyboard.
 import { boxAround, clusters } from './clusters.js';
 
 /** Points nearer to each other than this (pixels) become one with their number. */
 const distance = 34;
 
-/**
- * Puts a pin into `element` for each point, or for several that are close together. Returns what shows them on a map.
- * `reach` returns the map that can be zoomed, once it is there.
- */
-export function pinsOn(element, points, reach) {
+/** Puts a pin into `element`, which has the map, for each point, or for several that are close together. */
+export function pinsOn(element, points, map) {
   const layer = element.appendChild(document.createElement('div'));
-  layer.className = 'map-pins';
-  let map;
   let pins = new Map();
-  const part = async (those, pin) => {
+  const part = (those, pin) => {
     const box = boxAround(those.map(({ at }) => at));
     const [[west, south], [east, north]] = box;
     if (map.getZoom() < map.getMaxZoom() - 0.1 && (west !== east || south !== north))
-      (await reach()).fitBounds(box, { padding: 64 });
+      map.fitBounds(box, { padding: 64 });
     else openList(those, pin);
   };
   const place = () => {
@@ -40,12 +35,9 @@ export function pinsOn(element, points, reach) {
       pin.remove();
     }
   };
-  return (shown) => {
-    map = shown;
-    place();
-    map.on('move', place);
-    map.on('moveend', place);
-  };
+  place();
+  map.on('move', place);
+  map.on('moveend', place);
 }
 
 /** The points as they are together on a map, each by its place among `points`; what the page is about stays alone. */

@@ -124,6 +124,9 @@ describe('a file of records', () => {
       { line: 2, problem: expect.stringMatching(/^character 4 is not UTF-8: .* --encoding windows-1252$/) },
       { line: 3, record: { kind: 'driver', sourceId: '2', name: 'Ann' } },
     ]);
+    await expect(read(file('y.csv', german('sourceId,Gerät\n1,Ann')))).rejects.toThrow(
+      /^line 1: character 13 is not UTF-8: .*windows-1252\. Nothing was sent$/,
+    );
     const jürgen = { line: 2, record: { kind: 'driver', sourceId: '1', name: 'Jürgen' } };
     expect((await read(path, 'driver', 'windows-1252'))[0]).toEqual(jürgen);
     const wide = file('x.csv', Buffer.from('\ufeffsourceId\tname\n1\tJürgen', 'utf16le'));

@@ -15,7 +15,7 @@ type Row = { line: number; cells: string[]; problem?: string | undefined; bytesR
  * (`location.latitude`), a vertical bar separates the values of a list, and empty cells are left out. Commas, semicolons
  * or tabs separate cells. A row that cannot be read, or has more cells than the first line, is a problem of its own.
  *
- * @throws ApiError, if the first line has a name that is no field, or one twice
+ * @throws ApiError, if the first line cannot be read, or has a name that is no field, or one twice
  */
 export async function* readCsv(lines: AsyncIterable<Text>, kind?: string): AsyncGenerator<Line> {
   let columns: string[] | undefined;
@@ -28,6 +28,7 @@ export async function* readCsv(lines: AsyncIterable<Text>, kind?: string): Async
     },
   );
   for await (const { cells, ...row } of rows) {
+    if (row.problem && !columns) throw nothingSent(row.line, row.problem);
     if (row.problem) yield row;
     else if (!columns) columns = fieldsNamed(cells, row.line, kind);
     else if (cells.some((cell) => cell !== '')) {
@@ -116,12 +117,14 @@ function namesFor(kind: string | undefined): string[] {
   return [...new Set(['kind', 'sourceUpdatedAt', ...fields])];
 }
 
+const nothingSent = (line: number | string, what: string) =>
+  new ApiError(`line ${line}: ${what}. Nothing was sent`);
+
 function fieldsNamed(cells: string[], line: number, kind?: string): string[] {
   const known = namesFor(kind);
   const names = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1);
   for (const [at, name] of names.entries()) {
-    const refuse = (what: string) =>
-      new ApiError(`line ${line}, column ${at + 1}: ${what}. Nothing was sent`);
+    const refuse = (what: string) => nothingSent(`${line}, column ${at + 1}`, what);
     if (name === '') throw refuse('has no name');
     if (names.indexOf(name) < at) throw refuse(`${name} is there twice`);
     if (known.includes(name)) continue;

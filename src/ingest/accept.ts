@@ -26,7 +26,9 @@ export function acceptRecords(inputs: unknown[]): {
     const strict = v.safeParse(IngestRecord, input);
     const left = strict.success ? input : whatIsUsable(input, strict.issues);
     const result = strict.success ? strict : v.safeParse(IngestRecord, left);
-    const message = result.success ? problemOf(result.output) : problemsOf(result.issues);
+    const message = result.success
+      ? problemOf(result.output, strict.issues ?? [])
+      : problemsOf(result.issues);
     if (!result.success || message) {
       rejected.push({ index, sourceId: sourceIdOf(sent), message: message ?? '' });
       continue;
@@ -73,11 +75,14 @@ function lossesIn(left: unknown, issues: Issues): FieldError[] {
 const within = (value: unknown, keys: unknown[]): unknown =>
   keys.reduce((outer, key) => (isMap(outer) ? outer[String(key)] : outer), value);
 
-/** What is missing in a record, although each field may be. */
-const problemOf = (record: IngestRecord): string | undefined =>
-  record.kind === 'accident' && record.vin == null && !record.vehicle
-    ? 'vin is required, unless the accident names its vehicle'
-    : undefined;
+/** What is missing in a record, although each field may be. The issues are those of what was sent. */
+function problemOf(record: IngestRecord, issues: Issues): string | undefined {
+  if (record.kind !== 'accident' || record.vin != null || record.vehicle) return undefined;
+  const wrong = issues.find(({ path, input }) => path?.[0].key === 'vin' && !isBlank(input));
+  return wrong
+    ? `${sentence(fieldError(wrong))}, and the accident names no vehicle`
+    : 'vin is required, unless the accident names its vehicle';
+}
 
 /** A provider's clock may go back between the two times. */
 function withoutWrongEnd(record: IngestRecord): { record: IngestRecord; problems: FieldError[] } {

@@ -150,6 +150,18 @@ it.each<[what: string, record: object, kept: object, warning?: string]>([
     'sourceUpdatedAt',
   ],
   ['a distance of -1', trip({ distanceKm: -1 }), { distanceKm: undefined }, 'distanceKm'],
+  [
+    'a time with an offset of ISO 8601',
+    trip({ startedAt: '2026-11-20T15:00:00-0500' }),
+    { startedAt: Date.parse('2026-11-20T20:00:00Z') },
+    'startedAt',
+  ],
+  [
+    'a time with a blank before its hour',
+    accident({ eventTime: '2026-11-20 20:00:00+00' }),
+    { eventTime: Date.parse('2026-11-20T20:00:00Z') },
+    'eventTime',
+  ],
   ['an empty driver', safetyEvent({ driver: '', endedAt: '' }), { driver: undefined, endedAt: undefined }],
   ['no incident types', safetyEvent({ incidentTypes: undefined }), { incidentTypes: undefined }],
   [
@@ -179,6 +191,14 @@ it.each<[what: string, record: object, kept: object, warning?: string]>([
   const { accepted, warnings } = acceptRecords([record]);
   expect(accepted[0]?.record).toMatchObject(kept);
   expect(warnings[0]?.field).toBe(warning);
+});
+
+it('an accident is refused for the VIN that it has, if that cannot be used', () => {
+  const { rejected } = acceptRecords([accident({ vin: 'X'.repeat(41) }), accident({ vin: ' ' })]);
+  expect(rejected.map(({ message }) => message)).toEqual([
+    'vin can be at most 40 characters, and the accident names no vehicle',
+    'vin is required, unless the accident names its vehicle',
+  ]);
 });
 
 it('a warning says what was wrong and what became of the value, and never quotes it', () => {

@@ -17,7 +17,16 @@ import {
   QueryText,
 } from '../../platform/query.ts';
 import type { Field, Holds, Members, Referable, Scalar } from './field.ts';
-import { cleanText, cutText, jsonBytes, mendList, mendMembers, mendNumber, mendWord } from './mend.ts';
+import {
+  cleanText,
+  cutText,
+  jsonBytes,
+  mendList,
+  mendMembers,
+  mendNumber,
+  mendTime,
+  mendWord,
+} from './mend.ts';
 import { upperVin, vinOf } from './vin.ts';
 
 const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
@@ -179,7 +188,7 @@ export const boolean = (description: string, example: boolean) =>
 
 /** A time, at most a day ahead: RFC 3339 in records and lists, milliseconds since 1970 in D1. */
 export const time = (description: string, example = '2026-11-20T20:00:00.000Z') =>
-  field('time', PastTime, TimeOutput, description, example, { read: timestamp, mend: cleanText });
+  field('time', PastTime, TimeOutput, description, example, { read: timestamp, mend: mendTime });
 
 export const choice = <const T extends string>(values: readonly T[], description: string, example: T) => {
   const message = `must be ${alternatives(values)}`;
@@ -249,7 +258,7 @@ export const VehicleLocationOutput = v.object({
 });
 
 const mendScalar = (holds: Scalar | undefined) =>
-  ({ number: mendNumber, text: cutText(maxAddressLength) })[String(holds)] ?? cleanText;
+  ({ number: mendNumber, text: cutText(maxAddressLength), time: mendTime })[String(holds)] ?? cleanText;
 
 type Schemas = { [name: string]: v.GenericSchema };
 

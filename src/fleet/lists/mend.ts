@@ -41,6 +41,12 @@ export const cutText =
 export const jsonBytes = (value: string | string[]): number =>
   new TextEncoder().encode(JSON.stringify(value)).length;
 
+/** A time of ISO 8601 as RFC 3339 has it: with a T, and a colon and minutes in its offset. */
+export const mendTime: Mend = (value) =>
+  cleanText(value)
+    ?.replace(/^(\d{4}-\d\d-\d\d) /, '$1T')
+    .replace(/(:\d\d(?:\.\d+)?[+-]\d\d)(\d\d)?$/, (_, before, minutes = '00') => `${before}:${minutes}`);
+
 export function mendNumber(value: unknown): number | undefined {
   const text = cleanText(value) ?? '';
   return /^[-+]?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;

@@ -2,7 +2,7 @@ import { version } from '../../package.json';
 import { parseRetryAfter } from '../platform/retry-after.ts';
 import type { Access } from './connector.ts';
 import { Picker } from './pick.ts';
-import { Problem, type ProblemKind } from './problem.ts';
+import { Problem, type ProblemKind, TooLarge } from './problem.ts';
 import { parsedJson } from './read.ts';
 
 /** The time for a page with all its calls: background work ends after 30 s. */
@@ -78,12 +78,22 @@ export async function call(
   return { json, headers: response.headers };
 }
 
+/** Reads a page of at most `size` items, or of half as many if it is too large, down to one. @throws Problem */
+export async function inSize<T>(size: number, read: (size: number) => Promise<T>): Promise<T> {
+  try {
+    return await read(size);
+  } catch (error) {
+    if (size === 1 || !(error instanceof TooLarge)) throw error;
+    return inSize(Math.floor(size / 2), read);
+  }
+}
+
 async function readInto(picker: Picker, { body }: Response): Promise<void> {
   const decoder = new TextDecoder();
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    if (size > maxReplyBytes) throw new Problem('unexpected', 'returns more than 32 MiB');
+    if (size > maxReplyBytes) throw new TooLarge();
     picker.write(decoder.decode(chunk, { stream: true }));
   }
 }

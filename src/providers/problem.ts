@@ -37,6 +37,13 @@ export class Problem extends Error {
   }
 }
 
+/** A reply is larger than is read of any. */
+export class TooLarge extends Problem {
+  constructor() {
+    super('unexpected', 'returns more than 32 MiB');
+  }
+}
+
 /** The problem and what to do about it, as one or two sentences for people. */
 export function adviceFor(
   { name, credential }: Pick<Connector, 'name' | 'credential'>,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
+import { maxReplyBytes } from '../../src/providers/call.ts';
+import { at } from '../../src/providers/read.ts';
 import { providerStory, pullAll, pullStatus, refusalsOf } from '../support/provider.ts';
 import { type Item, soon } from '../support/providers/fleet.ts';
 import {
@@ -117,6 +119,35 @@ describe.each<[string, string, () => Large]>([
     expect((await pullStatus(id)).feeds.flatMap(({ problem }) => problem ?? [])).toEqual([]);
   });
 });
+
+describe.each<[string, () => Large]>([
+  ['motive', () => motive({})],
+  ['terminal', terminal],
+  ['geotab', geotab],
+])('%s, with a page of which so many items are more than is read of any reply', (provider, make) => {
+  const tale = providerStory(provider);
+
+  it('has it read in smaller ones', async () => {
+    const { origin, credential, serve, count } = make();
+    tale.hooks.serves(origin, async (request) => {
+      const text = await (await serve(request)).text();
+      const isLarge = events(JSON.parse(text)) > count / 2;
+      return new Response(isLarge ? text.padEnd(maxReplyBytes + 1) : text);
+    });
+    const id = await tale.connectWith(credential, [1]);
+    await pullAll(id);
+    await tale.arrived(1);
+    expect(await tale.events(id)).toHaveLength(count);
+    expect((await pullStatus(id)).feeds.flatMap(({ problem }) => problem ?? [])).toEqual([]);
+  }, 60_000);
+});
+
+/** How many events a reply has. */
+const events = ({ driver_performance_events: motive, results: terminal, result: geotab }: Item): number =>
+  [motive, terminal, at(geotab, 'data')]
+    .flatMap((list) => (Array.isArray(list) ? list : []))
+    .filter((item) => at(item, 'driver_performance_event') ?? at(item, 'startedAt') ?? at(item, 'rule'))
+    .length;
 
 describe('an event that is too large even of what is needed', () => {
   const words = Array.from({ length: 5_000 }, (_, n) => `Behavior number ${n}`);

@@ -1,6 +1,6 @@
 import { isPrintable } from '../../platform/fields.ts';
 import { parseRetryAfter } from '../../platform/retry-after.ts';
-import { call } from '../call.ts';
+import { call, inSize } from '../call.ts';
 import type { Access, Json } from '../connector.ts';
 import { Problem, type ProblemKind } from '../problem.ts';
 import { at, field, iso, listAt } from '../read.ts';
@@ -175,9 +175,16 @@ export const get = async (api: Api, typeName: string, more: object = {}): Promis
 /**
  * A page of a list by id: items after the id `after`; `next` is the last of them, undefined at the end. @throws Problem
  */
-export async function walk(api: Api, typeName: string, after: Json, more: object) {
+export async function walk(
+  api: Api,
+  typeName: string,
+  after: Json,
+  { resultsLimit, ...more }: { resultsLimit: number; search?: object },
+) {
   const sort = { sortBy: 'id', sortDirection: 'asc', offset: after };
-  const items = await get(api, typeName, { sort, ...more });
+  const items = await inSize(resultsLimit, (resultsLimit) =>
+    get(api, typeName, { sort, resultsLimit, ...more }),
+  );
   const next = items.map((item) => field(item, 'id')).findLast((id) => typeof id === 'string');
   if (items.length > 0 && (next === undefined || next === after))
     throw new Problem('unexpected', `does not continue its list of ${typeName}`);
@@ -195,9 +202,13 @@ export async function feed(
   { version: fromVersion, since, limit }: { version?: string; since?: number; limit: number },
 ) {
   const search = since === undefined ? undefined : { fromDate: iso(since) };
-  const result = await rpc(api, 'GetFeed', { typeName, fromVersion, search, resultsLimit: limit });
+  let asked = limit;
+  const result = await inSize(limit, (resultsLimit) => {
+    asked = resultsLimit;
+    return rpc(api, 'GetFeed', { typeName, fromVersion, search, resultsLimit });
+  });
   const items = listAt(result, 'data');
   const version = at(result, 'toVersion');
   if (typeof version !== 'string' || version === '') throw new Problem('unexpected', 'returns no version');
-  return { items, version, more: items.length >= limit };
+  return { items, version, more: items.length >= asked };
 }

@@ -1,6 +1,7 @@
 import { dayMs } from '../../platform/durations.ts';
 import { call } from '../call.ts';
 import type { Access, Json, Window } from '../connector.ts';
+import { TooLarge } from '../problem.ts';
 import { at, iso, listAt, msOf, numeric } from '../read.ts';
 
 export type Api = Access;
@@ -21,20 +22,49 @@ export type Listed = { items: unknown[]; next: number | undefined; total: number
  *
  * @throws Problem
  */
-export async function page(api: Api, { path, many, one }: List, query: Query, place: Json): Promise<Listed> {
+export async function page(api: Api, list: List, query: Query, place: Json): Promise<Listed> {
   const no = typeof place === 'number' ? place : 1;
-  const { json } = await call(api, {
-    url: `${api.baseUrl}${path}`,
-    headers: { 'X-Api-Key': api.credential, 'X-Metric-Units': 'true' },
-    query: { ...query, per_page: perPage, page_no: no },
-  });
-  const items = listAt(json, many).map((item) => at(item, one) ?? item);
-  const total = numeric(json, 'pagination', 'total') ?? numeric(json, 'total');
-  const given = numeric(json, 'pagination', 'per_page') ?? numeric(json, 'per_page');
-  const size = typeof given === 'number' && given > 0 ? given : perPage;
+  const { items, total, size } = await read(api, list, query, no, perPage);
   const isCounted = typeof total === 'number';
   const more = isCounted ? items.length > 0 && no * size < total : items.length >= size;
   return { items, next: more ? no + 1 : undefined, total: isCounted ? total : undefined };
+}
+
+/** How many items a part of a page has that is too large to be read whole. */
+const partOf: { [size: number]: number } = { 100: 50, 50: 25, 25: 5, 5: 1 };
+
+/** Reads a page of so many items, by its number; one that is too large in parts. @throws Problem */
+async function read(
+  api: Api,
+  list: List,
+  query: Query,
+  no: number,
+  size: number,
+): Promise<{ items: unknown[]; total: unknown; size: number }> {
+  const part = partOf[size];
+  try {
+    const { json } = await call(api, {
+      url: `${api.baseUrl}${list.path}`,
+      headers: { 'X-Api-Key': api.credential, 'X-Metric-Units': 'true' },
+      query: { ...query, per_page: size, page_no: no },
+    });
+    const items = listAt(json, list.many).map((item) => at(item, list.one) ?? item);
+    const total = numeric(json, 'pagination', 'total') ?? numeric(json, 'total');
+    const given = numeric(json, 'pagination', 'per_page') ?? numeric(json, 'per_page');
+    return { items, total, size: typeof given === 'number' && given > 0 ? given : size };
+  } catch (error) {
+    if (part === undefined || !(error instanceof TooLarge)) throw error;
+  }
+  const items: unknown[] = [];
+  let total: unknown;
+  const count = size / part;
+  for (let at = 1; at <= count; at++) {
+    const found = await read(api, list, query, (no - 1) * count + at, part);
+    items.push(...found.items);
+    total = found.total;
+    if (found.items.length < part) break;
+  }
+  return { items, total, size };
 }
 
 /** The first millisecond of a time's UTC day. */

@@ -1,4 +1,4 @@
-import { type Call, call } from '../call.ts';
+import { type Call, call, inSize } from '../call.ts';
 import type { Access, Connector, Json, Organisation, Window } from '../connector.ts';
 import { follow, type OpenCrash, readAgain } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
@@ -30,7 +30,8 @@ async function get(api: Api, path: string, query: Query = {}): Promise<unknown> 
 /** A page of a list, and the next cursor: undefined after the last. @throws Problem */
 async function page(api: Api, path: string, query: Query, after: Json) {
   const cursor = typeof after === 'string' ? after : undefined;
-  const reply = await get(api, path, { limit, ...query, cursor });
+  const most = typeof query.limit === 'number' ? query.limit : limit;
+  const reply = await inSize(most, (limit) => get(api, path, { ...query, limit, cursor }));
   const next = field(reply, 'next');
   return { items: listAt(reply, 'results'), next: typeof next === 'string' ? next : undefined };
 }

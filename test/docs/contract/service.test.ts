@@ -25,7 +25,9 @@ import { vehicle } from '../../support/records.ts';
 const seed = Number(process.env.SEED ?? 20_261_121);
 const total = Number(process.env.REQUESTS ?? (process.env.FULL_PROOF ? 5000 : 1000));
 
-const folder = stackFolder((toml) => toml.replaceAll(/limit = \d+, period/g, 'limit = 100000, period'));
+const folder = stackFolder({
+  config: (toml) => toml.replaceAll(/limit = \d+, period/g, 'limit = 100000, period'),
+});
 const directory = mkdtempSync(join(tmpdir(), 'fleet-prism-'));
 let stack: Stack;
 let us: JourneyAccount;

@@ -13,7 +13,7 @@ import { stackFolder } from './journey.ts';
 export default async function setUp() {
   await emptyState();
   await browserPath();
-  const folder = stackFolder(undefined, 2); // so that whatever relies on the memory of one fails
+  const folder = stackFolder({ isolates: 2 }); // so that whatever relies on the memory of one fails
   let stack: Promise<Stack> | undefined;
   const server = createServer(async (_, response) => {
     stack ??= folder.start();

@@ -6,22 +6,17 @@ import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { fleetCommand, runFleet } from '../../../src/cli/fleet.ts';
 import { type Stack, type StackOptions, startStack } from '../../../src/cli/local/stack.ts';
+import { keyVariable, type Service } from '../../../src/cli/operate/client.ts';
 import { root } from '../../../src/cli/project/paths.ts';
 
 const fleetProgram = join(root, 'src/cli/fleet.ts');
 
-/** A service as its operators reach it. */
-type Service = { baseUrl: string; operatorKey: string };
-
-/**
- * A folder of its own for a stack, and how to start one there, and another after it; `config` may change its
- * configuration, and `isolates` is how many share its work.
- */
-export function stackFolder(config?: StackOptions['config'], isolates = 1) {
+/** A folder of its own for a stack with these options, and how to start one there, and another after it. */
+export function stackFolder(options: Omit<StackOptions, 'directory' | 'port'> = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'fleet-'));
   return {
     directory,
-    start: (port = 0) => startStack({ directory, port, isolates, ...(config && { config }) }),
+    start: (port = 0) => startStack({ directory, port, ...options }),
     remove: () => {
       const logFile = join(directory, 'wrangler.log');
       const log = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
@@ -31,6 +26,11 @@ export function stackFolder(config?: StackOptions['config'], isolates = 1) {
     },
   };
 }
+
+/** A cell of a stack with a router, as operators reach it. */
+export const inCell = ({ baseUrl, cells }: Stack, cell: string): Service => ({
+  ...{ baseUrl, operatorKey: cells[cell] ?? '', cell },
+});
 
 /** What tests need of a stack that others use as well. */
 export type SharedStack = Pick<Stack, 'baseUrl' | 'operatorKey' | 'certificates'>;
@@ -64,7 +64,7 @@ export function fleet(stack: Service, ...args: string[]): Promise<Ran> {
   return run;
 }
 
-async function runHere({ baseUrl, operatorKey }: Service, args: string[]): Promise<Ran> {
+async function runHere({ baseUrl, operatorKey, cell }: Service, args: string[]): Promise<Ran> {
   const ran: Ran = { code: 0, out: '', err: '' };
   const command = fleetCommand();
   const writeOut = (text: string) => {
@@ -77,7 +77,10 @@ async function runHere({ baseUrl, operatorKey }: Service, args: string[]): Promi
   const { log, error } = console;
   console.log = (text) => writeOut(`${text}\n`);
   console.error = (text) => writeErr(`${text}\n`);
-  Object.assign(process.env, { FLEET_OPERATOR_KEY: operatorKey, FLEET_URL: baseUrl });
+  Object.assign(process.env, {
+    ...{ FLEET_OPERATOR_KEY: operatorKey, FLEET_URL: baseUrl },
+    ...(cell && { FLEET_CELL: cell, [keyVariable(cell)]: operatorKey }),
+  });
   try {
     await runFleet(command, args);
     ran.code = Number(process.exitCode ?? 0);
@@ -87,8 +90,8 @@ async function runHere({ baseUrl, operatorKey }: Service, args: string[]): Promi
   } finally {
     process.exitCode = undefined;
     Object.assign(console, { log, error });
-    delete process.env.FLEET_OPERATOR_KEY;
-    delete process.env.FLEET_URL;
+    for (const name of ['FLEET_OPERATOR_KEY', 'FLEET_URL', 'FLEET_CELL', keyVariable(cell)])
+      delete process.env[name];
   }
   return ran;
 }

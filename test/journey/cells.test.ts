@@ -1,0 +1,291 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openAccount } from '../../src/cli/demo/account.ts';
+import { ring } from '../../src/cli/demo/provider.ts';
+import { startDev } from '../../src/cli/local/dev.ts';
+import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
+import type { Stack } from '../../src/cli/local/stack.ts';
+import { operatorOf } from '../../src/cli/operate/client.ts';
+import { fakeSamsara, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
+import {
+  addWebhook,
+  api,
+  fleet,
+  fleetJson,
+  inCell,
+  type JourneyAccount,
+  journeyAccount,
+  stackFolder,
+  until,
+} from '../support/node/journey.ts';
+import { startProvider } from '../support/node/provider.ts';
+import { accident, safetyEvent, vehicle } from '../support/records.ts';
+
+const cells = ['main', 'eu'];
+const folder = stackFolder({ cells });
+let stack: Stack;
+const accounts: Record<string, JourneyAccount> = {};
+beforeAll(async () => {
+  stack = await folder.start();
+  for (const cell of cells)
+    accounts[cell] = await journeyAccount(inCell(stack, cell), {
+      ...{ account: `Fleet of ${cell}`, connection: `Vans of ${cell}` },
+    });
+});
+afterAll(async () => {
+  await stack?.stop();
+  folder.remove();
+});
+const accountIn = (cell: string) => accounts[cell] as JourneyAccount; // as made above
+
+/** What a browser without scripts sends, which keeps a session. */
+function browser() {
+  const jar = new Map<string, string>();
+  return async (method: string, path: string, fields?: Record<string, string>) => {
+    const response = await fetch(path.startsWith('http') ? path : stack.baseUrl + path, {
+      ...{ method, redirect: 'manual' as const, body: fields ? new URLSearchParams(fields) : null },
+      headers: { origin: stack.baseUrl, cookie: [...jar].map((pair) => pair.join('=')).join('; ') },
+    });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      jar.set(name, value);
+    }
+    return {
+      status: response.status,
+      to: response.headers.get('location'),
+      text: await response.text(),
+      jar,
+    };
+  };
+}
+
+/** The links in the mails to an address, which the local email service has kept; its log says where. */
+const linksTo = (address: string): string[] =>
+  [...wranglerLog().matchAll(new RegExp(`^To: ${address}$[\\s\\S]*?^Text: (.+)$`, 'gm'))].flatMap(
+    ([, file = '']) => [...readFileSync(file, 'utf8').matchAll(/https?:\S+/g)].map(([link]) => link),
+  );
+
+const wranglerLog = () => readFileSync(join(folder.directory, 'wrangler.log'), 'utf8');
+
+const list = ({ token, connectionId }: JourneyAccount, path: string) =>
+  fetch(stack.baseUrl + path, { headers: { 'x-api-key': token, 'connection-id': connectionId } });
+
+/** Does something that makes no queries in these cells; again, if other work of theirs gets between. */
+async function withoutQueriesIn(cells: string[], work: () => Promise<void>): Promise<void> {
+  const queries = async (cell: string) =>
+    (await fetch(`${stack.baseUrl}/strict/queries`, { headers: { 'fleet-cell': cell } })).text();
+  await until(`there are no queries in ${cells}`, async () => {
+    const before = await Promise.all(cells.map(queries));
+    await work();
+    return `${await Promise.all(cells.map(queries))}` === `${before}`;
+  });
+}
+
+describe.each(cells)('in the cell %s', (cell) => {
+  const other = cells.find((one) => one !== cell) ?? '';
+
+  it('records reach lists and a receiver, and no query the other cell', async () => {
+    const us = accountIn(cell);
+    expect([us.token, us.ingestKey].map((key) => key.slice(0, 7))).toEqual(
+      cell === 'main'
+        ? [expect.stringMatching(/^fds_/), expect.stringMatching(/^fdi_/)]
+        : [`fds_${cell}_`, `fdi_${cell}_`],
+    );
+    const got: Received[] = [];
+    const receiver = await startReceiver(stack.certificates, 0, (received) => got.push(received));
+    await addWebhook(stack, us, `${receiver.url}/main`, { notificationTypes: [1, 2] });
+    const now = new Date().toISOString();
+    const records = [
+      vehicle({ name: `Van of ${cell}` }),
+      safetyEvent({ startedAt: now }),
+      accident({ eventTime: now }),
+    ];
+    const sent = await api(stack, us.ingestKey, 'POST', '/ingest', { records });
+    expect(sent).toMatchObject({ data: { accepted: records.length } });
+    await until('both arrive', () => got.length >= 2);
+    receiver.stop();
+    const range = `from=${now}&to=2100-01-01T00:00:00Z`;
+    const paths = ['/vehicles', `/safety-events?${range}`, '/connections', '/webhooks', '/deliveries'];
+    await withoutQueriesIn([other], async () => {
+      const replies = await Promise.all(paths.map((path) => list(us, path)));
+      expect(replies.map(({ status }) => status)).toEqual(paths.map(() => 200));
+      expect(await replies[0]?.text()).toContain(`Van of ${cell}`);
+    });
+  });
+
+  it('a provider’s webhook, at the address on the page, makes a pull due', async () => {
+    const secret = Buffer.from('a secret of the provider');
+    const van = samsaraVehicle(1, { name: 'Pulled van', model: 'eCascadia' });
+    const data = {
+      organisation: `Depot of ${cell}`,
+      token: 'samsara_api_test',
+      vehicles: [van],
+      drivers: [],
+      trips: [],
+      events: [],
+    };
+    const provider = await startProvider(fakeSamsara(data));
+    onTestFinished(() => provider.stop());
+    const operator = operatorOf(inCell(stack, cell));
+    const { connections, accountId } = await openAccount(operator, `Pulled in ${cell}`, [
+      { provider: 'samsara', name: 'Pulled', credential: data.token, baseUrl: provider.url },
+    ]);
+    const id = connections[0]?.id ?? '';
+    await operator.call('PUT /connections/:id/webhook-secret', {
+      id,
+      body: { secret: secret.toString('base64') },
+    });
+    const ask = await signedIn(cell, accountId);
+    const page = await ask('GET', `/portal/connections/${id}`);
+    const [url = ''] = /http:\/\/[^"<]+\/providers\/[^"<]+\/webhook/.exec(page.text) ?? [];
+    expect(url).toBe(`${stack.baseUrl}/providers/${cell === 'main' ? '' : `${cell}.`}${id}/webhook`);
+    expect((await ring(url, secret)).status).toBe(200);
+    expect((await ring(url, Buffer.from('another'))).status).toBe(401);
+  });
+
+  it('a connect link opens the page of its account', async () => {
+    const { accountId } = accountIn(cell);
+    const operator = operatorOf(inCell(stack, cell));
+    const { url } = await operator.call('POST /accounts/:id/connect-links', {
+      id: accountId,
+      body: { name: 'Ann' },
+    });
+    expect(url).toContain(`/portal/connect/${cell === 'main' ? '' : `${cell}.`}`);
+    expect((await browser()('GET', url)).text).toContain(`Connect your fleet to Fleet of ${cell}`);
+  });
+
+  it('an export is downloaded with the tool and in the portal', async () => {
+    const { accountId } = accountIn(cell);
+    const files = mkdtempSync(join(tmpdir(), 'fleet-export-'));
+    onTestFinished(() => rmSync(files, { recursive: true }));
+    const args = ['--account', accountId, '--lists', 'vehicles', '--output', files];
+    expect(await fleet(inCell(stack, cell), 'export', ...args)).toMatchObject({ code: 0, err: '' });
+    expect(readFileSync(join(files, 'vehicles.csv'), 'utf8')).toContain(`Van of ${cell}`);
+    const ask = await signedIn(cell, accountId);
+    const page = await ask('GET', '/portal/settings/exports');
+    const [file = ''] = /\/portal\/settings\/exports\/[0-9a-f-]{36}\/[^"]+/.exec(page.text) ?? [];
+    expect((await ask('GET', file)).text).toContain(`Van of ${cell}`);
+  });
+});
+
+/** Somebody signed in, by a link that an operator makes. */
+async function signedIn(cell: string, accountId: string) {
+  const email = `${crypto.randomUUID()}@example.com`;
+  await fleetJson(inCell(stack, cell), 'user', 'add', email, '--account', accountId);
+  const { url } = await operatorOf(inCell(stack, cell)).call('POST /sign-in-links', { body: { email } });
+  const ask = browser();
+  expect((await ask('POST', url, {})).to).toBe('/portal');
+  return ask;
+}
+
+it('a person of accounts in both cells is mailed a link by each, and signs in to the one of the link', async () => {
+  const email = 'ann@example.com';
+  for (const cell of cells)
+    await fleetJson(inCell(stack, cell), 'user', 'add', email, '--account', accountIn(cell).accountId);
+  const ask = browser();
+  expect((await ask('GET', '/portal')).to).toBe('/portal/sign-in');
+  expect((await ask('POST', '/portal/sign-in', { email })).text).toContain('a link is on its way');
+  await until('both mails are there', () => linksTo(email).length >= 2);
+  for (const cell of cells) {
+    const link = linksTo(email).find((one) => one.includes('/sign-in/eu.') === (cell === 'eu')) ?? '';
+    expect((await ask('GET', link)).status).toBe(200);
+    const { to, jar } = await ask('POST', link, {});
+    expect([to, jar.get('session')?.startsWith('eu.')]).toEqual(['/portal', cell === 'eu']);
+    expect((await ask('GET', '/portal')).text).toContain(`Fleet of ${cell}`);
+  }
+});
+
+it('a connector that is a Worker reaches both cells by its binding to the router', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'fleet-connector-'));
+  writeFileSync(
+    join(directory, 'connector.js'),
+    'export default { fetch: async (request, env) => Response.json(await env.INGEST.records(...await request.json())) }',
+  );
+  const router = JSON.parse(readFileSync(join(folder.directory, 'wrangler.json'), 'utf8')).name;
+  const config = {
+    ...{ name: 'connector', main: 'connector.js', compatibility_date: '2026-11-01' },
+    services: [{ binding: 'INGEST', service: router, entrypoint: 'Ingest' }],
+  };
+  writeFileSync(join(directory, 'wrangler.json'), JSON.stringify(config));
+  const env = { WRANGLER_REGISTRY_PATH: join(folder.directory, 'registry') };
+  const connector = await startDev(directory, 0, env, ['--config', join(directory, 'wrangler.json')]);
+  onTestFinished(async () => {
+    await connector.stop();
+    rmSync(directory, { recursive: true });
+  });
+  const send = async (key: string, name: string) => {
+    const body = JSON.stringify([key, { records: [{ kind: 'vehicle', sourceId: name, name }] }]);
+    return (await fetch(connector.baseUrl, { method: 'POST', body })).json();
+  };
+  for (const cell of cells) {
+    const { ingestKey, token, connectionId } = accountIn(cell);
+    expect(await send(ingestKey, `Bound in ${cell}`)).toMatchObject({ status: 200, data: { accepted: 1 } });
+    const headers = { 'x-api-key': token, 'connection-id': connectionId };
+    const list = await (await fetch(`${stack.baseUrl}/vehicles`, { headers })).text();
+    expect(cells.filter((one) => list.includes(`Bound in ${one}`))).toEqual([cell]);
+  }
+  expect(await send('junk', 'x')).toMatchObject({ status: 401 });
+});
+
+it('junk reaches no cell', async () => {
+  const ofUs = accountIn('eu').token.replace('fds_eu_', 'fds_us_');
+  const junk = ['', 'x', 'fds_eu_', ofUs, `${accountIn('main').token}x`];
+  const ids: string[] = [];
+  await withoutQueriesIn(cells, async () => {
+    for (const key of junk)
+      for (const path of ['/webhooks', '/ingest', '/nothing']) {
+        const init = { method: 'POST', headers: { 'x-api-key': key }, body: '{}' };
+        const reply = await fetch(stack.baseUrl + path, init);
+        expect(await reply.json()).toMatchObject({ status: 401, message: 'Invalid or expired token' });
+        ids.push(reply.headers.get('x-request-id') ?? '');
+      }
+  });
+  const linesOf = (id: string) =>
+    wranglerLog()
+      .split('\n')
+      .filter((line) => line.includes(id));
+  await until('all are logged', () => ids.every((id) => linesOf(id).length > 0));
+  expect(ids.flatMap(linesOf).filter((line) => !line.startsWith('[router'))).toEqual([]);
+});
+
+it('an account that has moved is found by a credential of its former cell, which is then not asked', async () => {
+  const us = await journeyAccount(inCell(stack, 'main'), { account: 'Moved', connection: 'Moved vans' });
+  const [main, eu] = [databaseWith('Fleet of main'), databaseWith('Fleet of eu')];
+  for (const table of ['accounts', 'connections', 'tokens']) copyRows(main, eu, table, us.accountId);
+  main.exec(`update accounts set status = 'moved', cell = 'eu' where id = '${us.accountId}'`);
+  main.exec(`delete from tokens where account_id = '${us.accountId}'`);
+  const connections = () => api<object[]>(stack, us.token, 'GET', '/connections');
+  expect((await connections()).data).toMatchObject([{ id: us.connectionId }]);
+  const records = [vehicle({ name: 'Moved van' })];
+  expect((await api(stack, us.ingestKey, 'POST', '/ingest', { records })).status).toBe(200);
+  await withoutQueriesIn(['main'], async () => {
+    expect((await connections()).status).toBe(200);
+    expect(await (await list(us, '/vehicles')).text()).toContain('Moved van');
+  });
+  eu.exec(`update accounts set status = 'moved', cell = 'main' where id = '${us.accountId}'`);
+  expect(await connections()).toMatchObject({ status: 401, message: 'Invalid or expired token' });
+});
+
+/** The database in which there is an account of this name, open until the test ends. */
+function databaseWith(account: string): DatabaseSync {
+  const files = readdirSync(folder.directory, { recursive: true })
+    .map((name) => join(folder.directory, String(name)))
+    .filter((path) => /D1DatabaseObject.[0-9a-f]+\.sqlite$/.test(path));
+  for (const file of files) {
+    const database = new DatabaseSync(file);
+    onTestFinished(() => database.close());
+    if (database.prepare('select 1 from accounts where name = ?').get(account)) return database;
+  }
+  throw new Error(`No database has ${account}`);
+}
+
+function copyRows(from: DatabaseSync, to: DatabaseSync, table: string, accountId: string) {
+  const column = table === 'accounts' ? 'id' : 'account_id';
+  for (const row of from.prepare(`select * from ${table} where ${column} = ?`).all(accountId)) {
+    const names = Object.keys(row);
+    to.prepare(`insert into ${table} (${names}) values (${names.map(() => '?')})`).run(...Object.values(row));
+  }
+}

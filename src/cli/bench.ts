@@ -5,9 +5,10 @@ import { ingest } from './bench/ingest.ts';
 import { neighbours } from './bench/neighbours.ts';
 import { receivers } from './bench/receivers.ts';
 import { requests } from './bench/requests.ts';
+import { router } from './bench/router.ts';
 import { startup } from './bench/startup.ts';
 
-const benchmarks = { requests, ingest, deliveries, startup, neighbours, receivers };
+const benchmarks = { requests, ingest, deliveries, startup, neighbours, receivers, router };
 type Name = keyof typeof benchmarks;
 const names = Object.keys(benchmarks) as Name[]; // an object's own keys
 const usual: Name[] = ['requests', 'ingest', 'deliveries', 'startup'];

@@ -10,7 +10,7 @@ export type BenchAccount = Awaited<ReturnType<typeof newAccount>>;
 const vehicles = 50;
 
 /** Opens an account with one connection and fifty vehicles. Returns the calls of its customer and its connector. */
-export async function newAccount(stack: Stack) {
+export async function newAccount(stack: Stack & { cell?: string }) {
   const operator = operatorOf(stack);
   const wanted = [{ provider: 'motive', name: 'bench' }];
   const { accountId: id, apiToken: token, connections } = await openAccount(operator, 'Bench', wanted);

@@ -16,8 +16,12 @@ type Harness = {
   stack: (options?: StackOptions) => Promise<BenchStack>;
 };
 
-/** Whether rate limits are those of the service instead of out of reach. */
-type StackOptions = { rateLimits?: boolean };
+type StackOptions = {
+  /** Whether rate limits are those of the service instead of out of reach. */
+  rateLimits?: boolean;
+  /** Cells behind a router, which run beside the service without one. */
+  cells?: string[];
+};
 
 export type BenchStack = Awaited<ReturnType<typeof startBenchStack>>;
 
@@ -27,7 +31,13 @@ export async function runBenchmarks(
   { json, small }: { json: boolean; small: boolean },
 ): Promise<void> {
   let running: { rateLimits: boolean; stack: BenchStack } | undefined;
-  const stack: Harness['stack'] = async ({ rateLimits = false } = {}) => {
+  const routed: BenchStack[] = [];
+  const stack: Harness['stack'] = async ({ rateLimits = false, cells = [] } = {}) => {
+    if (cells.length > 0) {
+      const started = await startBenchStack(rateLimits, cells);
+      routed.push(started);
+      return started;
+    }
     if (small && running?.rateLimits === rateLimits) return running.stack;
     await running?.stack.stop();
     running = { rateLimits, stack: await startBenchStack(rateLimits) };
@@ -37,16 +47,16 @@ export async function runBenchmarks(
     for (const [name, { run }] of Object.entries(benchmarks))
       for (const table of await run({ small, stack })) print(name, table, json);
   } finally {
-    await running?.stack.stop();
+    for (const one of [running?.stack, ...routed]) await one?.stop();
   }
 }
 
 /** Starts the service inside the benchmarks' Worker, with its commands. */
-async function startBenchStack(rateLimits: boolean) {
-  const directory = join(localDirectory, 'bench');
+async function startBenchStack(rateLimits: boolean, cells: string[] = []) {
+  const directory = join(localDirectory, cells.length > 0 ? 'bench-cells' : 'bench');
   rmSync(directory, { recursive: true, force: true });
   const config = (toml: string) => withBenchWorker(rateLimits ? toml : withoutRateLimits(toml));
-  const stack = await startStack({ directory, port: 0, config });
+  const stack = await startStack({ directory, port: 0, config, cells });
   const call = <T>(path: string, body: object = {}) =>
     request<T>(stack.baseUrl + path, { method: 'POST', body: JSON.stringify(body) });
   /** Measures without the log, whose local cost says nothing about Cloudflare's network. */

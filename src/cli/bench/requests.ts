@@ -16,15 +16,8 @@ export const requests: Benchmark = {
     if ((await page('/vehicles?limit=50')) !== (await page(barePath)))
       throw new Error('the bare Worker returns something else');
 
-    /** Requests a second, so many at a time. */
-    const rate = (path: string, headers: Record<string, string>, expected: number) => async () => {
-      const url = stack.baseUrl + path;
-      // By itself it ends at a full second.
-      const result = await autocannon({ url, headers, connections: 16, amount, sampleInt: 20 });
-      const others = result.requests.total - (result.statusCodeStats?.[`${expected}`]?.count ?? 0);
-      if (others > 0) throw new Error(`${others} replies of ${path} were not ${expected}`);
-      return (1000 * amount) / (result.finish.getTime() - result.start.getTime());
-    };
+    const rate = (path: string, headers: Record<string, string>, expected: number) =>
+      rateOf(stack.baseUrl + path, headers, { expected, amount });
     const vehicles = {
       bare: rate(barePath, headers, 200),
       service: rate('/vehicles?limit=50', headers, 200),
@@ -47,3 +40,18 @@ export const requests: Benchmark = {
     ];
   },
 };
+
+/** Requests a second of so many, sixteen at a time. @throws Error, when a reply is not the expected one */
+export const rateOf =
+  (
+    url: string,
+    headers: Record<string, string>,
+    { expected, amount }: { expected: number; amount: number },
+  ) =>
+  async (): Promise<number> => {
+    // By itself it ends at a full second.
+    const result = await autocannon({ url, headers, connections: 16, amount, sampleInt: 20 });
+    const others = result.requests.total - (result.statusCodeStats?.[`${expected}`]?.count ?? 0);
+    if (others > 0) throw new Error(`${others} replies of ${url} were not ${expected}`);
+    return (1000 * amount) / (result.finish.getTime() - result.start.getTime());
+  };

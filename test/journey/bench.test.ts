@@ -21,7 +21,7 @@ it('benchmarks find nothing lost, no delivery called twice, few rows, and the bu
   const compared = ['requests', 'ingest', 'deliveries'].flatMap((name) => rowsOf(name));
   expect(compared).toHaveLength(10);
   for (const { ratio } of compared) expect(Number.parseFloat(String(ratio))).not.toBeNaN();
-  expect(Number.parseFloat(String(rowsOf('startup')[1]?.service))).toBeLessThanOrEqual(250);
+  expect(rowsOf('startup')[1]).toMatchObject({ met: true }); // the size of the bundle
 
   expect(rowsOf('receivers')).not.toEqual([]);
   for (const row of rowsOf('receivers')) {

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { newId } from '../../src/platform/db/ids.ts';
 import { authorizer } from '../../src/webhooks/deliveries/send/access-token.ts';
 import { sealClient } from '../../src/webhooks/oauth.ts';
 import { importKey, signatureHeaders } from '../../src/webhooks/signing.ts';
@@ -248,6 +249,21 @@ describe('a token', () => {
     await tale.happen();
     const { log } = await attempted(hook.id);
     expect(log[0]?.answer).toContain('"authorization":"Bearer …"');
+  });
+
+  it.each([
+    ['kept', 40],
+    ['read', 5000],
+  ])('is not in what is %s of a longer text either', async (_, length) => {
+    const before = 1000;
+    grant = () => granted(newId().replaceAll('-', '').repeat(200).slice(0, length));
+    const hook = await register();
+    tale.heard.responds(
+      ({ headers }) => new Response('-'.repeat(before) + headers.authorization, { status: 500 }),
+    );
+    await tale.happen();
+    const { log } = await attempted(hook.id);
+    expect(log[0]?.answer).toBe(`${'-'.repeat(before)}Bearer …`);
   });
 });
 

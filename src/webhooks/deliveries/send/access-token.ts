@@ -64,14 +64,9 @@ export async function authorized(authorize: Authorize, target: CallTarget, call:
   for (;;) {
     const token = await authorize(until, refused);
     if (token.problem) return token.problem;
-    const headers = { ...target.headers, Authorization: `Bearer ${token.value}` };
-    const outcome = await attempt({ ...target, headers }, call, Math.max(1, until - Date.now()));
+    const outcome = await attempt({ ...target, token: token.value }, call, Math.max(1, until - Date.now()));
     const isLast = refused !== undefined || Date.now() - began > renewWithinMs;
-    if (outcome.status !== 401 || isLast) return without(token.value, outcome);
+    if (outcome.status !== 401 || isLast) return outcome;
     refused = token.value;
   }
 }
-
-/** What happened, without the token: some receivers return the headers that they got. */
-const without = (token: string, outcome: Outcome): Outcome =>
-  'answer' in outcome ? { ...outcome, answer: outcome.answer.replaceAll(token, '…') } : outcome;

@@ -7,11 +7,12 @@ import { outcomeOf } from './reasons.ts';
 
 /**
  * A webhook's receiver, ready to be called: its address is checked, its headers are decrypted and complete. Each of the
- * keys signs its calls.
+ * keys signs its calls; `token` authorizes them.
  */
 export type CallTarget = Pick<WebhookInput, PlainField> & {
   headers: Record<string, string>;
   keys?: CryptoKey[];
+  token?: string;
 };
 
 /** One call of a delivery; `attempt` counts from 1, `data` is the payload as JSON. */
@@ -40,7 +41,7 @@ export function headersFor(custom: Record<string, string>, isAuthorized = false)
  * log. Never throws: a failure is an outcome.
  */
 export async function attempt(
-  { url, httpVerb, headers, keys = [] }: CallTarget,
+  { url, httpVerb, headers, keys = [], token }: CallTarget,
   call: Call,
   timeoutMs = callTimeoutMs,
 ): Promise<Outcome> {
@@ -48,8 +49,12 @@ export async function attempt(
   // `data` is JSON already; parsing and writing it again would cost CPU.
   const body = `{"timestamp":"${new Date(at).toISOString()}","type":${call.type},"data":${call.data}}`;
   const signature = keys.length > 0 ? await signatureHeaders(keys, { id: call.id, at, body }) : {};
-  const own = { 'Delivery-Id': call.id, 'Delivery-Attempt': String(call.attempt), ...signature };
-  return callOnce(url, { method: httpVerb, headers: { ...headers, ...own }, body }, timeoutMs);
+  const own = {
+    ...{ 'Delivery-Id': call.id, 'Delivery-Attempt': String(call.attempt), ...signature },
+    ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+  };
+  const init = { method: httpVerb, headers: { ...headers, ...own }, body };
+  return callOnce(url, init, timeoutMs, (response) => firstKiB(response, token));
 }
 
 /**
@@ -60,7 +65,7 @@ export async function callOnce(
   url: string,
   init: { method: string; headers: Record<string, string>; body: string },
   timeoutMs = callTimeoutMs,
-  textOf = firstKiB,
+  textOf: (response: Response) => Promise<string> = firstKiB,
 ): Promise<Outcome> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
@@ -71,9 +76,20 @@ export async function callOnce(
   }
 }
 
-/** The first KiB of the response as text, if it arrives within a second. Reads at most 4 KiB. */
-const firstKiB = async (response: Response): Promise<string> =>
-  cut((await beginningOf(response, maxReadBytes, maxReadMs)).replaceAll('\0', ''));
+/** The first KiB of the response as text, if it arrives within a second, without the token. Reads at most 4 KiB. */
+async function firstKiB(response: Response, token?: string): Promise<string> {
+  const text = (await beginningOf(response, maxReadBytes, maxReadMs)).replaceAll('\0', '');
+  return cut(token ? without(token, text) : text);
+}
+
+/** How much of a token is enough to recognise it. */
+const telling = 16;
+
+/** Some receivers return the headers that they got. The text may end within the token, which is then left out. */
+function without(token: string, text: string): string {
+  const [first = '', ...others] = text.replaceAll(token, '…').split(token.slice(0, telling));
+  return others.length > 0 ? `${first}…` : first;
+}
 
 /** What arrives of a response's text in so many milliseconds, until that is `maxBytes`; the rest is discarded. */
 export async function beginningOf({ body }: Response, maxBytes: number, ms: number): Promise<string> {

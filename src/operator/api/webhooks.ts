@@ -37,6 +37,7 @@ export const WebhookHealth = v.object({
     'How many calls it may have in flight now; 0 while nothing is sent to it.',
   ),
   filters: v.optional(Filters),
+  allConnections: v.optional(v.literal(true)),
 });
 
 const limitUpToCalls = (highest: number) => {

@@ -30,13 +30,22 @@ export async function listReceivers(
   env: Env,
   caller: Caller,
   webhookId?: string,
-): Promise<(Receiver & { filters?: Filters })[]> {
+): Promise<(Receiver & { filters?: Filters; allConnections?: true })[]> {
   const which = sql`w.account_id = ${caller.accountId}
     ${webhookId === undefined ? sql.empty() : sql`and w.id = ${webhookId}`}`;
   const [rows] = await asCaller(env, caller, (db) => [
-    selectReceivers<{ filters: string | null }>(db, which, Date.now(), sql`, w.filters`),
+    selectReceivers<{ filters: string | null; all: number }>(
+      db,
+      which,
+      Date.now(),
+      sql`, w.filters, w.all_connections as "all"`,
+    ),
   ]);
-  return rows.map(({ filters, ...row }) => ({ ...asReceiver(row), ...filtersOf(filters) }));
+  return rows.map(({ filters, all, ...row }) => ({
+    ...asReceiver(row),
+    ...filtersOf(filters),
+    ...(all === 1 && { allConnections: true }),
+  }));
 }
 
 /** The receivers of the webhooks that `which` selects, oldest first, with more columns of `w`. */

@@ -104,7 +104,13 @@ describe('a test by API', () => {
       ...event.deliveryIds,
       ...level.deliveryIds,
     ]);
+    const began = Date.now();
     expect((await test({ type: 1 })).deliveryIds).toHaveLength(3);
+    await settled(id, 3, ['delivered']);
+    // The others wait for their time, not for the level before.
+    const waiting = (await deliveriesOf(id)).filter(({ status }) => status === 'pending');
+    const [second = 0, third = 0] = waiting.map(({ nextAttemptAt }) => nextAttemptAt - began).sort();
+    expect([second >= 3000, third >= 6000]).toEqual([true, true]);
     expect(await noted()).toEqual(['token', 'token tested', 'token tested', 'token tested']);
   });
 });

@@ -29,7 +29,8 @@ export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: 
       where d.attempts = 0 and d.claimed_until = 0)`;
 
 /**
- * Selects the next pending levels after these deliveries of a webhook, which have ended; undefined if there are none.
+ * Selects the pending levels that waited for these deliveries of a webhook, which have ended; undefined if there are
+ * none. Levels of a test wait for their time instead.
  */
 export const nextLevels = (
   webhookId: string,
@@ -45,7 +46,8 @@ export const nextLevels = (
       select b.id from notifications later
       cross join deliveries b on ${deliveryOf('b', 'later')} and b.webhook_id = ${webhookId} and b.status = 'pending'
       where later.event_id = n.value->>'eventId' and later.level > n.value->>'level' order by later.level limit 1)
-    where d.attempts = 0 and d.next_attempt_at > ${now}`;
+    where d.attempts = 0 and d.next_attempt_at > ${now}
+      and d.id < ${firstIdAtSql(sql`(d.next_attempt_at - ${levelWaitMs} + 1)`)}`;
 };
 
 /** SQL that finds a delivery by its notification, whose id has its time. */

@@ -15,7 +15,7 @@ export async function askAll(c: Context): Promise<Response> {
   );
 }
 
-/** Asks cells in turn until one responds. @throws Refusal: unavailable */
+/** Asks cells one by one until one responds. @throws Refusal: unavailable */
 export const askAny = (c: Context): Promise<Response> =>
   [...boundCells(c.env).keys()].reduce(
     (asked, cell) => asked.catch(() => ask(c, cell, c.req.raw.clone())),

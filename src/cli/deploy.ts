@@ -116,13 +116,9 @@ async function deployRouter(cells: Cells, { name = routerName, domain }: Setting
   await upload(wrangler, folderOf(name), deployedRouter(cells, name, new URL(origin).host), []);
   report(`Deployed the router ${name} in front of ${[...cells.keys()].join(', ')}`);
   await mustBeHealthy(origin, cells.keys());
-  const keyLines = [...cells].map(
-    ([cell, worker]) => `\n    export ${keyVariable(cell)}=${keyIn(folderOf(worker))}`,
-  );
   console.log(`
-  Give the operator's tool the key of each cell, and list them:
-    export FLEET_URL=${origin}${keyLines.join('')}
-    npm run fleet -- cell list
+  Next, list the cells, with an operator key for each, such as ${keyVariable('eu')}:
+    npm run fleet -- cell list --url ${origin}
 `);
 }
 
@@ -187,19 +183,12 @@ function warn(text: string): void {
   console.log(`! ${text[0]?.toUpperCase()}${text.slice(1)}`);
 }
 
-function shown(path: string): string {
-  return relative(process.cwd(), path);
-}
-
-/** The operator key that a deploy keeps in `folder`, for a shell. */
-function keyIn(folder: string): string {
+function nextSteps({ cell }: Plan, url: string, folder: string, keys: Key[]): string {
+  const shown = (path: string) => relative(process.cwd(), path);
   const file = operatorKeyFile(folder);
-  return existsSync(file)
+  const operatorKey = existsSync(file)
     ? `"$(cat ${shown(file)})"`
     : '…   # the OPERATOR_KEY that the first deploy created';
-}
-
-function nextSteps({ cell }: Plan, url: string, folder: string, keys: Key[]): string {
   const kept = keys.map(({ secret, file }) => `\n    ${shown(file)}  ${secret}`).join('');
   const keep = `
   Store these in your team's password manager. Cloudflare never shows them again:${kept}
@@ -209,7 +198,7 @@ function nextSteps({ cell }: Plan, url: string, folder: string, keys: Key[]): st
 ${kept && keep}
   Next, create the first account:
     export FLEET_URL=${url}
-    export ${keyVariable(cell)}=${keyIn(folder)}
+    export ${keyVariable(cell)}=${operatorKey}
     npm run fleet -- account create "Acme Insurance"${cell ? ` --cell ${cell}` : ''}
     npm run fleet -- --help
 `;

@@ -93,9 +93,6 @@ it('deploys cells of one address and a router in front of them, each again witho
     const routed = await deploy(env, router, '--domain', domain);
     expect([routed.code, routed.err]).toEqual([0, '']);
     expect(routed.out).toContain('It responds and is healthy');
-    expect(routed.out).toMatch(
-      /export FLEET_OPERATOR_KEY_MAIN="\$\(cat .*\/fleet-data-service\/operator\.key\)"\n/,
-    );
     const { bindings, domains, secrets } = account.workers.get('fleet-router') ?? {};
     const services = bindings?.filter(({ type }) => type === 'service');
     expect(services).toMatchObject([

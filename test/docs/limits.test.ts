@@ -19,6 +19,7 @@ import { keptMs } from '../../src/fleet/note-changes.ts';
 import { largestBody as largestIngest } from '../../src/ingest/routes.ts';
 import { fewRecords } from '../../src/ingest/service.ts';
 import { maxWarnings } from '../../src/ingest/warnings.ts';
+import { maxMapBytes } from '../../src/operator/api/connections.ts';
 import { maxPendingCounted } from '../../src/operator/api/operation.ts';
 import { graceDays } from '../../src/operator/deletion/accept.ts';
 import { config } from '../../src/platform/config.ts';
@@ -146,6 +147,7 @@ it('the operating notes have the limits that the service keeps to', () => {
     'revoked and expired tokens are kept': [deadTokenDays],
     'the audit log is kept': [auditDays, maxAuditEntries],
     'a deleted account can be restored': [graceDays],
+    "a connection's own map of incident types": [maxMapBytes],
     'invitations of an account': [maxInvitationsPerDay],
     'response of a provider': [maxReplyBytes, maxKept, maxValues],
     "body of a provider's webhook": [largestCall],

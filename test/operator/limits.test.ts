@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { maxAuditEntries, pruneAudit } from '../../src/accounts/audit/prune.ts';
+import { maxMapBytes } from '../../src/operator/api/connections.ts';
 import { maxAccountsCounted, maxListed } from '../../src/operator/api/operation.ts';
 import { showCell } from '../../src/operator/cell.ts';
 import { maxDeletionsListed } from '../../src/operator/deletion/run.ts';
@@ -16,6 +17,17 @@ it('operators are refused more than 1,000 connections of an account', async () =
   await addRows('connections', 998, () => ({ account_id: accountId, provider: 'motive' }));
   const add = () => operator.post(`/operator/accounts/${accountId}/connections`, { provider: 'motive' });
   expect([(await add()).status, (await add()).status]).toEqual([200, 400]);
+});
+
+it("a connection's own map of incident types can have 32 KiB, quotes counted twice as a backup writes them", async () => {
+  const path = `/operator/connections/${us.connection.id}`;
+  const set = (label: string) => operator.patch(path, { incidentTypeMap: { [label]: ['Crash'] } });
+  const rest = maxMapBytes - JSON.stringify({ '': ['Crash'] }).length;
+  expect([(await set("'".repeat(rest / 2))).status, (await set('x'.repeat(rest))).status]).toEqual([
+    200, 200,
+  ]);
+  for (const label of ['x'.repeat(rest + 1), "'".repeat(rest / 2 + 1)])
+    expect((await set(label)).message).toBe('incidentTypeMap can be at most 32 KiB as JSON');
 });
 
 describe('however many there are, operators see', () => {

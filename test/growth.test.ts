@@ -4,6 +4,7 @@ import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import { describe, expect, it } from 'vitest';
 import { pruneAudit } from '../src/accounts/audit/prune.ts';
 import { deadTokenDays, pruneCredentials } from '../src/accounts/prune.ts';
+import { filesPerRow } from '../src/fleet/archive/catalog.ts';
 import { recordKinds } from '../src/fleet/lists/registry.ts';
 import { maxRecordsPerRow } from '../src/fleet/note-changes.ts';
 import { maxMapBytes } from '../src/operator/api/connections.ts';
@@ -57,7 +58,9 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   fan_outs: { kept: 'deleted by the transaction that completes them' },
   sweeps: { kept: 'one row' },
   jobs: { kept: 'one row for each job that runs or waits' },
-  archived_days: { kept: 'one row for a day of a connection, of which the archive has all records' },
+  archived_days: {
+    kept: 'one row for 300 files of a day of a connection, of which the archive has all records',
+  },
   database_sizes: { kept: 'one row a day, for 60 days' },
   test_calls: { kept: 'the hosts of one hour: the first test of the next deletes them' },
   audit_log: { pruned: pruneAudit.statements(0).slice(0, 1) },
@@ -135,6 +138,7 @@ describe('every row', () => {
       log: maxKeptAttempts * (2 * maxKeptBytes + 700),
       secrets: sealed(3 * maxCredential),
       feeds: maxFeedsBytes,
+      parts: filesPerRow * 300,
     });
     for (const [column, bytes] of is)
       expect([column, bytes <= Number(longTexts[column])]).toEqual([column, true]);

@@ -3,7 +3,10 @@ import { change, type Database, statement } from '../../platform/db/database.ts'
 import { type Lease, withLease } from '../../platform/jobs/lease.ts';
 import type { DayOf, Part } from './bucket.ts';
 
-/** An archived day, with its files in order. D1 may have some of its rows too, and others of the day. */
+/** How many files a row names at most, in less than 90,000 bytes: a row must be small enough to be restored. */
+export const filesPerRow = 300;
+
+/** An archived day, or a piece of one, with its files in order. D1 may have some of its rows too, and others of the day. */
 export type Archived = { connectionId: string; day: number; parts: Part[] };
 
 type Stored = Omit<Archived, 'parts'> & { parts: string };
@@ -60,17 +63,24 @@ const key = ({ kind, connectionId, day }: DayOf): SQL =>
 
 /** The files of a day in the catalog; none if it has no entry. */
 export async function catalogued(db: Database, day: DayOf): Promise<Part[]> {
-  const [entry] = await statement<Stored>(db)`select parts from archived_days where ${key(day)}`;
-  return entry ? JSON.parse(entry.parts) : [];
+  const pieces = await statement<Stored>(db)`
+    select parts from archived_days where ${key(day)} order by piece`;
+  return pieces.flatMap(({ parts }): Part[] => JSON.parse(parts));
 }
 
-/** The statement that sets the files of a day; a day without files has no entry. */
-export const putEntry = (db: Database, day: DayOf, parts: Part[]) =>
-  parts.length === 0
-    ? change(db)`delete from archived_days where ${key(day)}`
-    : change(db)`insert into archived_days (kind, account_id, connection_id, day, parts)
-        values (${day.kind}, ${day.accountId}, ${day.connectionId}, ${day.day}, ${JSON.stringify(parts)})
-        on conflict do update set parts = excluded.parts`;
+/** The statements that set the files of a day; a day without files has no entry. */
+export function putEntry(db: Database, day: DayOf, parts: Part[]) {
+  const pieces = Array.from({ length: Math.ceil(parts.length / filesPerRow) }, (_, i) =>
+    parts.slice(i * filesPerRow, (i + 1) * filesPerRow),
+  );
+  return [
+    change(db)`delete from archived_days where ${key(day)} and piece >= ${pieces.length}`,
+    change(db)`insert into archived_days (kind, account_id, connection_id, day, piece, parts)
+        select ${day.kind}, ${day.accountId}, ${day.connectionId}, ${day.day}, key, value
+        from json_each(${JSON.stringify(pieces)}) where true
+        on conflict do update set parts = excluded.parts where parts <> excluded.parts`,
+  ];
+}
 
 /** How long to wait before trying again. */
 export const busyMs = 500;

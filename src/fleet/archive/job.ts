@@ -98,7 +98,7 @@ async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
   const different = versions.filter(({ newer, twin }) => newer !== twin?.row);
   const written = await writeVersions(move, parts, different);
   const replaced = parts.filter((part) => !written.includes(part));
-  if (different.length > 0) await write(putEntry(db, day, written));
+  if (different.length > 0) await write(...putEntry(db, day, written));
   if (replaced.length > 0) await deleteFiles(move, replaced);
   await tidy(move, written);
   for (let at = 0; at < versions.length; at += rowsPerStatement) {

@@ -135,7 +135,7 @@ async function eraseFromFile(
     );
     const ids = rows.filter(isTheirs).map((row) => row.id);
     const entry = parts.flatMap((part) => (part === known ? written : [part]));
-    await write(putEntry(db, day, entry), noteArchived(db, day, 'changed', ids));
+    await write(...putEntry(db, day, entry), noteArchived(db, day, 'changed', ids));
     await deleteFiles(folder, [known]);
   } else {
     await tidy(folder, parts);
@@ -166,7 +166,7 @@ export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<R
   if (!apply) return compared();
   const done = await inArchive(env, async ({ db, write }) => {
     const found = await compared();
-    await write(putEntry(db, day, found.bucket));
+    await write(...putEntry(db, day, found.bucket));
     await tidy(folder, found.bucket);
     return found;
   });

@@ -111,7 +111,7 @@ it.each([
     const them = await world();
     const connectionId = them.connection.id;
     const { accountId } = them;
-    const insert = `insert into archived_days select 'trips', ?1, ?2, value, '[]' from json_each(?3)`;
+    const insert = `insert into archived_days select 'trips', ?1, ?2, value, 0, '[]' from json_each(?3)`;
     await rows(insert, accountId, connectionId, JSON.stringify(Array.from({ length: 300 }, (_, i) => i)));
     const { env: bindings, cost } = metered();
     const scope = { kind: 'trips', accountId, connectionId: one ? connectionId : undefined };

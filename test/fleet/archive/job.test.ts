@@ -1,10 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { inArchive } from '../../../src/fleet/archive/catalog.ts';
+import type { Part } from '../../../src/fleet/archive/bucket.ts';
+import { catalogued, filesPerRow, inArchive, putEntry } from '../../../src/fleet/archive/catalog.ts';
 import { maxCharacters } from '../../../src/fleet/archive/files.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
-import { change } from '../../../src/platform/db/database.ts';
+import { change, openDatabase } from '../../../src/platform/db/database.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { through } from '../../../src/platform/db/through.ts';
@@ -61,6 +62,37 @@ describe('moving a day', () => {
       [1, 2, 3].map(() => expect.stringMatching(new RegExp(`^${folder}part-.*\\.parquet$`))),
     );
     expect(ids(await listed())).toEqual(inserted);
+  });
+
+  it('of many files has several rows in the catalog, each of which can be restored', async () => {
+    const inserted = await insertTrips(us, seeds(12));
+    await move(us, day, { sizes });
+    const whole = { kind: 'trips', accountId: us.accountId, connectionId: us.connection.id, day: 100 };
+    const named = await catalogued(openDatabase(env), whole);
+    const put = async (parts: Part[]) => {
+      await inArchive(env, ({ db, write }) => write(...putEntry(db, whole, parts)));
+      expect(await catalogued(openDatabase(env), whole)).toEqual(parts);
+      return rows('select piece, length(parts) as bytes from archived_days order by piece');
+    };
+    const [first] = named as [Part];
+    const position = { sort: day + dayMs - 1, id: crypto.randomUUID() };
+    const many = Array.from({ length: 2 * filesPerRow }, () => ({
+      ...first,
+      bytes: 10_000_000,
+      first: position,
+      last: position,
+    }));
+    const pieces = await put([...named, ...many]);
+    expect(pieces.map(({ piece }) => piece)).toEqual([0, 1, 2]);
+    for (const { bytes } of pieces) expect(bytes).toBeLessThanOrEqual(filesPerRow * 300);
+    expect(await put(named)).toHaveLength(1);
+    await rows(
+      'insert into archived_days select kind, account_id, connection_id, day, 1, ?1 from archived_days',
+      JSON.stringify(named.slice(1)),
+    );
+    await rows('update archived_days set parts = ?1 where piece = 0', JSON.stringify(named.slice(0, 1)));
+    expect(ids(await listed())).toEqual(inserted);
+    expect(await put([])).toEqual([]);
   });
 
   it('may be interrupted between any two steps, and run again', async () => {

@@ -4,7 +4,7 @@ import { operatorIn } from '../../src/accounts/owner.ts';
 import { createSignInLinks, maxLinks } from '../../src/accounts/sessions.ts';
 import * as inConnections from '../../src/fleet/connection-activity.ts';
 import { listConnections, maxConnectionsListed } from '../../src/fleet/connections.ts';
-import { matchFleet, maxMatches } from '../../src/fleet/names.ts';
+import { matchFleet, maxMatches } from '../../src/fleet/search.ts';
 import { maxNamed, maxPerHour, recountLive } from '../../src/fleet/trends/recount.ts';
 import { eventsLookedAt } from '../../src/fleet/unmapped-words.ts';
 import { openDatabase, transaction } from '../../src/platform/db/database.ts';

@@ -1,7 +1,7 @@
 import { accidents } from '../../fleet/lists/accidents.ts';
 import { vinOf } from '../../fleet/lists/vin.ts';
-import { accidentsWithVehicles } from '../../fleet/named.ts';
-import { matchFleet } from '../../fleet/names.ts';
+import { accidentsWithVehicles } from '../../fleet/named-lists.ts';
+import { matchFleet } from '../../fleet/search.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
 import { type Accident, accidentColumns, levelOptions } from '../ui/accidents.tsx';

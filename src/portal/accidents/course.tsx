@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { eventsWithDrivers, type NamedEvent, readWithin } from '../../fleet/named.ts';
+import { eventsWithDrivers, type NamedEvent, readWithin } from '../../fleet/named-lists.ts';
 import { hourMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';

@@ -3,7 +3,7 @@ import { deleteConnection } from '../../operator/deletion/accept.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/connect.ts';
 import { saveExternalId } from '../ui/external-id.tsx';
-import { done, submit } from '../ui/form.ts';
+import { done, submit } from '../ui/submit.ts';
 import { confirmed } from '../ui/forms.tsx';
 import { found } from '../ui/records.tsx';
 import { showConnection } from './connection.tsx';

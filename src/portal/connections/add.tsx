@@ -13,7 +13,7 @@ import type { Connector } from '../../providers/connector.ts';
 import { credentialFrom, inputsOf, maxCredential } from '../../providers/credential.ts';
 import { connectorOf, connectors } from '../../providers/registry.ts';
 import type { CoveredConnection } from '../../webhooks/coverage.ts';
-import { done, parseForm, submit } from '../ui/form.ts';
+import { done, parseForm, submit } from '../ui/submit.ts';
 import { Buttons, Choices, Field, Form, type Offered, Select } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { type Head, page } from '../ui/layout.tsx';

@@ -16,7 +16,7 @@ import {
   withdraw,
 } from '../../providers/links.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { done, parseForm, submit } from '../ui/form.ts';
+import { done, parseForm, submit } from '../ui/submit.ts';
 import { confirmed, Field, FormPanel } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { once, shownOnce } from '../ui/once.ts';

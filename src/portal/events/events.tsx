@@ -1,8 +1,8 @@
 import { type Connection, listConnections } from '../../fleet/connections.ts';
 import { incidentTypeOf, incidentTypes } from '../../fleet/incidents/types.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
-import { eventsWithDrivers, type NamedEvent } from '../../fleet/named.ts';
-import { type Match, matchFleet, maxMatches } from '../../fleet/names.ts';
+import { eventsWithDrivers, type NamedEvent } from '../../fleet/named-lists.ts';
+import { type Match, matchFleet, maxMatches } from '../../fleet/search.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { nameOf } from '../connections/connections.tsx';
 import { allTypedIn, browse, browsedFile, DayFields, FleetFields, nameOr, setAmong } from '../ui/browse.tsx';

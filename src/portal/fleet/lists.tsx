@@ -1,6 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { findAny } from '../../fleet/find.ts';
-import { findByName, listByName, type NamedItem } from '../../fleet/names.ts';
+import { findByName, listByName, type NamedItem } from '../../fleet/search.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { webhookOfDelivery } from '../../webhooks/deliveries/read/find.ts';

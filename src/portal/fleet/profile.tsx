@@ -11,7 +11,7 @@ import {
   readNamed,
   readWithin,
   tripsWithNames,
-} from '../../fleet/named.ts';
+} from '../../fleet/named-lists.ts';
 import { countByRisk, maxCounted, type RiskCount } from '../../fleet/risk-counts.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { narrowAccidentColumns } from '../ui/accidents.tsx';

@@ -7,7 +7,7 @@ import {
   type NamedTrip,
   readWithin,
   tripsWithNames,
-} from '../../fleet/named.ts';
+} from '../../fleet/named-lists.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { browse } from '../ui/browse.tsx';

@@ -19,7 +19,7 @@ import { file } from '../../platform/http/envelope.ts';
 import { counted } from '../../webhooks/alerts/words.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { rangeOfDays } from '../ui/days.ts';
-import { done, submit } from '../ui/form.ts';
+import { done, submit } from '../ui/submit.ts';
 import { capital, listed } from '../ui/format.ts';
 import { Choices, Field, FormPanel, type Offered } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';

@@ -17,7 +17,7 @@ import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/
 import { Group } from '../../webhooks/filters.ts';
 import { levelOptions } from '../ui/accidents.tsx';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
-import { done, readForm, submit } from '../ui/form.ts';
+import { done, readForm, submit } from '../ui/submit.ts';
 import { capital } from '../ui/format.ts';
 import { Buttons, Choice, Choices, confirmed, Field, Form, FormPanel, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';

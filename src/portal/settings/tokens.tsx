@@ -11,7 +11,7 @@ import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { done, parseForm, submit } from '../ui/form.ts';
+import { done, parseForm, submit } from '../ui/submit.ts';
 import { confirmed, Field, FormPanel, type Offered, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { shownOnce } from '../ui/once.ts';

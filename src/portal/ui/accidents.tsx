@@ -1,4 +1,4 @@
-import type { accidentsWithVehicles } from '../../fleet/named.ts';
+import type { accidentsWithVehicles } from '../../fleet/named-lists.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
 import type { Offered } from './forms.tsx';
 import { shortPlaceName } from './map.tsx';

@@ -1,4 +1,4 @@
-import { listTime } from '../../fleet/named.ts';
+import { listTime } from '../../fleet/named-lists.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { FieldError } from '../../platform/errors.ts';
 import { dayIn, longDay } from './time.tsx';

@@ -1,4 +1,4 @@
-import type { NamedEvent } from '../../fleet/named.ts';
+import type { NamedEvent } from '../../fleet/named-lists.ts';
 import { shortPlaceName } from './map.tsx';
 import { DriverName, eventPath } from './records.tsx';
 import { Risk } from './states.tsx';

@@ -1,7 +1,7 @@
 import { ExternalIdInput, maxExternalId } from '../../fleet/lists/resource.ts';
 import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { done, submit } from './form.ts';
+import { done, submit } from './submit.ts';
 import { Field, FormPanel } from './forms.tsx';
 
 /** The account's own identifier of a connection or a vehicle, for people who may change it. */

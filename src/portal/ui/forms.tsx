@@ -2,7 +2,7 @@ import { type Child, useContext } from 'hono/jsx';
 import type { Context } from '../../platform/http/context.ts';
 import { Allowed } from './allowed.tsx';
 import { LinkButton, PostForm, Submit, type Weight } from './buttons.tsx';
-import { done, FilledForm, submit } from './form.ts';
+import { done, FilledForm, submit } from './submit.ts';
 import { Icon } from './icons.tsx';
 import { type Head, page } from './layout.tsx';
 import { Note, Panel } from './parts.tsx';

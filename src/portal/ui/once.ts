@@ -4,7 +4,7 @@ import { hashToken } from '../../accounts/tokens/format.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { pageOf } from '../session/rights.ts';
-import { done, flashIn, readForm, sayNext } from './form.ts';
+import { done, flashIn, readForm, sayNext } from './submit.ts';
 
 /** How long a form waits for the result of the same one, which another request handles, and how often it looks. */
 const waitMs = 20_000;

@@ -1,5 +1,5 @@
 import { validate as isUuid } from 'uuid';
-import type { NamedEvent } from '../../fleet/named.ts';
+import type { NamedEvent } from '../../fleet/named-lists.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { type MapPlace, type MapPoint, PlaceMap } from './map.tsx';

@@ -7,7 +7,7 @@ import { replayOne, sendNow } from '../../webhooks/deliveries/read/replay.ts';
 import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import { madeUpVin } from '../../webhooks/simulate.ts';
 import { PostButton } from '../ui/buttons.tsx';
-import { done, submit } from '../ui/form.ts';
+import { done, submit } from '../ui/submit.ts';
 import { capital } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Panel } from '../ui/parts.tsx';

@@ -7,7 +7,7 @@ import { parseWebhook, WebhookLabels } from '../../webhooks/schema.ts';
 import { createWebhook, updateWebhook } from '../../webhooks/service.ts';
 import { tryReceiver } from '../../webhooks/simulate.ts';
 import type { StoredWebhook } from '../../webhooks/stored.ts';
-import { done, parseForm, showAgain, submit } from '../ui/form.ts';
+import { done, parseForm, showAgain, submit } from '../ui/submit.ts';
 import type { SentForm } from '../ui/reader.ts';
 import { show } from './form.tsx';
 import { requireWebhook } from './webhook.tsx';

@@ -8,12 +8,13 @@ import { readJson, refuseOther } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
 import { QueryTime } from '../platform/query.ts';
+import { capital } from '../platform/text.ts';
 import { readChanges } from './changes/feed.ts';
 import { updateConnection } from './connections.ts';
 import { setVehicleExternalId } from './external-ids.ts';
 import { findItem } from './find.ts';
 import { connections } from './lists/connections.ts';
-import { capitalised, type List } from './lists/list.ts';
+import type { List } from './lists/list.ts';
 import { lists } from './lists/registry.ts';
 import { ExternalIdInput } from './lists/resource.ts';
 import { vehicles } from './lists/vehicles.ts';
@@ -35,7 +36,7 @@ async function page(c: Context, list: List) {
     connectionId: connectionIdOf(c, list.connectionRequired),
     query: c.req.queries(),
   });
-  return ok(c, capitalised(list.plural), items, next);
+  return ok(c, capital(list.plural), items, next);
 }
 
 /** An item as its list shows it. `at` finds an archived one. */
@@ -44,7 +45,7 @@ async function item(c: Context, list: List) {
   const { at } = parseQuery(ItemQuery, c.req.queries());
   const found = isUuid(id) && (await findItem(c.env, c.get('caller'), list, id, at));
   if (!found) throw new Refusal({ kind: 'not found' });
-  return ok(c, capitalised(list.singular), found);
+  return ok(c, capital(list.singular), found);
 }
 
 const largestBody = 64 * 1024;

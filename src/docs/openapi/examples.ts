@@ -1,15 +1,15 @@
 import { changesByKind } from '../../fleet/changes/schema.ts';
 import { accidents } from '../../fleet/lists/accidents.ts';
-import { capitalised } from '../../fleet/lists/list.ts';
 import { lists, recordKinds } from '../../fleet/lists/registry.ts';
 import { exampleConnectionId as connection } from '../../fleet/lists/resource.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import { recordId } from '../../platform/db/ids.ts';
+import { capital } from '../../platform/text.ts';
 import { eachField } from '../../webhooks/fields.ts';
 
 /** The components of a list's item, and of a connector's record. */
-export const itemName = ({ kind }: { kind: string }): string => capitalised(kind);
-export const recordName = ({ kind }: { kind: string }): string => `${capitalised(kind)}Record`;
+export const itemName = ({ kind }: { kind: string }): string => capital(kind);
+export const recordName = ({ kind }: { kind: string }): string => `${capital(kind)}Record`;
 
 const event = safetyEvents.itemExample;
 const crash = accidents.recordExample;

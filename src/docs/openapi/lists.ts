@@ -1,11 +1,12 @@
 import * as v from 'valibot';
 import { expiredCursor, feedCursor, QueryKinds } from '../../fleet/changes/schema.ts';
-import { capitalised, type List } from '../../fleet/lists/list.ts';
+import type { List } from '../../fleet/lists/list.ts';
 import { lists } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput, exampleConnectionId } from '../../fleet/lists/resource.ts';
 import { listCursor } from '../../platform/db/cursor.ts';
 import { fieldError, notKnown } from '../../platform/fields.ts';
 import { Limit, QueryText, QueryTime } from '../../platform/query.ts';
+import { capital } from '../../platform/text.ts';
 import { type Json, ref } from './components.ts';
 import type { Operation, Parameter, Refusals, Refused } from './document.ts';
 import { examples, itemName } from './examples.ts';
@@ -45,7 +46,7 @@ function externalIdOperation({ path, singular }: List, item: string): Operation 
     body: 'ExternalIdInput',
     reply: {
       name: `${item}Reply`,
-      message: `${capitalised(singular)} changed`,
+      message: `${capital(singular)} changed`,
       data: ref(item),
       example: examples[item],
     },
@@ -66,7 +67,7 @@ function itemOperation({ path, singular, id, order, range, archive }: List, item
     summary: `Get one ${singular}`,
     description: 'As the list shows it. It never lags, and is our addition to the specification.',
     parameters: [{ written: idParameter(`Its \`${id}\`.`, item, id) }, ...(range ? [at] : [])],
-    reply: { name: `${item}Reply`, message: capitalised(singular), data: ref(item) },
+    reply: { name: `${item}Reply`, message: capital(singular), data: ref(item) },
     others: unknownId,
   };
 }
@@ -97,7 +98,7 @@ function listOperation(list: List, item: string): Operation {
     ],
     reply: {
       name: `${item}Page`,
-      message: capitalised(plural),
+      message: capital(plural),
       data: { type: 'array', items: ref(item) },
       paged: true,
     },

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { Limit, QueryCursor, QueryList } from '../../platform/query.ts';
+import { capital } from '../../platform/text.ts';
 import { alternatives } from '../lists/field-types.ts';
 import { lists } from '../lists/registry.ts';
 
@@ -46,7 +47,7 @@ export type Change = v.InferOutput<typeof Change>;
 /** The changes of each kind, with their schema's name, such as ChangedDriver. */
 export const changesByKind = lists.map(({ kind, item }) => ({
   kind,
-  name: `Changed${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+  name: `Changed${capital(kind)}`,
   schema: v.object({
     ...Change.entries,
     kind: v.literal(kind),

@@ -152,9 +152,6 @@ function columnsByKey(columns: { [key: string]: SQLiteColumn }): (key: string) =
 export const columnName = (key: string): string =>
   key === 'tSP' ? 'tsp' : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** `Safety events` for `safety events`. */
-export const capitalised = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-
 /**
  * The table of a resource. `migrations/` creates it, with an index for each order in which its list is read: a test
  * compares the two. `unlisted` are columns that no list shows.

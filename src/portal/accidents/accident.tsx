@@ -6,6 +6,7 @@ import { matchFleet } from '../../fleet/search.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { Line } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
+import { capital } from '../../platform/text.ts';
 import { findReport } from '../../providers/report.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/read/find.ts';
 import { NobodyNotified } from '../connections/health.tsx';
@@ -13,8 +14,6 @@ import { WhoWasNotified } from '../events/event.tsx';
 import { TripLink, tripAt } from '../fleet/trips.tsx';
 import { type Accident, AccidentState } from '../ui/accidents.tsx';
 import { Submit } from '../ui/buttons.tsx';
-import { done, parseForm, submit } from '../ui/submit.ts';
-import { capital } from '../ui/format.ts';
 import { Field, Form } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
@@ -32,6 +31,7 @@ import {
   vehiclePath,
 } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
+import { done, parseForm, submit } from '../ui/submit.ts';
 import { FullTime, Time } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
 import { Around, eventsAround, Levels } from './course.tsx';

@@ -3,9 +3,9 @@ import { deleteConnection } from '../../operator/deletion/accept.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/connect.ts';
 import { saveExternalId } from '../ui/external-id.tsx';
-import { done, submit } from '../ui/submit.ts';
 import { confirmed } from '../ui/forms.tsx';
 import { found } from '../ui/records.tsx';
+import { done, submit } from '../ui/submit.ts';
 import { showConnection } from './connection.tsx';
 import { aboveOf, connectionsPath, nameOf, pathOf, requirePulled } from './connections.tsx';
 

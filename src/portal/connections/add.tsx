@@ -13,11 +13,11 @@ import type { Connector } from '../../providers/connector.ts';
 import { credentialFrom, inputsOf, maxCredential } from '../../providers/credential.ts';
 import { connectorOf, connectors } from '../../providers/registry.ts';
 import type { CoveredConnection } from '../../webhooks/coverage.ts';
-import { done, parseForm, submit } from '../ui/submit.ts';
 import { Buttons, Choices, Field, Form, type Offered, Select } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { type Head, page } from '../ui/layout.tsx';
 import type { SentForm } from '../ui/reader.ts';
+import { done, parseForm, submit } from '../ui/submit.ts';
 import { above, aboveOf, connectionsPath, nameOf, pathOf, requirePulled } from './connections.tsx';
 import { credentialLabel } from './health.tsx';
 

@@ -16,13 +16,13 @@ import {
   withdraw,
 } from '../../providers/links.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { done, parseForm, submit } from '../ui/submit.ts';
 import { confirmed, Field, FormPanel } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { once, shownOnce } from '../ui/once.ts';
 import { Empty, ShownOnce } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
+import { done, parseForm, submit } from '../ui/submit.ts';
 import { acting, type Column, naming, TablePanel } from '../ui/table.tsx';
 import { Day } from '../ui/time.tsx';
 import { type Adding, onlyRead, show as showForm, take as takeForm } from './add.tsx';

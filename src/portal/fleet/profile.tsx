@@ -14,12 +14,12 @@ import {
 } from '../../fleet/named-lists.ts';
 import { countByRisk, maxCounted, type RiskCount } from '../../fleet/risk-counts.ts';
 import type { Context } from '../../platform/http/context.ts';
+import { capital } from '../../platform/text.ts';
 import { narrowAccidentColumns } from '../ui/accidents.tsx';
 import { RiskChart } from '../ui/chart.tsx';
 import { addDays, startOfDay } from '../ui/days.ts';
 import { eventColumns } from '../ui/events.tsx';
 import { ExternalIdPanel, saveExternalId } from '../ui/external-id.tsx';
-import { capital } from '../ui/format.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { FullPlace, type MapPoint } from '../ui/map.tsx';
 import { Empty, Panel } from '../ui/parts.tsx';

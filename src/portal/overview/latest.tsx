@@ -4,7 +4,7 @@ import { int } from '../../fleet/trends/recount.ts';
 import { type Database, statement } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { hourMs } from '../../platform/durations.ts';
-import { counted } from '../../webhooks/alerts/words.ts';
+import { counted } from '../../platform/text.ts';
 import { maxCounted } from '../session/attention.ts';
 import { Empty, Panel } from '../ui/parts.tsx';
 import { accidentPath, eventPath } from '../ui/records.tsx';

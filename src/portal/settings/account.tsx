@@ -6,10 +6,10 @@ import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { aRole } from '../ui/allowed.tsx';
 import { PostButton } from '../ui/buttons.tsx';
-import { done, parseForm, readForm, submit } from '../ui/submit.ts';
 import { FormPanel, type Offered, Select } from '../ui/forms.tsx';
 import { browserZoneOf, page } from '../ui/layout.tsx';
 import { Facts, Panel } from '../ui/parts.tsx';
+import { done, parseForm, readForm, submit } from '../ui/submit.ts';
 import { isTimeZone, zoneName } from '../ui/time.tsx';
 
 const path = '/portal/settings/account';

@@ -2,7 +2,7 @@ import { type Entry, listAudit } from '../../accounts/audit/list.ts';
 import { auditDays } from '../../accounts/audit/prune.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
-import { capital } from '../ui/format.ts';
+import { capital } from '../../platform/text.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty } from '../ui/parts.tsx';
 import { type Column, SlicePager, TablePanel } from '../ui/table.tsx';

@@ -16,15 +16,15 @@ import { invalid } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { file } from '../../platform/http/envelope.ts';
-import { counted } from '../../webhooks/alerts/words.ts';
+import { capital, counted } from '../../platform/text.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { rangeOfDays } from '../ui/days.ts';
-import { done, submit } from '../ui/submit.ts';
-import { capital, listed } from '../ui/format.ts';
+import { listed } from '../ui/format.ts';
 import { Choices, Field, FormPanel, type Offered } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Empty } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
+import { done, submit } from '../ui/submit.ts';
 import { type Column, TablePanel } from '../ui/table.tsx';
 import { Day, Time } from '../ui/time.tsx';
 

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { setPreferences } from '../../accounts/people.ts';
 import { config } from '../../platform/config.ts';
 import type { Context } from '../../platform/http/context.ts';
+import { capital } from '../../platform/text.ts';
 import { pausedAfterMs } from '../../webhooks/alerts/alerts.ts';
 import { type ChannelKind, channelKinds, parseChannel } from '../../webhooks/alerts/channel-input.ts';
 import {
@@ -17,14 +18,13 @@ import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/
 import { Group } from '../../webhooks/filters.ts';
 import { levelOptions } from '../ui/accidents.tsx';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
-import { done, readForm, submit } from '../ui/submit.ts';
-import { capital } from '../ui/format.ts';
 import { Buttons, Choice, Choices, confirmed, Field, Form, FormPanel, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Note, Panel } from '../ui/parts.tsx';
 import type { SentForm } from '../ui/reader.ts';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
+import { done, readForm, submit } from '../ui/submit.ts';
 import { acting, type Column, naming, TablePanel } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 

@@ -14,10 +14,10 @@ import { type Role, roles } from '../../platform/roles.ts';
 import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
 import { aRole, roleNames } from '../ui/allowed.tsx';
 import { LinkButton } from '../ui/buttons.tsx';
-import { done, parseForm, submit } from '../ui/submit.ts';
 import { Buttons, Choices, confirmed, Field, Form, FormPanel, type Offered, Select } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { found } from '../ui/records.tsx';
+import { done, parseForm, submit } from '../ui/submit.ts';
 import { acting, type Column, naming, SlicePager, TablePanel } from '../ui/table.tsx';
 import { Ago, Day } from '../ui/time.tsx';
 

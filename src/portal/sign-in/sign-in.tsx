@@ -19,9 +19,9 @@ import { fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
 import { forgetSession, startSession } from '../session/session.ts';
 import { PostForm } from '../ui/buttons.tsx';
-import { done, readForm, submit } from '../ui/submit.ts';
 import { Field, Form, Problem } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
+import { done, readForm, submit } from '../ui/submit.ts';
 
 export const linkMinutes = linkMs / 60_000;
 

@@ -7,13 +7,13 @@ import type { Match, Matched } from '../../fleet/search.ts';
 import type { ListRequest } from '../../fleet/service.ts';
 import type { FieldError } from '../../platform/errors.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
-import { counted } from '../../webhooks/alerts/words.ts';
+import { counted } from '../../platform/text.ts';
 import { LinkButton, Submit } from './buttons.tsx';
-import { FilledForm, filledIn } from './submit.ts';
 import { Field } from './forms.tsx';
 import { Icon } from './icons.tsx';
 import { page, timeZoneOf } from './layout.tsx';
 import { Chip, Empty } from './parts.tsx';
+import { FilledForm, filledIn } from './submit.ts';
 import { Pager } from './table.tsx';
 
 /** A list of records to browse, newest first. */

@@ -1,8 +1,8 @@
 import { ExternalIdInput, maxExternalId } from '../../fleet/lists/resource.ts';
 import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { done, submit } from './submit.ts';
 import { Field, FormPanel } from './forms.tsx';
+import { done, submit } from './submit.ts';
 
 /** The account's own identifier of a connection or a vehicle, for people who may change it. */
 export const ExternalIdPanel = (props: { to: string; value: string | null; hint: string }) => (

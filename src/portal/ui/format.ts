@@ -12,8 +12,6 @@ export function percent(share: number, digits = 0): string {
 export const compact = (value: number): string =>
   new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(value);
 
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
 /** Names as a list in words: at most five, and that there are others. */
 export function listed(names: string[]): string {
   if (names.length > 5) return `${names.slice(0, 5).join(', ')} and others`;

@@ -2,11 +2,11 @@ import { type Child, useContext } from 'hono/jsx';
 import type { Context } from '../../platform/http/context.ts';
 import { Allowed } from './allowed.tsx';
 import { LinkButton, PostForm, Submit, type Weight } from './buttons.tsx';
-import { done, FilledForm, submit } from './submit.ts';
 import { Icon } from './icons.tsx';
 import { type Head, page } from './layout.tsx';
 import { Note, Panel } from './parts.tsx';
 import { reader } from './reader.ts';
+import { done, FilledForm, submit } from './submit.ts';
 
 /** An irrevocable action: its question, its consequences, and the message afterwards. */
 type Irrevocable = Pick<Head, 'title' | 'above' | 'narrow'> & {

@@ -9,11 +9,11 @@ import { type Session, watchedBy } from '../session/session.ts';
 import { tickPath } from '../session/tick.ts';
 import { roleNames } from './allowed.tsx';
 import { PostForm } from './buttons.tsx';
-import { takeFlash } from './submit.ts';
 import { Icon } from './icons.tsx';
 import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
 import { Note } from './parts.tsx';
 import { PageReader, type Reader } from './reader.ts';
+import { takeFlash } from './submit.ts';
 import { isTimeZone, ZoneName } from './time.tsx';
 
 /** The head of a page. */

@@ -16,11 +16,11 @@ import { deleteWebhook, rotateSecret, setPaused, updateWebhook } from '../../web
 import { madeUp, sendTest } from '../../webhooks/simulate.ts';
 import { LinkButton, PostForm, Submit } from '../ui/buttons.tsx';
 import { isLocalTime, momentOf } from '../ui/days.ts';
-import { done, FilledForm, filledIn, orProblem, readForm, submit } from '../ui/submit.ts';
 import { confirmed, Field, Form, Select } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { shownOnce } from '../ui/once.ts';
 import { Note, Panel, ShownOnce } from '../ui/parts.tsx';
+import { done, FilledForm, filledIn, orProblem, readForm, submit } from '../ui/submit.ts';
 import { ZoneName } from '../ui/time.tsx';
 import { send } from './delivery.tsx';
 import { requireWebhook } from './webhook.tsx';

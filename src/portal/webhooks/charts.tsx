@@ -1,5 +1,5 @@
 import { hourMs } from '../../platform/durations.ts';
-import { counted } from '../../webhooks/alerts/words.ts';
+import { counted } from '../../platform/text.ts';
 import { addTallies, type HourTally, shownHours } from '../../webhooks/deliveries/read/counts.ts';
 import { percentile } from '../../webhooks/latency.ts';
 import { Chart, Legend, type Series } from '../ui/chart.tsx';

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
-import { briefly, duration } from '../../webhooks/alerts/words.ts';
+import { duration } from '../../platform/text.ts';
+import { briefly } from '../../webhooks/alerts/words.ts';
 import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
 import {
   type BrowsedDelivery,

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
-import { counted, duration } from '../../webhooks/alerts/words.ts';
+import { counted, duration } from '../../platform/text.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
 import {
   listActivity,

@@ -1,4 +1,4 @@
-import { counted } from '../../webhooks/alerts/words.ts';
+import { counted } from '../../platform/text.ts';
 import type { Filters } from '../../webhooks/filters.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
 

@@ -4,11 +4,12 @@ import { notMoving } from '../../platform/db/guard.ts';
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import type { MailPart } from '../../platform/mail.ts';
+import { counted } from '../../platform/text.ts';
 import { minuteOf } from '../../platform/times.ts';
 import { circuitLongestMs, giveUpAfterMs } from '../deliveries/policy.ts';
 import { type AlertKind, noteNotified } from '../deliveries/receiver/health.ts';
 import { type Alert, portalOf, queueAlerts } from './messages.ts';
-import { counted, failureDescription } from './words.ts';
+import { failureDescription } from './words.ts';
 
 /** How long a receiver must be paused before people are notified. */
 export const pausedAfterMs = 15 * minuteMs;

@@ -1,3 +1,4 @@
+import { duration } from '../../platform/text.ts';
 import { type Attempt, retries } from '../deliveries/policy.ts';
 
 /** The result of an attempt. */
@@ -33,16 +34,6 @@ export function outcomeOf(attempt: Happened & { durationMs: number }): string {
   const inTime = ` in ${duration(attempt.durationMs)}`;
   const outcome = `Your receiver ${failureDescription(attempt, 'returned', inTime)}.`;
   return attempt.result === 'redirect' ? `${outcome} Redirects are not followed.` : outcome;
-}
-
-/** The duration of a call: "41 ms", "2,140 ms", "15 s". */
-export const duration = (ms: number): string =>
-  ms < 10_000 ? `${ms.toLocaleString('en')} ms` : `${Math.round(ms / 1000)} s`;
-
-/** A count with its noun: `1 delivery`, `1,234 deliveries`; from `max` on, `100 or more deliveries`. */
-export function counted(count: number, one: string, many: string, max = Number.POSITIVE_INFINITY): string {
-  const digits = count.toLocaleString('en-US');
-  return count >= max ? `${digits} or more ${many}` : `${digits} ${count === 1 ? one : many}`;
 }
 
 const nameOf = (status: number | undefined): string => `${status} ${names[status ?? 0] ?? ''}`.trim();

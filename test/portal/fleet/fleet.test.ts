@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findByName, listByName } from '../../../src/fleet/search.ts';
 import { countByRisk } from '../../../src/fleet/risk-counts.ts';
+import { findByName, listByName } from '../../../src/fleet/search.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { signIn, visitor } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';

@@ -19,7 +19,7 @@ import {
   type ListedState,
   selectDeliveries,
 } from './list.ts';
-import { ownWebhook } from './replay.ts';
+import { ownWebhookId } from './replay.ts';
 
 /** How many deliveries of a webhook are in each state; `maxCounted` means that many or more. */
 export type StateCounts = {
@@ -76,7 +76,7 @@ export async function webhookActivity(
   { search, state, before, type, limit }: BrowseQuery,
 ): Promise<WebhookActivity> {
   const now = Date.now();
-  const own = ownWebhook(caller, webhookId);
+  const own = ownWebhookId(caller, webhookId);
   const identity = JSON.stringify([webhookId, state, type]);
   const read = search
     ? { events: eventsFoundBy(caller, webhookId, search.trim()), limit: maxFound, most: maxLookedAt }
@@ -128,7 +128,7 @@ function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): 
     where vin = ${vin} limit ${maxOfVin})`;
 }
 
-const selectCounts = (db: Database, ownWebhook: SQL) =>
+const selectCounts = (db: Database, webhookId: SQL) =>
   statement<StateCounts>(db)`
     select
       (select count(*) from (select 1 from deliveries indexed by deliveries_retrying
@@ -137,7 +137,7 @@ const selectCounts = (db: Database, ownWebhook: SQL) =>
         where webhook_id = w.id and status = 'failed' limit ${maxCounted})) as failed,
       ${waitingOf(maxCounted)} as waiting,
       ${firstDueOf(sql`w.id`)} as nextAt
-    from (select ${ownWebhook} as id) w`;
+    from (select ${webhookId} as id) w`;
 
 const waitingOf = (most: number): SQL => sql`
   (select count(*) from (select 1 from deliveries indexed by deliveries_due

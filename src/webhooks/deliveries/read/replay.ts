@@ -135,7 +135,7 @@ export async function replayOne(env: Env, caller: Caller, { webhookId, id }: Del
  * @throws Refusal: invalid, when it is finished or its webhook is paused; unauthenticated, forbidden, unavailable
  */
 export async function sendNow(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<void> {
-  const whose = ownWebhook(caller, webhookId);
+  const whose = ownWebhookId(caller, webhookId);
   const now = Date.now();
   const [[pending]] = await asCaller(env, caller, (db) => [
     statement<{ isPaused: number }>(db)`
@@ -181,7 +181,7 @@ function idRanges(
   const oldest = oldestReplayable(env);
   const from = later(firstIdAt(since), after);
   const to = until === undefined ? END : firstIdAt(until);
-  const range = { webhook: ownWebhook(caller, webhookId), includeDelivered, only };
+  const range = { webhook: ownWebhookId(caller, webhookId), includeDelivered, only };
   return {
     ids: { ...range, from: later(from, oldest), to },
     tooOld: { ...range, from, to: earlier(to, oldest) },
@@ -192,7 +192,7 @@ const later = (a: string, b: string): string => (a > b ? a : b);
 const earlier = (a: string, b: string): string => (a < b ? a : b);
 
 /** SQL for the id of a webhook, null if it is not the account's. */
-export const ownWebhook = ({ accountId }: Caller, id: string): SQL =>
+export const ownWebhookId = ({ accountId }: Caller, id: string): SQL =>
   sql`(select id from webhooks where id = ${id} and account_id = ${accountId})`;
 
 /**

@@ -25,6 +25,15 @@ it('a trigger stands on one line, with BEGIN and END in capitals and no CASE', (
   expect(found(/^(?!create trigger ).*\bBEGIN\b/i).filter((line) => !line.includes('--'))).toEqual([]);
 });
 
+it('the diagram of the tables has each of them once', () => {
+  const text = readFileSync(join(root, 'src/docs/contributing/architecture.md'), 'utf8');
+  const [, diagram = ''] = /## Tables.*?```text\n(.*?)```/s.exec(text) ?? [];
+  const drawn = diagram.replace(/ {4}.*| ──.*/g, '');
+  const tables = lines.flatMap(({ text }) => /^create table (\w+)/.exec(text)?.slice(1) ?? []);
+  for (const table of tables)
+    expect(drawn.match(new RegExp(`\\b${table}\\b`, 'g')) ?? [], table).toHaveLength(1);
+});
+
 it('no comment holds a semicolon', () => {
   expect(found(/--.*;/)).toEqual([]);
 });

@@ -81,17 +81,20 @@ export async function askAll<C extends Call>(
     return [{ data: await operatorOf(service).call(call, ...asked) }];
   } catch (error) {
     const cells = cellsToChoose(service, error);
-    const ask = async (cell: string) => operatorOf(serviceAt(service.baseUrl, cell)).call(call, ...asked);
-    const replies = await Promise.allSettled(cells.map(ask));
-    const failures = replies.flatMap((reply, i) =>
-      reply.status === 'rejected' ? inCell(cells[i] ?? '', reply.reason).message : [],
-    );
+    const ask = async (cell: string) => {
+      try {
+        return { cell, data: await operatorOf(serviceAt(service.baseUrl, cell)).call(call, ...asked) };
+      } catch (error) {
+        if (error instanceof ApiError) return inCell(cell, error);
+        throw error;
+      }
+    };
+    const replies = await Promise.all(cells.map(ask));
+    const failures = replies.filter((reply) => reply instanceof ApiError).map(({ message }) => message);
     if (failures.length === cells.length) throw new ApiError(failures.join('; '));
     for (const failure of failures) console.error(`fleet: ${printable(failure)}`);
     if (failures.length > 0) process.exitCode = 1;
-    return replies.flatMap((reply, i) =>
-      reply.status === 'fulfilled' ? { cell: cells[i] ?? '', data: reply.value } : [],
-    );
+    return replies.flatMap((reply) => (reply instanceof ApiError ? [] : [reply]));
   }
 }
 

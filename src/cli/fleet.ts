@@ -5,6 +5,7 @@ import { listDeliveriesCommand } from './operate/deliveries.ts';
 import { type Derived, derived } from './operate/derive.ts';
 import { exportCommand } from './operate/export.ts';
 import { importCommand } from './operate/import.ts';
+import { moveAccountCommand } from './operate/move.ts';
 import { auditCommand, removeUserCommand } from './operate/people.ts';
 import { printable } from './operate/print.ts';
 import { replayCommand } from './operate/replay.ts';
@@ -26,6 +27,7 @@ const groups: { [name: string]: [about: string, commands: (Derived | (() => Comm
         { status: 'active' },
         'Activate an account, and cancel its deletion',
       ],
+      moveAccountCommand,
       deleteAccountCommand,
     ],
   ],

@@ -35,3 +35,6 @@ export function boundCells<T>(bindings: object): Map<string, T> {
   );
   return new Map(cells.sort(([a], [b]) => Number(b === mainCell) - Number(a === mainCell)));
 }
+
+/** The request header with the operator key of the cell that an account moves to; `Authorization` has that of the other. */
+export const toAuthorization = 'Fleet-To-Authorization';

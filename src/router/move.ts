@@ -1,9 +1,6 @@
 import type { MoveProgress } from '../operator/api/moves.ts';
-import { cellHeader } from '../platform/cells.ts';
+import { cellHeader, toAuthorization } from '../platform/cells.ts';
 import { invalid } from '../platform/errors.ts';
-
-/** The request header with the operator key of the cell that an account moves to; `Authorization` has that of the other. */
-export const toAuthorization = 'Fleet-To-Authorization';
 
 /** The path of what the router does itself. */
 export const movePath = /^\/operator\/accounts\/[^/]+\/move$/;
@@ -49,9 +46,9 @@ export async function moveAccount(
     return ask(to, new Request(at(`/arrival/${name}?${new URLSearchParams(query)}`), written));
   }
 
-  let done: object | undefined;
+  let done = { step: '', next: '', problem: null as string | null };
   for (let steps = 1, until = Date.now() + maxMs; ; steps++) {
-    const body = JSON.stringify({ ...asked, ...(done && { done }) });
+    const body = JSON.stringify({ ...asked, done });
     const reply = await ask(from, new Request(request.url, { method: 'POST', headers, body }));
     if (!reply.ok) return reply;
     const envelope: Envelope<MoveProgress> = await reply.json();
@@ -59,7 +56,6 @@ export async function moveAccount(
     const isOver = move?.state === 'done' || move?.state === 'cancelled';
     if (isOver || steps === maxSteps || Date.now() > until)
       return Response.json({ ...envelope, data: { move } }, { headers: reply.headers });
-    done = undefined;
     if (!next) continue;
     const result = await carryOut(next);
     if (!result.ok) return result;

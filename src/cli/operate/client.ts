@@ -41,11 +41,11 @@ export type Data<C extends Call> = v.InferOutput<Calls[C]['reply']>;
 /** The parameters of a call: the ids in its path, a query, and a body. */
 export type Given<C extends Call> =
   Partial<Asked<Calls[C]>> extends Asked<Calls[C]> ? [asked?: Asked<Calls[C]>] : [Asked<Calls[C]>];
-type Asked<O extends Operation> = { [name in Ids<O['call']>]: string } & (O extends {
-  body: infer B extends v.GenericSchema;
-}
-  ? { body: v.InferInput<B> }
-  : unknown) &
+type Asked<O extends Operation> = { [name in Ids<O['call']>]: string } & { headers?: Headings } & (O extends {
+    body: infer B extends v.GenericSchema;
+  }
+    ? { body: v.InferInput<B> }
+    : unknown) &
   (O extends { query: infer Q extends v.GenericSchema } ? { query: v.InferInput<Q> } : unknown) &
   (O extends { part: 'slice' } ? { query?: { cursor?: string; limit?: string } } : unknown);
 type Ids<P extends string> = P extends `${string}/:${infer Name}/${infer Rest}`
@@ -64,11 +64,11 @@ export function operatorOf({ baseUrl, operatorKey, cell }: Service): Operator {
     'content-type': 'application/json',
     ...(cell && { [cellHeader]: cell }),
   };
-  const page = (call: string, { query, body, ...ids }: AnyAsked = {}) => {
+  const page = (call: string, { query, body, headers: more, ...ids }: AnyAsked = {}) => {
     const [method = '', path = ''] = call.split(' ');
     return envelope<never>(`${baseUrl}/operator${filled(path, ids)}${queryOf(query)}`, {
       method,
-      headers,
+      headers: { ...headers, ...more },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((error) => {
       throw error instanceof ApiError && error.message.startsWith('401 ')
@@ -109,7 +109,8 @@ const wrongKey = (cell?: string) =>
 export const keyVariable = (cell?: string): string =>
   ['FLEET_OPERATOR_KEY', cell?.toUpperCase()].filter(Boolean).join('_');
 
-type AnyAsked = { query?: Query; body?: unknown; [id: string]: unknown };
+type Headings = { [name: string]: string };
+type AnyAsked = { query?: Query; body?: unknown; headers?: Headings; [id: string]: unknown };
 type Query = { [name: string]: string | undefined };
 
 /** The path with its ids filled in. */

@@ -12,7 +12,7 @@ export const NewMove = v.object({
   done: v.optional(
     described(
       v.object({ step: v.string(), next: v.string(), problem: v.nullable(v.string()) }),
-      'For the router: the `ask` that the other cell has done.',
+      'For the router: the `ask` that the other cell has done, if any.',
     ),
   ),
 });

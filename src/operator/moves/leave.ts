@@ -17,7 +17,7 @@ import { nobody } from '../../accounts/owner.ts';
 import { config } from '../../platform/config.ts';
 import { openDatabase, refuseUnless, statement, transaction } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
-import { invalid } from '../../platform/errors.ts';
+import { invalid, Refusal } from '../../platform/errors.ts';
 import { leaseMs } from '../../platform/jobs/lease.ts';
 import { claimedUntilOf } from '../../webhooks/deliveries/cancel.ts';
 import { listAbandoned } from '../../webhooks/deliveries/send/first-claim.ts';
@@ -79,6 +79,7 @@ const undecided: MoveState[] = ['opening', 'draining', 'copying', 'comparing', '
  */
 export async function continueMove(env: Env, accountId: string, asked: NewMove): Promise<MoveProgress> {
   const { to, cancel, done } = asked;
+  if (!done && !cancel) throw invalid('Accounts move through a router: there is none in front of this cell');
   const move = (await findMove(env, accountId)) ?? (cancel ? undefined : await begin(env, accountId, to));
   if (move && move.cell !== to && !['arriving', 'deleting'].includes(move.state))
     throw invalid(`The account is being moved to ${move.cell}. Cancel that first, or wait for its end.`);
@@ -151,7 +152,8 @@ async function goTo(env: Env, move: Move, place: Place, problem: string | null =
 export async function showMove(env: Env, accountId: string): Promise<MoveProgress> {
   const move = await findMove(env, accountId);
   if (move && move.state !== 'arriving' && move.state !== 'deleting') return { move: shown(move) };
-  await accountOf(env, accountId);
+  const { cell } = await accountOf(env, accountId);
+  if (cell) throw new Refusal({ kind: 'moved', cells: [cell] });
   return { move: null, estimate: await estimateMove(env, accountId) };
 }
 

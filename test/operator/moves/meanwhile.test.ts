@@ -42,7 +42,7 @@ async function workUntil(accountId: string, state: string): Promise<void> {
 }
 
 const moveOf = async (accountId: string) =>
-  (await operate<MoveProgress>('main', 'GET', `/accounts/${accountId}/move`)).data.move;
+  (await operate<MoveProgress | undefined>('main', 'GET', `/accounts/${accountId}/move`)).data?.move ?? null;
 
 describe('while an account moves', () => {
   it('no job and no message works on it in either cell, and its notifications are sent once', async () => {
@@ -172,7 +172,14 @@ describe('after the switch', () => {
 });
 
 describe('refuses, and says what to do,', () => {
-  const begin = (id: string, to: string) => operate('main', 'POST', `/accounts/${id}/move`, { to });
+  const done = { step: '', next: '', problem: null };
+  const begin = (id: string, to: string) => operate('main', 'POST', `/accounts/${id}/move`, { to, done });
+
+  it('to move without a router', async () => {
+    const us = await world();
+    const reply = await operate('main', 'POST', `/accounts/${us.accountId}/move`, { to: 'eu' });
+    expect(reply).toMatchObject({ status: 400, message: expect.stringContaining('through a router') });
+  });
 
   it.each([
     ['the cell where the account is', 'main', 'The account lives in main already'],

@@ -101,8 +101,12 @@ async function deploy(settings: Settings): Promise<void> {
   // That of a cell is of all cells together.
   if (!plan.cell) await mustBeHealthy(origin);
   console.log(nextSteps(plan, origin, folder, keys));
-  if (plan.cell && !(await hasCell(origin, plan.cell)))
-    return warn(`not checked: deploy the router next, with ${plan.cell}=${plan.worker} among its cells`);
+  if (plan.cell && !(await hasCell(origin, plan.cell))) {
+    if (found.vars.CELL) process.exitCode = 1; // it should be there by now
+    return warn(
+      `not checked: no router at ${origin} knows this cell. Deploy it with ${plan.cell}=${plan.worker} among its cells`,
+    );
+  }
   const file = operatorKeyFile(folder);
   const operatorKey = existsSync(file) ? readFileSync(file, 'utf8').trim() : process.env.FLEET_OPERATOR_KEY;
   if (operatorKey) await mustWork({ baseUrl: origin, operatorKey, cell: plan.cell });

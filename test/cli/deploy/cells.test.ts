@@ -60,7 +60,7 @@ it('deploys cells of one address and a router in front of them, each again witho
     'eu',
   );
   expect([second.code, second.err]).toEqual([0, '']);
-  expect(second.out).toContain('! Not checked: deploy the router next');
+  expect(second.out).toContain('with eu=fleet-eu among its cells');
   expect(second.out).toContain(
     `export FLEET_OPERATOR_KEY_EU="$(cat .local/deploy/${account.id}/fleet-eu/operator.key)"`,
   );
@@ -112,6 +112,14 @@ it('deploys cells of one address and a router in front of them, each again witho
   expect(checked).toEqual([
     ['eu', kept('fleet-eu', 'operator.key')],
     ['main', kept(main, 'operator.key')],
+  ]);
+
+  // A cell that was behind a router and is not any more is a failure.
+  account.workers.delete('fleet-router');
+  const alone = await deploy(env, '--name', 'fleet-eu');
+  expect([alone.code, alone.out]).toEqual([
+    1,
+    expect.stringContaining('! Not checked: no router at https://'),
   ]);
   network.close();
 });

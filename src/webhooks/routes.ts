@@ -4,7 +4,7 @@ import { authenticate, limitActions } from '../accounts/tokens/authenticate.ts';
 import { config } from '../platform/config.ts';
 import { invalid } from '../platform/errors.ts';
 import { parse, timestamp } from '../platform/fields.ts';
-import { readJson, readNothing, refuseOther } from '../platform/http/body.ts';
+import { readJson, readNothing, refuseOther, refuseParameters } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { ok } from '../platform/http/envelope.ts';
 import { rangeOf } from '../platform/query.ts';
@@ -38,6 +38,7 @@ export const webhookRoutes = new Hono<App>()
 export const largestBody = 64 * 1024;
 
 async function list(c: Context) {
+  refuseParameters(c);
   const webhooks = await listWebhooks(c.env, c.get('caller'));
   const shown = webhooks.map(present);
   return ok(c, 'Webhooks', c.get('token').readOnly ? shown.map(withoutSecrets) : shown);

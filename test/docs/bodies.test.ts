@@ -51,11 +51,11 @@ const propertiesOf = (document: Document, schema: Schema, within: string[] = [])
   ]);
 };
 
-/** Every operation that changes something, but for the calls of providers, whose body is theirs. */
-const changing = [clientDocument(), operatorDocument()].flatMap((document) =>
+/** Every operation, but for the calls of providers, whose body is theirs. */
+const operations = [clientDocument(), operatorDocument()].flatMap((document) =>
   Object.entries((document as Document).paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      .filter(([method]) => method !== 'get' && !path.startsWith('/providers'))
+      .filter(() => !path.startsWith('/providers'))
       .map(([method, { requestBody }]) => {
         const schema = requestBody?.content['application/json'].schema;
         const route = `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`;
@@ -63,6 +63,11 @@ const changing = [clientDocument(), operatorDocument()].flatMap((document) =>
       }),
   ),
 );
+const [reading = [], changing = []] = [true, false].map((reads) =>
+  operations.filter(({ route }) => route.startsWith('GET ') === reads),
+);
+/** Whose callers are monitors, which may add parameters of their own. */
+const lenient = 'GET /health';
 const withBody = changing.flatMap(({ route, properties }) => (properties ? [{ route, properties }] : []));
 
 const us = worldBefore(beforeAll);
@@ -73,7 +78,7 @@ let before: unknown;
 beforeAll(async () => {
   const { data } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
   ids = { webhook: data.id, webhooks: data.id, accounts: us.accountId, connections: us.connection.id };
-  for (const { route } of changing.filter(({ route }) => !route.includes('/operator'))) {
+  for (const { route } of operations.filter(({ route }) => !route.includes('/operator'))) {
     const path = `/operator/accounts/${us.accountId}/tokens`;
     tokens.set(route, (await operator.post<IssuedToken>(path, { name: route })).data.value);
   }
@@ -93,7 +98,7 @@ function send(route: string, body: unknown, query = '') {
   const credential = path.startsWith('/operator')
     ? { authorization: `Bearer ${env.OPERATOR_KEY}` }
     : { 'x-api-key': path.startsWith('/ingest') ? us.connection.ingestKey : (tokens.get(route) ?? '') };
-  return call(method, path, { headers: credential, body });
+  return call(method, path, { headers: { ...credential, 'connection-id': us.connection.id }, body });
 }
 
 /** A body that the route takes, after a change of the object at `path`, which is made if there is none. */
@@ -160,6 +165,15 @@ it.each(changing.map(({ route }) => route))(
         status: 400,
         message: 'Request body must be empty',
       });
+  },
+);
+
+it.each(reading.map(({ route }) => route).filter((route) => route !== lenient))(
+  '%s refuses unknown parameters',
+  async (route) => {
+    const { status, errors } = await send(route, undefined, '?dryRun=true');
+    const message = expect.stringContaining('is not a parameter here');
+    expect({ status, error: errors?.[0] }).toEqual({ status: 400, error: { field: 'dryRun', message } });
   },
 );
 

@@ -30,8 +30,8 @@ export async function readJson(c: Context, limitBytes: number): Promise<unknown>
   }
 }
 
-/** What changes something has no parameters: one that is ignored could have been a dry run. */
-const refuseParameters = (c: Context) => parseQuery(v.object({}), c.req.query());
+/** Refuses parameters, for operations without any: one that is ignored could have been a dry run, or a filter. */
+export const refuseParameters = (c: Context) => parseQuery(v.object({}), c.req.query());
 
 /** Reads the body of an operation that has none. @throws Refusal: too large, or invalid when it has properties */
 export async function readNothing(c: Context): Promise<void> {

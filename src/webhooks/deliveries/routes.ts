@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { validate as isUuid } from 'uuid';
 import { authenticate, limitActions } from '../../accounts/tokens/authenticate.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { readNothing } from '../../platform/http/body.ts';
+import { readNothing, refuseParameters } from '../../platform/http/body.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { ok } from '../../platform/http/envelope.ts';
 import type { DeliveryKey } from './delivery.ts';
@@ -17,6 +17,7 @@ export const deliveryRoutes = new Hono<App>()
   .post('/deliveries/:id/send', authenticate('api'), limitActions, send);
 
 async function item(c: Context) {
+  refuseParameters(c);
   return show(c, 'Delivery', await deliveryKey(c));
 }
 

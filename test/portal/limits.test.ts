@@ -11,7 +11,7 @@ import { openDatabase, transaction } from '../../src/platform/db/database.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { aroundMs, maxAround } from '../../src/portal/accidents/course.tsx';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
-import { maxWebhooks } from '../../src/portal/session/attention.ts';
+import { maxWebhooks } from '../../src/portal/read/attention.ts';
 import { maxCsvRecords } from '../../src/portal/ui/browse.tsx';
 import { noteRefusals, refusalsKept } from '../../src/providers/store.ts';
 import { maxFound, webhookActivity } from '../../src/webhooks/deliveries/read/activity.ts';

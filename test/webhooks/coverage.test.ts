@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/platform/db/database.ts';
-import { selectUncovered } from '../../src/portal/overview/problems.tsx';
+import { selectUncovered } from '../../src/portal/read/overview.ts';
 import { saveChannel } from '../../src/webhooks/alerts/channels.ts';
 import { setMailRule } from '../../src/webhooks/alerts/rules.ts';
 import { maxWebhookBytes } from '../../src/webhooks/service.ts';

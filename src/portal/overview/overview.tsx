@@ -1,35 +1,19 @@
 import { getCookie, setCookie } from 'hono/cookie';
-import { selectLatest } from '../../fleet/changes/feed.ts';
-import {
-  asDay,
-  type Span,
-  selectAffected,
-  selectDays,
-  selectToday,
-  selectTypes,
-} from '../../fleet/trends/read.ts';
-import { quarterMs, recountLive } from '../../fleet/trends/recount.ts';
-import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import { hourMs } from '../../platform/durations.ts';
+import type { Span } from '../../fleet/trends/read.ts';
+import { quarterMs } from '../../fleet/trends/recount.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { waitInWords } from '../../webhooks/latency.ts';
-import { levelsOf, type ServiceLevel, selectWaits } from '../../webhooks/service-levels.ts';
+import type { levelsOf, ServiceLevel } from '../../webhooks/service-levels.ts';
+import { readOverview } from '../read/overview.ts';
 import { addDays, startOfDay } from '../ui/days.ts';
 import { percent } from '../ui/format.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Live } from '../ui/parts.tsx';
 import { type Column, TablePanel } from '../ui/table.tsx';
 import { Ago, dayIn, longDay } from '../ui/time.tsx';
-import {
-  LatestArrivals,
-  OpenAccidents,
-  RiskToday,
-  selectLatestEvents,
-  selectLatestHigh,
-  selectOpenAccidents,
-} from './latest.tsx';
-import { Problems, selectConnectionProblems, selectUncovered, selectWebhookProblems } from './problems.tsx';
-import { isSetUp, SetupList, selectSetup } from './setup.tsx';
+import { LatestArrivals, OpenAccidents, RiskToday } from './latest.tsx';
+import { Problems } from './problems.tsx';
+import { isSetUp, SetupList } from './setup.tsx';
 import { Affected, IncidentTypes, Trend } from './trends.tsx';
 
 /** Spans to compare with the same time before. */
@@ -147,68 +131,3 @@ const times = ({ p50, p95, p99 }: ServiceLevel['delivered']): string =>
   [p50, p95, p99]
     .map((seconds) => waitInWords(seconds === Number.POSITIVE_INFINITY ? null : seconds))
     .join(' · ');
-
-/**
- * All data of the overview in one round trip. Counts the last hours first, so that the page is current; the job counts
- * late events of earlier hours.
- */
-export async function readOverview(env: Env, caller: Caller, span: Span) {
-  const now = Date.now();
-  const today = span.starts[2 * span.days - 1] ?? 0;
-  const [
-    ,
-    ,
-    ,
-    [setup],
-    connections,
-    webhooks,
-    uncovered,
-    accidents,
-    [high],
-    latestHigh,
-    days,
-    types,
-    vehicles,
-    drivers,
-    arrivals,
-    [changed],
-    counted,
-    waiting,
-  ] = await asCaller(
-    env,
-    caller,
-    (db) =>
-      [
-        ...recountLive(db, caller.accountId),
-        selectSetup(db, caller),
-        selectConnectionProblems(db, caller),
-        selectWebhookProblems(db, caller, now),
-        selectUncovered(env, db, caller),
-        selectOpenAccidents(db, caller),
-        selectToday(db, caller, today, 4 * (Math.floor(now / hourMs) + 1)),
-        selectLatestHigh(db, caller, today * quarterMs),
-        selectDays(db, caller, span),
-        selectTypes(db, caller, span),
-        selectAffected(db, caller, 'vehicles', span),
-        selectAffected(db, caller, 'drivers', span),
-        selectLatestEvents(db, caller),
-        selectLatest(db, caller),
-        ...selectWaits(db, caller.accountId, now),
-      ] as const,
-    { countsOnly: true },
-  );
-  return {
-    setup: setup ?? { connection: null, sent: 0, webhook: 0, token: 0 },
-    problems: { connections, webhooks, uncovered },
-    accidents,
-    today: { ...(high ?? { risk4: 0, risk5: 0, typical: 0 }), latest: latestHigh },
-    days: days.map(asDay),
-    types,
-    vehicles,
-    drivers,
-    arrivals,
-    /** When something last changed; 0: not within 30 days. */
-    changedAt: changed?.seq ?? 0,
-    levels: levelsOf(counted, waiting, now),
-  };
-}

@@ -1,13 +1,9 @@
-import { sql } from 'drizzle-orm';
 import type { Child } from 'hono/jsx';
-import { type Database, statement } from '../../platform/db/database.ts';
-import type { Caller } from '../../platform/db/guard.ts';
-import { isWithdrawn, needsCover } from '../../providers/connect.ts';
 import { failureDescription } from '../../webhooks/alerts/words.ts';
-import { isCovered, whyUncovered } from '../../webhooks/coverage.ts';
-import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
+import { whyUncovered } from '../../webhooks/coverage.ts';
 import { givenHealth } from '../connections/health.tsx';
-import { ailingWebhooks, failedOf, maxCounted } from '../session/attention.ts';
+import { maxCounted } from '../read/attention.ts';
+import type { ConnectionProblem, Uncovered, WebhookProblem } from '../read/overview.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { listed } from '../ui/format.ts';
 import { Icon } from '../ui/icons.tsx';
@@ -117,69 +113,3 @@ const OfWebhook = ({ webhook }: { webhook: WebhookProblem }) => {
     </Problem>
   );
 };
-
-/** How many problems of each kind the overview names. */
-const maxShown = 5;
-
-/**
- * A connection that is not healthy. `lastEventAt` is when its newest safety event began; `refused`: its provider
- * refuses the credential.
- */
-type ConnectionProblem = {
-  id: string;
-  name: string;
-  tsp: string;
-  healthStatus: number;
-  refused: number;
-  lastEventAt: number | null;
-};
-
-/**
- * A webhook that is paused, or has deliveries of the last seven days that failed for good. Counts stop at `maxCounted`.
- * `lastFailure` is its receiver's last failure, as JSON.
- */
-type WebhookProblem = {
-  id: string;
-  name: string | null;
-  url: string;
-  failures: number;
-  paused: number;
-  openUntil: number | null;
-  lastFailure: string | null;
-  waiting: number;
-  failed: number;
-};
-
-type Uncovered = { id: string; name: string };
-
-/** How many of the account's connections, newest first, are checked for who is notified. */
-const maxChecked = 200;
-
-/**
- * Some of the account's connections whose accidents nobody is notified of. Reads some four rows for each of 200, and one
- * or two for each webhook of theirs that does not cover it.
- */
-export const selectUncovered = (env: Env, db: Database, { accountId }: Caller) =>
-  statement<Uncovered>(db)`
-    select c.id, coalesce(c.name, c.tsp) as name from (
-      select * from connections where account_id = ${accountId} order by created_at desc, id desc limit ${maxChecked}) c
-    where not ${isCovered(env)} and ${needsCover} limit ${maxShown + 1}`;
-
-/** The account's connections that are not healthy: one event and one pull are read for each. */
-export const selectConnectionProblems = (db: Database, { accountId }: Caller) =>
-  statement<ConnectionProblem>(db)`
-    select id, coalesce(name, tsp) as name, tsp, health_status as healthStatus,
-      exists (select 1 from pulls where connection_id = connections.id and refused_at is not null) as refused,
-      (select max(started_at) from safety_events where connection_id = connections.id) as lastEventAt
-    from connections indexed by connections_with_problems
-    where account_id = ${accountId} and health_status <> 1 and not ${isWithdrawn(sql`connections.id`)} order by created_at, id limit ${maxShown}`;
-
-/** The account's webhooks with problems, paused ones first. */
-export const selectWebhookProblems = (db: Database, { accountId }: Caller, now: number) =>
-  statement<WebhookProblem>(db)`
-    select w.id, w.name, w.url, coalesce(h.failures, 0) as failures, coalesce(h.failures >= ${circuitAfter}, 0) as paused,
-      h.open_until as openUntil, h.last_failure as lastFailure,
-      (select count(*) from (select 1 from deliveries indexed by deliveries_due
-        where webhook_id = w.id and status = 'pending' and next_attempt_at is not null limit ${maxCounted})) as waiting,
-      (select count(*) from (${failedOf(now)} limit ${maxCounted})) as failed
-    from ${ailingWebhooks(sql`${accountId}`, now)} order by paused desc, w.created_at limit ${maxShown}`;

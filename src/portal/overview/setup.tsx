@@ -1,5 +1,4 @@
-import { type Database, statement } from '../../platform/db/database.ts';
-import type { Caller } from '../../platform/db/guard.ts';
+import type { Setup } from '../read/overview.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icons.tsx';
 
@@ -77,23 +76,3 @@ export const SetupList = (props: { setup: Setup; canHide: boolean }) => {
     </section>
   );
 };
-
-/** How far an account is set up; `connection` is the name of its first one. */
-type Setup = { connection: string | null; sent: number; webhook: number; token: number };
-
-/** One record of each kind is looked for, connection by connection. */
-export const selectSetup = (db: Database, { accountId }: Caller) =>
-  statement<Setup>(db)`
-    select
-      (select coalesce(name, tsp) from connections where account_id = ${accountId} order by created_at, id limit 1)
-        as connection,
-      exists (
-        select 1 from connections c where account_id = ${accountId} and (
-          exists (select 1 from vehicles where connection_id = c.id)
-          or exists (select 1 from safety_events where connection_id = c.id)
-          or exists (select 1 from accidents where connection_id = c.id)
-          or exists (select 1 from drivers where connection_id = c.id))) as sent,
-      exists (select 1 from webhooks where account_id = ${accountId}) as webhook,
-      exists (
-        select 1 from tokens indexed by tokens_active
-        where account_id = ${accountId} and scope = 'api' and revoked_at is null) as token`;

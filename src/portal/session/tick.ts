@@ -2,7 +2,8 @@ import { config } from '../../platform/config.ts';
 import { checksum, hasChecksum } from '../../platform/crypto.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { readVersion, sessionHashOf, type Watched } from './session.ts';
+import { readVersion, type Watched } from '../read/session.ts';
+import { sessionHashOf } from './session.ts';
 
 /** The address at which a page asks for its version. It proves that the session may ask. */
 export async function tickPath(c: Context, watched: Watched, sessionHash: string): Promise<string> {

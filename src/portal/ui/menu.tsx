@@ -1,4 +1,4 @@
-import type { Attention } from '../session/attention.ts';
+import type { Attention } from '../read/attention.ts';
 import type { IconName } from './icon-names.ts';
 
 /** A page in the menu; `short` is its name on a phone, `counts` what needs attention. */

@@ -15,8 +15,8 @@ export const maxWebhooks = 200;
 const weekMs = 7 * dayMs;
 
 /**
- * SQL for the three counts of an account. Reads as many accidents as it counts, two rows for each connection with problems, and three rows for each
- * webhook, of 200 at most.
+ * SQL for the three counts of an account. Reads as many accidents as it counts, two rows for each connection with
+ * problems, and three rows for each webhook, of 200 at most.
  */
 export const attentionOf = (accountId: SQLWrapper, now: number) => ({
   accidents: sql<number>`(select count(*) from (

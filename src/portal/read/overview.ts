@@ -1,0 +1,239 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { selectLatest } from '../../fleet/changes/feed.ts';
+import {
+  asDay,
+  type Span,
+  selectAffected,
+  selectDays,
+  selectToday,
+  selectTypes,
+} from '../../fleet/trends/read.ts';
+import { int, quarterMs, recountLive } from '../../fleet/trends/recount.ts';
+import { type Database, statement } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { hourMs } from '../../platform/durations.ts';
+import { isWithdrawn, needsCover } from '../../providers/connect.ts';
+import { isCovered } from '../../webhooks/coverage.ts';
+import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
+import { levelsOf, selectWaits } from '../../webhooks/service-levels.ts';
+import { ailingWebhooks, failedOf, maxCounted } from './attention.ts';
+
+/**
+ * All data of the overview in one round trip. Counts the last hours first, so that the page is current; the job counts
+ * late events of earlier hours.
+ */
+export async function readOverview(env: Env, caller: Caller, span: Span) {
+  const now = Date.now();
+  const today = span.starts[2 * span.days - 1] ?? 0;
+  const [
+    ,
+    ,
+    ,
+    [setup],
+    connections,
+    webhooks,
+    uncovered,
+    accidents,
+    [high],
+    latestHigh,
+    days,
+    types,
+    vehicles,
+    drivers,
+    arrivals,
+    [changed],
+    counted,
+    waiting,
+  ] = await asCaller(
+    env,
+    caller,
+    (db) =>
+      [
+        ...recountLive(db, caller.accountId),
+        selectSetup(db, caller),
+        selectConnectionProblems(db, caller),
+        selectWebhookProblems(db, caller, now),
+        selectUncovered(env, db, caller),
+        selectOpenAccidents(db, caller),
+        selectToday(db, caller, today, 4 * (Math.floor(now / hourMs) + 1)),
+        selectLatestHigh(db, caller, today * quarterMs),
+        selectDays(db, caller, span),
+        selectTypes(db, caller, span),
+        selectAffected(db, caller, 'vehicles', span),
+        selectAffected(db, caller, 'drivers', span),
+        selectLatestEvents(db, caller),
+        selectLatest(db, caller),
+        ...selectWaits(db, caller.accountId, now),
+      ] as const,
+    { countsOnly: true },
+  );
+  return {
+    setup: setup ?? { connection: null, sent: 0, webhook: 0, token: 0 },
+    problems: { connections, webhooks, uncovered },
+    accidents,
+    today: { ...(high ?? { risk4: 0, risk5: 0, typical: 0 }), latest: latestHigh },
+    days: days.map(asDay),
+    types,
+    vehicles,
+    drivers,
+    arrivals,
+    /** When something last changed; 0: not within 30 days. */
+    changedAt: changed?.seq ?? 0,
+    levels: levelsOf(counted, waiting, now),
+  };
+}
+
+/** How far an account is set up; `connection` is the name of its first one. */
+export type Setup = { connection: string | null; sent: number; webhook: number; token: number };
+
+/** One record of each kind is looked for, connection by connection. */
+const selectSetup = (db: Database, { accountId }: Caller) =>
+  statement<Setup>(db)`
+    select
+      (select coalesce(name, tsp) from connections where account_id = ${accountId} order by created_at, id limit 1)
+        as connection,
+      exists (
+        select 1 from connections c where account_id = ${accountId} and (
+          exists (select 1 from vehicles where connection_id = c.id)
+          or exists (select 1 from safety_events where connection_id = c.id)
+          or exists (select 1 from accidents where connection_id = c.id)
+          or exists (select 1 from drivers where connection_id = c.id))) as sent,
+      exists (select 1 from webhooks where account_id = ${accountId}) as webhook,
+      exists (
+        select 1 from tokens indexed by tokens_active
+        where account_id = ${accountId} and scope = 'api' and revoked_at is null) as token`;
+
+/** How many problems of each kind the overview names. */
+const maxShown = 5;
+
+/**
+ * A connection that is not healthy. `lastEventAt` is when its newest safety event began; `refused`: its provider
+ * refuses the credential.
+ */
+export type ConnectionProblem = {
+  id: string;
+  name: string;
+  tsp: string;
+  healthStatus: number;
+  refused: number;
+  lastEventAt: number | null;
+};
+
+/**
+ * A webhook that is paused, or has deliveries of the last seven days that failed for good. Counts stop at `maxCounted`.
+ * `lastFailure` is its receiver's last failure, as JSON.
+ */
+export type WebhookProblem = {
+  id: string;
+  name: string | null;
+  url: string;
+  failures: number;
+  paused: number;
+  openUntil: number | null;
+  lastFailure: string | null;
+  waiting: number;
+  failed: number;
+};
+
+export type Uncovered = { id: string; name: string };
+
+/** How many of the account's connections, newest first, are checked for who is notified. */
+const maxChecked = 200;
+
+/**
+ * Some of the account's connections whose accidents nobody is notified of. Reads some four rows for each of 200, and one
+ * or two for each webhook of theirs that does not cover it.
+ */
+export const selectUncovered = (env: Env, db: Database, { accountId }: Caller) =>
+  statement<Uncovered>(db)`
+    select c.id, coalesce(c.name, c.tsp) as name from (
+      select * from connections where account_id = ${accountId} order by created_at desc, id desc limit ${maxChecked}) c
+    where not ${isCovered(env)} and ${needsCover} limit ${maxShown + 1}`;
+
+/** The account's connections that are not healthy: one event and one pull are read for each. */
+const selectConnectionProblems = (db: Database, { accountId }: Caller) =>
+  statement<ConnectionProblem>(db)`
+    select id, coalesce(name, tsp) as name, tsp, health_status as healthStatus,
+      exists (select 1 from pulls where connection_id = connections.id and refused_at is not null) as refused,
+      (select max(started_at) from safety_events where connection_id = connections.id) as lastEventAt
+    from connections indexed by connections_with_problems
+    where account_id = ${accountId} and health_status <> 1 and not ${isWithdrawn(sql`connections.id`)} order by created_at, id limit ${maxShown}`;
+
+/** The account's webhooks with problems, paused ones first. */
+const selectWebhookProblems = (db: Database, { accountId }: Caller, now: number) =>
+  statement<WebhookProblem>(db)`
+    select w.id, w.name, w.url, coalesce(h.failures, 0) as failures, coalesce(h.failures >= ${circuitAfter}, 0) as paused,
+      h.open_until as openUntil, h.last_failure as lastFailure,
+      (select count(*) from (select 1 from deliveries indexed by deliveries_due
+        where webhook_id = w.id and status = 'pending' and next_attempt_at is not null limit ${maxCounted})) as waiting,
+      (select count(*) from (${failedOf(now)} limit ${maxCounted})) as failed
+    from ${ailingWebhooks(sql`${accountId}`, now)} order by paused desc, w.created_at limit ${maxShown}`;
+
+/** How many of each the overview shows. */
+const latestShown = { accidents: 4, high: 3, arrivals: 6 };
+
+/** How many connections, oldest first, are read for the latest events. */
+const maxConnections = 100;
+
+/** How many hours with events of risk 4 and 5 are read for the latest ones, and events of each. */
+const maxHours = 3;
+const maxPerHour = 1000;
+
+export type OpenAccident = {
+  id: string;
+  vin: string;
+  vehicleName: string | null;
+  eventTime: number;
+  notificationLevel: number;
+  tsp: string;
+  address: string | null;
+};
+
+/** The newest accidents that are neither false alarms nor have their report. */
+const selectOpenAccidents = (db: Database, { accountId }: Caller) =>
+  statement<OpenAccident>(db)`
+    select a.id, a.vin, v.name as vehicleName, a.event_time as eventTime, a.notification_level as notificationLevel, a.tsp,
+      a.location->>'address' as address
+    from accidents a indexed by accidents_open left join vehicles v on v.id = a.vehicle_id
+    where a.account_id = ${accountId} and a.dismissed = 0 and a.notification_level < 3 and a.closed is null
+    order by a.event_time desc, a.id desc limit ${latestShown.accidents}`;
+
+/** A safety event on the overview; `types` are incident types as JSON. */
+export type LatestEvent = {
+  id: string;
+  risk: number;
+  types: string;
+  vehicleName: string;
+  tsp: string;
+  startedAt: number;
+  address: string | null;
+};
+
+const columns = sql`e.id, e.event_risk as risk, e.translated_incident_types as types, e.vehicle_name as vehicleName,
+  e.tsp, e.started_at as startedAt, e.location->>'address' as address`;
+
+/** The newest events: six are read of each connection. */
+const selectLatestEvents = (db: Database, { accountId }: Caller) =>
+  statement<LatestEvent>(db)`
+    select ${columns}
+    from (select id from connections where account_id = ${accountId} order by created_at, id limit ${maxConnections}) c
+    cross join safety_events e on e.id in (
+      select id from safety_events where connection_id = c.id
+      order by started_at desc, id desc limit ${latestShown.arrivals})
+    order by e.started_at desc, e.id desc limit ${latestShown.arrivals}`;
+
+/** The newest events of risk 4 and 5 since a time in milliseconds, of the latest three hours with any. */
+const selectLatestHigh = (db: Database, { accountId }: Caller, since: number) =>
+  statement<LatestEvent>(db)`
+    select ${columns} from (
+      select start from event_counts where account_id = ${accountId} and hours = 1 and start >= ${int(since / hourMs)}
+        and risk_4 + risk_5 > 0 order by start desc limit ${maxHours}) h
+    cross join connections c on c.account_id = ${accountId}
+    cross join safety_events e on e.id in (
+      select id from safety_events where connection_id = c.id and ${within(sql`h.start`)}
+      order by started_at desc limit ${maxPerHour})
+    where e.event_risk >= 4 and e.started_at >= ${since}
+    order by e.started_at desc, e.id desc limit ${latestShown.high}`;
+
+const within = (hour: SQL): SQL =>
+  sql`started_at >= ${hour} * ${int(hourMs)} and started_at < (${hour} + 1) * ${int(hourMs)}`;

@@ -1,0 +1,77 @@
+import { and, eq, gt, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import type { Account, Units } from '../../accounts/accounts.ts';
+import type { PortalUser } from '../../accounts/people.ts';
+import { hashToken } from '../../accounts/tokens/format.ts';
+import { openDatabase, statement } from '../../platform/db/database.ts';
+import { accounts, portalUsers, sessions } from '../../platform/db/tables.ts';
+import { hourMs } from '../../platform/durations.ts';
+import { countedHours } from '../../webhooks/deliveries/read/counts.ts';
+import { type Attention, attentionOf } from './attention.ts';
+
+/**
+ * A session: its person, the account's name, what needs attention, and the hash of its secret. `version` is that of the
+ * watched page, from before the page is read.
+ */
+export type Session = {
+  user: PortalUser;
+  account: string;
+  status: Account['status'];
+  units: Units;
+  attention: Attention;
+  version: string;
+  hash: string;
+};
+
+/** The session of `secret`, with the menu's counts, in one query. `watched` is by default the account. */
+export async function findSession(env: Env, secret: string, watched?: Watched): Promise<Session | undefined> {
+  const hash = await hashToken(secret);
+  const now = Date.now();
+  const [found] = await openDatabase(env)
+    .select({
+      user: portalUsers,
+      account: accounts.name,
+      status: accounts.status,
+      units: accounts.units,
+      attention: attentionOf(accounts.id, now),
+      version: sql<string | number | null>`${versionOf(watched ?? { of: 'account', id: accounts.id }, now)}`,
+    })
+    .from(sessions)
+    .innerJoin(portalUsers, eq(portalUsers.id, sessions.userId))
+    .innerJoin(accounts, and(eq(accounts.id, portalUsers.accountId), ne(accounts.status, 'moved')))
+    .where(and(eq(sessions.hash, hash), gt(sessions.expiresAt, now)));
+  return found && { ...found, version: String(found.version ?? ''), hash };
+}
+
+/**
+ * The subject of a page: an account, whose records change; a webhook, whose deliveries end; or a connection, which also
+ * pulls without changes.
+ */
+export type Watched = { of: string; id: string };
+
+/** SQL for a text that changes whenever the subject does; null before its first change. Reads one row, or four. */
+export function versionOf({ of, id }: { of: string; id: string | SQLWrapper }, now: number): SQL {
+  if (of === 'webhook')
+    return sql`(select json_array(hour, delivered, failed, retried) from webhook_hours
+      where webhook_id = ${id} and slot = ${Math.floor(now / hourMs) % countedHours})`;
+  if (of === 'connection')
+    return sql`(select json_array(${newestChange(sql`c.account_id`)}, c.health_status, c.last_pulled_at, p.paused_at,
+        p.refused_at)
+      from connections c left join pulls p on p.connection_id = c.id where c.id = ${id})`;
+  return newestChange(id);
+}
+
+const newestChange = (accountId: string | SQLWrapper): SQL =>
+  sql`(select max(seq) from changes where account_id = ${accountId})`;
+
+/** The version of the subject, if the session has not ended. Reads two rows. */
+export async function readVersion(
+  env: Env,
+  watched: Watched,
+  sessionHash: string,
+): Promise<string | undefined> {
+  const now = Date.now();
+  const [found] = await statement<{ version: string | number | null }>(openDatabase(env))`
+    select ${versionOf(watched, now)} as version from sessions
+    where hash = ${sessionHash} and expires_at > ${now}`;
+  return found && String(found.version ?? '');
+}

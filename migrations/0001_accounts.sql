@@ -131,8 +131,10 @@ create index invitations_by_email on invitations (email, sent_at);
 create table sign_in_links (
   hash       text primary key,
   user_id    text not null references portal_users (id) on delete cascade,
-  expires_at integer not null
+  expires_at integer not null,
+  form       text           -- the hash of the form that asked for it, which may be sent twice
 ) strict, without rowid;
+create unique index sign_in_links_by_form on sign_in_links (form) where form is not null;
 create index sign_in_links_by_expiry on sign_in_links (expires_at);
 
 create table sessions (

@@ -1,6 +1,7 @@
 import { and, eq, gt, type SQL, sql } from 'drizzle-orm';
 import { config } from '../platform/config.ts';
 import {
+  breaksUnique,
   type Database,
   jsonList,
   openDatabase,
@@ -29,11 +30,16 @@ export const maxLinks = 20;
 
 /**
  * Creates single-use links, valid for 15 minutes: one for each account that the address is a person of, those that they
- * have signed in to first. With `accountId`, for that account only.
+ * have signed in to first. With `accountId`, for that account only. The form with this `key` makes them once.
  *
  * @throws Refusal: unavailable, while one of the accounts is being moved
  */
-export async function createSignInLinks(env: Env, email: string, accountId?: string): Promise<SignInLink[]> {
+export async function createSignInLinks(
+  env: Env,
+  email: string,
+  accountId?: string,
+  key = '',
+): Promise<SignInLink[]> {
   const db = openDatabase(env);
   const people = await db.all<{ id: string; account: string; pending: number }>(sql`
     select u.id, a.name as account, u.confirmed_at is null as pending
@@ -44,14 +50,18 @@ export async function createSignInLinks(env: Env, email: string, accountId?: str
   const links = await Promise.all(
     people.map(async ({ id, account, pending }) => {
       const secret = await newSecret(env, 'sign-in link');
-      return { secret, account, pending: pending === 1, userId: id, hash: await hashToken(secret) };
+      const form = key ? await hashToken(`${id} ${key}`) : null;
+      return { secret, account, pending: pending === 1, userId: id, form, hash: await hashToken(secret) };
     }),
   );
   const expiresAt = Date.now() + linkMs;
-  await transaction(db, [
-    db.insert(signInLinks).values(links.map(({ hash, userId }) => ({ hash, userId, expiresAt }))),
+  const made = await transaction(db, [
+    db.insert(signInLinks).values(links.map(({ hash, userId, form }) => ({ hash, userId, form, expiresAt }))),
     unlessMoving(db, sql`id in ${jsonList(links.map(({ userId }) => userId))}`),
-  ]);
+  ]).catch((error: unknown) => {
+    if (!breaksUnique(error, 'sign_in_links.form')) throw error;
+  });
+  if (!made) return [];
   return links.map(({ secret, account, pending }) => ({ secret: withCell(env, secret), account, pending }));
 }
 

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { keepEmails } from '../support/emails.ts';
 import { listenToLog } from '../support/log.ts';
 import { ask, signIn, visitor } from '../support/portal.ts';
 import { personalRoutes, portalAccount } from '../support/portal-account.ts';
@@ -149,5 +150,21 @@ describe('a sign-in link', () => {
     for (let i = 0; i < 12; i++) await request(ours.email);
     expect(send.mock.calls.length).toBeLessThanOrEqual(10);
     expect((await request('no address'))[0]).toBe(400);
+  });
+
+  it('is emailed once by a form that is sent twice', async () => {
+    const { email } = await signIn(us);
+    const { sent } = keepEmails();
+    const twice = () => ask('POST', '/portal/sign-in', { fields: { email, key: 'a key' } });
+    const [first, second] = await Promise.all([twice(), twice()]);
+    expect(await second.text()).toBe(await first.text());
+    await ask('POST', '/portal/sign-in', { fields: { email, key: 'another key' } });
+    const links = () =>
+      value(
+        'select count(*) from sign_in_links join portal_users u on u.id = user_id where email = ?1',
+        email,
+      );
+    await expect.poll(() => sent().filter(({ to }) => to === email).length).toBe(2);
+    expect(await links()).toBe(2);
   });
 });

@@ -72,6 +72,7 @@ export const signInLinks = sqliteTable('sign_in_links', {
   hash: text().primaryKey(),
   userId: text('user_id').notNull(),
   expiresAt: integer('expires_at').notNull(),
+  form: text(),
 });
 
 export const sessions = sqliteTable('sessions', {

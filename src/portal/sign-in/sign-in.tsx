@@ -55,7 +55,7 @@ export async function requestLink(c: Context) {
     async (form) => {
       const email = v.safeParse(Email, form.value('email'));
       if (!email.success) throw invalid('Enter a valid email address');
-      c.executionCtx.waitUntil(emailWithinLimit(c.env, email.output));
+      c.executionCtx.waitUntil(emailWithinLimit(c.env, email.output, form.value('key')));
       return page(
         c,
         { title: 'Check your email' },
@@ -75,19 +75,24 @@ export async function requestLink(c: Context) {
   );
 }
 
-async function emailWithinLimit(env: Env, email: string): Promise<void> {
-  if (await withinLimit(env, 'SIGN_IN_LIMIT', email)) await emailSignInLinks(env, email);
+async function emailWithinLimit(env: Env, email: string, key: string): Promise<void> {
+  if (await withinLimit(env, 'SIGN_IN_LIMIT', email)) await emailSignInLinks(env, email, undefined, key);
 }
 
 /**
- * Emails new sign-in links to a person, with `accountId` only for that account; does nothing for an unknown address, or
- * if this deployment sends no mail: operators then hand out links. Failures are only logged, because the response must
+ * Emails new sign-in links to a person, with `accountId` only for that account, and for a form with this `key` once; does
+ * nothing for an unknown address, or if this deployment sends no mail: operators then hand out links. Failures are only logged, because the response must
  * not reveal who has an account.
  */
-export async function emailSignInLinks(env: Env, email: string, accountId?: string): Promise<void> {
+export async function emailSignInLinks(
+  env: Env,
+  email: string,
+  accountId?: string,
+  key?: string,
+): Promise<void> {
   if (!config(env).emailFrom) return;
   try {
-    const links = await createSignInLinks(env, email, accountId);
+    const links = await createSignInLinks(env, email, accountId, key);
     if (links.length > 0) await send(env, email, links);
   } catch {
     fault('error', { message: 'A sign-in link could not be sent' });

@@ -30,12 +30,15 @@ export async function takeIn(
   for (const notify of [true, false]) {
     const part = records.filter((record) => isOld(record) !== notify);
     for (let at = 0; at < part.length; at += maxRecords) {
-      const found = await write(env, claimed, part.slice(at, at + maxRecords), notify);
+      const some = part.slice(at, at + maxRecords);
+      const found = await write(env, claimed, some, notify);
       const orphans = found.flatMap((one) => (isOrphan(one) ? [one.record] : []));
       const missing = [...new Set(orphans.map(({ vehicle }) => vehicle))];
       const placeholders = missing.map((id) => placeholder(id, known.get(id)));
       problems.push(...found.filter((one) => !isOrphan(one)));
-      for (const again of orphans.length > 0 ? [placeholders, orphans] : [])
+      // Accidents are accepted without their vehicle, and get it when they are sent again.
+      const accidents = some.filter(({ kind, vehicle }) => kind === 'accident' && missing.includes(vehicle));
+      for (const again of orphans.length > 0 ? [placeholders, [...orphans, ...accidents]] : [])
         problems.push(...(await write(env, claimed, again, notify)));
       unknownVehicles ||= orphans.length > 0;
     }

@@ -141,6 +141,22 @@ describe.each(fleets)('%s', (provider, make) => {
     await tale.arrived(1);
     expect(tale.notified()).toMatchObject([{ vehicleName: expect.stringMatching(/ 4$/) }]);
   });
+
+  it('has accidents with their vehicle, though it is not known yet', async () => {
+    const fleet = served();
+    const id = await tale.connectWith(fleet.credential, [1]);
+    await pullAll(id);
+    fleet.addVehicle(4);
+    const { sourceId } = fleet.addEvent(3, true);
+    await pullAll(id);
+    await tale.arrived(1);
+    expect(await tale.accidents(id)).toContainEqual(
+      expect.objectContaining({
+        eventId: recordId(id, 'accident', sourceId),
+        vehicleName: expect.stringMatching(/ 4$/),
+      }),
+    );
+  });
 });
 
 // Last, for it leaves much that is still being notified.

@@ -1,13 +1,16 @@
 /**
- * Shares an isolate's work between accounts. Each may do so much at a time; more waits in a line of its account. While
- * other accounts are active, an account does less at a time and pauses in between.
+ * Shares an isolate's work between accounts. Each may do so much at a time, and all of them together; more waits in a
+ * line of its account. While other accounts are active, an account does less at a time and pauses in between.
  *
  * All this is in the memory of one isolate, and isolates know nothing of each other: an account whose calls reach ten
  * of them gets ten times as much, and "others are active" means in this isolate. D1 (the window of each webhook) and
  * Cloudflare's rate limiter (calls by token) bound an account across all of them.
  */
 export type Bounds = {
+  /** Of one account. */
   atOnce: number | ((account: string) => number);
+  /** Of all accounts together; without limit by default. */
+  inAll?: number;
   /** How many may wait in line (without limit by default), and for how long. */
   maxWaiting?: number;
   timeoutMs: number;
@@ -32,6 +35,7 @@ const maxRemembered = 1000;
 /** A queue for one kind of work, with a line for each account, or for whatever else `account` identifies. */
 export function fairQueue({
   atOnce,
+  inAll = Number.POSITIVE_INFINITY,
   maxWaiting = Number.POSITIVE_INFINITY,
   timeoutMs,
   stepMs,
@@ -39,6 +43,8 @@ export function fairQueue({
   longestMs = 5_000,
 }: Bounds) {
   const lines = new Map<string, Line>();
+  /** Who works, of all accounts: until when each keeps its place. */
+  const working: Line = new Map();
   const placesOf = (account: string) => (typeof atOnce === 'number' ? atOnce : atOnce(account));
 
   const lineOf = (account: string): Line => {
@@ -62,6 +68,9 @@ export function fairQueue({
     // Those in front may not have checked yet: enough places stay free for them.
     const place = 1 + (known < 0 ? line.size : known) - placesOf(account);
     if (place > 0) return place;
+    dropGone(working);
+    if (working.size >= inAll) return 1;
+    working.set(me, Date.now() + longestMs);
     line.set(me, Date.now() + longestMs);
     return 0;
   };
@@ -92,6 +101,7 @@ export function fairQueue({
         pause = pauseMs(account, Date.now() - began);
         return { result };
       } finally {
+        working.delete(me);
         const line = lineOf(account); // another one by now, if this work was forgotten
         if (pause > 0) line.set(me, Date.now() + pause);
         else line.delete(me);

@@ -32,6 +32,24 @@ describe('a fair queue', () => {
     expect(queue.waiting('ours')).toBe(0);
   });
 
+  it('lets so many of all accounts work at a time, and one of each account before more of another', async () => {
+    const queue = queueOf({ atOnce: 2, inAll: 3 });
+    const began: string[] = [];
+    let working = 0;
+    let most = 0;
+    const run = (account: string) =>
+      queue.run(account, async () => {
+        began.push(account);
+        most = Math.max(most, ++working);
+        await scheduler.wait(40);
+        working--;
+      });
+    await Promise.all([...times(10, () => 'first'), 'second', 'third', 'fourth'].map(run));
+    expect(most).toBe(3);
+    expect(new Set(began.slice(0, 8)).size).toBe(4);
+    expect(began).toHaveLength(13);
+  });
+
   it('gives up after a while, or at once where too many wait, and goes on when work fails', async () => {
     const queue = queueOf({ timeoutMs: 30, maxWaiting: 1 });
     const until = Promise.withResolvers<void>();

@@ -1,14 +1,13 @@
-import { fairQueue, othersAreActive } from '../../platform/fair-queue.ts';
 import { attemptLog, described, fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { cancelPending } from './cancel.ts';
 import { continueFanOut } from './fan-out.ts';
-import { accidentRetryMs, callTimeoutMs, circuitAfter } from './policy.ts';
+import { callTimeoutMs } from './policy.ts';
 import type { DeliveryMessage, Wake } from './queue.ts';
-import { probeSooner } from './receiver/circuit.ts';
-import { nextDueAt, wakeAt } from './receiver/timers.ts';
+import { wakeForRetry } from './receiver/timers.ts';
 import type { FirstClaim, NewWork } from './send/first-claim.ts';
-import { runWorker, type WorkerBudget, type WorkerEnd } from './send/worker.ts';
+import { inWorkersTurn, workersWait } from './send/turns.ts';
+import { runWorker, type WorkerBudget } from './send/worker.ts';
 
 /**
  * A call may start as long as its 15 s, and two more to record it, fit into the 30 s that Workers allows background
@@ -27,22 +26,6 @@ const maxTransactions = 140;
 
 /** How long a worker works for one webhook while others of its account wait. */
 const contendedMs = 2_000;
-
-/**
- * The workers of an account in an isolate, and those for accidents beside them. What waits longer returns to the queue.
- */
-const bounds = { maxWaiting: 1_000, timeoutMs: 5_000, stepMs: 10, longestMs: 45_000 };
-const forAll = fairQueue({ atOnce: 120, ...bounds });
-const forAccidents = fairQueue({ atOnce: 40, ...bounds });
-const workersFor = ({ accidents }: Wake) => (accidents ? forAccidents : forAll);
-
-/** While other accounts are active, an account gets one more worker every tenth of a second. */
-const joining = fairQueue({
-  atOnce: 1,
-  timeoutMs: 0,
-  stepMs: 1,
-  pauseMs: (accountId) => (othersAreActive(accountId) ? 100 : 0),
-});
 
 /** When work returns that waited too long, and work after a failure of ours, such as an overloaded D1. */
 const waitAgainSeconds = 1;
@@ -69,8 +52,8 @@ export async function handle(env: Env, { claim, ...message }: NewWork): Promise<
   // A worker that ends because others wait gets in line again.
   let first = claim;
   for (let again = true; again; first = undefined) {
-    const ran = await workersFor(message).run(
-      message.accountId,
+    const ran = await inWorkersTurn(
+      message,
       () => orLater(env, message, () => work(env, message, budget, first)),
       budget.until,
     );
@@ -133,47 +116,12 @@ async function work(env: Env, wake: Wake, budget: Budget, claim?: FirstClaim): P
   const isLeft = () => budget.transactionsLeft > 0 && Date.now() < budget.until;
   const inTime = () => {
     budget.transactionsLeft--;
-    return isLeft() && (Date.now() < contendedUntil || workersFor(wake).waiting(wake.accountId) === 0);
+    return isLeft() && (Date.now() < contendedUntil || !workersWait(wake));
   };
-  const end = await runWorker(env, wake, { ...budget, inTime }, growth(env, wake), claim);
+  const end = await runWorker(env, wake, { ...budget, inTime }, claim);
   if (end.reason === 'webhook gone') await cancelPending(env, [wake.webhookId]);
-  else if (end.reason === 'idle') {
-    const at = await nextWakeAt(env, wake, end);
-    if (at !== undefined) await wakeAt(env, wake, at);
-  } else if (isLeft()) return 'again';
+  else if (end.reason === 'idle') await wakeForRetry(env, wake, end);
+  else if (isLeft()) return 'again';
   else await send(env.DELIVERIES, [wake]);
   return 'done';
-}
-
-/** Wakes the two workers that follow this one, each once, as soon as the webhook has work for so many. */
-function growth(env: Env, { timer: _, ...wake }: Wake): (workers: number) => void {
-  const next = [2 * wake.worker, 2 * wake.worker + 1];
-  return (workers) => {
-    const [worker = 0] = next;
-    if (worker === 0 || worker > workers || workersFor(wake).waiting(wake.accountId) > 0) return;
-    void joining.run(wake.accountId, () => {
-      next.shift();
-      return send(env.DELIVERIES, [{ ...wake, worker }]);
-    });
-  };
-}
-
-/** When this worker has to wake an idle webhook again (milliseconds since 1970). */
-async function nextWakeAt(
-  env: Env,
-  wake: Wake,
-  { webhook, retryAt }: WorkerEnd,
-): Promise<number | undefined> {
-  const now = Date.now();
-  if (webhook && webhook.failures >= circuitAfter && webhook.openUntil > now) {
-    const probeAt = now + accidentRetryMs;
-    if (!wake.accidents || webhook.openUntil <= probeAt) return webhook.openUntil;
-    await probeSooner(env, wake.webhookId, probeAt);
-    return probeAt;
-  }
-  const isTimer = wake.timer !== undefined && webhook?.timerAt === wake.timer;
-  // A level of an accident may wait for the previous one.
-  const next = isTimer || wake.accidents ? await nextDueAt(env, wake.webhookId) : null;
-  const times = [retryAt, next].filter((at) => typeof at === 'number');
-  return times.length > 0 ? Math.min(...times) : undefined;
 }

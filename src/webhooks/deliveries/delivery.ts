@@ -3,7 +3,7 @@ import type { Attempt } from './policy.ts';
 export type DeliveryKey = { webhookId: string; id: string };
 
 /** A claimed delivery with its notification; `wanted` is false if the webhook no longer subscribes to it. */
-export type Claimed = DeliveryKey & {
+export type ClaimedDelivery = DeliveryKey & {
   claimedUntil: number;
   attempts: number;
   accountId: string;
@@ -20,7 +20,7 @@ export type Claimed = DeliveryKey & {
 
 /** The outcome of a claimed delivery; `attempt` is missing if none was made. */
 export type Recorded = {
-  key: Claimed;
+  delivery: ClaimedDelivery;
   status: 'pending' | 'delivered' | 'failed' | 'cancelled';
   nextAttemptAt?: number;
   attempt?: Attempt;

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import type { Claimed } from '../../../src/webhooks/deliveries/delivery.ts';
+import type { ClaimedDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/policy.ts';
 import { callsOf } from '../../../src/webhooks/deliveries/send/calls.ts';
 import { attempted, claim, makeDue, settled, unattempted } from '../../support/deliveries.ts';
@@ -19,7 +19,7 @@ describe('a delivery', () => {
   ])('of a worker that is under way follows an update %s', async (_, headers) => {
     const hook = await tale.register();
     const calls = callsOf(env, tale.us.accountId, hook.id);
-    const delivery = { id: 'd', attempts: 0, type: 2, data: '{}', wanted: true } as Claimed;
+    const delivery = { id: 'd', attempts: 0, type: 2, data: '{}', wanted: true } as ClaimedDelivery;
     const callOnce = async () => {
       const { webhook } = await claim(hook.id);
       if (webhook) calls.start(webhook, [delivery], Date.now() + 1000);

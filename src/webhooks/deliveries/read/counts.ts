@@ -5,7 +5,7 @@ import { hourMs } from '../../../platform/durations.ts';
 import { addHistograms, bucketOf, type Histogram, never } from '../../latency.ts';
 import { isFirst } from '../../notifications/of-delivery.ts';
 import { ACCIDENT } from '../../notifications/types.ts';
-import type { Claimed, Recorded } from '../delivery.ts';
+import type { ClaimedDelivery, Recorded } from '../delivery.ts';
 import type { Attempt } from '../policy.ts';
 
 /**
@@ -34,7 +34,7 @@ export const hourOf = (ms: number): number => Math.floor(ms / hourMs);
 /** How these outcomes will be counted. */
 export const tallyOf = (outcomes: Recorded[]): Tally =>
   addTallies(
-    outcomes.map(({ key, status, attempt }) => {
+    outcomes.map(({ delivery, status, attempt }) => {
       if (!attempt) return noTally;
       const hasResponded = attempt.status !== undefined || attempt.result === 'timeout';
       return {
@@ -42,7 +42,7 @@ export const tallyOf = (outcomes: Recorded[]): Tally =>
         failed: Number(status === 'failed'),
         retried: Number(status === 'pending'),
         responseTimes: hasResponded ? { [bucketOf(attempt.durationMs)]: 1 } : {},
-        waits: key.first ? waitsOf(key, status, attempt) : {},
+        waits: delivery.first ? waitsOf(delivery, status, attempt) : {},
       };
     }),
   );
@@ -55,7 +55,11 @@ export const promptMs = 5_000;
  * failed one never had. Counted by names such as `af12`: a for accidents or e for events, f for the first attempt or s
  * for success, and the bucket; `a5` and `e5` are those first attempted within 5 s.
  */
-function waitsOf({ id, type, attempts }: Claimed, status: Recorded['status'], attempt: Attempt): Histogram {
+function waitsOf(
+  { id, type, attempts }: ClaimedDelivery,
+  status: Recorded['status'],
+  attempt: Attempt,
+): Histogram {
   const of = type === ACCIDENT ? 'a' : 'e';
   const waitedMs = attempt.at - createdAtOf(id);
   return {

@@ -2,7 +2,33 @@ import { sql } from 'drizzle-orm';
 import { change, type Database, openDatabase } from '../../../platform/db/database.ts';
 import { hourMs } from '../../../platform/durations.ts';
 import { firstDueOf } from '../due.ts';
+import { accidentRetryMs, circuitAfter } from '../policy.ts';
 import type { Wake } from '../queue.ts';
+import { probeSooner } from './circuit.ts';
+
+/**
+ * Makes the queue wake an idle webhook again: when its open circuit lets a call through, or its next delivery is due.
+ * `retryAt` is the first retry that the worker has scheduled.
+ */
+export async function wakeForRetry(env: Env, wake: Wake, { webhook, retryAt }: Idle): Promise<void> {
+  const now = Date.now();
+  if (webhook && webhook.failures >= circuitAfter && webhook.openUntil > now) {
+    const probeAt = now + accidentRetryMs;
+    if (!wake.accidents || webhook.openUntil <= probeAt) return wakeAt(env, wake, webhook.openUntil);
+    await probeSooner(env, wake.webhookId, probeAt);
+    return wakeAt(env, wake, probeAt);
+  }
+  const isTimer = wake.timer !== undefined && webhook?.timerAt === wake.timer;
+  // A level of an accident may wait for the previous one.
+  const next = isTimer || wake.accidents ? await nextDueAt(env, wake.webhookId) : null;
+  const times = [retryAt, next].filter((at) => typeof at === 'number');
+  if (times.length > 0) await wakeAt(env, wake, Math.min(...times));
+}
+
+type Idle = {
+  webhook: { failures: number; openUntil: number; timerAt: number | null } | undefined;
+  retryAt: number | undefined;
+};
 
 /** The longest delay of a queue message. */
 const maxDelayMs = 12 * hourMs;
@@ -11,7 +37,7 @@ const maxDelayMs = 12 * hourMs;
  * Makes the queue wake a webhook at a time (milliseconds since 1970), unless it already does so earlier. Each webhook
  * has one such message: when it arrives, it schedules the next one.
  */
-export async function wakeAt(env: Env, wake: Wake, at: number): Promise<void> {
+async function wakeAt(env: Env, wake: Wake, at: number): Promise<void> {
   const now = Date.now();
   const timer = Math.min(at, now + maxDelayMs);
   const [set] = await openDatabase(env).all(sql`
@@ -27,7 +53,7 @@ export async function wakeAt(env: Env, wake: Wake, at: number): Promise<void> {
 }
 
 /** When the next delivery of a webhook becomes due (milliseconds since 1970); null if there is none. */
-export async function nextDueAt(env: Env, webhookId: string): Promise<number | null> {
+async function nextDueAt(env: Env, webhookId: string): Promise<number | null> {
   const [row] = await openDatabase(env).all<{ at: number | null }>(
     sql`select ${firstDueOf(sql`${webhookId}`, Date.now())} as at`,
   );

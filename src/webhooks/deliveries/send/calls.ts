@@ -1,7 +1,7 @@
 import { othersAreActive } from '../../../platform/fair-queue.ts';
 import { described, fault } from '../../../platform/log.ts';
 import { ACCIDENT } from '../../notifications/types.ts';
-import type { Claimed, Recorded } from '../delivery.ts';
+import type { ClaimedDelivery, Recorded } from '../delivery.ts';
 import { type Attempt, nextAfter } from '../policy.ts';
 import type { CallSettings, ClaimedWebhook } from './claim.ts';
 import { type MakeCall, prepareCalls } from './prepare.ts';
@@ -24,7 +24,7 @@ const togetherPart = 0.2;
 /** How long to wait for new work while some calls take long. */
 const lookAgainMs = 500;
 
-type Waiting = { delivery: Claimed; webhook: ClaimedWebhook; startBy: number };
+type Waiting = { delivery: ClaimedDelivery; webhook: ClaimedWebhook; startBy: number };
 
 /** The calls of one worker: five in flight, the rest waiting, and the outcomes to be recorded. */
 export function callsOf(env: Env, accountId: string, webhookId: string) {
@@ -78,7 +78,7 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
         size > callsPerWorker ? Math.round(window / size) : Math.ceil(window / callsPerWorker),
       );
     },
-    start(webhook: ClaimedWebhook, claimed: Claimed[], startBy: number): void {
+    start(webhook: ClaimedWebhook, claimed: ClaimedDelivery[], startBy: number): void {
       waiting.push(...claimed.map((delivery) => ({ delivery, webhook, startBy })));
       fill();
     },
@@ -107,21 +107,21 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
 /** Makes the call of a claimed delivery, unless there is a reason not to; `startBy` is the latest time to start. */
 async function attemptClaimed(
   env: Env,
-  key: Claimed,
+  delivery: ClaimedDelivery,
   make: MakeCall | undefined,
   startBy: number,
 ): Promise<Recorded> {
-  const { id, type, data } = key;
-  if (!key.wanted) return { key, status: 'cancelled' };
+  const { id, type, data } = delivery;
+  if (!delivery.wanted) return { delivery, status: 'cancelled' };
   const at = Date.now();
-  if (at > startBy) return { key, status: 'pending', nextAttemptAt: at };
-  if (!make) return { key, status: 'pending', nextAttemptAt: at + afterFaultMs };
-  const attempts = key.attempts + 1;
+  if (at > startBy) return { delivery, status: 'pending', nextAttemptAt: at };
+  if (!make) return { delivery, status: 'pending', nextAttemptAt: at + afterFaultMs };
+  const attempts = delivery.attempts + 1;
   const outcome = await make({ id, attempt: attempts, type, data });
   const now = Date.now();
   const attempt = { at, durationMs: now - at, ...outcome };
-  countAttempt(env, key, attempt);
-  return { key, attempt, ...nextAfter(outcome, { type, attempts }, now, Math.random()) };
+  countAttempt(env, delivery, attempt);
+  return { delivery, attempt, ...nextAfter(outcome, { type, attempts }, now, Math.random()) };
 }
 
 /** How to call the receiver; undefined if that is impossible for now. */
@@ -137,7 +137,7 @@ const prepared = (env: Env, webhookId: string, settings: CallSettings): Promise<
  */
 function countAttempt(
   env: Env,
-  { webhookId, accountId, type, attempts }: Claimed,
+  { webhookId, accountId, type, attempts }: ClaimedDelivery,
   { durationMs, result, status }: Attempt,
 ): void {
   try {

@@ -5,7 +5,7 @@ import { type PlainField, plainColumns, plainFields } from '../../fields.ts';
 import { isFirst, notificationOf, typeOf } from '../../notifications/of-delivery.ts';
 import { typeOfLevel } from '../../notifications/types.ts';
 import type { WebhookInput } from '../../schema.ts';
-import type { Claimed } from '../delivery.ts';
+import type { ClaimedDelivery } from '../delivery.ts';
 import { dueDeliveries } from '../due.ts';
 import { firstWindow, leaseMs } from '../policy.ts';
 import { callsLeft, ceilingOf, ofReceiver, useUpCalls, windowOf } from '../receiver/window.ts';
@@ -106,7 +106,7 @@ const plain = sql.raw(plainFields.map((name) => `'${name}', w.${plainColumns[nam
 
 export type WebhookRow = Omit<ClaimedWebhook, 'more'> & { more: number };
 
-export type ClaimedRow = Omit<Claimed, 'type' | 'data' | 'requestId' | 'wanted'> & {
+export type ClaimedRow = Omit<ClaimedDelivery, 'type' | 'data' | 'requestId' | 'wanted'> & {
   notification: string | null;
 };
 
@@ -117,7 +117,7 @@ export const readClaim = (rows: ClaimedRow[], [webhook]: WebhookRow[]) => ({
 });
 
 /** A claimed delivery with what it has of its notification: nothing past retention. */
-export function asClaimed({ notification, ...row }: ClaimedRow): Claimed {
+export function asClaimed({ notification, ...row }: ClaimedRow): ClaimedDelivery {
   const { data, requestId, wanted } = JSON.parse(notification ?? '{"data":"{}","requestId":null}');
   return { ...row, type: typeOfLevel(row.level), data, requestId, wanted: wanted === 1 };
 }

@@ -4,7 +4,7 @@ import { firstIdAtSql } from '../../../platform/db/id-sql.ts';
 import { firstIdAt } from '../../../platform/db/ids.ts';
 import { rowsPerChunk } from '../../../platform/jobs/chunks.ts';
 import { notificationOf } from '../../notifications/of-delivery.ts';
-import type { Claimed, DeliveryKey } from '../delivery.ts';
+import type { ClaimedDelivery, DeliveryKey } from '../delivery.ts';
 import { allWebhooks, dueDeliveries } from '../due.ts';
 import { firstWindow, leaseMs, widestWindow } from '../policy.ts';
 import type { DeliveryMessage } from '../queue.ts';
@@ -12,7 +12,7 @@ import { windowOf } from '../receiver/window.ts';
 import { asClaimed, type ClaimedRow, type ClaimedWebhook, type WebhookRow, webhookColumns } from './claim.ts';
 
 /** A claim taken by the call that created the deliveries, for a worker to continue. */
-export type FirstClaim = { webhook: ClaimedWebhook; claimed: Claimed[]; now: number };
+export type FirstClaim = { webhook: ClaimedWebhook; claimed: ClaimedDelivery[]; now: number };
 
 /** Work that a call may begin itself with its claim; the queue carries it without. */
 export type NewWork = DeliveryMessage & { claim?: FirstClaim };

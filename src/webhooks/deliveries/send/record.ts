@@ -26,7 +26,7 @@ export const recordStatements = (
   const ended = outcomes.filter(({ status }) => status !== 'pending');
   const nothing = () => statement(db)`select 0`;
   return [
-    attemptsIn(tally) > 0 ? countOutcomes(db, webhookId, tally, outcomes[0]?.key, now) : nothing(),
+    attemptsIn(tally) > 0 ? countOutcomes(db, webhookId, tally, outcomes[0]?.delivery, now) : nothing(),
     recordOutcomes(db, outcomes, now),
     report ? moveReceiver(db, webhookId, report, now) : nothing(),
     makeDue(
@@ -34,7 +34,7 @@ export const recordStatements = (
       [
         nextLevels(
           webhookId,
-          ended.map(({ key }) => key),
+          ended.map(({ delivery }) => delivery),
           now,
         ),
         report?.recovered && waitingRetries(webhookId, report.recovered, now),
@@ -54,10 +54,10 @@ function makeDue(db: Database, keys: (SQL | undefined)[], now: number) {
 }
 
 function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
-  const rows = outcomes.map(({ key, status, nextAttemptAt, attempt }) => ({
-    webhookId: key.webhookId,
-    id: key.id,
-    claimedUntil: key.claimedUntil,
+  const rows = outcomes.map(({ delivery, status, nextAttemptAt, attempt }) => ({
+    webhookId: delivery.webhookId,
+    id: delivery.id,
+    claimedUntil: delivery.claimedUntil,
     status,
     nextAttemptAt,
     attempted: attempt ? 1 : 0,

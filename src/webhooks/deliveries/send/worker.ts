@@ -1,7 +1,6 @@
 import { type Database, openDatabase, transaction } from '../../../platform/db/database.ts';
-import { fairQueue, halfTheTime, othersAreActive } from '../../../platform/fair-queue.ts';
 import type { AttemptLog, DeliveredLine } from '../../../platform/log.ts';
-import type { Recorded } from '../delivery.ts';
+import type { ClaimedDelivery, Recorded } from '../delivery.ts';
 import { paceMs, startWindowMs } from '../policy.ts';
 import type { Wake } from '../queue.ts';
 import { addTallies, attemptsIn, countOutcomes, noTally, tallyOf } from '../read/counts.ts';
@@ -10,8 +9,29 @@ import { callsOf } from './calls.ts';
 import { type ClaimedWebhook, type ClaimRequest, claimStatements, readClaim } from './claim.ts';
 import type { FirstClaim } from './first-claim.ts';
 import { type RecordOptions, recordStatements } from './record.ts';
+import { growth, transactions } from './turns.ts';
 
-/** How a worker ended: nothing was left to claim, its time was up, or the webhook was deleted. */
+/**
+ * How a delivery is sent:
+ *
+ * 1. An ingest call writes it (`../fan-out.ts`) and may claim it itself (`first-claim.ts`), or a message wakes its webhook.
+ * 2. `../consumer.ts` takes the message, and runs a worker when it is its turn in this isolate (`turns.ts`).
+ * 3. The worker claims what is due, as far as the receiver's window goes (`claim.ts`, `../receiver/window.ts`).
+ * 4. It makes five calls at a time (`calls.ts`, `attempt.ts`), and decides what follows each (`../policy.ts`).
+ * 5. It records the outcomes, and what they say of the receiver, in the transaction of its next claim (`record.ts`,
+ *    `../receiver/circuit.ts`).
+ * 6. A claim that leaves work for others wakes two more workers, and they two more each (`turns.ts`).
+ * 7. When nothing is due any more, a timer wakes the webhook for its next retry (`../receiver/timers.ts`).
+ * 8. A worker may be killed at any time: claims expire, and the sweep wakes their webhooks (`../sweep.ts`).
+ */
+
+/**
+ * What a worker may still do: `inTime` for another claim, checked in each transaction, and until when a call may start
+ * (milliseconds since 1970), because later ones would outlive the invocation. `log` bounds the logged attempts.
+ */
+export type WorkerBudget = { inTime: () => boolean; callsUntil: number; log: AttemptLog['log'] };
+
+/** How a worker ended: nothing was left to claim, its time or its turn was over, or the webhook was deleted. */
 export type WorkerEnd = {
   reason: 'idle' | 'out of time' | 'webhook gone';
   /** The webhook after the last record. */
@@ -20,85 +40,86 @@ export type WorkerEnd = {
   retryAt: number | undefined;
 };
 
-/**
- * The transactions of an account's workers: D1 runs them one by one, so other accounts wait for a few of them at most.
- */
-const transactions = fairQueue({
-  atOnce: (accountId) => (othersAreActive(accountId) ? 1 : 4),
-  timeoutMs: 5_000,
-  stepMs: 2,
-  pauseMs: halfTheTime(20),
-});
+/** What a worker has claimed at a time, of the `count` deliveries that it asked for; `more` if it may claim again. */
+type Claim = {
+  webhook: ClaimedWebhook | undefined;
+  claimed: ClaimedDelivery[];
+  now: number;
+  count: number;
+  more: boolean;
+};
 
 /**
- * What a worker may still do: `inTime` for another claim, checked in each transaction, and until when a call may start
- * (milliseconds since 1970), because later ones would outlive the invocation. `log` bounds the logged attempts.
- */
-export type WorkerBudget = { inTime: () => boolean; callsUntil: number; log: AttemptLog['log'] };
-
-/**
- * Works for one webhook: claims deliveries, calls the receiver, five calls at a time, and records the outcomes in the
- * transaction of the next claim, until a claim is empty or the budget is used up. `onFull` is called after each claim
- * that leaves work for other workers, with the number of workers that there is work for. Starts with the claim `first`,
- * if given.
+ * Works for one webhook, until a claim is empty or the budget is used up. Starts with the claim `first`, if given.
  *
  * @throws Refusal: unavailable, or what D1 throws; claims then expire, and the sweep wakes their deliveries
  */
 export async function runWorker(
   env: Env,
-  { accountId, webhookId, worker, accidents = false }: Wake,
+  wake: Wake,
   { inTime, callsUntil, log }: WorkerBudget,
-  onFull: (workers: number) => void,
   first?: FirstClaim,
 ): Promise<WorkerEnd> {
+  const { accountId, webhookId, worker, accidents = false } = wake;
   const db = openDatabase(env);
   const calls = callsOf(env, accountId, webhookId);
-  let uncounted = noTally;
+  const grow = growth(env, wake);
   let webhook: ClaimedWebhook | undefined;
+  let uncounted = noTally;
   let full = false;
-  const recordAndClaim = async () => {
+
+  const recordAndClaim = async (mayClaim = true): Promise<Claim> => {
     const now = Date.now();
-    const more = inTime();
+    const more = inTime() && mayClaim;
     const count = more ? calls.room() : 0;
     const outcomes = calls.takeFinished();
     logAttempts(log, webhookId, outcomes);
-    const claim = { webhookId, count, now, accidentsOnly: accidents, known: webhook };
-    const report = webhook && reportOf(outcomes, webhook);
     const tally = addTallies([uncounted, tallyOf(outcomes)]);
     const later = outcomes.length === 0 || (full && attemptsIn(tally) < countedTogether);
+    const report = webhook && reportOf(outcomes, webhook);
+    const claim = { webhookId, count, now, accidentsOnly: accidents, known: webhook };
     const found = await inOneTransaction(db, claim, outcomes, {
       report,
       tally: later ? noTally : tally,
       now,
     });
     uncounted = later ? tally : noTally;
-    if (found.webhook) calls.start(found.webhook, found.claimed, Math.min(now + startWindowMs, callsUntil));
     return { ...found, now, more, count };
   };
-  /** Accidents wait for nobody. */
-  const next = async () =>
-    (accidents ? undefined : await transactions.run(accountId, recordAndClaim))?.result ?? recordAndClaim();
-  if (first) calls.start(first.webhook, first.claimed, Math.min(first.now + startWindowMs, callsUntil));
-  for (let claim = first && { ...first, more: true, count: first.claimed.length }; ; claim = undefined) {
-    const { webhook: found, claimed, now, more, count } = claim ?? (await next());
-    webhook = found;
-    full = claimed.length > 0 && (webhook?.more || (claimed.length === count && !claim));
+  /** Accidents wait for nobody, and what was called is recorded though it is not this worker's turn. */
+  const next = async (): Promise<Claim | undefined> => {
+    if (accidents) return recordAndClaim();
+    const turn = await transactions.run(accountId, recordAndClaim);
+    return turn?.result ?? (calls.idle() ? undefined : recordAndClaim(false));
+  };
+  const end = async (reason: WorkerEnd['reason']): Promise<WorkerEnd> => {
+    if (attemptsIn(uncounted) > 0)
+      await transaction(db, [countOutcomes(db, webhookId, uncounted, undefined, Date.now())]);
+    return { reason, webhook, retryAt: calls.retryAt() };
+  };
+
+  for (let claim = first ? ofCall(first) : await next(); claim; claim = await next()) {
+    const { claimed, count, more, now } = claim;
+    webhook = claim.webhook;
+    full = claimed.length > 0 && (webhook?.more || claimed.length === count);
+    if (webhook) calls.start(webhook, claimed, Math.min(now + startWindowMs, callsUntil));
     if (webhook && full) {
       await calls.paceKnown();
-      onFull(calls.workersFor(webhook.window));
+      grow(calls.workersFor(webhook.window));
     }
-    if (calls.idle()) {
-      const pauseMs = webhook && worker === 1 && more ? paceMs(webhook, now) : 0;
-      const reason = !webhook ? 'webhook gone' : count > 0 ? 'idle' : 'out of time';
-      if (pauseMs === 0) {
-        if (attemptsIn(uncounted) > 0)
-          await transaction(db, [countOutcomes(db, webhookId, uncounted, undefined, Date.now())]);
-        return { reason, webhook, retryAt: calls.retryAt() };
-      }
-      await scheduler.wait(pauseMs);
-    } else await calls.progress(more);
+    if (!calls.idle()) {
+      await calls.progress(more);
+      continue;
+    }
+    const pauseMs = webhook && worker === 1 && more ? paceMs(webhook, now) : 0;
+    if (pauseMs === 0) return end(!webhook ? 'webhook gone' : count > 0 ? 'idle' : 'out of time');
+    await scheduler.wait(pauseMs);
   }
+  return end('out of time');
 }
+
+/** A claim taken by an ingest call, which says itself whether more is due. */
+const ofCall = (first: FirstClaim): Claim => ({ ...first, count: Number.POSITIVE_INFINITY, more: true });
 
 /** How many attempts are counted together while a worker has more to do, which saves row writes. */
 const countedTogether = 10;
@@ -128,12 +149,12 @@ async function inOneTransaction(
 function logAttempts(log: AttemptLog['log'], webhookId: string, outcomes: Recorded[]): void {
   const delivered: DeliveredLine['deliveries'] = [];
   let accountId = '';
-  for (const { key, attempt } of outcomes) {
+  for (const { delivery, attempt } of outcomes) {
     if (!attempt) continue;
-    const { requestId, id: deliveryId, type } = key;
+    const { requestId, id: deliveryId, type } = delivery;
     const { result, status = null, durationMs: ms } = attempt;
-    const made = { requestId, deliveryId, type, attempt: key.attempts + 1, status, ms };
-    accountId = key.accountId;
+    const made = { requestId, deliveryId, type, attempt: delivery.attempts + 1, status, ms };
+    accountId = delivery.accountId;
     if (result === 'success') delivered.push(made);
     else log({ level: 'info', kind: 'attempt', webhookId, accountId, result, ...made });
   }

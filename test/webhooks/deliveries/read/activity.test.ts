@@ -66,9 +66,9 @@ describe("the counters of a webhook's hours", () => {
   it('count a batch that is recorded twice once', async () => {
     const hook = await tale.register();
     await unattempted(hook.id, tale.happen);
-    const [key] = (await claim(hook.id)).claimed;
+    const [delivery] = (await claim(hook.id)).claimed;
     const tally = { delivered: 4, failed: 1, retried: 2, responseTimes: { 3: 6, 4: 1 }, waits: {} };
-    const outcomes = key ? [{ key, status: 'delivered' as const }] : [];
+    const outcomes = delivery ? [{ delivery, status: 'delivered' as const }] : [];
     const db = openDatabase(env);
     for (let recorded = 0; recorded < 2; recorded++)
       await transaction(db, recordStatements(db, hook.id, outcomes, { tally, now: Date.now() }));

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { openDatabase, transaction } from '../../../../src/platform/db/database.ts';
-import type { Claimed } from '../../../../src/webhooks/deliveries/delivery.ts';
+import type { ClaimedDelivery } from '../../../../src/webhooks/deliveries/delivery.ts';
 import { firstWindow, leaseMs, widestWindow } from '../../../../src/webhooks/deliveries/policy.ts';
 import { reportOf } from '../../../../src/webhooks/deliveries/receiver/circuit.ts';
 import { callsOf } from '../../../../src/webhooks/deliveries/send/calls.ts';
@@ -54,9 +54,27 @@ describe('the calls that a webhook may have in flight', () => {
     expect(most(atLast)).toBeLessThanOrEqual(widestWindow);
   });
 
+  it('are in flight at once for each of an account’s webhooks, though none of their receivers has responded', async () => {
+    const one = await tale.register();
+    await unattempted(one.id, () => tale.happen(widestWindow));
+    const other = await tale.register();
+    await unattempted(other.id, () => tale.happen(widestWindow, 'later'));
+    const underWay = heldUntil(2 * widestWindow);
+    for (const { id } of [one, other])
+      await rows(
+        'insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, 0, 0, 0, ?2)',
+        id,
+        widestWindow,
+      );
+    const body = ({ id }: { id: string }) => ({ accountId: tale.us.accountId, webhookId: id, worker: 1 });
+    await env.DELIVERIES.sendBatch([one, other].map((hook) => ({ body: body(hook) })));
+    for (const { id } of [one, other]) await settled(id, widestWindow, ['delivered']);
+    expect(most(underWay)).toBe(2 * widestWindow);
+  });
+
   it('do not grow for answers that take more than five seconds', () => {
     const answered = (durationMs: number) => ({
-      key: {} as Claimed, // not looked at
+      delivery: {} as ClaimedDelivery, // not looked at
       status: 'delivered' as const,
       attempt: { at: 0, durationMs, result: 'success' as const, status: 200, answer: '' },
     });
@@ -153,7 +171,7 @@ it.each([true, false])(
     const calls = callsOf(env, 'ours', 'hook');
     const settings = JSON.stringify({ url: 'https://localhost', headers: {} }); // nothing of it is called
     const webhook = { settings } as ClaimedWebhook;
-    const unwanted = { id: 'd', attempts: 0, type: 2, data: '{}', wanted: false } as Claimed;
+    const unwanted = { id: 'd', attempts: 0, type: 2, data: '{}', wanted: false } as ClaimedDelivery;
     calls.start(webhook, [unwanted, unwanted], Date.now() + 1000);
     await scheduler.wait(20);
     expect(calls.idle()).toBe(false);

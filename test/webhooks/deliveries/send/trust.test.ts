@@ -117,7 +117,7 @@ describe('a claim', () => {
     const webhookId = await unwoken(1);
     const lapsed = await claim(webhookId);
     const [held] = (await claim(webhookId, 1, Date.now() + leaseMs + 1)).claimed;
-    const outcomes = lapsed.claimed.map((key) => ({ key, status: 'failed' as const }));
+    const outcomes = lapsed.claimed.map((delivery) => ({ delivery, status: 'failed' as const }));
     const db = openDatabase(env);
     await transaction(db, recordStatements(db, webhookId, outcomes, { now: Date.now() }));
     expect(await deliveriesOf(webhookId)).toMatchObject([
@@ -144,12 +144,7 @@ describe('a claim', () => {
     const webhookId = await unwoken(3);
     const inTime = vi.fn(() => false).mockReturnValueOnce(true);
     const budget = { inTime, callsUntil: Date.now() - 1, log: () => {} };
-    const end = await runWorker(
-      env,
-      { accountId: tale.us.accountId, webhookId, worker: 1 },
-      budget,
-      () => {},
-    );
+    const end = await runWorker(env, { accountId: tale.us.accountId, webhookId, worker: 1 }, budget);
     expect(end.reason).toBe('out of time');
     expect(tale.heard.got).toEqual([]);
     const putBack = { status: 'pending', attempts: 0, claimedUntil: 0 };

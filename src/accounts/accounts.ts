@@ -1,9 +1,10 @@
 import { and, eq, ne, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { change, type Database, openDatabase, refuseUnless, transaction } from '../platform/db/database.ts';
+import { change, type Database, refuseUnless, transaction } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
+import { openDatabase } from '../platform/db/system.ts';
 import { accounts } from '../platform/db/tables.ts';
 import { untilCachesExpire } from '../platform/db/token-cache.ts';
 import { invalid } from '../platform/errors.ts';

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, openDatabase, refuseUnless, statement } from '../platform/db/database.ts';
+import { change, type Database, refuseUnless, statement } from '../platform/db/database.ts';
+import { openDatabase } from '../platform/db/system.ts';
 
 /**
  * The states of a move in the cell that an account leaves, in order; it can be cancelled before `switching`. The cell

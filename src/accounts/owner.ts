@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { openDatabase } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
+import { openDatabase } from '../platform/db/system.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
 
 /** The account of connections that are being deleted. */

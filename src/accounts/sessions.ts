@@ -4,12 +4,12 @@ import {
   breaksUnique,
   type Database,
   jsonList,
-  openDatabase,
   refuseUnless,
   statement,
   transaction,
 } from '../platform/db/database.ts';
 import { notMoving } from '../platform/db/guard.ts';
+import { openDatabase } from '../platform/db/system.ts';
 import { portalUsers, sessions, signInLinks } from '../platform/db/tables.ts';
 import { dayMs, minuteMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';

@@ -1,7 +1,7 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
 import { note } from '../accounts/audit/note.ts';
 import { nobody } from '../accounts/owner.ts';
-import { change, type Database, openDatabase, refuseUnless } from '../platform/db/database.ts';
+import { change, type Database, refuseUnless } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { untilNone } from '../platform/jobs/chunks.ts';
 import { drivers } from './lists/drivers.ts';
@@ -19,7 +19,7 @@ export type Alongside = (kind: Kind, ids: SQL) => SQL[];
 
 /** Deletes records of a connection. */
 export function removeRecords(
-  env: Env,
+  db: Database,
   connectionId: string,
   alongside: Alongside,
 ): Promise<string | undefined> {
@@ -30,7 +30,7 @@ export function removeRecords(
       where connection_id = ${connectionId} limit ${perKind}`;
     return [...alongside(kind, ids), sql`delete from ${table} where ${id} in (${ids})`];
   });
-  return untilNone(openDatabase(env), statements);
+  return untilNone(db, statements);
 }
 
 /** The columns that refer to a driver, each with an index. */
@@ -44,7 +44,7 @@ const references = recordKinds.flatMap(({ kind, table, fields }) =>
 
 /** Removes a driver from the records that refer to them, which count as changed now. */
 export function eraseReferences(
-  env: Env,
+  db: Database,
   driverId: string,
   alongside: Alongside,
 ): Promise<string | undefined> {
@@ -57,7 +57,7 @@ export function eraseReferences(
         updated_at = ${Date.now()} where ${id} in (${ids})`,
     ];
   });
-  return untilNone(openDatabase(env), statements);
+  return untilNone(db, statements);
 }
 
 export const deleteDriverRow = (db: Database, accountId: string, id: string) =>

@@ -1,6 +1,7 @@
 import { nobody } from '../accounts/owner.ts';
 import { config } from '../platform/config.ts';
-import { change, openDatabase, transaction } from '../platform/db/database.ts';
+import { change, transaction } from '../platform/db/database.ts';
+import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
 import { timestamp } from '../platform/fields.ts';
 import { maxAccountsCounted } from './api/operation.ts';

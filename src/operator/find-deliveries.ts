@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { operatorIn } from '../accounts/owner.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
-import { openDatabase } from '../platform/db/database.ts';
+import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
 import { type DeliveryOfEvent, deliveriesOf } from '../webhooks/deliveries/read/find.ts';
 

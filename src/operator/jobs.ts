@@ -15,7 +15,7 @@ import { pruneRecordMails, recordMailsAreDue, sendRecordMails } from '../webhook
 import { messagesAreDue, sendMessages } from '../webhooks/alerts/sending.ts';
 import { giveUp, prune as pruneDeliveries, sweep } from '../webhooks/deliveries/sweep.ts';
 import { pruneNotifications } from '../webhooks/notifications/remove.ts';
-import { addUpWaits } from '../webhooks/service-levels.ts';
+import { addUpWaits } from '../webhooks/service-levels/add-up.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
 import { noteSize } from './health/service.ts';
 

@@ -6,12 +6,12 @@ import {
   change,
   type Database,
   jsonList,
-  openDatabase,
   refuseUnless,
   statement,
   transaction,
 } from '../platform/db/database.ts';
 import { notMoving } from '../platform/db/guard.ts';
+import { openDatabase } from '../platform/db/system.ts';
 import { hourMs } from '../platform/durations.ts';
 import { inSteps, isLeft, newBudget } from '../platform/jobs/budget.ts';
 import { portalOf, queueAlerts } from '../webhooks/alerts/messages.ts';

@@ -3,15 +3,9 @@ import { validate as isUuid } from 'uuid';
 import { noteHealthStatus, notePulled } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
 import { type Sealed, unseal } from '../platform/crypto.ts';
-import {
-  change,
-  type Database,
-  jsonList,
-  openDatabase,
-  statement,
-  transaction,
-} from '../platform/db/database.ts';
+import { change, type Database, jsonList, statement, transaction } from '../platform/db/database.ts';
 import { newId } from '../platform/db/ids.ts';
+import { openDatabase } from '../platform/db/system.ts';
 import { send } from '../platform/queue.ts';
 import type { Feeds, HealthStatus } from './plan.ts';
 import { connectorOf } from './registry.ts';

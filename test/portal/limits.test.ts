@@ -7,8 +7,9 @@ import { listConnections, maxConnectionsListed } from '../../src/fleet/connectio
 import { matchFleet, maxMatches } from '../../src/fleet/search.ts';
 import { maxNamed, maxPerHour, recountLive } from '../../src/fleet/trends/recount.ts';
 import { eventsLookedAt } from '../../src/fleet/unmapped-words.ts';
-import { openDatabase, transaction } from '../../src/platform/db/database.ts';
+import { transaction } from '../../src/platform/db/database.ts';
 import { newId } from '../../src/platform/db/ids.ts';
+import { openDatabase } from '../../src/platform/db/system.ts';
 import { aroundMs, maxAround } from '../../src/portal/accidents/course.tsx';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
 import { maxWebhooks } from '../../src/portal/read/attention.ts';

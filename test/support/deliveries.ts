@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
-import { openDatabase, transaction } from '../../src/platform/db/database.ts';
+import { transaction } from '../../src/platform/db/database.ts';
+import { openDatabase } from '../../src/platform/db/system.ts';
 import { claimStatements, readClaim } from '../../src/webhooks/deliveries/send/claim.ts';
 import { rows } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/platform/db/database.ts';
+import { openDatabase } from '../../src/platform/db/system.ts';
 import { selectUncovered } from '../../src/portal/read/overview.ts';
 import { saveChannel } from '../../src/webhooks/alerts/channels.ts';
 import { setMailRule } from '../../src/webhooks/alerts/rules.ts';

@@ -1,11 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
-import { openDatabase, transaction } from '../../src/platform/db/database.ts';
+import { transaction } from '../../src/platform/db/database.ts';
 import { newId } from '../../src/platform/db/ids.ts';
+import { openDatabase } from '../../src/platform/db/system.ts';
 import { hourMs } from '../../src/platform/durations.ts';
 import { handle } from '../../src/webhooks/deliveries/consumer.ts';
 import { giveUp } from '../../src/webhooks/deliveries/sweep.ts';
-import { addUpWaits, levelsOf, selectWaits } from '../../src/webhooks/service-levels.ts';
+import { addUpWaits } from '../../src/webhooks/service-levels/add-up.ts';
+import { levelsOf, selectWaits } from '../../src/webhooks/service-levels/levels.ts';
 import { makeDue, settled, unattempted } from '../support/deliveries.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { accident } from '../support/records.ts';

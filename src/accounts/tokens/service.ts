@@ -1,17 +1,11 @@
 import { and, desc, eq, getTableColumns, isNull, lt, or, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
-import {
-  change,
-  type Database,
-  jsonList,
-  openDatabase,
-  refuseUnless,
-  statement,
-} from '../../platform/db/database.ts';
+import { change, type Database, jsonList, refuseUnless, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/slices.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { accounts, connections, tokens } from '../../platform/db/tables.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { hourMs } from '../../platform/durations.ts';

@@ -1,8 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
-import { change, type Database, openDatabase, statement } from '../../platform/db/database.ts';
+import { change, type Database, statement } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { comparePositions, selected } from '../../platform/db/pages.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { type Budget, isLeft, newBudget } from '../../platform/jobs/budget.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';

@@ -1,5 +1,6 @@
-import { change, openDatabase } from '../../platform/db/database.ts';
+import { change } from '../../platform/db/database.ts';
 import { comparePositions } from '../../platform/db/pages.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { change, type Database, statement, transaction } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { hotSince } from '../archive/day.ts';

@@ -1,12 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import {
-  type Change,
-  change,
-  type Database,
-  openDatabase,
-  statement,
-  transaction,
-} from '../../platform/db/database.ts';
+import { type Change, change, type Database, statement, transaction } from '../../platform/db/database.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 
 /** A table whose rows move. */
 export type Moved = {

@@ -7,14 +7,8 @@ import { removeExports } from '../../fleet/exports/run.ts';
 import { type Action, noteRecords } from '../../fleet/note-changes.ts';
 import { type Alongside, deleteConnectionRow, eraseReferences, removeRecords } from '../../fleet/remove.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
-import {
-  type Change,
-  change,
-  type Database,
-  openDatabase,
-  statement,
-  transaction,
-} from '../../platform/db/database.ts';
+import { type Change, change, type Database, statement, transaction } from '../../platform/db/database.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
 import {
@@ -24,7 +18,7 @@ import {
   removeDeliveries,
 } from '../../webhooks/deliveries/cancel.ts';
 import { eraseRecipient, removeNotifications } from '../../webhooks/notifications/remove.ts';
-import { removeServiceLevels } from '../../webhooks/service-levels.ts';
+import { removeServiceLevels } from '../../webhooks/service-levels/add-up.ts';
 import { type Cursor, movedTables, type RowChange, removeRows } from './rows.ts';
 
 export type Kind = 'account' | 'connection' | 'driver' | 'copy';
@@ -87,13 +81,14 @@ const steps: Record<Kind, Record<string, Step>> = {
     'rows of deliveries': inRows('deliveries', 'id', removeDeliveries),
     'rows of notifications': inRows('notifications', 'id', removeNotifications),
     tokens: removeTokens,
-    records: (env, deletion) => removeRecords(env, deletion.id, noted(deletion, 'deleted')),
+    records: (env, deletion) => removeRecords(openDatabase(env), deletion.id, noted(deletion, 'deleted')),
     archive: (env, { accountId, id }) => removeArchive(env, { accountId, connectionId: id }),
     exports: removeExports,
     connection: finish,
   },
   driver: {
-    references: (env, deletion) => eraseReferences(env, deletion.id, noted(deletion, 'changed')),
+    references: (env, deletion) =>
+      eraseReferences(openDatabase(env), deletion.id, noted(deletion, 'changed')),
     archive: (env, { accountId, connectionId, id, cursor }) =>
       eraseFromArchive(env, { accountId, connectionId }, id, cursor),
     exports: removeExports,

@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { bucketOf } from '../../fleet/archive/bucket.ts';
 import { config } from '../../platform/config.ts';
-import { change, openDatabase, repeatsRefusals, statement, transaction } from '../../platform/db/database.ts';
+import { change, repeatsRefusals, statement, transaction } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { inTime } from '../../platform/in-time.ts';
 import { deleteNotes, noteTime, selectNotes } from '../../platform/jobs/lease.ts';
 import { described } from '../../platform/log.ts';

@@ -1,11 +1,11 @@
 import {
   change,
   type Database,
-  openDatabase,
   repeatsRefusals,
   statement,
   transaction,
 } from '../../platform/db/database.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { inTime } from '../../platform/in-time.ts';
 import { described, fault } from '../../platform/log.ts';

@@ -18,11 +18,11 @@ import {
   type Change,
   change,
   type Database,
-  openDatabase,
   refuseUnless,
   statement,
   transaction,
 } from '../../platform/db/database.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { forgetTimers } from '../../webhooks/deliveries/receiver/timers.ts';
 import { resumeWebhooks } from '../../webhooks/remove.ts';

@@ -15,8 +15,9 @@ import {
 } from '../../accounts/moving.ts';
 import { nobody } from '../../accounts/owner.ts';
 import { config } from '../../platform/config.ts';
-import { openDatabase, refuseUnless, statement, transaction } from '../../platform/db/database.ts';
+import { refuseUnless, statement, transaction } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import { leaseMs } from '../../platform/jobs/lease.ts';
 import { claimedUntilOf } from '../../webhooks/deliveries/cancel.ts';

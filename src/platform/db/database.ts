@@ -2,18 +2,9 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1';
 import { type Failure, Refusal } from '../errors.ts';
-import { oncePer } from '../once.ts';
 import { d1Reason, isRead, retrying, withRetries } from './retry.ts';
 
 export type Database = DrizzleD1Database & { $client: D1Database };
-
-const opened = oncePer((d1: D1Database): Database => drizzle(retrying(d1)));
-
-/**
- * Opens the database for the service's own work: credentials, deliveries, cron jobs, operators' reports. Work for a
- * caller uses `asCaller` instead. Opened once per isolate: it holds nothing of a request.
- */
-export const openDatabase = ({ DB: d1 }: Pick<Env, 'DB'>): Database => opened(d1);
 
 /** Opens a D1 session for one request. Its reads may run on a replica. */
 export const openSession = (session: D1DatabaseSession): Database => drizzle(retrying(session));

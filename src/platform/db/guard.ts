@@ -4,16 +4,9 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { Refusal } from '../errors.ts';
 import { noteActivity } from '../fair-queue.ts';
 import { may, type Role, roles } from '../roles.ts';
-import {
-  type Database,
-  isReading,
-  jsonList,
-  openDatabase,
-  refuse,
-  statement,
-  transaction,
-} from './database.ts';
+import { type Database, isReading, jsonList, refuse, statement, transaction } from './database.ts';
 import { claimForm, type FormResult, type SentForm } from './sent-forms.ts';
+import { openDatabase } from './system.ts';
 
 /** Who acts in an account, and by what right. Valid only together with the check of `asCaller`. */
 export type Caller = { accountId: string; form?: SentForm } & (

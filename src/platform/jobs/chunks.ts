@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, openDatabase, transaction } from '../db/database.ts';
+import { change, type Database, transaction } from '../db/database.ts';
+import { openDatabase } from '../db/system.ts';
 import { type Budget, inSteps, newBudget } from './budget.ts';
 
 /** How many rows one statement of a job changes at most, so that it delays others little. */

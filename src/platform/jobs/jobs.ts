@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, jsonList, openDatabase, statement, transaction } from '../db/database.ts';
+import { change, type Database, jsonList, statement, transaction } from '../db/database.ts';
+import { openDatabase } from '../db/system.ts';
 import { described, fault } from '../log.ts';
 import { send } from '../queue.ts';
 import { type Budget, isLeft, newBudget, within } from './budget.ts';

@@ -1,14 +1,7 @@
 import { sql } from 'drizzle-orm';
-import {
-  type Change,
-  change,
-  type Database,
-  openDatabase,
-  refuseUnless,
-  statement,
-  transaction,
-} from '../db/database.ts';
+import { type Change, change, type Database, refuseUnless, statement, transaction } from '../db/database.ts';
 import { newId } from '../db/ids.ts';
+import { openDatabase } from '../db/system.ts';
 
 /** Longer than an invocation lives after it has begun its work. */
 export const leaseMs = 45_000;

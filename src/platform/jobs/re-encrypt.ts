@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { config } from '../config.ts';
 import { type Sealed, seal, unseal } from '../crypto.ts';
-import { change, type Database, openDatabase, statement } from '../db/database.ts';
+import { change, type Database, statement } from '../db/database.ts';
+import { openDatabase } from '../db/system.ts';
 import { inSteps, newBudget } from './budget.ts';
 
 /** Every encrypted column by table, and the id that it is bound to. */

@@ -3,7 +3,7 @@ import type { Span } from '../../fleet/trends/read.ts';
 import { quarterMs } from '../../fleet/trends/recount.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { waitInWords } from '../../webhooks/latency.ts';
-import type { levelsOf, ServiceLevel } from '../../webhooks/service-levels.ts';
+import type { levelsOf, ServiceLevel } from '../../webhooks/service-levels/levels.ts';
 import { readOverview } from '../read/overview.ts';
 import { addDays, startOfDay } from '../ui/days.ts';
 import { percent } from '../ui/format.ts';

@@ -15,7 +15,7 @@ import { hourMs } from '../../platform/durations.ts';
 import { isWithdrawn, needsCover } from '../../providers/connect.ts';
 import { isCovered } from '../../webhooks/coverage.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
-import { levelsOf, selectWaits } from '../../webhooks/service-levels.ts';
+import { levelsOf, selectWaits } from '../../webhooks/service-levels/levels.ts';
 import { ailingWebhooks, failedOf, maxCounted } from './attention.ts';
 
 /**

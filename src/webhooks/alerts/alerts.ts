@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { openDatabase, statement } from '../../platform/db/database.ts';
+import { statement } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import type { MailPart } from '../../platform/mail.ts';

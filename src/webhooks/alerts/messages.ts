@@ -1,14 +1,8 @@
 import type { BatchItem } from 'drizzle-orm/batch';
 import { config } from '../../platform/config.ts';
-import {
-  change,
-  type Database,
-  jsonList,
-  openDatabase,
-  statement,
-  transaction,
-} from '../../platform/db/database.ts';
+import { change, type Database, jsonList, statement, transaction } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { fault } from '../../platform/log.ts';
 import type { MailPart } from '../../platform/mail.ts';

@@ -1,8 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { groupKeysOfVehicle } from '../../fleet/lists/group-keys.ts';
 import { config } from '../../platform/config.ts';
-import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { change, type Database, statement, transaction } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { deleteUpTo, pruning } from '../../platform/jobs/chunks.ts';

@@ -3,16 +3,10 @@ import { version } from '../../../package.json';
 import { sendMail } from '../../accounts/mail.ts';
 import { config } from '../../platform/config.ts';
 import { type Sealed, unseal } from '../../platform/crypto.ts';
-import {
-  change,
-  type Database,
-  jsonList,
-  openDatabase,
-  statement,
-  transaction,
-} from '../../platform/db/database.ts';
+import { change, type Database, jsonList, statement, transaction } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { hourMs, minuteMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { fault } from '../../platform/log.ts';

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, openDatabase } from '../../platform/db/database.ts';
+import { change, type Database } from '../../platform/db/database.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { withoutRecipient } from '../notifications/remove.ts';
 import { allWebhooks } from './due.ts';

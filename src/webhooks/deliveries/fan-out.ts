@@ -1,8 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { change, type Database, statement, transaction } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { uuidV7Sql } from '../../platform/db/id-sql.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { largeTransactions } from '../../platform/fair-queue.ts';
 import { send } from '../../platform/queue.ts';
 import {

@@ -1,8 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import { openDatabase, statement, transaction } from '../../platform/db/database.ts';
+import { statement, transaction } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
+import { openDatabase } from '../../platform/db/system.ts';
 import { type Budget, inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { fault } from '../../platform/log.ts';

@@ -5,9 +5,10 @@ import { catalogued, filesPerRow, inArchive, putEntry } from '../../../src/fleet
 import { maxCharacters } from '../../../src/fleet/archive/files.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
-import { change, openDatabase } from '../../../src/platform/db/database.ts';
+import { change } from '../../../src/platform/db/database.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
+import { openDatabase } from '../../../src/platform/db/system.ts';
 import { through } from '../../../src/platform/db/through.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import {

@@ -10,8 +10,9 @@ import {
   noteRecords,
   pruneChanges,
 } from '../../../src/fleet/note-changes.ts';
-import { change, openDatabase, transaction } from '../../../src/platform/db/database.ts';
+import { change, transaction } from '../../../src/platform/db/database.ts';
 import { maxScanned } from '../../../src/platform/db/pages.ts';
+import { openDatabase } from '../../../src/platform/db/system.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { listPage } from '../../support/fleet.ts';
 import { changes, follower, listed, noteOthers } from '../../support/follower.ts';

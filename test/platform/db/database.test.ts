@@ -1,12 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import {
-  type Database,
-  openDatabase,
-  repeatsRefusals,
-  statement,
-  transaction,
-} from '../../../src/platform/db/database.ts';
+import { type Database, repeatsRefusals, statement, transaction } from '../../../src/platform/db/database.ts';
+import { openDatabase } from '../../../src/platform/db/system.ts';
 
 /** A database whose batches fail with D1's words. */
 const failing = (reason: string): Database =>

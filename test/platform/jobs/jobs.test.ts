@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { openDatabase, statement } from '../../../src/platform/db/database.ts';
+import { statement } from '../../../src/platform/db/database.ts';
+import { openDatabase } from '../../../src/platform/db/system.ts';
 import { isLeft, newBudget, within } from '../../../src/platform/jobs/budget.ts';
 import { everyMinute, type Jobs, runJob } from '../../../src/platform/jobs/jobs.ts';
 import { withLease } from '../../../src/platform/jobs/lease.ts';

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { openDatabase, statement } from '../../../platform/db/database.ts';
+import { statement } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { cutScan } from '../../../platform/db/pages.ts';
+import { openDatabase } from '../../../platform/db/system.ts';
 import { isCovered } from '../../coverage.ts';
 import { notificationOf } from '../../notifications/of-delivery.ts';
 import type { DeliveryKey } from '../delivery.ts';

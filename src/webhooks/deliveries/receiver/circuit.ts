@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, openDatabase, statement } from '../../../platform/db/database.ts';
+import { type Database, statement } from '../../../platform/db/database.ts';
+import { openDatabase } from '../../../platform/db/system.ts';
 import {
   type Attempt,
   accidentPauseMs,

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { change, type Database, openDatabase } from '../../../platform/db/database.ts';
+import { change, type Database } from '../../../platform/db/database.ts';
+import { openDatabase } from '../../../platform/db/system.ts';
 import { hourMs } from '../../../platform/durations.ts';
 import { firstDueOf } from '../due.ts';
 import { accidentRetryMs, circuitAfter } from '../policy.ts';

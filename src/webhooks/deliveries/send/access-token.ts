@@ -1,6 +1,6 @@
 import { config } from '../../../platform/config.ts';
 import { type Sealed, seal, unseal } from '../../../platform/crypto.ts';
-import { openDatabase } from '../../../platform/db/database.ts';
+import { openDatabase } from '../../../platform/db/system.ts';
 import { keepToken, openClient } from '../../oauth.ts';
 import { callTimeoutMs, type Outcome } from '../policy.ts';
 import { attempt, type Call, type CallTarget } from './attempt.ts';

@@ -1,4 +1,5 @@
-import { type Database, openDatabase, transaction } from '../../../platform/db/database.ts';
+import { type Database, transaction } from '../../../platform/db/database.ts';
+import { openDatabase } from '../../../platform/db/system.ts';
 import type { AttemptLog, DeliveredLine } from '../../../platform/log.ts';
 import type { ClaimedDelivery, Recorded } from '../delivery.ts';
 import { paceMs, startWindowMs } from '../policy.ts';

@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { openDatabase, transaction } from '../../../../src/platform/db/database.ts';
+import { transaction } from '../../../../src/platform/db/database.ts';
 import { newId } from '../../../../src/platform/db/ids.ts';
+import { openDatabase } from '../../../../src/platform/db/system.ts';
 import { hourMs } from '../../../../src/platform/durations.ts';
 import {
   type BrowseQuery,

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { openDatabase, transaction } from '../../../../src/platform/db/database.ts';
+import { transaction } from '../../../../src/platform/db/database.ts';
+import { openDatabase } from '../../../../src/platform/db/system.ts';
 import { reEncrypt } from '../../../../src/platform/jobs/re-encrypt.ts';
 import { handle } from '../../../../src/webhooks/deliveries/consumer.ts';
 import { leaseMs, startWindowMs } from '../../../../src/webhooks/deliveries/policy.ts';

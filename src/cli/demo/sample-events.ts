@@ -1,7 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { request } from '../operate/client.ts';
+import { insist, request } from '../operate/client.ts';
 import type { DemoAccount } from './account.ts';
 import { type DemoProvider, incidents, pick, somewhere } from './provider.ts';
+
+/** Enough for the minutes in which an account that moves to another cell refuses writes. */
+const maxTries = 30;
 
 /**
  * Sends a sample fleet, then an event every few seconds and, early on, an accident with its three levels. Every other
@@ -19,8 +22,10 @@ export async function sendSampleEvents(
     'x-api-key': demo.connections[0]?.ingestKey ?? '',
     'content-type': 'application/json',
   };
-  const send = (...records: object[]) =>
-    request(`${baseUrl}/ingest`, { method: 'POST', headers, body: JSON.stringify({ records }) });
+  const send = (...records: object[]) => {
+    const call = { method: 'POST', headers, body: JSON.stringify({ records }) };
+    return insist(maxTries, () => request(`${baseUrl}/ingest`, call));
+  };
   const vehicles = [1, 2, 3, 4, 5].map((number) => ({
     kind: 'vehicle',
     sourceId: `demo-${number}`,

@@ -54,7 +54,12 @@ export const operatorDocument = (): Json =>
         description:
           'An ingest key. It can be used to ingest records for one connection, and for nothing else.',
       },
-      OperatorKey: { type: 'http', scheme: 'bearer', description: "The service's OPERATOR_KEY." },
+      OperatorKey: {
+        type: 'http',
+        scheme: 'bearer',
+        description:
+          "The service's OPERATOR_KEY. Behind a router it is the cell's, whose name the header `Fleet-Cell` has.",
+      },
     },
     tooLarge: ['Request body is larger than 1024 KiB', 'Request body is larger than 64 KiB'],
   });

@@ -1,7 +1,7 @@
 // Draws the map of each element with `data-map`, once it comes into view. Its list of places stays for screen readers,
 // and is what is seen without this script, or where the browser cannot draw a map.
 import { boxAround } from './clusters.js';
-import { followTheme, outlines, wantsCounties, wayLayers, waySources } from './outlines.js';
+import { outlines, wantsCounties, wayLayers, waySources } from './outlines.js';
 import { pinsOn } from './pins.js';
 
 /** Nothing is hidden by the buttons at the right. */
@@ -85,7 +85,7 @@ function showOutlines(map, token, way, failed) {
     detailed = true;
     show();
   });
-  followTheme(show);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show);
   map.once('error', failed);
   map.once('load', () => map.off('error', failed));
   show();

@@ -46,12 +46,6 @@ export function wantsCounties(map) {
   return within && map.getZoom() >= countyZoom;
 }
 
-/** Calls back when design tokens change their values: another theme was chosen, or it got dark. */
-export function followTheme(callback) {
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', callback);
-  new MutationObserver(callback).observe(document.documentElement, { attributeFilter: ['data-theme'] });
-}
-
 /** Where the way is kept: straight lines between the places that are known, in degrees. */
 export const waySources = (line) => ({
   way: {

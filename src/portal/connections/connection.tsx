@@ -1,6 +1,6 @@
 import { withCell } from '../../accounts/secrets.ts';
 import { connectionRecords, maxCounted, type RecordCount } from '../../fleet/connection-activity.ts';
-import { eventsLookedAt, unmappedWords } from '../../fleet/unmapped-words.ts';
+import { eventsLookedAt, unmappedWords, type WordCount } from '../../fleet/unmapped-words.ts';
 import { config } from '../../platform/config.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
@@ -8,7 +8,7 @@ import { capital, counted } from '../../platform/text.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { type FeedStatus, type PullStatus, pullStatus } from '../../providers/status.ts';
 import { refusalsKept } from '../../providers/store.ts';
-import { findCovered } from '../../webhooks/coverage.ts';
+import { type CoveredConnection, findCovered } from '../../webhooks/coverage.ts';
 import { newsMs } from '../../webhooks/notifications/types.ts';
 import { LinkButton, MoreActions, PostButton, Submit } from '../ui/buttons.tsx';
 import { ExternalIdPanel } from '../ui/external-id.tsx';
@@ -98,34 +98,7 @@ export async function showConnection(c: Context) {
           columns={recordColumns}
           items={records}
         />
-        <Panel id="facts" title="Details" body live>
-          <Facts
-            facts={[
-              ['Provider', <code>{connection.provider}</code>],
-              ['Organization', pull?.organisation],
-              [
-                'Last pulled',
-                pull && (pull.lastPulledAt === null ? 'Not yet' : <Ago at={pull.lastPulledAt} />),
-              ],
-              ['Next pull', pull?.nextAt && (pull.nextAt <= Date.now() ? 'Now' : <Time at={pull.nextAt} />)],
-              ['API', pull && <code>{new URL(pull.baseUrl).host}</code>],
-              ['Name in deliveries', connection.tsp],
-              ['Held back', connection.heldBackAt && <HeldBack {...connection} at={connection.heldBackAt} />],
-              ['External ID', connection.externalId],
-              [
-                'Accidents',
-                connection.notifiesNobody && (
-                  <Form to={`${path}/warning`}>
-                    <p>No warning if nobody is notified</p>
-                    <Submit name="Warn again" does="warn" weight="plain" small />
-                  </Form>
-                ),
-              ],
-              ['Connection ID', <code>{connection.id}</code>],
-              ['Added', <Time at={connection.createdAt} />],
-            ]}
-          />
-        </Panel>
+        <Details connection={connection} pull={pull} />
       </div>
       <ExternalIdPanel
         to={`${path}/external-id`}
@@ -139,45 +112,61 @@ export async function showConnection(c: Context) {
           pull={pull}
         />
       )}
-      {unmapped.length > 0 && (
-        <TablePanel
-          id="unmapped"
-          title="Unmapped incident labels"
-          live
-          foot={`The ${maxWords} most frequent of the last ${eventsLookedAt.toLocaleString('en')} events. Events with only such labels have the type Other. The team that runs this service can map them.`}
-          labels
-          columns={[
-            { head: 'Label', look: 'card-title', cell: ({ word }) => <code class="break-all">{word}</code> },
-            { head: 'Events', cell: ({ count }) => count.toLocaleString('en') },
-          ]}
-          items={unmapped.slice(0, maxWords)}
-        />
-      )}
-      {pull && pull.refusals.length > 0 && (
-        <TablePanel
-          id="refused"
-          title="Refused records"
-          live
-          foot={`The last ${refusalsKept} are kept. A corrected record is accepted when it is resent.`}
-          labels
-          columns={problemColumns}
-          items={pull.refusals}
-        />
-      )}
-      {pull && pull.warnings.length > 0 && (
-        <TablePanel
-          id="warnings"
-          title="Accepted with warnings"
-          live
-          foot={`The last ${refusalsKept} are kept. These records lack what could not be used.`}
-          labels
-          columns={problemColumns}
-          items={pull.warnings}
-        />
-      )}
+      <TablePanel
+        id="unmapped"
+        title="Unmapped incident labels"
+        live
+        foot={`The ${maxWords} most frequent of the last ${eventsLookedAt.toLocaleString('en')} events. Events with only such labels have the type Other. The team that runs this service can map them.`}
+        labels
+        columns={unmappedColumns}
+        items={unmapped.slice(0, maxWords)}
+      />
+      <Problems
+        id="refused"
+        title="Refused records"
+        foot="A corrected record is accepted when it is resent."
+        items={pull?.refusals}
+      />
+      <Problems
+        id="warnings"
+        title="Accepted with warnings"
+        foot="These records lack what could not be used."
+        items={pull?.warnings}
+      />
     </>,
   );
 }
+
+const Details = (props: { connection: CoveredConnection; pull: PullStatus | undefined }) => {
+  const { connection, pull } = props;
+  return (
+    <Panel id="facts" title="Details" body live>
+      <Facts
+        facts={[
+          ['Provider', <code>{connection.provider}</code>],
+          ['Organization', pull?.organisation],
+          ['Last pulled', pull && (pull.lastPulledAt === null ? 'Not yet' : <Ago at={pull.lastPulledAt} />)],
+          ['Next pull', pull?.nextAt && (pull.nextAt <= Date.now() ? 'Now' : <Time at={pull.nextAt} />)],
+          ['API', pull && <code>{new URL(pull.baseUrl).host}</code>],
+          ['Name in deliveries', connection.tsp],
+          ['Held back', connection.heldBackAt && <HeldBack {...connection} at={connection.heldBackAt} />],
+          ['External ID', connection.externalId],
+          [
+            'Accidents',
+            connection.notifiesNobody && (
+              <Form to={`${pathOf(connection)}/warning`}>
+                <p>No warning if nobody is notified</p>
+                <Submit name="Warn again" does="warn" weight="plain" small />
+              </Form>
+            ),
+          ],
+          ['Connection ID', <code>{connection.id}</code>],
+          ['Added', <Time at={connection.createdAt} />],
+        ]}
+      />
+    </Panel>
+  );
+};
 
 /** How many safety events were stored without notifying anybody, because they came in late. */
 const HeldBack = ({ heldBack, at }: { heldBack: number; at: number }) => (
@@ -255,8 +244,21 @@ const recordColumns: Column<RecordCount>[] = [
   },
 ];
 
+const unmappedColumns: Column<WordCount>[] = [
+  { head: 'Label', look: 'card-title', cell: ({ word }) => <code class="break-all">{word}</code> },
+  { head: 'Events', cell: ({ count }) => count.toLocaleString('en') },
+];
+
+type Problem = PullStatus['refusals'][number];
+
 /** The provider's records, and what was wrong with each. */
-const problemColumns: Column<PullStatus['refusals'][number]>[] = [
+const Problems = (props: { id: string; title: string; foot: string; items: Problem[] | undefined }) => {
+  const { foot, items = [], ...head } = props;
+  const kept = `The last ${refusalsKept} are kept. ${foot}`;
+  return <TablePanel {...head} foot={kept} live labels columns={problemColumns} items={items} />;
+};
+
+const problemColumns: Column<Problem>[] = [
   {
     head: 'Record',
     look: 'card-title',

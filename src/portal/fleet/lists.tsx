@@ -120,7 +120,6 @@ async function pathOfId(c: Context, id: string): Promise<string | undefined> {
 function Results<K extends Kind>(props: { kind: K; items: NamedItem<K>[]; q: string }) {
   const { kind, items, q } = props;
   const many = `${kind}s`;
-  if (items.length === 0) return null;
   return (
     <TablePanel
       id={many}

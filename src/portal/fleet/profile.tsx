@@ -91,15 +91,13 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
     },
     <div class="cols cols-3-2">
       <div class="stack">
-        {accidents.length > 0 && (
-          <TablePanel
-            id="accidents"
-            title="Latest accidents"
-            side={<a href={`/portal/accidents?${of}=${id}`}>All accidents</a>}
-            columns={narrowAccidentColumns}
-            items={accidents}
-          />
-        )}
+        <TablePanel
+          id="accidents"
+          title="Latest accidents"
+          side={<a href={`/portal/accidents?${of}=${id}`}>All accidents</a>}
+          columns={narrowAccidentColumns}
+          items={accidents}
+        />
         <PerDay history={history} />
         <TablePanel
           id="events"

@@ -46,15 +46,19 @@ type TableProps<T> = {
   empty?: Child;
 };
 
-/** A panel with a table, which has its title as caption; children stand below. */
+/**
+ * A panel with a table, which has its title as caption; children stand below. Without items and without `empty` there
+ * is none.
+ */
 export const TablePanel = <T,>(
   props: Parameters<typeof Panel>[0] & Omit<TableProps<T>, 'caption'> & { caption?: string },
-) => (
-  <Panel {...props}>
-    <Table caption={props.title} {...props} />
-    {props.children}
-  </Panel>
-);
+) =>
+  props.items?.length === 0 && !props.empty ? null : (
+    <Panel {...props}>
+      <Table caption={props.title} {...props} />
+      {props.children}
+    </Panel>
+  );
 
 /**
  * A table with a row for each item; rows become cards on a phone; optionally in groups with headings. With `labels`,

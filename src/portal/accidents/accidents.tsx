@@ -9,12 +9,12 @@ import {
   addressOf,
   allTypedIn,
   browse,
-  browsedFile,
   DayFields,
   FleetFields,
   type Search,
   setAmong,
 } from '../ui/browse.tsx';
+import { browsedFile } from '../ui/browsed-file.ts';
 import { rangeOfDays } from '../ui/days.ts';
 import { Select } from '../ui/forms.tsx';
 import { timeZoneOf } from '../ui/layout.tsx';

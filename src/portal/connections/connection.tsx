@@ -4,24 +4,24 @@ import { eventsLookedAt, unmappedWords, type WordCount } from '../../fleet/unmap
 import { config } from '../../platform/config.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { capital, counted } from '../../platform/text.ts';
+import { capital, cappedCount, counted } from '../../platform/text.ts';
 import { connectorOf } from '../../providers/registry.ts';
-import { type FeedStatus, type PullStatus, pullStatus } from '../../providers/status.ts';
+import { type PullStatus, pullStatus } from '../../providers/status.ts';
 import { refusalsKept } from '../../providers/store.ts';
 import { type CoveredConnection, findCovered } from '../../webhooks/coverage.ts';
 import { newsMs } from '../../webhooks/notifications/types.ts';
 import { LinkButton, MoreActions, PostButton, Submit } from '../ui/buttons.tsx';
 import { ExternalIdPanel } from '../ui/external-id.tsx';
-import { cappedCount, percent } from '../ui/format.ts';
 import { Field, Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Copyable, Facts, Live, Note, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { type Column, naming, TablePanel } from '../ui/table.tsx';
-import { Ago, spanInWords, Time } from '../ui/time.tsx';
+import { Ago, Time } from '../ui/time.tsx';
 import { above, nameOf, pathOf } from './connections.tsx';
-import { credentialLabel, feedWords, Health, healthOf, NobodyNotified } from './health.tsx';
+import { Feeds } from './feeds.tsx';
+import { credentialLabel, Health, healthOf, NobodyNotified } from './health.tsx';
 
 /** How many of the most frequent labels are shown. */
 const maxWords = 50;
@@ -76,17 +76,7 @@ export async function showConnection(c: Context) {
           <NobodyNotified ends={`${path}/warning`} />
         )}
       </Live>
-      {pull && (
-        <TablePanel
-          id="feeds"
-          title="Data pulled"
-          live
-          foot="History loads newest first. Only events since the connection was added notify your webhooks."
-          stacked
-          columns={feedColumns(pull)}
-          items={pull.feeds}
-        />
-      )}
+      {pull && <Feeds pull={pull} />}
       <div class="cols cols-3-2">
         <TablePanel
           id="records"
@@ -188,49 +178,6 @@ const Steering = ({ path, state }: { path: string; state: PullStatus['state'] })
       <PostButton to={`${path}/pull`} name="Pull now" icon="refresh-cw" />
       <PostButton to={`${path}/pause`} name="Pause" icon="pause" />
     </>
-  );
-};
-
-const feedColumns = (pull: PullStatus): Column<FeedStatus>[] => [
-  naming('Records', ({ feed }) => feedWords[feed]),
-  { head: 'State', look: 'card-wide', cell: (feed) => <FeedState feed={feed} state={pull.state} /> },
-  { head: 'History', cell: (feed) => <History feed={feed} pull={pull} /> },
-];
-
-const FeedState = ({ feed: { problem }, state }: { feed: FeedStatus; state: PullStatus['state'] }) => {
-  if (state !== 'pulling') return <State mood="quiet">Stopped</State>;
-  if (!problem) return <State mood="ok">Working</State>;
-  return (
-    <>
-      <State mood={problem.isFailing ? 'bad' : 'warn'}>{problem.isFailing ? 'Failing' : 'Retrying'}</State>
-      <p class="sub mt-1 max-w-md wrap-anywhere">{problem.advice}</p>
-      <p class="sub">
-        Since <Time at={problem.since} />. Next try at <Time at={problem.nextAt} />.
-      </p>
-    </>
-  );
-};
-
-const History = ({ feed: { history }, pull }: { feed: FeedStatus; pull: PullStatus }) => {
-  if (!history) return <span class="sub">None: the provider only has the current state.</span>;
-  if (pull.historyDays === 0) return <span class="sub">None requested.</span>;
-  const { share, records, recordsPerMinute, endsAt } = history;
-  const many = counted(records, 'record', 'records');
-  if (share >= 1) return `All ${pull.historyDays} days, ${many}`;
-  const rate = recordsPerMinute !== null && `${recordsPerMinute.toLocaleString('en')} a minute`;
-  const left =
-    endsAt !== null &&
-    pull.state === 'pulling' &&
-    `about ${spanInWords(Math.max(1000, endsAt - Date.now()))} left`;
-  return (
-    <span class="block min-w-40">
-      {percent(share)} of {pull.historyDays} days
-      <svg class="progress-line my-1" aria-hidden="true">
-        <rect class="fill-rest" width="100%" height="6" rx="3" />
-        <rect class="fill-main" width={percent(share)} height="6" rx="3" />
-      </svg>
-      <span class="sub">{[many, rate, left].filter(Boolean).join(', ')}</span>
-    </span>
   );
 };
 

@@ -6,12 +6,11 @@ import {
 import { type Connection, findConnection, sliceConnections } from '../../fleet/connections.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
-import { counted } from '../../platform/text.ts';
+import { cappedCount, counted } from '../../platform/text.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { type PullSummary, pullSummaries, pullSummary } from '../../providers/status.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
-import { cappedCount } from '../ui/format.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';

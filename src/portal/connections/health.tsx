@@ -1,12 +1,11 @@
 import type { Connection } from '../../fleet/connections.ts';
-import { capital } from '../../platform/text.ts';
+import { capital, percent } from '../../platform/text.ts';
 import type { FeedName } from '../../providers/connector.ts';
 import { adviceFor } from '../../providers/problem.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import type { PullSummary } from '../../providers/status.ts';
 import { uncovered } from '../../webhooks/coverage.ts';
 import { PostButton } from '../ui/buttons.tsx';
-import { percent } from '../ui/format.ts';
 import type { IconName } from '../ui/icon-names.ts';
 import { Note } from '../ui/parts.tsx';
 import { type Mood, State } from '../ui/states.tsx';

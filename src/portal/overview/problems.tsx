@@ -1,11 +1,11 @@
 import type { Child } from 'hono/jsx';
+import { listed } from '../../platform/text.ts';
 import { failureDescription } from '../../webhooks/alerts/words.ts';
 import { whyUncovered } from '../../webhooks/coverage.ts';
 import { givenHealth } from '../connections/health.tsx';
 import { maxCounted } from '../read/attention.ts';
 import type { ConnectionProblem, Uncovered, WebhookProblem } from '../read/overview.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { listed } from '../ui/format.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Panel } from '../ui/parts.tsx';
 import type { Mood } from '../ui/states.tsx';

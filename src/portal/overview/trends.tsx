@@ -1,8 +1,7 @@
 import type { Affected as AffectedItem, DayCount, Span, TypeCount } from '../../fleet/trends/read.ts';
-import { capital } from '../../platform/text.ts';
+import { capital, percent } from '../../platform/text.ts';
 import { RiskChart } from '../ui/chart.tsx';
 import { addDays } from '../ui/days.ts';
-import { percent } from '../ui/format.ts';
 import { Empty, Panel, Segment } from '../ui/parts.tsx';
 import { TablePanel } from '../ui/table.tsx';
 import { shortDate } from '../ui/time.tsx';

@@ -1,17 +1,15 @@
 import type { Child } from 'hono/jsx';
-import { listConnections } from '../../fleet/connections.ts';
-import { csvHead, csvLines, flatColumns } from '../../fleet/lists/csv.ts';
 import type { Columns } from '../../fleet/lists/field.ts';
 import { type NamedList, type NamedOf, readNamed } from '../../fleet/named-lists.ts';
 import type { Match, Matched } from '../../fleet/search.ts';
 import type { ListRequest } from '../../fleet/service.ts';
 import type { FieldError } from '../../platform/errors.ts';
-import { type Context, seeOther } from '../../platform/http/context.ts';
+import type { Context } from '../../platform/http/context.ts';
 import { counted } from '../../platform/text.ts';
 import { LinkButton, Submit } from './buttons.tsx';
 import { Field } from './forms.tsx';
 import { Icon } from './icons.tsx';
-import { page, timeZoneOf } from './layout.tsx';
+import { page } from './layout.tsx';
 import { Chip, Empty } from './parts.tsx';
 import { FilledForm, filledIn } from './submit.ts';
 import { Pager } from './table.tsx';
@@ -25,7 +23,7 @@ export type Browsed<T> = {
 };
 
 /** The name of a list's CSV file, its columns, and what takes the place of an item's values that people cannot read. */
-type CsvFile<T> = {
+export type CsvFile<T> = {
   name: string;
   columns: Columns;
   inWords?: (item: T, time: (at: string) => string) => object;
@@ -162,93 +160,6 @@ export async function browse<T extends object>(
     isValid ? undefined : 'invalid',
   );
 }
-
-export const maxCsvRecords = 100_000;
-
-/** With strict filters pages are short: D1 allows 1,000 queries per request, up to four for each page. */
-const maxCsvPages = 240;
-
-const csvRecordsPerPage = 500;
-
-/** The last line of an incomplete file. */
-const cutShort = 'There are more. Choose a shorter period to get the rest.\r\n';
-
-/**
- * The same records as a CSV file that is streamed page by page, no faster than the browser reads it; or the page, if a
- * filter is invalid. The session is checked with each page; if it ends, the download fails.
- */
-export function browsedFile<T extends object>(
-  c: Context,
-  { path, list, file }: Browsed<T> & { file: CsvFile<T> },
-  { asked: { from, to }, kept, problems, request }: Search,
-) {
-  if (problems.length > 0) return seeOther(c, addressOf(path, kept));
-  const name = [file.name, from, to && to !== from && `to-${to}`].filter(Boolean).join('-');
-  c.header('Content-Type', 'text/csv; charset=utf-8; header=present');
-  c.header('Content-Disposition', `attachment; filename="${name}.csv"`);
-  const lines = linesOf(c, list, file, request);
-  const encoder = new TextEncoder();
-  const pull = async (to: ReadableStreamDefaultController<Uint8Array>) => {
-    const { value, done } = await lines.next();
-    return done ? to.close() : to.enqueue(encoder.encode(value));
-  };
-  return c.body(new ReadableStream({ pull }));
-}
-
-/** Without it Excel takes UTF-8 for the encoding of the computer. */
-const byteOrderMark = '\ufeff';
-
-/**
- * The lines of the file, with times in the reader's zone and names of drivers, vehicles and connections. Without a
- * request, when nothing can match, there is only the first.
- */
-async function* linesOf<T extends object>(
-  c: Context,
-  list: NamedList<T>,
-  { columns: listed, inWords }: CsvFile<T>,
-  request: ListRequest | undefined,
-): AsyncGenerator<string> {
-  const zone = timeZoneOf(c);
-  const columns = flatColumns(withNames(list, listed));
-  const heads = columns.map(({ name, holds }) => ({
-    holds,
-    name: holds === 'time' ? `${name} (${zone})` : name,
-  }));
-  yield byteOrderMark + csvHead(heads);
-  if (!request) return;
-  // The Swedish format is one that spreadsheets read: 2026-11-20 14:00:02.
-  const local = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
-  const time = (at: string) => local.format(Date.parse(at));
-  const known = await listConnections(c.env, c.get('caller'));
-  const connections = new Map(known.map(({ id, name, tsp }) => [id, name ?? tsp]));
-  const named = (item: NamedOf<T>) => ({
-    ...item,
-    connectionName: connections.get(String((item as { connectionId?: unknown }).connectionId)), // each has one
-    ...inWords?.(item, time),
-  });
-  let left = maxCsvRecords;
-  let cursor: string | undefined;
-  for (let page = 0; page < maxCsvPages && left > 0; page++) {
-    const limit = [String(Math.min(csvRecordsPerPage, left))];
-    const query = { ...request.query, limit, ...(cursor && { cursor: [cursor] }) };
-    const { items, next } = await readNamed(c.env, c.get('caller'), list, { ...request, query });
-    yield csvLines(columns, items.map(named), time);
-    if (!next) return;
-    cursor = next;
-    left -= items.length;
-  }
-  yield cutShort;
-}
-
-/** The columns of a list with the name of each driver, vehicle and connection beside its id. */
-const withNames = <T,>({ names }: NamedList<T>, columns: Columns): Columns =>
-  Object.fromEntries(
-    Object.entries(columns).flatMap(([key, column]) => {
-      const name = [...names, 'connection'].find((one) => key === `${one}Id`);
-      const named: Columns = name ? { [`${name}Name`]: { holds: 'text', nullable: true } } : {};
-      return Object.entries({ [key]: column, ...named });
-    }),
-  );
 
 /** What was typed; for the id of a link, its name. */
 export const nameOr = (text = '', matches: Match[] | undefined): string =>

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { compact, percent } from './format.ts';
+import { compact, percent } from '../../platform/text.ts';
 import { Table } from './table.tsx';
 
 /** A series of a chart: its name, and its look by class. Those that `fill` are stacked, a `trace` is a line. */

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { duration } from '../../platform/text.ts';
+import { cappedCount, duration } from '../../platform/text.ts';
 import { briefly } from '../../webhooks/alerts/words.ts';
 import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
 import {
@@ -11,7 +11,6 @@ import {
 } from '../../webhooks/deliveries/read/activity.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
-import { cappedCount } from '../ui/format.ts';
 import { Find } from '../ui/forms.tsx';
 import { Empty, Panel, Segment } from '../ui/parts.tsx';
 import { type Pause, Risk, Status } from '../ui/states.tsx';

@@ -1,6 +1,6 @@
 import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { capital } from '../../platform/text.ts';
+import { capital, cappedCount, listed, percent } from '../../platform/text.ts';
 import { failureDescription } from '../../webhooks/alerts/words.ts';
 import {
   circuitAfter,
@@ -23,7 +23,6 @@ import type { OAuth } from '../../webhooks/oauth.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
 import { Allowed, WebhookUrl } from '../ui/allowed.tsx';
 import { LinkButton, MoreActions, PostButton } from '../ui/buttons.tsx';
-import { cappedCount, listed, percent } from '../ui/format.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Facts, Figures, Note, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';

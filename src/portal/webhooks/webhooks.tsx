@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { Context } from '../../platform/http/context.ts';
 import { requestedSlice } from '../../platform/http/slices.ts';
-import { counted, duration } from '../../platform/text.ts';
+import { cappedCount, counted, duration, percent } from '../../platform/text.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
 import {
   listActivity,
@@ -14,7 +14,6 @@ import { percentile } from '../../webhooks/latency.ts';
 import { WebhookUrl } from '../ui/allowed.tsx';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
-import { cappedCount, percent } from '../ui/format.ts';
 import type { IconName } from '../ui/icon-names.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty } from '../ui/parts.tsx';

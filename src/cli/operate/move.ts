@@ -14,7 +14,7 @@ export const moveAccountCommand = (): Command =>
     .argument('<id>', 'id of the account')
     .option('--to <cell>', 'name of the cell where it goes')
     .option('--cancel', 'cancel the move, as long as the account does not live there')
-    .addHelpText('after', '\nIf this is interrupted, run it again: it goes on.')
+    .addHelpText('after', '\nIf this is interrupted, run it again: it continues.')
     .action(async (id, { to: given, cancel = false }, command) => {
       if (cancel === (given !== undefined)) throw new ApiError('Give either --to CELL or --cancel');
       const operator = operatorFor(command);

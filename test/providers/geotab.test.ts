@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { maxReplyBytes } from '../../src/providers/call.ts';
 import { nextTry } from '../../src/providers/geotab/exceptions.ts';
 import { distanceOf, reference, timeAt, vinOf } from '../../src/providers/geotab/records.ts';
 import { aheadBy, providerStory, pullAll, pullColumn, pullRun } from '../support/provider.ts';
@@ -513,6 +514,19 @@ describe('what goes wrong', () => {
     happens(vans[0], 'RuleHarshBrakingId');
     await pullAll(id);
     expect(await latitudes(id)).toEqual([undefined]);
+  });
+
+  it.each([
+    ['more than is read of any reply', () => new Response('{}'.padEnd(maxReplyBytes + 1))],
+    ['what is no JSON', () => new Response('<html>')],
+    ['only some of the results', () => Response.json({ result: [] })],
+  ])('events do not wait for a look-up that returns %s', async (_, reply) => {
+    fault = ({ method }) => (method === 'ExecuteMultiCall' ? reply() : undefined);
+    const id = await connectOnly();
+    happens(vans[0], 'RuleHarshBrakingId');
+    await pullAll(id);
+    expect(await latitudes(id)).toEqual([undefined]);
+    expect(await problemOf(id)).toBeUndefined();
   });
 });
 

@@ -1,6 +1,7 @@
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import type { Feed, Json, Page, ProviderRecord, Window } from '../connector.ts';
 import { openDays } from '../crash.ts';
+import { Problem } from '../problem.ts';
 import { at, field, fitting, iso, listAt, msOf, place } from '../read.ts';
 import {
   accidentRecords,
@@ -19,7 +20,7 @@ import {
   vehicleRecord,
   vinOf,
 } from './records.ts';
-import { type Api, feed, GeotabError, rpcAll } from './rpc.ts';
+import { type Api, feed, rpcAll } from './rpc.ts';
 import { currentRules, type Rules } from './rules.ts';
 
 /** Small, because each exception needs a look-up of its place. */
@@ -193,14 +194,14 @@ async function lookUp(api: Api, seen: Seen[], now: number) {
   };
 }
 
-/** The lists that these calls of `Get` find, by groups of calls; none if Geotab refuses them. */
+/** The lists that these calls of `Get` find, by groups of calls; none if Geotab refuses them, or they cannot be read. */
 async function getAll(api: Api, wanted: object[][]): Promise<unknown[][][]> {
   const calls = wanted.flat().map((params) => ({ method: 'Get', params }));
   try {
     const lists = (await rpcAll(api, calls)).map((list) => listAt(list));
     return wanted.map(({ length }) => lists.splice(0, length));
   } catch (error) {
-    if (error instanceof GeotabError && error.kind === 'unexpected') return [];
+    if (error instanceof Problem && error.kind === 'unexpected') return [];
     throw error;
   }
 }

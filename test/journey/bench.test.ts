@@ -9,7 +9,7 @@ type Table = { benchmark: string; rows: Record<string, string | number | boolean
 /** Each once, at its smallest, as a person would run it; how fast it was says nothing here. */
 it('benchmarks find nothing lost, no delivery called twice, few rows, and the bundle as small as it is', async () => {
   const program = join(root, 'src/cli/bench.ts');
-  const names = ['requests', 'ingest', 'deliveries', 'startup', 'receivers', 'neighbours'];
+  const names = ['requests', 'ingest', 'deliveries', 'startup', 'receivers', 'neighbours', 'router'];
   const { stdout } = await promisify(execFile)(process.execPath, [program, '--small', '--json', ...names]);
   const tables = stdout
     .trim()
@@ -18,8 +18,8 @@ it('benchmarks find nothing lost, no delivery called twice, few rows, and the bu
   const rowsOf = (name: string, table = 0) =>
     tables.filter(({ benchmark }) => benchmark === name)[table]?.rows ?? [];
 
-  const compared = ['requests', 'ingest', 'deliveries'].flatMap((name) => rowsOf(name));
-  expect(compared).toHaveLength(10);
+  const compared = ['requests', 'ingest', 'deliveries', 'router'].flatMap((name) => rowsOf(name));
+  expect(compared).toHaveLength(12);
   for (const { ratio } of compared) expect(Number.parseFloat(String(ratio))).not.toBeNaN();
   expect(rowsOf('startup')[1]).toMatchObject({ met: true }); // the size of the bundle
 

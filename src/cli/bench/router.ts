@@ -7,7 +7,7 @@ import { compare } from './table.ts';
 export const router: Benchmark = {
   about: 'a list through a router in front of two cells, beside the service without one',
   run: async ({ small, stack: start }) => {
-    const { rounds, amount } = small ? { rounds: 0, amount: 50 } : { rounds: 7, amount: 1500 };
+    const { rounds, amount } = small ? { rounds: 0, amount: 50 } : { rounds: 5, amount: 1000 };
     const without = await start();
     const routed = await start({ cells: [mainCell, 'eu'] });
     const runs = { bare: await listOf(without), service: await listOf({ ...routed, cell: mainCell }) };
@@ -24,7 +24,7 @@ export const router: Benchmark = {
         title: 'The service (bare) and the same behind a router, alternately; medians (lowest–highest)',
         rows: [
           await measure('GET /vehicles?limit=50'),
-          await without.quietly(() => routed.quietly(() => measure('  without the local log'))),
+          await without.quietly(() => routed.quietly(() => measure('  without the cells’ local log'))),
         ],
       },
     ];

@@ -16,7 +16,7 @@ function inFront(cells: { [name: string]: Cell }) {
     const fetch = async (request: Request) => {
       const { pathname, search } = new URL(request.url);
       const { method, headers } = request;
-      called.push({ cell, method, path: pathname + search, headers, body: await request.clone().text() });
+      called.push({ cell, method, path: pathname + search, headers, body: await request.text() });
       const response = await reply(request);
       if (!response) throw new Error('The script was not found');
       return response;
@@ -149,13 +149,15 @@ it('a session that ends by its form in a cell where it has moved is signed out t
   expect(asked()).toEqual(['main', 'eu']);
 });
 
-it.each<[string, Cell]>([
+it.each<[string, Cell, timesOut?: true]>([
   ['fails', () => undefined],
   ['is not there', () => new Response('error code: 1101', { status: 500 })],
-  ['does not respond in time', () => new Promise(() => {})],
-])('a cell that %s is 503 with Retry-After, for those in it alone', async (_, eu) => {
+  ['does not respond in time', () => new Promise(() => {}), true],
+])('a cell that %s is 503 with Retry-After, for those in it alone', async (_, eu, timesOut) => {
   const { lines } = listenToLog();
-  const wait = vi.spyOn(scheduler, 'wait').mockResolvedValue();
+  const wait = vi
+    .spyOn(scheduler, 'wait')
+    .mockReturnValue(timesOut ? Promise.resolve() : new Promise(() => {}));
   const { ask } = inFront({ main: async () => says(200), eu });
   const response = await ask('/webhooks', { headers: await tokenOf('eu') });
   expect(response.headers.get('retry-after')).toBe('10');

@@ -100,14 +100,14 @@ describe('moving an account', () => {
           'select status from accounts where id = ?1',
           us.accountId,
         );
-        const home = status === 'moved' ? 'eu' : 'main';
+        const place = status === 'moved' ? 'eu' : 'main';
         const sourceId = `late-${sent++}`;
-        const written = await as(us.connection.ingestKey, {}, cell(home)).send(
+        const written = await as(us.connection.ingestKey, {}, cell(place)).send(
           vehicle({ sourceId, name: sourceId }),
         );
         if (written.status === 200) accepted.push(sourceId);
         else expect([written.status, written.headers.get('retry-after')]).toEqual([503, '10']);
-        await read(us, home);
+        await read(us, place);
       }
       const after = await allRows('eu', us.accountId);
       const written = { vehicles: [], names: [], changes: [], tokens: [], moves: [] }; // by what came in meanwhile

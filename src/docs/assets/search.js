@@ -2,7 +2,7 @@
 const box = document.querySelector('.docs-search');
 const most = 12;
 
-const field = Object.assign(document.createElement('label'), { className: 'docs-field' });
+const field = Object.assign(document.createElement('label'), { className: 'search-field' });
 const input = Object.assign(document.createElement('input'), {
   type: 'search',
   placeholder: 'Search',

@@ -40,7 +40,7 @@ const tryOut = '\n<script src="/docs/try.js" type="module"></script>';
 const header = ({ path }: Guide): string => `<header class="docs-head">
 <a class="brand" href="/docs">${mark}<span>Fleet Data Service<small>Documentation</small></span></a>
 <search class="docs-search">
-<div class="docs-field">${icon('search')}<noscript>Search needs JavaScript</noscript></div>
+<div class="search-field">${icon('search')}<noscript>Search needs JavaScript</noscript></div>
 </search>
 <nav class="docs-links" aria-label="Main">
 <ul>

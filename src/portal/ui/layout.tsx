@@ -185,7 +185,7 @@ const App = (props: { session: Session; path: string; narrow: boolean; children:
       <nav class="nav" id="nav" popover="auto" aria-label="Main">
         <Brand name={session.account} />
         <search>
-          <form class="nav-search" method="get" action="/portal/search">
+          <form class="search-field" method="get" action="/portal/search">
             <label class="sr-only" for="find-any">
               Search vehicles, drivers and events
             </label>

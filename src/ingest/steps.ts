@@ -7,7 +7,7 @@ import { noteWritten, type Written } from '../fleet/note-changes.ts';
 import { type Database, statement } from '../platform/db/database.ts';
 import { fanOut, holdNewLevels } from '../webhooks/deliveries/fan-out.ts';
 import { wakeOf } from '../webhooks/deliveries/queue.ts';
-import { type ClaimedAtOnce, firstClaim, type NewWork } from '../webhooks/deliveries/send/first-claim.ts';
+import { addClaim, type NewWork } from '../webhooks/deliveries/send/first-claim.ts';
 import { insertNew, newAmong } from '../webhooks/notifications/insert.ts';
 import { ACCIDENT, EVENT } from '../webhooks/notifications/types.ts';
 import type { Batch, Entry } from './batches.ts';
@@ -55,11 +55,6 @@ function notifySteps(db: Database, source: Source, batch: Batch, claims: boolean
   const { notifications, ofKind } = batch;
   const type = notifications[0]?.type === EVENT ? EVENT : ACCIDENT;
   const made = fanOut(db, source, type, notifications, { inAll: ofKind, claims });
-  const takeClaim = (claimed: ClaimedAtOnce[]) => {
-    const claim = firstClaim(claimed, notifications.length > claimed.length, source.now);
-    const wake = tally.messages.find((one) => 'webhookId' in one && one.webhookId === claimed[0]?.webhookId);
-    if (claim && wake) wake.claim = claim;
-  };
   return [
     step(made.idle, (webhooks) => {
       const ids = webhooks.map(({ webhookId }) => webhookId);
@@ -68,7 +63,9 @@ function notifySteps(db: Database, source: Source, batch: Batch, claims: boolean
     step(made.deliveries),
     step(made.rest, (fanOuts) => tally.messages.push(...fanOuts.map(({ id }) => ({ fanOut: id })))),
     step(insertNew(db, source, type, notifications)),
-    ...made.claimed.map((one) => step(one, takeClaim)),
+    ...made.claimed.map((one) =>
+      step(one, (claimed) => addClaim(tally.messages, claimed, notifications.length, source.now)),
+    ),
   ];
 }
 

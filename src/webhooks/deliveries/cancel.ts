@@ -3,7 +3,7 @@ import { change, type Database } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { withoutRecipient } from '../notifications/remove.ts';
-import { allWebhooks } from './due.ts';
+import { allWebhooks, isWaiting } from './due.ts';
 import { leaseMs, startWindowMs } from './policy.ts';
 import { claimedUntil } from './send/first-claim.ts';
 
@@ -21,7 +21,7 @@ export async function cancelPending(env: Env, webhookIds: string[]): Promise<voi
     where (webhook_id, id) in (
       select d.webhook_id, d.id from json_each(${JSON.stringify(webhookIds)}) w
       cross join deliveries d indexed by deliveries_due
-        on d.webhook_id = w.value and d.status = 'pending' and d.next_attempt_at is not null and d.claimed_until <= ${now}
+        on d.webhook_id = w.value and ${isWaiting('d')} and d.claimed_until <= ${now}
       where not exists (select 1 from webhooks h where h.id = w.value and (h.stopped_at is null
           or exists (select 1 from accounts where id = h.account_id and status in ('moving', 'moved'))))
       limit ${rowsPerChunk})`,

@@ -1,4 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { leaseMs } from './policy.ts';
+
+/**
+ * SQL for whether a delivery is in the index `deliveries_due`: it is pending, and not claimed by the call that creates
+ * it, which would be two index rows for nothing (`send/first-claim.ts`).
+ */
+export const isWaiting = (d = 'deliveries'): SQL =>
+  sql.raw(`${d}.status = 'pending' and ${d}.next_attempt_at is not null`);
+
+/** SQL for when the pending delivery `d` is due, or was when it was claimed at creation. */
+export const dueAtOf: SQL = sql`coalesce(d.next_attempt_at, d.claimed_until - ${leaseMs})`;
 
 const priorities = { all: sql`(0, 1, 2, 3)`, accidents: sql`(0)`, events: sql`(1, 2, 3)` };
 
@@ -32,7 +43,7 @@ const webhooksWith = (range: SQL): SQL => sql`
 
 /** `hooks`: each webhook that has pending deliveries. */
 export const pendingWebhooks: SQL = webhooksWith(
-  sql`deliveries indexed by deliveries_due where status = 'pending' and next_attempt_at is not null`,
+  sql`deliveries indexed by deliveries_due where ${isWaiting()}`,
 );
 
 /** `hooks`: each webhook that has deliveries, including deleted ones. */

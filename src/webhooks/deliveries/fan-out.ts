@@ -17,10 +17,10 @@ import {
 import { filterable, isLetThrough } from '../notifications/pass.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 import { dueDeliveries } from './due.ts';
-import { leaseMs, priorityOf } from './policy.ts';
+import { priorityOf } from './policy.ts';
 import { wakeOf } from './queue.ts';
 import { holdLevels } from './send/accident-order.ts';
-import { isClaimed, readyWebhook, selectClaimedAtOnce } from './send/first-claim.ts';
+import { dueAndClaimed, readyWebhook, selectClaimedAtOnce } from './send/first-claim.ts';
 
 /** The most deliveries that the transaction of an ingest call creates, and each that follows it. */
 const maxInFirst = 2000;
@@ -213,7 +213,7 @@ const insertDeliveries = (
   insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, claimed_until,
     connection_id, request_id, data)
   select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId}, n.value->>'eventId', n.value->>'level', 'pending',
-    n.value->>'priority', iif(${isClaimed}, null, ${source.now}), iif(${isClaimed}, ${source.now + leaseMs}, 0),
+    n.value->>'priority', ${dueAndClaimed(source.now)},
     iif(n.data is null, null, ${source.connectionId}), iif(n.data is null, null, ${source.requestId}), n.data
   from (select n.key, n.value, ${payload} as data from (${notifications}) n limit -1) n cross join claims c cross join ${webhooks} w
   where ${isLetThrough(source)}`;

@@ -9,7 +9,7 @@ import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { deleteNotifications } from '../notifications/remove.ts';
-import { allWebhooks, dueDeliveries, pendingWebhooks } from './due.ts';
+import { allWebhooks, dueDeliveries, isWaiting, pendingWebhooks } from './due.ts';
 import { circuitAfter, giveUpAfterMs, leaseMs } from './policy.ts';
 import { wakeOf } from './queue.ts';
 import { countFailed } from './read/counts.ts';
@@ -47,7 +47,7 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
                 from ${dueDeliveries(sql`hooks.id`, now - graceMs, 'accidents')} limit 1) where claimed_until <= ${now}),
               (select ${head} from ${dueDeliveries(sql`hooks.id`, now - graceMs, 'events')} limit 1)) as head,
             (select d.id from deliveries d indexed by deliveries_due
-              where d.webhook_id = hooks.id and d.status = 'pending' and d.next_attempt_at is not null and d.priority = 0
+              where d.webhook_id = hooks.id and ${isWaiting('d')} and d.priority = 0
                 and d.id < ${firstIdAt(now - accidentLateMs)} limit 1) as late
           from hooks where id is not null),
         all_heads as (

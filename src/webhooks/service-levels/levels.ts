@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
-import { pendingWebhooks } from '../deliveries/due.ts';
+import { isWaiting, pendingWebhooks } from '../deliveries/due.ts';
 import { countedHours, hourOf, promptMs, shownHours } from '../deliveries/read/counts.ts';
 import { addHistograms, bucketOf, type Histogram, percentile } from '../latency.ts';
 import { isFirst } from '../notifications/of-delivery.ts';
@@ -36,7 +36,7 @@ export const selectWaits = (db: Database, accountId: string | undefined, now: nu
     select * from (
       select d.id, d.priority, d.attempts, d.next_attempt_at, ${isFirst(sql`d`)} as first
       from hooks cross join deliveries d indexed by deliveries_due
-        on d.webhook_id = hooks.id and d.status = 'pending' and d.next_attempt_at is not null and d.priority in ${priorities}
+        on d.webhook_id = hooks.id and ${isWaiting('d')} and d.priority in ${priorities}
       limit ${maxPendingLookedAt})`;
   return [
     statement<{ hours: number; waits: string }>(db)`

@@ -8,7 +8,7 @@ import { cutScan, maxScanned } from '../../../platform/db/pages.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../../platform/db/slices.ts';
 import { webhooks } from '../../../platform/db/tables.ts';
 import type { NotificationType } from '../../notifications/types.ts';
-import { firstDueOf } from '../due.ts';
+import { firstDueOf, isWaiting } from '../due.ts';
 import { asReceiver, type Receiver, selectReceivers } from '../receiver/health.ts';
 import { countedHours, type HourTally, inHours, selectHours, shownHours } from './counts.ts';
 import {
@@ -141,7 +141,7 @@ const selectCounts = (db: Database, webhookId: SQL) =>
 
 const waitingOf = (most: number): SQL => sql`
   (select count(*) from (select 1 from deliveries indexed by deliveries_due
-    where webhook_id = w.id and status = 'pending' and next_attempt_at is not null limit ${most}))`;
+    where webhook_id = w.id and ${isWaiting()} limit ${most}))`;
 
 /** A webhook in the list; hours are the last 24, oldest first. A count of 100 means that or more. */
 export type WebhookSummary = Listed & { receiver: Receiver; hours: HourTally[] };

@@ -17,7 +17,8 @@ import {
   type NotificationType,
   typeOfLevel,
 } from '../../notifications/types.ts';
-import { type Attempt, leaseMs, type statuses } from '../policy.ts';
+import { dueAtOf, isWaiting } from '../due.ts';
+import type { Attempt, statuses } from '../policy.ts';
 import { DeliveryListQuery, type DeliverySummary } from './schema.ts';
 
 /** A delivery as all lists have it. Times are milliseconds since 1970. */
@@ -60,7 +61,7 @@ export type StoredDelivery = Omit<ListedDelivery, 'type' | 'createdAt' | 'last'>
 export const deliveryColumns = (shown: SQL = sql`true`): SQL => sql`
   d.id, d.webhook_id as webhookId, d.event_id as eventId, d.level, d.status, d.attempts,
   json_array_length(d.log) + d.attempts_omitted as made,
-  iif(d.status = 'pending', coalesce(d.next_attempt_at, d.claimed_until - ${leaseMs}), null) as nextAttemptAt,
+  iif(d.status = 'pending', ${dueAtOf}, null) as nextAttemptAt,
   d.finished_at as finishedAt,
   iif(${shown}, json_remove(d.log -> '$[#-1]', '$.answer'), null) as last`;
 
@@ -191,7 +192,7 @@ const Due = v.strictTuple([v.string(), v.number(), v.number(), v.string()]);
 /** Accidents first, then events of risk 5, of risk 4, and the rest, each as due. */
 const pendingAsDue: ReadOrder = {
   deliveries: sql`deliveries d indexed by deliveries_due
-    on d.webhook_id = w.id and d.status = 'pending' and d.next_attempt_at is not null`,
+    on d.webhook_id = w.id and ${isWaiting('d')}`,
   keys: sql`d.priority, d.next_attempt_at, d.id`,
   after: (place) => {
     if (!v.is(Due, place)) return undefined;

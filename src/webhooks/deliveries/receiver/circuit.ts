@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../../platform/db/database.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
+import { isWaiting } from '../due.ts';
 import {
   type Attempt,
   accidentPauseMs,
@@ -69,7 +70,7 @@ export function moveReceiver(
     and coalesce(h.open_until, 0) <= ${now})`;
   const openings = sql`iif(${successes}, 0, coalesce(h.openings, 0))`;
   const accidentWaits = sql`exists (select 1 from deliveries indexed by deliveries_due
-    where webhook_id = w.id and status = 'pending' and next_attempt_at is not null and priority = 0)`;
+    where webhook_id = w.id and ${isWaiting()} and priority = 0)`;
   const window = sql`coalesce(h.window, ${firstWindow})`;
   return statement(db)`
     insert into webhook_health (webhook_id, failures, openings, open_until, window, last_failure, paused_since)

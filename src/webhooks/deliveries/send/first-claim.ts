@@ -42,8 +42,14 @@ export const readyWebhook = (webhooks: SQL, now: number): SQL => sql`(
     and ${firstCallsUntil(sql`i.webhook_id`, now - leaseMs, maxRecent)} <= ${now}
   order by i.webhook_id limit 1)`;
 
-/** SQL for whether the delivery of `n` to `w` is claimed at creation, so that it is in no index. */
-export const isClaimed = sql`(n.key < ${firstWindow} and w.webhook_id = c.webhook_id)`;
+/**
+ * SQL for `next_attempt_at` and `claimed_until` of a new delivery of the notification `n` to the webhook `w`, where `c` has
+ * the webhook whose first deliveries are claimed.
+ */
+export const dueAndClaimed = (now: number): SQL => {
+  const isClaimed = sql`(n.key < ${firstWindow} and w.webhook_id = c.webhook_id)`;
+  return sql`iif(${isClaimed}, null, ${now}), iif(${isClaimed}, ${now + leaseMs}, 0)`;
+};
 
 /** The deliveries claimed at creation; `unseen` are the new notifications, before their events are written. */
 export const selectClaimedAtOnce = (db: Database, webhooks: SQL, unseen: SQL, now: number) => {
@@ -59,12 +65,26 @@ export const selectClaimedAtOnce = (db: Database, webhooks: SQL, unseen: SQL, no
     cross join deliveries d on d.webhook_id = c.webhook_id and ${claimed}
     where (d.event_id, d.level) in (select n.value->>'eventId', n.value->>'level' from (${unseen}) n)`;
 };
-export type ClaimedAtOnce = ClaimedRow & Omit<WebhookRow, 'more'>;
+type ClaimedAtOnce = ClaimedRow & Omit<WebhookRow, 'more'>;
 
-/** The claim of what was claimed at creation, if anything; `more` if other deliveries of the webhook wait. */
-export function firstClaim(rows: ClaimedAtOnce[], more: boolean, now: number): FirstClaim | undefined {
+/**
+ * Adds what a call has claimed to the message that wakes the webhook. The call's `notifications` are more, if other
+ * deliveries of the webhook wait.
+ */
+export function addClaim(
+  messages: NewWork[],
+  rows: ClaimedAtOnce[],
+  notifications: number,
+  now: number,
+): void {
   const [webhook] = rows;
-  return webhook && { webhook: { ...webhook, more }, claimed: rows.map(asClaimed), now };
+  const wake = messages.find((one) => 'webhookId' in one && one.webhookId === webhook?.webhookId);
+  if (webhook && wake)
+    wake.claim = {
+      webhook: { ...webhook, more: notifications > rows.length },
+      claimed: rows.map(asClaimed),
+      now,
+    };
 }
 
 /** SQL for until when deliveries of a webhook that were claimed `since` then are claimed, up to a time; 0 for none. */

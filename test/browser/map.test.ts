@@ -105,19 +105,21 @@ it('a cluster parts into its points by keyboard alone, one of which gets the foc
 });
 
 it('where the browser has no WebGL, or the outlines cannot be had, there is the list of places', async () => {
-  const places = () => page.locator('.map-failed .map-places').getByText('The accident');
+  /** The map itself may be gone by the time that the page has loaded. */
+  const seePlaces = async () => {
+    await page.goto(stack.baseUrl + accident);
+    await page.locator('.map-places').scrollIntoViewIfNeeded();
+    await page.locator('.map-failed .map-places').getByText('The accident').waitFor();
+  };
   await page.route('**/countries.json', (route) => route.abort());
-  await openAccident();
-  await places().waitFor();
+  await seePlaces();
   await page.addInitScript(`{
     const { getContext } = HTMLCanvasElement.prototype;
     HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
       return kind.startsWith('webgl') ? null : getContext.call(this, kind, ...rest);
     };
   }`);
-  await page.goto(stack.baseUrl + accident);
-  await page.locator('.map-places').scrollIntoViewIfNeeded();
-  await places().waitFor();
+  await seePlaces();
   expect(await canvas().isVisible()).toBe(false);
 });
 

@@ -5,7 +5,14 @@ import { cellBinding } from '../../platform/cells.ts';
 import { root, siteDirectory } from './paths.ts';
 
 /** What a router has in common with the service. */
-const shared = ['compatibility_date', 'minify', 'upload_source_maps', 'logpush', 'observability'] as const;
+const shared = [
+  'compatibility_date',
+  'minify',
+  'keep_names',
+  'upload_source_maps',
+  'logpush',
+  'observability',
+] as const;
 
 /** The configuration of a router called `name` in front of `cells`: the names of their Workers, by those of the cells. */
 export function routerConfiguration(name: string, cells: { [cell: string]: string }) {

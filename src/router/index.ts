@@ -16,6 +16,8 @@ export const router = new Hono<App>();
 router.use(async (c, next) => {
   const began = Date.now();
   await next();
+  // The part of a copied body that nobody reads would hold up the client, which is still sending.
+  void c.req.raw.body?.cancel().catch(() => {});
   c.set('requestId', c.res.headers.get('X-Request-Id') ?? '');
   logRequest(c, began);
 });

@@ -62,6 +62,24 @@ it('passes a request on as it is, and the response with its id, which both logs 
   expect(lines('request')).toMatchObject([{ requestId: 'of 200', status: 200, cell: 'eu', accountId: null }]);
 });
 
+it('reads no more of a body than the cell does', async () => {
+  const cancelled = vi.fn();
+  const body = new ReadableStream({
+    pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)),
+    cancel: cancelled,
+  });
+  const refuses = async (request: Request) => {
+    await request.body?.cancel();
+    return says(413);
+  };
+  const cells = { CELL_MAIN: { fetch: refuses } };
+  const init = { method: 'POST', body, headers: await tokenOf() };
+  const request = new Request('https://api.example.com/ingest', init);
+  const response = await router.fetch(request, cells as unknown as Env, createExecutionContext());
+  expect(response.status).toBe(413);
+  await vi.waitUntil(() => cancelled.mock.calls.length > 0);
+});
+
 it('refuses a credential that is none, or of a cell that it does not have, and asks no cell', async () => {
   const { ask, asked } = inFront({ main: ok, eu: ok });
   for (const headers of [{ 'x-api-key': 'fds_junk' }, { 'x-api-key': '' }, await tokenOf('us')]) {

@@ -9,7 +9,17 @@ import { root } from './project/paths.ts';
 const maxSeed = 2000;
 
 /** The tests that are random, kill the service, or hang its stores. */
-const all = ['journey/kill', 'journey/hang', 'simulation', 'counts', 'pages', 'across', 'generated'];
+const all = [
+  'journey/kill',
+  'journey/move',
+  'journey/hang',
+  'operator/moves',
+  'simulation',
+  'counts',
+  'pages',
+  'across',
+  'generated',
+];
 
 const { seed, steps } = new Command('npm run proof --')
   .description(

@@ -6,6 +6,7 @@ import { type Sealed, unseal } from '../platform/crypto.ts';
 import { change, type Database, jsonList, statement, transaction } from '../platform/db/database.ts';
 import { newId } from '../platform/db/ids.ts';
 import { openDatabase } from '../platform/db/system.ts';
+import { Refusal } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import type { Feeds, HealthStatus } from './plan.ts';
 import { connectorOf } from './registry.ts';
@@ -171,9 +172,14 @@ export const removePull = (db: Database, connectionId: string) =>
 /** The shortest time between two pulls triggered by webhooks. */
 const quietMs = 2_000;
 
+/** A connection whose webhook is called; `moves` is the status of its account, if that moves to another cell. */
+type Rung = { provider: string; secret: string | null; dueAt: number | null; moves: string | null };
+
 /**
  * Handles a call of a provider's webhook: makes the connection's pull due if the provider has signed the call, whose
  * content is ignored. Returns whether it was signed for this connection.
+ *
+ * @throws Refusal: unavailable, while its account moves to another cell
  */
 export async function ring(
   env: Env,
@@ -183,17 +189,20 @@ export async function ring(
 ): Promise<boolean> {
   if (!isUuid(connectionId)) return false;
   const db = openDatabase(env);
-  const [found] = await statement<{ provider: string; secret: string | null; dueAt: number | null }>(db)`
-    select c.provider, p.webhook_secret as secret, p.due_at as dueAt
+  const [found] = await statement<Rung>(db)`
+    select c.provider, p.webhook_secret as secret, p.due_at as dueAt, (
+      select a.status from moves m join accounts a on a.id = m.account_id
+      where m.account_id = p.account_id and m.state <> 'cancelling') as moves
     from pulls p join connections c on c.id = p.connection_id where p.connection_id = ${connectionId}`;
   const webhook = found && connectorOf(found.provider)?.webhook;
-  if (!webhook || found.secret === null) return false;
+  if (!webhook || found.secret === null || found.moves === 'moved') return false;
   const { secret = '' } = await unseal(
     config(env).headerKeys,
     connectionId,
     JSON.parse(found.secret) as Sealed, // as it was written
   );
   if (!(await webhook.isSigned(headers, body, secret))) return false;
+  if (found.moves === 'moving') throw new Refusal({ kind: 'unavailable', retryAfter: 10 });
   const now = Date.now();
   if (found.dueAt === null || (found.dueAt > now - quietMs && found.dueAt <= now)) return true;
   await change(db)`

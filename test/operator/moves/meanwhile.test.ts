@@ -1,8 +1,11 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { MoveProgress } from '../../../src/operator/api/moves.ts';
 import { jobs } from '../../../src/operator/jobs.ts';
+import { config } from '../../../src/platform/config.ts';
+import { seal } from '../../../src/platform/crypto.ts';
 import { runJob } from '../../../src/platform/jobs/jobs.ts';
+import { connectorOf } from '../../../src/providers/registry.ts';
 import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
 import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';
 import {
@@ -22,7 +25,7 @@ import { ask, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { vehicle } from '../../support/records.ts';
 import { rowsOf } from '../../support/rows.ts';
-import { as, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
+import { as, call, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
 
 beforeAll(prepareCells);
 
@@ -140,6 +143,31 @@ describe('while an account moves', () => {
     expect((await send({ task: 'activate' })).data).toEqual({ problem: null });
     expect(await rowsIn('eu', 'select 1 from vehicles where account_id = ?1', us.accountId)).toEqual([]);
   });
+});
+
+it('a provider’s webhook is told to try again while the account moves, and then where it lives', async () => {
+  const us = await world({ providers: ['samsara'] });
+  const { id } = us.connection;
+  const sealed = await seal(config(env).headerKeys, id, { secret: 'c2VjcmV0c2VjcmV0' });
+  await rowsIn(
+    'main',
+    `insert into pulls (connection_id, account_id, secrets, webhook_secret, credential_hash, base_url, organisation,
+       organisation_id, history_days, connected_at, due_at)
+     values (?1, ?2, '{}', ?3, ?1, 'https://x.example.com', 'Acme', 'Acme', 1, 1, 9e15)`,
+    ...[id, us.accountId, JSON.stringify(sealed)],
+  );
+  const webhook = connectorOf('samsara')?.webhook;
+  if (webhook) vi.spyOn(webhook, 'isSigned').mockResolvedValue(true);
+  const ring = async () => {
+    const { status, headers } = await call('POST', `/providers/${id}/webhook`, { body: '{}' });
+    return [status, headers.get('fleet-cell')];
+  };
+  await workUntil(us.accountId, 'copying');
+  expect(await ring()).toEqual([503, null]);
+  await moveTo(us.accountId, there);
+  expect(await ring()).toEqual([421, 'eu']);
+  await removeLeft('main');
+  expect(await ring()).toEqual([421, 'eu']);
 });
 
 describe('after the switch', () => {

@@ -146,7 +146,7 @@ it(`a move of ${records} records and files, with SIGKILL of the tool and of ever
       last = now;
       return true;
     };
-    await until('it goes on', goesOn, 120);
+    await until(`it is no longer ${last}`, goesOn, 120);
     if (kill % 2 === 0) {
       mover.child.kill('SIGKILL');
       await mover.ended;

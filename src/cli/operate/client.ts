@@ -156,13 +156,17 @@ async function envelope<T>(url: string, init: RequestInit): Promise<Envelope<T>>
 }
 
 /** Makes a repeatable call up to `maxTries` times while its failure is temporary. @throws ApiError */
-export async function insist<T>(maxTries: number, call: () => Promise<T>): Promise<T> {
+export async function insist<T>(
+  maxTries: number,
+  call: () => Promise<T>,
+  longestWaitMs = 60_000,
+): Promise<T> {
   for (let tries = 1; ; tries++)
     try {
       return await call();
     } catch (error) {
       if (!(error instanceof ApiError) || !error.temporary) throw error;
       if (tries === maxTries) throw new ApiError(`${error.message}. Run the same command again to continue`);
-      await wait(error.retryAfter > 0 ? error.retryAfter * 1000 : 250 * 2 ** tries);
+      await wait(error.retryAfter > 0 ? error.retryAfter * 1000 : Math.min(250 * 2 ** tries, longestWaitMs));
     }
 }

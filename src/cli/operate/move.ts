@@ -6,7 +6,8 @@ import { serviceAt, serviceOf } from './context.ts';
 import { printable, show } from './print.ts';
 
 /** How often the tool tries again while a cell or the router is down: for some four minutes. */
-const maxTries = 10;
+const maxTries = 25;
+const longestWaitMs = 10_000;
 
 export const moveAccountCommand = (): Command =>
   new Command('move')
@@ -29,7 +30,11 @@ export const moveAccountCommand = (): Command =>
             'writes of this account get 503. Cancel it with --cancel.',
         );
       for (;;) {
-        const { move } = await insist(maxTries, () => operator.call('POST /accounts/:id/move', asked));
+        const { move } = await insist(
+          maxTries,
+          () => operator.call('POST /accounts/:id/move', asked),
+          longestWaitMs,
+        );
         if (move?.state === 'done' || (cancel && move?.state === 'cancelled')) return show(command, move);
         if (move?.state === 'cancelled') throw new ApiError(`The move was cancelled: ${move.problem}`);
         if (process.stderr.isTTY && move)

@@ -24,9 +24,9 @@ export async function moveAccount(
   const from = request.headers.get(cellHeader) ?? '';
   const asked = (await request.json().catch(() => ({}))) as { to?: string }; // the cell checks the rest
   const { to = '' } = asked;
-  if (!cells.includes(to) || to === from)
-    throw invalid(`to must be another cell: one of ${cells.filter((cell) => cell !== from).join(', ')}`, [
-      { field: 'to', message: 'must be another cell' },
+  if (!cells.includes(to))
+    throw invalid(`to must be one of ${cells.join(', ')}`, [
+      { field: 'to', message: 'must be the name of a cell' },
     ]);
   const headers = new Headers(request.headers);
   for (const name of [toAuthorization, 'content-length']) headers.delete(name);

@@ -112,8 +112,7 @@ const stepOf = ({ id, state, cursor }: Move): string => `${id} ${state} ${cursor
 /** @throws Refusal: invalid, for an account that cannot move; nothing has changed then */
 async function begin(env: Env, accountId: string, to: string): Promise<Move | undefined> {
   const { status, cell } = await accountOf(env, accountId);
-  if (cell) return undefined;
-  if (to === config(env).cell) throw invalid(`The account lives in ${to} already`);
+  if (cell || to === config(env).cell) return undefined;
   if (status === 'suspended') throw invalid('The account is suspended. Activate it before you move it.');
   const { rows: total } = await estimateMove(env, accountId);
   const state = 'opening' as const;
@@ -181,7 +180,14 @@ async function ended(env: Env, accountId: string, { to, cancel }: NewMove): Prom
   const { cell } = await accountOf(env, accountId);
   if (cell && (cancel || cell !== to))
     throw invalid(`The account lives in ${cell} by now. Move it from there.`);
-  return { accountId, to, state: cell ? 'done' : 'cancelled', rows: 0, copied: 0, problem: null };
+  return {
+    accountId,
+    to,
+    state: to === (cell ?? config(env).cell) ? 'done' : 'cancelled',
+    rows: 0,
+    copied: 0,
+    problem: null,
+  };
 }
 
 /** @throws Refusal: invalid, for an unknown account */

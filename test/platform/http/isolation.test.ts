@@ -25,7 +25,7 @@ beforeAll(async () => {
   theirs = { webhook: String(rows.webhooks?.[0]?.id), rows };
 });
 
-/** Leaves what is there of theirs while something is deleted, and once a driver has been erased. */
+/** Leaves what is there of theirs while something is deleted or moved, and once a driver has been erased. */
 async function leaveWork(): Promise<void> {
   const [account, connection] = [{ account_id: them.accountId }, { connection_id: them.connection.id }];
   await addRows('deletions', 1, () => ({
@@ -35,6 +35,8 @@ async function leaveWork(): Promise<void> {
     due_at: 9e15,
   }));
   await addRows('erased_drivers', 1, () => ({ id: 'a driver of theirs', ...account, ...connection }));
+  const move = { id: 'their-secret-move', cell: 'their-secret-cell', state: 'their-secret-state' };
+  await addRows('moves', 1, () => ({ ...account, ...move }));
 }
 
 /** A request to `route` with the ids of the other account wherever an id goes. */

@@ -54,7 +54,7 @@ async function* rowsOf(
   begin: (head: string) => void,
 ): AsyncGenerator<Row> {
   let open: Text[] = [];
-  /** Gives up the first line, whose quote is not closed where it should be, and reads the others anew. */
+  /** Gives up the first line, whose quote is not closed where it should be, and reads the others again. */
   const giveUp = function* (): Generator<Row> {
     const [first, ...rest] = open;
     open = [];

@@ -10,7 +10,7 @@ export type IngestBatch = { records: v.InferInput<typeof IngestRecord>[]; notify
 export type IngestReply =
   | { status: 200; message: string; data: Outcome }
   | {
-      status: 400 | 401 | 403 | 413 | 429 | 500 | 503;
+      status: 400 | 401 | 403 | 413 | 421 | 429 | 500 | 503;
       message: string;
       requestId: string;
       errors?: FieldError[];

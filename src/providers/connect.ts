@@ -42,19 +42,23 @@ type Tried = {
 };
 
 /**
- * Tries a credential at the provider, saving nothing.
+ * Tries a credential at the provider, saving nothing. Only operators may name a server that is not the provider's own,
+ * unless it `isStored`: what comes from there is taken for the provider's.
  *
  * @throws Refusal: invalid, naming the field, with the provider's message
  */
 async function tryCredential(
   env: Env,
+  caller: Caller,
   { provider, credential: text, baseUrl: given }: Pick<NewPull, 'provider' | 'credential' | 'baseUrl'>,
+  isStored = false,
 ): Promise<Tried> {
   const connector = connectorOf(provider);
   if (!connector) throw wrong('provider', `must be ${connectors.map((one) => one.provider).join(', ')}`);
-  const baseUrl = baseUrlOf(env, connector, given);
+  const isOperator = 'operator' in caller;
+  const baseUrl = baseUrlOf(env, connector, given, isOperator || isStored);
   try {
-    const { credential, identity } = readCredential(connector, text);
+    const { credential, identity } = readCredential(connector, text, isOperator);
     const { name, id } = await connector.check(openOnce(env, connector, { credential, baseUrl }));
     const organisation = nameFrom(name) || connector.name;
     const hash = await hashToken(`${provider} ${baseUrl} ${identity}`);
@@ -93,7 +97,7 @@ export async function connectProvider(
   input: NewPull,
   alongside: (db: Database, id: string) => ReturnType<typeof refuseUnless>[] = () => [],
 ): Promise<CoveredConnection> {
-  const tried = await tryCredential(env, input);
+  const tried = await tryCredential(env, caller, input);
   const { connector } = tried;
   const days = input.historyDays ?? usualHistoryDays;
   if (!Number.isInteger(days) || days < 0 || days > connector.maxHistoryDays)
@@ -138,7 +142,7 @@ export async function replaceCredential(
   text: string,
 ): Promise<Tried> {
   await asCaller(env, caller, (db) => [unlessWithdrawn(db, id)]); // before a provider sees it
-  const tried = await tryCredential(env, { provider, baseUrl, credential: text });
+  const tried = await tryCredential(env, caller, { provider, baseUrl, credential: text }, true);
   const secrets = await seal(config(env).headerKeys, id, { credential: tried.credential });
   const now = Date.now();
   await changePull(env, caller, id, {
@@ -259,11 +263,12 @@ const unlessConnected = (db: Database, { accountId }: Caller, hash: string, id: 
 export const mayCall = (env: Env, url: string): boolean =>
   providerProblem(url, { allowLoopback: config(env).allowLoopbackReceivers }) === undefined;
 
-/** The address of the provider's API: the usual one, that of a region, or another one that may be called. */
-function baseUrlOf(env: Env, connector: Connector, given: string | undefined): string {
+/** The address of the provider's API: the usual one, that of a region, or `anyUrl` that may be called. */
+function baseUrlOf(env: Env, connector: Connector, given: string | undefined, anyUrl: boolean): string {
   if (!given) return connector.baseUrl;
   const regions = Object.keys(connector.regions);
   if (regions.includes(given)) return connector.regions[given] ?? connector.baseUrl;
+  if (!anyUrl) throw wrong('baseUrl', `must be ${regions.join(' or ') || 'left out'}`);
   if (!URL.canParse(given)) throw wrong('baseUrl', `must be ${['an https URL', ...regions].join(' or ')}`);
   if (!mayCall(env, given))
     throw wrong('baseUrl', 'must be an https URL of a public host, without credentials');

@@ -76,7 +76,8 @@ export type ProviderWebhook = {
 
 /**
  * A part of a credential. Secret ones are hidden while people type them, and never shown again. `isIdentity`: an account
- * connects a credential with the same such parts once. `otherwise` stands for a part that is left out.
+ * connects a credential with the same such parts once. `otherwise` stands for a part that is left out. `domain`: the
+ * part is a host, and only operators may name one outside this domain.
  */
 export type CredentialField = {
   name: string;
@@ -84,6 +85,7 @@ export type CredentialField = {
   isSecret: boolean;
   isIdentity?: true;
   otherwise?: string;
+  domain?: string;
   hint?: string;
 };
 

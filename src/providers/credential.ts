@@ -28,13 +28,15 @@ export function credentialFrom(
 }
 
 /**
- * The credential as stored, and its identity: an account connects each once.
+ * The credential as stored, and its identity: an account connects each once. Hosts outside a part's domain need
+ * `anyHost`.
  *
  * @throws Problem: invalid, naming the part
  */
 export function readCredential(
   { name: provider, credential: { label, fields, example } }: Connector,
   text: string,
+  anyHost: boolean,
 ): { credential: string; identity: string } {
   if (!fields) {
     const word = text.trim();
@@ -53,7 +55,7 @@ export function readCredential(
       'invalid',
       `The credential must be JSON, ${example}: one of its names ${notKnown('part', unknown, known)}.`,
     );
-  const parts = fields.map(({ name, otherwise }) => {
+  const parts = fields.map(({ name, otherwise, domain }) => {
     const value = at(given, name) || otherwise;
     const part = typeof value === 'string' ? value.trim() : '';
     if (part === '' || part.length > maxPart || !isPrintable(part))
@@ -61,8 +63,16 @@ export function readCredential(
         'invalid',
         `The credential must be JSON, ${example}: ${name} must have 1 to ${maxPart} characters.`,
       );
+    if (domain && !anyHost && !isWithin(domain, part))
+      throw new Problem('invalid', `The ${name} must be a host of ${domain}, such as ${otherwise}.`);
     return [name, part] as const;
   });
   const identity = parts.filter((_, i) => fields[i]?.isIdentity);
   return { credential: JSON.stringify(Object.fromEntries(parts)), identity: JSON.stringify(identity) };
+}
+
+/** Whether a host, perhaps with `https://`, is the domain or below it. */
+function isWithin(domain: string, part: string): boolean {
+  const host = URL.parse(part.includes('://') ? part : `https://${part}`)?.hostname ?? '';
+  return host === domain || host.endsWith(`.${domain}`);
 }

@@ -70,6 +70,7 @@ export const geotab: Connector<Api> = {
         label: 'Server',
         isSecret: false,
         otherwise: 'my.geotab.com',
+        domain: 'geotab.com',
         hint: 'my.geotab.com, unless you were given another',
       },
       { name: 'database', label: 'Database', isSecret: false, isIdentity: true },

@@ -86,7 +86,8 @@ describe('adding a connection', () => {
     expect((await refused({ name: ' ' })).match(/must not be empty/g)).toHaveLength(1);
     for (const historyDays of ['-1', '1.5', '366', 'many', ''])
       expect(await refused({ historyDays })).toContain('historyDays-error');
-    for (const region of ['https://10.0.0.1/', 'nowhere'])
+    // What a server of the fleet's own reports would come as the provider's.
+    for (const region of ['https://10.0.0.1/', 'https://fleet.example.com', 'nowhere'])
       expect(await refused({ region })).toContain('id="region-error"');
     expect(await pulls()).toEqual([]);
   });
@@ -112,7 +113,7 @@ describe('adding a connection', () => {
 
   it('asks for the parts of a credential that has parts, and brings back those that are no secret', async () => {
     const path = '/portal/connections/new?provider=geotab';
-    const named = { server: 'my.example.com', database: 'acme', user: 'ann', password: 's3cret' };
+    const named = { server: 'my7.geotab.com', database: 'acme', user: 'ann', password: 's3cret' };
     const parts = Object.entries(named).map(([name, is]) => [`credential.${name}`, is]);
     const fields = { historyDays: '0', ...Object.fromEntries(parts) };
     const missing = await (await post(path, { ...fields, 'credential.user': '' })).text();
@@ -123,5 +124,9 @@ describe('adding a connection', () => {
     expect(html).toContain('value="no server"');
     expect(html).toContain('value="ann"');
     expect(html).not.toContain('s3cret');
+    for (const server of ['geotab.com.example.com', 'https://fleet.example.com', 'my.geotab.com@example.com'])
+      expect(await (await post(path, { ...fields, 'credential.server': server })).text()).toContain(
+        'must be a host of geotab.com',
+      );
   });
 });

@@ -63,11 +63,17 @@ export const Note = (props: { mood: Mood; role?: 'status' | 'alert'; side?: Chil
 );
 
 /** Why a list is empty and what fills it, with an optional button. */
-export const Empty = (props: { icon: IconName; title: string; action?: Child; children?: Child }) => (
+export const Empty = (props: {
+  icon: IconName;
+  title: string;
+  text?: Child;
+  action?: Child;
+  children?: Child;
+}) => (
   <div class="empty">
     <Icon name={props.icon} />
     <strong>{props.title}</strong>
-    {props.children && <p>{props.children}</p>}
+    {(props.text ?? props.children) && <p>{props.text ?? props.children}</p>}
     {props.action}
   </div>
 );

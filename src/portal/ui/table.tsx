@@ -1,9 +1,20 @@
 import type { Child } from 'hono/jsx';
-import type { SliceQuery } from '../../platform/db/slices.ts';
+import type { Caller } from '../../platform/db/guard.ts';
+import type { Slice, SliceQuery } from '../../platform/db/slices.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { cursorFor } from '../../platform/http/slices.ts';
+import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
+import { counted } from '../../platform/text.ts';
 import { Icon } from './icons.tsx';
-import { Panel } from './parts.tsx';
+import { Empty, Panel } from './parts.tsx';
+
+/*
+ * A page with a list declares its table and reads a part of it:
+ *
+ *     const people = await sliceOn(c, 100, ['person', 'people'], listPortalUsers);
+ *     page(c, { title: 'People' }, <TablePanel id="people" title="People" stacked columns={columns} {...people} empty={…} />);
+ *
+ * A list of records, with filters, a search and a CSV file, is a `recordList` of `list.tsx`.
+ */
 
 /**
  * A column of a table: its head, and the cell of an item; `href` links the whole row, and `more` is below it. On a
@@ -43,22 +54,49 @@ type TableProps<T> = {
   stacked?: boolean;
   items?: T[];
   groups?: { name?: Child; items: T[] }[];
-  empty?: Child;
+  /** Why there is nothing, and what fills it. */
+  empty?: Child | Parameters<typeof Empty>[0];
 };
 
+/** How many items are on this page, and the addresses of the first one and of the next. */
+type Pages = { count: Child; first?: string | undefined; next?: string | undefined };
+
 /**
- * A panel with a table, which has its title as caption; children stand below. Without items and without `empty` there
- * is none.
+ * A panel with a table, which has its title as caption; links to other `pages` and children stand below. Without items
+ * and without `empty` there is none.
  */
 export const TablePanel = <T,>(
-  props: Parameters<typeof Panel>[0] & Omit<TableProps<T>, 'caption'> & { caption?: string },
+  props: Parameters<typeof Panel>[0] &
+    Omit<TableProps<T>, 'caption'> & { caption?: string; pages?: Pages | undefined },
 ) =>
   props.items?.length === 0 && !props.empty ? null : (
     <Panel {...props}>
       <Table caption={props.title} {...props} />
+      {props.pages && <Pager {...props.pages} />}
       {props.children}
     </Panel>
   );
+
+/**
+ * Reads the slice of a list that the page's address asks for: its items, and links to the other pages if it is not the
+ * whole list.
+ */
+export async function sliceOn<T>(
+  c: Context,
+  limit: number,
+  words: [one: string, many: string],
+  read: (env: Env, caller: Caller, slice: SliceQuery) => Promise<Slice<T>>,
+): Promise<{ items: T[]; pages: Pages | undefined }> {
+  const slice = requestedSlice(c, limit);
+  const { items, next } = await read(c.env, c.get('caller'), slice);
+  const { path } = c.req;
+  const pages = {
+    count: `${counted(items.length, ...words)} on this page`,
+    first: slice.after && path,
+    next: next && `${path}?cursor=${cursorFor(c, next)}`,
+  };
+  return { items, pages: pages.first || pages.next ? pages : undefined };
+}
 
 /**
  * A table with a row for each item; rows become cards on a phone; optionally in groups with headings. With `labels`,
@@ -69,7 +107,8 @@ export function Table<T>(props: TableProps<T>) {
   const { caption, stacked, labels = stacked, items = [], groups = [{ items }], empty } = props;
   const { look = stacked ? 'data-cards' : 'data-cards data-flow' } = props;
   const columns = labels ? props.columns.map(labelled) : props.columns;
-  if (empty && groups.every((group) => group.items.length === 0)) return <>{empty}</>;
+  if (empty && groups.every((group) => group.items.length === 0))
+    return <>{typeof empty === 'object' && 'title' in empty ? <Empty {...empty} /> : empty}</>;
   return (
     <table class={`data ${look}`}>
       <caption class="sr-only">{caption}</caption>

@@ -17,7 +17,7 @@ import * as fleet from './fleet/lists.tsx';
 import * as profile from './fleet/profile.tsx';
 import * as trips from './fleet/trips.tsx';
 import { overview } from './overview/overview.tsx';
-import { limitActions, linkTo, needs, withinRights } from './session/rights.ts';
+import { admit, methodsOf, type Route, rolesIn } from './session/rights.ts';
 import { sameOriginOnly } from './session/same-origin.ts';
 import { signedIn } from './session/session.ts';
 import { tick } from './session/tick.ts';
@@ -72,14 +72,108 @@ export async function pageElsewhere(c: Context): Promise<Response> {
   return c.res;
 }
 
-/** Irrevocable actions ask first. */
-const asked = ['GET', 'POST'];
+/** The portal's pages and actions: guards and pages read here who may use them. */
+const table: Route[] = [
+  ['GET', '/sign-in', 'anyone', signIn.requestPage],
+  ['POST', '/sign-in', 'anyone', signIn.requestLink],
+  ['GET', '/sign-in/:link', 'anyone', signIn.confirm],
+  ['POST', '/sign-in/:link', 'anyone', signIn.signInByLink],
+  ['GET', '/tick', 'anyone', tick],
+  ['GET', '/connect/:link', 'anyone', links.showOutside],
+  ['POST', '/connect/:link', 'anyone', links.takeOutside],
+  ['FORM', '/connect/:link/withdraw', 'anyone', links.endOutside],
 
-/**
- * The portal's pages and actions, each with the role that it needs. Everything but signing in requires a session. Pages
- * that their forms show again need more than the context: they get no `next`.
- */
+  ['POST', '/sign-out', 'viewer', (c) => signIn.endSession(c, false)],
+  ['POST', '/sign-out-everywhere', 'viewer', (c) => signIn.endSession(c, true)],
+  ['GET', '/', 'viewer', overview],
+
+  ['GET', '/connections', 'viewer', connections.list],
+  ['GET', '/connections/links', 'admin', links.list],
+  ['POST', '/connections/links', 'admin', links.create, 'limited'],
+  ['FORM', '/connections/links/:id/revoke', 'admin', links.revoke],
+  ['GET', '/connections/new', 'member', addConnection.show],
+  ['POST', '/connections/new', 'member', addConnection.take, 'limited'],
+  ['GET', '/connections/:id', 'viewer', showConnection],
+  ['POST', '/connections/:id/pull', 'member', connectionActions.pull, 'limited'],
+  ['POST', '/connections/:id/pause', 'member', connectionActions.pause],
+  ['POST', '/connections/:id/resume', 'member', connectionActions.resume],
+  ['POST', '/connections/:id/webhook-secret', 'member', connectionActions.saveSecret],
+  ['POST', '/connections/:id/external-id', 'member', connectionActions.setExternalId],
+  ['POST', '/connections/:id/warning', 'member', connectionActions.setWarning],
+  ['GET', '/connections/:id/credential', 'member', addConnection.showCredential],
+  ['POST', '/connections/:id/credential', 'member', addConnection.saveCredential, 'limited'],
+  ['FORM', '/connections/:id/remove', 'member', connectionActions.remove],
+
+  ['GET', '/events', 'viewer', events.list],
+  ['GET', '/events.csv', 'viewer', events.file, 'limited'],
+  ['GET', '/events/:id', 'viewer', event.detail],
+  ['GET', '/accidents', 'viewer', accidents.list],
+  ['GET', '/accidents.csv', 'viewer', accidents.file, 'limited'],
+  ['GET', '/accidents/:eventId', 'viewer', accident.detail],
+  ['POST', '/accidents/:eventId', 'member', accident.handle],
+  ['GET', '/accidents/:eventId/report', 'viewer', accident.openReport, 'limited'],
+  ['GET', '/vehicles', 'viewer', fleet.listVehicles],
+  ['GET', '/drivers', 'viewer', fleet.listDrivers],
+  ['GET', '/vehicles/:id', 'viewer', profile.ofVehicle],
+  ['POST', '/vehicles/:id/external-id', 'member', profile.setExternalId],
+  ['GET', '/drivers/:id', 'viewer', profile.ofDriver],
+  ['GET', '/trips', 'viewer', trips.list],
+  ['GET', '/trips/:id', 'viewer', trips.detail],
+  ['GET', '/search', 'viewer', fleet.search],
+
+  ['GET', '/webhooks', 'viewer', webhooks.list],
+  ['GET', '/webhooks/new', 'member', webhookForm.add],
+  ['POST', '/webhooks/new', 'member', saveWebhook.saveNew, 'limited'],
+  ['GET', '/webhooks/:id', 'viewer', webhook.detail],
+  ['GET', '/webhooks/:id/edit', 'member', webhookForm.edit],
+  ['POST', '/webhooks/:id/edit', 'member', saveWebhook.saveEdited, 'limited'],
+  ['FORM', '/webhooks/:id/delete', 'member', webhookActions.remove],
+  ['POST', '/webhooks/:id/pause', 'member', webhookActions.pause],
+  ['POST', '/webhooks/:id/resume', 'member', webhookActions.resume],
+  ['POST', '/webhooks/:id/test-event', 'member', webhookActions.sendEvent, 'limited'],
+  ['POST', '/webhooks/:id/test-accident', 'member', webhookActions.sendAccident, 'limited'],
+  ['GET', '/webhooks/:id/replay', 'member', webhookActions.askReplay, 'limited'],
+  ['POST', '/webhooks/:id/replay', 'member', webhookActions.replayPart, 'limited'],
+  ['GET', '/webhooks/:id/signing', 'member', webhookActions.showSigning],
+  ['POST', '/webhooks/:id/signing', 'member', webhookActions.changeSigning, 'limited'],
+  ['GET', '/webhooks/:id/deliveries/:deliveryId', 'viewer', delivery.detail],
+  ['POST', '/webhooks/:id/deliveries/:deliveryId/replay', 'member', delivery.replayDelivery, 'limited'],
+  ['POST', '/webhooks/:id/deliveries/:deliveryId/send', 'member', delivery.sendDelivery, 'limited'],
+
+  ['GET', '/settings', 'viewer', (c) => seeOther(c, '/portal/settings/tokens')],
+  ['GET', '/settings/tokens', 'viewer', tokens.list],
+  ['POST', '/settings/tokens', 'admin', tokens.generate, 'limited'],
+  ['FORM', '/settings/tokens/:id/revoke', 'admin', tokens.revoke],
+  ['GET', '/settings/people', 'viewer', people.list],
+  ['POST', '/settings/people', 'admin', people.sendInvitation, 'limited'],
+  ['FORM', '/settings/people/:id/remove', 'admin', people.remove],
+  ['GET', '/settings/people/:id/role', 'admin', people.edit],
+  ['POST', '/settings/people/:id/role', 'admin', people.change],
+  ['GET', '/settings/exports', 'viewer', exports.list],
+  ['POST', '/settings/exports', 'admin', exports.request, 'limited'],
+  ['GET', '/settings/exports/:id/:file', 'admin', exports.download, 'limited'],
+  ['GET', '/settings/audit', 'viewer', audit.list],
+  ['GET', '/settings/account', 'viewer', account.show],
+  ['POST', '/settings/account', 'viewer', account.save],
+  ['POST', '/settings/account/units', 'member', account.saveUnits],
+  ['GET', '/settings/notifications', 'viewer', notifications.showNotifications],
+  ['POST', '/settings/notifications', 'viewer', notifications.saveNotifications],
+  ['GET', '/settings/notifications/channels/new', 'member', notifications.showChannel],
+  ['POST', '/settings/notifications/channels/new', 'member', notifications.saveSentChannel, 'limited'],
+  ['GET', '/settings/notifications/channels/:id', 'member', notifications.showChannel],
+  ['POST', '/settings/notifications/channels/:id', 'member', notifications.saveSentChannel, 'limited'],
+  ['POST', '/settings/notifications/channels/:id/test', 'member', notifications.sendTest, 'limited'],
+  ['FORM', '/settings/notifications/channels/:id/remove', 'member', notifications.removeNamed],
+];
+
+/** The role that an address needs. */
+export const roleOf = rolesIn(table);
+
 export const portalRoutes = new Hono<App>()
+  .use((c, next) => {
+    c.set('roleOf', roleOf);
+    return next();
+  })
   .use(pageHeaders)
   .use(sameOriginOnly)
   .use(
@@ -89,104 +183,17 @@ export const portalRoutes = new Hono<App>()
         throw new Refusal({ kind: 'too large', limitBytes: maxFormBytes });
       },
     }),
-  )
-  .get('/sign-in', (c) => signIn.requestPage(c))
-  .post('/sign-in', signIn.requestLink)
-  .get('/sign-in/:link', signIn.confirm)
-  .post('/sign-in/:link', signIn.signInByLink)
-  .get('/tick', tick)
-  .get('/connect/:link', links.showOutside)
-  .post('/connect/:link', links.takeOutside)
-  .on(['GET', 'POST'], '/connect/:link/withdraw', links.endOutside)
+  );
 
-  .use(signedIn)
-  .use(withinRights)
-  .use(formsOnce)
-  .post('/sign-out', needs('viewer'), (c) => signIn.endSession(c, false))
-  .post('/sign-out-everywhere', needs('viewer'), (c) => signIn.endSession(c, true))
-  .get('/', needs('viewer'), overview)
+for (const route of table) {
+  const [, path, role, handle] = route;
+  const signedInOnly = role === 'anyone' ? [] : [signedIn, admit(route), formsOnce];
+  portalRoutes.on(methodsOf(route), [path], ...signedInOnly, (c) => handle(c));
+}
 
-  .get('/connections', needs('viewer'), connections.list)
-  .get('/connections/links', needs('admin'), (c) => links.list(c))
-  .post('/connections/links', needs('admin'), limitActions, links.create)
-  .on(asked, '/connections/links/:id/revoke', needs('admin'), links.revoke)
-  .get('/connections/new', needs('member'), (c) => addConnection.show(c))
-  .post('/connections/new', needs('member'), limitActions, (c) => addConnection.take(c))
-  .get('/connections/:id', needs('viewer'), (c) => showConnection(c))
-  .post('/connections/:id/pull', needs('member'), limitActions, connectionActions.pull)
-  .post('/connections/:id/pause', needs('member'), connectionActions.pause)
-  .post('/connections/:id/resume', needs('member'), connectionActions.resume)
-  .post('/connections/:id/webhook-secret', needs('member'), connectionActions.saveSecret)
-  .post('/connections/:id/external-id', needs('member'), connectionActions.setExternalId)
-  .post('/connections/:id/warning', needs('member'), connectionActions.setWarning)
-  .get('/connections/:id/credential', needs('member'), addConnection.showCredential)
-  .post('/connections/:id/credential', needs('member'), limitActions, addConnection.saveCredential)
-  .on(asked, '/connections/:id/remove', needs('member'), connectionActions.remove)
-
-  .get('/events', needs('viewer'), events.list)
-  .get('/events.csv', needs('viewer'), limitActions, events.file)
-  .get('/events/:id', needs('viewer'), event.detail)
-  .get('/accidents', needs('viewer'), accidents.list)
-  .get('/accidents.csv', needs('viewer'), limitActions, accidents.file)
-  .get('/accidents/:eventId', needs('viewer'), (c) => accident.detail(c))
-  .post('/accidents/:eventId', needs('member'), accident.handle)
-  .get('/accidents/:eventId/report', needs('viewer'), limitActions, accident.openReport)
-  .get('/vehicles', needs('viewer'), fleet.listVehicles)
-  .get('/drivers', needs('viewer'), fleet.listDrivers)
-  .get('/vehicles/:id', needs('viewer'), profile.ofVehicle)
-  .post('/vehicles/:id/external-id', needs('member'), profile.setExternalId)
-  .get('/drivers/:id', needs('viewer'), profile.ofDriver)
-  .get('/trips', needs('viewer'), trips.list)
-  .get('/trips/:id', needs('viewer'), trips.detail)
-  .get('/search', needs('viewer'), fleet.search)
-
-  .get('/webhooks', needs('viewer'), webhooks.list)
-  .get('/webhooks/new', needs('member'), webhookForm.add)
-  .post('/webhooks/new', needs('member'), limitActions, saveWebhook.saveNew)
-  .get('/webhooks/:id', needs('viewer'), webhook.detail)
-  .get('/webhooks/:id/edit', needs('member'), webhookForm.edit)
-  .post('/webhooks/:id/edit', needs('member'), limitActions, saveWebhook.saveEdited)
-  .on(asked, '/webhooks/:id/delete', needs('member'), webhookActions.remove)
-  .post('/webhooks/:id/pause', needs('member'), webhookActions.pause)
-  .post('/webhooks/:id/resume', needs('member'), webhookActions.resume)
-  .post('/webhooks/:id/test-event', needs('member'), limitActions, webhookActions.sendEvent)
-  .post('/webhooks/:id/test-accident', needs('member'), limitActions, webhookActions.sendAccident)
-  .get('/webhooks/:id/replay', needs('member'), limitActions, webhookActions.askReplay)
-  .post('/webhooks/:id/replay', needs('member'), limitActions, webhookActions.replayPart)
-  .get('/webhooks/:id/signing', needs('member'), (c) => webhookActions.showSigning(c))
-  .post('/webhooks/:id/signing', needs('member'), limitActions, webhookActions.changeSigning)
-  .get('/webhooks/:id/deliveries/:deliveryId', needs('viewer'), delivery.detail)
-  .post('/webhooks/:id/deliveries/:deliveryId/replay', needs('member'), limitActions, delivery.replayDelivery)
-  .post('/webhooks/:id/deliveries/:deliveryId/send', needs('member'), limitActions, delivery.sendDelivery)
-
-  .get('/settings', needs('viewer'), (c) => seeOther(c, '/portal/settings/tokens'))
-  .get('/settings/tokens', needs('viewer'), (c) => tokens.list(c))
-  .post('/settings/tokens', needs('admin'), limitActions, tokens.generate)
-  .on(asked, '/settings/tokens/:id/revoke', needs('admin'), tokens.revoke)
-  .get('/settings/people', needs('viewer'), (c) => people.list(c))
-  .post('/settings/people', needs('admin'), limitActions, people.sendInvitation)
-  .on(asked, '/settings/people/:id/remove', needs('admin'), people.remove)
-  .get('/settings/people/:id/role', needs('admin'), people.edit)
-  .post('/settings/people/:id/role', needs('admin'), people.change)
-  .get('/settings/exports', needs('viewer'), (c) => exports.list(c))
-  .post('/settings/exports', needs('admin'), limitActions, exports.request)
-  .get('/settings/exports/:id/:file', needs('admin'), limitActions, exports.download)
-  .get('/settings/audit', needs('viewer'), audit.list)
-  .get('/settings/account', needs('viewer'), (c) => account.show(c))
-  .post('/settings/account', needs('viewer'), account.save)
-  .post('/settings/account/units', needs('member'), account.saveUnits)
-  .get('/settings/notifications', needs('viewer'), notifications.showNotifications)
-  .post('/settings/notifications', needs('viewer'), notifications.saveNotifications)
-  .get('/settings/notifications/channels/new', needs('member'), (c) => notifications.showChannel(c))
-  .post('/settings/notifications/channels/new', needs('member'), limitActions, notifications.saveSentChannel)
-  .get('/settings/notifications/channels/:id', needs('member'), (c) => notifications.showChannel(c))
-  .post('/settings/notifications/channels/:id', needs('member'), limitActions, notifications.saveSentChannel)
-  .post('/settings/notifications/channels/:id/test', needs('member'), limitActions, notifications.sendTest)
-  .on(asked, '/settings/notifications/channels/:id/remove', needs('member'), notifications.removeNamed)
-  .all('/*', (c) => {
-    const allow = allowedMethods(portalRoutes, c.req.path.slice('/portal'.length) || '/');
-    throw new Refusal(allow.length > 0 ? { kind: 'method not allowed', allow } : { kind: 'not found' });
-  });
+portalRoutes.all('/*', signedIn, (c) => {
+  const allow = allowedMethods(portalRoutes, c.req.path.slice('/portal'.length) || '/');
+  throw new Refusal(allow.length > 0 ? { kind: 'method not allowed', allow } : { kind: 'not found' });
+});
 
 portalRoutes.onError(renderFailurePage);
-linkTo(portalRoutes);

@@ -1,84 +1,72 @@
-import type { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { matchedRoutes } from 'hono/route';
-import { findTargetHandler } from 'hono/utils/handler';
+import { TrieRouter } from 'hono/router/trie-router';
 import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { limit } from '../../platform/http/limits.ts';
 import { may, type Role } from '../../platform/roles.ts';
 
-const roles = new WeakMap<object, Role>();
-
 /**
- * The role that a route needs: `.post('/webhooks/new', needs('member'), add)`. It comes first on each route for people
- * who are signed in: `withinRights` refuses a route without it to everybody.
+ * A route of the portal: its methods, its path, the role that it needs, and its handler. A form's page answers GET, and
+ * POST with what is filled in. Those that cause calls or mail, such as tests, replays and invitations, are limited.
  */
-export function needs(role: Role) {
-  const mark = createMiddleware<App>((_, next) => next());
-  roles.set(mark, role);
-  return mark;
+export type Route = [
+  methods: 'GET' | 'POST' | 'FORM',
+  path: string,
+  role: Role | 'anyone',
+  handle: (c: Context) => Response | Promise<Response>,
+  limited?: 'limited',
+];
+
+/** The role that an address needs; undefined if no route has it. */
+type RoleOf = (method: string, address: string) => Route[2] | undefined;
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    roleOf?: RoleOf;
+  }
 }
-
-/** The first handler of the request's route, if there is one. */
-function firstHandler(c: Context) {
-  const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
-  const route = matchedRoutes(c).find((one) => one.method === method);
-  return route && findTargetHandler(route.handler);
-}
-
-export function roleFor(c: Context): Role | undefined {
-  const handler = firstHandler(c);
-  return handler && roles.get(handler);
-}
-
-/**
- * Checks the role of people who are signed in. A change checks it once more, in its own transaction: see `asCaller`.
- *
- * @throws Refusal: not allowed
- */
-export const withinRights = createMiddleware<App>(async (c, next) => {
-  const role = roleFor(c);
-  const allowed = role ? may(c.get('session').user.role, role) : firstHandler(c) === undefined;
-  if (!allowed) throw new Refusal({ kind: 'not allowed' });
-  await next();
-});
-
-/**
- * Limits actions that cause calls or mail, such as tests, replays and invitations, per session and per account. Comes
- * before an action's handler.
- *
- * @throws Refusal: rate limited
- */
-export const limitActions = createMiddleware<App>(async (c, next) => {
-  const { hash, user } = c.get('session');
-  await limit(c.env, 'ACTION_LIMIT', hash);
-  await limit(c.env, 'ACCOUNT_ACTION_LIMIT', user.accountId);
-  await next();
-});
 
 const base = '/portal';
 
-let portal: Hono<App> | undefined;
+export const methodsOf = ([methods]: Route) => (methods === 'FORM' ? ['GET', 'POST'] : [methods]);
 
-/** Gives the routes to the pages, which routes.ts imports. */
-export const linkTo = (routes: Hono<App>): void => {
-  portal = routes;
-};
+export function rolesIn(routes: Route[]): RoleOf {
+  const router = new TrieRouter<Route[2]>();
+  for (const route of routes) for (const method of methodsOf(route)) router.add(method, route[1], route[2]);
+  return (method, address) => {
+    const path = address.split(/[?#]/)[0] ?? '';
+    const isOurs = path === base || path.startsWith(`${base}/`);
+    return isOurs ? router.match(method, path.slice(base.length) || '/')[0][0]?.[0] : undefined;
+  };
+}
 
-/** The first route of the portal for an address. */
-const routeFor = (method: 'GET' | 'POST', path: string) =>
-  portal?.router
-    .match(method, path.slice(base.length) || '/')[0]
-    .find(([[, route]]) => route.method === method);
+/**
+ * Checks the role of people who are signed in, and how often they come where that is limited, per session and per
+ * account. A change checks the role once more, in its own transaction: see `asCaller`.
+ *
+ * @throws Refusal: not allowed, rate limited
+ */
+export const admit = ([methods, , role, , limited]: Route) =>
+  createMiddleware<App>(async (c, next) => {
+    if (role === 'anyone') return next();
+    const { hash, user } = c.get('session');
+    c.set('caller', { sessionHash: hash, accountId: user.accountId, needs: role });
+    if (!may(user.role, role)) throw new Refusal({ kind: 'not allowed' });
+    if (limited && (methods !== 'FORM' || c.req.method === 'POST')) {
+      await limit(c.env, 'ACTION_LIMIT', hash);
+      await limit(c.env, 'ACCOUNT_ACTION_LIMIT', user.accountId);
+    }
+    return next();
+  });
 
-/** The page at an address, or else the one above it. */
-export const pageOf = (path: string): string =>
-  routeFor('GET', path) ? path : path.slice(0, path.lastIndexOf('/'));
+/** The role that the request needs. */
+export function neededBy(c: Context): Role | undefined {
+  const caller = c.get('caller');
+  return caller && 'sessionHash' in caller ? caller.needs : undefined;
+}
 
-/** The role that an address needs, so that pages show only permitted links and forms. */
-export function roleForAddress(method: 'GET' | 'POST', address: string): Role {
-  const path = address.split(/[?#]/)[0] ?? '';
-  if (path !== base && !path.startsWith(`${base}/`)) return 'viewer';
-  const first = routeFor(method, path);
-  return (first && roles.get(first[0][0])) ?? 'viewer';
+/** Whether the reader of a page may follow a link, or send a form, to this address. */
+export function mayGo(c: Context, method: 'GET' | 'POST', address: string): boolean {
+  const role = c.get('roleOf')?.(method, address) ?? 'anyone';
+  return role === 'anyone' || may(c.get('session')?.user.role ?? 'viewer', role);
 }

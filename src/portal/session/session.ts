@@ -9,7 +9,6 @@ import { type App, type Context, seeOther } from '../../platform/http/context.ts
 import { limit } from '../../platform/http/limits.ts';
 import { cookieOptions, sessionCookie, sessionCookieOf } from '../../platform/http/session-cookie.ts';
 import { findSession, type Session, type Watched } from '../read/session.ts';
-import { roleFor } from './rights.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -30,7 +29,7 @@ export const signedIn = createMiddleware<App>(async (c, next) => {
   if (!session) return seeOther(c, '/portal/sign-in');
   if (session.status === 'suspended') throw new Refusal({ kind: 'forbidden' });
   c.set('session', session);
-  c.set('caller', { sessionHash: session.hash, accountId: session.user.accountId, needs: roleFor(c) });
+  c.set('caller', { sessionHash: session.hash, accountId: session.user.accountId });
   return await next();
 });
 

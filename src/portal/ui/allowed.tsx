@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
 import { may, type Role } from '../../platform/roles.ts';
-import { roleForAddress } from '../session/rights.ts';
 import { reader } from './reader.ts';
 
 export const roleNames: { [role in Role]: string } = { admin: 'Admin', member: 'Member', viewer: 'Viewer' };
@@ -10,8 +9,7 @@ export const aRole = (role: Role): string => `${role === 'admin' ? 'an' : 'a'} $
 /** Shows its children only to people who may follow this link, or send a form there. */
 export const Allowed = (props: { to: string; method?: 'GET' | 'POST'; children: Child }) => {
   const { to, method = 'POST', children } = props;
-  const allowed = may(reader().role, roleForAddress(method, to));
-  return <>{allowed && children}</>;
+  return <>{reader().mayGo(method, to) && children}</>;
 };
 
 /** A webhook's URL. Its query may have secrets, which viewers do not see. */

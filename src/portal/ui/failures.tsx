@@ -1,6 +1,6 @@
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { failureOf, headersOf, type ReportedFailure } from '../../platform/http/failures.ts';
-import { roleFor } from '../session/rights.ts';
+import { neededBy } from '../session/rights.ts';
 import { askWho } from './allowed.tsx';
 import { LinkButton } from './buttons.tsx';
 import { page } from './layout.tsx';
@@ -37,7 +37,7 @@ function explain(failure: ReportedFailure, c: Context): Explanation {
   if (failure.kind === 'invalid') return ['That did not work', failure.message];
   if (failure.kind === 'not allowed')
     return [
-      askWho(roleFor(c) ?? 'admin'),
+      askWho(neededBy(c) ?? 'admin'),
       'Your role does not include this. Nothing has been changed.',
       ['/portal/settings/people', 'See who that is'],
     ];

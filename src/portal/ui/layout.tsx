@@ -6,6 +6,7 @@ import type { Context } from '../../platform/http/context.ts';
 import { type ReportedFailure, statusOf } from '../../platform/http/failures.ts';
 import { maxCounted } from '../read/attention.ts';
 import type { Session } from '../read/session.ts';
+import { mayGo } from '../session/rights.ts';
 import { watchedBy } from '../session/session.ts';
 import { tickPath } from '../session/tick.ts';
 import { roleNames } from './allowed.tsx';
@@ -58,6 +59,7 @@ export async function page(
   const flash = takeFlash(c);
   const reader: Reader = {
     role: session?.user.role ?? 'viewer',
+    mayGo: (method, address) => mayGo(c, method, address),
     zone: timeZoneOf(c),
     units: session?.units ?? 'metric',
     mapStyle: failure ? undefined : config(c.env).mapStyleUrl,

@@ -3,7 +3,6 @@ import { findSentForm, takeShown } from '../../accounts/sent-forms.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import type { App, Context } from '../../platform/http/context.ts';
-import { pageOf } from '../session/rights.ts';
 import { done, flashIn, readForm, sayNext } from './submit.ts';
 
 /** How long a form waits for the result of the same one, which another request handles, and how often it looks. */
@@ -68,9 +67,11 @@ async function resultOfOther(c: Context, caller: Caller): Promise<Response | und
 /** For a form whose first request was interrupted: the page with its secret, or the page that it was sent from. */
 function sentAlready(c: Context, hasSecret: boolean): Response {
   const said = 'This form was sent already.';
+  const { path } = c.req;
+  const page = c.get('roleOf')?.('GET', path) ? path : path.slice(0, path.lastIndexOf('/'));
   return hasSecret
-    ? done(c, c.req.path, said, 'ok', true)
-    : done(c, pageOf(c.req.path), `${said} Check whether it took effect before you send it again.`, 'warn');
+    ? done(c, path, said, 'ok', true)
+    : done(c, page, `${said} Check whether it took effect before you send it again.`, 'warn');
 }
 
 /** The secret that the page after a form shows, for a minute if it is reloaded. Asks D1 on that page alone. */

@@ -12,6 +12,7 @@ export type Filled = SentForm & { errors: FieldError[] };
 /** The reader of a page. */
 export type Reader = {
   role: Role;
+  mayGo: (method: 'GET' | 'POST', address: string) => boolean;
   zone: string;
   units: Units;
   /** The URL of the map style that the operator has chosen; without one, maps show outlines. */
@@ -20,6 +21,11 @@ export type Reader = {
   shownAgain?: (Filled & { path: string }) | undefined;
 };
 
-export const PageReader = createContext<Reader>({ role: 'viewer', zone: 'UTC', units: 'metric' });
+export const PageReader = createContext<Reader>({
+  role: 'viewer',
+  mayGo: () => true,
+  zone: 'UTC',
+  units: 'metric',
+});
 
 export const reader = (): Reader => useContext(PageReader);

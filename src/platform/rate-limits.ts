@@ -3,7 +3,7 @@
  * purpose has a limiter of its own, so that none uses up another's calls.
  */
 export const rateLimits = {
-  /** Per API token, ingest key or portal session. */
+  /** Per API token, ingest key, portal session or connection whose provider's webhook calls. */
   TOKEN_LIMIT: { calls: 600, seconds: 60 },
   /**
    * Per client address: unrecognised API tokens and ingest keys, before any look-up. Also per client address and

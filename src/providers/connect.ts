@@ -148,7 +148,7 @@ export async function replaceCredential(
   await changePull(env, caller, id, {
     noted: 'credential',
     set: sql`secrets = ${JSON.stringify(secrets)}, credential_hash = ${tried.hash}, session = null,
-      feeds = iif(organisation_id = ${tried.organisationId}, feeds, '{}'), base_url = ${tried.baseUrl},
+      feeds = iif(organisation_id = ${tried.organisationId}, ${feedsDue}, '{}'), base_url = ${tried.baseUrl},
       organisation = ${tried.organisation}, organisation_id = ${tried.organisationId}, refused_at = null,
       claim = null, claimed_until = 0, due_at = iif(paused_at is null, ${now}, null)`,
     also: (db) => [unlessConnected(db, caller, tried.hash, id)],
@@ -156,6 +156,10 @@ export async function replaceCredential(
   await send(env.DELIVERIES, [{ pull: [id] }]);
   return tried;
 }
+
+/** The feeds as they are, and none waits: a person has mended the connection. */
+const feedsDue = sql`(select json_group_object(key, json(json_remove(value, '$.problem', '$.pulledAt')))
+  from json_each(feeds))`;
 
 /**
  * Pauses a connection. A write that a run has begun still completes.
@@ -172,7 +176,8 @@ export const pausePull = (env: Env, caller: Caller, id: string): Promise<void> =
 export async function resumePull(env: Env, caller: Caller, id: string): Promise<void> {
   await changePull(env, caller, id, {
     noted: 'resumed',
-    set: sql`paused_at = null, due_at = iif(refused_at is null, ${Date.now()}, null), claimed_until = 0`,
+    set: sql`paused_at = null, due_at = iif(refused_at is null, ${Date.now()}, null), claimed_until = 0,
+      feeds = ${feedsDue}`,
   });
   await send(env.DELIVERIES, [{ pull: [id] }]);
 }
@@ -186,9 +191,7 @@ export async function resumePull(env: Env, caller: Caller, id: string): Promise<
 export async function pullNow(env: Env, caller: Caller, id: string): Promise<void> {
   await changePull(env, caller, id, {
     only: sql`paused_at is null`,
-    set: sql`due_at = ${Date.now()}, refused_at = null,
-      feeds = (select json_group_object(key, json(json_remove(value, '$.problem', '$.pulledAt')))
-        from json_each(feeds))`,
+    set: sql`due_at = ${Date.now()}, refused_at = null, feeds = ${feedsDue}`,
   });
   await send(env.DELIVERIES, [{ pull: [id] }]);
 }

@@ -144,6 +144,7 @@ async function work(env: Env, run: Run, budget: Budget): Promise<void> {
     try {
       if (!(await pullPage(env, run, task))) return;
     } catch (error) {
+      if (refusalIn(error)?.failure.kind === 'forbidden') return; // its account was suspended meanwhile
       const problem = problemIn(run, error);
       if (problem.kind === 'rate limited') {
         run.limitedUntil = Date.now() + (problem.retryAfterMs ?? limitedMs);

@@ -22,8 +22,12 @@ async function takeCall(c: Context) {
   const caller = `${address} ${id.slice(0, idLength)}`;
   refuseIfOver('RING_LIMIT', address);
   refuseIfOver('UNKNOWN_LIMIT', caller);
+  refuseIfOver('TOKEN_LIMIT', id);
   const body = await readBytes(c.req.raw, largestBody);
-  if (await ring(c.env, id, c.req.raw.headers, body)) return ok(c, 'Pull is due', null);
+  if (await ring(c.env, id, c.req.raw.headers, body)) {
+    await limit(c.env, 'TOKEN_LIMIT', id);
+    return ok(c, 'Pull is due', null);
+  }
   await limit(c.env, 'UNKNOWN_LIMIT', caller);
   await limit(c.env, 'RING_LIMIT', address);
   await refuseIfMoved(c.env);

@@ -7,6 +7,7 @@ import { pull, startPulls } from '../../src/providers/pull.ts';
 import { samsara as connector } from '../../src/providers/samsara/connector.ts';
 import { sendMessages } from '../../src/webhooks/alerts/sending.ts';
 import { keepEmails } from '../support/emails.ts';
+import { listenToLog } from '../support/log.ts';
 import { providerStory, pullAll, pullColumn, pullRun, pullStatus } from '../support/provider.ts';
 import { samsaraOrigin as origin, samsara } from '../support/providers/samsara.ts';
 import { rows } from '../support/rows.ts';
@@ -108,8 +109,10 @@ it('stops when Samsara refuses the credential, tells people what to do, and goes
   expect(mail?.text).not.toContain(old);
 
   expect((await replace(id, 'samsara_api_wrong')).status).toBe(400);
-  expect((await replace(id, provider.data.token)).status).toBe(200);
   brakes();
+  expect((await replace(id, provider.data.token)).status).toBe(200);
+  // At once, though its feeds were to wait.
+  await vi.waitFor(async () => expect(await events(id)).toHaveLength(1), { timeout: 20_000 });
   await pullAll(id);
   expect((await listed(id))?.healthStatus).toBe(1);
   const drivers = provider.calls.findLast(({ pathname }) => pathname === '/fleet/drivers');
@@ -232,17 +235,39 @@ it('is left alone while it is paused or its account is suspended', async () => {
   expect(await startPulls(env)).toBe(0); // nor do suspended accounts stand in the way of others
 });
 
-it('writes nothing more once it is paused in the middle of a page', async () => {
+it.each([
+  ['it is paused', (id: string) => operator.post(`/operator/connections/${id}/pause`, {})],
+  [
+    'its account is suspended',
+    () => operator.patch(`/operator/accounts/${tale.us.accountId}`, { status: 'suspended' }),
+  ],
+])('writes nothing more once %s in the middle of a page, and reports no error', async (_, stop) => {
   const id = await connected();
   brakes();
   const serve = fakeSamsara(provider.data);
   tale.hooks.serves(origin, async (request) => {
-    await operator.post(`/operator/connections/${id}/pause`, {});
+    await stop(id);
     return serve(request);
   });
+  const log = listenToLog();
   await pullRun(id);
-  expect(await events(id)).toEqual([]);
-  expect((await pullStatus(id)).state).toBe('paused');
+  expect(await rows('select 1 from safety_events where connection_id = ?1', id)).toEqual([]);
+  expect(await pullColumn(id, 'feeds')).not.toContain('"problem"');
+  expect(log.lines('error')).toEqual([]);
+});
+
+it('limits how often its webhook is called, though the calls are signed', async () => {
+  const id = await connected();
+  await operator.put(`/operator/connections/${id}/webhook-secret`, { secret: 'c2VjcmV0c2VjcmV0' });
+  if (connector.webhook) vi.spyOn(connector.webhook, 'isSigned').mockResolvedValue(true);
+  const ring = async () => (await call('POST', `/providers/${id}/webhook`, { body: {} })).status;
+  expect(await ring()).toBe(200);
+  const limit = vi
+    .spyOn(env.TOKEN_LIMIT, 'limit')
+    .mockImplementation(async ({ key }) => ({ success: !key.includes(id) }));
+  expect(await ring()).toBe(429);
+  limit.mockClear();
+  expect([await ring(), limit.mock.calls]).toEqual([429, []]); // nor is the body read again
 });
 
 it('works for a connection in one run only, and in another once that is lost', async () => {

@@ -16,7 +16,7 @@ import { maxCredential } from '../src/providers/credential.ts';
 import { maxFeedsBytes } from '../src/providers/pull.ts';
 import { pruneRecordMails } from '../src/webhooks/alerts/records.ts';
 import { maxNotificationBytes } from '../src/webhooks/deliveries/fan-out.ts';
-import { maxKeptBytes } from '../src/webhooks/deliveries/send/attempt.ts';
+import { maxKeptBytes } from '../src/webhooks/deliveries/send/call-once.ts';
 import { maxKeptAttempts } from '../src/webhooks/deliveries/send/record.ts';
 import { maxTokenBytes } from '../src/webhooks/deliveries/send/token-endpoint.ts';
 import {

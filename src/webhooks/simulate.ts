@@ -8,10 +8,10 @@ import { invalid } from '../platform/errors.ts';
 import { timestamp } from '../platform/fields.ts';
 import { normalisedUrl } from './address.ts';
 import { deliverTo } from './deliveries/fan-out.ts';
-import { type Attempt, priorityOf, webhookIsPaused } from './deliveries/policy.ts';
+import { type Attempt, callTimeoutMs, priorityOf, webhookIsPaused } from './deliveries/policy.ts';
 import type { DeliveryMessage } from './deliveries/queue.ts';
+import { prepareCalls } from './deliveries/send/attempt.ts';
 import type { CallSettings } from './deliveries/send/claim.ts';
-import { prepareCalls } from './deliveries/send/prepare.ts';
 import { pick, plainFields } from './fields.ts';
 import { insertNotifications, type NewNotification } from './notifications/insert.ts';
 import { ACCIDENT, accidentLevels, EVENT, EVENT_LEVEL } from './notifications/types.ts';
@@ -140,10 +140,13 @@ export async function tryReceiver(
   if (oauth) await countTest(env, caller, 'oauth.tokenUrl', `${caller.accountId} ${hostOf(oauth.tokenUrl)}`);
   const at = Date.now();
   const outcome = await call({
-    ...{ id: newId(at), attempt: 1 },
-    ...{ type: made?.type ?? EVENT, data: JSON.stringify(made?.data ?? {}) },
+    id: newId(at),
+    attempt: 1,
+    type: made?.type ?? EVENT,
+    data: JSON.stringify(made?.data ?? {}),
+    startBy: at + callTimeoutMs,
   });
-  return { at, durationMs: Date.now() - at, ...outcome };
+  return { at, durationMs: Date.now() - at, ...(outcome ?? { result: 'timeout' }) };
 }
 
 const hostOf = (url: string): string => new URL(normalisedUrl(url)).hostname;

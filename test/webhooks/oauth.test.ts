@@ -2,9 +2,10 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { newId } from '../../src/platform/db/ids.ts';
 import { authorizer } from '../../src/webhooks/deliveries/send/access-token.ts';
+import { callsOf } from '../../src/webhooks/deliveries/send/calls.ts';
 import { sealClient } from '../../src/webhooks/oauth.ts';
 import { importKey, signatureHeaders } from '../../src/webhooks/signing.ts';
-import { attempted, deliveriesOf, settled } from '../support/deliveries.ts';
+import { attempted, claim, deliveriesOf, settled, unattempted } from '../support/deliveries.ts';
 import { ask, formOn, signIn, textOf } from '../support/portal.ts';
 import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
@@ -242,6 +243,26 @@ describe('a token', () => {
       expect(asked.slice(2)).toMatchObject([{ authorization: null, fields }]);
     },
   );
+
+  it.each([
+    ['a token', 0, undefined],
+    ['another token', 1, 401],
+  ])('that comes too late, as %s, is for later calls', async (_, calls, status) => {
+    const hook = await register();
+    await unattempted(hook.id, tale.happen);
+    const { webhook, claimed } = await claim(hook.id);
+    tale.heard.responds(() => new Response('', { status: 401 }));
+    grant = async () => {
+      if (asked.length > calls) await scheduler.wait(600);
+      return granted(`token-${asked.length}`);
+    };
+    const sending = callsOf(env, tale.us.accountId, hook.id);
+    if (webhook) sending.start(webhook, claimed, Date.now() + 300);
+    await sending.progress(false);
+    const [recorded] = sending.takeFinished();
+    expect([recorded?.status, recorded?.attempt?.status]).toEqual(['pending', status]);
+    expect(tale.heard.got).toHaveLength(calls);
+  });
 
   it('is not in what the receiver returned', async () => {
     const hook = await register();

@@ -12,7 +12,7 @@ import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
 import { receiverProblem } from '../address.ts';
-import { callOnce } from '../deliveries/send/attempt.ts';
+import { callOnce } from '../deliveries/send/call-once.ts';
 import type { ChannelKind } from './channel-input.ts';
 import { bodyOf } from './message-formats.ts';
 import { type AlertMessage, channelTimeoutMs, retriedForMs } from './messages.ts';

@@ -3,11 +3,31 @@ import { type Sealed, seal, unseal } from '../../../platform/crypto.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
 import { keepToken, openClient } from '../../oauth.ts';
 import { callTimeoutMs, type Outcome } from '../policy.ts';
-import { attempt, type Call, type CallTarget } from './attempt.ts';
 import { requestToken, type Token } from './token-endpoint.ts';
 
 /** Returns a token by `until` (milliseconds since 1970), other than the one the receiver has `refused`. */
-export type Authorize = (until: number, refused?: string) => Promise<Token>;
+type Authorize = (until: number, refused?: string) => Promise<Token>;
+
+/** How much time must be left to renew a token. */
+const renewalMs = 1_000;
+
+/**
+ * Makes a call with an access token. If the receiver refuses it, renews it once, within the time of a single call.
+ * `call` returns undefined if it is too late for one. Never throws.
+ */
+export async function withToken(
+  authorize: Authorize,
+  call: (token: string, timeoutMs: number) => Promise<Outcome | undefined>,
+): Promise<Outcome | undefined> {
+  const until = Date.now() + callTimeoutMs;
+  const callWith = (token: string) => call(token, Math.max(1, until - Date.now()));
+  const first = await authorize(until);
+  if (first.problem) return first.problem;
+  const outcome = await callWith(first.value);
+  if (outcome?.status !== 401 || until - Date.now() < renewalMs) return outcome;
+  const second = await authorize(until, first.value);
+  return second.problem ?? (await callWith(second.value)) ?? outcome;
+}
 
 /**
  * Gets access tokens for a webhook's calls, one request at a time. A new token is stored for all workers; `stored` is
@@ -28,10 +48,9 @@ export async function authorizer(
     if (token.value !== undefined) {
       const { value, goodUntil } = token;
       const kept = { value, goodUntil: String(goodUntil), ...(token.inBody && { inBody: 'yes' }) };
+      const resealed = await seal(headerKeys, webhookId, kept);
       // Best effort: without it, the next worker requests another.
-      await keepToken(openDatabase(env), webhookId, sealed, await seal(headerKeys, webhookId, kept)).catch(
-        () => {},
-      );
+      await keepToken(openDatabase(env), webhookId, sealed, resealed).catch(() => {});
     }
     return token;
   };
@@ -49,24 +68,3 @@ export async function authorizer(
 
 const isGood = ({ value, goodUntil }: Token, refused: string | undefined): boolean =>
   goodUntil > Date.now() && (value === undefined || value !== refused);
-
-/** How much time must be left to repeat a call with another token. */
-const renewWithinMs = callTimeoutMs - 1000;
-
-/**
- * Makes the call of a delivery with an access token. If the receiver refuses it, renews it once, within the time of a
- * single call. Never throws.
- */
-export async function authorized(authorize: Authorize, target: CallTarget, call: Call): Promise<Outcome> {
-  const began = Date.now();
-  const until = began + callTimeoutMs;
-  let refused: string | undefined;
-  for (;;) {
-    const token = await authorize(until, refused);
-    if (token.problem) return token.problem;
-    const outcome = await attempt({ ...target, token: token.value }, call, Math.max(1, until - Date.now()));
-    const isLast = refused !== undefined || Date.now() - began > renewWithinMs;
-    if (outcome.status !== 401 || isLast) return outcome;
-    refused = token.value;
-  }
-}

@@ -3,8 +3,8 @@ import { described, fault } from '../../../platform/log.ts';
 import { ACCIDENT } from '../../notifications/types.ts';
 import type { ClaimedDelivery, Recorded } from '../delivery.ts';
 import { type Attempt, nextAfter } from '../policy.ts';
-import type { CallSettings, ClaimedWebhook } from './claim.ts';
-import { type MakeCall, prepareCalls } from './prepare.ts';
+import { type MakeCall, prepareCalls } from './attempt.ts';
+import type { ClaimedWebhook } from './claim.ts';
 
 /** Calls in flight per worker: an invocation has six connections, and D1 needs one. */
 const callsPerWorker = 5;
@@ -24,21 +24,27 @@ const togetherPart = 0.2;
 /** How long to wait for new work while some calls take long. */
 const lookAgainMs = 500;
 
-type Waiting = { delivery: ClaimedDelivery; webhook: ClaimedWebhook; startBy: number };
-
 /** The calls of one worker: five in flight, the rest waiting, and the outcomes to be recorded. */
 export function callsOf(env: Env, accountId: string, webhookId: string) {
   const makers = new Map<string, Promise<MakeCall | undefined>>();
   const running = new Set<Promise<void>>();
-  const waiting: Waiting[] = [];
+  const waiting: (() => Promise<Recorded>)[] = [];
   let finished: Recorded[] = [];
   let firstRetryAt: number | undefined;
   let responseMs: number | undefined;
 
-  const call = async ({ delivery, webhook, startBy }: Waiting): Promise<void> => {
-    const make = makers.get(webhook.settings) ?? prepared(env, webhookId, JSON.parse(webhook.settings));
-    makers.set(webhook.settings, make);
-    const recorded = await attemptClaimed(env, delivery, await make, startBy);
+  /** How to call the receiver; undefined if that is impossible for now. */
+  const makerOf = ({ settings }: ClaimedWebhook): Promise<MakeCall | undefined> => {
+    const known =
+      makers.get(settings) ??
+      prepareCalls(env, webhookId, JSON.parse(settings)).catch((error: unknown) => {
+        fault('error', { message: 'Cannot read headers', webhookId, ...described(error) });
+        return undefined;
+      });
+    makers.set(settings, known);
+    return known;
+  };
+  const finish = (recorded: Recorded) => {
     const { attempt, status, nextAttemptAt = 0 } = recorded;
     if (attempt)
       responseMs = responseMs === undefined ? attempt.durationMs : (3 * responseMs + attempt.durationMs) / 4;
@@ -50,7 +56,9 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
     while (running.size < callsPerWorker) {
       const next = waiting.shift();
       if (!next) return;
-      const done: Promise<void> = call(next).finally(() => running.delete(done));
+      const done: Promise<void> = next()
+        .then(finish)
+        .finally(() => running.delete(done));
       running.add(done);
     }
   };
@@ -73,13 +81,13 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
     /** How many workers a window of this size has work for: few where each claims ahead, or claims would be small. */
     workersFor(window: number): number {
       const size = ahead();
-      return Math.max(
-        1,
-        size > callsPerWorker ? Math.round(window / size) : Math.ceil(window / callsPerWorker),
-      );
+      const workers = size > callsPerWorker ? Math.round(window / size) : Math.ceil(window / callsPerWorker);
+      return Math.max(1, workers);
     },
+    /** Starts the calls of claimed deliveries, or has them wait; `startBy` is the latest time to start one. */
     start(webhook: ClaimedWebhook, claimed: ClaimedDelivery[], startBy: number): void {
-      waiting.push(...claimed.map((delivery) => ({ delivery, webhook, startBy })));
+      for (const delivery of claimed)
+        waiting.push(async () => attempted(env, delivery, await makerOf(webhook), startBy));
       fill();
     },
     /** Waits until there is room for more calls or something to record. */
@@ -104,8 +112,8 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
   };
 }
 
-/** Makes the call of a claimed delivery, unless there is a reason not to; `startBy` is the latest time to start. */
-async function attemptClaimed(
+/** Makes the call of a claimed delivery, unless there is a reason not to, and decides what follows it. */
+async function attempted(
   env: Env,
   delivery: ClaimedDelivery,
   make: MakeCall | undefined,
@@ -114,22 +122,15 @@ async function attemptClaimed(
   const { id, type, data } = delivery;
   if (!delivery.wanted) return { delivery, status: 'cancelled' };
   const at = Date.now();
-  if (at > startBy) return { delivery, status: 'pending', nextAttemptAt: at };
   if (!make) return { delivery, status: 'pending', nextAttemptAt: at + afterFaultMs };
   const attempts = delivery.attempts + 1;
-  const outcome = await make({ id, attempt: attempts, type, data });
+  const outcome = at <= startBy ? await make({ id, attempt: attempts, type, data, startBy }) : undefined;
   const now = Date.now();
+  if (!outcome) return { delivery, status: 'pending', nextAttemptAt: now };
   const attempt = { at, durationMs: now - at, ...outcome };
   countAttempt(env, delivery, attempt);
   return { delivery, attempt, ...nextAfter(outcome, { type, attempts }, now, Math.random()) };
 }
-
-/** How to call the receiver; undefined if that is impossible for now. */
-const prepared = (env: Env, webhookId: string, settings: CallSettings): Promise<MakeCall | undefined> =>
-  prepareCalls(env, webhookId, settings).catch((error: unknown) => {
-    fault('error', { message: 'Cannot read headers', webhookId, ...described(error) });
-    return undefined;
-  });
 
 /**
  * Writes an Analytics Engine point for one attempt; an invocation may write 250. Never throws: observing

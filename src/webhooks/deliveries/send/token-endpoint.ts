@@ -4,7 +4,7 @@ import { dayMs } from '../../../platform/durations.ts';
 import { receiverProblem } from '../../address.ts';
 import type { OAuthClient } from '../../oauth.ts';
 import type { Outcome } from '../policy.ts';
-import { beginningOf, callOnce } from './attempt.ts';
+import { beginningOf, callOnce } from './call-once.ts';
 
 /**
  * An access token, or why there is none; used until `goodUntil` (milliseconds since 1970). `inBody` is where the

@@ -1,0 +1,70 @@
+import { callTimeoutMs, kindOf, type Outcome } from '../policy.ts';
+import { outcomeOf } from './reasons.ts';
+
+export const maxReadBytes = 4096;
+export const maxReadMs = 1000;
+export const maxKeptBytes = 1024;
+
+type Init = { method: string; headers: Record<string, string>; body: string };
+
+/**
+ * Makes one call without following redirects, which must respond within `timeoutMs`. The status decides as soon as the
+ * headers are in; `textOf` reads the body for the log, and must not throw. Never throws: a failure is an outcome.
+ */
+export async function callOnce(
+  url: string,
+  init: Init,
+  timeoutMs = callTimeoutMs,
+  textOf: (response: Response) => Promise<string> = firstKiB,
+): Promise<Outcome> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { ...init, redirect: 'manual', signal });
+    return outcomeOf(response, await textOf(response), url);
+  } catch (error) {
+    return { result: kindOf(error) };
+  }
+}
+
+/** The first KiB of the response as text, if it arrives within a second, without the token. Reads at most 4 KiB. */
+export async function firstKiB(response: Response, token?: string): Promise<string> {
+  const text = (await beginningOf(response, maxReadBytes, maxReadMs)).replaceAll('\0', '');
+  return cut(token ? without(token, text) : text);
+}
+
+/** What arrives of a response's text in so many milliseconds, until that is `maxBytes`; the rest is discarded. */
+export async function beginningOf({ body }: Response, maxBytes: number, ms: number): Promise<string> {
+  if (!body) return '';
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const inTime = scheduler.wait(ms).then(() => undefined);
+  let text = '';
+  for (let size = 0; size < maxBytes; ) {
+    const read = await Promise.race([reader.read().catch(() => undefined), inTime]);
+    if (!read || read.done) break;
+    size += read.value.byteLength;
+    text += decoder.decode(read.value, { stream: true });
+  }
+  // Not awaited, because a receiver may keep sending.
+  reader.cancel().catch(() => {});
+  return text;
+}
+
+/** How much of a token is enough to recognise it. */
+const telling = 16;
+
+/** Some receivers return the headers that they got. The text may end within the token, which is then left out. */
+function without(token: string, text: string): string {
+  const [first = '', ...others] = text.replaceAll(token, '…').split(token.slice(0, telling));
+  return others.length > 0 ? `${first}…` : first;
+}
+
+/** The longest beginning of `text` that takes at most a KiB as JSON, which is how it is stored. */
+function cut(text: string): string {
+  const encoder = new TextEncoder();
+  const bytes = (part: string) => encoder.encode(JSON.stringify(part)).byteLength - 2;
+  let kept = text.slice(0, maxKeptBytes);
+  while (bytes(kept) > maxKeptBytes)
+    kept = kept.slice(0, Math.floor((kept.length * maxKeptBytes) / bytes(kept)));
+  return kept.isWellFormed() ? kept : kept.slice(0, -1);
+}

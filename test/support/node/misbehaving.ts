@@ -61,6 +61,10 @@ export const misbehaviours: Record<string, Misbehaviour> = {
     },
     leads: success,
   },
+  'redirects to itself': {
+    does: (socket) => socket.end(head('HTTP/1.1 307 Temporary Redirect', 'Location: /', 'Connection: close')),
+    leads: { result: 'redirect', status: 307 },
+  },
   'speaks another protocol': { does: (socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'), leads: broken },
   'closes in its headers': { does: (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-'), leads: broken },
   'closes in the body of a 200': {

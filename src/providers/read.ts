@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { LocationInput, maxVinBytes } from '../fleet/lists/field-types.ts';
+import { LocationInput } from '../fleet/lists/field-objects.ts';
+import { maxVinBytes } from '../fleet/lists/field-types.ts';
 import { groupLimits } from '../fleet/lists/vehicles.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
 import { dumpedBytes } from '../platform/db/dump.ts';

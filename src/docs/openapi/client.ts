@@ -5,7 +5,7 @@ import {
   Handled,
   LocationOutput,
   VehicleLocationOutput,
-} from '../../fleet/lists/field-types.ts';
+} from '../../fleet/lists/field-objects.ts';
 import { lists } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { Health } from '../../operator/api/service.ts';

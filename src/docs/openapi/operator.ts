@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { LocationInput, VehicleLocationInput } from '../../fleet/lists/field-types.ts';
+import { LocationInput, VehicleLocationInput } from '../../fleet/lists/field-objects.ts';
 import { recordKinds } from '../../fleet/lists/registry.ts';
 import { IngestBody, IngestRecord, Outcome, Rejection, Warning } from '../../ingest/schema.ts';
 import * as accounts from '../../operator/api/accounts.ts';

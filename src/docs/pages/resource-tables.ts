@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Field, isOmissible } from '../../fleet/lists/field.ts';
+import { type Field, isGiven, isOmissible } from '../../fleet/lists/field.ts';
 import { alternatives } from '../../fleet/lists/field-types.ts';
 import type { List } from '../../fleet/lists/list.ts';
 import { lists, recordKinds } from '../../fleet/lists/registry.ts';
@@ -82,7 +82,7 @@ function listRow({ path, connectionRequired, order, range, filters }: List): str
 /** The fields of a record, as `name?` if optional, and as `name[]` if lists. */
 const recordFields = (fields: { [key: string]: Field }): string =>
   Object.entries(fields)
-    .filter(([, { use }]) => use !== 'derived' && use !== 'copied' && use !== 'internal')
+    .filter(([, field]) => isGiven(field))
     .map(([key, field]) => {
       const name = `${field.refersTo?.kind ?? key}${Array.isArray(field.holds) ? '[]' : ''}`;
       return isOmissible(field) ? `${name}?` : name;

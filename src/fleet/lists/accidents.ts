@@ -4,14 +4,12 @@ import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
 import { QueryBoolean, QueryList, QueryText } from '../../platform/query.ts';
 import { drivers } from './drivers.ts';
-import { derivable, derived, ifAny, optional, orElse } from './field.ts';
+import { added, derivable, derived, ifAny, optional, orElse } from './field.ts';
+import { accidentLevels, handled, location } from './field-objects.ts';
 import {
-  accidentLevels,
   boolean,
   choice,
-  handled,
   httpsUrl,
-  location,
   magnitude,
   number,
   reference,
@@ -30,10 +28,7 @@ import { vehicles } from './vehicles.ts';
 export const maxReportUrlLength = 2000;
 
 const sourceId = 'crash-3';
-const tSP = text(200, "The provider's name. The key is spelled exactly like this.", 'Motive');
 const ownVin = vin('The vehicle identification number; empty for a placeholder, such as `UNKNOWN`.');
-const eventTime = time('When it happened.');
-const place = location('Where it happened.');
 
 /** Further details for a claim, if the provider has them. */
 const context = {
@@ -44,80 +39,49 @@ const context = {
   ),
   detectedAt: optional(time('When the provider reported it.', '2026-11-20T20:00:01.200Z')),
 };
-const driver = optional(reference(drivers, 'Who drove.'));
 
 /** Fields for which each record's newest version counts. */
 export const contextKeys = ['driverId', ...Object.keys(context)];
 
-const record = recordKind({
-  kind: 'accident',
-  sourceId,
-  record:
-    'One level of an accident, or a new version of one. Webhooks that subscribe to accidents are notified once of each level.',
-  fields: {
-    tSP: derived(tSP),
-    vin: {
-      ...derivable(ownVin, 'Required unless the accident names its vehicle.'),
-      input: v.optional(ownVin.input), // null in the contract would break it
-    },
-    vehicleId: optional(reference(vehicles, 'Its vehicle.')),
-    eventTime,
-    location: place,
-    notificationLevel: scale(1, 3, '1 first detection, 2 verified, 3 report-ready.', 1),
-    reportReady: derivable(
-      boolean('Whether the full report is available.', false),
-      'Defaults to true at level 3, false before.',
-    ),
-    isAccurate: derivable(
-      boolean('Whether the detection has been verified.', false),
-      'Defaults to true from level 2, false before.',
-    ),
-    dismissed: orElse(boolean('Whether it is a false alarm.', false), false),
-    reportUrl: optional(
-      httpsUrl(maxReportUrlLength, 'Where its report can be read.', 'https://reports.example.com/crash-3'),
-    ),
-    driverId: driver,
-    ...context,
+/** Of a record, which is one level, and of the accident that its records add up to. */
+const fields = {
+  tSP: derived(text(200, "The provider's name. The key is spelled exactly like this.", 'Motive')),
+  vin: {
+    ...derivable(ownVin, 'Required unless the accident names its vehicle.'),
+    input: v.optional(ownVin.input), // null in the contract would break it
   },
-  derive: ({ vin, notificationLevel, reportReady, isAccurate }, source) => ({
-    tSP: source.tSP,
-    vin: vin ?? '',
-    reportReady: reportReady ?? notificationLevel === 3,
-    isAccurate: isAccurate ?? notificationLevel >= 2,
-  }),
-});
-
-const item = {
-  eventId: uuid(
-    'Its identifier: the `eventId` of its notifications.',
-    recordId(exampleConnectionId, 'accident', sourceId),
-  ),
-  connectionId: uuid('The connection it belongs to.', exampleConnectionId),
-  tSP,
-  vin: ownVin,
   vehicleId: optional(
-    uuid(
+    reference(
+      vehicles,
       'The vehicle that the provider names, otherwise one of the account with that VIN, preferably active and of the ' +
         'same connection. Null if none is known, or if several could be meant. Decided at each level.',
-      vehicles.itemExample.id,
     ),
   ),
-  vehicleName: optional(text(200, 'The name of that vehicle, as it was then.', vehicles.itemExample.name)),
-  licensePlate: optional(text(40, 'Its licence plate, as it was then.', 'ABC-1234')),
-  driverId: driver,
-  driverName: optional(text(200, "The driver's name, as it was then.", drivers.itemExample.name)),
-  eventTime,
-  location: place,
-  ...context,
-  notificationLevel: scale(
-    1,
-    3,
-    'The highest level reached: 1 first detection, 2 verified, 3 report-ready.',
-    1,
+  vehicleName: added(
+    optional(text(200, 'The name of that vehicle, as it was then.', vehicles.itemExample.name)),
   ),
-  reportReady: boolean('Whether the full report is available.', false),
-  isAccurate: boolean('Whether the detection has been verified; false for a false alarm.', false),
-  dismissed: boolean('Whether it is a false alarm.', false),
+  licensePlate: added(optional(text(40, 'Its licence plate, as it was then.', 'ABC-1234'))),
+  driverId: optional(reference(drivers, 'Who drove.')),
+  driverName: added(optional(text(200, "The driver's name, as it was then.", drivers.itemExample.name))),
+  eventTime: time('When it happened.'),
+  location: location('Where it happened.'),
+  ...context,
+  notificationLevel: {
+    ...scale(1, 3, 'The highest level reached: 1 first detection, 2 verified, 3 report-ready.', 1),
+    inRecord: '1 first detection, 2 verified, 3 report-ready.',
+  },
+  reportReady: derivable(
+    boolean('Whether the full report is available.', false),
+    'Defaults to true at level 3, false before.',
+  ),
+  isAccurate: {
+    ...derivable(
+      boolean('Whether the detection has been verified; false for a false alarm.', false),
+      'Defaults to true from level 2, false before.',
+    ),
+    inRecord: 'Whether the detection has been verified.',
+  },
+  dismissed: orElse(boolean('Whether it is a false alarm.', false), false),
   reportUrl: optional(
     httpsUrl(
       maxReportUrlLength,
@@ -125,9 +89,20 @@ const item = {
       'https://reports.example.com/crash-3',
     ),
   ),
-  levels: accidentLevels('The levels that the provider has reported, and when each was first received.'),
+  levels: added(
+    accidentLevels('The levels that the provider has reported, and when each was first received.'),
+  ),
   acknowledged: ifAny(handled('Who has acknowledged it in the portal. Left out where nobody has.')),
   closed: ifAny(handled('Who has closed it in the portal. Left out where nobody has, or it was reopened.')),
+};
+
+const item = {
+  eventId: uuid(
+    'Its identifier: the `eventId` of its notifications.',
+    recordId(exampleConnectionId, 'accident', sourceId),
+  ),
+  connectionId: uuid('The connection it belongs to.', exampleConnectionId),
+  ...fields,
   ...stamps,
 };
 
@@ -165,7 +140,19 @@ export const accidents = {
     table,
     list,
   ),
-  ...record,
+  ...recordKind({
+    kind: 'accident',
+    sourceId,
+    record:
+      'One level of an accident, or a new version of one. Webhooks that subscribe to accidents are notified once of each level.',
+    fields,
+    derive: ({ vin, notificationLevel, reportReady, isAccurate }, source) => ({
+      tSP: source.tSP,
+      vin: vin ?? '',
+      reportReady: reportReady ?? notificationLevel === 3,
+      isAccurate: isAccurate ?? notificationLevel >= 2,
+    }),
+  }),
 };
 
 const among = (values: string[]) => sql`(select value from json_each(${JSON.stringify(values)}))`;

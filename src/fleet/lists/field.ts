@@ -9,6 +9,8 @@ import type { Mend } from './mend.ts';
  */
 export type Field<In = unknown, Kept = unknown, Shown = unknown, U extends Use = Use> = {
   description: string;
+  /** What it means in a record, if that is something else. */
+  inRecord?: string;
   /** As lists show it; the same in records, unless it is a reference. */
   example: unknown;
   /** Converts the value in a record to that in D1. */
@@ -38,12 +40,21 @@ export type Field<In = unknown, Kept = unknown, Shown = unknown, U extends Use =
 };
 
 /**
- * Where a field's value comes from. `given`: records have it. `reference`: records have it under the name of the kind that
- * it refers to, without the `Id` of its own name. `derivable`: records may have it. `derived`: no record
- * has it. `copied`: from the record referred to. `unlisted`: records have it, but it is neither stored nor listed.
- * `internal`: as `derived`, but not listed.
+ * Where a field's value comes from:
+ * - `given`: records have it
+ * - `reference`: records have it, under the name of the kind that it refers to
+ * - `unlisted`: records have it, but it is neither stored nor listed
+ * - `derivable`: records may have it, otherwise `derive` computes it
+ * - `derived`: `derive` computes it; `internal`: the same, but it is not listed
+ * - `copied`: from the record referred to
+ * - `added`: the statement that stores the record adds it
  */
-export type Use = 'given' | 'reference' | 'derivable' | 'derived' | 'copied' | 'unlisted' | 'internal';
+export type Use = Given | 'derived' | 'internal' | 'copied' | 'added';
+export type Given = 'given' | 'reference' | 'unlisted' | 'derivable';
+
+/** Whether records may have the field. */
+export const isGiven = ({ use }: Field): boolean =>
+  use === 'given' || use === 'reference' || use === 'unlisted' || use === 'derivable';
 
 /**
  * The type of a field's value: a scalar, a list, or an object by the names of its members. The columns of D1, CSV and
@@ -83,15 +94,19 @@ export const optional = <In, Kept, Shown, U extends Use>({
 /** Whether a record can be without the field. */
 export const isOmissible = ({ nullable, omitted }: Field): boolean => nullable || omitted !== undefined;
 
-/** A field that items omit if it has no value. No record has it. */
+/** A field that is added when its record is stored. */
+export const added = <In, Kept, Shown>(
+  field: Field<In, Kept, Shown, 'given'>,
+): Field<In, Kept, Shown, 'added'> => ({ ...field, use: 'added' });
+
+/** The same, which items omit if it has no value. */
 export const ifAny = <In, Kept, Shown>(
   field: Field<In, Kept, Shown, 'given'>,
-): Field<In, Kept | null, Shown | undefined, 'derived'> => ({
-  ...field,
+): Field<In, Kept | null, Shown | undefined, 'added'> => ({
+  ...added(field),
   output: v.optional(field.output),
   nullable: true,
   ifAny: true,
-  use: 'derived',
 });
 
 /** A field that records may omit; then it is `fallback`. */

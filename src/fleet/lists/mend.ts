@@ -77,16 +77,15 @@ export const mendList =
     return kept;
   };
 
-/** An object without those members that cannot be used; `mendOf` returns how to mend each. */
+/** An object without those members that cannot be used. */
 export const mendMembers =
-  (schemas: { [name: string]: v.GenericSchema }, mendOf: (name: string) => Mend): Mend =>
+  (members: { [name: string]: { input: v.GenericSchema; mend?: Mend } }): Mend =>
   (value) => {
     if (typeof value !== 'object' || !value) return undefined;
-    const members = new Map(Object.entries(value));
-    return Object.fromEntries(
-      Object.entries(schemas).map(([name, schema]) => [
-        name,
-        usable(schema, mendOf(name), members.get(name)),
-      ]),
-    );
+    const given = new Map(Object.entries(value));
+    const kept = Object.entries(members).map(([name, { input, mend }]) => [
+      name,
+      usable(input, mend ?? cleanText, given.get(name)),
+    ]);
+    return Object.fromEntries(kept);
   };

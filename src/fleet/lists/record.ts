@@ -1,24 +1,14 @@
 import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
 import type { Feed } from '../incidents/translate.ts';
-import { type Columns, type Field, type Fields, optional } from './field.ts';
+import { type Columns, type Field, type Fields, type Given, isGiven, optional } from './field.ts';
 import { time, wholeText } from './field-types.ts';
 
 /** Names that no field can have, because records, rows and pages use them. */
 type ReservedName =
-  | 'kind'
-  | 'id'
-  | 'accountId'
-  | 'connectionId'
-  | 'sourceId'
-  | 'sourceUpdatedAt'
-  | 'createdAt'
-  | 'updatedAt'
-  | 'hit'
-  | 'nth'
-  | 'searchKeys'
-  | 'size'
-  | 'total';
+  | keyof RecordRow<Record<never, Field>>
+  | ('kind' | 'sourceUpdatedAt')
+  | ('hit' | 'nth' | 'searchKeys' | 'size' | 'total');
 
 /** The declaration of a kind of record. */
 export type RecordDeclaration<K extends string, F extends Fields> = {
@@ -69,7 +59,7 @@ export function recordKind<const K extends string, F extends Fields>(
   const { kind, sourceId } = declaration;
   const fields: F = declaration.fields;
   const held = Object.entries({ sourceId: sourceIdText(sourceId), ...fields })
-    .filter(([, { use }]) => use !== 'derived' && use !== 'copied' && use !== 'internal')
+    .filter(([, field]) => isGiven(field))
     .map(([key, field]): Held => ({ key, name: field.refersTo?.kind ?? key, field }));
   const map = <T>(value: (field: Field) => T) =>
     Object.fromEntries(held.map(({ name, field }) => [name, value(field)]));
@@ -106,8 +96,8 @@ const sourceUpdatedAt = optional(
 /** A field of records, by its key in rows and its name in records. */
 type Held = { key: string; name: string; field: Field };
 
-function meaningInRecord({ refersTo, nullable, description, most, omitted }: Field): string {
-  if (!refersTo) return [description, most, omitted].filter(Boolean).join(' ');
+function meaningInRecord({ refersTo, nullable, description, inRecord, most, omitted }: Field): string {
+  if (!refersTo) return [inRecord ?? description, most, omitted].filter(Boolean).join(' ');
   const { kind } = refersTo;
   return `The ${kind}'s sourceId${nullable ? '.' : `; the ${kind} must be known, or in the same call.`}`;
 }
@@ -149,9 +139,7 @@ const inWords = (kind: string): string => kind.replace(/[A-Z]/g, (letter) => ` $
 
 /** The fields of records, by their names there. */
 type InRecord<F extends Fields> = {
-  [N in keyof F as F[N]['use'] extends 'derived' | 'copied' | 'internal'
-    ? never
-    : NameInRecord<N, F[N]>]: F[N];
+  [N in keyof F as F[N]['use'] extends Given ? NameInRecord<N, F[N]> : never]: F[N];
 };
 type NameInRecord<N, F extends Field> = F['use'] extends 'reference'
   ? N extends `${infer Kind}Id`
@@ -181,7 +169,7 @@ export type RecordRow<F extends Fields> = {
   sourceId: string;
   createdAt: number;
   updatedAt: number;
-} & { [N in keyof F as F[N]['use'] extends 'copied' | 'unlisted' ? never : N]: KeptOf<F[N]> };
+} & { [N in keyof F as F[N]['use'] extends 'copied' | 'added' | 'unlisted' ? never : N]: KeptOf<F[N]> };
 
 /** The result of `derive`: missing fields are type errors. */
 type Derived<F extends Fields> = {

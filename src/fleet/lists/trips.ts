@@ -1,6 +1,7 @@
 import { drivers } from './drivers.ts';
 import { optional } from './field.ts';
-import { location, number, reference, time } from './field-types.ts';
+import { location } from './field-objects.ts';
+import { number, reference, time } from './field-types.ts';
 import { indexed } from './filters.ts';
 import { resource } from './resource.ts';
 import { vehicles } from './vehicles.ts';

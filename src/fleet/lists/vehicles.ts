@@ -1,16 +1,7 @@
 import * as v from 'valibot';
 import { derivable, internal, optional, orElse } from './field.ts';
-import {
-  choice,
-  integer,
-  number,
-  shortText,
-  text,
-  texts,
-  vehicleLocation,
-  vin,
-  wholeText,
-} from './field-types.ts';
+import { vehicleLocation } from './field-objects.ts';
+import { choice, integer, number, shortText, text, texts, vin, wholeText } from './field-types.ts';
 import { equals, indexed } from './filters.ts';
 import { storedGroupKeys } from './group-keys.ts';
 import { cutText } from './mend.ts';

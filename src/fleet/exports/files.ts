@@ -40,7 +40,7 @@ export async function writePiece(
   const begun = async () => ({ bytes, groups: pieces, footer: await readFile(bucket, footerKey) });
   const writer =
     format === 'csv'
-      ? csvWriter(columns, pieces > 0)
+      ? csvWriter(columns, { begun: pieces > 0 })
       : parquetWriter(columns, order, pieces > 0 ? await begun() : undefined);
   const parts = [...(items.length > 0 ? [writer.add(items)] : []), ...(last ? [writer.end()] : [])];
   const piece = new Blob(parts);

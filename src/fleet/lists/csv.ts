@@ -1,45 +1,5 @@
 import type { Columns, Scalar } from './field.ts';
 
-/** A column of a flat table. */
-export type FlatColumn = { name: string; holds: Scalar };
-type FlatValue = string | number | boolean | null;
-
-/** The columns of a flat table of items: an object has one for each member, such as `location.latitude`. */
-export const flatColumns = (columns: Columns): FlatColumn[] =>
-  Object.entries(columns).flatMap(([name, { holds }]): FlatColumn[] => {
-    if (Array.isArray(holds)) return [{ name, holds: 'text' }];
-    if (typeof holds === 'string') return [{ name, holds }];
-    return Object.entries(holds).map(([inner, held]) => ({ name: `${name}.${inner}`, holds: held }));
-  });
-
-/** An item's values in the order of the columns. The values of a list are separated by a vertical bar. */
-const flatten = (columns: FlatColumn[], item: object, time: (at: string) => string): FlatValue[] =>
-  columns.map(({ name, holds }) => {
-    const [outer = '', inner] = name.split('.');
-    const field = (item as { [name: string]: unknown })[outer]; // an item of the list of these columns
-    const value = inner && field ? (field as { [name: string]: unknown })[inner] : field;
-    if (Array.isArray(value)) return value.map(textOf).join('|');
-    if (value === undefined || value === null) return null;
-    return holds === 'time' ? time(String(value)) : (value as FlatValue); // as its column says
-  });
-
-/** Levels of accidents are objects. */
-const textOf = (value: unknown): string =>
-  typeof value === 'object' ? JSON.stringify(value) : String(value);
-
-/** The first line of a CSV file with these columns. */
-export const csvHead = (columns: FlatColumn[]): string => lineOf(columns.map(({ name }) => name));
-
-/**
- * Lines of a CSV file (RFC 4180). Text that a spreadsheet would take for a formula gets an apostrophe in front, as
- * OWASP advises, because others wrote it. `time` formats times, by default as in lists.
- */
-export const csvLines = (
-  columns: FlatColumn[],
-  items: readonly object[],
-  time = (at: string): string => at,
-): string => items.map((item) => lineOf(flatten(columns, item, time))).join('');
-
 /** Writes items to a file piece by piece, to be concatenated in order. */
 export type ListWriter = {
   /** The bytes of some items. In Parquet they are a row group, or several of so many rows. */
@@ -47,25 +7,66 @@ export type ListWriter = {
   end: () => Uint8Array;
 };
 
-/** Writes a CSV file, or continues one that has `begun`. */
-export function csvWriter(columns: Columns, begun = false): ListWriter {
+/** How a file for a spreadsheet shows times: in a zone, which the heads of their columns name. */
+type LocalTimes = { zone: string; format: (at: string) => string };
+
+/**
+ * Writes a CSV file (RFC 4180), or continues one that has `begun`. An object has a column for each member, such as
+ * `location.latitude`; the values of a list are separated by a vertical bar.
+ */
+export function csvWriter(
+  columns: Columns,
+  { begun = false, times }: { begun?: boolean; times?: LocalTimes } = {},
+): ListWriter {
   const flat = flatColumns(columns);
   const encoder = new TextEncoder();
-  let head = begun ? '' : csvHead(flat);
-  const taken = (lines: string) => {
-    const bytes = encoder.encode(head + lines);
+  let head = begun ? '' : headOf(flat, times);
+  const write = (items: readonly object[]) => {
+    const lines = items.map((item) => lineOf(flat.map((column) => valueIn(column, item, times))));
+    const bytes = encoder.encode(head + lines.join(''));
     head = '';
     return bytes;
   };
-  return { add: (items) => taken(csvLines(flat, items)), end: () => taken('') };
+  return { add: (items) => write(items), end: () => write([]) };
 }
+
+type FlatColumn = { name: string; holds: Scalar };
+type FlatValue = string | number | boolean | null;
+
+const flatColumns = (columns: Columns): FlatColumn[] =>
+  Object.entries(columns).flatMap(([name, { holds }]): FlatColumn[] => {
+    if (Array.isArray(holds)) return [{ name, holds: 'text' }];
+    if (typeof holds === 'string') return [{ name, holds }];
+    return Object.entries(holds).map(([inner, held]) => ({ name: `${name}.${inner}`, holds: held }));
+  });
+
+/** Without it Excel takes UTF-8 for the encoding of the computer. */
+const byteOrderMark = '\ufeff';
+
+function headOf(columns: FlatColumn[], times?: LocalTimes): string {
+  const inZone = ({ name, holds }: FlatColumn) => (holds === 'time' ? `${name} (${times?.zone})` : name);
+  return times ? byteOrderMark + lineOf(columns.map(inZone)) : lineOf(columns.map(({ name }) => name));
+}
+
+function valueIn({ name, holds }: FlatColumn, item: object, times?: LocalTimes): FlatValue {
+  const [outer = '', inner] = name.split('.');
+  const field = (item as { [name: string]: unknown })[outer]; // an item of the list of these columns
+  const value = inner && field ? (field as { [name: string]: unknown })[inner] : field;
+  if (Array.isArray(value)) return value.map(textOf).join('|');
+  if (value === undefined || value === null) return null;
+  return times && holds === 'time' ? times.format(String(value)) : (value as FlatValue); // as its column says
+}
+
+/** Levels of accidents are objects. */
+const textOf = (value: unknown): string =>
+  typeof value === 'object' ? JSON.stringify(value) : String(value);
 
 /** The libraries for this need Node, or bring 80 KB of polyfills into the Worker. */
 const lineOf = (values: FlatValue[]): string => `${values.map(cellOf).join(',')}\r\n`;
 
 /**
  * How spreadsheet formulas begin, and the wide forms that some convert; also after a `;`, at which some, such as Excel
- * in German or French, begin a cell.
+ * in German or French, begin a cell. They get an apostrophe in front, as OWASP advises, because others wrote the text.
  */
 const formula = /^(?=[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])|(?<=;)(?="*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])/g;
 const special = /[",\r\n]/;

@@ -1,5 +1,5 @@
 import { listConnections } from '../../fleet/connections.ts';
-import { csvHead, csvLines, flatColumns } from '../../fleet/lists/csv.ts';
+import { csvWriter } from '../../fleet/lists/csv.ts';
 import type { Columns } from '../../fleet/lists/field.ts';
 import { type NamedList, type NamedOf, readNamed } from '../../fleet/named-lists.ts';
 import type { ListRequest } from '../../fleet/service.ts';
@@ -30,45 +30,37 @@ export function browsedFile<T extends object>(
   const name = [file.name, from, to && to !== from && `to-${to}`].filter(Boolean).join('-');
   c.header('Content-Type', 'text/csv; charset=utf-8; header=present');
   c.header('Content-Disposition', `attachment; filename="${name}.csv"`);
-  const lines = linesOf(c, list, file, request);
-  const encoder = new TextEncoder();
+  const pieces = piecesOf(c, list, file, request);
   const pull = async (to: ReadableStreamDefaultController<Uint8Array>) => {
-    const { value, done } = await lines.next();
-    return done ? to.close() : to.enqueue(encoder.encode(value));
+    const { value, done } = await pieces.next();
+    return done ? to.close() : to.enqueue(value);
   };
   return c.body(new ReadableStream({ pull }));
 }
 
-/** Without it Excel takes UTF-8 for the encoding of the computer. */
-const byteOrderMark = '\ufeff';
-
 /**
- * The lines of the file, with times in the reader's zone and names of drivers, vehicles and connections. Without a
- * request, when nothing can match, there is only the first.
+ * The pieces of the file, with times in the reader's zone and names of drivers, vehicles and connections. Without a
+ * request, when nothing can match, it has no records.
  */
-async function* linesOf<T extends object>(
+async function* piecesOf<T extends object>(
   c: Context,
   list: NamedList<T>,
   { columns: listed, inWords }: CsvFile<T>,
   request: ListRequest | undefined,
-): AsyncGenerator<string> {
+): AsyncGenerator<Uint8Array> {
   const zone = timeZoneOf(c);
-  const columns = flatColumns(withNames(list, listed));
-  const heads = columns.map(({ name, holds }) => ({
-    holds,
-    name: holds === 'time' ? `${name} (${zone})` : name,
-  }));
-  yield byteOrderMark + csvHead(heads);
-  if (!request) return;
   // The Swedish format is one that spreadsheets read: 2026-11-20 14:00:02.
   const local = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
-  const time = (at: string) => local.format(Date.parse(at));
+  const format = (at: string) => local.format(Date.parse(at));
+  const writer = csvWriter(withNames(list, listed), { times: { zone, format } });
+  yield writer.add([]);
+  if (!request) return;
   const known = await listConnections(c.env, c.get('caller'));
   const connections = new Map(known.map(({ id, name, tsp }) => [id, name ?? tsp]));
   const named = (item: NamedOf<T>) => ({
     ...item,
     connectionName: connections.get(String((item as { connectionId?: unknown }).connectionId)), // each has one
-    ...inWords?.(item, time),
+    ...inWords?.(item, format),
   });
   let left = maxCsvRecords;
   let cursor: string | undefined;
@@ -76,12 +68,12 @@ async function* linesOf<T extends object>(
     const limit = [String(Math.min(csvRecordsPerPage, left))];
     const query = { ...request.query, limit, ...(cursor && { cursor: [cursor] }) };
     const { items, next } = await readNamed(c.env, c.get('caller'), list, { ...request, query });
-    yield csvLines(columns, items.map(named), time);
+    yield writer.add(items.map(named));
     if (!next) return;
     cursor = next;
     left -= items.length;
   }
-  yield cutShort;
+  yield new TextEncoder().encode(cutShort);
 }
 
 /** The columns of a list with the name of each driver, vehicle and connection beside its id. */

@@ -1,5 +1,6 @@
 import { exports } from 'cloudflare:workers';
 import type { Role } from '../../src/platform/roles.ts';
+import { pageIn, type Typed } from './page.ts';
 import { fetchWith } from './service.ts';
 import { operator, type World } from './world.ts';
 
@@ -46,11 +47,36 @@ export const follow = async (reply: Response, cookie: string): Promise<string> =
   textOf(await pageAfter(reply, cookie));
 
 /** What somebody reads on a page. */
-export const textOf = async (page: Response): Promise<string> =>
-  (await page.text())
-    .replace(/<svg[\s\S]*?<\/svg>|<[^>]+>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .replaceAll('&quot;', '"');
+export const textOf = async (page: Response): Promise<string> => pageIn(await page.text()).text;
+
+/** What a browser would send for the first form of a page. */
+export const formOn = async (page: Response) => pageIn(await page.text()).form();
+
+/** A page that somebody has open, and the status of the reply that it came with, or that led to it. */
+export type Page = ReturnType<typeof pageIn> & {
+  path: string;
+  status: number;
+  /** Fills in the form with this button by its labels, and presses it. */
+  press: (button: string, typed?: Record<string, Typed>) => Promise<Page>;
+};
+
+/** The page of a reply from `path`, or the one that it redirects to. */
+export async function pageOf(reply: Response, path: string, cookie = ''): Promise<Page> {
+  const to = reply.headers.get('location');
+  const content = pageIn(await (to === null ? reply : await pageAfter(reply, cookie)).text());
+  const at = to ?? path;
+  return {
+    ...content,
+    path: at,
+    status: reply.status,
+    press: async (button, typed = {}) => {
+      const form = content.form(button).fill(typed);
+      const { pathname, search } = new URL(form.action, origin + at);
+      const fields = form.fields();
+      return pageOf(await ask('POST', pathname + search, { cookie, fields }), pathname + search, cookie);
+    },
+  };
+}
 
 /** Somebody in a browser, by their cookie: what they get and read, and what the form that they send leads to. */
 export function visitor(cookie: () => string) {
@@ -59,6 +85,7 @@ export function visitor(cookie: () => string) {
   return {
     get,
     post,
+    page: async (path: string) => pageOf(await get(path), path, cookie()),
     html: async (path: string) => (await get(path)).text(),
     textAt: async (path: string) => textOf(await get(path)),
     /** The page that a form leads to, as somebody reads it. */
@@ -68,9 +95,8 @@ export function visitor(cookie: () => string) {
 
 /** Where an open page asks for its version, and the version that it shows. */
 export async function watchedOn(page: Response): Promise<[path: string, version: string]> {
-  const [, path = '', version = ''] =
-    /data-tick="([^"]*)" data-version="([^"]*)"/.exec(await page.text()) ?? [];
-  return [path.replaceAll('&amp;', '&'), version.replaceAll('&quot;', '"')];
+  const [body] = pageIn(await page.text()).all('body');
+  return [body?.getAttribute('data-tick') ?? '', body?.getAttribute('data-version') ?? ''];
 }
 
 let people = 0;
@@ -84,45 +110,3 @@ export async function signIn({ accountId }: World, role?: Role) {
   const setCookie = (await ask('POST', link)).headers.get('set-cookie') ?? '';
   return { cookie: setCookie.split(';')[0] ?? '', link, email, setCookie };
 }
-
-type Control = { name: string; value: string; checkbox: boolean; checked: boolean };
-
-/** The form of a page, with what a browser would send for it, to be changed as a person would. */
-export async function formOn(page: Response) {
-  const controls: Control[] = [];
-  const main = (await page.text()).split('<main')[1] ?? '';
-  for (const [, tag, attributes = ''] of main.matchAll(/<(input|select|option)\b([^>]*)>/g)) {
-    const attribute = (name: string) =>
-      (new RegExp(` ${name}="([^"]*)"`).exec(attributes)?.[1] ?? '').replace(
-        /&(?:quot|#39|lt|gt|amp);/g,
-        (entity) => entities[entity as keyof typeof entities], // as the pattern has them
-      );
-    const [name, value, checkbox] = [attribute('name'), attribute('value'), attribute('type') === 'checkbox'];
-    const checked = / (?:checked|selected)\b/.test(attributes);
-    const select = controls.at(-1);
-    if (tag !== 'option') controls.push({ name, value, checkbox, checked });
-    else if (checked && select) select.value = value;
-  }
-  const named = (name: string) => controls.filter((control) => control.name === name);
-  return {
-    values: (name: string) => named(name).map(({ value }) => value),
-    checked: (name: string) => named(name).flatMap(({ value, checked }) => (checked ? [value] : [])),
-    /** Types into the control of this name; `place` tells several of one name apart. */
-    type(name: string, value: string, place = 0) {
-      const control = named(name)[place];
-      if (!control) throw new Error(`the form has no ${name} ${place}`);
-      control.value = value;
-    },
-    check(name: string, value: string, checked: boolean) {
-      const control = named(name).find((box) => box.value === value);
-      if (!control) throw new Error(`the form has no ${name} ${value}`);
-      control.checked = checked;
-    },
-    fields: () =>
-      controls
-        .filter(({ checkbox, checked }) => !checkbox || checked)
-        .map(({ name, value }): [string, string] => [name, value]),
-  };
-}
-
-const entities = { '&quot;': '"', '&#39;': "'", '&lt;': '<', '&gt;': '>', '&amp;': '&' };

@@ -178,8 +178,9 @@ it('the portal sets filters, says how much was sent, and removes them', async ()
   };
   const save = async (choose: boolean, risk: string) => {
     const form = await formOn(await ask('GET', `${path}/edit`, { cookie }));
-    for (const [name, value] of Object.entries(chosen)) form.check(`filters.${name}`, value, choose);
-    form.type('filters.minEventRisk', risk);
+    for (const [name, value] of Object.entries(chosen))
+      form.fill({ [`filters.${name}`]: choose ? [value] : [] });
+    form.fill({ 'filters.minEventRisk': risk });
     return ask('POST', `${path}/edit`, { cookie, fields: form.fields() });
   };
   expect(await text()).not.toContain('sent within 24 hours');

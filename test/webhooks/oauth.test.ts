@@ -323,7 +323,7 @@ describe('a test from the form', () => {
   const press = async (path: string, typed: Record<string, string> = {}, button = 'test') => {
     const { cookie } = await signIn(tale.us);
     const form = await formOn(await ask('GET', path, { cookie }));
-    for (const [name, text] of Object.entries(typed)) form.type(name, text);
+    form.fill(typed);
     return ask('POST', path, { cookie, fields: [...form.fields(), ['do', button]] });
   };
   const pathOf = ({ id }: Hook) => `/portal/webhooks/${id}/edit`;
@@ -393,7 +393,7 @@ it('the portal saves a client, keeps its secret, says what is wrong, and removes
   const open = async () => formOn(await ask('GET', path, { cookie }));
   const save = async (fields: Record<string, string>) => {
     const form = await open();
-    for (const [name, text] of Object.entries(fields)) form.type(`oauth.${name}`, text);
+    for (const [name, text] of Object.entries(fields)) form.fill({ [`oauth.${name}`]: text });
     return ask('POST', path, { cookie, fields: form.fields() });
   };
   const wrong = await save({ ...client, tokenUrl: 'http://login.example.com' });
@@ -408,11 +408,11 @@ it('the portal saves a client, keeps its secret, says what is wrong, and removes
   expect(form.values('oauth.clientSecret')).toEqual(['']);
   await save({ scope: '' });
   const more = await open();
-  more.type('paramName', 'audience');
+  more.fill({ paramName: 'audience' });
   expect(await (await ask('POST', path, { cookie, fields: more.fields() })).text()).toMatch(
     /id="oauth.params-error".*?values must be 1 to 500/,
   );
-  more.type('paramValue', audience);
+  more.fill({ paramValue: audience });
   await ask('POST', path, { cookie, fields: more.fields() });
   await save({ scope: '' });
   await tale.happen();
@@ -423,7 +423,7 @@ it('the portal saves a client, keeps its secret, says what is wrong, and removes
   expect(page).toContain('with audience');
   expect(page).not.toContain(audience);
   const none = await open();
-  for (const name of ['paramName', 'oauth.tokenUrl', 'oauth.clientId']) none.type(name, '');
+  none.fill({ paramName: '', 'oauth.tokenUrl': '', 'oauth.clientId': '' });
   await ask('POST', path, { cookie, fields: none.fields() });
   expect((await api().get<Hook[]>('/webhooks')).data[0]).not.toHaveProperty('oauth');
 });

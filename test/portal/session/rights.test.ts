@@ -4,6 +4,7 @@ import { listPortalUsers } from '../../../src/accounts/people.ts';
 import { through } from '../../../src/platform/db/through.ts';
 import { may, type Role, roles } from '../../../src/platform/roles.ts';
 import { roleOf } from '../../../src/portal/routes.ts';
+import { pageIn } from '../../support/page.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { personalPages, personalRoutes, portalAccount } from '../../support/portal-account.ts';
 import { rows } from '../../support/rows.ts';
@@ -74,14 +75,14 @@ describe('each route of the portal', () => {
   });
 });
 
-/** The links and forms of a page's content, by what they lead to. */
-const leadsOf = (html: string, path: string): ['GET' | 'POST', string][] => {
-  const main = /<main.*<\/main>/s.exec(html)?.[0] ?? '';
-  const links = [...main.matchAll(/<a [^>]*href="([^"]+)"/g)].map(([, href = '']) => ['GET', href] as const);
-  const forms = [...main.matchAll(/<form([^>]*)>/g)]
-    .filter(([, attributes = '']) => attributes.includes('method="post"'))
-    .map(([, attributes = '']) => ['POST', /action="([^"]+)"/.exec(attributes)?.[1] ?? path] as const);
-  return [...links, ...forms].map(([method, target]) => [method, target]);
+/** What the links and forms of a page's content lead to. */
+const leadsOf = (html: string, path: string): [method: string, address: string][] => {
+  const { all, links } = pageIn(html);
+  const forms = all('main form[method=post]').map((form) => form.getAttribute('action') ?? path);
+  return [
+    ...links().map((to): [string, string] => ['GET', to]),
+    ...forms.map((to): [string, string] => ['POST', to]),
+  ];
 };
 
 describe('people who may not do something', () => {

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ask, follow, formOn, pageAfter, signIn, visitor } from '../../support/portal.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
+import { ask, signIn, visitor } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { as, operator, worldBefore } from '../../support/world.ts';
@@ -11,65 +12,65 @@ beforeAll(async () => {
   ann = await signIn(us);
 });
 
-const { get, html, post: send, outcome } = visitor(() => ann.cookie);
+const { get, post, page, textAt, outcome } = visitor(() => ann.cookie);
 
 describe('the API Tokens tab', () => {
+  const path = '/portal/settings/tokens';
+
   it('says what is wrong with a new token once, under its field, and keeps what was typed', async () => {
-    const reply = await send('/portal/settings/tokens', { name: 'Claims', expires: '12' });
-    expect(reply.status).toBe(400);
-    const text = await reply.text();
-    expect(text.match(/must be one of the choices/g)).toHaveLength(1);
-    expect(text).toContain('aria-describedby="expires-error"');
-    expect(text).toContain('value="Claims"');
-    expect(text).toContain('<title>Error: API Tokens');
+    const refused = await (await page(path)).press('Generate Token', {
+      'Token name': 'Claims',
+      Expires: '12',
+    });
+    expect(refused).toMatchObject({
+      ...{ status: 400, errors: { expires: 'must be one of the choices' } },
+      title: expect.stringMatching(/^Error: API Tokens/),
+    });
+    expect(refused.all('#expires')[0]?.getAttribute('aria-describedby')).toBe('expires-error');
+    expect(refused.form().values('Token name')).toEqual(['Claims']);
   });
 
   it('shows a new token’s value once, with who created each, and until when each works', async () => {
-    const dayMs = 86_400_000;
-    const reply = await send('/portal/settings/tokens', { name: 'Claims', expires: '365' });
-    const shown = await (await pageAfter(reply, ann.cookie)).text();
-    const value = /id="token"[^>]*>(fds_[\w-]+)</.exec(shown)?.[1] ?? '';
-    expect(shown).toContain(`x-api-key: ${value}`);
-    const page = await html('/portal/settings/tokens');
-    expect(page).toMatch(/<option value="" selected[^>]*>Never</);
-    expect(page).not.toContain(value);
-    expect(page).toContain(` by ${ann.email}`);
-    expect(page).toContain(' by the operator');
-    const set = (expiresAt: number) =>
-      rows(
-        `update tokens set expires_at = ?1, last_used_at = ?2 where name = 'Claims'`,
-        expiresAt,
-        Date.now() - 100 * dayMs,
-      );
+    const typed = { 'Token name': 'Claims', Expires: 'In one year' };
+    const shown = await (await page(path)).press('Generate Token', typed);
+    const [value = ''] = shown.textAt('#token');
+    expect(value).toMatch(/^fds_[\w-]+$/);
+    expect(shown.text).toContain(`x-api-key: ${value}`);
+    const later = await page(path);
+    expect(later.form().values('Expires')).toEqual(['']);
+    expect(later.text).not.toContain(value);
+    for (const who of [ann.email, 'the operator']) expect(later.text).toContain(` by ${who}`);
     const [made] = await rows(`select expires_at from tokens where name = 'Claims'`);
     expect(Math.round((Number(made?.expires_at) - Date.now()) / dayMs)).toBe(365);
-    await set(Date.now() + 1.5 * dayMs);
-    const later = await html('/portal/settings/tokens');
-    expect(later).toContain('In 2 days');
-    expect(later).toContain('2, one expires soon');
-    expect(later).toContain('100 days unused');
-    await set(Date.now() - 1);
-    expect(await html('/portal/settings/tokens')).toContain('Expired');
+    const textWhen = async (days: number) => {
+      const times = [Date.now() + days * dayMs, Date.now() - 100 * dayMs];
+      await rows(`update tokens set expires_at = ?1, last_used_at = ?2 where name = 'Claims'`, ...times);
+      return textAt(path);
+    };
+    const soon = await textWhen(1.5);
+    for (const said of ['In 2 days', '2, one expires soon', '100 days unused']) expect(soon).toContain(said);
+    expect(await textWhen(-0.1)).toContain('Expired');
   });
 
   it('revokes a token once', async () => {
-    const path = `/portal/settings/tokens/${us.tokenId}/revoke`;
-    expect(await outcome(path)).toContain('Revoked “main”: the API now rejects it.');
-    expect((await send(path)).status).toBe(404);
-    expect((await get(path)).status).toBe(404);
+    const question = `${path}/${us.tokenId}/revoke`;
+    expect(await outcome(question)).toContain('Revoked “main”: the API now rejects it.');
+    expect((await post(question)).status).toBe(404);
+    expect((await get(question)).status).toBe(404);
   });
 });
 
 it('the People tab invites somebody, changes their role, and removes them', async () => {
   const people = '/portal/settings/people';
-  const invited = await outcome(people, { email: 'dora@example.com', role: 'viewer' });
-  expect(invited).toContain('Invited dora@example.com as a viewer. The link works for 15 minutes');
+  const typed = { 'Email address': 'dora@example.com', Role: 'Viewer' };
+  const { text } = await (await page(people)).press('Invite', typed);
+  expect(text).toContain('Invited dora@example.com as a viewer. The link works for 15 minutes');
   const bob = await signIn(us);
   const [{ id } = { id: '' }] = await rows('select id from portal_users where email = ?1', bob.email);
-  const given = await outcome(`${people}/${id}/role`, { role: 'member' });
-  expect(given).toContain(`${bob.email} is now a member.`);
-  const removed = await outcome(`${people}/${id}/remove`);
-  expect(removed).toContain(
+  const given = await (await page(`${people}/${id}/role`)).press('Save', { Role: 'Member' });
+  expect(given.text).toContain(`${bob.email} is now a member.`);
+  const question = await page(`${people}/${id}/remove`);
+  expect((await question.press(`Remove ${bob.email}`)).text).toContain(
     `Removed ${bob.email}. They are signed out everywhere and can no longer sign in.`,
   );
   const reply = await ask('GET', '/portal', { cookie: bob.cookie });
@@ -79,59 +80,65 @@ it('the People tab invites somebody, changes their role, and removes them', asyn
 describe('the Account tab', () => {
   const path = '/portal/settings/account';
   const fromNewYork = visitor(() => `${ann.cookie}; timezone=America%2FNew_York`);
-  const foot = async () => /<p class="foot">(.*?)</.exec(await fromNewYork.html(path))?.[1];
+  const foot = async () => (await fromNewYork.page(path)).textAt('.foot')[0];
 
   it('names the account and its id', async () => {
-    const page = await html(path);
-    for (const fact of ['Acme Insurance', us.accountId, ann.email]) expect(page).toContain(fact);
+    const text = await textAt(path);
+    for (const fact of ['Acme Insurance', us.accountId, ann.email]) expect(text).toContain(fact);
   });
 
   it('chooses a time zone, which wins over the browser’s until that is chosen again', async () => {
     expect(await foot()).toContain('(New York)');
-    const said = await outcome(path, { timeZone: 'Europe/Berlin' });
-    expect(said).toMatch(/Times are now in Central European .* Time \(Berlin\)\./);
+    const berlin = await (await page(path)).press('Save', { 'Show times in': 'Europe/Berlin' });
+    expect(berlin.text).toMatch(/Times are now in Central European .* Time \(Berlin\)\./);
     expect(await foot()).toContain('(Berlin)');
-    expect((await formOn(await get(path))).values('timeZone')).toEqual(['Europe/Berlin']);
-    await send(path, { timeZone: '' });
+    expect(berlin.form().values('Show times in')).toEqual(['Europe/Berlin']);
+    await berlin.press('Save', { 'Show times in': '' });
     expect(await foot()).toContain('(New York)');
-    expect((await send(path, { timeZone: 'Europe/Atlantis' })).status).toBe(400);
+    expect((await post(path, { timeZone: 'Europe/Atlantis' })).status).toBe(400);
   });
 
   it.each([
-    ['sign-out', 'You are signed out.'],
-    ['sign-out-everywhere', 'All of your sessions have ended.'],
-  ])('leads by %s to the sign-in page, which says so', async (action, said) => {
+    ['Sign out', 'You are signed out.'],
+    ['Sign out everywhere', 'All of your sessions have ended.'],
+  ])('leads by %s to the sign-in page, which says so', async (button, said) => {
     const { cookie, email } = await signIn(us);
     const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
     const elsewhere = (await ask('POST', new URL(data.url).pathname)).headers.get('set-cookie') ?? '';
-    const reply = await ask('POST', `/portal/${action}`, { cookie });
-    expect(reply.headers.get('location')).toBe('/portal/sign-in');
-    expect(await follow(reply, cookie)).toContain(said);
+    const left = await (await visitor(() => cookie).page(path)).press(button);
+    expect(left.path).toBe('/portal/sign-in');
+    expect(left.text).toContain(said);
     const status = async (of: string) => (await ask('GET', '/portal', { cookie: of })).status;
-    const ended = action === 'sign-out' ? 200 : 303;
+    const ended = button === 'Sign out' ? 200 : 303;
     expect([await status(cookie), await status(elsewhere.split(';')[0] ?? '')]).toEqual([303, ended]);
   });
 });
 
 describe('the Notifications tab', () => {
   const path = '/portal/settings/notifications';
-  const isOn = async (cookie: string) =>
-    (await formOn(await ask('GET', path, { cookie }))).checked('alerts').length === 1;
+  const alerts = 'Problems with webhooks and connections';
 
   it('turns emails about webhooks off and on again, for oneself alone', async () => {
-    const bob = await signIn(us);
-    expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([true, true]);
-    const off = await outcome(path); // as a browser sends an empty checkbox
-    expect(off).toContain(`We email ${ann.email} as chosen.`);
-    expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([false, true]);
-    await send(path, { alerts: 'yes' });
-    expect([await isOn(ann.cookie), await isOn(bob.cookie)]).toEqual([true, true]);
+    const bob = visitor(
+      (
+        (one) => () =>
+          one
+      )((await signIn(us)).cookie),
+    );
+    const states = async () =>
+      Promise.all([page(path), bob.page(path)].map(async (one) => (await one).form().values(alerts).length));
+    expect(await states()).toEqual([1, 1]);
+    const off = await (await page(path)).press('Save', { [alerts]: false });
+    expect(off.text).toContain(`We email ${ann.email} as chosen.`);
+    expect(await states()).toEqual([0, 1]);
+    await off.press('Save', { [alerts]: true });
+    expect(await states()).toEqual([1, 1]);
   });
 
   it('says so where the deployment sends no email', async () => {
     const bindings = { ...env, EMAIL_FROM: undefined } as unknown as Env; // as deployed without
-    const page = await ask('GET', path, { cookie: ann.cookie, bindings });
-    expect(await page.text()).toContain('This deployment sends no email.');
+    const reply = await ask('GET', path, { cookie: ann.cookie, bindings });
+    expect(await reply.text()).toContain('This deployment sends no email.');
   });
 });
 
@@ -140,9 +147,9 @@ it('the account chooses kilometers or miles, for all of its people', async () =>
     vehicle({ odometerKm: 160_934.4 }),
     safetyEvent({ startedAt: new Date().toISOString(), maxSpeedKph: 98, speedLimitKph: 88 }),
   );
-  expect(await html('/portal/events')).toContain('98 km/h, limit 88');
+  expect(await textAt('/portal/events')).toContain('98 km/h, limit 88');
   expect(await outcome('/portal/settings/account/units', { units: 'imperial' })).toContain('miles');
-  expect(await html('/portal/events')).toContain('61 mph, limit 55');
+  expect(await textAt('/portal/events')).toContain('61 mph, limit 55');
   const [truck] = await rows('select id from vehicles where account_id = ?', us.accountId);
-  expect(await html(`/portal/vehicles/${truck?.id}`)).toContain('100,000 mi');
+  expect(await textAt(`/portal/vehicles/${truck?.id}`)).toContain('100,000 mi');
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ask, follow, formOn, signIn, textOf } from '../../support/portal.ts';
+import { type Page, signIn, visitor } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { addRows, rows } from '../../support/rows.ts';
 import { as, type WebhookOut, webhookBody, worldBefore } from '../../support/world.ts';
@@ -7,6 +7,7 @@ import { as, type WebhookOut, webhookBody, worldBefore } from '../../support/wor
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara', 'geotab'] });
 let cookie: string;
 let webhook: WebhookOut;
+const { page, textAt } = visitor(() => cookie);
 
 beforeEach(async () => {
   cookie = (await signIn(us)).cookie;
@@ -22,11 +23,8 @@ const meanwhile = (changes: object) => {
   return as(us.apiToken).put(`/webhook/${id}`, { ...now, ...changes });
 };
 
-const open = async (query = '') =>
-  formOn(await ask('GET', `/portal/webhooks/${webhook.id}/edit${query}`, { cookie }));
-
-const save = (form: Awaited<ReturnType<typeof open>>, more: [string, string][] = []) =>
-  ask('POST', `/portal/webhooks/${webhook.id}/edit`, { cookie, fields: [...form.fields(), ...more] });
+const open = (query = '') => page(`/portal/webhooks/${webhook.id}/edit${query}`);
+const save = (form: Page, typed: Parameters<Page['press']>[1] = {}) => form.press('Save changes', typed);
 
 const saved = async () => {
   const { data } = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
@@ -39,23 +37,23 @@ const ids = () => us.connections.map(({ id }) => id).toSorted();
 describe('saving a webhook', () => {
   it('changes nothing that the person did not change', async () => {
     const before = await saved();
-    const page = await follow(await save(await open()), cookie);
-    expect(page).toContain('Webhook "receiver.example.com" was saved.');
+    expect((await save(await open())).text).toContain('Webhook "receiver.example.com" was saved.');
     expect(await saved()).toEqual(before);
   });
 
   it('changes its address, method, types, connections and headers, whose values the form does not hold', async () => {
-    const [first = '', second = '', third = ''] = ids();
+    const [first = '', , third = ''] = ids();
     const form = await open();
-    expect(form.values('headerName')).toEqual(['X-Secret', '', '']);
-    expect(form.fields().join()).not.toContain('s3cret');
-    form.type('url', 'https://receiver.example.com/moved');
-    form.type('httpVerb', 'PUT');
-    form.check('notificationTypes', '1', false);
-    form.check('connectionIds', second, false);
-    form.type('headerName', 'X-Mine', 1);
-    form.type('headerValue', 'mine', 1);
-    await save(form);
+    expect(form.form().values('headerName')).toEqual(['X-Secret', '', '']);
+    expect(form.html).not.toContain('s3cret');
+    await save(form, {
+      URL: 'https://receiver.example.com/moved',
+      Method: 'PUT',
+      Accidents: false,
+      Samsara: false,
+      'Header 2 name': 'X-Mine',
+      'Header 2 value': 'mine',
+    });
     expect(await saved()).toMatchObject({
       url: 'https://receiver.example.com/moved',
       httpVerb: 'PUT',
@@ -66,65 +64,51 @@ describe('saving a webhook', () => {
   });
 
   it('keeps connections that the form did not show', async () => {
-    await addRows('connections', 1200, (i) => ({
-      account_id: us.accountId,
-      created_at: i,
-      provider: 'motive',
-    }));
-    const all = (
-      await rows('select id from connections where account_id = ?1 order by id', us.accountId)
-    ).map(({ id }) => String(id));
-    const chosen = all.slice(-1000); // the form lists the oldest
+    const fields = { account_id: us.accountId, provider: 'motive' };
+    await addRows('connections', 1200, (i) => ({ ...fields, created_at: i }));
+    const all = await rows('select id from connections where account_id = ?1 order by id', us.accountId);
+    const chosen = all.slice(-1000).map(({ id }) => String(id)); // the form lists the oldest
     await meanwhile({ connectionIds: chosen });
     const form = await open();
-    const [unchecked = '', ...others] = form.checked('connectionIds');
-    expect(others.length).toBeLessThan(900);
-    form.check('connectionIds', unchecked, false);
-    expect((await save(form)).status).toBe(303);
+    const listed = form.all('input[type=checkbox][name=connectionIds][checked]');
+    expect(listed.length).toBeLessThan(901);
+    const [unchecked = '', ...others] = listed.map((box) => box.getAttribute('value') ?? '');
+    expect((await save(form, { 'Only these connections': others })).status).toBe(303);
     expect((await saved()).connectionIds).toEqual(chosen.filter((id) => id !== unchecked));
   });
 
   it('is refused if somebody else has changed it since, until the form is opened again', async () => {
     const form = await open();
     await meanwhile({ notificationTypes: [1] });
-    form.type('httpVerb', 'PUT');
-    const reply = await save(form);
-    expect(reply.status).toBe(400);
-    expect(await textOf(reply.clone())).toContain(
-      'This webhook has been changed since you opened it. Open it again',
-    );
-    expect((await save(await formOn(reply))).status).toBe(400);
+    const refused = await save(form, { Method: 'PUT' });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('This webhook has been changed since you opened it. Open it again');
+    expect((await save(refused)).status).toBe(400);
     expect(await saved()).toMatchObject({ notificationTypes: [1], httpVerb: 'POST' });
   });
 });
 
 it('a header gets another value, is shown with it on request, needs one if it is new, and goes with its name', async () => {
-  const form = await open();
-  form.type('headerValue', 'other');
-  await save(form);
+  await save(await open(), { 'Header 1 value': 'other' });
   const revealed = await open('?reveal=yes');
-  expect(revealed.values('headerValue')[0]).toBe('other');
+  expect(revealed.form().values('Header 1 value')).toEqual(['other']);
   for (const name of ['X-New', 'constructor']) {
-    revealed.type('headerName', name, 1);
-    const refused = await save(revealed);
-    expect(refused.status).toBe(400);
-    expect(await textOf(refused)).toContain('need a value, if they are new');
+    const { status, errors } = await save(revealed, { 'Header 2 name': name });
+    expect([status, errors.headers]).toEqual([400, 'need a value, if they are new']);
   }
-  revealed.type('headerName', '');
-  revealed.type('headerName', '', 1);
-  await save(revealed);
+  await save(revealed, { 'Header 1 name': '' });
   expect((await saved()).headers).toEqual({});
 });
 
 it('adding a webhook saves all that the form holds', async () => {
-  const path = '/portal/webhooks/new';
-  const form = await formOn(await ask('GET', path, { cookie }));
-  form.type('url', 'https://receiver.example.com/new');
-  form.check('connectionIds', us.connection.id, false);
-  form.type('headerName', 'X-Mine');
-  form.type('headerValue', 'mine');
-  const reply = await ask('POST', path, { cookie, fields: form.fields() });
-  webhook = { ...webhook, id: reply.headers.get('location')?.split('/').at(-1) ?? '' };
+  const form = await page('/portal/webhooks/new');
+  const { path } = await form.press('Add webhook', {
+    URL: 'https://receiver.example.com/new',
+    Motive: false,
+    'Header 1 name': 'X-Mine',
+    'Header 1 value': 'mine',
+  });
+  webhook = { ...webhook, id: path.split('/').at(-1) ?? '' };
   expect(await saved()).toMatchObject({
     url: 'https://receiver.example.com/new',
     httpVerb: 'POST',
@@ -135,21 +119,15 @@ it('adding a webhook saves all that the form holds', async () => {
 });
 
 describe('a button of the form', () => {
-  const press = async (button: string, ...typed: [name: string, value: string][]) => {
-    const form = await open();
-    for (const one of typed) form.type(...one);
-    return save(form, [['do', button]]);
-  };
-
   it('adds a secret in a header of its own, or makes another, which is saved with the form', async () => {
-    const reply = await press('secret', ['httpVerb', 'PUT']);
-    expect(reply.status).toBe(200);
-    const once = await formOn(reply);
-    const form = await formOn(await save(once, [['do', 'secret']]));
-    expect(form.values('headerName')).toEqual(['X-Secret', 'X-Webhook-Secret', '', '']);
-    const secret = form.values('headerValue')[1] ?? '';
+    const generate = 'Generate a secret';
+    const once = await (await open()).press(generate, { Method: 'PUT' });
+    expect(once.status).toBe(200);
+    const form = await once.press(generate);
+    expect(form.form().values('headerName')).toEqual(['X-Secret', 'X-Webhook-Secret', '', '']);
+    const [secret = ''] = form.form().values('Header 2 value');
     expect(secret).toMatch(/^[\w-]{32}$/);
-    expect(secret).not.toBe(once.values('headerValue')[1]);
+    expect(once.form().values('Header 2 value')).not.toEqual([secret]);
     await save(form);
     expect(await saved()).toMatchObject({
       httpVerb: 'PUT',
@@ -157,12 +135,12 @@ describe('a button of the form', () => {
     });
   });
 
+  const test = async (URL: string) => (await open()).press('Send a test', { URL });
+
   it('sends a test of what is typed, with the headers that are kept, and saves nothing', async () => {
     const heard = receiver(() => new Response('who are you?', { status: 401 }));
     const before = await saved();
-    const reply = await press('test', ['url', 'https://receiver.example.com/tried']);
-    const text = await textOf(reply);
-    expect(text).toMatch(
+    expect((await test('https://receiver.example.com/tried')).text).toMatch(
       /Your receiver returned 401 Unauthorized in \d+ ms\. Only a 2xx status counts as delivered\. who are you\?/,
     );
     expect(heard.got).toMatchObject([
@@ -173,63 +151,48 @@ describe('a button of the form', () => {
       },
     ]);
     expect(await saved()).toEqual(before);
-    expect((await press('test', ['url', 'https://10.0.0.1/'])).status).toBe(400);
+    expect((await test('https://10.0.0.1/')).status).toBe(400);
     expect(heard.got).toHaveLength(1);
   });
 
   it('sends ten tests an hour to a host, however it is written, and whoever sends them', async () => {
     const hour = Math.floor(Date.now() / 3_600_000);
-    const test = (url: string) => press('test', ['url', url]);
-    await rows(
-      `insert into test_calls values (?1, 'busy.example.com', 9), (1, 'busy.example.com', 10)`,
-      hour,
-    );
+    const insert = `insert into test_calls values (?1, 'busy.example.com', 9), (1, 'busy.example.com', 10)`;
+    await rows(insert, hour);
     const heard = receiver();
     expect((await test('https://busy.example.com/a')).status).toBe(200);
     const refused = await test('https://BUSY.example.com.:8443/b');
-    expect(await textOf(refused)).toContain('has a host that was tested 10 times within the hour');
+    expect(refused.text).toContain('has a host that was tested 10 times within the hour');
     expect((await test('https://idle.example.com/')).status).toBe(200);
     expect(heard.got).toHaveLength(2);
-    expect(await rows(`select calls from test_calls where host = 'busy.example.com'`)).toEqual([
-      { calls: 10 },
-    ]);
+    const calls = await rows(`select calls from test_calls where host = 'busy.example.com'`);
+    expect(calls).toEqual([{ calls: 10 }]);
   });
 });
 
 it('a name and a description are shown in the portal, kept by the API, and not shown there', async () => {
-  const form = await open();
-  form.type('name', 'Claims intake');
-  form.type('description', 'Run by the claims team');
-  await save(form);
+  await save(await open(), { Name: 'Claims intake', Description: 'Run by the claims team' });
   await meanwhile({ httpVerb: 'PUT' });
   expect(Object.keys(await saved())).not.toContain('name');
-  const page = await textOf(await ask('GET', `/portal/webhooks/${webhook.id}`, { cookie }));
-  expect(page).toContain('Claims intake');
-  expect(page).toContain('Run by the claims team');
-  expect(await textOf(await ask('GET', '/portal/webhooks', { cookie }))).toContain('Claims intake');
-  const again = await open();
-  again.type('name', '');
-  await save(again);
-  expect(await textOf(await ask('GET', '/portal/webhooks', { cookie }))).not.toContain('Claims intake');
+  const { heading, text } = await page(`/portal/webhooks/${webhook.id}`);
+  expect(heading).toBe('Claims intake');
+  expect(text).toContain('Run by the claims team');
+  expect(await textAt('/portal/webhooks')).toContain('Claims intake');
+  await save(await open(), { Name: '' });
+  expect(await textAt('/portal/webhooks')).not.toContain('Claims intake');
 });
 
 it('a form that was not filled in well says once what is wrong, under the field, and comes back as it was sent', async () => {
-  const [first = '', second = '', third = ''] = ids();
-  const form = await open();
-  form.type('url', 'http://receiver.example.com/');
-  form.check('connectionIds', second, false);
-  const reply = await save(form);
-  expect(reply.status).toBe(400);
-  const html = await reply.clone().text();
-  expect(html.split('Must start with https://')).toHaveLength(2);
-  expect(html).not.toContain('Invalid URL');
-  expect(html).toContain('<title>Error: Edit webhook');
-  const again = await formOn(reply);
-  const other = await register({ url: 'https://receiver.example.com/other' });
-  again.type('url', other.url);
-  expect(await textOf(await save(again))).toContain('Another webhook of your account has this URL.');
-  again.type('url', 'https://receiver.example.com/right');
-  await save(again);
+  const [first = '', , third = ''] = ids();
+  const { url } = await register({ url: 'https://receiver.example.com/other' });
+  const refused = await save(await open(), { URL: 'http://receiver.example.com/', Samsara: false });
+  expect(refused).toMatchObject({ status: 400, title: expect.stringMatching(/^Error: Edit webhook/) });
+  expect(refused.errors).toEqual({
+    url: 'Must start with https://. Deliveries contain personal data and are only sent encrypted.',
+  });
+  const again = await save(refused, { URL: url });
+  expect(again.errors).toEqual({ url: 'Another webhook of your account has this URL.' });
+  await save(again, { URL: 'https://receiver.example.com/right' });
   expect(await saved()).toMatchObject({
     url: 'https://receiver.example.com/right',
     connectionIds: [first, third],

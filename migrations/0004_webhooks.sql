@@ -72,6 +72,7 @@ create table deliveries (
   log              text not null default '[]' check (json_valid(log)),
   priority         integer not null default 3, -- 0 accident, 1 risk 5, 2 risk 4, 3 the rest
   attempts_omitted integer not null default 0, -- that `log` no longer holds
+  is_test          integer not null default 0, -- of a made-up notification that a user asked for
   -- Of its notification, if that has no row of its own.
   connection_id    text,
   request_id       text,

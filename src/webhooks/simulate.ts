@@ -7,7 +7,7 @@ import { hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import { timestamp } from '../platform/fields.ts';
 import { normalisedUrl } from './address.ts';
-import { deliverTo } from './deliveries/fan-out.ts';
+import { insertTests } from './deliveries/fan-out.ts';
 import { type Attempt, callTimeoutMs, priorityOf, webhookIsPaused } from './deliveries/policy.ts';
 import type { DeliveryMessage } from './deliveries/queue.ts';
 import { prepareCalls } from './deliveries/send/attempt.ts';
@@ -97,7 +97,7 @@ export async function sendTest(
   }));
   await asCaller(env, caller, (db) => [
     insertNotifications(db, source, notifications),
-    deliverTo(db, accountId, webhook.id, deliveries),
+    insertTests(db, accountId, webhook.id, deliveries),
     noteWebhook(db, caller, webhook.id, 'changed', ['tested']),
   ]);
   const wake = { accountId, webhookId: webhook.id, worker: 1 };

@@ -218,12 +218,12 @@ const insertDeliveries = (
   from (select n.key, n.value, ${payload} as data from (${notifications}) n limit -1) n cross join claims c cross join ${webhooks} w
   where ${isLetThrough(source)}`;
 
-/** A delivery for one webhook, whatever it subscribes to; due at a time in milliseconds since 1970. */
-export type SingleDelivery = { id: string; eventId: string; level: number; priority: number; dueAt: number };
+/** A delivery of a made-up notification; due at a time in milliseconds since 1970. */
+export type TestDelivery = { id: string; eventId: string; level: number; priority: number; dueAt: number };
 
-export const deliverTo = (db: Database, accountId: string, webhookId: string, deliveries: SingleDelivery[]) =>
+export const insertTests = (db: Database, accountId: string, webhookId: string, deliveries: TestDelivery[]) =>
   statement(db)`
-    insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
+    insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, is_test)
     select ${webhookId}, value->>'id', ${accountId}, value->>'eventId', value->>'level', 'pending',
-      value->>'priority', value->>'dueAt'
+      value->>'priority', value->>'dueAt', 1
     from json_each(${JSON.stringify(deliveries)})`;

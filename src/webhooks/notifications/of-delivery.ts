@@ -26,9 +26,6 @@ export const notifiedOf = (accountId: string, ids: SQL): SQL => sql`(
   select id, ${EVENT_LEVEL}, created_at from safety_events e where id in (${ids}) and account_id = ${accountId}
     and not exists (select 1 from notifications where event_id = e.id and level = ${EVENT_LEVEL}))`;
 
-/**
- * SQL for whether the waits of a delivery are counted: not those of tests, whose ids are UUIDs of version 7 instead of
- * 5, or of replays, which keep earlier attempts.
- */
+/** SQL for whether the waits of a delivery are counted: not those of tests, or of replays, which keep earlier attempts. */
 export const isFirst = (d: SQL): SQL => sql`
-  (substr(${d}.event_id, 15, 1) = '5' and json_array_length(${d}.log) + ${d}.attempts_omitted <= ${d}.attempts)`;
+  (not ${d}.is_test and json_array_length(${d}.log) + ${d}.attempts_omitted <= ${d}.attempts)`;

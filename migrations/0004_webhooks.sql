@@ -131,7 +131,7 @@ create table webhook_hours (
   noticed    integer not null default 0, -- how many of the failed ones users were notified of
   retried    integer not null default 0, -- attempts that failed and will be repeated
   response_times text not null default '{}' check (json_valid(response_times)), -- {"bucket": attempts}
-  waits      text not null default '{}' check (json_valid(waits)),   -- how long deliveries had waited: {"af12": deliveries}
+  waits      text not null default '{}' check (json_valid(waits)),   -- how long deliveries had waited: {"accidentSuccess12": deliveries}
   primary key (webhook_id, slot)
 ) strict, without rowid;
 create index webhook_hours_newly_failed on webhook_hours (webhook_id, slot) where failed > noticed;

@@ -8,15 +8,41 @@ const firstUpperBoundMs = 5;
 const growth = 1.25;
 const lastBucket = 85; // up to 10 days: a delivery has failed before that
 
-/** The bucket of what never happened. */
-export const never = lastBucket + 1;
-
 /** The upper bound of a bucket: each is a quarter wider than the one before. */
 const upperBoundMs = (bucket: number): number => firstUpperBoundMs * growth ** bucket;
 
+/** The bucket of a duration. What never happened, infinite, has the one after the last. */
 export function bucketOf(ms: number): number {
+  if (ms === Number.POSITIVE_INFINITY) return lastBucket + 1;
   const bucket = Math.ceil(Math.log(Math.max(ms, firstUpperBoundMs) / firstUpperBoundMs) / Math.log(growth));
   return Math.min(lastBucket, Math.max(0, bucket));
+}
+
+/** Accidents should be attempted within this time. */
+const promptMs = 5_000;
+
+/** What deliveries wait for: their first attempt, and success. */
+type Waits = { firstAttempt?: number | undefined; success?: number | undefined };
+
+/**
+ * Counts how many milliseconds some deliveries of a type waited since their notification was received; infinitely long
+ * for what they never had. A counter is called `accidentSuccess12` by type and bucket; `accidentInTime` counts those
+ * first attempted within 5 s.
+ */
+export const countWaits = (
+  type: 'accident' | 'event',
+  { firstAttempt, success }: Waits,
+  count = 1,
+): Histogram => ({
+  ...(firstAttempt !== undefined && { [`${type}FirstAttempt${bucketOf(firstAttempt)}`]: count }),
+  ...(firstAttempt !== undefined && firstAttempt <= promptMs && { [`${type}InTime`]: count }),
+  ...(success !== undefined && { [`${type}Success${bucketOf(success)}`]: count }),
+});
+
+/** The counters that `countWaits` calls by this name and a bucket. */
+export function waitsCalled(name: string, counters: Histogram): Histogram {
+  const found = Object.entries(counters).filter(([one]) => one.startsWith(name));
+  return Object.fromEntries(found.map(([one, count]) => [one.slice(name.length), count]));
 }
 
 /** A wait in words: "9.8 ms", "0.21 s", "4.2 min", "13 h". */

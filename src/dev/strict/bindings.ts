@@ -48,6 +48,7 @@ function database(original: () => D1Database): Pick<D1Database, 'prepare' | 'bat
   const around: Around = async (run, statements) => {
     for (const { text, values } of statements) {
       atMost('statement', bytesOf(text), 'bytes of a statement');
+      atMost('arguments', mostArguments(text), 'arguments of a function');
       atMost('parameters', values.length, 'parameters of a statement');
       for (const value of values) atMost('value', bytesOf(value), 'bytes of a parameter');
     }
@@ -64,6 +65,32 @@ function database(original: () => D1Database): Pick<D1Database, 'prepare' | 'bat
       return Object.assign(through(session, around), { getBookmark: () => session.getBookmark() });
     },
   });
+}
+
+/** How many arguments the functions in a statement have at most; known for the latest statements. */
+const argumentsOf = new Map<string, number>();
+
+function mostArguments(text: string): number {
+  const known = argumentsOf.get(text);
+  if (known !== undefined) return known;
+  const most = countArguments(text);
+  if (argumentsOf.size > 1000) argumentsOf.clear();
+  argumentsOf.set(text, most);
+  return most;
+}
+
+/** Looks at functions with any number of arguments, and skips texts and quoted names. */
+function countArguments(text: string): number {
+  const open: { isCall: boolean; count: number }[] = [];
+  let most = 0;
+  const tokens = /'[^']*'|"[^"]*"|(\b(?:json_\w+|coalesce|min|max|format|concat))?\s*\(|[),]/gi;
+  for (const [token, called] of text.matchAll(tokens)) {
+    const inner = open.at(-1);
+    if (token.endsWith('(')) open.push({ isCall: called !== undefined, count: 1 });
+    else if (token === ',' && inner) inner.count++;
+    else if (token === ')' && open.pop()?.isCall) most = Math.max(most, inner?.count ?? 0);
+  }
+  return most;
 }
 
 function queue(original: () => Queue): Queue {

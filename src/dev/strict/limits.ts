@@ -7,6 +7,8 @@ export const limits = {
   queries: 1_000,
   parameters: 100,
   statement: 100_000,
+  /** Of a function in a statement. */
+  arguments: 32,
   /** Of a parameter, and so of a row. */
   value: 2_000_000,
   subrequests: 10_000,

@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm';
 import { type Database, statement } from '../../platform/db/database.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
 import { isWaiting, pendingWebhooks } from '../deliveries/due.ts';
-import { countedHours, hourOf, promptMs, shownHours } from '../deliveries/read/counts.ts';
-import { addHistograms, bucketOf, type Histogram, percentile } from '../latency.ts';
+import { countedHours, hourOf, shownHours } from '../deliveries/read/counts.ts';
+import { addHistograms, countWaits, type Histogram, percentile, waitsCalled } from '../latency.ts';
 import { isFirst } from '../notifications/of-delivery.ts';
 
 /** The account of the totals. */
@@ -69,35 +69,33 @@ type Quantiles = Record<'p50' | 'p95' | 'p99', number | null>;
 /** The levels of the last 24 hours and 30 days, from the results of `selectWaits`. What waits counts with its age. */
 export function levelsOf(counted: { hours: number; waits: string }[], waiting: Waiting[], now: number) {
   const soFar = waiting.map(({ accident, unattempted, oldest, first }) => {
-    const of = accident ? 'a' : 'e';
-    const waitedMs = now - createdAtOf(oldest);
-    return {
-      [`${of}s${bucketOf(waitedMs)}`]: first,
-      ...(unattempted && { [`${of}f${bucketOf(waitedMs)}`]: first }),
-      ...(unattempted && waitedMs <= promptMs && { [`${of}5`]: first }),
-    };
+    const success = now - createdAtOf(oldest);
+    const waits = { success, firstAttempt: unattempted ? success : undefined };
+    return countWaits(accident ? 'accident' : 'event', waits, first);
   });
   const sumBut = (left: number) => {
     const chosen = counted.filter(({ hours }) => hours !== left);
     const waits = addHistograms([...soFar, ...chosen.map((one) => JSON.parse(one.waits))]);
-    return { accidents: levelOf(waits, 'a'), events: levelOf(waits, 'e') };
+    return { accidents: levelOf(waits, 'accident'), events: levelOf(waits, 'event') };
   };
   return { day: sumBut(24), month: sumBut(1) };
 }
 
-function levelOf(waits: Histogram, of: 'a' | 'e'): ServiceLevel {
-  const until = (stage: 'f' | 's') => {
-    const counts: Histogram = {};
-    for (const [name, count] of Object.entries(waits))
-      if (name.startsWith(of + stage)) counts[name.slice(2)] = count;
-    const within = (share: number) => {
-      const ms = percentile(counts, share);
-      return ms === null ? null : ms / 1000;
-    };
-    const count = Object.values(counts).reduce((sum, one) => sum + one, 0);
-    return { count, quantiles: { p50: within(0.5), p95: within(0.95), p99: within(0.99) } };
+function levelOf(waits: Histogram, type: 'accident' | 'event'): ServiceLevel {
+  const firstAttempts = waitsCalled(`${type}FirstAttempt`, waits);
+  const count = Object.values(firstAttempts).reduce((sum, one) => sum + one, 0);
+  return {
+    count,
+    inTime: count > 0 ? (waits[`${type}InTime`] ?? 0) / count : null,
+    firstAttempt: quantilesOf(firstAttempts),
+    delivered: quantilesOf(waitsCalled(`${type}Success`, waits)),
   };
-  const { count, quantiles: firstAttempt } = until('f');
-  const inTime = count > 0 ? (waits[`${of}5`] ?? 0) / count : null;
-  return { count, inTime, firstAttempt, delivered: until('s').quantiles };
+}
+
+function quantilesOf(counts: Histogram): Quantiles {
+  const within = (share: number) => {
+    const ms = percentile(counts, share);
+    return ms === null ? null : ms / 1000;
+  };
+  return { p50: within(0.5), p95: within(0.95), p99: within(0.99) };
 }

@@ -17,6 +17,10 @@ const tooMuch: [string, () => unknown][] = [
         .bind(...Array(101).fill(1))
         .all(),
   ],
+  [
+    'arguments of a function: 33',
+    () => DB.prepare(`select max(${Array(33).fill("min('(', json_array(1, 2))")})`).all(),
+  ],
   ['bytes of a statement: 100001', () => DB.prepare('s'.repeat(100_001)).all()],
   [
     'bytes of a parameter: 2000001',

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { type Database, jsonList, statement } from '../../../platform/db/database.ts';
 import { createdAtOf } from '../../../platform/db/ids.ts';
 import { hourMs } from '../../../platform/durations.ts';
-import { addHistograms, bucketOf, type Histogram, never } from '../../latency.ts';
+import { addHistograms, bucketOf, countWaits, type Histogram } from '../../latency.ts';
 import { isFirst } from '../../notifications/of-delivery.ts';
 import { ACCIDENT } from '../../notifications/types.ts';
 import type { ClaimedDelivery, Recorded } from '../delivery.ts';
@@ -47,27 +47,21 @@ export const tallyOf = (outcomes: Recorded[]): Tally =>
     }),
   );
 
-/** Accidents should be attempted within this time. */
-export const promptMs = 5_000;
-
 /**
- * How long a delivery waited since its notification was received: until the first attempt, and until success, which a
- * failed one never had. Counted by names such as `af12`: a for accidents or e for events, f for the first attempt or s
- * for success, and the bucket; `a5` and `e5` are those first attempted within 5 s.
+ * How long a delivery waited since its notification was received: until its first attempt, and until success, which a
+ * failed one never had.
  */
 function waitsOf(
   { id, type, attempts }: ClaimedDelivery,
   status: Recorded['status'],
-  attempt: Attempt,
+  { at, durationMs }: Attempt,
 ): Histogram {
-  const of = type === ACCIDENT ? 'a' : 'e';
-  const waitedMs = attempt.at - createdAtOf(id);
-  return {
-    ...(attempts === 0 && { [`${of}f${bucketOf(waitedMs)}`]: 1 }),
-    ...(attempts === 0 && waitedMs <= promptMs && { [`${of}5`]: 1 }),
-    ...(status === 'delivered' && { [`${of}s${bucketOf(waitedMs + attempt.durationMs)}`]: 1 }),
-    ...(status === 'failed' && { [`${of}s${never}`]: 1 }),
-  };
+  const waitedMs = at - createdAtOf(id);
+  const success = { delivered: waitedMs + durationMs, failed: Number.POSITIVE_INFINITY };
+  return countWaits(type === ACCIDENT ? 'accident' : 'event', {
+    firstAttempt: attempts === 0 ? waitedMs : undefined,
+    success: status === 'delivered' || status === 'failed' ? success[status] : undefined,
+  });
 }
 
 /** Adds to a counter; an hour replaces the one 30 days before it. */
@@ -80,14 +74,20 @@ const addedUp = ({ responseTimes, waits }: { responseTimes: object; waits: objec
   noticed = iif(hour = excluded.hour, noticed, 0),
   hour = excluded.hour`;
 
+/** How many counters one call of a function of D1 sets, which takes at most 32 arguments. */
+const countersPerCall = 15;
+
 /** Adds these counts to the row's, key by key: D1 would bill iterating over JSON as reading rows. */
 function added(column: 'response_times' | 'waits', counts: object): SQL {
   const set = Object.keys(counts).map((name) => {
     if (!/^\w+$/.test(name)) throw new Error('The name of a counter stands in SQL');
     const path = `'$."${name}"'`;
-    return `, ${path}, coalesce(${column} ->> ${path}, 0) + excluded.${column} ->> ${path}`;
+    return `${path}, coalesce(${column} ->> ${path}, 0) + excluded.${column} ->> ${path}`;
   });
-  return set.length > 0 ? sql.raw(`json_set(${column}${set.join('')})`) : sql.raw(column);
+  let sum: string = column;
+  for (let at = 0; at < set.length; at += countersPerCall)
+    sum = `json_set(${[sum, ...set.slice(at, at + countersPerCall)].join(', ')})`;
+  return sql.raw(sum);
 }
 
 /** How many attempts a tally counts. */
@@ -136,11 +136,13 @@ export const countFailed = (which: SQL, now: number): SQL => sql`
   on conflict (webhook_id, slot) do update set ${addedUp({ responseTimes: {}, waits: endedUnattempted })}`;
 
 /** How waits of deliveries that fail without an attempt are counted: none was delivered, some never attempted. */
+const never = Number.POSITIVE_INFINITY;
+const nameOf = (counter: Histogram): string => Object.keys(counter)[0] ?? '';
 const endedUnattempted = {
-  [`as${never}`]: sql`d.priority = 0`,
-  [`es${never}`]: sql`d.priority > 0`,
-  [`af${never}`]: sql`d.priority = 0 and d.attempts = 0`,
-  [`ef${never}`]: sql`d.priority > 0 and d.attempts = 0`,
+  [nameOf(countWaits('accident', { success: never }))]: sql`d.priority = 0`,
+  [nameOf(countWaits('event', { success: never }))]: sql`d.priority > 0`,
+  [nameOf(countWaits('accident', { firstAttempt: never }))]: sql`d.priority = 0 and d.attempts = 0`,
+  [nameOf(countWaits('event', { firstAttempt: never }))]: sql`d.priority > 0 and d.attempts = 0`,
 };
 
 /** A counter as D1 returns it. */

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import type { ListedDelivery } from '../../webhooks/deliveries/read/list.ts';
+import type { ListedDelivery } from '../../webhooks/deliveries/read/select.ts';
 import type { IconName } from './icon-names.ts';
 import { Icon, Shape } from './icons.tsx';
 import { Time } from './time.tsx';

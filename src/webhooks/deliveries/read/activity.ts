@@ -11,15 +11,15 @@ import type { NotificationType } from '../../notifications/types.ts';
 import { firstDueOf, isWaiting } from '../due.ts';
 import { asReceiver, type Receiver, selectReceivers } from '../receiver/health.ts';
 import { countedHours, type HourTally, inHours, selectHours, shownHours } from './counts.ts';
+import { ownWebhookId } from './replay.ts';
 import {
   type About,
-  aboutOf,
+  about,
   asListed,
   type ListedDelivery,
-  type ListedState,
+  type ListQuery,
   selectDeliveries,
-} from './list.ts';
-import { ownWebhookId } from './replay.ts';
+} from './select.ts';
 
 /** How many deliveries of a webhook are in each state; `maxCounted` means that many or more. */
 export type StateCounts = {
@@ -47,12 +47,10 @@ export type WebhookActivity = {
 export type BrowsedDelivery = ListedDelivery & { about: About | null };
 
 /** Which of them: in a state, of a type, from a place on, or those found by a text. */
-export type BrowseQuery = {
-  state?: ListedState | undefined;
+export type BrowseQuery = Pick<ListQuery, 'state' | 'limit'> & {
   type?: NotificationType | undefined;
   before?: string | undefined;
   search?: string | undefined;
-  limit: number;
 };
 
 const namedConnections = 6;
@@ -82,12 +80,7 @@ export async function webhookActivity(
     ? { events: eventsFoundBy(caller, webhookId, search.trim()), limit: maxFound, most: maxLookedAt }
     : { state, type, place: before === undefined ? undefined : decodeCursor(before, identity), limit };
   const [rows, hours, [receiver], [counts], connections] = await asCaller(env, caller, (db) => [
-    selectDeliveries<{ about: string | null }>(
-      db,
-      caller,
-      { webhookId, newestFirst: true, ...read },
-      (shown) => sql`, iif(${shown}, ${aboutOf}, null) as about`,
-    ),
+    selectDeliveries(db, caller, { webhookId, newestFirst: true, more: about, ...read }),
     selectHours(db, sql`select ${own} as id`, countedHours, now),
     selectReceivers(db, sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`, now),
     selectCounts(db, own),
@@ -102,7 +95,7 @@ export async function webhookActivity(
     connections: connections.map(({ name }) => name),
     counts: counts ?? { retrying: 0, failed: 0, waiting: 0, nextAt: null },
     part: {
-      deliveries: page.map((row) => ({ ...asListed(row), about: JSON.parse(row.about ?? 'null') })),
+      deliveries: page.map(asListed<{ about: About | null }>),
       ...(end && !search && { next: encodeCursor(JSON.parse(end.at), identity) }),
     },
   };

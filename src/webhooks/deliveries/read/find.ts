@@ -11,54 +11,47 @@ import type { Attempt } from '../policy.ts';
 import type { Receiver } from '../receiver/health.ts';
 import {
   type About,
-  aboutOf,
+  about,
   asListed,
   deliveryColumns,
   type ListedDelivery,
   type ListQuery,
-  type StoredDelivery,
   selectDeliveries,
-} from './list.ts';
+} from './select.ts';
 
-/** A delivery with all its attempts. */
-export type Delivery = ListedDelivery & {
+type Details = {
   /** The request that brought its notification; null past retention. */
   requestId: string | null;
   /** The first attempt and the latest 20; `attemptsOmitted` counts those between them. */
   log: Attempt[];
   attemptsOmitted: number;
 };
+const details = sql`'log', json(d.log), 'attemptsOmitted', d.attempts_omitted,
+  'requestId', (select request_id from ${notificationOf()})`;
 
-/** The columns of a `Delivery` beyond those of a list. */
-const details = sql`d.log, d.attempts_omitted as attemptsOmitted,
-  (select request_id from ${notificationOf()}) as requestId`;
-
-type Details = { log: string; attemptsOmitted: number; requestId: string | null };
-
-const asDelivery = <T extends StoredDelivery & Details>({ log, ...row }: T) => ({
-  ...asListed(row),
-  log: JSON.parse(log) as Attempt[], // as it was recorded
-});
+/** A delivery with all its attempts. */
+export type Delivery = ListedDelivery & Details;
 
 /** The deliveries of one of the account's webhooks, newest first, and pending ones as due. */
 export async function listDeliveries(
   env: Env,
   caller: Caller,
-  query: Omit<ListQuery, 'newestFirst' | 'most'>,
+  query: Pick<ListQuery, 'webhookId' | 'state' | 'from' | 'place' | 'limit'>,
 ): Promise<Delivery[]> {
   const [rows] = await asCaller(env, caller, (db) => [
-    selectDeliveries<Details>(db, caller, { ...query, newestFirst: true }, () => sql`, ${details}`),
+    selectDeliveries(db, caller, { ...query, newestFirst: true, more: details }),
   ]);
-  return cutScan(rows, query.limit).page.map(asDelivery);
+  return cutScan(rows, query.limit).page.map(asListed<Details>);
 }
+
+/** The receiver of a delivery. */
+type ReceiverOf = Pick<Receiver, 'url' | 'openUntil' | 'pausedAt'> & { name: string | null };
+
+const receiverOf = (now: number) => sql`'name', w.name, 'url', w.url, 'pausedAt', w.paused_at, 'openUntil',
+  (select open_until from webhook_health h where h.webhook_id = w.id and open_until > ${now})`;
 
 /** A delivery of an event or accident, with its receiver. */
 export type DeliveryOfEvent = ListedDelivery & ReceiverOf;
-
-type ReceiverOf = Pick<Receiver, 'url' | 'openUntil' | 'pausedAt'> & { name: string | null };
-
-const receiverOf = (now: number) => sql`w.name, w.url, w.paused_at as pausedAt,
-  (select open_until from webhook_health h where h.webhook_id = w.id and open_until > ${now}) as openUntil`;
 
 export const maxOfEvent = 300;
 
@@ -75,29 +68,26 @@ export async function deliveriesOf(
   caller: Caller,
   eventId: string,
 ): Promise<{ deliveries: DeliveryOfEvent[]; complete: boolean; recipients: string[]; isCovered: boolean }> {
-  const query = { events: sql`${eventId}`, limit: maxOfEvent, most: maxLookedAt };
+  const recipients = sql`'recipients', json((select data->'recipients' from ${notificationOf()}))`;
+  const more = sql`${receiverOf(Date.now())}, ${recipients}`;
+  const query = { events: sql`${eventId}`, limit: maxOfEvent, most: maxLookedAt, more };
   const [rows, [covered]] = await asCaller(env, caller, (db) => [
-    selectDeliveries<ReceiverOf & { recipients: string | null }>(
-      db,
-      caller,
-      query,
-      () =>
-        sql`, ${receiverOf(Date.now())}, (select data->'recipients' from ${notificationOf()}) as recipients`,
-    ),
+    selectDeliveries(db, caller, query),
     statement<{ isCovered: number }>(db)`
       select ${isCovered(env)} as isCovered from accidents a cross join connections c on c.id = a.connection_id
       where a.id = ${eventId} and a.account_id = ${caller.accountId}`,
   ]);
   const { page, end } = cutScan(rows, maxOfEvent, maxLookedAt);
+  const deliveries = page.map(asListed<ReceiverOf & { recipients: string[] | null }>);
   return {
-    deliveries: page.map(asListed).sort((a, b) => a.level - b.level || (a.url < b.url ? -1 : 1)),
+    deliveries: deliveries.sort((a, b) => a.level - b.level || (a.url < b.url ? -1 : 1)),
     complete: !end,
-    recipients: JSON.parse(page[0]?.recipients ?? '[]'),
+    recipients: deliveries[0]?.recipients ?? [],
     isCovered: covered?.isCovered !== 0,
   };
 }
 
-export type DeliveryDetail = Delivery & {
+type More = {
   /** Null past retention. */
   payload: unknown;
   about: About | null;
@@ -110,25 +100,18 @@ export async function findDelivery(
   env: Env,
   caller: Caller,
   { webhookId, id }: DeliveryKey,
-): Promise<DeliveryDetail | undefined> {
-  const [[row], [webhook]] = await asCaller(env, caller, (db) => [
-    statement<StoredDelivery & Details & { payload: string | null; about: string | null }>(db)`
-      select ${deliveryColumns()}, ${details}, ${aboutOf} as about,
-        (select n.data from ${notificationOf()} n
-          where not exists (select 1 from deletions where id = n.connection_id)) as payload
+): Promise<(Delivery & More) | undefined> {
+  const more = sql`${details}, ${about},
+    'payload', json((select n.data from ${notificationOf()} n
+      where not exists (select 1 from deletions where id = n.connection_id))),
+    'webhook', (select json_object(${receiverOf(Date.now())}) from webhooks w
+      where w.id = d.webhook_id and w.account_id = d.account_id)`;
+  const [[row]] = await asCaller(env, caller, (db) => [
+    statement<Parameters<typeof asListed>[0]>(db)`
+      select ${deliveryColumns(more)}
       from deliveries d where webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`,
-    statement<ReceiverOf>(db)`
-      select ${receiverOf(Date.now())} from webhooks w
-      where w.id = ${webhookId} and w.account_id = ${caller.accountId}`,
   ]);
-  return (
-    row && {
-      ...asDelivery(row),
-      payload: JSON.parse(row.payload ?? 'null'),
-      about: JSON.parse(row.about ?? 'null'),
-      webhook: webhook ?? null,
-    }
-  );
+  return row && asListed<Details & More>(row);
 }
 
 /** How long to wait for an attempt that somebody has asked for, and the first wait between two checks. */
@@ -144,7 +127,7 @@ export async function afterAttempt(env: Env, caller: Caller, key: DeliveryKey, s
   for (let waitMs = firstWaitMs; ; waitMs *= 2) {
     const found = await findDelivery(env, caller, key);
     const left = until - Date.now();
-    if (left <= 0 || (found?.log.at(-1)?.at ?? 0) >= since) return found;
+    if (left <= 0 || (found?.last?.at ?? 0) >= since) return found;
     await scheduler.wait(Math.min(waitMs, left));
   }
 }

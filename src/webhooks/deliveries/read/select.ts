@@ -1,0 +1,189 @@
+import { and, type SQL, sql } from 'drizzle-orm';
+import { type CursorKeys, invalidCursor } from '../../../platform/db/cursor.ts';
+import { type Database, statement } from '../../../platform/db/database.ts';
+import type { Caller } from '../../../platform/db/guard.ts';
+import { firstIdAtSql } from '../../../platform/db/id-sql.ts';
+import { createdAtOf, firstIdAt } from '../../../platform/db/ids.ts';
+import { type Scanned, scan } from '../../../platform/db/pages.ts';
+import { notificationOf, notifiedOf } from '../../notifications/of-delivery.ts';
+import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../../notifications/types.ts';
+import { dueAtOf, isWaiting } from '../due.ts';
+import type { Attempt, statuses } from '../policy.ts';
+
+/** A delivery as all lists have it. Times are milliseconds since 1970. */
+export type ListedDelivery = {
+  id: string;
+  webhookId: string;
+  eventId: string;
+  type: NotificationType;
+  level: number;
+  status: (typeof statuses)[number];
+  /** Its attempts since it was last replayed, and all of them. */
+  attempts: number;
+  made: number;
+  /** Null unless it is pending. */
+  nextAttemptAt: number | null;
+  finishedAt: number | null;
+  createdAt: number;
+  /** Its latest attempt, without the text of the response. */
+  last: Attempt | null;
+};
+
+/** What a delivery is about; `vehicle` and `vin` are empty if its notification names none. */
+export type About = { types: string[]; risk: number | null; vehicle: string; vin: string };
+
+/** The field `about` of `deliveryColumns`. An accident's notification names no vehicle, but its accident may. */
+export const about: SQL = sql`'about', json((
+  select json_object(
+    'types', json(coalesce(n.data -> '$.translatedIncidentTypes', '[]')),
+    'risk', n.data ->> '$.eventRisk',
+    'vehicle', coalesce(n.data ->> '$.vehicleName',
+      (select v.name from accidents a cross join vehicles v on v.id = a.vehicle_id where a.id = d.event_id), ''),
+    'vin', coalesce(n.data ->> '$.vehicleVin', n.data ->> '$.vin', ''))
+  from ${notificationOf()} n
+  where not exists (select 1 from deletions where id = n.connection_id)))`;
+
+/** A delivery as read: `rest` is JSON. */
+type StoredDelivery = Omit<ListedDelivery, 'type' | 'createdAt' | 'last'> & { rest: string | null };
+
+/** SQL for the delivery `d`, with more fields if given: `'name', value, …`. Those and the latest attempt if `shown`. */
+export const deliveryColumns = (more?: SQL, shown: SQL = sql`true`): SQL => sql`
+  d.id, d.webhook_id as webhookId, d.event_id as eventId, d.level, d.status, d.attempts,
+  json_array_length(d.log) + d.attempts_omitted as made,
+  iif(d.status = 'pending', ${dueAtOf}, null) as nextAttemptAt,
+  d.finished_at as finishedAt,
+  iif(${shown}, json_object('last', json(json_remove(d.log -> '$[#-1]', '$.answer'))
+    ${more ? sql`, ${more}` : sql.empty()}), null) as rest`;
+
+/** The delivery in a row; `More` are the fields that were asked for. */
+export const asListed = <More = unknown>({ rest, ...row }: StoredDelivery): ListedDelivery & More => ({
+  ...row,
+  type: typeOfLevel(row.level),
+  createdAt: createdAtOf(row.id),
+  ...JSON.parse(rest ?? '{}'), // as `deliveryColumns` selects it
+});
+
+/** A row of a list; `at` is its place in the order, as JSON. */
+type ListedRow = StoredDelivery & Scanned & { at: string };
+
+/** The states that lists can be of; retrying deliveries are also pending. */
+export type ListedState = ListedDelivery['status'] | 'retrying';
+
+/** Which deliveries to read, of all webhooks of the account or of one. Times are milliseconds since 1970. */
+export type ListQuery = {
+  webhookId?: string | undefined;
+  state?: ListedState | undefined;
+  type?: number | undefined;
+  from?: number | undefined;
+  to?: number | undefined;
+  /** Only those of events and accidents with these ids: a query, or one id. */
+  events?: SQL | undefined;
+  /** Instead of oldest first; for one webhook alone. Pending ones are always as due. */
+  newestFirst?: boolean;
+  /** Where the page before ended. */
+  place?: CursorKeys | undefined;
+  limit: number;
+  /** How many are scanned at most: `maxScanned` by default. */
+  most?: number;
+  /** More fields, for `deliveryColumns`. */
+  more?: SQL;
+};
+
+/**
+ * The statement that reads a part of the account's deliveries, for `cutScan`.
+ *
+ * @throws Refusal: invalid, for a place of another list
+ */
+export function selectDeliveries(db: Database, { accountId }: Caller, query: ListQuery) {
+  const { webhookId, type, from, to, place, limit, most, more } = query;
+  const order = orderOf(accountId, query);
+  const keys = sql.join(order.keys, sql`, `);
+  const range = and(
+    from === undefined ? undefined : sql`d.id >= ${firstIdAt(from)}`,
+    to === undefined ? undefined : sql`d.id < ${firstIdAt(to)}`,
+  );
+  const passes = and(
+    order.filter,
+    type === undefined ? undefined : sql.raw(`d.level ${type === EVENT ? '=' : '>'} ${EVENT_LEVEL}`),
+    order.byTime ? undefined : range,
+  );
+  const where = and(
+    sql`w.account_id = ${accountId}`,
+    webhookId === undefined ? undefined : sql`w.id = ${webhookId}`,
+    place && isAfter(order, place),
+    order.byTime ? range : undefined,
+  );
+  return statement<ListedRow>(db)`${scan({
+    columns: sql`${deliveryColumns(more, passes)}, json_array(w.id, ${keys}) as at`,
+    source: sql`webhooks w indexed by webhooks_by_id cross join ${order.deliveries} where ${where}`,
+    order: sql`order by w.id, ${keys} ${order.descending ? sql`desc` : sql.empty()}`,
+    passes,
+    limit,
+    ...(most !== undefined && { most }),
+  })}`;
+}
+
+/**
+ * An order in which an index has the deliveries `d` of the webhooks `w`: webhook by webhook, and in each by `keys`. So
+ * nothing is sorted, and little more is read than a page shows.
+ */
+type ReadOrder = {
+  /** What is joined to the webhooks. */
+  deliveries: SQL;
+  keys: SQL[];
+  /** Comes before every first key. */
+  least: string | number;
+  descending?: boolean;
+  /** Checked for each delivery. */
+  filter?: SQL | undefined;
+  /** Whether a range of time is a range of the index, as ids are ordered by time. */
+  byTime: boolean;
+};
+
+const indexed: { [state in ListedState]?: SQL } = {
+  failed: sql`indexed by deliveries_failed on d.webhook_id = w.id and d.status = 'failed'`,
+  cancelled: sql`indexed by deliveries_cancelled on d.webhook_id = w.id and d.status = 'cancelled'`,
+  retrying: sql`indexed by deliveries_retrying on d.webhook_id = w.id and d.status = 'pending' and d.attempts > 0`,
+};
+
+function orderOf(accountId: string, { events, state, newestFirst = false }: ListQuery): ReadOrder {
+  const isInState = state && sql`d.status = ${state}`;
+  // By level. Their ids are of the millisecond in which the notification was written, so few others are scanned.
+  if (events)
+    return {
+      deliveries: sql`${notifiedOf(accountId, events)} n cross join deliveries d on d.webhook_id = w.id
+        and d.id >= ${firstIdAtSql(sql`n.created_at`)} and d.id < ${firstIdAtSql(sql`(n.created_at + 1)`)}`,
+      ...(newestFirst
+        ? { keys: [sql`d.id`], least: '', descending: true }
+        : { keys: [sql`n.level`, sql`d.id`], least: -1 }),
+      filter: and(sql`(d.event_id = n.event_id and d.level = n.level)`, isInState),
+      byTime: true,
+    };
+  // Accidents first, then events of risk 5, of risk 4, and the rest, each as due.
+  if (state === 'pending')
+    return {
+      deliveries: sql`deliveries d indexed by deliveries_due on d.webhook_id = w.id and ${isWaiting('d')}`,
+      keys: [sql`d.priority`, sql`d.next_attempt_at`, sql`d.id`],
+      least: -1,
+      byTime: false,
+    };
+  const index = state && indexed[state];
+  return {
+    deliveries: sql`deliveries d ${index ?? sql`on d.webhook_id = w.id`}`,
+    keys: [sql`d.id`],
+    least: '',
+    descending: newestFirst,
+    filter: index ? undefined : isInState,
+    byTime: true,
+  };
+}
+
+/** SQL for whether a delivery comes after a place. @throws Refusal: invalid, if this order has no such place */
+function isAfter({ keys, least, descending }: ReadOrder, [webhookId, first, ...others]: CursorKeys): SQL {
+  if (typeof first !== typeof least || others.length !== keys.length - 1) throw invalidCursor();
+  const own = sql`(${sql.join(keys, sql`, `)})`;
+  const rest = sql.join(others.map((value) => sql`, ${value}`));
+  return descending
+    ? sql`${own} < (${first}${rest})`
+    : sql`w.id >= ${webhookId} and ${own} > (iif(w.id = ${webhookId}, ${first}, ${least})${rest})`;
+}

@@ -2,10 +2,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join, resolve } from 'node:path';
 import type { D1Database, R2Bucket } from '@cloudflare/workers-types';
 import { parquetMetadata } from 'hyparquet';
-import { parse } from 'smol-toml';
 import { getPlatformProxy } from 'wrangler';
 import { dayMs } from '../platform/durations.ts';
-import { root } from './project/paths.ts';
+import { readToml } from './project/toml.ts';
 import { runWrangler } from './project/wrangler.ts';
 
 // npm run rehearse -- FOLDER: restores a backup into a local D1 and a local R2, in FOLDER/restored, and checks that
@@ -22,9 +21,7 @@ const restored = join(folder, 'restored');
 rmSync(restored, { recursive: true, force: true });
 mkdirSync(restored, { mode: 0o700 });
 const configPath = join(restored, 'wrangler.json');
-const { compatibility_date, d1_databases, r2_buckets } = parse(
-  readFileSync(join(root, 'wrangler.toml'), 'utf8'),
-);
+const { compatibility_date, d1_databases, r2_buckets } = readToml();
 writeFileSync(
   configPath,
   JSON.stringify({ name: 'rehearsal', compatibility_date, d1_databases, r2_buckets }),

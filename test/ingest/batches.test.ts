@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { archive } from '../../src/fleet/archive/job.ts';
-import { minHotDays } from '../../src/platform/config.ts';
 import { dayMs } from '../../src/platform/durations.ts';
+import { minHotDays } from '../../src/platform/vars.ts';
 import { newsMs } from '../../src/webhooks/notifications/types.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';

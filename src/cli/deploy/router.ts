@@ -1,25 +1,23 @@
 import { InvalidArgumentError } from 'commander';
 import { cellName, mainCell } from '../../platform/cells.ts';
-import { routerConfiguration } from '../project/router.ts';
+import { readToml, routerConfiguration } from '../project/toml.ts';
 import { varsOf } from './account.ts';
-import type { Api } from './api.ts';
-import { addressed, readToml } from './plan.ts';
-import { Stopped } from './wrangler.ts';
+import { type Api, Stopped } from './cloudflare.ts';
+import { addressed } from './plan.ts';
 
 /** The Worker of each cell, by the cell's name. */
 export type Cells = Map<string, string>;
 
-/** Reads what --router says, such as `main=fleet-data-service,eu=fleet-eu`. @throws InvalidArgumentError */
+export const exampleOfCells = `${mainCell}=fleet-data-service,eu=fleet-eu`;
+
+/** Reads what --router says. @throws InvalidArgumentError */
 export function cellsIn(text: string): Cells {
-  const pairs = text.split(',').map((pair) => pair.trim().split('='));
-  const cells = new Map(pairs.map(([name = '', worker = '']) => [name, worker]));
-  const isForm = pairs.every(
-    ([name = '', worker = '', ...more]) =>
-      cellName.test(name) && /^[a-z0-9][a-z0-9-]*$/.test(worker) && more.length === 0,
-  );
-  if (!isForm || cells.size < pairs.length || !cells.has(mainCell))
+  const pairs = text.split(',').map((pair) => /^([^=]+)=([a-z0-9][a-z0-9-]*)$/.exec(pair.trim()) ?? []);
+  const cells = new Map(pairs.map(([, name = '', worker = '']) => [name, worker]));
+  const areNames = [...cells.keys()].every((name) => cellName.test(name));
+  if (!areNames || cells.size < pairs.length || !cells.has(mainCell))
     throw new InvalidArgumentError(
-      `It must name each cell with its Worker, ${mainCell} among them, such as main=fleet-data-service,eu=fleet-eu.`,
+      `It must name each cell with its Worker, ${mainCell} among them, such as ${exampleOfCells}.`,
     );
   return cells;
 }

@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { cellName } from '../../platform/cells.ts';
-import { emailForm, nearest } from '../../platform/fields.ts';
+import * as v from 'valibot';
+import { nearest } from '../../platform/fields.ts';
+import { Vars } from '../../platform/vars.ts';
 
 /** Where Cloudflare can create a database. A hint: Cloudflare picks the nearest data centre with room. */
-export const locations: { [name: string]: string } = {
+const locations: { [name: string]: string } = {
   wnam: 'Western North America',
   enam: 'Eastern North America',
   weur: 'Western Europe',
@@ -12,8 +13,8 @@ export const locations: { [name: string]: string } = {
   oc: 'Oceania',
 };
 
-/** Where Cloudflare guarantees that data stays: the European Union, the United States, FedRAMP data centres. */
-export const jurisdictions = ['eu', 'us', 'fedramp'];
+/** Where Cloudflare guarantees that data stays; `fedramp` are data centres for that. */
+const jurisdictions = ['eu', 'us', 'fedramp'];
 
 /** Where a deployment's data is kept, fixed for good when it is created. */
 export type Residency = { location?: string | undefined; jurisdiction?: string | undefined };
@@ -31,146 +32,107 @@ export function placeWarning({ location, jurisdiction }: Residency): string {
 /** Of the environment variables of settings. Others with it may be of the system that deploys. */
 const prefix = 'DEPLOY_';
 
+/** Turns off something that an earlier deploy has set. */
+const none = 'none';
+
 /**
  * A setting that differs between deployments without a change to tracked files: an option on the command line or an
- * environment variable. The Worker's var `variable` stores it for later deploys.
+ * environment variable.
  */
-const setting = (flags: string, about: string, is: RegExp, must: string, variable?: string) => {
-  const option = new Option(flags, about).argParser((text) => {
-    if (!is.test(text)) throw new InvalidArgumentError(`It must be ${must}.`);
-    return text;
-  });
-  const name = option.attributeName() as keyof Settings; // each is one
-  option.env(`${prefix}${option.name().toUpperCase().replaceAll('-', '_')}`);
-  return { name, option, variable };
-};
+class Setting extends Option {
+  /** The Worker's var that stores it for later deploys, which `none` removes. */
+  variable = '';
 
-export type Settings = {
-  [name in
-    | 'name'
-    | 'cell'
-    | 'domain'
-    | 'emailFrom'
-    | 'retentionDays'
-    | 'hotDays'
-    | 'mapStyleUrl'
-    | 'replicas'
-    | 'location'
-    | 'jurisdiction']?: string | undefined;
-};
+  constructor(flags: string, about: string) {
+    super(flags, about);
+    this.env(`${prefix}${this.name().toUpperCase().replaceAll('-', '_')}`);
+  }
 
-const places = Object.keys(locations);
+  holds(schema: v.GenericSchema<string | undefined, unknown>, variable = ''): this {
+    this.variable = variable;
+    return this.argParser((text) => {
+      const { issues: [issue] = [] } = v.safeParse(schema, variable && text === none ? undefined : text);
+      if (issue) throw new InvalidArgumentError(`It ${issue.message}${variable && ', or none'}.`);
+      return text;
+    });
+  }
 
-const settings = [
-  setting(
-    '--name <name>',
-    'name of the Worker, and prefix for everything it uses',
-    /^[a-z][a-z0-9-]{0,27}$/,
-    'up to 28 lowercase letters, digits and hyphens, starting with a letter',
-  ),
-  setting(
-    '--cell <name>',
-    'name of the cell, if there are several: --domain is then that of the router in front of them',
-    cellName,
-    'up to 16 lowercase letters and digits, starting with a letter, or none',
-    'CELL',
-  ),
-  setting(
-    '--domain <host>',
-    'host name to serve it at, in a zone of the account',
-    /^(none|([a-z0-9-]+\.)+[a-z]{2,})$/,
-    'a host name, such as api.example.com, or none',
-    'ORIGIN',
-  ),
-  setting(
-    '--email-from <address>',
-    'sender of sign-in links; none: no mail',
-    new RegExp(`^none$|${emailForm.source}`, 'i'),
-    'an email address, or none',
-    'EMAIL_FROM',
-  ),
-  setting(
-    '--retention-days <days>',
-    'how long to keep finished deliveries',
-    /^([7-9]|[1-9]\d{1,3})$/,
-    'a whole number of days from 7 to 9999',
-    'DELIVERY_RETENTION_DAYS',
-  ),
-  setting(
-    '--hot-days <days>',
-    'how long safety events and trips stay in D1 before they are archived; 0 archives nothing',
-    /^(0|[7-9]|[1-9]\d{1,3})$/,
-    '0, or a whole number of days from 7 to 9999',
-    'HOT_DAYS',
-  ),
-  setting(
-    '--map-style-url <url>',
-    'map style of a tile provider, which browsers will call; none: maps show outlines',
-    /^(none|https:\/\/\S+)$/,
-    'an https URL, or none',
-    'MAP_STYLE_URL',
-  ),
-  setting(
-    '--replicas [choice]',
-    'read lists from replicas of D1 in each region',
-    /^(true|false)$/,
-    'true or false',
-    'READ_REPLICAS',
-  ),
-  setting(
-    '--location <place>',
-    `where to create the database: ${places.join(', ')}; cannot be changed later`,
-    new RegExp(`^(${places.join('|')})$`),
-    `one of ${places.join(', ')}`,
-  ),
-  setting(
-    '--jurisdiction <name>',
-    `where data must stay: ${jurisdictions.join(', ')}; overrides --location, cannot be changed later`,
-    new RegExp(`^(${jurisdictions.join('|')})$`),
-    `one of ${jurisdictions.join(', ')}`,
-  ),
+  /** Has what the service accepts as this var. */
+  stored = (variable: keyof typeof Vars.entries): this => this.holds(Vars.entries[variable], variable);
+}
+
+const setting = (flags: string, about: string): Setting => new Setting(flags, about);
+const form = (is: RegExp, message: string) => v.optional(v.pipe(v.string(), v.regex(is, message)));
+
+const workerName = form(
+  /^[a-z][a-z0-9-]{0,27}$/,
+  'must be up to 28 lowercase letters, digits and hyphens, starting with a letter',
+);
+const hostName = form(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'must be a host name, such as api.example.com');
+
+export const settings = [
+  setting('--name <name>', 'name of the Worker, and prefix of everything it uses').holds(workerName),
+  setting('--cell <name>', 'name of the cell; --domain is then that of its router').stored('CELL'),
+  setting('--domain <host>', 'host name to serve it at, in your account').holds(hostName, 'ORIGIN'),
+  setting('--email-from <address>', 'sender of sign-in links; none: no mail').stored('EMAIL_FROM'),
+  setting('--retention-days <n>', 'days to keep deliveries').stored('DELIVERY_RETENTION_DAYS'),
+  setting('--hot-days <n>', 'days until events and trips are archived; 0: never').stored('HOT_DAYS'),
+  setting('--map-style-url <url>', 'map style that browsers load; none: outlines').stored('MAP_STYLE_URL'),
+  setting('--replicas [choice]', 'read lists from replicas of D1 in each region')
+    .stored('READ_REPLICAS')
+    .preset('true'),
+  setting('--location <place>', 'where to create the database, for good').choices(Object.keys(locations)),
+  setting('--jurisdiction <name>', 'where data must stay, for good').choices(jurisdictions),
 ];
 
-export const settingOptions: Option[] = settings.map(({ option }) => {
-  if (option.name() === 'replicas') option.preset('true');
-  return option;
-});
+type Stored = 'cell' | 'domain' | 'emailFrom' | 'retentionDays' | 'hotDays' | 'mapStyleUrl' | 'replicas';
 
-/** Reads the settings. An empty variable counts as absent, as GitHub passes those that are not set. */
-export function settingsIn(program: Command): Settings {
-  for (const option of settingOptions) {
-    if (option.envVar && process.env[option.envVar] === '') delete process.env[option.envVar];
-    program.addOption(option);
+export type Settings = { [name in Stored | 'name' | 'location' | 'jurisdiction']?: string | undefined };
+
+const nameOf = (one: Setting) => one.attributeName() as keyof Settings; // each is one
+
+/** Reads the settings. An empty one counts as absent, as GitHub passes variables that are not set. */
+export function settingsIn(program: Command, args: string[]): Settings {
+  for (const one of settings) {
+    if (one.envVar && process.env[one.envVar] === '') delete process.env[one.envVar];
+    program.addOption(one);
   }
   refuseMisspelt(program);
-  return program.parse().opts<Settings>();
+  const given = args.filter((arg, at) => arg !== '' && args[at + 1] !== '' && !/^--[\w-]+=$/.test(arg));
+  return program.parse(given, { from: 'user' }).opts<Settings>();
 }
 
 /** A misspelt variable would leave a setting out, of which some cannot be changed later. */
 function refuseMisspelt(program: Command): void {
-  const known = settingOptions.flatMap(({ envVar = '' }) => envVar.slice(prefix.length) || []);
+  const known = settings.flatMap(({ envVar = '' }) => envVar.slice(prefix.length));
   for (const [name, value] of Object.entries(process.env)) {
-    const setting = name.slice(prefix.length);
-    const meant = nearest(setting, known);
-    if (name.startsWith(prefix) && value && meant && !known.includes(setting))
+    const given = name.slice(prefix.length);
+    const meant = nearest(given, known);
+    if (name.startsWith(prefix) && value && meant && !known.includes(given))
       program.error(`error: ${name} is not a setting, did you mean ${prefix}${meant}?`);
   }
 }
 
 /** The vars of a deployed Worker. */
-export type Vars = { [name: string]: string | undefined };
+export type DeployedVars = { [name: string]: string | undefined };
 
-/** Turns off something that an earlier deploy has set. */
-const none = 'none';
+/** The vars that store these settings. ORIGIN is the host alone, for the address is known later. */
+export const varsFor = (given: Settings): DeployedVars =>
+  Object.fromEntries(
+    settings.flatMap((one) => {
+      const value = given[nameOf(one)];
+      return one.variable && value ? [[one.variable, value]] : [];
+    }),
+  );
 
 /**
  * These settings, completed with the deployed Worker's. Its domain is that of its address, unless that is one that
  * Cloudflare has given to it.
  */
-export function withKept(given: Settings, vars: Vars): Settings {
+export function withKept(given: Settings, vars: DeployedVars): Settings {
   const host = URL.parse(vars.ORIGIN ?? '')?.host;
   const kept = {
-    ...Object.fromEntries(settings.map(({ name, variable = '' }) => [name, vars[variable]])),
+    ...Object.fromEntries(settings.map((one) => [nameOf(one), vars[one.variable]])),
     domain: host?.endsWith('.workers.dev') && !vars.CELL ? undefined : host,
   };
   const all = Object.entries({ ...kept, ...given });
@@ -178,10 +140,7 @@ export function withKept(given: Settings, vars: Vars): Settings {
 }
 
 /** Each setting with its value, as lines; `initial` are the vars of a Worker without them. */
-export const inLines = (given: Settings, initial: Vars): string =>
+export const inLines = (given: Settings, initial: DeployedVars): string =>
   settings
-    .map(({ name, option, variable = '' }) => {
-      const value = given[name] ?? initial[variable] ?? 'not set';
-      return `\n    ${option.long}: ${value}`;
-    })
+    .map((one) => `\n    ${one.long}: ${given[nameOf(one)] ?? initial[one.variable] ?? 'not set'}`)
     .join('');

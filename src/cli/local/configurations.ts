@@ -1,23 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { parse } from 'smol-toml';
+import { join } from 'node:path';
 import { mainCell } from '../../platform/cells.ts';
 import { root } from '../project/paths.ts';
-import { routerConfiguration } from '../project/router.ts';
+import { readToml, renamed, routerConfiguration, type Toml } from '../project/toml.ts';
 
 /** Changes the text of wrangler.toml. */
 type Change = (toml: string) => string;
-
-type Toml = {
-  name: string;
-  vars: object;
-  d1_databases: object[];
-  kv_namespaces: object[];
-  r2_buckets: { bucket_name: string }[];
-  ratelimits: { namespace_id: string }[];
-  queues: { producers: { queue: string }[]; consumers: { queue: string }[] };
-  [table: string]: unknown;
-};
 
 const strictFile = (name: string): string => join(root, `src/dev/strict/${name}.ts`);
 const spread = strictFile('spread');
@@ -61,35 +48,27 @@ export function routed(cells: string[], here: { cell: string; vars: object }[], 
   ];
 }
 
+type Stores = Pick<Toml, 'd1_databases' | 'kv_namespaces' | 'r2_buckets' | 'queues' | 'ratelimits'>;
+
 /** Stores of the same name are one store. Those of main are the ones of a service by itself. */
-function withOwnStores(toml: Toml, cell: string): Toml {
+function withOwnStores<T extends Stores>(toml: T, cell: string): T {
   if (cell === mainCell) return toml;
-  const renamed = <T extends object>(tables: T[], ...names: (keyof T)[]) =>
-    tables.map((table) => ({
-      ...table,
-      ...Object.fromEntries(names.map((name) => [name, `${table[name]}-${cell}`])),
-    }));
+  const ofCell = (name: string) => `${name}-${cell}`;
+  const [[database], [namespace]] = [toml.d1_databases, toml.kv_namespaces];
   return {
-    ...toml,
-    d1_databases: toml.d1_databases.map((database) => ({ ...database, database_id: cell })),
-    kv_namespaces: toml.kv_namespaces.map((namespace) => ({ ...namespace, id: cell })),
-    r2_buckets: renamed(toml.r2_buckets, 'bucket_name'),
-    ratelimits: renamed(toml.ratelimits, 'namespace_id'),
-    queues: {
-      producers: renamed(toml.queues.producers, 'queue'),
-      consumers: renamed(toml.queues.consumers, 'queue'),
-    },
+    ...renamed(toml, ofCell),
+    d1_databases: [{ ...database, database_id: cell }],
+    kv_namespaces: [{ ...namespace, id: cell }],
+    ratelimits: toml.ratelimits.map((one) => ({ ...one, namespace_id: ofCell(one.namespace_id) })),
   };
 }
 
 /** The project's configuration, in a runtime that enforces production's limits, unlike Miniflare. */
-function strictly(change: Change = (toml) => toml): Toml {
-  const toml = readFileSync(join(root, 'wrangler.toml'), 'utf8')
-    .replace('main = "src/index.ts"', 'main = "src/dev/strict/worker.ts"')
-    .replace('compatibility_flags = [', 'compatibility_flags = ["nodejs_als", ');
-  const absolute = change(toml).replace(
-    /^(main|migrations_dir|directory) = "(.+)"$/gm,
-    (_, key, path) => `${key} = "${resolve(root, path)}"`,
+const strictly = (change: Change = (toml) => toml): Toml =>
+  readToml((toml) =>
+    change(
+      toml
+        .replace('main = "src/index.ts"', 'main = "src/dev/strict/worker.ts"')
+        .replace('compatibility_flags = [', 'compatibility_flags = ["nodejs_als", '),
+    ),
   );
-  return parse(absolute) as Toml; // a file of ours
-}

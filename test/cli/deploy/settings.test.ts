@@ -1,36 +1,67 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { expect, it, vi } from 'vitest';
+import * as v from 'valibot';
+import { afterEach, expect, it, vi } from 'vitest';
 import { planOf } from '../../../src/cli/deploy/plan.ts';
-import { settingOptions, settingsIn, withKept } from '../../../src/cli/deploy/settings.ts';
+import { settings, settingsIn, withKept } from '../../../src/cli/deploy/settings.ts';
 import { root } from '../../../src/cli/project/paths.ts';
+import { Vars } from '../../../src/platform/vars.ts';
 
-const parsed = (...args: string[]) => {
-  const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
-  vi.spyOn(process, 'argv', 'get').mockReturnValue(['node', 'deploy.ts', ...args]);
-  return settingsIn(program);
-};
+afterEach(() => vi.unstubAllEnvs());
+
+const parsed = (...args: string[]) =>
+  settingsIn(new Command().exitOverride().configureOutput({ writeErr: () => {} }), args);
 
 it.each([
-  ['--name', 'Fleet!', 'up to 28 lowercase letters'],
-  ['--domain', 'https://api.example.com/x', 'a host name'],
-  ['--email-from', 'nobody', 'an email address'],
-  ['--hot-days', '6', '0, or a whole number of days from 7'],
-  ['--retention-days', '3', 'a whole number of days from 7'],
-  ['--location', 'mars', 'one of wnam, enam, weur, eeur, apac, oc'],
-  ['--replicas', 'maybe', 'true or false'],
-  ['--jurisdiction', 'uk', 'one of eu, us, fedramp'],
-  ['--cell', 'EU', 'up to 16 lowercase letters and digits'],
-])('%s %s is refused', (option, value, must) => {
-  expect(() => parsed(option, value)).toThrow(must);
+  ['--name', 'Fleet!', 'must be up to 28 lowercase letters'],
+  ['--domain', 'https://api.example.com/x', 'must be a host name'],
+  ['--email-from', 'nobody', 'must be an email address, or none'],
+  ['--hot-days', '6', 'must be 0, or 7 days or more'],
+  ['--retention-days', '3', 'must be 7 days or more'],
+  ['--location', 'mars', 'choices are wnam, enam, weur, eeur, apac, oc'],
+  ['--replicas', 'maybe', 'must be true or false'],
+  ['--jurisdiction', 'uk', 'choices are eu, us, fedramp'],
+  ['--cell', 'EU', 'must be up to 16 lowercase letters and digits'],
+])('%s %s is refused', (option, value, words) => {
+  expect(() => parsed(option, value)).toThrow(words);
 });
 
-it('come from options and the environment, where an empty variable is an absent one', () => {
+const odd = [
+  'no-reply@a--b.com',
+  'a@b',
+  '-1',
+  '6.5',
+  '1e400',
+  'NaN',
+  'x',
+  'true ',
+  'http://a.example',
+  '://',
+];
+
+it.each(settings.filter(({ variable }) => variable).map(({ long = '', variable }) => [long, variable]))(
+  '%s takes nothing that the service would refuse, whatever it is',
+  (option, variable) => {
+    const accepted = odd.filter((value) => {
+      try {
+        return parsed(option, value);
+      } catch {
+        return false;
+      }
+    });
+    const schema = Vars.entries[variable as keyof typeof Vars.entries];
+    expect(accepted.filter((value) => !v.is(schema, value))).toEqual([]);
+  },
+);
+
+it('come from options and the environment, where an empty one is an absent one', () => {
   vi.stubEnv('DEPLOY_LOCATION', 'weur');
   vi.stubEnv('DEPLOY_NAME', ''); // as GitHub passes variables that are not set
   expect(parsed('--replicas')).toEqual({ location: 'weur', replicas: 'true' });
-  vi.unstubAllEnvs();
+  expect(parsed('--domain', '', '--hot-days', '9', '--email-from=', '--location', '')).toEqual({
+    ...{ location: 'weur', hotDays: '9' },
+  });
 });
 
 it("a misspelt variable is refused, and one that is somebody else's is not", () => {
@@ -38,7 +69,6 @@ it("a misspelt variable is refused, and one that is somebody else's is not", () 
   expect(parsed()).toEqual({});
   vi.stubEnv('DEPLOY_JURISDICTON', 'eu');
   expect(() => parsed()).toThrow('DEPLOY_JURISDICTON is not a setting, did you mean DEPLOY_JURISDICTION?');
-  vi.unstubAllEnvs();
 });
 
 const deployed = {
@@ -89,24 +119,33 @@ it('a given setting replaces the deployed one, and none removes it', () => {
 
 const workflow = readFileSync(join(root, '.github/workflows/deploy.yml'), 'utf8');
 const [, test = '', staging = '', production = ''] = workflow.split(/^ {2}(?:test|staging|production):$/m);
-const jobs = { test, staging, production };
+
+/** The settings of a job: those of its command, and variables of the environment as far as these are set. */
+function settingsOf(job: string, variables: { [name: string]: string } = {}) {
+  const [, options = ''] = /run: npm run deploy(?: -- (.*))?$/m.exec(job) ?? [];
+  const passed = [...job.matchAll(/^ +(DEPLOY_\w+): \$\{\{ vars\.(\w+) \}\}$/gm)];
+  for (const [, name = '', variable = ''] of passed) vi.stubEnv(name, variables[variable] ?? '');
+  return parsed(...options.split(' ').filter(Boolean));
+}
 
 it('the workflow tests, deploys to staging with nothing of production, and then to production', () => {
-  expect(jobs.test).toContain('run: npm test');
-  expect(jobs.staging).toMatch(/needs: test\n[\s\S]*environment: staging\n/);
-  expect(jobs.staging).toContain('run: npm run deploy -- --name fleet-staging --domain "$STAGING_DOMAIN"');
-  expect(jobs.staging).not.toContain('DEPLOY_');
-  expect(jobs.production).toMatch(/needs: staging\n[\s\S]*environment: production\n/);
+  expect(test).toContain('run: npm test');
+  expect(staging).toMatch(/needs: test\n[\s\S]*environment: staging\n/);
+  expect(production).toMatch(/needs: staging\n[\s\S]*environment: production\n/);
+  expect(settingsOf(staging)).toEqual({ name: 'fleet-staging' });
+  const domain = 'staging.example.com';
+  const ofProduction = { DEPLOY_NAME: 'fleet', DEPLOY_DOMAIN: 'api.example.com' };
+  expect(settingsOf(staging, { ...ofProduction, STAGING_DOMAIN: domain })).toEqual({
+    ...{ name: 'fleet-staging', domain },
+  });
+  expect(settingsOf(production)).toEqual({});
+  expect(settingsOf(production, ofProduction)).toEqual({ name: 'fleet', domain: 'api.example.com' });
 });
 
-it('the docs know every setting, and the workflow passes those that the environment can hold', () => {
+it('the docs know every setting, and the workflow passes all to production', () => {
   const docs = readFileSync(join(root, 'src/docs/guides/operating/deploying.md'), 'utf8');
-  const rows = [...docs.matchAll(/^\| .* \| `(--[a-z-]+)[^|]*\| (?:`(DEPLOY_\w+)|none)/gm)];
+  const rows = [...docs.matchAll(/^\| .* \| `(--[a-z-]+)[^|]*\| `(DEPLOY_\w+)/gm)];
   const documented = rows.map(([, long, envVar]) => [long, envVar]).toSorted();
-  expect(documented).toEqual(settingOptions.map(({ long, envVar }) => [long, envVar]).toSorted());
-
-  const passed = [...jobs.production.matchAll(/^ +(DEPLOY_\w+): \$\{\{ vars\.(\w+) \}\}$/gm)];
-  expect(passed.every(([, name, variable]) => name === variable)).toBe(true);
-  const known = settingOptions.flatMap(({ envVar }) => envVar ?? []);
-  expect(passed.map(([, name]) => name).toSorted()).toEqual(known.toSorted());
+  expect(documented).toEqual(settings.map(({ long, envVar }) => [long, envVar]).toSorted());
+  for (const { envVar } of settings) expect(production).toContain(`${envVar}: \${{ vars.${envVar} }}\n`);
 });

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parse } from 'smol-toml';
+import { cellBinding } from '../../platform/cells.ts';
+import { root, siteDirectory } from './paths.ts';
+
+/** What is read of wrangler.toml. */
+export type Toml = {
+  name: string;
+  main: string;
+  compatibility_date: string;
+  compatibility_flags: string[];
+  secrets: { required: string[] };
+  vars: { [name: string]: string };
+  d1_databases: [Database];
+  kv_namespaces: [{ binding: string; id?: string }];
+  r2_buckets: [{ binding: string; bucket_name: string }];
+  queues: { producers: Queue[]; consumers: Queue[] };
+  analytics_engine_datasets: { dataset: string }[];
+  send_email: object[];
+  ratelimits: { name: string; namespace_id: string }[];
+  [table: string]: unknown;
+};
+type Database = { binding: string; database_name: string; database_id?: string };
+type Queue = { queue: string; dead_letter_queue?: string };
+
+/** wrangler.toml, after a change of its text, with paths that are valid in any folder. */
+export function readToml(change: (toml: string) => string = (toml) => toml): Toml {
+  const text = change(readFileSync(join(root, 'wrangler.toml'), 'utf8')).replace(
+    /^(main|migrations_dir|directory) = "(.+)"$/gm,
+    (_, key, path) => `${key} = "${resolve(root, path)}"`,
+  );
+  return parse(text) as Toml; // a file of ours
+}
+
+/** A configuration whose bucket and queues have other names. */
+export function renamed<T extends Pick<Toml, 'r2_buckets' | 'queues'>>(
+  toml: T,
+  rename: (name: string) => string,
+): T {
+  const [bucket] = toml.r2_buckets;
+  const ofQueue = ({ queue, dead_letter_queue: dead, ...rest }: Queue) => ({
+    ...rest,
+    queue: rename(queue),
+    ...(dead && { dead_letter_queue: rename(dead) }),
+  });
+  const { producers, consumers } = toml.queues;
+  return {
+    ...toml,
+    r2_buckets: [{ ...bucket, bucket_name: rename(bucket.bucket_name) }],
+    queues: { producers: producers.map(ofQueue), consumers: consumers.map(ofQueue) },
+  };
+}
+
+/** What a router has in common with the service. */
+const shared = [
+  'compatibility_date',
+  'minify',
+  'keep_names',
+  'upload_source_maps',
+  'logpush',
+  'observability',
+] as const;
+
+/** The configuration of a router called `name` in front of `cells`: the names of their Workers, by those of the cells. */
+export function routerConfiguration(name: string, cells: { [cell: string]: string }) {
+  const toml = readToml();
+  return {
+    ...Object.fromEntries(shared.map((key) => [key, toml[key]])),
+    name,
+    main: join(root, 'src/router/index.ts'),
+    assets: { directory: siteDirectory },
+    services: Object.entries(cells).map(([cell, service]) => ({
+      binding: cellBinding(cell),
+      service,
+    })),
+  };
+}

@@ -4,16 +4,22 @@ import { join, relative } from 'node:path';
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { chooseAccount, createMissing, lookUp, originOf, placeBeside } from './deploy/account.ts';
-import { type Api, apiFor, credentials, granted, queryIn } from './deploy/api.ts';
 import { checkService } from './deploy/check.ts';
+import { type Api, apiAt, credentials, Stopped, type Wrangler, wranglerFor } from './deploy/cloudflare.ts';
 import { type Key, keepMissing, operatorKeyFile } from './deploy/keys.ts';
 import { type Plan, planOf } from './deploy/plan.ts';
-import { addressOf, type Cells, cellsIn, deployedRouter, routerName } from './deploy/router.ts';
-import { migrate, mustHaveSchema } from './deploy/schema.ts';
+import {
+  addressOf,
+  type Cells,
+  cellsIn,
+  deployedRouter,
+  exampleOfCells,
+  routerName,
+} from './deploy/router.ts';
+import { migrate, mustHaveSchema, queryIn } from './deploy/schema.ts';
 import { inLines, placeWarning, type Settings, settingsIn, withKept } from './deploy/settings.ts';
 import { hasCell, tryUpload, upload, waitForHealth, writeConfiguration } from './deploy/upload.ts';
-import { Stopped, type Wrangler, wranglerFor } from './deploy/wrangler.ts';
-import { ApiError, keyVariable, type Service } from './operate/client.ts';
+import { ApiError, keyVariable } from './operate/client.ts';
 import { serviceAt } from './operate/context.ts';
 import { printable } from './operate/print.ts';
 import { localDirectory } from './project/paths.ts';
@@ -31,22 +37,15 @@ const program = new Command('npm run deploy --')
   .option('--dry-run', 'show what a deploy would do; needs no credentials and changes nothing')
   .option(
     '--check',
-    'deploy nothing: check the dependencies of the service at FLEET_URL, by default the local one',
+    'deploy nothing: check what the service at FLEET_URL relies on, by default the local one',
   )
-  .option(
-    '--router <cells>',
-    'deploy the router in front of these cells, such as main=fleet-data-service,eu=fleet-eu',
-    cellsIn,
-  )
-  .addHelpText(
-    'after',
-    '\nYou can also put settings into .local/deploy/settings.env, one NAME=value per line.',
-  );
-const settings = settingsIn(program);
+  .option('--router <cells>', `deploy the router in front of these cells, such as ${exampleOfCells}`, cellsIn)
+  .addHelpText('after', '\nThe file .local/deploy/settings.env can hold settings, one NAME=value per line.');
+const settings = settingsIn(program, process.argv.slice(2));
 
 try {
   const { dryRun, check, router } = program.opts<{ dryRun?: boolean; check?: boolean; router?: Cells }>();
-  if (check) await mustWork(serviceAt());
+  if (check) await checkService(serviceAt());
   else if (router) await (dryRun ? rehearseRouter(router, settings) : deployRouter(router, settings));
   else await (dryRun ? rehearse(withKept(settings, {})) : deploy(settings));
 } catch (error) {
@@ -55,14 +54,15 @@ try {
   process.exitCode = 1;
 }
 
-/** The account to deploy to, how to call it, and the folder that keeps what concerns one of its Workers. */
+/** How to call the account to deploy to, and the folder that keeps what concerns one of its Workers. */
 async function signIn(): Promise<{ wrangler: Wrangler; api: Api; folderOf: (worker: string) => string }> {
-  const [account, signedIn] = await Promise.all([chooseAccount(wranglerFor()), credentials(wranglerFor())]);
-  report(`Signed in to the account ${account.name} (${account.id})`);
+  const signedIn = await credentials(wranglerFor());
+  const account = await chooseAccount(apiAt('', signedIn));
+  report(`Signed in to the account ${account}`);
   return {
-    wrangler: wranglerFor(account.id),
-    api: apiFor(account.id, signedIn),
-    folderOf: (worker) => join(localDirectory, 'deploy', account.id, worker),
+    wrangler: wranglerFor(account),
+    api: apiAt(`/accounts/${account}`, signedIn),
+    folderOf: (worker) => join(localDirectory, 'deploy', account, worker),
   };
 }
 
@@ -75,7 +75,7 @@ async function deploy(settings: Settings): Promise<void> {
   report(`Settings:${inLines(effective, plan.vars)}`);
   const folder = folderOf(plan.worker);
   const origin = await originOf(api, plan);
-  const place = placeBeside(found.database, plan.place);
+  const place = placeBeside(found.database, plan);
   const keys = keepMissing(folder, plan, found);
   if (!found.database) warn(placeWarning(place));
   else if (place.location)
@@ -89,9 +89,9 @@ async function deploy(settings: Settings): Promise<void> {
   report(applied.length > 0 ? `Applied ${applied.join(', ')}` : 'No migrations to apply');
   await mustHaveSchema(query, plan.database);
   if (plan.replicas) {
-    const body = { read_replication: { mode: 'auto' } };
-    const turnedOn = api(`/d1/database/${ids.database}`, { method: 'PUT', body });
-    await granted('Turning on read replication', v.unknown(), turnedOn);
+    await api('Turning on read replication', v.unknown(), `/d1/database/${ids.database}`, {
+      ...{ method: 'PUT', body: { read_replication: { mode: 'auto' } } },
+    });
     report('Lists are read from replicas of the database');
   }
   const consequences = await upload(wrangler, folder, configuration, keys);
@@ -109,7 +109,7 @@ async function deploy(settings: Settings): Promise<void> {
   }
   const file = operatorKeyFile(folder);
   const operatorKey = existsSync(file) ? readFileSync(file, 'utf8').trim() : process.env.FLEET_OPERATOR_KEY;
-  if (operatorKey) await mustWork({ baseUrl: origin, operatorKey, cell: plan.cell });
+  if (operatorKey) await checkService({ baseUrl: origin, operatorKey, cell: plan.cell });
   else warn('not checked: set FLEET_URL and FLEET_OPERATOR_KEY, and run npm run deploy -- --check');
 }
 
@@ -134,38 +134,26 @@ async function mustBeHealthy(origin: string, cells?: Iterable<string>): Promise<
   process.exitCode = 1;
 }
 
-/** Checks a service's dependencies. A fault fails the command, and undoes nothing. */
-async function mustWork(service: Service): Promise<void> {
-  if (!(await checkService(service))) process.exitCode = 1;
-}
-
-/** Bundles a Worker without an account, in a temporary folder, and returns its size in words. @throws Stopped */
-async function sizeOf(configuration: object): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'fleet-dry-run-'));
-  try {
-    return await tryUpload(wranglerFor(), writeConfiguration(folder, configuration));
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
 /** Goes as far as possible without an account. */
 async function rehearseRouter(cells: Cells, { name = routerName, domain }: Settings): Promise<void> {
-  const size = await sizeOf(deployedRouter(cells, name, domain));
   const bound = [...cells].map(([cell, worker]) => `\n     ${cell}: the Worker ${worker}`);
-  console.log(`A deploy of the router ${name} would
+  await dryRun(
+    `the router ${name}`,
+    deployedRouter(cells, name, domain),
+    (size) => `
   1. make sure that these are deployed as cells of ${domain ?? 'one address'}:${bound.join('')}
   2. upload the router (${size}), bound to them, which takes over that address
-  3. wait until it responds, and all cells are healthy
-
-Nothing was called or changed.`);
+  3. wait until it responds, and all cells are healthy`,
+  );
 }
 
 /** Goes as far as possible without an account. */
 async function rehearse(settings: Settings): Promise<void> {
   const plan = planOf(settings);
-  const size = await sizeOf(plan.configuration());
-  console.log(`A deploy of ${plan.worker} would
+  await dryRun(
+    plan.worker,
+    plan.configuration(),
+    (size) => `
   1. find or create the KV namespace ${plan.namespace}, the database ${plan.database},
      the bucket ${plan.bucket} and the queues ${plan.queues.join(', ')};
      ${placeWarning(plan.place)}
@@ -174,9 +162,19 @@ async function rehearse(settings: Settings): Promise<void> {
   4. upload the Worker (${size})
   5. wait until it responds, and check its dependencies
 
-  settings of a first deploy; later ones keep those that you leave out:${inLines(settings, plan.vars)}
+  settings of a first deploy; later ones keep those that you leave out:${inLines(settings, plan.vars)}`,
+  );
+}
 
-Nothing was called or changed.`);
+/** Bundles a Worker without an account, in a temporary folder, and prints the steps of its deploy. @throws Stopped */
+async function dryRun(what: string, configuration: object, steps: (size: string) => string) {
+  const folder = mkdtempSync(join(tmpdir(), 'fleet-dry-run-'));
+  try {
+    const size = await tryUpload(wranglerFor(), writeConfiguration(folder, configuration));
+    console.log(`A deploy of ${what} would${steps(size)}\n\nNothing was called or changed.`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 function report(line: string): void {
@@ -194,12 +192,10 @@ function nextSteps({ cell }: Plan, url: string, folder: string, keys: Key[]): st
     ? `"$(cat ${shown(file)})"`
     : '…   # the OPERATOR_KEY that the first deploy created';
   const kept = keys.map(({ secret, file }) => `\n    ${shown(file)}  ${secret}`).join('');
-  const keep = `
-  Store these in your team's password manager. Cloudflare never shows them again:${kept}
-`;
+  const keep = "\n  Store these in your team's password manager. Cloudflare never shows them again:";
   return `
   Fleet Data Service    ${url}
-${kept && keep}
+${kept && `${keep}${kept}\n`}
   Next, create the first account:
     export FLEET_URL=${url}
     export ${keyVariable(cell)}=${operatorKey}

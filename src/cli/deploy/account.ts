@@ -1,54 +1,59 @@
 import * as v from 'valibot';
-import { type Api, granted, listed } from './api.ts';
+import { type Api, listed, Stopped } from './cloudflare.ts';
 import type { Ids, Plan } from './plan.ts';
-import type { Residency, Vars } from './settings.ts';
-import { must, notSignedIn, Stopped, type Wrangler } from './wrangler.ts';
+import type { DeployedVars, Residency } from './settings.ts';
 
-export type CloudflareAccount = { id: string; name: string };
+const Accounts = v.array(v.object({ id: v.string(), name: v.string() }));
 
-/**
- * What an account has already: a database, the id of a namespace, the Worker's vars, and the names of its secrets, whose
- * values Cloudflare does not reveal.
- */
-export type AccountContents = Awaited<ReturnType<typeof lookUp>>;
-
-const SignedIn = v.object({ accounts: v.array(v.object({ id: v.string(), name: v.string() })) });
-const Database = v.object({ uuid: v.string(), name: v.string(), jurisdiction: v.nullish(v.string()) });
-const Namespace = v.object({ id: v.string(), title: v.string() });
-const Secrets = v.array(v.object({ name: v.string() }));
-
-/** Returns the account that wrangler is signed in to. @throws Stopped when there is none, or several to choose from */
-export async function chooseAccount(wrangler: Wrangler): Promise<CloudflareAccount> {
-  const output = await wrangler(['whoami', '--json']);
-  if (!output.ok && /"loggedIn":\s*false/.test(output.out)) throw notSignedIn();
-  const { out } = await must('Signing in to Cloudflare', output);
-  const { accounts } = v.parse(SignedIn, JSON.parse(out));
-  const chosen = process.env.CLOUDFLARE_ACCOUNT_ID;
-  if (chosen) return accounts.find(({ id }) => id === chosen) ?? { id: chosen, name: 'unnamed' };
+/** Returns the id of the account to deploy to. @throws Stopped when there is none, or several to choose from */
+export async function chooseAccount(api: Api): Promise<string> {
+  if (process.env.CLOUDFLARE_ACCOUNT_ID) return process.env.CLOUDFLARE_ACCOUNT_ID;
+  const accounts = await api('Signing in to Cloudflare', Accounts, '/accounts?per_page=50');
   const [only, ...others] = accounts;
-  if (only && others.length === 0) return only;
-  const listed = accounts.map(({ id, name }) => `\n  ${id}  ${name}`).join('');
-  throw new Stopped(
-    only
-      ? `You have several accounts. Set CLOUDFLARE_ACCOUNT_ID to the id of one:${listed}`
-      : 'The credentials name no account. Set CLOUDFLARE_ACCOUNT_ID to its id.',
-  );
+  if (!only) throw new Stopped('The credentials name no account. Set CLOUDFLARE_ACCOUNT_ID to its id.');
+  if (others.length === 0) return only.id;
+  const choices = accounts.map(({ id, name }) => `\n  ${id}  ${name}`).join('');
+  throw new Stopped(`You have several accounts. Set CLOUDFLARE_ACCOUNT_ID to the id of one:${choices}`);
 }
 
+/** A store of an account: how Cloudflare calls its kind, its name, its id, and the hint of where it should be. */
+const kinds = {
+  database: { path: '/d1/database', name: 'name', id: 'uuid', hint: 'primary_location_hint' },
+  'KV namespace': { path: '/storage/kv/namespaces', name: 'title', id: 'id', hint: undefined },
+  queue: { path: '/queues', name: 'queue_name', id: 'queue_id', hint: undefined },
+} as const;
+type Kind = keyof typeof kinds;
+
+export type Store = { id: string; jurisdiction?: string | null | undefined };
+
+const Listed = v.looseObject({ jurisdiction: v.nullish(v.string()) });
+
+/** Looks for a store by its name. @throws Stopped */
+async function find(api: Api, kind: Kind, name: string): Promise<Store | undefined> {
+  const { path, ...keys } = kinds[kind];
+  const all = await listed(
+    api,
+    `Looking for the ${kind} ${name}`,
+    Listed,
+    path,
+    kind === 'queue' ? { name } : {},
+  );
+  const found = all.find((one) => one[keys.name] === name);
+  return found && { id: String(found[keys.id]), jurisdiction: found.jurisdiction };
+}
+
+/** What an account has already. Cloudflare names the Worker's secrets, but does not reveal them. */
+export type AccountContents = Awaited<ReturnType<typeof lookUp>>;
+
 /** Looks up what the account has. Changes nothing. @throws Stopped */
-export async function lookUp(api: Api, plan: Plan) {
-  const [databases, namespaces, secrets, vars] = await Promise.all([
-    listed(api, 'Looking for the databases', '/d1/database', Database),
-    listed(api, 'Looking for the KV namespace', '/storage/kv/namespaces', Namespace),
-    secretNames(api, plan.worker),
-    varsOf(api, plan.worker),
+export async function lookUp(api: Api, { database, namespace, worker }: Plan) {
+  const [foundDatabase, foundNamespace, bindings] = await Promise.all([
+    find(api, 'database', database),
+    find(api, 'KV namespace', namespace),
+    bindingsOf(api, worker),
   ]);
-  return {
-    database: databases.find(({ name }) => name === plan.database),
-    namespace: namespaces.find(({ title }) => title === plan.namespace)?.id,
-    secrets,
-    vars,
-  };
+  const secrets = bindings.filter(({ type }) => type === 'secret_text').map(({ name }) => name);
+  return { database: foundDatabase, namespace: foundNamespace, secrets, vars: varsIn(bindings) };
 }
 
 /**
@@ -56,22 +61,15 @@ export async function lookUp(api: Api, plan: Plan) {
  *
  * @throws Stopped, when the database exists in another jurisdiction than requested
  */
-export function placeBeside(database: AccountContents['database'], place: Residency): Residency {
-  if (!database || database.jurisdiction === undefined) return place; // Cloudflare does not say
-  const { name, jurisdiction } = database;
+export function placeBeside(database: Store | undefined, { database: name, place }: Plan): Residency {
+  if (database?.jurisdiction === undefined) return place; // or Cloudflare does not say
+  const { jurisdiction } = database;
   if (place.jurisdiction && place.jurisdiction !== jurisdiction)
     throw new Stopped(
       `The database ${name} already exists ${jurisdiction ? `in the jurisdiction ${jurisdiction}` : 'without a jurisdiction'}, ` +
-        `and cannot move to ${place.jurisdiction}. ` +
-        'Choose another --name for a deployment there.',
+        `and cannot move to ${place.jurisdiction}. Choose another --name for a deployment there.`,
     );
   return jurisdiction ? { jurisdiction } : place;
-}
-
-/** The options for Cloudflare's API that place something there. A jurisdiction overrides a location. */
-function placed({ location, jurisdiction }: Residency, locationName?: string): { [name: string]: string } {
-  if (jurisdiction) return { jurisdiction };
-  return locationName && location ? { [locationName]: location } : {};
 }
 
 /** Creates what is missing in `place`, passes a line about each to `report`, and returns the ids. @throws Stopped */
@@ -79,99 +77,69 @@ export async function createMissing(
   api: Api,
   plan: Plan,
   found: AccountContents,
-  place: Residency,
+  { location, jurisdiction }: Residency,
   report: (line: string) => void,
 ): Promise<Ids> {
-  const create = async <S extends v.GenericSchema>(what: string, schema: S, path: string, body: object) => {
-    const created = await granted(`Creating the ${what}`, schema, api(path, { method: 'POST', body }));
-    report(`Created the ${what}`);
-    return created;
+  const idOf = async (kind: Kind, name: string, existing?: Store): Promise<string> => {
+    if (existing) return existing.id;
+    const { path, hint, ...keys } = kinds[kind];
+    // A jurisdiction overrides a location.
+    const body = {
+      [keys.name]: name,
+      ...(jurisdiction ? { jurisdiction } : hint && location && { [hint]: location }),
+    };
+    const created = await api(`Creating the ${kind} ${name}`, v.looseObject({}), path, { body });
+    report(`Created the ${kind} ${name}`);
+    return String(created[keys.id]);
   };
-  const body = { title: plan.namespace, ...placed(place) };
-  const namespace =
-    found.namespace ??
-    (await create(`KV namespace ${plan.namespace}`, Namespace, '/storage/kv/namespaces', body)).id;
-  const ofDatabase = { name: plan.database, ...placed(place, 'primary_location_hint') };
-  const database =
-    found.database?.uuid ??
-    (await create(`database ${plan.database}`, Database, '/d1/database', ofDatabase)).uuid;
-  for (const queue of plan.queues)
-    if (!(await hasQueue(api, queue)))
-      await create(`queue ${queue}`, v.unknown(), '/queues', { queue_name: queue, ...placed(place) });
-  const bucket = await ensureBucket(api, plan.bucket, place, report);
-  return { namespace, database, bucket, jurisdiction: place.jurisdiction };
-}
-
-const Queues = v.array(v.object({ queue_name: v.string() }));
-
-async function hasQueue(api: Api, name: string): Promise<boolean> {
-  const queues = await granted(`Looking for the queue ${name}`, Queues, api(`/queues?page=1&name=${name}`));
-  return queues.some(({ queue_name }) => queue_name === name);
-}
-
-/** Cloudflare's codes for an existing bucket, and for an account that has not turned on R2. */
-const bucketExists = 10_004;
-const noR2 = 10_042;
-
-/** Returns false for an account that has not turned on R2: the service works without an archive. @throws Stopped */
-async function ensureBucket(
-  api: Api,
-  name: string,
-  place: Residency,
-  report: (line: string) => void,
-): Promise<boolean> {
-  const { jurisdiction, ...location } = placed(place, 'locationHint');
+  const namespace = await idOf('KV namespace', plan.namespace, found.namespace);
+  const database = await idOf('database', plan.database, found.database);
+  for (const queue of plan.queues) await idOf('queue', queue, await find(api, 'queue', queue));
   // Buckets of a jurisdiction are not listed with the others: creating it again is the surest check.
-  const created = await api('/r2/buckets', {
-    method: 'POST',
-    body: { name, ...location },
+  const bucket = await api(`Creating the bucket ${plan.bucket}`, v.unknown(), '/r2/buckets', {
+    body: { name: plan.bucket, ...(location && !jurisdiction && { locationHint: location }) },
     ...(jurisdiction && { headers: { 'cf-r2-jurisdiction': jurisdiction } }),
+    otherwise: { 10004: 'exists', 10042: 'R2 is off' },
   });
-  if (created.codes.includes(bucketExists)) return true;
-  if (created.codes.includes(noR2)) return false;
-  await granted(`Creating the bucket ${name}`, v.unknown(), created);
-  report(`Created the bucket ${name}`);
-  return true;
-}
-
-async function secretNames(api: Api, worker: string): Promise<string[]> {
-  const outcome = await api(`/workers/scripts/${worker}/secrets`);
-  if (outcome.codes.includes(noWorker)) return [];
-  return (await granted('Looking for the secrets', Secrets, outcome)).map(({ name }) => name);
+  if (bucket !== 'exists' && bucket !== 'R2 is off') report(`Created the bucket ${plan.bucket}`);
+  return { namespace, database, bucket: bucket !== 'R2 is off', jurisdiction };
 }
 
 const Deployments = v.object({
   deployments: v.array(v.object({ versions: v.array(v.object({ version_id: v.string() })) })),
 });
-const Version = v.object({
-  resources: v.object({
-    bindings: v.array(v.looseObject({ type: v.string(), name: v.string(), text: v.optional(v.string()) })),
-  }),
-});
+const Binding = v.object({ type: v.string(), name: v.string(), text: v.optional(v.string()) });
+const Version = v.object({ resources: v.object({ bindings: v.array(Binding) }) });
 
 /** Cloudflare's code for a Worker that does not exist. */
 const noWorker = 10_007;
 
-/** The vars of the version that serves now: the memory of deploys, the same from every machine. None if it does not exist. @throws Stopped */
-export async function varsOf(api: Api, worker: string): Promise<Vars> {
+/** The bindings of the version that serves now; none if the Worker does not exist. @throws Stopped */
+async function bindingsOf(api: Api, worker: string): Promise<v.InferOutput<typeof Binding>[]> {
   const what = 'Looking for the settings of the Worker';
   const path = `/workers/scripts/${worker}`;
-  const outcome = await api(`${path}/deployments`);
-  if (outcome.codes.includes(noWorker)) return {};
-  const { deployments } = await granted(what, Deployments, outcome);
+  const { deployments } = await api(what, Deployments, `${path}/deployments`, {
+    otherwise: { [noWorker]: { deployments: [] } },
+  });
   const version = deployments[0]?.versions[0]?.version_id;
-  if (!version) return {};
-  const { bindings } = (await granted(what, Version, api(`${path}/versions/${version}`))).resources;
-  const texts = bindings.filter(({ type }) => type === 'plain_text');
-  return Object.fromEntries(texts.map(({ name, text }) => [name, text]));
+  return version ? (await api(what, Version, `${path}/versions/${version}`)).resources.bindings : [];
 }
 
+const varsIn = (bindings: v.InferOutput<typeof Binding>[]): DeployedVars =>
+  Object.fromEntries(
+    bindings.filter(({ type }) => type === 'plain_text').map(({ name, text }) => [name, text]),
+  );
+
+/** The vars of a Worker: the memory of deploys, the same from every machine. @throws Stopped */
+export const varsOf = async (api: Api, worker: string): Promise<DeployedVars> =>
+  varsIn(await bindingsOf(api, worker));
+
 /** The Worker's address: its domain, or that below the account's own; that of a cell is the router's. @throws Stopped */
-export async function originOf(api: Api, plan: Plan): Promise<string> {
-  if (plan.origin) return plan.origin;
-  if (plan.cell)
-    throw new Stopped(`The cell ${plan.cell} has no address of its own: pass the router's host as --domain.`);
+export async function originOf(api: Api, { origin, cell, worker }: Plan): Promise<string> {
+  if (origin) return origin;
+  if (cell)
+    throw new Stopped(`The cell ${cell} has no address of its own: pass the router's host as --domain.`);
   const what = 'Looking for an address below workers.dev, without a --domain,';
-  const { subdomain } = await granted(what, v.object({ subdomain: v.string() }), api('/workers/subdomain'));
-  return `https://${plan.worker}.${subdomain}.workers.dev`;
+  const { subdomain } = await api(what, v.object({ subdomain: v.string() }), '/workers/subdomain');
+  return `https://${worker}.${subdomain}.workers.dev`;
 }

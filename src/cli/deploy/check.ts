@@ -25,16 +25,17 @@ const advice: Record<Check['name'], string> = {
 };
 
 /**
- * Checks a running service's dependencies, and prints results and advice. Returns whether there is no fault.
+ * Checks a running service's dependencies, and prints results and advice. A fault fails the command, and undoes
+ * nothing.
  *
  * @throws ApiError, when the service does not respond
  */
-export async function checkService(service: Service): Promise<boolean> {
+export async function checkService(service: Service): Promise<void> {
   const schema = await Promise.all(expectedSchema().map(fingerprint));
   const checks = await insist(3, () => operatorOf(service).call('POST /check', { body: { schema } }));
   const rows = checks.map(({ name, result, ms, detail }) => [name, result, `${ms} ms`, detail]);
   console.log(`Checked ${service.baseUrl}\n${tableOf(rows, ['what', 'result', 'took', 'found'])}`);
   const wrong = checks.filter(({ result }) => result === 'fault' || result === 'warning');
   for (const name of new Set(wrong.map(({ name }) => name))) console.log(`! ${name}: ${advice[name]}`);
-  return !checks.some(({ result }) => result === 'fault');
+  if (checks.some(({ result }) => result === 'fault')) process.exitCode = 1;
 }

@@ -1,22 +1,34 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import * as v from 'valibot';
 import { plain, schemaSql, subjectOf } from '../../operator/api/schema.ts';
 import { root } from '../project/paths.ts';
-import type { Query } from './api.ts';
-import { must, Stopped, type Wrangler } from './wrangler.ts';
+import { type Api, must, Stopped, type Wrangler } from './cloudflare.ts';
 
 export const migrationsDirectory = join(root, 'migrations');
 
-const files = (): string[] =>
-  readdirSync(migrationsDirectory)
-    .filter((file) => file.endsWith('.sql'))
-    .sort();
+const files = (): string[] => readdirSync(migrationsDirectory).sort();
+
+/** Queries the database for names. `what` describes failures. */
+export type Query = (what: string, sql: string) => Promise<string[]>;
+
+const Results = v.array(v.object({ results: v.array(v.looseObject({ name: v.optional(v.string()) })) }));
+
+export const queryIn =
+  (api: Api, databaseId: string): Query =>
+  async (what, sql) => {
+    const found = await api(what, Results, `/d1/database/${databaseId}/query`, { body: { sql } });
+    return found.flatMap(({ results }) => results.flatMap(({ name }) => name ?? []));
+  };
+
+/** As wrangler creates it. */
+const tableOfMigrations = `create table if not exists d1_migrations(
+  id integer primary key autoincrement, name text unique,
+  applied_at timestamp default current_timestamp not null);`;
 
 /**
- * Applies the migrations that the database lacks and returns their names. Cloudflare
- * splits files into statements itself, and has cut triggers in two: a migration refused for that is run as a file, in
- * one transaction with its entry as applied.
+ * Applies the migrations that the database lacks, all or none, with their entries as applied. Returns their names.
  *
  * @throws Stopped, also for a database that holds something else, which is not changed
  */
@@ -28,24 +40,17 @@ export async function migrate(
 ): Promise<string[]> {
   const what = 'Applying the migrations';
   const ask = (sql: string) => query(what, sql);
-  const missing = async () => {
-    const [table] = await ask(`select name from sqlite_master where name = 'd1_migrations'`);
-    const applied = table ? await ask('select name from d1_migrations') : [];
-    return files().filter((file) => !applied.includes(file));
-  };
-  const at = [database, '--remote', '--config', config];
-  const lacking = await missing();
+  const [table] = await ask(`select name from sqlite_master where name = 'd1_migrations'`);
+  const applied = table ? await ask('select name from d1_migrations') : [];
+  const lacking = files().filter((file) => !applied.includes(file));
   if (lacking.length === files().length) await mustBeFree(ask, database);
-  for (let [next] = lacking; next; [next] = await missing()) {
-    const applied = await wrangler(['d1', 'migrations', 'apply', ...at]);
-    if (applied.ok) break;
-    if (!applied.text.includes('incomplete input')) await must(what, applied);
-    const [cut = next] = await missing();
-    const whole = join(dirname(config), cut);
-    writeFileSync(whole, `${sqlOf(cut)}\n${entryOf(cut)}\n`);
-    await must(what, wrangler(['d1', 'execute', ...at, '--yes', '--file', whole]));
-    rmSync(whole);
-  }
+  if (lacking.length === 0) return [];
+  // `wrangler d1 migrations apply` takes files apart, and can end in the middle of one.
+  const whole = join(dirname(config), 'migrations.sql');
+  writeFileSync(whole, [tableOfMigrations, ...lacking.map(applying)].join('\n'));
+  const at = [database, '--remote', '--config', config];
+  await must(what, wrangler(['d1', 'execute', ...at, '--yes', '--file', whole]));
+  rmSync(whole);
   return lacking;
 }
 
@@ -54,8 +59,7 @@ async function mustBeFree(ask: (sql: string) => Promise<string[]>, name: string)
   const tables = await ask(
     `select name from sqlite_master where type = 'table' and name not glob '_cf_*' and name not glob 'sqlite_*'`,
   );
-  const ours = expectedSchema().map(subjectOf);
-  const others = tables.filter((table) => table !== 'd1_migrations' && !ours.includes(`table ${table}`));
+  const others = tables.filter((table) => table !== 'd1_migrations');
   if (others.length > 0)
     throw new Stopped(
       `The database ${name} already exists for something else: it has tables such as ${others.slice(0, 5).join(', ')}. ` +
@@ -63,14 +67,15 @@ async function mustBeFree(ask: (sql: string) => Promise<string[]>, name: string)
     );
 }
 
-const sqlOf = (file: string): string => readFileSync(join(migrationsDirectory, file), 'utf8');
-const entryOf = (file: string): string => `insert into d1_migrations (name) values ('${file}');`;
+/** The SQL of a migration, and that of its entry. */
+const applying = (file: string): string =>
+  `${readFileSync(join(migrationsDirectory, file), 'utf8')}\ninsert into d1_migrations (name) values ('${file}');`;
 
 /** The schema of a migrated new database, as `schemaSql` selects it. */
 export function expectedSchema(): string[] {
   const local = new DatabaseSync(':memory:');
-  local.exec('create table d1_migrations (name text)');
-  for (const file of files()) local.exec(`${sqlOf(file)}\n${entryOf(file)}`);
+  local.exec(tableOfMigrations);
+  for (const file of files()) local.exec(applying(file));
   return local
     .prepare(schemaSql)
     .all()

@@ -2,9 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { cellsNamed } from '../../platform/cells.ts';
+import { must, Stopped, type Wrangler } from './cloudflare.ts';
 import type { Key } from './keys.ts';
-import type { Plan } from './plan.ts';
-import { must, Stopped, type Wrangler } from './wrangler.ts';
 
 /** Writes a configuration into `folder` and returns the file's path. */
 export function writeConfiguration(folder: string, configuration: object): string {
@@ -20,36 +19,29 @@ export async function tryUpload(wrangler: Wrangler, config: string): Promise<str
   return /Total Upload: (.+)/.exec(text)?.[1] ?? 'of unknown size';
 }
 
-type Configuration = Pick<
-  ReturnType<Plan['configuration']>,
-  'compatibility_flags' | 'analytics_engine_datasets'
->;
+type Configuration = { compatibility_flags: string[]; analytics_engine_datasets: object[] };
 
-/** Optional features: how Cloudflare refuses them, the configuration without them, and the consequences. */
-const optional: {
-  refused: string;
-  without: (configuration: Configuration) => Configuration;
-  consequences: string;
-}[] = [
-  {
-    // Speeds up deliveries; without a default date, so it may not exist.
-    refused: 'queue_consumer_no_wait_for_wait_until',
-    without: ({ compatibility_flags: flags, ...rest }) => ({
-      ...rest,
-      compatibility_flags: flags.filter((flag) => flag !== 'queue_consumer_no_wait_for_wait_until'),
+/** Speeds up deliveries; without a default date, so it may not exist. */
+const noWait = 'queue_consumer_no_wait_for_wait_until';
+
+/** Optional features, by how Cloudflare refuses them: the configuration without them, and the consequences. */
+const optional: { [refusal: string]: [(before: Configuration) => Configuration, string] } = {
+  [noWait]: [
+    (before) => ({
+      ...before,
+      compatibility_flags: before.compatibility_flags.filter((flag) => flag !== noWait),
     }),
-    consequences: `Cloudflare does not know the flag queue_consumer_no_wait_for_wait_until, so the Worker runs without it.
+    `Cloudflare does not know the flag ${noWait}, so the Worker runs without it.
   Deliveries then hold a queue consumer while a receiver takes its time: Cloudflare runs up to 250 at once, with five
   calls each, for all accounts together. Everything else stays the same.`,
-  },
-  {
-    // An account must turn it on once: the code of an upload that names a dataset before.
-    refused: '[code: 10089]',
-    without: (configuration) => ({ ...configuration, analytics_engine_datasets: [] }),
-    consequences: `this account has not turned on Analytics Engine, so attempts are not counted there; the log has them.
+  ],
+  // An account must turn it on once: the code of an upload that names a dataset before.
+  '[code: 10089]': [
+    (before) => ({ ...before, analytics_engine_datasets: [] }),
+    `this account has not turned on Analytics Engine, so attempts are not counted there; the log has them.
   Turn it on in the dashboard and deploy again.`,
-  },
-];
+  ],
+};
 
 /**
  * Uploads the new code with `keys` as secrets, keeping all others. Optional features that Cloudflare refuses are left
@@ -62,25 +54,26 @@ export async function upload(
   keys: Key[],
 ): Promise<string[]> {
   const secrets = join(folder, 'secrets.json');
-  const args = ['deploy'];
+  const args = ['deploy', '--config', writeConfiguration(folder, configuration)];
   if (keys.length > 0) {
     const values = Object.fromEntries(keys.map(({ secret, value }) => [secret, value]));
     writeFileSync(secrets, JSON.stringify(values), { mode: 0o600 });
     args.push('--secrets-file', secrets);
   }
-  const consequences: string[] = [];
+  const consequences = new Set<string>();
   try {
-    for (let current = configuration; ; ) {
-      const deployed = await wrangler([...args, '--config', writeConfiguration(folder, current)]);
-      const next = optional.find(
-        (one) => deployed.text.includes(one.refused) && !consequences.includes(one.consequences),
+    for (let current = configuration; ; writeConfiguration(folder, current)) {
+      const deployed = await wrangler(args);
+      const refused = Object.entries(optional).find(
+        ([refusal, [, meaning]]) => deployed.text.includes(refusal) && !consequences.has(meaning),
       );
-      if (deployed.ok || !next) {
+      if (deployed.ok || !refused) {
         await must('Deploying the Worker', deployed);
-        return consequences;
+        return [...consequences];
       }
-      consequences.push(next.consequences);
-      current = next.without(current);
+      const [, [without, meaning]] = refused;
+      consequences.add(meaning);
+      current = without(current);
     }
   } finally {
     rmSync(secrets, { force: true });

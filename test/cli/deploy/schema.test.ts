@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, it, vi } from 'vitest';
-import type { Query } from '../../../src/cli/deploy/api.ts';
-import { migrate, migrationsDirectory, mustHaveSchema } from '../../../src/cli/deploy/schema.ts';
-import type { Wrangler } from '../../../src/cli/deploy/wrangler.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { Wrangler } from '../../../src/cli/deploy/cloudflare.ts';
+import { migrate, migrationsDirectory, mustHaveSchema, type Query } from '../../../src/cli/deploy/schema.ts';
 
 const files = readdirSync(migrationsDirectory).sort();
 
@@ -63,10 +63,21 @@ it('a database that holds something else is left as it is', async () => {
   );
 });
 
-it('any other failure of a migration stops the deploy', async () => {
+it('what is missing is applied as one file, all or none, and a failure stops the deploy', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fleet-migrate-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { sqlite, query } = migrated();
+  sqlite.exec('delete from d1_migrations');
+  const [first = '', second = '', ...others] = files;
+  for (const file of others) sqlite.exec(entered(file));
   const text = '[ERROR] no such table: x: SQLITE_ERROR [code: 7500]';
-  const wrangler = vi.fn<Wrangler>(async () => ({ ok: false, out: '', text }));
-  const migrating = migrate(wrangler, empty().query, 'wrangler.json', 'fleet');
+  let sql = '';
+  const wrangler = vi.fn<Wrangler>(async (args) => {
+    sql = readFileSync(args.at(-1) ?? '', 'utf8');
+    return { ok: false, out: '', text };
+  });
+  const migrating = migrate(wrangler, query, join(folder, 'wrangler.json'), 'fleet');
   await expect(migrating).rejects.toThrow('no such table');
   expect(wrangler).toHaveBeenCalledOnce();
+  expect(sql.match(/^insert into d1_migrations .*/gm)).toEqual([entered(first), entered(second)]);
 });

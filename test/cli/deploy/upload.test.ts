@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { Wrangler } from '../../../src/cli/deploy/cloudflare.ts';
 import { upload, waitForHealth } from '../../../src/cli/deploy/upload.ts';
-import type { Wrangler } from '../../../src/cli/deploy/wrangler.ts';
 
 it('what Cloudflare refuses and the service can do without is left out, one after the other', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fleet-upload-'));

@@ -10,8 +10,6 @@ export type Cloudflare = {
   buckets: { name: string; location?: string; jurisdiction?: string }[];
   /** Whether it can have buckets. */
   r2: boolean;
-  /** A trigger that it cuts in two where it takes SQL apart, as it does unless the SQL comes as a file. */
-  cutTrigger?: string;
   queues: { queue_id: string; queue_name: string; jurisdiction?: string; consumers: Consumer[] }[];
   workers: Map<string, Worker>;
   /** The requests, in order, as `METHOD path` with `:id` for ids. */
@@ -22,13 +20,12 @@ export type Cloudflare = {
   unknownFlag?: string;
   api: Hono;
 };
-/** A database with the hint of where it should run. */
+/** A database with the hint of where it should run, and whether it has replicas. */
 type Database = {
   uuid: string;
   name: string;
   region?: string;
   jurisdiction: string | null;
-  /** Whether it has replicas. */
   replicated?: boolean;
   sql: DatabaseSync;
 };
@@ -45,13 +42,8 @@ type Worker = {
   /** The version that serves. */
   version?: string;
 };
-type Binding = {
-  type: string;
-  name: string;
-  id?: string;
-  text?: string;
-  namespace_id?: string;
-  service?: string;
+export type Binding = { type: string; name: string } & {
+  [about in 'id' | 'text' | 'namespace_id' | 'service']?: string;
 };
 
 /** An empty account. Its Workers are served at `*.acme.workers.dev`. */
@@ -59,23 +51,30 @@ export function newAccount(): Cloudflare {
   const api = new Hono();
   const account: Cloudflare = {
     id: crypto.randomUUID().replaceAll('-', ''),
-    databases: [],
-    namespaces: [],
-    buckets: [],
-    r2: true,
-    queues: [],
-    workers: new Map(),
-    calls: [],
-    api,
+    ...{
+      databases: [],
+      namespaces: [],
+      buckets: [],
+      r2: true,
+      queues: [],
+      workers: new Map(),
+      calls: [],
+      api,
+    },
   };
   api.use(async (c, next) => {
     const path = c.req.path.replace(`/accounts/${account.id}/`, '').replace(/[0-9a-f-]{36}/g, ':id');
     account.calls.push(`${c.req.method} ${path}`);
     return next();
   });
-  people(api, account);
+  api.get('/accounts', (c) => respond(c, [{ id: account.id, name: 'Acme' }]));
   const own = api.basePath(`/accounts/${account.id}`);
-  for (const serve of [databases, namespaces, buckets, queues, workers]) serve(own, account);
+  for (const serve of [databases, buckets, queues, workers]) serve(own, account);
+  own.get('/storage/kv/namespaces', (c) => respond(c, page(c, account.namespaces)));
+  own.post('/storage/kv/namespaces', async (c) => {
+    account.namespaces.push({ ...(await c.req.json()), id: crypto.randomUUID().replaceAll('-', '') });
+    return respond(c, account.namespaces.at(-1));
+  });
   api.notFound((c) => refuse(c, 404, 7003, `Nothing answers ${c.req.method} ${c.req.path}`));
   return account;
 }
@@ -90,116 +89,98 @@ function page<T>(c: Context, list: T[]): T[] {
   return list.slice((Number(c.req.query('page') ?? 1) - 1) * size).slice(0, size);
 }
 
-function people(api: Hono, { id }: Cloudflare): void {
-  const account = { id, name: 'Acme' };
-  api.get('/user/tokens/verify', (c) => respond(c, { status: 'active' }));
-  api.get('/user', (c) => respond(c, { email: 'ann@example.com' }));
-  api.get('/accounts', (c) => respond(c, [account]));
-  api.get('/memberships', (c) => respond(c, [{ account }]));
-}
-
 function databases(api: Hono, account: Cloudflare): void {
-  const { databases } = account;
   const databaseOf = (c: Context): Database => {
-    const found = databases.find(({ uuid }) => uuid === c.req.param('uuid'));
+    const found = account.databases.find(({ uuid }) => uuid === c.req.param('uuid'));
     if (!found) throw new Error('The database could not be found');
     return found;
   };
-  api.get(`/d1/database`, (c) =>
+  api.get('/d1/database', (c) =>
     respond(
       c,
-      page(c, databases).map(({ uuid, name, jurisdiction }) => ({ uuid, name, jurisdiction })),
+      page(
+        c,
+        account.databases.map(({ sql: _, ...shown }) => shown),
+      ),
     ),
   );
-  api.post(`/d1/database`, async (c) => {
+  api.post('/d1/database', async (c) => {
     const { name, primary_location_hint: region, jurisdiction = null } = await c.req.json();
     const database = { uuid: crypto.randomUUID(), name, region, jurisdiction };
-    databases.push({ ...database, sql: new DatabaseSync(':memory:') });
+    account.databases.push({ ...database, sql: new DatabaseSync(':memory:') });
     return respond(c, database);
   });
-  api.put(`/d1/database/:uuid`, async (c) => {
+  api.put('/d1/database/:uuid', async (c) => {
     const { read_replication } = await c.req.json<{ read_replication: { mode: string } }>();
     databaseOf(c).replicated = read_replication.mode === 'auto';
     return respond(c, { read_replication });
   });
-  api.post(`/d1/database/:uuid/query`, async (c) => {
-    const database = databaseOf(c);
+  api.post('/d1/database/:uuid/query', async (c) => {
     const { sql, params = [] } = await c.req.json<{ sql: string; params?: SQLInputValue[] }>();
-    if (database.name === account.brokenDatabase && !/^\s*select/i.test(sql))
-      return refuse(c, 400, 7500, 'disk I/O error');
-    if (account.cutTrigger && sql.includes(`create trigger ${account.cutTrigger}`))
-      return refuse(c, 400, 7500, 'incomplete input: SQLITE_ERROR');
-    const meta = { duration: 1 };
-    return respond(c, [{ results: run(database.sql, sql, params), success: true, meta }]);
+    const results = databaseOf(c)
+      .sql.prepare(sql)
+      .all(...params);
+    return respond(c, [{ results, success: true, meta: { duration: 1 } }]);
   });
   let file = '';
-  api.put(`/d1/upload`, async (c) => {
+  api.put('/d1/upload', async (c) => {
     file = await c.req.text();
     return c.body(null, 200, { etag: createHash('md5').update(file).digest('hex') });
   });
-  api.post(`/d1/database/:uuid/import`, async (c) => {
+  api.post('/d1/database/:uuid/import', async (c) => {
     const { action, etag } = await c.req.json();
     const upload_url = c.req.url.replace(/database.*/, 'upload');
     if (action === 'init') return respond(c, { success: true, upload_url, filename: etag });
-    databaseOf(c).sql.exec(file);
+    const { name, sql } = databaseOf(c);
+    if (name === account.brokenDatabase) return refuse(c, 400, 7500, 'disk I/O error');
+    sql.exec(file);
     const result = { num_queries: 1, meta: { duration: 1 } };
     return respond(c, { success: true, status: 'complete', messages: [], result });
   });
 }
 
-/** The rows of a query; a migration is several statements, and has none. */
-function run(database: DatabaseSync, sql: string, params: SQLInputValue[]): unknown[] {
-  if (/^\s*select/i.test(sql)) return database.prepare(sql).all(...params);
-  database.exec(sql);
-  return [];
-}
-
-function namespaces(api: Hono, { namespaces }: Cloudflare): void {
-  api.get(`/storage/kv/namespaces`, (c) => respond(c, page(c, namespaces)));
-  api.post(`/storage/kv/namespaces`, async (c) => {
-    namespaces.push({ ...(await c.req.json()), id: crypto.randomUUID().replaceAll('-', '') });
-    return respond(c, namespaces.at(-1));
-  });
-}
-
 function buckets(api: Hono, account: Cloudflare): void {
-  api.post(`/r2/buckets`, async (c) => {
+  const bucketOf = (c: Context, name: string) =>
+    account.buckets.find(
+      (one) => one.name === name && one.jurisdiction === c.req.header('cf-r2-jurisdiction'),
+    );
+  api.post('/r2/buckets', async (c) => {
     if (!account.r2) return refuse(c, 400, 10_042, 'Please enable R2 through the Cloudflare Dashboard.');
     const { name, locationHint: location } = await c.req.json();
-    const jurisdiction = c.req.header('cf-r2-jurisdiction');
-    if (account.buckets.some((bucket) => bucket.name === name && bucket.jurisdiction === jurisdiction))
+    if (bucketOf(c, name))
       return refuse(c, 400, 10_004, 'The bucket you tried to create already exists, and you own it.');
+    const jurisdiction = c.req.header('cf-r2-jurisdiction');
     account.buckets.push({ name, location, ...(jurisdiction && { jurisdiction }) });
     return respond(c, {});
   });
-  api.get(`/r2/buckets/:name`, (c) => {
-    const jurisdiction = c.req.header('cf-r2-jurisdiction');
-    const bucket = account.buckets.find(
-      (one) => one.name === c.req.param('name') && one.jurisdiction === jurisdiction,
-    );
+  api.get('/r2/buckets/:name', (c) => {
+    const bucket = bucketOf(c, c.req.param('name'));
     return bucket ? respond(c, bucket) : refuse(c, 404, 10_006, 'The specified bucket does not exist.');
   });
 }
 
 function queues(api: Hono, { queues }: Cloudflare): void {
-  const consumersOf = (id: string) => queues.find(({ queue_id }) => queue_id === id)?.consumers ?? [];
-  api.get(`/queues`, (c) => {
+  const consumersOf = (c: Context) =>
+    queues.find(({ queue_id }) => queue_id === c.req.param('id'))?.consumers ?? [];
+  api.get('/queues', (c) => {
     const name = c.req.query('name');
-    const found = page(c, queues).filter(({ queue_name }) => !name || queue_name === name);
-    return respond(c, found);
+    return respond(
+      c,
+      page(c, queues).filter(({ queue_name }) => !name || queue_name === name),
+    );
   });
-  api.post(`/queues`, async (c) => {
+  api.post('/queues', async (c) => {
     queues.push({ ...(await c.req.json()), queue_id: crypto.randomUUID(), consumers: [] });
     return respond(c, queues.at(-1));
   });
-  api.post(`/queues/:id/consumers`, async (c) => {
+  api.post('/queues/:id/consumers', async (c) => {
     const { type, script_name: script, settings } = await c.req.json();
-    consumersOf(c.req.param('id')).push({ consumer_id: crypto.randomUUID(), type, script, settings });
+    consumersOf(c).push({ consumer_id: crypto.randomUUID(), type, script, settings });
     return respond(c, {});
   });
-  api.put(`/queues/:id/consumers/:consumer`, async (c) => {
+  api.put('/queues/:id/consumers/:consumer', async (c) => {
     const { settings } = await c.req.json();
-    for (const consumer of consumersOf(c.req.param('id'))) consumer.settings = settings;
+    for (const consumer of consumersOf(c)) consumer.settings = settings;
     return respond(c, {});
   });
 }
@@ -208,72 +189,73 @@ function queues(api: Hono, { queues }: Cloudflare): void {
 function workers(api: Hono, account: Cloudflare): void {
   const { workers } = account;
   const missing = (c: Context) => refuse(c, 404, 10_007, 'This Worker does not exist on your account.');
+  /** The Worker of a call, which exists. */
+  const workerOf = (c: Context) => workers.get(c.req.param('name') ?? '') as Worker;
   const upload = async (c: Context) => {
-    const name = c.req.param('name') ?? '';
     const metadata = JSON.parse(String((await c.req.formData()).get('metadata')));
     const { bindings, placement, compatibility_flags: flags } = metadata;
     if (flags.includes(account.unknownFlag))
       return refuse(c, 400, 10_021, `No such compatibility flag: ${account.unknownFlag}`);
     const unbound = (bindings as Binding[]).find(({ service }) => service && !workers.has(service));
     if (unbound) return refuse(c, 400, 10_143, `Could not resolve service binding '${unbound.name}'.`);
-    const worker = workers.get(name) ?? { secrets: new Map(), crons: [], domains: [] };
+    const worker = workerOf(c) ?? { secrets: new Map(), crons: [], domains: [] };
     for (const { type, name: secret, text } of bindings)
       if (type === 'secret_text') worker.secrets.set(secret, text);
     const id = crypto.randomUUID();
-    workers.set(name, { ...worker, bindings, placement, flags, version: id });
+    workers.set(c.req.param('name') ?? '', { ...worker, bindings, placement, flags, version: id });
     return respond(c, { id, deployment_id: id, startup_time_ms: 9, resources: { script: { etag: id } } });
   };
-  api.get(`/workers/subdomain`, (c) => respond(c, { subdomain: 'acme' }));
-  api.post(`/workers/scripts/:name/assets-upload-session`, (c) => respond(c, { jwt: 'j', buckets: [] }));
-  api.put(`/workers/scripts/:name`, upload);
+  api.get('/workers/subdomain', (c) => respond(c, { subdomain: 'acme' }));
+  api.post('/workers/scripts/:name/assets-upload-session', (c) => respond(c, { jwt: 'j', buckets: [] }));
+  api.put('/workers/scripts/:name', upload);
 
   api.use('/workers/:kind/:name/:what?', async (c, next) => {
     if (!workers.has(c.req.param('name'))) return missing(c);
     await next();
   });
-  api.post(`/workers/scripts/:name/versions`, upload);
-  api.post(`/workers/scripts/:name/deployments`, (c) => respond(c, { id: crypto.randomUUID() }));
-  api.get(`/workers/scripts/:name/deployments`, (c) => {
-    const { version } = workers.get(c.req.param('name')) ?? {};
-    const versions = [{ version_id: version, percentage: 100 }];
-    return respond(c, {
-      deployments: version ? [{ id: version, source: 'api', strategy: 'percentage', versions }] : [],
-    });
+  api.post('/workers/scripts/:name/versions', upload);
+  api.get('/workers/scripts/:name/deployments', (c) => {
+    const { version: id } = workerOf(c);
+    const versions = [{ version_id: id, percentage: 100 }];
+    return respond(c, { deployments: [{ id, source: 'api', strategy: 'percentage', versions }] });
   });
-  api.get(`/workers/scripts/:name/versions/:version`, (c) => {
-    const { bindings, version } = workers.get(c.req.param('name')) ?? {};
+  api.get('/workers/scripts/:name/versions/:version', (c) => {
+    const { bindings, secrets, version } = workerOf(c);
+    const others = bindings.filter(({ type }) => type !== 'secret_text');
+    const sealed = [...secrets.keys()].map((name) => ({ type: 'secret_text', name }));
+    const resources = { bindings: [...others, ...sealed], script: {}, script_runtime: {} };
     return version === c.req.param('version')
-      ? respond(c, { id: version, metadata: {}, resources: { bindings, script: {}, script_runtime: {} } })
+      ? respond(c, { id: version, metadata: {}, resources })
       : missing(c);
   });
-  api.get(`/workers/scripts/:name/settings`, (c) => respond(c, { bindings: [], tags: [] }));
-  api.patch(`/workers/scripts/:name/script-settings`, (c) => respond(c, {}));
-  api.post(`/workers/scripts/:name/subdomain`, (c) => respond(c, { enabled: true }));
-  api.get(`/workers/services/:name`, (c) => respond(c, { default_environment: { script: { tag: 't' } } }));
-  api.get(`/workers/workers/:name`, (c) => respond(c, { subdomain: { enabled: true } }));
-  api.get(`/workers/scripts/:name/secrets`, (c) => {
-    const names = workers.get(c.req.param('name'))?.secrets.keys() ?? [];
-    return respond(
+  api.get('/workers/scripts/:name/secrets', (c) =>
+    respond(
       c,
-      [...names].map((name) => ({ name, type: 'secret_text' })),
-    );
-  });
-  api.put(`/workers/scripts/:name/schedules`, async (c) => {
-    const worker = workers.get(c.req.param('name'));
-    if (worker) worker.crons = (await c.req.json<{ cron: string }[]>()).map(({ cron }) => cron);
+      [...workerOf(c).secrets.keys()].map((name) => ({ name, type: 'secret_text' })),
+    ),
+  );
+  api.put('/workers/scripts/:name/schedules', async (c) => {
+    workerOf(c).crons = (await c.req.json<{ cron: string }[]>()).map(({ cron }) => cron);
     return respond(c, {});
   });
-  api.post(`/workers/scripts/:name/domains/changeset`, (c) =>
-    respond(c, { added: [], removed: [], updated: [], conflicting: [] }),
-  );
-  api.put(`/workers/scripts/:name/domains/records`, async (c) => {
-    const worker = workers.get(c.req.param('name'));
+  api.put('/workers/scripts/:name/domains/records', async (c) => {
     const { origins } = await c.req.json<{ origins: { hostname: string }[] }>();
     const hosts = origins.map(({ hostname }) => hostname);
     // A host leads to one Worker.
     for (const other of workers.values())
       other.domains = other.domains.filter((host) => !hosts.includes(host));
-    if (worker) worker.domains = hosts;
+    workerOf(c).domains = hosts;
     return respond(c, {});
   });
+  /** What wrangler wants to see, though it changes nothing here. */
+  const acknowledged = {
+    '/workers/scripts/:name/deployments': { id: 'd' },
+    '/workers/scripts/:name/domains/changeset': { added: [], removed: [], updated: [], conflicting: [] },
+    '/workers/scripts/:name/script-settings': {},
+    '/workers/scripts/:name/settings': { bindings: [], tags: [] },
+    '/workers/scripts/:name/subdomain': { enabled: true },
+    '/workers/services/:name': { default_environment: { script: { tag: 't' } } },
+    '/workers/workers/:name': { subdomain: { enabled: true } },
+  };
+  for (const [path, result] of Object.entries(acknowledged)) api.all(path, (c) => respond(c, result));
 }

@@ -1,0 +1,127 @@
+import * as v from 'valibot';
+import { runWrangler, type Variables, type WranglerOutput } from '../project/wrangler.ts';
+
+/** A deploy that cannot continue; its message says what failed and what to do. */
+export class Stopped extends Error {}
+
+const failure = (what: string, reason: string): Stopped =>
+  new Stopped(`${what} failed: ${reason.replace(/\.?$/, '.')} ${advice(reason)}`);
+
+/** What to do about a refusal, by Cloudflare's message. */
+const advice = (reason: string): string =>
+  /\[code: (10000|9109)\]|Authentication error/.test(reason)
+    ? "The credentials do not allow this. Give the API token the permissions in the operators' guide, or run `npx wrangler login` again."
+    : 'Fix that, or wait a moment, and run it again: it continues from here.';
+
+/**
+ * Runs wrangler for one account, once that is known, with the credentials of `wrangler login` or the environment. It
+ * never asks questions, and never throws for an error that wrangler reports.
+ */
+export type Wrangler = (args: string[], env?: Variables) => Promise<WranglerOutput>;
+
+export const wranglerFor =
+  (accountId?: string): Wrangler =>
+  (args, env) =>
+    runWrangler(args, { ...(accountId && { CLOUDFLARE_ACCOUNT_ID: accountId }), ...env });
+
+/** Returns the output of a step that must not fail. @throws Stopped, with `what` failed, why, and what to do */
+export async function must(
+  what: string,
+  step: WranglerOutput | Promise<WranglerOutput>,
+): Promise<WranglerOutput> {
+  const output = await step;
+  if (!output.ok) throw failure(what, reasonIn(output));
+  return output;
+}
+
+function reasonIn({ text }: WranglerOutput): string {
+  const message = text.slice(text.lastIndexOf('[ERROR]') + 1).replace(/^ERROR\]/, '');
+  const [reason = ''] = message.split(/If you think this is a bug|🪵|Logs were written/);
+  return reason.replace(/\s+/g, ' ').trim().slice(0, 400);
+}
+
+type Headers = { [name: string]: string };
+
+const Token = v.object({ token: v.string() });
+
+/** The headers with wrangler's credentials. @throws Stopped */
+export async function credentials(wrangler: Wrangler): Promise<Headers> {
+  const given = process.env.CLOUDFLARE_API_TOKEN;
+  if (given) return { authorization: `Bearer ${given}` };
+  const output = await wrangler(['auth', 'token', '--json']);
+  const isSignedIn = output.ok || !/not logged in/i.test(output.text);
+  const reply = isSignedIn && JSON.parse((await must('Signing in to Cloudflare', output)).out);
+  if (v.is(Token, reply)) return { authorization: `Bearer ${reply.token}` };
+  // With a global key there is no token either.
+  throw new Stopped('Not signed in to Cloudflare. Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN.');
+}
+
+type Call = {
+  method?: 'PUT';
+  body?: object;
+  headers?: Headers;
+  /** Results instead of refusals with these codes. */
+  otherwise?: { [code: number]: unknown };
+};
+
+/**
+ * Calls Cloudflare's API below an address, and returns the result of what has to succeed.
+ *
+ * @throws Stopped, with `what` failed, why, and what to do
+ */
+export type Api = <S extends v.GenericSchema>(
+  what: string,
+  result: S,
+  path: string,
+  call?: Call,
+) => Promise<v.InferOutput<S>>;
+
+const Envelope = v.object({
+  result: v.unknown(),
+  errors: v.array(v.object({ code: v.optional(v.number(), 0), message: v.string() })),
+});
+
+const timeoutMs = 60_000;
+
+/** A call takes a fraction of a second, while wrangler takes one to start and is used only where necessary. */
+export function apiAt(address: string, signedIn: Headers): Api {
+  const base = process.env.CLOUDFLARE_API_BASE_URL || 'https://api.cloudflare.com/client/v4';
+  return async (what, schema, path, { method, body, headers, otherwise = {} } = {}) => {
+    const reply = await fetch(base + address + path, {
+      method: method ?? (body ? 'POST' : 'GET'),
+      headers: { ...signedIn, ...headers, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(timeoutMs),
+    }).catch(({ message, cause }: Error) => {
+      const reason = cause instanceof Error ? cause.message : message;
+      throw failure(what, `Cloudflare did not respond: ${reason}`);
+    });
+    const { success, output } = v.safeParse(Envelope, await reply.json().catch(() => null));
+    if (!success) throw failure(what, `Cloudflare replied with HTTP ${reply.status}`);
+    const known = output.errors.find(({ code }) => code in otherwise);
+    const reasons = output.errors.map(({ code, message }) => `${message} [code: ${code}]`);
+    if (!reply.ok && !known) throw failure(what, reasons.join(' ') || `HTTP ${reply.status}`);
+    const result = v.safeParse(schema, known ? otherwise[known.code] : output.result);
+    if (result.success) return result.output;
+    const at = v.getDotPath(result.issues[0]) ?? 'all of it';
+    throw new Stopped(`${what} failed: Cloudflare's reply is not what was expected, ${at}.`);
+  };
+}
+
+const pageSize = 100;
+
+/** All items of a paged list. @throws Stopped */
+export async function listed<S extends v.GenericSchema>(
+  api: Api,
+  what: string,
+  item: S,
+  path: string,
+  query: { [name: string]: string } = {},
+): Promise<v.InferOutput<S>[]> {
+  const all: v.InferOutput<S>[] = [];
+  for (let page = 1; all.length === (page - 1) * pageSize; page++) {
+    const part = new URLSearchParams({ ...query, per_page: `${pageSize}`, page: `${page}` });
+    all.push(...(await api(what, v.array(item), `${path}?${part}`)));
+  }
+  return all;
+}

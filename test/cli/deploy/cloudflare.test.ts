@@ -1,0 +1,102 @@
+import * as v from 'valibot';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { chooseAccount, originOf } from '../../../src/cli/deploy/account.ts';
+import { apiAt, credentials, listed, type Wrangler } from '../../../src/cli/deploy/cloudflare.ts';
+import { planOf } from '../../../src/cli/deploy/plan.ts';
+
+const fetching = vi.fn<(url: string, init: RequestInit) => Promise<Response>>();
+beforeEach(() => {
+  vi.stubGlobal('fetch', fetching);
+  for (const name of ['API_TOKEN', 'ACCOUNT_ID']) vi.stubEnv(`CLOUDFLARE_${name}`, '');
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.unstubAllEnvs();
+  fetching.mockReset();
+});
+
+const api = apiAt('/accounts/a1', {});
+const says = (status: number, body: object) =>
+  fetching.mockResolvedValueOnce(Response.json({ result: null, errors: [], ...body }, { status }));
+
+it('whoever wrangler is signed in as calls the API', async () => {
+  const wrangler: Wrangler = async () => ({ ok: true, out: '{"type":"oauth","token":"t"}', text: '' });
+  expect(await credentials(wrangler)).toEqual({ authorization: 'Bearer t' });
+  vi.stubEnv('CLOUDFLARE_API_TOKEN', 'given');
+  says(200, { result: 1 });
+  const signedIn = await credentials(wrangler);
+  expect(await apiAt('/accounts/a1', signedIn)('Asking', v.number(), '/queues')).toBe(1);
+  expect(fetching).toHaveBeenCalledWith(
+    expect.stringMatching(/\/accounts\/a1\/queues$/),
+    expect.objectContaining({ headers: { authorization: 'Bearer given' } }),
+  );
+});
+
+it('a deploy does not choose among several accounts', async () => {
+  const [acme, other] = ['a', 'b'].map((letter) => ({ id: letter.repeat(32), name: `Account ${letter}` }));
+  says(200, { result: [acme] });
+  expect(await chooseAccount(api)).toBe(acme?.id);
+  says(200, { result: [acme, other] });
+  await expect(chooseAccount(api)).rejects.toThrow(
+    `Set CLOUDFLARE_ACCOUNT_ID to the id of one:\n  ${acme?.id}  Account a\n  ${other?.id}  Account b`,
+  );
+  vi.stubEnv('CLOUDFLARE_ACCOUNT_ID', other?.id);
+  expect(await chooseAccount(api)).toBe(other?.id); // nor asks, as some tokens may not
+  expect(fetching).toHaveBeenCalledTimes(2);
+});
+
+it('the address is below workers.dev, unless there is a domain', async () => {
+  says(200, { result: { subdomain: 'acme' } });
+  expect(await originOf(api, planOf({}))).toBe('https://fleet-data-service.acme.workers.dev');
+  expect(await originOf(api, planOf({ domain: 'api.example.com' }))).toBe('https://api.example.com');
+  await expect(originOf(api, planOf({ cell: 'eu' }))).rejects.toThrow("pass the router's host as --domain");
+});
+
+it('a list comes in as many pages as it has', async () => {
+  for (const length of [100, 100, 7]) says(200, { result: Array(length).fill(1) });
+  expect(await listed(api, 'Listing', v.number(), '/things')).toHaveLength(207);
+  expect(fetching.mock.lastCall?.[0]).toMatch(/\/things\?per_page=100&page=3$/);
+});
+
+describe('a call that fails', () => {
+  const creating = (otherwise = {}) =>
+    api('Creating it', v.object({ name: v.string() }), '/x', { body: {}, otherwise });
+  const tooMany = { errors: [{ code: 7, message: 'Too many' }] };
+
+  it.each([
+    ['says why', 400, tooMany, 'Creating it failed: Too many [code: 7]. Fix that'],
+    [
+      'asks for permission',
+      403,
+      { errors: [{ code: 10000, message: 'Authentication error' }] },
+      'Give the API token the permissions',
+    ],
+    [
+      'is distinguished from a page',
+      502,
+      { errors: undefined },
+      'Creating it failed: Cloudflare replied with HTTP 502.',
+    ],
+    [
+      'says what is not as expected',
+      200,
+      { result: { name: 1 } },
+      "Creating it failed: Cloudflare's reply is not what was expected, name.",
+    ],
+  ])('%s', async (_, status, body, words) => {
+    says(status, body);
+    await expect(creating()).rejects.toThrow(words);
+  });
+
+  it('may mean something', async () => {
+    says(400, tooMany);
+    expect(await creating({ 7: { name: 'there' } })).toEqual({ name: 'there' });
+  });
+
+  it('says so when nobody responds', async () => {
+    fetching.mockRejectedValueOnce(new TypeError('fetch failed', { cause: new Error('ECONNRESET') }));
+    await expect(creating()).rejects.toThrow(
+      'Creating it failed: Cloudflare did not respond: ECONNRESET. Fix',
+    );
+  });
+});

@@ -1,16 +1,16 @@
-import * as v from 'valibot';
-import { setUnits } from '../../accounts/accounts.ts';
+import { setUnits, type Units } from '../../accounts/accounts.ts';
 import { setPreferences } from '../../accounts/people.ts';
 import { sessionMs } from '../../accounts/sessions.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { aRole } from '../ui/allowed.tsx';
 import { PostButton } from '../ui/buttons.tsx';
-import { FormPanel, type Offered, Select } from '../ui/forms.tsx';
+import { choice, drawn, handles } from '../ui/fields.tsx';
+import { FormPanel, type Offered } from '../ui/forms.tsx';
 import { browserZoneOf, page } from '../ui/layout.tsx';
 import { Facts, Panel } from '../ui/parts.tsx';
-import { done, parseForm, readForm, submit } from '../ui/submit.ts';
-import { isTimeZone, zoneName } from '../ui/time.tsx';
+import { done } from '../ui/submit.ts';
+import { zoneName } from '../ui/time.tsx';
 
 const path = '/portal/settings/account';
 const unitsPath = `${path}/units`;
@@ -39,23 +39,10 @@ export function show(c: Context) {
         line={inOneLine}
         hint="This applies only to you, and to your CSV files. The API uses UTC."
       >
-        <Select
-          name="timeZone"
-          label="Show times in"
-          value={user.timeZone ?? ''}
-          options={[['', `Your browser’s (${browserZoneOf(c)})`], ...zones]}
-        />
+        {drawn(zoneFields(browserZoneOf(c), user.timeZone))}
       </FormPanel>
       <FormPanel id="units" title="Units" to={unitsPath} send="Save units" line={inOneLine}>
-        <Select
-          name="units"
-          label="Show speeds and distances to everyone in"
-          value={units}
-          options={[
-            ['metric', 'Kilometers'],
-            ['imperial', 'Miles'],
-          ]}
-        />
+        {drawn(unitFields(units))}
       </FormPanel>
       <Panel id="sessions" title="Your sessions" body="grid gap-3 justify-items-start">
         <p>
@@ -72,27 +59,29 @@ const inOneLine = 'sm:grid-cols-[minmax(0,24rem)_auto] sm:justify-start';
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone): Offered => [zone, zone]);
 
-const Zone = v.object({
-  timeZone: v.pipe(
-    v.string(),
-    v.check((zone) => zone === '' || isTimeZone(zone), 'must be a time zone of the list'),
+const zoneFields = (browserZone = '', value: string | null = null) => ({
+  timeZone: choice('Show times in', [['', `Your browser’s (${browserZone})`], ...zones], {
+    value: value ?? '',
+  }),
+});
+
+const unitFields = (value?: Units) => ({
+  units: choice<Units>(
+    'Show speeds and distances to everyone in',
+    [
+      ['metric', 'Kilometers'],
+      ['imperial', 'Miles'],
+    ],
+    { value },
   ),
 });
 
-export const save = (c: Context) =>
-  submit(
-    c,
-    async (form) => {
-      const { timeZone } = parseForm(Zone, form);
-      const { user } = c.get('session');
-      await setPreferences(c.env, c.get('caller'), user.id, { timeZone: timeZone || null });
-      return done(c, path, `Times are now in ${zoneName(timeZone || browserZoneOf(c))}.`);
-    },
-    () => show(c),
-  );
+export const save = handles(zoneFields(), show, async (c, { timeZone }) => {
+  await setPreferences(c.env, c.get('caller'), c.get('session').user.id, { timeZone: timeZone || null });
+  return done(c, path, `Times are now in ${zoneName(timeZone || browserZoneOf(c))}.`);
+});
 
-export async function saveUnits(c: Context) {
-  const units = (await readForm(c)).value('units') === 'imperial' ? 'imperial' : 'metric';
+export const saveUnits = handles(unitFields(), show, async (c, { units }) => {
   await setUnits(c.env, c.get('caller'), units);
   return done(c, path, `Speeds and distances are now in ${units === 'metric' ? 'kilometers' : 'miles'}.`);
-}
+});

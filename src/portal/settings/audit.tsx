@@ -1,20 +1,14 @@
 import { type Entry, listAudit } from '../../accounts/audit/list.ts';
 import { auditDays } from '../../accounts/audit/prune.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { requestedSlice } from '../../platform/http/slices.ts';
 import { capital } from '../../platform/text.ts';
 import { page } from '../ui/layout.tsx';
-import { Empty } from '../ui/parts.tsx';
-import { type Column, SlicePager, TablePanel } from '../ui/table.tsx';
+import { type Column, sliceOn, TablePanel } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 
-const pageSize = 100;
-
 /** Settings, Audit log. */
-export async function list(c: Context) {
-  const slice = requestedSlice(c, pageSize);
-  const { items: entries, next } = await listAudit(c.env, c.get('caller'), slice);
-  return page(
+export const list = async (c: Context) =>
+  page(
     c,
     { title: 'Audit log' },
     <TablePanel
@@ -24,17 +18,14 @@ export async function list(c: Context) {
       foot="The operator is the team that runs this service."
       stacked
       columns={columns}
-      items={entries}
-      empty={
-        <Empty icon="file-text" title="Nothing has changed yet">
-          Changes to tokens, webhooks, people and connections appear here.
-        </Empty>
-      }
-    >
-      <SlicePager c={c} count={`${entries.length} entries on this page`} slice={slice} next={next} />
-    </TablePanel>,
+      {...(await sliceOn(c, 100, ['entry', 'entries'], listAudit))}
+      empty={{
+        icon: 'file-text',
+        title: 'Nothing has changed yet',
+        text: 'Changes to tokens, webhooks, people and connections appear here.',
+      }}
+    />,
   );
-}
 
 const columns: Column<Entry>[] = [
   { head: 'What', look: 'card-title', cell: (entry) => <What entry={entry} /> },

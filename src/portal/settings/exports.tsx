@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import {
   canExport,
   exportableLists,
@@ -19,11 +20,11 @@ import { file } from '../../platform/http/envelope.ts';
 import { capital, counted, listed } from '../../platform/text.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { rangeOfDays } from '../ui/days.ts';
-import { Choices, Field, FormPanel, type Offered } from '../ui/forms.tsx';
+import { boxes, drawn, handles, line } from '../ui/fields.tsx';
+import { FormPanel } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Empty } from '../ui/parts.tsx';
 import { State } from '../ui/states.tsx';
-import { done, submit } from '../ui/submit.ts';
+import { done } from '../ui/submit.ts';
 import { type Column, TablePanel } from '../ui/table.tsx';
 import { Day, Time } from '../ui/time.tsx';
 
@@ -45,12 +46,9 @@ export async function list(c: Context) {
           to={path}
           send="Export"
         >
-          <Choices name="lists" legend="Lists" columns={2} chosen={exportableLists} options={listChoices} />
-          <div class="grid gap-4 sm:grid-cols-2">
-            <Field name="from" label="From" type="date" hint="Leave empty for all days." />
-            <Field name="to" label="To" type="date" hint="Applies to events, trips and accidents." />
-          </div>
-          <Choices name="formats" legend="Format" columns={2} chosen={['csv']} options={formatChoices} />
+          {drawn({ lists })}
+          <div class="grid gap-4 sm:grid-cols-2">{drawn({ from, to })}</div>
+          {drawn({ formats })}
         </FormPanel>
       )}
       <TablePanel
@@ -62,9 +60,13 @@ export async function list(c: Context) {
         columns={columns}
         items={exports}
         empty={
-          <Empty icon="download" title={isAvailable ? 'No exports yet' : 'Exports are not available here'}>
-            {!isAvailable && 'The operator of this service has to add a bucket for files first.'}
-          </Empty>
+          isAvailable
+            ? { icon: 'download', title: 'No exports yet' }
+            : {
+                icon: 'download',
+                title: 'Exports are not available here',
+                text: 'The operator of this service has to add a bucket for files first.',
+              }
         }
       />
     </>,
@@ -73,36 +75,39 @@ export async function list(c: Context) {
 
 const wordsFor = (name: string): string => name.replaceAll('-', ' ');
 
-const listChoices = exportableLists.map((name): Offered => [name, capital(wordsFor(name))]);
+const Trimmed = v.pipe(v.string(), v.trim());
 
-const formatChoices: Offered[] = [
-  ['csv', 'CSV', 'For spreadsheets. Times are in UTC.'],
-  ['parquet', 'Parquet', 'For Polars, pandas, DuckDB and data warehouses.'],
-];
+/** What an export is asked for by. */
+const fields = {
+  lists: boxes(
+    'Lists',
+    exportableLists.map((name) => [name, capital(wordsFor(name))]),
+    { columns: 2, chosen: exportableLists },
+  ),
+  from: line('From', Trimmed, { type: 'date', hint: 'Leave empty for all days.' }),
+  to: line('To', Trimmed, { type: 'date', hint: 'Applies to events, trips and accidents.' }),
+  formats: boxes(
+    'Format',
+    [
+      ['csv', 'CSV', 'For spreadsheets. Times are in UTC.'],
+      ['parquet', 'Parquet', 'For Polars, pandas, DuckDB and data warehouses.'],
+    ],
+    { columns: 2, chosen: ['csv'] },
+  ),
+};
+const { lists, from, to, formats } = fields;
 
 /** Asks for an export by the form. */
-export const request = (c: Context) =>
-  submit(
-    c,
-    async (form) => {
-      const [first = '', last = ''] = ['from', 'to'].map((name) => form.value(name).trim());
-      const { problems, range } = rangeOfDays(timeZoneOf(c), first, last);
-      if (problems.length > 0) throw invalid('Check the days.', problems);
-      const wanted = parse(Wanted, {
-        lists: form.values('lists'),
-        formats: form.values('formats'),
-        from: range.from?.[0],
-        to: range.to?.[0],
-      });
-      await requestExport(c.env, c.get('caller'), c.get('session').user.id, wanted);
-      const mail = config(c.env).emailFrom
-        ? 'We will email you when it is ready.'
-        : 'It will appear here when it is ready.';
-      return done(c, path, `The export is being prepared. ${mail}`);
-    },
-    () => list(c),
-    'lists',
-  );
+export const request = handles(fields, list, async (c, { lists, from, to, formats }) => {
+  const { problems, range } = rangeOfDays(timeZoneOf(c), from, to);
+  if (problems.length > 0) throw invalid('Check the days.', problems);
+  const wanted = parse(Wanted, { lists, formats, from: range.from?.[0], to: range.to?.[0] });
+  await requestExport(c.env, c.get('caller'), c.get('session').user.id, wanted);
+  const mail = config(c.env).emailFrom
+    ? 'We will email you when it is ready.'
+    : 'It will appear here when it is ready.';
+  return done(c, path, `The export is being prepared. ${mail}`);
+});
 
 /** Sends a file, piece by piece. */
 export async function download(c: Context) {

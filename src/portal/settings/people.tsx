@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import {
   findPortalUser,
   invite,
@@ -9,25 +8,23 @@ import {
 } from '../../accounts/people.ts';
 import { Email } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { requestedSlice } from '../../platform/http/slices.ts';
 import { type Role, roles } from '../../platform/roles.ts';
 import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
 import { aRole, roleNames } from '../ui/allowed.tsx';
 import { LinkButton } from '../ui/buttons.tsx';
-import { Buttons, Choices, confirmed, Field, Form, FormPanel, type Offered, Select } from '../ui/forms.tsx';
+import { choice, drawn, formPage, handles, line, radios } from '../ui/fields.tsx';
+import { confirmed, FormPanel, type Offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { found } from '../ui/records.tsx';
-import { done, parseForm, submit } from '../ui/submit.ts';
-import { acting, type Column, naming, SlicePager, TablePanel } from '../ui/table.tsx';
+import { inPath } from '../ui/records.tsx';
+import { done } from '../ui/submit.ts';
+import { acting, type Column, naming, sliceOn, TablePanel } from '../ui/table.tsx';
 import { Ago, Day } from '../ui/time.tsx';
 
 const peoplePath = '/portal/settings/people';
-const pageSize = 100;
 
 /** Settings, People. */
 export async function list(c: Context) {
-  const slice = requestedSlice(c, pageSize);
-  const { items: people, next } = await listPortalUsers(c.env, c.get('caller'), slice);
+  const people = await sliceOn(c, 100, ['person', 'people'], listPortalUsers);
   return page(
     c,
     { title: 'People' },
@@ -40,18 +37,15 @@ export async function list(c: Context) {
         line="sm:grid-cols-[minmax(0,1fr)_11rem_auto]"
         hint={<a href="/docs/portal#roles">What each role may do</a>}
       >
-        <Field name="email" label="Email address" type="email" required placeholder="name@example.com" />
-        <Select name="role" label="Role" value="member" options={roleChoices} />
+        {drawn(invited)}
       </FormPanel>
       <TablePanel
         id="people"
         title="People"
         stacked
         columns={columnsFor(c.get('session').user.id)}
-        items={people}
-      >
-        <SlicePager {...{ c, slice, next }} count={`${people.length} people on this page`} />
-      </TablePanel>
+        {...people}
+      />
     </>,
   );
 }
@@ -62,7 +56,12 @@ const roleNotes: { [role in Role]: string } = {
   viewer: 'Can see everything but change nothing.',
 };
 
-const roleChoices = roles.map((role): Offered => [role, roleNames[role], roleNotes[role]]);
+const roleChoices = roles.map((role): Offered<Role> => [role, roleNames[role], roleNotes[role]]);
+
+const invited = {
+  email: line('Email address', Email, { type: 'email', required: true, placeholder: 'name@example.com' }),
+  role: choice('Role', roleChoices, { value: 'member' }),
+};
 
 const columnsFor = (you: string): Column<PortalUser>[] => [
   naming(
@@ -86,32 +85,18 @@ function lastSignIn({ lastSignInAt, confirmedAt }: PortalUser) {
   return confirmedAt === null ? 'Invited' : 'Never';
 }
 
-const NewRole = v.object({ role: v.picklist(roles, 'must be admin, member or viewer') });
-const Invited = v.object({ email: Email, ...NewRole.entries });
-
 /** The response is the same whoever the address belongs to, so that it reveals nothing. */
-export const sendInvitation = (c: Context) =>
-  submit(
-    c,
-    async (form) => {
-      const invited = parseForm(Invited, form);
-      const caller = c.get('caller');
-      const mayEmail = await invite(c.env, caller, invited);
-      if (mayEmail) c.executionCtx.waitUntil(emailSignInLinks(c.env, invited.email, caller.accountId));
-      const { email, role } = invited;
-      return done(
-        c,
-        peoplePath,
-        `Invited ${email} as ${aRole(role)}. The link works for ${linkMinutes} minutes; after that ` +
-          'they can ask for another on the sign-in page.',
-      );
-    },
-    () => list(c),
-    'email',
-  );
+export const sendInvitation = handles(invited, list, async (c, { email, role }) => {
+  const caller = c.get('caller');
+  const mayEmail = await invite(c.env, caller, { email, role });
+  if (mayEmail) c.executionCtx.waitUntil(emailSignInLinks(c.env, email, caller.accountId));
+  const later = 'after that they can ask for another on the sign-in page.';
+  const said = `Invited ${email} as ${aRole(role)}. The link works for ${linkMinutes} minutes; ${later}`;
+  return done(c, peoplePath, said);
+});
 
 export const remove = confirmed(async (c) => {
-  const { id, email } = await requirePerson(c);
+  const { id, email } = await inPath(c, findPortalUser);
   return {
     title: `Remove ${email}?`,
     text: 'They will be signed out everywhere and can no longer sign in. Tokens that they generated keep working.',
@@ -121,36 +106,16 @@ export const remove = confirmed(async (c) => {
   };
 });
 
-/** The person in the path. @throws Refusal: not found, also for another account's */
-async function requirePerson(c: Context) {
-  return found(await findPortalUser(c.env, c.get('caller'), c.req.param('id') ?? ''));
-}
-
-/** The form for a person's role. */
-export async function edit(c: Context) {
-  const { email, role } = await requirePerson(c);
-  return page(
-    c,
-    { title: `Change the role of ${email}` },
-    <section class="panel">
-      <Form look="panel-body stack">
-        <Choices type="radio" name="role" legend="Role" chosen={[role]} options={roleChoices} />
-        <Buttons send="Save" back={peoplePath} />
-      </Form>
-    </section>,
-  );
-}
-
-export async function change(c: Context) {
-  const { id, email } = await requirePerson(c);
-  return submit(
-    c,
-    async (form) => {
-      const { role } = parseForm(NewRole, form);
+/** The page with the form for a person's role. */
+export async function changeRole(c: Context) {
+  const { id, email, role } = await inPath(c, findPortalUser);
+  return formPage(c, {
+    title: `Change the role of ${email}`,
+    back: peoplePath,
+    fields: { role: radios('Role', roleChoices, { chosen: [role] }) },
+    save: async ({ role }) => {
       await setRole(c.env, c.get('caller'), id, role);
       return done(c, peoplePath, `${email} is now ${aRole(role)}.`);
     },
-    () => edit(c),
-    'role',
-  );
+  });
 }

@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import {
   type CreatedToken,
   findTokenById,
@@ -9,27 +8,21 @@ import {
 import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { requestedSlice } from '../../platform/http/slices.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { confirmed, Field, FormPanel, type Offered, Select } from '../ui/forms.tsx';
+import { choice, drawn, handles, line } from '../ui/fields.tsx';
+import { confirmed, FormPanel, type Offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { shownOnce } from '../ui/once.ts';
-import { Copyable, Empty, ShownOnce } from '../ui/parts.tsx';
-import { found } from '../ui/records.tsx';
+import { Copyable, ShownOnce } from '../ui/parts.tsx';
+import { inPath } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
-import { done, parseForm, submit } from '../ui/submit.ts';
-import { acting, type Column, naming, SlicePager, TablePanel } from '../ui/table.tsx';
+import { done } from '../ui/submit.ts';
+import { acting, type Column, naming, sliceOn, TablePanel } from '../ui/table.tsx';
 import { Ago, Day } from '../ui/time.tsx';
 
 const path = '/portal/settings/tokens';
-const pageSize = 100;
 
-const accesses: Offered[] = [
-  ['', 'Read and change'],
-  ['read', 'Read only'],
-];
-
-/** In how many days a new token can expire; the empty choice is never. */
+/** In how many days a new token can expire. */
 const expiries: Offered[] = [
   ['', 'Never'],
   ['30', 'In 30 days'],
@@ -37,33 +30,26 @@ const expiries: Offered[] = [
   ['365', 'In one year'],
 ];
 
+const newToken = {
+  name: line('Token name', Name, { required: true, placeholder: 'What will use it' }),
+  access: choice('Access', [
+    ['', 'Read and change'],
+    ['read', 'Read only'],
+  ]),
+  expires: choice('Expires', expiries),
+};
+
 /** Settings, API Tokens, with the value of a new one, which is shown only once. */
 export async function list(c: Context) {
-  const slice = requestedSlice(c, pageSize);
-  const [{ items: tokens, next }, issued] = await Promise.all([
-    listTokens(c.env, c.get('caller'), slice, 'api'),
+  const [tokens, issued] = await Promise.all([
+    sliceOn(c, 100, ['token', 'tokens'], (...slice) => listTokens(...slice, 'api')),
     shownOnce(c),
   ]);
-  const { origin } = new URL(c.req.url);
   return page(
     c,
     { title: 'API Tokens' },
     <>
-      {issued && (
-        <ShownOnce
-          id="token"
-          title="Copy the token now"
-          value={issued}
-          more={
-            <details class="mt-3">
-              <summary class="sub">Try it with curl</summary>
-              <Copyable id="curl" text={`curl -H 'x-api-key: ${issued}' ${origin}/connections`} />
-            </details>
-          }
-        >
-          This is the only time its value is shown. Lost it? Revoke it and generate another.
-        </ShownOnce>
-      )}
+      {issued && <NewToken value={issued} origin={new URL(c.req.url).origin} />}
       <FormPanel
         id="generate"
         title="Generate a token"
@@ -72,28 +58,40 @@ export async function list(c: Context) {
         line="sm:grid-cols-2 lg:grid-cols-[minmax(0,1fr)_11rem_9rem_auto]"
         hint="A token can read and change everything in this account. A read-only token can change nothing, and does not see webhook headers. Give each system its own token, so that you can revoke one without stopping the others."
       >
-        <Field name="name" label="Token name" required placeholder="What will use it" />
-        <Select name="access" label="Access" options={accesses} />
-        <Select name="expires" label="Expires" options={expiries} />
+        {drawn(newToken)}
       </FormPanel>
       <TablePanel
         id="in-use"
         title="Tokens in use"
-        side={tokens.length > 0 && !slice.after && !next && <p>{inUse(tokens)}</p>}
+        side={tokens.items.length > 0 && !tokens.pages && <p>{inUse(tokens.items)}</p>}
         stacked
         columns={columns}
-        items={tokens}
-        empty={
-          <Empty icon="key-round" title="No tokens yet">
-            A program needs a token to read your data and to manage webhooks.
-          </Empty>
-        }
-      >
-        <SlicePager c={c} count={`${tokens.length} tokens on this page`} slice={slice} next={next} />
-      </TablePanel>
+        {...tokens}
+        empty={{
+          icon: 'key-round',
+          title: 'No tokens yet',
+          text: 'A program needs a token to read your data and to manage webhooks.',
+        }}
+      />
     </>,
   );
 }
+
+const NewToken = ({ value, origin }: { value: string; origin: string }) => (
+  <ShownOnce
+    id="token"
+    title="Copy the token now"
+    value={value}
+    more={
+      <details class="mt-3">
+        <summary class="sub">Try it with curl</summary>
+        <Copyable id="curl" text={`curl -H 'x-api-key: ${value}' ${origin}/connections`} />
+      </details>
+    }
+  >
+    This is the only time its value is shown. Lost it? Revoke it and generate another.
+  </ShownOnce>
+);
 
 /** "4, one expires soon" */
 function inUse(tokens: CreatedToken[]): string {
@@ -102,33 +100,14 @@ function inUse(tokens: CreatedToken[]): string {
   return `${tokens.length}, ${soon === 1 ? 'one expires' : `${soon} expire`} soon`;
 }
 
-const NewToken = v.object({
-  name: Name,
-  access: v.picklist(['', 'read'], 'must be one of the choices'),
-  expires: v.pipe(
-    v.picklist(
-      expiries.map(([days]) => days),
-      'must be one of the choices',
-    ),
-    v.transform((days) => (days === '' ? undefined : Date.now() + Number(days) * dayMs)),
-  ),
+export const generate = handles(newToken, list, async (c, { name, access, expires }) => {
+  const expiresAt = expires ? Date.now() + Number(expires) * dayMs : undefined;
+  await issueToken(c.env, c.get('caller'), { name, readOnly: access === 'read', expiresAt });
+  return done(c, path, `Generated “${name}”.`, 'ok', true);
 });
 
-export const generate = (c: Context) =>
-  submit(
-    c,
-    async (form) => {
-      const { name, access, expires } = parseForm(NewToken, form);
-      const wanted = { name, readOnly: access === 'read', expiresAt: expires };
-      await issueToken(c.env, c.get('caller'), wanted);
-      return done(c, path, `Generated “${name}”.`, 'ok', true);
-    },
-    () => list(c),
-    'name',
-  );
-
 export const revoke = confirmed(async (c) => {
-  const { id, name } = found(await findTokenById(c.env, c.get('caller'), c.req.param('id') ?? ''));
+  const { id, name } = await inPath(c, findTokenById);
   return {
     title: `Revoke “${name}”?`,
     text: 'The API will reject this token from now on. Programs that still use it stop working. You cannot undo this.',

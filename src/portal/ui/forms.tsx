@@ -174,7 +174,7 @@ export const Field = (
 };
 
 /** A value to choose, and its name. */
-export type Offered = [value: string, name: string, note?: Child];
+export type Offered<T extends string = string> = [value: T, name: string, note?: Child];
 
 /** A labelled choice of one of several values. */
 export const Select = (props: Labelled & { value?: string | undefined; options: Offered[] }) => {

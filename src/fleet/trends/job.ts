@@ -35,8 +35,9 @@ export async function countEvents(env: Env, now = Date.now(), budget = newBudget
 }
 
 /** SQL for whether there is something to count. */
-export const countsAreDue = (now: number): SQL =>
-  sql`(exists (${behindSince(now - liveMs)}) or exists (${firstMarked}))`;
+export const countsAreDue = (now: number): SQL => sql`(
+  exists (select 1 from (${behindSince(now - liveMs)}))
+  or exists (select 1 from event_counts_due d where ${notMoving(sql`d.account_id`)}))`;
 
 type Work = Parameters<typeof transaction>[1];
 
@@ -66,7 +67,10 @@ const behindSince = (to: number): SQL => sql`
     and ${notMoving(sql`event_counting.account_id`)}
   order by counted_to limit ${int(accountsAtATime)}`;
 
-/** The newest marked day of each of some accounts: as many rows as accounts. */
+/**
+ * The newest marked day of each of some accounts. Which these are is left to chance, so that none waits for those with
+ * many days. Reads as many rows as accounts.
+ */
 const firstMarked = sql`
   with recursive marked (account_id) as (
     select min(account_id) from event_counts_due
@@ -75,8 +79,9 @@ const firstMarked = sql`
     from marked where account_id is not null)
   select d.account_id as accountId, d.day, d.hours
   from marked m cross join event_counts_due d on d.account_id = m.account_id
-    and d.day = (select max(day) from event_counts_due where account_id = m.account_id) and ${notMoving(sql`d.account_id`)}
-  limit ${int(accountsAtATime)}`;
+    and d.day = (select max(day) from event_counts_due where account_id = m.account_id)
+  where ${notMoving(sql`d.account_id`)}
+  order by random() limit ${int(accountsAtATime)}`;
 
 const newestHours = (mask: number): number =>
   hoursOfMask(mask)

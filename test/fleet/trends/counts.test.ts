@@ -8,7 +8,7 @@ import { openDatabase } from '../../../src/platform/db/system.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
 import { newBudget, within } from '../../../src/platform/jobs/budget.ts';
 import { driver, safetyEvent, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
+import { addRows, rows, value } from '../../support/rows.ts';
 import { runs } from '../../support/runs.ts';
 import { as, operator, type World, world } from '../../support/world.ts';
 
@@ -202,4 +202,15 @@ it('the newest of what is marked is counted first, and one account does not wait
   expect(found.at(-1)).toEqual((await expected(large, 24)).at(-1));
   await countEvents(env);
   expect(await counted(large, 24)).toEqual(await expected(large, 24));
+});
+
+it('an account is counted soon, however many others have more than can be counted', async () => {
+  const mark = (accountId: string, days: number) =>
+    addRows('event_counts_due', days, (i) => ({ account_id: accountId, day: i, hours: 1 }));
+  for (let account = 0; account < 20; account++) await mark(`a${account}`, 60);
+  await mark('last', 1);
+  const budget = newBudget({ queries: 150 });
+  await countEvents(within(env, budget), Date.now(), budget);
+  expect(await value('select count(*) from event_counts_due')).toBeGreaterThan(1000);
+  expect(await rows(`select * from event_counts_due where account_id = 'last'`)).toEqual([]);
 });

@@ -57,16 +57,22 @@ export async function readList<T>(
   };
   const page =
     bucket && list.archive
-      ? await readPageAcross(env, bucket, caller, {
-          ...pageQuery,
-          archive: { kind: list.archive, all, filter: archiveFilter(list, values) },
-        })
+      ? await readPageAcross(
+          { env, bucket, caller },
+          {
+            ...{ ...pageQuery, ...everTime, ...range, descending },
+            archive: { kind: list.archive, all, filter: archiveFilter(list, values) },
+          },
+        )
       : await readPage(env, caller, pageQuery);
   return {
     items: page.rows.map(list.present),
     ...(page.next && { next: encodePosition(page.next, identity, bookmarkOf(env, caller)) }),
   };
 }
+
+/** The range of a list without one. */
+const everTime = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 const querySchema = ({ range, filters }: List) =>
   v.object({

@@ -11,16 +11,25 @@ export const bucketOf = (env: { ARCHIVE?: R2Bucket }): R2Bucket | undefined => e
 export type DayOf = { kind: string; accountId: string; connectionId: string; day: number };
 
 /** A file of a day: some thousands of its rows, in order. Files never change; a new one replaces an old one. */
-export type Part = {
-  file: string;
-  rows: number;
-  bytes: number;
-  first: Position;
-  last: Position;
-};
+export type Part = { file: string; rows: number; bytes: number; first: Position; last: Position };
 
 /** Where the files of a day are. */
 export type Folder = { bucket: R2Bucket; kind: ArchiveKind; day: DayOf };
+
+/** The folder of an account's or connection's archive, or of one day; a warehouse reads its parts as columns. */
+export const folderOf = ({
+  kind,
+  accountId,
+  connectionId,
+  day,
+}: Pick<DayOf, 'kind' | 'accountId'> & Partial<DayOf>): string =>
+  [
+    `kind=${kind}`,
+    `account=${accountId}`,
+    ...(connectionId ? [`connection=${connectionId}`] : []),
+    ...(day === undefined ? [] : [`date=${dateOf(day)}`]),
+    '',
+  ].join('/');
 
 /** A file in the catalog cannot be read: the bucket fails, or the file is damaged. Its key names no person. */
 export class Unreadable extends Error {
@@ -33,29 +42,6 @@ export class Unreadable extends Error {
 
 /** A file that was replaced, or is lost. */
 export class PartGone extends Unreadable {}
-
-/**
- * Reads again where a file was probably replaced after the catalog was read, which names the new one now: three times, or
- * while there is a reason to read `again`. A file that cannot be read is logged.
- *
- * @throws Refusal: unavailable, when a file cannot be read; or what `read` throws
- */
-export async function readAgain<T>(read: () => Promise<T>, again = () => false): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await read();
-    } catch (error) {
-      if (error instanceof PartGone && (again() || tries < 3)) continue;
-      if (!(error instanceof Unreadable)) throw error;
-      fault('error', {
-        message: 'A file of the archive cannot be read',
-        key: error.key,
-        ...described(error),
-      });
-      throw new Refusal({ kind: 'unavailable', retryAfter: 60 });
-    }
-  }
-}
 
 /** Gets a file. @throws PartGone, Unreadable */
 export async function readFile(bucket: R2Bucket, key: string): Promise<ArrayBuffer> {
@@ -73,17 +59,22 @@ export async function unlessUnreadable<T>(key: string, work: () => T | Promise<T
   }
 }
 
-/** The folder of an account's or connection's archive, or of one day; a warehouse reads its parts as columns. */
-export const folderOf = ({
-  kind,
-  accountId,
-  connectionId,
-  day,
-}: Pick<DayOf, 'kind' | 'accountId'> & Partial<DayOf>): string =>
-  [
-    `kind=${kind}`,
-    `account=${accountId}`,
-    ...(connectionId ? [`connection=${connectionId}`] : []),
-    ...(day === undefined ? [] : [`date=${dateOf(day)}`]),
-    '',
-  ].join('/');
+/**
+ * Reads again where a file was probably replaced after the catalog was read: three times, or while there is a reason to
+ * read `again`. Logs a file that cannot be read.
+ *
+ * @throws Refusal: unavailable, when a file cannot be read; or what `read` throws
+ */
+export async function readAgain<T>(read: () => Promise<T>, again = () => false): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (error instanceof PartGone && (again() || tries < 3)) continue;
+      if (!(error instanceof Unreadable)) throw error;
+      const { key } = error;
+      fault('error', { message: 'A file of the archive cannot be read', key, ...described(error) });
+      throw new Refusal({ kind: 'unavailable', retryAfter: 60 });
+    }
+  }
+}

@@ -3,6 +3,13 @@ import { change, type Database, statement } from '../../platform/db/database.ts'
 import { type Lease, withLease } from '../../platform/jobs/lease.ts';
 import type { DayOf, Part } from './bucket.ts';
 
+/** Whose work changes the archive: one at a time. */
+export const archiveLease = 'archive files';
+
+/** Runs work that changes the archive, exclusively. Returns 'busy' while other work does. */
+export const inArchive = <T>(env: Pick<Env, 'DB'>, work: (lease: Lease) => Promise<T>) =>
+  withLease(env, archiveLease, work);
+
 /** How many files a row names at most, in less than 90,000 bytes: a row must be small enough to be restored. */
 export const filesPerRow = 300;
 
@@ -10,6 +17,8 @@ export const filesPerRow = 300;
 export type Archived = { connectionId: string; day: number; parts: Part[] };
 
 type Stored = Omit<Archived, 'parts'> & { parts: string };
+
+export const archivedOf = ({ parts, ...row }: Stored): Archived => ({ ...row, parts: JSON.parse(parts) });
 
 /** Which days of a list to find: an account's, or one connection's; from one day on, or backwards. */
 export type DaysQuery = {
@@ -25,46 +34,42 @@ export type DaysQuery = {
 
 /** The first archived days of a list, between two bounds: SQLite uses one of three only. */
 export const daysOf = (db: Database, query: DaysQuery) => {
-  const last = lastDay(query);
-  const bounds = query.descending
-    ? sql`day >= ${last} and day <= ${query.to}`
-    : sql`day >= ${query.from} and day <= ${last}`;
-  return statement<Stored>(db)`select connection_id as connectionId, day, parts from archived_days
-      where ${scope(query)} and ${bounds} order by day ${direction(query)}`;
+  const { from, to, descending } = query;
+  const bounds = descending
+    ? sql`day >= ${lastDay(query)} and day <= ${to}`
+    : sql`day >= ${from} and day <= ${lastDay(query)}`;
+  return statement<Stored>(db)`
+    select connection_id as connectionId, day, parts from archived_days
+    where ${scope(query)} and ${bounds} order by day ${direction(query)}`;
 };
 
 /** SQL for the last of these days; null if there is none. */
-export const lastDay = (query: DaysQuery): SQL =>
-  sql`(select ${sql.raw(query.descending ? 'min' : 'max')}(day) from (select distinct day from archived_days
-    where ${withinScope(query)} order by day ${direction(query)} limit ${query.most}))`;
+export const lastDay = (query: DaysQuery): SQL => {
+  const { from, to, descending, most } = query;
+  return sql`(
+    select ${sql.raw(descending ? 'min' : 'max')}(day) from (
+      select distinct day from archived_days where ${scope(query)} and day >= ${from} and day <= ${to}
+      order by day ${direction(query)} limit ${most}))`;
+};
 
 /** SQL for the newest archived day of the whole list. */
-export const newestDay = ({ kind, accountId, connectionId }: DaysQuery): SQL =>
-  sql`(select max(day) from archived_days where ${scope({ kind, accountId, connectionId })})`;
+export const newestDay = (query: DaysQuery): SQL =>
+  sql`(select max(day) from archived_days where ${scope(query)})`;
 
 const direction = ({ descending }: DaysQuery): SQL => sql.raw(descending ? 'desc' : 'asc');
 
-const withinScope = ({ from, to, ...query }: DaysQuery): SQL =>
-  sql`${scope(query)} and day >= ${from} and day <= ${to}`;
-
-const scope = ({
-  kind,
-  accountId,
-  connectionId,
-}: Pick<DaysQuery, 'kind' | 'accountId' | 'connectionId'>): SQL =>
+const scope = ({ kind, accountId, connectionId }: DaysQuery): SQL =>
   connectionId
     ? sql`kind = ${kind} and connection_id = ${connectionId} and +account_id = ${accountId}`
     : sql`account_id = ${accountId} and kind = ${kind}`;
 
-export const archivedOf = ({ parts, ...row }: Stored): Archived => ({ ...row, parts: JSON.parse(parts) });
-
-const key = ({ kind, connectionId, day }: DayOf): SQL =>
+const isOf = ({ kind, connectionId, day }: DayOf): SQL =>
   sql`kind = ${kind} and connection_id = ${connectionId} and day = ${day}`;
 
 /** The files of a day in the catalog; none if it has no entry. */
 export async function catalogued(db: Database, day: DayOf): Promise<Part[]> {
   const pieces = await statement<Stored>(db)`
-    select parts from archived_days where ${key(day)} order by piece`;
+    select parts from archived_days where ${isOf(day)} order by piece`;
   return pieces.flatMap(({ parts }): Part[] => JSON.parse(parts));
 }
 
@@ -74,28 +79,11 @@ export function putEntry(db: Database, day: DayOf, parts: Part[]) {
     parts.slice(i * filesPerRow, (i + 1) * filesPerRow),
   );
   return [
-    change(db)`delete from archived_days where ${key(day)} and piece >= ${pieces.length}`,
-    change(db)`insert into archived_days (kind, account_id, connection_id, day, piece, parts)
-        select ${day.kind}, ${day.accountId}, ${day.connectionId}, ${day.day}, key, value
-        from json_each(${JSON.stringify(pieces)}) where true
-        on conflict do update set parts = excluded.parts where parts <> excluded.parts`,
+    change(db)`delete from archived_days where ${isOf(day)} and piece >= ${pieces.length}`,
+    change(db)`
+      insert into archived_days (kind, account_id, connection_id, day, piece, parts)
+      select ${day.kind}, ${day.accountId}, ${day.connectionId}, ${day.day}, key, value
+      from json_each(${JSON.stringify(pieces)}) where true
+      on conflict do update set parts = excluded.parts where parts <> excluded.parts`,
   ];
 }
-
-/** How long to wait before trying again. */
-export const busyMs = 500;
-
-const archiveLease = 'archive files';
-
-/** Runs work that changes the archive, exclusively. Returns 'busy' while other work does. */
-export const inArchive = <T>(env: Pick<Env, 'DB'>, work: (lease: Lease) => Promise<T>) =>
-  withLease(env, archiveLease, work);
-
-/** Whose archive: an account's, or one connection's. */
-export type Owner = { accountId: string; connectionId?: string | null };
-
-/** SQL for an owner's rows in the archive's tables. */
-export const ownedBy = ({ accountId, connectionId }: Owner): SQL =>
-  connectionId
-    ? sql`account_id = ${accountId} and connection_id = ${connectionId}`
-    : sql`account_id = ${accountId}`;

@@ -1,8 +1,8 @@
+import { type FileMetaData, parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet';
 import { newId } from '../../platform/db/ids.ts';
-import { type ArchivedRow, placeOf } from '../lists/archived.ts';
-import { parquetWriter } from '../lists/parquet.ts';
-import { type Folder, folderOf, type Part } from './bucket.ts';
-import { openPart, readPart } from './parquet.ts';
+import { type ArchivedRow, type ArchiveKind, placeOf } from '../lists/archived.ts';
+import { keptOf, parquetWriter } from '../lists/parquet.ts';
+import { type Folder, folderOf, type Part, readFile, unlessUnreadable } from './bucket.ts';
 
 /** The maximum rows of a file, which are held in memory, and of a row group, of which a page reads one or a few. */
 export type Sizes = { part: number; group: number };
@@ -12,10 +12,7 @@ export const usualSizes: Sizes = { part: 5000, group: 250 };
 export const maxCharacters = 6_000_000;
 
 /** How many characters rows have. */
-export const lengthOf = (rows: ArchivedRow[]): number =>
-  rows
-    .flatMap((row) => Object.values(row))
-    .reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
+export const lengthOf = (rows: ArchivedRow[]): number => JSON.stringify(rows).length;
 
 /** Writes the ordered rows of a day as files, under new names. */
 export async function writeParts(folder: Folder, rows: ArchivedRow[], sizes = usualSizes): Promise<Part[]> {
@@ -34,11 +31,13 @@ async function writePart(folder: Folder, rows: ArchivedRow[], rowGroupSize: numb
   const bytes = new Blob([writing.add(rows, rowGroupSize), writing.end()]);
   const file = `part-${newId()}.parquet`;
   await bucket.put(folderOf(day) + file, bytes);
-  const count = Number((await openPart(folder, file)).metadata.num_rows);
+  const { count } = await openPart(folder, file);
   if (count !== rows.length)
     throw new Error(`${rows.length} rows were written to a file, ${count} read back`);
   return partOf(folder, { file, bytes: bytes.size }, rows);
 }
+
+type StoredFile = Pick<Part, 'file' | 'bytes'>;
 
 /** A file as the catalog names it. */
 export function partOf({ kind }: Folder, object: StoredFile, rows: ArchivedRow[]): Part {
@@ -47,7 +46,69 @@ export function partOf({ kind }: Folder, object: StoredFile, rows: ArchivedRow[]
   return { ...object, rows: rows.length, first: placeOf(kind, first), last: placeOf(kind, last) };
 }
 
-type StoredFile = Pick<Part, 'file' | 'bytes'>;
+/** Which rows to decode: from one (inclusive) to another (exclusive), and all or only some keys. */
+type Wanted = { from?: number; to?: number; keys?: string[] };
+
+/** A file that was read: its row groups, how many rows it has, and what decodes rows. */
+export type OpenPart = {
+  groups: (FileMetaData['row_groups'][number] & { from: number; to: number })[];
+  count: number;
+  rows: (wanted?: Wanted) => Promise<ArchivedRow[]>;
+};
+
+/** Reads a file of a day. Rows are decoded when they are needed. @throws PartGone, Unreadable */
+export async function openPart({ bucket, kind, day }: Folder, file: string): Promise<OpenPart> {
+  const key = folderOf(day) + file;
+  const buffer = await readFile(bucket, key);
+  const metadata = await unlessUnreadable(key, () => parquetMetadata(buffer));
+  let count = 0;
+  const groups = metadata.row_groups.map((group) => {
+    const from = count;
+    count += Number(group.num_rows);
+    return { ...group, from, to: count };
+  });
+  const rows = ({ from = 0, to = count, keys = Object.keys(kind.columns) }: Wanted = {}) =>
+    unlessUnreadable(key, () => decodeRows(kind, buffer, metadata, { from, to, keys }));
+  return { groups, count, rows };
+}
+
+/** Columns that an older file lacks are null. */
+async function decodeRows(
+  { columns }: ArchiveKind,
+  file: ArrayBuffer,
+  metadata: FileMetaData,
+  { from, to, keys }: Required<Wanted>,
+): Promise<ArchivedRow[]> {
+  const known = new Set(parquetSchema(metadata).children.map(({ element }) => element.name));
+  const rows: ArchivedRow[] = await parquetReadObjects({
+    file,
+    metadata,
+    rowStart: from,
+    rowEnd: to,
+    columns: keys.filter((key) => known.has(key)),
+  });
+  for (const key of keys) for (const row of rows) row[key] = keptOf(columns[key]?.holds ?? 'text', row[key]);
+  return rows;
+}
+
+/** Reads all rows of a file, or only some keys. @throws PartGone, Unreadable */
+export const readPart = async (folder: Folder, file: string, keys?: string[]): Promise<ArchivedRow[]> =>
+  (await openPart(folder, file)).rows(keys && { keys });
+
+/** Reads the rows of a file with one of these ids, a row group at a time. @throws PartGone, Unreadable */
+export async function readRowsOf(
+  folder: Folder,
+  file: string,
+  ids: ReadonlySet<unknown>,
+): Promise<ArchivedRow[]> {
+  const { groups, rows } = await openPart(folder, file);
+  const isWanted = ({ id }: ArchivedRow) => ids.has(id);
+  const found: ArchivedRow[] = [];
+  for (const { from, to } of groups)
+    if ((await rows({ from, to, keys: ['id'] })).some(isWanted))
+      found.push(...(await rows({ from, to })).filter(isWanted));
+  return found;
+}
 
 /** What others put into a folder is left alone. */
 const ownName = /^part-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.parquet$/;
@@ -69,15 +130,12 @@ export async function filesOf({ bucket, day }: Folder): Promise<StoredFile[]> {
 export const deleteFiles = ({ bucket, day }: Folder, files: StoredFile[]): Promise<void> =>
   bucket.delete(files.map(({ file }) => folderOf(day) + file));
 
-/**
- * Deletes what interrupted work has left of a day: uncatalogued files of which the catalogued ones have all records.
- * Keeps all others.
- */
+/** Deletes uncatalogued files of a day of which the catalogued ones have all records: interrupted work left them. */
 export async function tidy(folder: Folder, parts: Part[]): Promise<void> {
   const known = new Set(parts.map(({ file }) => file));
   const left = (await filesOf(folder)).filter(({ file }) => !known.has(file));
   if (left.length === 0) return;
-  const idsIn = async ({ file }: StoredFile) => (await readPart(folder, file, ['id'])).map((row) => row.id);
+  const idsIn = async ({ file }: StoredFile) => (await readPart(folder, file, ['id'])).map(({ id }) => id);
   const ids = new Set<unknown>();
   for (const part of parts) for (const one of await idsIn(part)) ids.add(one);
   for (const file of left)

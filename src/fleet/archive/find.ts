@@ -3,7 +3,7 @@ import { statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../../platform/db/guard.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part, readAgain } from './bucket.ts';
-import { readRowsWith } from './parquet.ts';
+import { readRowsOf } from './files.ts';
 
 /** How many days are read in parallel. */
 const daysAtATime = 5;
@@ -26,7 +26,7 @@ export async function findArchived(
   const rowsOn = async ({ parts, ...day }: DayOf & { parts: string }): Promise<ArchivedRow[]> => {
     const found: ArchivedRow[] = [];
     for (const { file } of JSON.parse(parts) as Part[]) // as the catalog has them
-      found.push(...(await readRowsWith({ bucket, kind, day }, file, 'id', ids)));
+      found.push(...(await readRowsOf({ bucket, kind, day }, file, ids)));
     return found;
   };
   return readAgain(async () => {

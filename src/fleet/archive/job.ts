@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
-import { change, type Database, statement } from '../../platform/db/database.ts';
+import { change, type Database, jsonList, statement } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { comparePositions, selected } from '../../platform/db/pages.ts';
 import { openDatabase } from '../../platform/db/system.ts';
@@ -14,55 +14,71 @@ import { keptMs, noteArchived } from '../note-changes.ts';
 import { bucketOf, type Folder, type Part } from './bucket.ts';
 import { catalogued, inArchive, putEntry } from './catalog.ts';
 import { dayOf, firstHotDay } from './day.ts';
-import { deleteFiles, lengthOf, maxCharacters, type Sizes, tidy, usualSizes, writeParts } from './files.ts';
-import { readPart, readRowsWith } from './parquet.ts';
+import {
+  deleteFiles,
+  lengthOf,
+  maxCharacters,
+  readPart,
+  readRowsOf,
+  type Sizes,
+  tidy,
+  usualSizes,
+  writeParts,
+} from './files.ts';
 
-/** How many connections with old rows are handled at a time; each has a day moved before any has two. */
-const connectionsAtATime = 20;
+/** How many accounts have a day of each kind moved in a round, before any has two. */
+const accountsAtATime = 20;
 
 /** How many rows one statement reads or deletes: some tens of milliseconds of D1's time. */
 const rowsPerStatement = 1000;
 
 /**
- * Archives days that are no longer hot, the oldest of each connection first. Does nothing while the archive is being
- * changed. A connection that fails is left for the next run.
+ * Archives days that are no longer hot, in rounds: of each account the oldest one. Does nothing while the archive is
+ * being changed. A connection that fails is left for the next run.
  */
 export async function archive(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const bucket = bucketOf(env);
   const before = firstHotDay(env, now) * dayMs;
   if (!bucket || before === -Infinity) return;
-  if ((await daysToMove(bucket, openDatabase(env), before)).length === 0) return;
+  if ((await daysToMove(bucket, openDatabase(env), before, [])).length === 0) return;
   await inArchive(env, async (lease) => {
-    const failed = new Set<string>();
-    const isOpen = ({ day }: Folder) => !failed.has(day.kind + day.connectionId);
+    const failed: string[] = [];
     for (;;) {
-      const days = (await daysToMove(bucket, lease.db, before)).filter(isOpen);
+      const days = await daysToMove(bucket, lease.db, before, failed);
       if (days.length === 0) return;
       for (const folder of days) {
         if (!isLeft(budget)) return;
         await moveDay({ ...folder, lease, sizes: usualSizes }, budget).catch((error: unknown) => {
           const { kind, connectionId } = folder.day;
-          failed.add(kind + connectionId);
-          const at = { job: 'archive', connectionId };
-          fault('error', { message: 'A job failed', ...at, ...described(error) });
+          failed.push(kind + connectionId);
+          fault('error', { message: 'A job failed', job: 'archive', connectionId, ...described(error) });
         });
       }
     }
   });
 }
 
-/** The oldest day of each of some connections, for each kind, except those being deleted or moving. */
-async function daysToMove(bucket: R2Bucket, db: Database, before: number): Promise<Folder[]> {
+/**
+ * For each kind, the oldest day of each of some accounts, except those being deleted or moving to another cell. Which
+ * accounts these are is left to chance, so that none waits for those with many days.
+ */
+async function daysToMove(
+  bucket: R2Bucket,
+  db: Database,
+  before: number,
+  failed: string[],
+): Promise<Folder[]> {
   const found: Folder[] = [];
   for (const kind of archiveKinds) {
     const order = orderOf(kind);
     const oldest = await statement<{ connectionId: string; accountId: string; oldest: number }>(db)`
-      select * from (
+      select connectionId, accountId, min(oldest) as oldest from (
         select id as connectionId, account_id as accountId,
           (select min(${order}) from ${kind.table} t where t.connection_id = c.id) as oldest
-        from connections c where not exists (select 1 from deletions d where d.id in (c.id, c.account_id))
+        from connections c where ${kind.name} || id not in ${jsonList(failed)}
+          and not exists (select 1 from deletions d where d.id in (c.id, c.account_id))
           and ${notMoving(sql`c.account_id`)})
-      where oldest < ${before} limit ${connectionsAtATime}`;
+      where oldest < ${before} group by accountId order by random() limit ${accountsAtATime}`;
     for (const { oldest: time, ...owner } of oldest)
       found.push({ bucket, kind, day: { kind: kind.name, ...owner, day: dayOf(time) } });
   }
@@ -70,7 +86,7 @@ async function daysToMove(bucket: R2Bucket, db: Database, before: number): Promi
 }
 
 /** A day being moved by the holder of the lease. */
-export type Move = Folder & { lease: Lease; sizes: Sizes };
+type Move = Folder & { lease: Lease; sizes: Sizes };
 
 /**
  * Moves the rows of one day of a connection from D1 to the archive, as far as the budget goes. Late rows are merged into
@@ -104,14 +120,13 @@ async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
   await tidy(move, written);
   for (let at = 0; at < versions.length; at += rowsPerStatement) {
     const some = versions.slice(at, at + rowsPerStatement);
-    const rows = some.map(({ row }) => row);
     // The change feed finds them in the archive from here on, and as merged.
     const shown = some.flatMap(({ row, newer }) =>
       Number(row.updatedAt) > Date.now() - keptMs - dayMs || !isSame(kind, row, newer) ? [row.id] : [],
     );
     await write(
       ...(shown.length > 0 ? [noteArchived(db, day, 'changed', shown)] : []),
-      deleteRows(db, kind, rows),
+      deleteRows(db, kind, some),
     );
   }
   return true;
@@ -125,30 +140,31 @@ type Version = { row: ArchivedRow; twin: Twin | undefined; newer: ArchivedRow };
 
 /** The first rows of the day, at most those of one file. */
 async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<ArchivedRow[]> {
+  const order = orderOf(kind);
   const rows: ArchivedRow[] = [];
   let characters = 0;
-  for (;;) {
-    const newest = rows.at(-1);
-    const order = orderOf(kind);
-    const after: Position = newest ? placeOf(kind, newest) : { sort: day.day * dayMs, id: '' };
-    const found = await statement<ArchivedRow>(db)`select ${selected(kind.stored)} from ${kind.table}
+  for (let after: Position = { sort: day.day * dayMs, id: '' }; ; ) {
+    const found = await statement<ArchivedRow>(db)`
+      select ${selected(kind.stored)} from ${kind.table}
       where connection_id = ${day.connectionId} and ${order} < ${(day.day + 1) * dayMs}
         and (${order}, id) > (${after.sort}, ${after.id})
       order by ${order}, id limit ${rowsPerStatement}`;
     rows.push(...found);
     characters += lengthOf(found);
-    if (found.length < rowsPerStatement || rows.length >= sizes.part || characters > maxCharacters)
-      return rows.slice(0, sizes.part);
+    const last = found[rowsPerStatement - 1];
+    if (!last || rows.length >= sizes.part || characters > maxCharacters) return rows.slice(0, sizes.part);
+    after = placeOf(kind, last);
   }
 }
 
 const orderOf = ({ stored, order }: ArchiveKind): SQL => sql.raw(stored[order]?.name ?? order);
 
 /** Deletes rows from D1, unless they have changed since they were read. */
-const deleteRows = (db: Database, { table }: ArchiveKind, rows: ArchivedRow[]) => {
-  const versions = JSON.stringify(rows.map((row) => [row.id, row.updatedAt]));
-  return change(db)`delete from ${table} where id in (
-      select t.id from json_each(${versions}) v
+const deleteRows = (db: Database, { table }: ArchiveKind, versions: Version[]) => {
+  const read = JSON.stringify(versions.map(({ row }) => [row.id, row.updatedAt]));
+  return change(db)`
+    delete from ${table} where id in (
+      select t.id from json_each(${read}) v
       cross join ${table} t on t.id = v.value->>0 and t.updated_at = v.value->>1)`;
 };
 
@@ -167,15 +183,16 @@ async function twinsOf(
   hot: ArchivedRow[],
   known: KnownFiles,
 ): Promise<Map<unknown, Twin>> {
-  const ids = new Set(hot.map((row) => row.id));
+  const ids = new Set(hot.map(({ id }) => id));
   const ends = new Set([...ids].map(endOf));
+  const endsIn = async (file: string) =>
+    Float64Array.from((await readPart(move, file, ['id'])).map(({ id }) => endOf(id)));
   const twins = new Map<unknown, Twin>();
   for (const [at, { file }] of parts.entries()) {
-    const inFile =
-      known.get(file) ?? Float64Array.from((await readPart(move, file, ['id'])).map((row) => endOf(row.id)));
+    const inFile = known.get(file) ?? (await endsIn(file));
     known.set(file, inFile);
     if (inFile.some((end) => ends.has(end)))
-      for (const row of await readRowsWith(move, file, 'id', ids)) twins.set(row.id, { row, at });
+      for (const row of await readRowsOf(move, file, ids)) twins.set(row.id, { row, at });
   }
   return twins;
 }
@@ -208,8 +225,6 @@ function placeIn(parts: Part[], place: Position, sizes: Sizes): number {
   const last = parts.at(-1);
   const isFull = last && Math.max(last.rows / sizes.part, last.bytes / maxCharacters) > 0.5;
   if (!last || (isFull && comparePositions(last.last, place) < 0)) return parts.length;
-  return Math.max(
-    0,
-    parts.findLastIndex(({ first }) => comparePositions(first, place) <= 0),
-  );
+  const at = parts.findLastIndex(({ first }) => comparePositions(first, place) <= 0);
+  return Math.max(0, at);
 }

@@ -21,7 +21,7 @@ import { shownOf } from '../lists/list.ts';
 import { PartGone, readAgain } from './bucket.ts';
 import { type Archived, archivedOf, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
 import { dayOf } from './day.ts';
-import { type ArchivedPageQuery, filesAhead, readFiles, type Stored } from './read.ts';
+import { type ArchivedPageQuery, filesAhead, lastId, readFiles, type Stored } from './read.ts';
 
 /** After so many reads of files a page ends: of one over many small days, or with a filter. */
 const enoughReads = 12;
@@ -34,6 +34,9 @@ const moreDays = 8;
 /** A page of this size (bytes) is not continued. */
 const enoughBytes = 0.9 * maxPageBytes;
 
+/** Who reads, and where. */
+type Reader = { env: Env; bucket: R2Bucket; caller: Caller };
+
 /**
  * Reads one page across the archive and D1. The catalog of the first days is read together with D1's rows up to their
  * end, in the batch of the caller's token check: a day that is being moved is read from both, and each of its rows is
@@ -41,23 +44,13 @@ const enoughBytes = 0.9 * maxPageBytes;
  *
  * @throws Refusal: unauthenticated, forbidden, or invalid for a connection that is not the caller's
  */
-export const readPageAcross = (
-  env: Env,
-  bucket: R2Bucket,
-  caller: Caller,
-  query: ArchivedPageQuery,
-): Promise<Page> =>
+export const readPageAcross = (reader: Reader, query: ArchivedPageQuery): Promise<Page> =>
   readAgain(
-    () => readSteps(env, bucket, caller, query),
-    () => usePrimary(caller), // a replica's names may be old
+    () => readSteps(reader, query),
+    () => usePrimary(reader.caller), // a replica's names may be old
   );
 
-async function readSteps(
-  env: Env,
-  bucket: R2Bucket,
-  caller: Caller,
-  query: ArchivedPageQuery,
-): Promise<Page> {
+async function readSteps(reader: Reader, query: ArchivedPageQuery): Promise<Page> {
   const page: Page = { rows: [], bytes: 0 };
   const enough = query.archive.filter ? enoughReadsFiltered : enoughReads;
   let { after } = query;
@@ -65,7 +58,7 @@ async function readSteps(
   for (let days = firstDays; ; days = moreDays) {
     const limit = query.limit - page.rows.length;
     const rest = { ...query, after, limit, room: maxPageBytes - page.bytes };
-    const step = await readStep(env, bucket, caller, rest, days);
+    const step = await readStep(reader, rest, days);
     page.rows.push(...step.rows);
     page.bytes += step.bytes;
     reads += step.reads;
@@ -78,12 +71,11 @@ async function readSteps(
 
 /** Reads on from a position: through so many days of the archive, or, if there are none, through D1. */
 async function readStep(
-  env: Env,
-  bucket: R2Bucket,
-  caller: Caller,
+  reader: Reader,
   query: ArchivedPageQuery,
   most: number,
 ): Promise<Page & { isArchived: boolean; reads: number }> {
+  const { env, bucket, caller } = reader;
   const wanted = daysQuery(query, caller, most);
   const [leaving, found, [{ late } = { late: 0 }], rows] = await readAsCaller(
     env,
@@ -103,7 +95,7 @@ async function readStep(
 
   const open = days.filter((day) => !leaving.some(({ id }) => id === day.connectionId));
   const stored = await readFiles(bucket, filesAhead(query, caller, open), query);
-  if (late) await keepNewer(env, caller, query, hot, stored);
+  if (late) await keepNewer(reader, query, hot, stored);
   const shown = stored.rows.map((row): StreamRow => ({ ...shownOf(query, row), hit: 1, nth: 0 }));
   const last: Stream = { rows: [], end: endOf(days, query) };
   return {
@@ -114,40 +106,34 @@ async function readStep(
 }
 
 /** The days that the page may begin in. */
-function daysQuery(
-  { after, from = 0, to = Number.MAX_SAFE_INTEGER, descending = false, ...query }: ArchivedPageQuery,
-  { accountId }: Caller,
-  most: number,
-): DaysQuery {
-  const first = Math.max(from, !descending && after ? after.sort : 0);
-  const last = Math.min(to - 1, descending && after ? after.sort : Number.MAX_SAFE_INTEGER);
-  const { connectionId, archive } = query;
+function daysQuery(query: ArchivedPageQuery, { accountId }: Caller, most: number): DaysQuery {
+  const { after, descending, connectionId, archive } = query;
+  const from = Math.max(query.from, descending ? 0 : (after?.sort ?? 0));
+  const to = Math.min(query.to - 1, descending && after ? after.sort : query.to);
   const kind = archive.kind.name;
-  return { kind, accountId, connectionId, from: dayOf(first), to: dayOf(last), descending, most };
+  return { kind, accountId, connectionId, from: dayOf(from), to: dayOf(to), descending, most };
 }
 
 /**
  * The rows of D1 up to the end of the archived days, or as far as the page goes. One bound only: with two, SQLite would
  * use either, and read all rows up to the other.
  */
-function bounded(
-  { from = 0, to = Number.MAX_SAFE_INTEGER, ...query }: ArchivedPageQuery,
-  wanted: DaysQuery,
-): PageQuery {
+function bounded({ from, to, ...query }: ArchivedPageQuery, wanted: DaysQuery): PageQuery {
   const order = query.columns[query.order];
+  const last = lastDay(wanted);
   if (query.descending) {
-    const end = sql`${order} >= max(${from}, coalesce(${lastDay(wanted)} * ${dayMs}, 0))`;
+    const end = sql`${order} >= max(${from}, coalesce(${last} * ${dayMs}, 0))`;
     return { ...query, to, scope: [...query.scope, end] };
   }
-  const end = sql`${order} < min(${to}, coalesce((${lastDay(wanted)} + 1) * ${dayMs}, ${to}))`;
+  const end = sql`${order} < min(${to}, coalesce((${last} + 1) * ${dayMs}, ${to}))`;
   return { ...query, from, scope: [...query.scope, end] };
 }
 
-/** Where these days end, which is in the next one: no id comes before nothing, and none after `g`. */
+/** Where these days end, which is in the next one. */
 function endOf(days: Archived[], { descending }: PageQuery): Position {
   const each = days.map(({ day }) => day);
   return descending
-    ? { sort: Math.min(...each) * dayMs - 1, id: 'g' }
+    ? { sort: Math.min(...each) * dayMs - 1, id: lastId }
     : { sort: (Math.max(...each) + 1) * dayMs, id: '' };
 }
 
@@ -155,7 +141,9 @@ function endOf(days: Archived[], { descending }: PageQuery): Position {
 function anyLate(db: Database, { archive, table, columns, order }: ArchivedPageQuery, wanted: DaysQuery) {
   const { all } = archive;
   const range = 'value' in all ? sql`= ${all.value}` : sql`in (${all.values})`;
-  return statement<{ late: number }>(db)`select exists (select 1 from ${table}
+  return statement<{ late: number }>(db)`
+    select exists (
+      select 1 from ${table}
       where ${all.column} ${range} and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`;
 }
 
@@ -165,8 +153,7 @@ function anyLate(db: Database, { archive, table, columns, order }: ArchivedPageQ
  * @throws PartGone, when a row was moved since it was read from D1: the catalog names its file by now
  */
 async function keepNewer(
-  env: Env,
-  caller: Caller,
+  { env, caller }: Reader,
   { archive: { kind }, connectionId }: ArchivedPageQuery,
   hot: Stream,
   stored: Stored,
@@ -175,18 +162,17 @@ async function keepNewer(
   const [twins] = await readAsCaller(
     env,
     caller,
-    (db) =>
-      [
-        statement<ArchivedRow>(db)`select ${selected(kind.stored)} from ${kind.table}
-          where ${kind.table.id} in ${jsonList([...archived.keys()])} and +account_id = ${caller.accountId}`,
-      ] as const,
+    (db) => [
+      statement<ArchivedRow>(db)`
+        select ${selected(kind.stored)} from ${kind.table}
+        where ${kind.table.id} in ${jsonList([...archived.keys()])} and +account_id = ${caller.accountId}`,
+    ],
     connectionId,
   );
-  const known = new Set(twins.map((late) => late.id));
-  const both = hot.rows.filter((row) => archived.has(String(row.id)));
-  if (both.some((row) => !known.has(row.id))) throw new PartGone(kind.name);
+  const known = new Set(twins.map(({ id }) => id));
+  if (hot.rows.some(({ id }) => archived.has(String(id)) && !known.has(id))) throw new PartGone(kind.name);
   for (const late of twins) {
-    const id = late.id;
+    const { id } = late;
     const old = archived.get(String(id));
     if (!old) continue;
     const newer = newerOf(kind, old, late);

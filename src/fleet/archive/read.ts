@@ -1,14 +1,16 @@
-import type { RowGroup } from 'hyparquet';
 import type { Position } from '../../platform/db/cursor.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { comparePositions, type PageQuery } from '../../platform/db/pages.ts';
 import { type ArchivedRow, type ArchiveKind, placeOf } from '../lists/archived.ts';
 import type { DayOf } from './bucket.ts';
 import type { Archived } from './catalog.ts';
-import { groupsOf, type OpenPart, openPart } from './parquet.ts';
+import { type OpenPart, openPart } from './files.ts';
 
 /** A page of a list whose older days are archived. */
 export type ArchivedPageQuery = PageQuery & {
+  from: number;
+  to: number;
+  descending: boolean;
   archive: {
     kind: ArchiveKind;
     /** The index range of all rows of the account or the connection. */
@@ -33,19 +35,29 @@ type Ahead = { day: DayOf; file: string; rows: number; begin: Position; isBegun:
 
 /** The files of these days that may have rows of the page, in the order in which they begin. */
 export function filesAhead(query: ArchivedPageQuery, { accountId }: Caller, days: Archived[]): Ahead[] {
-  const { after, from = -Infinity, to = Infinity, descending, archive } = query;
-  const found = days.flatMap(({ parts, ...rest }) =>
-    parts.flatMap(({ file, rows, first, last }): Ahead[] => {
-      const [begin, end] = descending ? [last, first] : [first, last];
-      const isAhead =
-        last.sort >= from && first.sort < to && (!after || comparePositions(end, after, descending) > 0);
-      const isBegun = descending ? begin.sort >= (after?.sort ?? to) : begin.sort <= (after?.sort ?? from);
-      const day = { kind: archive.kind.name, accountId, ...rest };
-      return isAhead ? [{ day, file, rows, begin, isBegun }] : [];
-    }),
-  );
+  const { after, from, to, descending, archive } = query;
+  const found = days.flatMap(({ parts, ...rest }) => {
+    const day = { kind: archive.kind.name, accountId, ...rest };
+    return parts
+      .filter(({ first, last }) => mayHave(query, first, last))
+      .map(({ file, rows, first, last }): Ahead => {
+        const begin = descending ? last : first;
+        const isBegun = descending ? begin.sort >= (after?.sort ?? to) : begin.sort <= (after?.sort ?? from);
+        return { day, file, rows, begin, isBegun };
+      });
+  });
   return found.sort((a, b) => comparePositions(a.begin, b.begin, descending));
 }
+
+/** Whether rows from `first` to `last` may be in the query's range and after its position. */
+const mayHave = (
+  { after, from, to, descending }: ArchivedPageQuery,
+  first: Position,
+  last: Position,
+): boolean =>
+  last.sort >= from &&
+  first.sort < to &&
+  (!after || comparePositions(descending ? first : last, after, descending) > 0);
 
 /**
  * Reads rows of files in the order of the query: one more than a page, or as far as may be scanned. Files are read in
@@ -54,7 +66,7 @@ export function filesAhead(query: ArchivedPageQuery, { accountId }: Caller, days
  * @throws PartGone, Unreadable
  */
 export async function readFiles(bucket: R2Bucket, ahead: Ahead[], query: ArchivedPageQuery): Promise<Stored> {
-  const { limit, descending = false, archive } = query;
+  const { limit, descending, archive } = query;
   const { kind, filter } = archive;
   const inOrder = (a: Position, b: Position) => comparePositions(a, b, descending);
   let rows: ArchivedRow[] = [];
@@ -87,11 +99,14 @@ export async function readFiles(bucket: R2Bucket, ahead: Ahead[], query: Archive
   const [beyond, unread] = [rows[limit], ahead[reads]];
   const ends = [
     ...(beyond ? [placeOf(kind, beyond)] : []),
-    ...(unread ? [{ sort: unread.begin.sort, id: descending ? 'g' : '' }] : []), // just before it
+    ...(unread ? [{ sort: unread.begin.sort, id: descending ? lastId : '' }] : []), // just before it
   ];
   const [end] = ends.sort(inOrder);
   return { rows, reads, ...(end && { end }) };
 }
+
+/** No id comes after it. */
+export const lastId = 'g';
 
 /**
  * Reads as many rows of a file from the page's beginning as it may need, or as many as there are. With a filter, the
@@ -101,29 +116,26 @@ async function readOn(file: OpenPart, query: ArchivedPageQuery): Promise<Archive
   const { descending, limit, archive } = query;
   const { kind, filter } = archive;
   const found: ArchivedRow[] = [];
-  const groups = groupsOf(file.metadata).filter(({ columns }) => mayHave(columns, query));
+  const groups = file.groups.filter((group) => mayHave(query, ...boundsOf(group, query)));
   for (const { from, to } of descending ? groups.reverse() : groups) {
     if (found.length > limit) break;
     const passing = filter && (await file.rows({ from, to, keys: filter.keys })).map(filter.passes);
     if (passing && !passing.includes(true)) continue;
-    const rows = (await file.rows({ from, to })).filter(
-      (row, at) => (passing?.[at] ?? true) && isWanted(placeOf(kind, row), query),
-    );
+    const rows = (await file.rows({ from, to })).filter((row, at) => {
+      const place = placeOf(kind, row);
+      return (passing?.[at] ?? true) && mayHave(query, place, place);
+    });
     found.push(...(descending ? rows.reverse() : rows));
   }
   return found;
 }
 
-/** Whether a place is in the query's range and after its position. */
-const isWanted = (place: Position, { after, from = -Infinity, to = Infinity, descending }: PageQuery) =>
-  place.sort >= from && place.sort < to && (!after || comparePositions(place, after, descending) > 0);
-
-/** Whether a row group with these columns may have rows from the page's beginning to the end of its range. */
-function mayHave(columns: RowGroup['columns'], query: ArchivedPageQuery): boolean {
-  const { after, from = -Infinity, to = Infinity, descending } = query;
-  const bounds = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === query.order)?.meta_data
-    ?.statistics;
-  const [min, max] = [Number(bounds?.min_value), Number(bounds?.max_value)];
-  const past = after && (descending ? min > after.sort : max < after.sort);
-  return !past && max >= from && min < to;
+/** Between which places the rows of a group are: the file has the bounds of their order. */
+function boundsOf({ columns }: OpenPart['groups'][number], { order }: PageQuery): [Position, Position] {
+  const column = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === order);
+  const { min_value, max_value } = column?.meta_data?.statistics ?? {};
+  return [
+    { sort: Number(min_value), id: '' },
+    { sort: Number(max_value), id: lastId },
+  ];
 }

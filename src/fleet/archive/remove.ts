@@ -1,32 +1,45 @@
+import { type SQL, sql } from 'drizzle-orm';
 import { change } from '../../platform/db/database.ts';
 import { comparePositions } from '../../platform/db/pages.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
-import type { Lease } from '../../platform/jobs/lease.ts';
+import { type Lease, stepWithLease } from '../../platform/jobs/lease.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { archiveKinds } from '../lists/registry.ts';
 import { noteArchived } from '../note-changes.ts';
 import { bucketOf, type DayOf, type Folder, folderOf, type Part, readAgain } from './bucket.ts';
-import { busyMs, catalogued, inArchive, type Owner, ownedBy, putEntry } from './catalog.ts';
+import { archiveLease, catalogued, inArchive, putEntry } from './catalog.ts';
 import { dayOf } from './day.ts';
-import { deleteFiles, filesOf, partOf, tidy, writeParts } from './files.ts';
-import { readPart } from './parquet.ts';
+import { deleteFiles, filesOf, partOf, readPart, tidy, writeParts } from './files.ts';
 
-/** Runs a step that changes the archive; while another change is in progress, waits a little and returns `cursor`. */
-async function unlessBusy(
-  env: Env,
-  cursor: string,
-  step: (lease: Lease) => Promise<string | undefined>,
-): Promise<string | undefined> {
-  const done = await inArchive(env, step);
-  if (done !== 'busy') return done.result;
-  await scheduler.wait(busyMs);
-  return cursor;
-}
+/** Whose archive: an account's, or one connection's. */
+type Owner = { accountId: string; connectionId?: string | null };
 
 /** How many files one step reads. */
 const filesPerStep = 20;
+
+/**
+ * Removes part of an account's or connection's archive, files first, so that no unknown one is left. The change feed
+ * records that of a connection. Returns '' while there is more, and undefined when done.
+ */
+export async function removeArchive(env: Env, owner: Owner): Promise<string | undefined> {
+  const bucket = bucketOf(env);
+  if (!bucket) return undefined;
+  return stepWithLease(env, archiveLease, '', async (lease) => {
+    for (const kind of archiveKinds) {
+      const limit = owner.connectionId ? { limit: filesPerStep } : {};
+      const { objects } = await bucket.list({ prefix: prefixOf(kind, owner), ...limit });
+      if (objects.length === 0) continue;
+      const keys = objects.map(({ key }) => key);
+      if (owner.connectionId)
+        for (const key of keys) await recordDeletion(fileAt(bucket, kind, owner, key), lease);
+      await bucket.delete(keys);
+      return '';
+    }
+    return (await removeEntries(lease, owner)) ? undefined : '';
+  });
+}
 
 const prefixOf = ({ name }: ArchiveKind, { accountId, connectionId }: Owner): string =>
   folderOf({ kind: name, accountId, ...(connectionId && { connectionId }) });
@@ -41,51 +54,30 @@ function fileAt(bucket: R2Bucket, kind: ArchiveKind, { accountId }: Owner, key: 
   return { file, folder: { bucket, kind, day } };
 }
 
-/**
- * Removes part of an account's or connection's archive, files first, so that no unknown one is left. The change feed
- * records that of a connection. Returns '' while there is more, or while the archive is being changed, and undefined
- * when done.
- */
-export async function removeArchive(env: Env, owner: Owner): Promise<string | undefined> {
-  const bucket = bucketOf(env);
-  if (!bucket) return undefined;
-  return unlessBusy(env, '', async (lease) => {
-    for (const kind of archiveKinds) {
-      const limit = owner.connectionId ? { limit: filesPerStep } : {};
-      const { objects } = await bucket.list({ prefix: prefixOf(kind, owner), ...limit });
-      if (objects.length === 0) continue;
-      const keys = objects.map(({ key }) => key);
-      if (owner.connectionId) for (const key of keys) await noteFile(fileAt(bucket, kind, owner, key), lease);
-      await bucket.delete(keys);
-      return '';
-    }
-    return (await removeEntries(lease, owner)) ? undefined : '';
-  });
-}
-
 /** Records the deletion of a file's records. */
-async function noteFile(at: ReturnType<typeof fileAt>, { db, write }: Lease): Promise<void> {
+async function recordDeletion(at: ReturnType<typeof fileAt>, { db, write }: Lease): Promise<void> {
   if (!at) return;
-  const { folder, file } = at;
-  const rows = await readPart(folder, file, ['id']);
-  const ids = rows.map((row) => row.id);
-  await write(noteArchived(db, folder.day, 'deleted', ids));
+  const ids = (await readPart(at.folder, at.file, ['id'])).map((row) => row.id);
+  await write(noteArchived(db, at.folder.day, 'deleted', ids));
 }
 
 /** Removes entries from the catalog. Returns whether those were all. */
-async function removeEntries({ db, write }: Lease, owner: Owner): Promise<boolean> {
+async function removeEntries({ db, write }: Lease, { accountId, connectionId }: Owner): Promise<boolean> {
+  const own: SQL = connectionId ? sql`and connection_id = ${connectionId}` : sql.empty();
   const [days = 0] = await write(
-    change(db)`delete from archived_days where (kind, connection_id, day) in (
-        select kind, connection_id, day from archived_days where ${ownedBy(owner)} limit ${rowsPerChunk})`,
+    change(db)`
+      delete from archived_days where (kind, connection_id, day) in (
+        select kind, connection_id, day from archived_days
+        where account_id = ${accountId} ${own} limit ${rowsPerChunk})`,
   );
   return days < rowsPerChunk;
 }
 
 /**
- * Removes a driver from the archived rows of an owner: writes their files again, and deletes the previous ones. Looks
- * through the days of some files at a time: returns the next cursor, which is the same until a listing of the bucket
- * shows that none of these days names the driver, and undefined when done. A cursor never points into a day, whose files
- * may be written again under other names meanwhile.
+ * Removes a driver from the archived rows of an owner, by writing their files again. Looks through the days of some
+ * files at a time: returns the next cursor, which is the same until a listing of the bucket shows that none of these
+ * days names the driver, and undefined when done. A cursor never points into a day, whose files may be written again
+ * under other names meanwhile.
  *
  * @throws Error, when a file that the catalog does not name names the driver: operators must repair its day
  */
@@ -98,7 +90,7 @@ export async function eraseFromArchive(
   const bucket = bucketOf(env);
   if (!bucket) return undefined;
   const begun = archiveKinds.findIndex((kind) => cursor.startsWith(prefixOf(kind, owner)));
-  return unlessBusy(env, cursor, async (lease) => {
+  return stepWithLease(env, archiveLease, cursor, async (lease) => {
     for (const kind of archiveKinds.slice(Math.max(0, begun))) {
       const prefix = prefixOf(kind, owner);
       const after = cursor.startsWith(prefix) ? { startAfter: cursor } : {};
@@ -130,10 +122,8 @@ async function eraseFromFile(
   const known = parts.find((part) => part.file === file);
   if (known) {
     const rows = await readPart(folder, file);
-    const written = await writeParts(
-      folder,
-      rows.map((row) => (isTheirs(row) ? { ...row, driverId: null } : row)),
-    );
+    const without = rows.map((row) => (isTheirs(row) ? { ...row, driverId: null } : row));
+    const written = await writeParts(folder, without);
     const ids = rows.filter(isTheirs).map((row) => row.id);
     const entry = parts.flatMap((part) => (part === known ? written : [part]));
     await write(...putEntry(db, day, entry), noteArchived(db, day, 'changed', ids));
@@ -147,7 +137,7 @@ async function eraseFromFile(
 }
 
 /** The catalog's entry of a day, and what it should be according to the bucket. */
-export type Repair = { catalog: Part[]; bucket: Part[] };
+type Repair = { catalog: Part[]; bucket: Part[] };
 
 /**
  * Compares a day's catalog entry with the bucket and, with `apply`, repairs it. For operators: after going back in time
@@ -184,8 +174,8 @@ async function partsInBucket(folder: Folder, apply: boolean): Promise<Part[]> {
   const parts: Part[] = [];
   for (const file of (await filesOf(folder)).reverse()) {
     const rows = await readPart(folder, file.file);
-    const own = rows.filter((row) => !seen.has(row.id));
-    for (const row of own) seen.add(row.id);
+    const own = rows.filter(({ id }) => !seen.has(id));
+    for (const { id } of own) seen.add(id);
     if (apply && own.length < rows.length) parts.push(...(await writeParts(folder, own)));
     else if (own.length > 0) parts.push(partOf(folder, file, own));
   }

@@ -9,12 +9,11 @@ import { openDatabase } from '../../platform/db/system.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { refusalIn } from '../../platform/errors.ts';
 import { type Budget, inSteps, isLeft, newBudget } from '../../platform/jobs/budget.ts';
-import { type Lease, withLease } from '../../platform/jobs/lease.ts';
+import { type Lease, stepWithLease, withLease } from '../../platform/jobs/lease.ts';
 import { described, fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
 import { minuteOf } from '../../platform/times.ts';
 import { bucketOf } from '../archive/bucket.ts';
-import { busyMs } from '../archive/catalog.ts';
 import { sliceConnections } from '../connections.ts';
 import type { List } from '../lists/list.ts';
 import { lists } from '../lists/registry.ts';
@@ -41,18 +40,17 @@ const pieceCharacters = 6_000_000;
 /** After something has failed it is left to the next hour, with which the job runs again. */
 const retryMs = 30 * minuteMs;
 
-/** Runs work on the files of exports: one invocation does at a time. Returns 'busy' otherwise. */
-export const inExports = <T>(env: Pick<Env, 'DB'>, work: (lease: Lease) => Promise<T>) =>
-  withLease(env, 'export files', work);
+/** Who changes the files of exports: one invocation at a time. */
+const exportLease = 'export files';
 
 /**
- * Goes on with exports, a piece of each in turn, so that a large one does not hold up others. A piece counts
- * from the transaction on that notes where the next one begins: what is killed is repeated.
+ * Goes on with exports, a piece of each in turn. A piece counts from the transaction on that says where the next one
+ * begins: what is killed is repeated.
  */
 export async function prepareExports(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const bucket = bucketOf(env);
   if (!bucket) return;
-  await inExports(env, (lease) =>
+  await withLease(env, exportLease, (lease) =>
     inSteps(budget, async () => {
       const one = await nextOpen(lease.db, now);
       if (!one) return false;
@@ -112,40 +110,49 @@ async function writeNext(env: Env, bucket: R2Bucket, { db, write }: Lease, one: 
 }
 
 /** The items of the next piece, and where the one after it begins in the same list, if there is one. */
-async function readItems(
-  env: Env,
-  { accountId, records, wanted, place }: Export,
-  list: List,
-  budget: Budget,
-): Promise<{ items: object[]; next: Place | undefined }> {
-  const { from = '1970-01-01', to = '9999-12-31' } = wanted;
-  const left = maxExportRecords - records;
-  const ofAccount = list.path === '/connections';
+async function readItems(env: Env, one: Export, list: List, budget: Budget) {
+  const left = maxExportRecords - one.records;
   const items: object[] = [];
   let characters = 0;
-  let here = place;
-  for (let pages = 1; ; pages++) {
-    const isBegun = ofAccount || here.cursor;
-    const connection = isBegun ? here.connection : await connectionAfter(env, accountId, here.connection);
-    if (!connection && !ofAccount) return { items, next: undefined };
-    const query = {
-      limit: [String(Math.min(perPage, left - items.length))],
-      ...(list.range && { from: [from], to: [to] }),
-      ...(here.cursor && { cursor: [here.cursor] }),
-    };
-    const request = { connectionId: connection?.id, query };
-    const page = await readList(env, operatorIn(accountId), list, request).catch((error: unknown) => {
-      if (refusalIn(error)?.failure.kind === 'invalid' && connection) return { items: [] }; // it has been deleted
-      throw error;
-    });
-    items.push(...(page.items as object[])); // of a list
+  let next: Place | undefined = one.place;
+  for (let pages = 0; next && items.length < left; pages++) {
+    if (pages >= pagesPerPiece || characters >= pieceCharacters || (pages > 0 && !isLeft(budget)))
+      return { items, next };
+    const page: Page = await readPage(env, one, list, next, Math.min(perPage, left - items.length));
+    items.push(...page.items);
     characters += JSON.stringify(page.items).length;
-    const cursor = 'next' in page ? page.next : undefined;
-    if ((ofAccount && !cursor) || items.length >= left) return { items, next: undefined };
-    here = { ...here, connection, cursor };
-    if (pages >= pagesPerPiece || characters >= pieceCharacters || !isLeft(budget))
-      return { items, next: here };
+    next = page.next;
   }
+  return { items };
+}
+
+type Page = { items: object[]; next?: Place };
+
+/** The items of a connection from a place on, or, if there are no more, of the one after it. */
+async function readPage(
+  env: Env,
+  { accountId, wanted }: Export,
+  list: List,
+  place: Place,
+  limit: number,
+): Promise<Page> {
+  const { from = '1970-01-01', to = '9999-12-31' } = wanted;
+  const ofAccount = list.path === '/connections';
+  const isBegun = ofAccount || place.cursor;
+  const connection = isBegun ? place.connection : await connectionAfter(env, accountId, place.connection);
+  if (!connection && !ofAccount) return { items: [] };
+  const query = {
+    limit: [String(limit)],
+    ...(list.range && { from: [from], to: [to] }),
+    ...(place.cursor && { cursor: [place.cursor] }),
+  };
+  const read = readList(env, operatorIn(accountId), list, { connectionId: connection?.id, query });
+  const { items, next: cursor } = await read.catch((error: unknown): { items: unknown[]; next?: string } => {
+    if (refusalIn(error)?.failure.kind === 'invalid' && connection) return { items: [] }; // it has been deleted
+    throw error;
+  });
+  const isLast = ofAccount && !cursor;
+  return { items: items as object[], ...(!isLast && { next: { ...place, connection, cursor } }) }; // of a list
 }
 
 /** The place of the account's connection that comes after another one. */
@@ -180,20 +187,13 @@ async function emailReady(env: Env, db: Database, one: Export): Promise<void> {
  * Deletes an account's exports, also those that are being prepared: whatever is deleted or erased may be in them. Files
  * go first, so that none is left that nobody knows of. Returns '' while there is more, and undefined when done.
  */
-export async function removeExports(
-  env: Env,
-  { accountId }: { accountId: string },
-): Promise<string | undefined> {
-  const done = await inExports(env, async ({ write, db }) => {
+export const removeExports = (env: Env, { accountId }: { accountId: string }): Promise<string | undefined> =>
+  stepWithLease(env, exportLease, '', async ({ write, db }) => {
     const bucket = bucketOf(env);
     if (bucket && !(await emptyFolder(bucket, exportFolder(accountId)))) return '';
     await write(change(db)`delete from exports where account_id = ${accountId}`);
     return undefined;
   });
-  if (done !== 'busy') return done.result;
-  await scheduler.wait(busyMs);
-  return '';
-}
 
 /** Deletes exports that have expired. */
 export async function pruneExports(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {

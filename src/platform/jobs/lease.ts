@@ -47,6 +47,22 @@ export async function withLease<T>(
   }
 }
 
+/** How long a step waits for a lease. */
+const busyMs = 500;
+
+/** Runs a step under a lease; while somebody else has it, waits a little and returns the `cursor` to try again with. */
+export async function stepWithLease(
+  env: Pick<Env, 'DB'>,
+  name: string,
+  cursor: string,
+  step: (lease: Lease) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const done = await withLease(env, name, step);
+  if (done !== 'busy') return done.result;
+  await scheduler.wait(busyMs);
+  return cursor;
+}
+
 /** The statement that ends a lease, whoever holds it: what is under way under it is refused. */
 export const endLease = (db: Database, name: string) => change(db)`delete from jobs where name = ${name}`;
 

@@ -11,6 +11,7 @@ import { newId } from '../../../src/platform/db/ids.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { through } from '../../../src/platform/db/through.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
+import { newBudget } from '../../../src/platform/jobs/budget.ts';
 import {
   bucket,
   emptyArchive,
@@ -22,7 +23,7 @@ import {
 } from '../../support/archive.ts';
 import { listenToLog } from '../../support/log.ts';
 import { safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
+import { addRows, rows } from '../../support/rows.ts';
 import { as, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach);
@@ -252,16 +253,35 @@ describe('the job', () => {
     expect([await hot(), await files()]).toEqual([2, []]);
   });
 
-  it('a connection that cannot be archived stops no other', async () => {
-    const them = await world();
-    const [broken] = await insertTrips(them, [{ startedAt: day }]);
-    await rows(`update trips set start_location = 'null' where id = ?1`, broken);
+  it('takes a day of each account in turn, and stops for no number of connections that fail', async () => {
+    const [large, small] = [await world(), await world()];
+    const connections = Array.from({ length: 25 }, () => ({ id: newId(), ingestKey: '' }));
+    await addRows('connections', connections.length, (i) => ({
+      id: connections[i]?.id,
+      account_id: large.accountId,
+      provider: 'motive',
+    }));
+    const insert = async (changes: string) => {
+      await emptyArchive();
+      const days = connections.map((_, connection) => ({ startedAt: day, connection }));
+      await insertTrips({ ...large, connections }, days);
+      await rows(`update trips set ${changes}`);
+      await insertTrips(small, [{ startedAt: day }]);
+    };
+    const budget = () => newBudget({ ms: 60_000 });
+
+    await insert('distance_km = 1');
+    const put = vi.spyOn(env.ARCHIVE, 'put');
+    await archive(env, Date.now(), budget());
+    const isSmall = put.mock.calls.map(([key]) => key.includes(small.accountId));
+    expect(isSmall).toHaveLength(connections.length + 1);
+    expect(isSmall.slice(0, 2)).toContain(true);
+
+    await insert(`start_location = 'null'`);
     const { lines } = listenToLog();
-    await send();
-    await archive(env);
-    expect([await hot(), (await files()).length]).toEqual([2, 2]);
-    expect(lines('fault')).toMatchObject([
-      { message: 'A job failed', job: 'archive', connectionId: them.connection.id },
-    ]);
+    await archive(env, Date.now(), budget());
+    expect([await hot(), (await files()).length]).toEqual([connections.length, 1]);
+    const failed = lines('fault').map(({ connectionId }) => connectionId);
+    expect(failed.toSorted()).toEqual(connections.map(({ id }) => id).toSorted());
   });
 });

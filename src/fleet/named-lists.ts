@@ -23,6 +23,7 @@ export const accidentsWithVehicles = named(accidentsByState, 'vehicle');
 
 export type NamedEvent = ReturnType<typeof eventsWithDrivers.present>;
 export type NamedTrip = ReturnType<typeof tripsWithNames.present>;
+export type Accident = ReturnType<typeof accidentsWithVehicles.present>;
 
 function named<T>(list: List<T>, ...names: Named[]): NamedList<T> {
   const also = names.map((name) => `(select name from ${name}s where id = "${name}Id") as "${name}Name"`);

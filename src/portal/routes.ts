@@ -6,6 +6,7 @@ import { Refusal } from '../platform/errors.ts';
 import { type App, allowedMethods, type Context, seeOther } from '../platform/http/context.ts';
 import * as accident from './accidents/accident.tsx';
 import * as accidents from './accidents/accidents.tsx';
+import { openReport } from './accidents/report.tsx';
 import * as connectionActions from './connections/actions.tsx';
 import * as addConnection from './connections/add.tsx';
 import { showConnection } from './connections/connection.tsx';
@@ -111,7 +112,7 @@ const table: Route[] = [
   ['GET', '/accidents.csv', 'viewer', accidents.file, 'limited'],
   ['GET', '/accidents/:eventId', 'viewer', accident.detail],
   ['POST', '/accidents/:eventId', 'member', accident.handle],
-  ['GET', '/accidents/:eventId/report', 'viewer', accident.openReport, 'limited'],
+  ['GET', '/accidents/:eventId/report', 'viewer', openReport, 'limited'],
   ['GET', '/vehicles', 'viewer', fleet.listVehicles],
   ['GET', '/drivers', 'viewer', fleet.listDrivers],
   ['GET', '/vehicles/:id', 'viewer', profile.ofVehicle],

@@ -31,7 +31,7 @@ import { maxLargeWaiting } from '../../src/platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../src/platform/fields.ts';
 import { maxSlice } from '../../src/platform/http/slices.ts';
 import { rateLimits } from '../../src/platform/rate-limits.ts';
-import { maxCsvRecords } from '../../src/portal/ui/browsed-file.ts';
+import { maxCsvRecords } from '../../src/portal/ui/list-file.ts';
 import { maxReplyBytes } from '../../src/providers/call.ts';
 import { usualHistoryDays } from '../../src/providers/connect.ts';
 import { connectLinkMs, maxOpenLinks } from '../../src/providers/links.ts';

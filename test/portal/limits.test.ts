@@ -13,7 +13,7 @@ import { openDatabase } from '../../src/platform/db/system.ts';
 import { aroundMs, maxAround } from '../../src/portal/accidents/course.tsx';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
 import { maxWebhooks } from '../../src/portal/read/attention.ts';
-import { maxCsvRecords } from '../../src/portal/ui/browsed-file.ts';
+import { maxCsvRecords } from '../../src/portal/ui/list-file.ts';
 import { noteRefusals, refusalsKept } from '../../src/providers/store.ts';
 import { maxFound, webhookActivity } from '../../src/webhooks/deliveries/read/activity.ts';
 import { deliveriesOf, maxOfEvent } from '../../src/webhooks/deliveries/read/find.ts';

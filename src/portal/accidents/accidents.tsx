@@ -1,31 +1,17 @@
 import { accidents } from '../../fleet/lists/accidents.ts';
 import { vinOf } from '../../fleet/lists/vin.ts';
-import { accidentsWithVehicles } from '../../fleet/named-lists.ts';
-import { matchFleet } from '../../fleet/search.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Accident, accidentsWithVehicles } from '../../fleet/named-lists.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
-import { type Accident, accidentColumns, levelOptions } from '../ui/accidents.tsx';
-import {
-  addressOf,
-  allTypedIn,
-  browse,
-  DayFields,
-  FleetFields,
-  type Search,
-  setAmong,
-} from '../ui/browse.tsx';
-import { browsedFile } from '../ui/browsed-file.ts';
-import { rangeOfDays } from '../ui/days.ts';
-import { Select } from '../ui/forms.tsx';
-import { timeZoneOf } from '../ui/layout.tsx';
-import { Empty, Segment } from '../ui/parts.tsx';
-import { Table } from '../ui/table.tsx';
+import { accidentColumns } from '../ui/columns.tsx';
+import type { Search } from '../ui/filters.tsx';
+import type { Offered } from '../ui/forms.tsx';
+import { type RecordList, recordPage } from '../ui/list.tsx';
+import { recordFile } from '../ui/list-file.ts';
+import { levelOptions } from '../ui/states.tsx';
 
-const path = '/portal/accidents';
-
-/** The states, each with its accidents. */
-const states: { [state: string]: { name: string; means: string; query: Record<string, string[]> } } = {
-  all: { name: 'All', means: 'All accidents, newest first.', query: {} },
+/** The states, each with its accidents; without one, all. */
+const states: { [state: string]: { name: string; means: string; query: Search['query'] } } = {
+  '': { name: 'All', means: 'All accidents, newest first.', query: {} },
   open: {
     name: 'Open',
     means: 'Open: detected or verified, without a report yet, not a false alarm, and not closed.',
@@ -48,76 +34,53 @@ const states: { [state: string]: { name: string; means: string; query: Record<st
   },
 };
 
-async function requested(c: Context): Promise<Search> {
-  const typed = allTypedIn(c, ['state', 'level', 'from', 'to', 'vehicle', 'driver']);
-  const state = Object.hasOwn(states, typed.state) && typed.state !== 'all' ? typed.state : '';
-  const level = /^[123]$/.test(typed.level) ? typed.level : '';
-  const asked = { ...typed, state, level };
-  const { vehicle, driver } = asked;
-  const { problems, range } = rangeOfDays(timeZoneOf(c), asked.from, asked.to);
-  const matched = await matchFleet(c.env, c.get('caller'), { vehicle, driver });
-  const { minLevel = ['1'], maxLevel = ['3'], ...others } = states[state || 'all']?.query ?? {};
-  const query = {
-    ...others,
+/** A vehicle is also found by a VIN that only accidents have; a driver by being on a trip at that time. */
+function queryOf({ asked, query }: Search): Search['query'] {
+  const { state = '', level, vehicle, driver } = asked;
+  const { vehicleIds = [], driverIds = [], ...days } = query;
+  const { minLevel = ['1'], maxLevel = ['3'], ...others } = states[state]?.query ?? {};
+  return {
+    ...{ ...days, ...others },
     minLevel: [String(Math.max(Number(minLevel[0]), Number(level || 1)))],
     maxLevel: [String(Math.min(Number(maxLevel[0]), Number(level || 3)))],
-    ...(vehicle && {
-      vehicles: [vinOf(vehicle) || vehicle, ...(matched.vehicles ?? []).map(({ id }) => id)],
-    }),
-    ...(driver && { driver: [matched.drivers?.[0]?.id ?? driver] }),
-    ...range,
+    ...(vehicle && { vehicles: [vinOf(vehicle) || vehicle, ...vehicleIds] }),
+    ...(driver && { driver: [driverIds[0] ?? driver] }),
   };
-  const request = { connectionId: undefined, descending: true, query };
-  return { asked, kept: setAmong(asked), matched, problems, request };
 }
-
-const listed = {
-  path,
-  list: accidentsWithVehicles,
-  words: ['accident', 'accidents'] as [string, string],
-  file: {
-    name: 'accidents',
-    columns: { ...accidents.itemColumns, notificationLevel: { holds: 'text', nullable: false } as const },
-    inWords: ({ notificationLevel, levels }: Accident, time: (at: string) => string) => ({
-      notificationLevel: inWords(notificationLevel),
-      levels: levels.map((one) => `${inWords(one.notificationLevel)} ${time(one.receivedAt)}`),
-    }),
-  },
-};
 
 /** `2 Verified` */
 const inWords = (level: number): string => `${level} ${levelNames[level - 1]}`;
 
-export async function list(c: Context) {
-  const search = await requested(c);
-  const { state: shown = 'all', ...filters } = search.kept;
-  return browse(c, listed, search, {
-    title: 'Accidents',
-    lead: states[shown]?.means,
-    views: (
-      <Segment
-        label="State"
-        choices={Object.entries(states).map(([state, { name }]) => [state, name] as const)}
-        current={shown}
-        to={(state) => addressOf(path, { ...(state !== 'all' && { state }), ...filters })}
-      />
-    ),
-    fields: (
-      <>
-        {shown !== 'all' && <input type="hidden" name="state" value={shown} />}
-        <DayFields />
-        <Select name="level" label="Level" options={[['', 'Any'], ...levelOptions]} />
-        <FleetFields vehicleBy="Name, plate or VIN" />
-      </>
-    ),
-    table: (items) => <Table caption="Accidents" columns={accidentColumns} items={items} />,
-    empty: (
-      <Empty icon="shield-check" title="No such accidents">
-        {states[shown]?.means}
-      </Empty>
-    ),
-  });
-}
+const declared = {
+  path: '/portal/accidents',
+  title: 'Accidents',
+  words: ['accident', 'accidents'],
+  list: accidentsWithVehicles,
+  filters: {
+    state: {
+      label: 'State',
+      options: Object.entries(states).map(([state, { name }]): Offered => [state, name]),
+      views: true,
+    },
+    level: { label: 'Level', options: [['', 'Any'], ...levelOptions] },
+    vehicle: { label: 'Vehicle', placeholder: 'Name, plate or VIN' },
+    driver: { label: 'Driver', placeholder: 'Name' },
+  },
+  query: queryOf,
+  file: {
+    name: 'accidents',
+    columns: { ...accidents.itemColumns, notificationLevel: { holds: 'text', nullable: false } },
+    inWords: ({ notificationLevel, levels }, time) => ({
+      notificationLevel: inWords(notificationLevel),
+      levels: levels.map((one) => `${inWords(one.notificationLevel)} ${time(one.receivedAt)}`),
+    }),
+  },
+  show: ({ asked: { state = '' } }) => ({
+    lead: states[state]?.means,
+    columns: accidentColumns,
+    empty: { icon: 'shield-check', title: 'No such accidents', text: states[state]?.means },
+  }),
+} satisfies RecordList<Accident>;
 
-/** The same accidents as a CSV file. */
-export const file = async (c: Context) => browsedFile(c, listed, await requested(c));
+export const list = recordPage(declared);
+export const file = recordFile(declared);

@@ -1,88 +1,84 @@
 import type { Child } from 'hono/jsx';
-import { eventsWithDrivers, type NamedEvent, readWithin } from '../../fleet/named-lists.ts';
-import { hourMs } from '../../platform/durations.ts';
+import { findItem, findReferences } from '../../fleet/find.ts';
+import {
+  type Accident,
+  accidentsWithVehicles,
+  eventsWithDrivers,
+  type NamedEvent,
+  type NamedTrip,
+  readWithin,
+  tripsWithNames,
+} from '../../fleet/named-lists.ts';
+import { matchFleet } from '../../fleet/search.ts';
+import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { levelNames } from '../../webhooks/notifications/types.ts';
-import type { Accident } from '../ui/accidents.tsx';
 import { Panel } from '../ui/parts.tsx';
-import { eventPath } from '../ui/records.tsx';
+import { eventPath, found, idIn } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
-import { Clock, spanInWords, Time } from '../ui/time.tsx';
+import { Clock } from '../ui/time.tsx';
 import { Speed } from '../ui/units.tsx';
-
-/** The three levels of an accident as steps, each with when it was received and how long after the previous one. */
-export const Levels = ({ accident }: { accident: Accident }) => {
-  const { notificationLevel, dismissed } = accident;
-  return (
-    <ol class="levels levels-row">
-      {levelNames.map((name, i) => {
-        const level = i + 1;
-        const done = level <= notificationLevel;
-        const next = level === notificationLevel + 1 && !dismissed;
-        const received = receivedIn(accident, level);
-        return (
-          <li class={done ? 'done' : next ? 'now' : undefined} aria-current={next ? 'step' : undefined}>
-            <span class="step" aria-hidden="true">
-              {level}
-            </span>
-            <strong>{name}</strong>
-            <span>
-              {received && <Time at={received.at} seconds />}{' '}
-              <span class="sub">
-                {received?.after}
-                {!received && done && 'Not reported on its own'}
-                {!received && !done && (dismissed ? 'Not reached' : 'Not yet')}
-              </span>
-            </span>
-            <span class="sub">{meaningOf(accident, level)}</span>
-          </li>
-        );
-      })}
-    </ol>
-  );
-};
-
-/** When a level was received, and how long after the one before it: "8 s after the accident", then "+1 min 56 s". */
-function receivedIn({ levels, eventTime }: Accident, level: number) {
-  const at = levels.find(({ notificationLevel }) => notificationLevel === level)?.receivedAt;
-  if (!at) return undefined;
-  const before = levels.filter(({ notificationLevel }) => notificationLevel < level).at(-1);
-  const span = spanInWords(Date.parse(at) - Date.parse(before?.receivedAt ?? eventTime));
-  return { at, after: before ? `+${span}` : `${span} after the accident` };
-}
-
-function meaningOf(accident: Accident, level: number): string {
-  const { notificationLevel, isAccurate, dismissed, tSP, reportUrl } = accident;
-  if (dismissed && level > notificationLevel) return 'It was a false alarm';
-  if (level === 1) return `From ${tSP}, unverified`;
-  if (level === 2) {
-    if (notificationLevel < 2) return 'Whether it was an accident';
-    return isAccurate ? 'Confirmed as an accident' : 'Not confirmed';
-  }
-  if (notificationLevel < 3) return 'The full report';
-  return reportUrl ? `At ${new URL(reportUrl).host}` : `At ${tSP}`;
-}
 
 /** How long before and after a moment a vehicle's events are shown, in milliseconds; and how many at most. */
 export const aroundMs = 3 * hourMs;
 export const maxAround = 100;
 
+/** The accident in the path. @throws Refusal: not found */
+export const requireAccident = async (c: Context): Promise<Accident> =>
+  found(await findItem(c.env, c.get('caller'), accidentsWithVehicles, idIn(c, 'eventId')));
+
+/** The vehicle of an accident, its events around it, its trip, and the way there. */
+export async function courseOf(c: Context, accident: Accident) {
+  const at = Date.parse(accident.eventTime);
+  const caller = c.get('caller');
+  // Each of the account's connections has its own vehicle with this VIN; the accident's comes first. Without one, several
+  // could be meant.
+  const { vehicles: same = [] } = await matchFleet(c.env, caller, { vin: accident.vin });
+  const known = [accident.vehicleId, ...same.map((one) => one.id)].filter((one) => one !== null);
+  const ids = accident.vehicleId || same.length === 1 ? [...new Set(known)].slice(0, 10) : [];
+  const [vehicleId = null] = ids;
+  const [{ vehicle, connection }, events, trip] = await Promise.all([
+    findReferences(c.env, caller, { ...accident, vehicleId }),
+    eventsAround(c, ids, at),
+    tripAt(c, ids, at),
+  ]);
+  const before = events.filter(
+    ({ startedAt }) => trip && startedAt >= trip.startedAt && startedAt <= accident.eventTime,
+  );
+  const way = trip && [trip.startLocation, ...before.map(({ location }) => location), accident.location];
+  return { vehicleId, vehicle, connection, events, trip, way };
+}
+
 /** A vehicle's events around a moment, oldest first; `ids` are its ids in all connections. */
-export async function eventsAround(c: Context, ids: string[], at: number): Promise<NamedEvent[]> {
+async function eventsAround(c: Context, ids: string[], at: number): Promise<NamedEvent[]> {
   if (ids.length === 0) return [];
   const within = { from: at - aroundMs, to: at + aroundMs + 1, limit: maxAround };
   return readWithin(c.env, c.get('caller'), eventsWithDrivers, { of: 'vehicle', ids, ...within });
 }
 
+/** The trip that a vehicle was on, preferably one with a driver; `ids` are its ids in all connections. */
+async function tripAt(c: Context, ids: string[], at: number): Promise<NamedTrip | undefined> {
+  if (ids.length === 0) return undefined;
+  const trips = await readWithin(c.env, c.get('caller'), tripsWithNames, {
+    ...{ of: 'vehicle', ids, from: at - longestTripMs, to: at + 1, limit: ids.length, descending: true },
+  });
+  // It began at most a day before; one that has just ended counts.
+  const during = trips.filter(({ endedAt }) => endedAt === null || Date.parse(endedAt) >= at - justEndedMs);
+  return during.find(({ driverId }) => driverId) ?? during[0];
+}
+
+const longestTripMs = dayMs;
+const justEndedMs = 15 * minuteMs;
+
 /** A vehicle's events around an accident as a timeline. */
 export const Around = (props: {
   title: string;
+  accident: Accident;
   events: NamedEvent[];
-  at: number;
   vehicleId: string | null;
 }) => {
-  const { title, events, at, vehicleId } = props;
-  const isBefore = ({ startedAt }: NamedEvent) => Date.parse(startedAt) <= at;
+  const { title, events, vehicleId } = props;
+  const { eventTime } = props.accident;
+  const isBefore = ({ startedAt }: NamedEvent) => startedAt <= eventTime;
   return (
     <Panel
       id="around"
@@ -93,7 +89,7 @@ export const Around = (props: {
         {events.filter(isBefore).map((event) => (
           <EventEntry event={event} />
         ))}
-        <Entry at={at} here>
+        <Entry at={eventTime} here>
           This accident
         </Entry>
         {events
@@ -111,7 +107,7 @@ export const Around = (props: {
 };
 
 const EventEntry = ({ event }: { event: NamedEvent }) => (
-  <Entry at={Date.parse(event.startedAt)} side={<Risk risk={event.eventRisk} />}>
+  <Entry at={event.startedAt} side={<Risk risk={event.eventRisk} />}>
     <a href={eventPath(event)}>{event.translatedIncidentTypes.join(', ')}</a>{' '}
     <span class="sub">
       <Speed {...event} />
@@ -119,7 +115,7 @@ const EventEntry = ({ event }: { event: NamedEvent }) => (
   </Entry>
 );
 
-const Entry = (props: { at: number; here?: boolean; side?: Child; children: Child }) => (
+const Entry = (props: { at: string; here?: boolean; side?: Child; children: Child }) => (
   <li class={props.here ? 'here' : undefined}>
     <Clock at={props.at} />
     <svg class={`dot${props.here ? ' dot-main' : ''}`} viewBox="0 0 10 10" aria-hidden="true">

@@ -4,23 +4,25 @@ import { findByName, listByName, type NamedItem } from '../../fleet/search.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { capital, counted } from '../../platform/text.ts';
 import { webhookOfDelivery } from '../../webhooks/deliveries/read/find.ts';
-import { typedIn } from '../ui/browse.tsx';
 import { LinkButton } from '../ui/buttons.tsx';
+import { driverColumns, vehicleColumns } from '../ui/columns.tsx';
+import { addressOf, typedIn } from '../ui/filters.tsx';
 import { Find } from '../ui/forms.tsx';
 import type { IconName } from '../ui/icon-names.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty } from '../ui/parts.tsx';
 import { driverPath, vehiclePath } from '../ui/records.tsx';
-import { State } from '../ui/states.tsx';
-import { type Column, Pager, Table, TablePanel } from '../ui/table.tsx';
-import { Ago } from '../ui/time.tsx';
+import { type Column, TablePanel } from '../ui/table.tsx';
 
 /** How many rows a page has, and a search. */
 const perPage = 50;
 
 type Kind = 'vehicle' | 'driver';
-type Vehicle = NamedItem<'vehicle'>;
-type Driver = NamedItem<'driver'>;
+
+const kinds: { [K in Kind]: { icon: IconName; hint: string; columns: Column<NamedItem<K>>[] } } = {
+  vehicle: { icon: 'truck', hint: 'Name, plate or VIN', columns: vehicleColumns },
+  driver: { icon: 'id-card', hint: 'Name', columns: driverColumns },
+};
 
 export const listVehicles = (c: Context) => pageByName(c, 'vehicle');
 export const listDrivers = (c: Context) => pageByName(c, 'driver');
@@ -31,43 +33,42 @@ async function pageByName<K extends Kind>(c: Context, kind: K) {
   const many = `${kind}s`;
   const title = capital(many);
   const path = `/portal/${many}`;
-  const q = typedIn(c, 'q');
-  const after = c.req.query('after')?.toLowerCase();
+  const { q = '', after = '' } = typedIn(c, ['q', 'after']);
   const { items, next }: { items: NamedItem<K>[]; next?: string } = q
     ? { items: (await findByName(c.env, c.get('caller'), q, perPage))[kind] }
     : await listByName(c.env, c.get('caller'), kind, {
-        after: after !== undefined && isUuid(after) ? after : undefined,
+        after: isUuid(after) ? after.toLowerCase() : undefined,
         limit: perPage,
       });
-  const shown = items.slice(0, perPage);
-  const isPart = q !== '' || Boolean(after);
-  const all = isPart && <LinkButton href={path} name={`All ${many}`} />;
+  const isPart = q !== '' || after !== '';
   return page(
     c,
     { title, lead: q ? `${title} that match “${q}”.` : `${title} of all connections, by name.` },
-    <section class="panel" aria-label={title}>
-      <Find path={path} q={q} hint={hint} button="Find" look="panel-head find" />
-      {items.length === 0 ? (
-        <Empty icon={icon} title={isPart ? `No ${many} found` : `No ${many} yet`} action={all}>
-          {isPart
-            ? 'Type the start of a word of the name.'
-            : 'They appear here once a connection has sent them.'}
-        </Empty>
-      ) : (
-        <>
-          <Table caption={title} stacked columns={columns} items={shown} />
-          <Pager
-            count={
-              items.length > perPage
-                ? `The first ${perPage}; type more to see fewer`
-                : counted(shown.length, kind, many)
-            }
-            first={isPart ? path : undefined}
-            next={next && `${path}?after=${next}`}
-          />
-        </>
-      )}
-    </section>,
+    <TablePanel
+      id={many}
+      title={title}
+      hidden
+      above={<Find path={path} q={q} hint={hint} button="Find" look="panel-head find" />}
+      stacked
+      columns={columns}
+      items={items.slice(0, perPage)}
+      pages={{
+        count:
+          items.length > perPage
+            ? `The first ${perPage}; type more to see fewer`
+            : counted(items.length, kind, many),
+        first: isPart ? path : undefined,
+        next: next && addressOf(path, { after: next }),
+      }}
+      empty={{
+        icon,
+        title: isPart ? `No ${many} found` : `No ${many} yet`,
+        text: isPart
+          ? 'Type the start of a word of the name.'
+          : 'They appear here once a connection has sent them.',
+        action: isPart && <LinkButton href={path} name={`All ${many}`} />,
+      }}
+    />,
   );
 }
 
@@ -76,7 +77,7 @@ const maxFound = 20;
 
 /** Finds things by id or name. The only match is shown at once. */
 export async function search(c: Context) {
-  const q = typedIn(c, 'q');
+  const { q = '' } = typedIn(c, ['q']);
   if (isUuid(q)) {
     const found = await pathOfId(c, q.toLowerCase());
     if (found) return seeOther(c, found);
@@ -94,10 +95,11 @@ export async function search(c: Context) {
       <Results kind="driver" items={found.driver} q={q} />
       {q && !only && (
         <section class="panel" aria-label="Result">
-          <Empty icon="search" title={`Nothing matches “${q}”`}>
-            Search by the start of a word of a name, or of a plate, or by a whole VIN, event ID or
-            Delivery-Id.
-          </Empty>
+          <Empty
+            icon="search"
+            title={`Nothing matches “${q}”`}
+            text="Search by the start of a word of a name, or of a plate, or by a whole VIN, event ID or Delivery-Id."
+          />
         </section>
       )}
     </>,
@@ -124,58 +126,10 @@ function Results<K extends Kind>(props: { kind: K; items: NamedItem<K>[]; q: str
     <TablePanel
       id={many}
       title={capital(many)}
-      side={
-        items.length > maxFound && <a href={`/portal/${many}?${new URLSearchParams({ q })}`}>Show more</a>
-      }
+      side={items.length > maxFound && <a href={addressOf(`/portal/${many}`, { q })}>Show more</a>}
       stacked
       columns={kinds[kind].columns}
       items={items.slice(0, maxFound)}
     />
   );
-}
-
-const vehicleColumns: Column<Vehicle>[] = [
-  {
-    head: 'Vehicle',
-    href: vehiclePath,
-    cell: ({ name }) => name,
-    more: ({ groups, status }) => [
-      ' ',
-      <span class="sub">{groups.join(', ')}</span>,
-      status === 'inactive' && [' ', <State mood="quiet">Inactive</State>],
-    ],
-  },
-  { head: 'VIN', cell: ({ vin }) => vin && <code>{vin}</code> },
-  { head: 'Plate', cell: ({ licensePlate }) => licensePlate },
-  { head: 'Make and model', label: 'Model', cell: modelOf },
-  { head: 'Connection', cell: ({ connectionName }) => connectionName },
-  { head: 'Last seen', cell: ({ lastLocation: seen }) => seen && <Ago at={seen.timestamp} /> },
-];
-
-const driverColumns: Column<Driver>[] = [
-  {
-    head: 'Driver',
-    href: driverPath,
-    cell: ({ name }) => name,
-    more: ({ status }) => status === 0 && [' ', <State mood="quiet">Inactive</State>],
-  },
-  { head: 'Email', cell: ({ email }) => email },
-  { head: 'Phone', cell: ({ phone }) => phone },
-  { head: 'License', cell: licenseOf },
-  { head: 'Connection', cell: ({ connectionName }) => connectionName },
-];
-
-const kinds: { [K in Kind]: { icon: IconName; hint: string; columns: Column<NamedItem<K>>[] } } = {
-  vehicle: { icon: 'truck', hint: 'Name, plate or VIN', columns: vehicleColumns },
-  driver: { icon: 'id-card', hint: 'Name', columns: driverColumns },
-};
-
-/** "Freightliner Cascadia, 2024", as far as known. */
-export function modelOf({ make, model, year }: Pick<Vehicle, 'make' | 'model' | 'year'>): string {
-  return [[make, model].filter(Boolean).join(' '), year].filter(Boolean).join(', ');
-}
-
-/** "PA 99-123-4567", as far as known. */
-export function licenseOf(driver: Pick<Driver, 'licenseState' | 'licenseNumber'>): string {
-  return [driver.licenseState, driver.licenseNumber].filter(Boolean).join(' ');
 }

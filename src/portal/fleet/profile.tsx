@@ -15,29 +15,18 @@ import {
 import { countByRisk, maxCounted, type RiskCount } from '../../fleet/risk-counts.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
-import { narrowAccidentColumns } from '../ui/accidents.tsx';
 import { RiskChart } from '../ui/chart.tsx';
+import { column, eventColumns, modelOf, narrowAccidentColumns, tripColumns } from '../ui/columns.tsx';
 import { addDays, startOfDay } from '../ui/days.ts';
-import { eventColumns } from '../ui/events.tsx';
 import { ExternalIdPanel, saveExternalId } from '../ui/external-id.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { FullPlace, type MapPoint } from '../ui/map.tsx';
-import { Empty, Panel } from '../ui/parts.tsx';
-import {
-  type FactList,
-  found,
-  idIn,
-  MapAndFacts,
-  pointsOf,
-  SourceLink,
-  vehiclePath,
-} from '../ui/records.tsx';
+import { type FactList, Panel } from '../ui/parts.tsx';
+import { factsOf, found, idIn, MapAndFacts, pointsOf, SourceLink, vehiclePath } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { TablePanel } from '../ui/table.tsx';
-import { Ago, dayIn, shortDate } from '../ui/time.tsx';
+import { dayIn, shortDate } from '../ui/time.tsx';
 import { Distance } from '../ui/units.tsx';
-import { licenseOf, modelOf } from './lists.tsx';
-import { tripColumns } from './trips.tsx';
 
 /** A vehicle's properties and its last 30 days. */
 export const ofVehicle = (c: Context) => profile(c, 'vehicle', vehicles.list, aboutVehicle);
@@ -105,7 +94,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
           side={<a href={`/portal/events?${of}=${id}`}>All events</a>}
           columns={eventColumns(of)}
           items={events}
-          empty={<Empty icon="shield-check" title={`No safety events in the last ${days} days`} />}
+          empty={{ icon: 'shield-check', title: `No safety events in the last ${days} days` }}
         />
         <TablePanel
           id="trips"
@@ -113,7 +102,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
           side={<a href={`/portal/trips?${of}=${id}`}>All trips</a>}
           columns={tripColumns.filter(({ head }) => head.toLowerCase() !== of)}
           items={trips}
-          empty={<Empty icon="route" title={`No trips in the last ${days} days`} />}
+          empty={{ icon: 'route', title: `No trips in the last ${days} days` }}
         />
         {form}
       </div>
@@ -132,7 +121,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
 }
 
 const aboutVehicle = (vehicle: ReturnType<typeof vehicles.list.present>): About => {
-  const { name, vin, licensePlate, externalId, fuelType, odometerKm, lastLocation: seen } = vehicle;
+  const { name, externalId, odometerKm, lastLocation: seen } = vehicle;
   const groups = vehicle.groups.join(', ');
   return {
     inactive: vehicle.status === 'inactive',
@@ -140,14 +129,11 @@ const aboutVehicle = (vehicle: ReturnType<typeof vehicles.list.present>): About 
     map: `Where ${name} was last seen, and its latest safety events`,
     points: seen ? [{ at: seen, name: `${name}, last seen here`, look: 'vehicle', here: true }] : [],
     facts: [
-      ['Last seen', seen && <Ago at={seen.timestamp} />],
+      ...factsOf(vehicle, column.seen),
       ['Place', seen && <FullPlace place={seen} />],
-      ['VIN', vin && <code>{vin}</code>],
-      ['Plate', licensePlate],
-      ['External ID', externalId],
-      ['Fuel', fuelType],
-      ['Odometer', odometerKm === null ? null : <Distance km={odometerKm} whole />],
-      ['Groups', groups || null],
+      ...factsOf(vehicle, column.vin, column.plate, column.externalId, column.fuel),
+      ['Odometer', odometerKm !== null && <Distance km={odometerKm} whole />],
+      ['Groups', groups],
     ],
     form: (
       <ExternalIdPanel
@@ -165,8 +151,7 @@ const aboutDriver = (driver: ReturnType<typeof drivers.list.present>): About => 
   points: [],
   facts: [
     ['Email', driver.email && <a href={`mailto:${encodeURIComponent(driver.email)}`}>{driver.email}</a>],
-    ['Phone', driver.phone],
-    ['License', licenseOf(driver) || null],
+    ...factsOf(driver, column.phone, column.license),
   ],
 });
 

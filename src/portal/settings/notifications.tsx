@@ -16,14 +16,13 @@ import {
 import { maxChannels } from '../../webhooks/alerts/messages.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
 import { Group } from '../../webhooks/filters.ts';
-import { levelOptions } from '../ui/accidents.tsx';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { box, boxes, choice, drawn, handles, line } from '../ui/fields.tsx';
 import { Buttons, confirmed, Form, FormPanel, type Offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';
 import { inPath } from '../ui/records.tsx';
-import { State } from '../ui/states.tsx';
+import { levelOptions, State } from '../ui/states.tsx';
 import { done } from '../ui/submit.ts';
 import { acting, type Column, naming, TablePanel } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';

@@ -20,8 +20,13 @@ export const maxMapPoints = 200;
  * A map of some points, and of the route along `line`, as the first thing in a panel. Close points are clustered.
  * `label` describes the map. Without script, and for screen readers, it is a list of the points with their places.
  */
-export const PlaceMap = (props: { label: string; points: MapPoint[]; line?: MapPlace[] | undefined }) => {
-  const { label, line } = props;
+export const PlaceMap = (props: {
+  label: string;
+  points: MapPoint[];
+  line?: (MapPlace | null)[] | undefined;
+}) => {
+  const { label } = props;
+  const line = props.line?.filter((place) => place !== null);
   const points = props.points.slice(0, maxMapPoints);
   const style = reader().mapStyle;
   if (points.length === 0) return null;

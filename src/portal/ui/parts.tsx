@@ -78,8 +78,10 @@ export const Empty = (props: {
   </div>
 );
 
+export type FactList = [name: string, value: Child | null | undefined][];
+
 /** The properties of one thing; missing ones are left out. */
-export const Facts = ({ facts }: { facts: [name: string, value: Child | null | undefined][] }) => (
+export const Facts = ({ facts }: { facts: FactList }) => (
   <dl class="facts">
     {facts
       .filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false)
@@ -127,17 +129,6 @@ export function Segment<V>(props: {
     </nav>
   );
 }
-
-/** A filter that is set, with a link that removes it. */
-export const Chip = ({ text, href }: { text: string; href: string }) => (
-  <li>
-    <a class="chip" href={href}>
-      {text}
-      <span class="sr-only">, remove</span>
-      <Icon name="x" small />
-    </a>
-  </li>
-);
 
 /** A text that a click selects; with script, a button copies it. */
 export const Copyable = ({ id, text }: { id: string; text: string }) => (

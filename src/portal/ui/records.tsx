@@ -1,10 +1,13 @@
 import { validate as isUuid } from 'uuid';
-import type { NamedEvent } from '../../fleet/named-lists.ts';
+import type { NamedEvent, NamedTrip } from '../../fleet/named-lists.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { type MapPlace, type MapPoint, PlaceMap } from './map.tsx';
-import { Facts, Panel } from './parts.tsx';
+import { type MapPlace, type MapPoint, PlaceMap, shortPlaceName } from './map.tsx';
+import { type FactList, Facts, Panel } from './parts.tsx';
+import type { Column } from './table.tsx';
+import { spanInWords, Time } from './time.tsx';
+import { Distance } from './units.tsx';
 
 export const vehiclePath = ({ id }: { id: string }): string => `/portal/vehicles/${id}`;
 export const driverPath = ({ id }: { id: string }): string => `/portal/drivers/${id}`;
@@ -24,8 +27,10 @@ export const tripPath = ({ id, startedAt }: { id: string; startedAt: string }): 
   `/portal/trips/${id}?at=${Date.parse(startedAt)}`;
 
 /** The time in such a link, in milliseconds since 1970. */
-export const timeIn = (at: string | undefined): number | undefined =>
-  at !== undefined && /^\d{1,14}$/.test(at) ? Number(at) : undefined;
+export function timeIn(c: Context): number | undefined {
+  const at = c.req.query('at') ?? '';
+  return /^\d{1,14}$/.test(at) ? Number(at) : undefined;
+}
 
 /** The id in a path. @throws Refusal: not found, if it is invalid */
 export function idIn(c: Context, name = 'id'): string {
@@ -60,6 +65,38 @@ export const DriverLink = ({ driverId, driverName }: Driven) =>
     <DriverName driverId={null} />
   );
 
+/** A vehicle with its groups. */
+export const VehicleLink = (props: { id: string; name: string; groups: string[] }) => (
+  <>
+    <a href={vehiclePath(props)}>{props.name}</a> <span class="sub">{props.groups.join(', ')}</span>
+  </>
+);
+
+/** A link to a trip's page: its route, or when it began; with its length. */
+export const TripLink = ({ trip }: { trip: NamedTrip }) => {
+  const isNamed = trip.startLocation?.address || trip.endLocation?.address;
+  const { distanceKm: km } = trip;
+  return (
+    <>
+      <a href={tripPath(trip)}>{isNamed ? routeOf(trip) : ['Since ', <Time at={trip.startedAt} />]}</a>
+      {km !== null && [', ', <Distance km={km} />]}
+    </>
+  );
+};
+
+/** "Chambersburg, PA to Carlisle, PA", as far as known. */
+export function routeOf({ startLocation: start, endLocation: end }: NamedTrip): string {
+  if (start && end) return `${shortPlaceName(start)} to ${shortPlaceName(end)}`;
+  if (start) return `From ${shortPlaceName(start)}`;
+  return end ? `To ${shortPlaceName(end)}` : '';
+}
+
+/** A trip's duration in words, or that it is in progress. */
+export function durationOf({ startedAt, endedAt, durationSeconds }: NamedTrip): string {
+  if (durationSeconds !== null) return spanInWords(durationSeconds * 1000);
+  return endedAt === null ? 'In progress' : spanInWords(Date.parse(endedAt) - Date.parse(startedAt));
+}
+
 /** The connection that a record came from. */
 export const SourceLink = (props: {
   id: string;
@@ -77,13 +114,15 @@ export const SourceLink = (props: {
   );
 };
 
-export type FactList = Parameters<typeof Facts>[0]['facts'];
+/** The same as facts as in the columns of a table. */
+export const factsOf = <T,>(item: T, ...columns: Column<T>[]): FactList =>
+  columns.map(({ head, cell }) => [head, cell(item)]);
 
 /** A record on a map, if there are points, and its properties. */
 export const MapAndFacts = (props: {
   label: string;
   points: MapPoint[];
-  line?: MapPlace[] | undefined;
+  line?: (MapPlace | null)[] | undefined;
   facts: FactList;
 }) => (
   <Panel id="facts" title="Place and facts" hidden>

@@ -1,5 +1,7 @@
 import type { Child } from 'hono/jsx';
+import type { Accident } from '../../fleet/named-lists.ts';
 import type { ListedDelivery } from '../../webhooks/deliveries/read/select.ts';
+import { levelNames } from '../../webhooks/notifications/types.ts';
 import type { IconName } from './icon-names.ts';
 import { Icon, Shape } from './icons.tsx';
 import { Time } from './time.tsx';
@@ -42,6 +44,28 @@ export const Level = ({ level }: { level: number }) => (
     <span>Level {level}</span>
   </span>
 );
+
+/** "Level 2, verified" */
+export const levelOptions = levelNames.map((name, i): [string, string] => [
+  String(i + 1),
+  `Level ${i + 1}, ${name.toLowerCase()}`,
+]);
+
+/** The state of an accident: open until it has its report or is dismissed. */
+export function AccidentState(accident: Accident) {
+  if (accident.closed) return <State mood="quiet" icon="circle-check" children="Closed" />;
+  if (accident.dismissed) return <State mood="quiet">False alarm</State>;
+  if (accident.notificationLevel < 3) return <State mood="warn" icon="circle-dot" children="Open" />;
+  return <State mood="ok" icon="file-text" children="Report ready" />;
+}
+
+/** Who has closed an accident, otherwise who has acknowledged it. */
+export const HandledBy = ({ acknowledged, closed }: Accident) =>
+  closed ? (
+    <p class="sub">by {closed.by}</p>
+  ) : (
+    acknowledged && <p class="sub">Acknowledged by {acknowledged.by}</p>
+  );
 
 /** Whether a webhook is paused, or until when. */
 export type Pause = { pausedAt: number | null; openUntil: number | null };

@@ -62,17 +62,18 @@ type TableProps<T> = {
 type Pages = { count: Child; first?: string | undefined; next?: string | undefined };
 
 /**
- * A panel with a table, which has its title as caption; links to other `pages` and children stand below. Without items
- * and without `empty` there is none.
+ * A panel with a table, which has its title as caption, something `above` it, and links to other `pages` and children
+ * below. Without items and without `empty` there is none.
  */
 export const TablePanel = <T,>(
   props: Parameters<typeof Panel>[0] &
-    Omit<TableProps<T>, 'caption'> & { caption?: string; pages?: Pages | undefined },
+    Omit<TableProps<T>, 'caption'> & { caption?: string; above?: Child; pages?: Pages | undefined },
 ) =>
   props.items?.length === 0 && !props.empty ? null : (
     <Panel {...props}>
+      {props.above}
       <Table caption={props.title} {...props} />
-      {props.pages && <Pager {...props.pages} />}
+      {props.pages && props.items?.length !== 0 && <Pager {...props.pages} />}
       {props.children}
     </Panel>
   );

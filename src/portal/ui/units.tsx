@@ -9,9 +9,9 @@ const units = {
 const rounded = (value: number): string => (Math.round(value * 10) / 10).toLocaleString('en');
 
 /** "91 km/h", with an exceeded limit: "91 km/h, limit 80". */
-export const Speed = (event: { maxSpeedKph: number | null; speedLimitKph: number | null }) => {
+export const Speed = (event: { maxSpeedKph: number | null; speedLimitKph?: number | null }) => {
   const { speed: unit, of } = units[reader().units];
-  const { maxSpeedKph: speed, speedLimitKph: limit } = event;
+  const { maxSpeedKph: speed, speedLimitKph: limit = null } = event;
   if (speed === null) return null;
   return (
     <>

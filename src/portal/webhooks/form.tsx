@@ -13,13 +13,13 @@ import { maxWebhookDescription, maxWebhookName } from '../../webhooks/schema.ts'
 import { madeUp } from '../../webhooks/simulate.ts';
 import type { StoredWebhook } from '../../webhooks/stored.ts';
 import { nameOf } from '../connections/connections.tsx';
-import { levelOptions } from '../ui/accidents.tsx';
 import { Submit } from '../ui/buttons.tsx';
 import { Buttons, Choices, Field, Form, type Offered, Select } from '../ui/forms.tsx';
 import type { IconName } from '../ui/icon-names.ts';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';
+import { levelOptions } from '../ui/states.tsx';
 import { Headers, OAuthFields } from './credentials.tsx';
 import { requireWebhook } from './webhook.tsx';
 import { aboveOf, pathOf } from './words.ts';

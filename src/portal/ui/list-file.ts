@@ -4,8 +4,9 @@ import type { Columns } from '../../fleet/lists/field.ts';
 import { type NamedList, type NamedOf, readNamed } from '../../fleet/named-lists.ts';
 import type { ListRequest } from '../../fleet/service.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
-import { addressOf, type Browsed, type CsvFile, type Search } from './browse.tsx';
+import { addressOf, searchIn } from './filters.tsx';
 import { timeZoneOf } from './layout.tsx';
+import { type CsvFile, type RecordList, requestOf } from './list.tsx';
 
 export const maxCsvRecords = 100_000;
 
@@ -21,22 +22,23 @@ const cutShort = 'There are more. Choose a shorter period to get the rest.\r\n';
  * The same records as a CSV file that is streamed page by page, no faster than the browser reads it; or the page, if a
  * filter is invalid. The session is checked with each page; if it ends, the download fails.
  */
-export function browsedFile<T extends object>(
-  c: Context,
-  { path, list, file }: Browsed<T> & { file: CsvFile<T> },
-  { asked: { from, to }, kept, problems, request }: Search,
-) {
-  if (problems.length > 0) return seeOther(c, addressOf(path, kept));
-  const name = [file.name, from, to && to !== from && `to-${to}`].filter(Boolean).join('-');
-  c.header('Content-Type', 'text/csv; charset=utf-8; header=present');
-  c.header('Content-Disposition', `attachment; filename="${name}.csv"`);
-  const pieces = piecesOf(c, list, file, request);
-  const pull = async (to: ReadableStreamDefaultController<Uint8Array>) => {
-    const { value, done } = await pieces.next();
-    return done ? to.close() : to.enqueue(value);
+export const recordFile =
+  <T extends object>(declared: RecordList<T> & { file: CsvFile<T> }) =>
+  async (c: Context) => {
+    const { path, list, filters, usualDays, file } = declared;
+    const search = await searchIn(c, filters, usualDays);
+    const { from, to } = search.asked;
+    if (search.problems.length > 0) return seeOther(c, addressOf(path, search.kept));
+    const name = [file.name, from, to && to !== from && `to-${to}`].filter(Boolean).join('-');
+    c.header('Content-Type', 'text/csv; charset=utf-8; header=present');
+    c.header('Content-Disposition', `attachment; filename="${name}.csv"`);
+    const pieces = piecesOf(c, list, file, requestOf(declared, search));
+    const pull = async (to: ReadableStreamDefaultController<Uint8Array>) => {
+      const { value, done } = await pieces.next();
+      return done ? to.close() : to.enqueue(value);
+    };
+    return c.body(new ReadableStream({ pull }));
   };
-  return c.body(new ReadableStream({ pull }));
-}
 
 /**
  * The pieces of the file, with times in the reader's zone and names of drivers, vehicles and connections. Without a

@@ -1,0 +1,210 @@
+import type { Child } from 'hono/jsx';
+import { type Connection, listConnections } from '../../fleet/connections.ts';
+import { type Match, type Matched, matchFleet, maxMatches } from '../../fleet/search.ts';
+import type { FieldError } from '../../platform/errors.ts';
+import type { Context } from '../../platform/http/context.ts';
+import { Submit } from './buttons.tsx';
+import { addDays, daysInWords, isDay, rangeOfDays } from './days.ts';
+import { Field, type Offered, Select } from './forms.tsx';
+import { Icon } from './icons.tsx';
+import { timeZoneOf } from './layout.tsx';
+import { Segment } from './parts.tsx';
+import { FilledForm, filledIn } from './submit.ts';
+import { dayIn } from './time.tsx';
+
+/**
+ * A filter of a list of records, by its name in the address: a choice of `options`, of which the first is any, or a text.
+ * `vehicle`, `driver` and `vin` find what was typed; `connection` offers those of the account. The days `from` and `to`
+ * are filters of every list.
+ */
+export type Filter = {
+  label: string;
+  placeholder?: string;
+  options?: Offered[];
+  /** The parameter of the list that takes the choice. */
+  parameter?: string;
+  /** What is said of the choice, by default its name. */
+  inWords?: (name: string) => string;
+  /** Whether the choices are views of the list, above the other filters. */
+  views?: boolean;
+};
+export type Filters = { [name: string]: Filter };
+
+/** Values by the names of filters; all of them are in the page's address. */
+export type Values = { [filter: string]: string };
+
+/** A search in a list. `asked` has the value of each filter, `kept` those that are set, for the addresses of other pages. */
+export type Search = {
+  zone: string;
+  asked: Values;
+  kept: Values;
+  /** The filters that are set, in words. */
+  words: Values;
+  days: string;
+  matched: Matched;
+  connections: Connection[];
+  problems: FieldError[];
+  /** The parameters of the list for the days, the choices, and what was found. */
+  query: Record<string, string[]>;
+};
+
+/** The search in the page's address. Unknown choices are ignored. `usualDays` are shown by default, today included. */
+export async function searchIn(c: Context, filters: Filters, usualDays?: number): Promise<Search> {
+  const zone = timeZoneOf(c);
+  const today = dayIn(zone, Date.now());
+  const typed = typedIn(c, ['from', 'to', ...Object.keys(filters)]);
+  const asked: Values = usualDays ? { ...typed, ...daysUpTo(typed, today, usualDays) } : typed;
+  for (const [name, { options }] of Object.entries(filters))
+    if (options && !options.some(([value]) => value === asked[name])) asked[name] = '';
+  const [connections, matched] = await Promise.all([
+    filters.connection ? listConnections(c.env, c.get('caller')) : [],
+    matchFleet(c.env, c.get('caller'), asked),
+  ]);
+  const { from = '', to = '', connection } = asked;
+  const { problems, range } = rangeOfDays(zone, from, to);
+  if (connection && !connections.some(({ id }) => id === connection))
+    problems.push({ field: 'connection', message: 'Choose one of your connections.' });
+  // With script the form always has its days.
+  const isUsual = usualDays && to === today && from === addDays(today, 1 - usualDays);
+  const { vehicles, drivers } = matched;
+  const search = {
+    ...{ zone, asked, matched, connections, problems },
+    kept: setAmong({ ...asked, ...(isUsual && { from: '', to: '' }) }),
+    days: problems.length > 0 ? 'Days' : daysBetween(zone, from, to),
+    query: {
+      ...range,
+      ...(vehicles && { vehicleIds: vehicles.map(({ id }) => id) }),
+      ...(drivers && { driverIds: drivers.map(({ id }) => id) }),
+    } as Search['query'],
+  };
+  for (const [name, { parameter }] of Object.entries(filters))
+    if (parameter && asked[name]) search.query[parameter] = [asked[name]];
+  return { ...search, words: wordsOf(filters, search) };
+}
+
+const daysUpTo = ({ from, to }: Values, today: string, count: number) => {
+  const last = to || today;
+  return { from: from || (isDay(last) ? addDays(last, 1 - count) : today), to: last };
+};
+
+const daysBetween = (zone: string, from: string, to: string): string =>
+  from && to ? daysInWords(zone, from, to) : [from && `From ${from}`, to && `Until ${to}`].join('');
+
+/** The address's values of these filters, cut to the length of names. */
+export const typedIn = (c: Context, filters: string[]): Values =>
+  Object.fromEntries(filters.map((name) => [name, (c.req.query(name) ?? '').trim().slice(0, 200)]));
+
+const setAmong = (values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
+
+export const addressOf = (path: string, kept: Values): string => {
+  const query = new URLSearchParams(setAmong(kept)).toString();
+  return query ? `${path}?${query}` : path;
+};
+
+function wordsOf(filters: Filters, { asked, days, matched, connections }: Omit<Search, 'words'>): Values {
+  const all = Object.entries(filters).map(([name, { label, options, inWords = String }]) => {
+    const value = asked[name] ?? '';
+    if (name === 'connection') return [name, nameOf(connections, value) ?? 'Unknown connection'];
+    if (options) return [name, inWords(options.find(([option]) => option === value)?.[1] ?? '')];
+    const matches = matchesOf(matched, name);
+    const part = matches?.length === maxMatches ? `, the first ${maxMatches}` : '';
+    return [name, `${label} ${nameOr(value, matches)}${part}`];
+  });
+  return { from: days, ...Object.fromEntries(all) };
+}
+
+export const nameOf = (connections: Connection[], wanted: string): string | undefined =>
+  connections.filter(({ id }) => id === wanted).map(({ name, tsp }) => name ?? tsp)[0];
+
+const matchesOf = ({ vehicles, drivers }: Matched, filter: string): Match[] | undefined =>
+  filter === 'vehicle' ? vehicles : filter === 'driver' ? drivers : undefined;
+
+/** What was typed; for the id of a link, its name. */
+const nameOr = (text: string, matches: Match[] | undefined): string =>
+  matches?.find(({ id }) => id === text)?.name ?? text;
+
+/** The filters that are set, of which the days are one, and a view is none. */
+const chipsOf = (filters: Filters, kept: Values): string[] =>
+  [...new Set(Object.keys(kept).map((name) => (name === 'to' ? 'from' : name)))].filter(
+    (name) => !filters[name]?.views,
+  );
+
+/** How many filters are set. */
+export const countSet = (filters: Filters, { kept }: Search): number => chipsOf(filters, kept).length;
+
+/** The filters that are set, each with a link that removes it. */
+export const Chips = (props: { path: string; filters: Filters; search: Search }) => {
+  const { path, filters, search } = props;
+  const { kept, words } = search;
+  const without = (name: string) => ({ ...kept, [name]: '', ...(name === 'from' && { to: '' }) });
+  return (
+    <ul class="actions chips pt-3" aria-label="Filters that are set">
+      {chipsOf(filters, kept).map((name) => (
+        <li>
+          <a class="chip" href={addressOf(path, without(name))}>
+            {words[name]}
+            <span class="sr-only">, remove</span>
+            <Icon name="x" small />
+          </a>
+        </li>
+      ))}
+      <li>
+        <a class="sub underline" href={path}>
+          Clear all
+        </a>
+      </li>
+    </ul>
+  );
+};
+
+/** Views of the list, and the other filters: folded on a phone; with script they apply as they change. */
+export const FilterForm = (props: { path: string; filters: Filters; search: Search }) => {
+  const { path, filters, search } = props;
+  const { asked, kept, matched, problems } = search;
+  const typed = Object.entries(asked).map(([name, value]) => [name, nameOr(value, matchesOf(matched, name))]);
+  const set = countSet(filters, search);
+  return (
+    <FilledForm.Provider value={filledIn(Object.fromEntries(typed), problems)}>
+      {Object.entries(filters).map(
+        ([name, { label, options = [], views }]) =>
+          views && (
+            <div class="panel-body pt-4 pb-0" data-fresh="views">
+              <Segment
+                label={label}
+                choices={options.map(([view, words]) => [view, words] as const)}
+                current={asked[name] ?? ''}
+                to={(view) => addressOf(path, { ...kept, [name]: view })}
+              />
+            </div>
+          ),
+      )}
+      <details class="filter-box" open={problems.length > 0}>
+        <summary>
+          <Icon name="sliders-horizontal" small />
+          Filters
+          {set > 0 && <span class="sub">{set} set</span>}
+        </summary>
+        <form method="get" action={path} data-filters>
+          <div class="filters">
+            <Field name="from" label="From" type="date" />
+            <Field name="to" label="To" type="date" />
+            {Object.entries(filters).map(([name, filter]) => fieldOf(name, filter, search))}
+            <div class="actions" data-apply>
+              <Submit name="Apply" />
+            </div>
+          </div>
+        </form>
+      </details>
+    </FilledForm.Provider>
+  );
+};
+
+function fieldOf(name: string, filter: Filter, { asked, connections }: Search): Child {
+  const { label, placeholder, views } = filter;
+  const ofAccount = connections.map(({ id, name, tsp }): Offered => [id, name ?? tsp]);
+  const options = name === 'connection' ? [['', 'All'] as Offered, ...ofAccount] : filter.options;
+  if (views) return asked[name] && <input type="hidden" name={name} value={asked[name]} />;
+  if (options) return <Select name={name} label={label} options={options} />;
+  return <Field name={name} label={label} {...(placeholder && { placeholder })} maxlength={200} />;
+}

@@ -82,6 +82,16 @@ describe('lists', () => {
   });
 });
 
+it.each([
+  ['driver=ann', 1],
+  ['driver=nobody', 0],
+  ['vehicle=truck+2', 1],
+  ['vehicle=van', 0],
+  ['to=2020-01-01', 0],
+])('of trips with ?%s there are %d', async (query, count) => {
+  expect((await text(`/portal/trips?${query}`)).split('/portal/trips/')).toHaveLength(1 + count);
+});
+
 it('a trip has the events of its vehicle meanwhile', async () => {
   const page = await text(`/portal/trips/${await idOf('trips', 'trip-1')}`);
   expect(page).toContain('Smoking');

@@ -106,5 +106,5 @@ export const pauseFor = (webhookId: string, ms: number, openings = 4) =>
 export const claim = async (webhookId: string, count = 50, now = Date.now()) => {
   const db = openDatabase(env);
   const [claimed, , webhook] = await transaction(db, claimStatements(db, { webhookId, count, now }));
-  return readClaim(claimed, webhook);
+  return readClaim(claimed, webhook, now);
 };

@@ -10,7 +10,8 @@ import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { removePull } from '../../providers/store.ts';
-import { cancelPending, removeFanOuts, untilNoCallStarts } from '../../webhooks/deliveries/cancel.ts';
+import { cancelPending, removeFanOuts } from '../../webhooks/deliveries/cancel.ts';
+import { untilNoCallStarts } from '../../webhooks/deliveries/send/in-flight.ts';
 import { resumeWebhooks, stopWebhooks, unsubscribeAll } from '../../webhooks/remove.ts';
 import { type Deletion, deletionsWhere, stepNames } from './run.ts';
 

@@ -11,12 +11,8 @@ import { type Change, change, type Database, statement, transaction } from '../.
 import { openDatabase } from '../../platform/db/system.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
-import {
-  claimedUntilOf,
-  eraseAnswers,
-  erasePayloads,
-  removeDeliveries,
-} from '../../webhooks/deliveries/cancel.ts';
+import { eraseAnswers, erasePayloads, removeDeliveries } from '../../webhooks/deliveries/cancel.ts';
+import { claimedUntilOf } from '../../webhooks/deliveries/send/in-flight.ts';
 import { eraseRecipient, removeNotifications } from '../../webhooks/notifications/remove.ts';
 import { removeServiceLevels } from '../../webhooks/service-levels/add-up.ts';
 import { type Cursor, movedTables, type RowChange, removeRows } from './rows.ts';

@@ -3,9 +3,7 @@ import { change, type Database } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { withoutRecipient } from '../notifications/remove.ts';
-import { allWebhooks, isWaiting } from './due.ts';
-import { leaseMs, startWindowMs } from './policy.ts';
-import { claimedUntil } from './send/first-claim.ts';
+import { isWaiting } from './due.ts';
 
 /**
  * Cancels the pending deliveries of deleted or stopped webhooks, except those in flight: their worker finds the webhook
@@ -26,33 +24,6 @@ export async function cancelPending(env: Env, webhookIds: string[]): Promise<voi
           or exists (select 1 from accounts where id = h.account_id and status in ('moving', 'moved'))))
       limit ${rowsPerChunk})`,
   );
-}
-
-/** Waits some seconds, until no call can start any more for what is claimed of these webhooks. */
-export async function untilNoCallStarts(env: Env, webhookIds: string[]): Promise<void> {
-  const db = openDatabase(env);
-  for (let atMost: number | undefined; ; ) {
-    const now = Date.now();
-    const until = claimedUntil(sql`w.value`, { now, since: now - startWindowMs, atMost });
-    const [row] = await db.all<{ until: number }>(sql`
-      select max(${until}) as until from json_each(${JSON.stringify(webhookIds)}) w`);
-    if (!row?.until) return;
-    atMost ??= row.until;
-    await scheduler.wait(50);
-  }
-}
-
-/**
- * Until when deliveries of an account are claimed (milliseconds since 1970), at most `atMost`, including those of
- * deleted webhooks. By then no call is in flight and all are recorded. Null if none is claimed.
- */
-export async function claimedUntilOf(env: Env, accountId: string, atMost?: number): Promise<number | null> {
-  const now = Date.now();
-  const [row] = await openDatabase(env).all<{ until: number | null }>(sql`
-    with ${allWebhooks}
-    select max(${claimedUntil(sql`hooks.id`, { now, since: now - leaseMs, atMost })}) as until
-    from hooks where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId}`);
-  return row?.until || null;
 }
 
 /** Deletes those of a connection's notifications, which must go later, from deliveries that `keys` selects. */

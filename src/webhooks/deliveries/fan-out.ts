@@ -17,8 +17,8 @@ import {
 import { filterable, isLetThrough } from '../notifications/pass.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 import { dueDeliveries } from './due.ts';
-import { priorityOf } from './policy.ts';
-import { wakeOf } from './queue.ts';
+import { claimsForMs, priorityOf } from './policy.ts';
+import { type FanOut, wakeOf } from './queue.ts';
 import { holdLevels } from './send/accident-order.ts';
 import { dueAndClaimed, readyWebhook, selectClaimedAtOnce } from './send/first-claim.ts';
 
@@ -124,23 +124,24 @@ type FanOutRow = {
 };
 
 /**
- * Continues a fan-out while it is `inTime`, in small transactions that alternate with others of the account. Each
- * begins at the fan-out's mark and advances it, so that repeating one, or running two at a time, creates no delivery
- * twice. Returns whether it is done, or its account is being moved: then the new cell continues.
+ * Continues a fan-out, in small transactions that alternate with others of the account, and sends its message again if
+ * an invocation does not suffice. Each begins at the fan-out's mark and advances it, so that repeating one, or running
+ * two at a time, creates no delivery twice. Leaves that of an account that is being moved to the new cell.
  */
-export async function continueFanOut(env: Env, id: string, inTime: () => boolean): Promise<boolean> {
+export async function continueFanOut(env: Env, message: FanOut): Promise<void> {
   const db = openDatabase(env);
+  const until = Date.now() + claimsForMs;
+  const { fanOut: id } = message;
   const [row] = await db.all<FanOutRow>(sql`
     select account_id as accountId, connection_id as connectionId, type, created_at as createdAt,
       json_array_length(notifications) as notifications
     from fan_outs where id = ${id} and expanded_to < ${END} and ${notMoving(sql`fan_outs.account_id`)}`);
   for (let more = true; row && more; ) {
-    if (!inTime()) return false;
+    if (Date.now() >= until) return void (await send(env.DELIVERIES, [message]));
     const step = await largeTransactions.run(row.accountId, () => expandNext(env, db, id, row));
     if (step) more = step.result;
     else await scheduler.wait(tooManyWaitMs);
   }
-  return true;
 }
 
 /** Serves the webhooks after the fan-out's mark. Returns whether there may be more. */

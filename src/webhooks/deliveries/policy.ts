@@ -29,6 +29,13 @@ export const callTimeoutMs = 15 * second;
 /** How long after the claim a call may start; what has not started by then is released. */
 export const startWindowMs = 5_000;
 
+/**
+ * How long an invocation starts calls: until their 15 s, and two more to record them, no longer fit into the 30 s that
+ * Workers allows background work. And how long it claims: the last claim needs a few seconds to start.
+ */
+export const callsForMs = 30_000 - callTimeoutMs - 2_000;
+export const claimsForMs = callsForMs - 4_000;
+
 /** How long a claim lasts: longer than the start window, a call (15 s) and recording it. */
 export const leaseMs = 30_000;
 

@@ -26,3 +26,7 @@ export const wakeOf = (accountId: string, webhookIds: string[], type?: Notificat
     worker: 1,
     ...(type === ACCIDENT && { accidents: true }),
   }));
+
+/** Sends a delayed message. Best effort: the sweep wakes what the queue refuses. */
+export const sendAfter = async (env: Env, message: DeliveryMessage, delaySeconds: number): Promise<void> =>
+  void (await env.DELIVERIES.send(message, { delaySeconds }).catch(() => {}));

@@ -110,10 +110,14 @@ export type ClaimedRow = Omit<ClaimedDelivery, 'type' | 'data' | 'requestId' | '
   notification: string | null;
 };
 
-/** Combines the results of `claimStatements`. The webhook is undefined if it was deleted. */
-export const readClaim = (rows: ClaimedRow[], [webhook]: WebhookRow[]) => ({
+/** What was claimed of a webhook at a time; the webhook is undefined if it was deleted. */
+export type Claim = { webhook: ClaimedWebhook | undefined; claimed: ClaimedDelivery[]; now: number };
+
+/** Combines the results of `claimStatements`. */
+export const readClaim = (rows: ClaimedRow[], [webhook]: WebhookRow[], now: number): Claim => ({
   webhook: webhook && { ...webhook, more: webhook.more === 1 },
   claimed: rows.map(asClaimed),
+  now,
 });
 
 /** A claimed delivery with what it has of its notification: nothing past retention. */

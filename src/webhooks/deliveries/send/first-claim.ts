@@ -4,18 +4,16 @@ import { firstIdAtSql } from '../../../platform/db/id-sql.ts';
 import { firstIdAt } from '../../../platform/db/ids.ts';
 import { rowsPerChunk } from '../../../platform/jobs/chunks.ts';
 import { notificationOf } from '../../notifications/of-delivery.ts';
-import type { ClaimedDelivery, DeliveryKey } from '../delivery.ts';
+import type { DeliveryKey } from '../delivery.ts';
 import { allWebhooks, dueDeliveries } from '../due.ts';
-import { firstWindow, leaseMs, widestWindow } from '../policy.ts';
+import { firstWindow, leaseMs } from '../policy.ts';
 import type { DeliveryMessage } from '../queue.ts';
 import { windowOf } from '../receiver/window.ts';
-import { asClaimed, type ClaimedRow, type ClaimedWebhook, type WebhookRow, webhookColumns } from './claim.ts';
-
-/** A claim taken by the call that created the deliveries, for a worker to continue. */
-export type FirstClaim = { webhook: ClaimedWebhook; claimed: ClaimedDelivery[]; now: number };
+import { asClaimed, type Claim, type ClaimedRow, type WebhookRow, webhookColumns } from './claim.ts';
+import { firstCallsUntil } from './in-flight.ts';
 
 /** Work that a call may begin itself with its claim; the queue carries it without. */
-export type NewWork = DeliveryMessage & { claim?: FirstClaim };
+export type NewWork = DeliveryMessage & { claim?: Claim };
 
 /** A call claims nothing for a webhook with more deliveries than this within a lease, and checks so many webhooks. */
 const maxRecent = 100;
@@ -86,31 +84,6 @@ export function addClaim(
       now,
     };
 }
-
-/** SQL for until when deliveries of a webhook that were claimed `since` then are claimed, up to a time; 0 for none. */
-export const claimedUntil = (
-  webhookId: SQL,
-  {
-    now,
-    since,
-    atMost = Number.MAX_SAFE_INTEGER,
-  }: { now: number; since: number; atMost?: number | undefined },
-): SQL => sql`(
-  select coalesce(max(until), 0) from (
-    select ${firstCallsUntil(webhookId, since)} as until
-    union all
-    select claimed_until from (select claimed_until from ${dueDeliveries(webhookId, now)} limit ${2 * widestWindow}))
-  where until between ${since + leaseMs} and ${atMost})`;
-
-/**
- * SQL for until when deliveries of a webhook are claimed by the calls that created them since a time (milliseconds
- * since 1970): these are in no index, so at most `most` recent ids are read.
- */
-const firstCallsUntil = (webhookId: SQL, since: number, most = -1): SQL => sql`coalesce((
-  select max(iif(status = 'pending' and next_attempt_at is null, claimed_until, 0)) from (
-    select status, next_attempt_at, claimed_until from deliveries
-    where webhook_id = ${webhookId} and id >= ${firstIdAt(since)}
-    limit ${most})), 0)`;
 
 /**
  * Deliveries claimed at creation and not recorded while their claims held: they are in no index. The last sweep found

@@ -1,22 +1,24 @@
 import { type Database, transaction } from '../../../platform/db/database.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
-import type { AttemptLog, DeliveredLine } from '../../../platform/log.ts';
-import type { ClaimedDelivery, Recorded } from '../delivery.ts';
-import { paceMs, startWindowMs } from '../policy.ts';
-import type { Wake } from '../queue.ts';
+import { type AttemptLog, attemptLog, type DeliveredLine } from '../../../platform/log.ts';
+import { send } from '../../../platform/queue.ts';
+import { cancelPending } from '../cancel.ts';
+import type { Recorded } from '../delivery.ts';
+import { callsForMs, claimsForMs, paceMs, startWindowMs } from '../policy.ts';
+import { sendAfter, type Wake } from '../queue.ts';
 import { addTallies, attemptsIn, countOutcomes, noTally, tallyOf } from '../read/counts.ts';
 import { reportOf } from '../receiver/circuit.ts';
+import { wakeForRetry } from '../receiver/timers.ts';
 import { callsOf } from './calls.ts';
-import { type ClaimedWebhook, type ClaimRequest, claimStatements, readClaim } from './claim.ts';
-import type { FirstClaim } from './first-claim.ts';
+import { type Claim, type ClaimRequest, claimStatements, readClaim } from './claim.ts';
 import { type RecordOptions, recordStatements } from './record.ts';
-import { growth, transactions } from './turns.ts';
+import { growth, inWorkersTurn, transactions, workersWait } from './turns.ts';
 
 /**
  * How a delivery is sent:
  *
  * 1. An ingest call writes it (`../fan-out.ts`) and may claim it itself (`first-claim.ts`), or a message wakes its webhook.
- * 2. `../consumer.ts` takes the message, and runs a worker when it is its turn in this isolate (`turns.ts`).
+ * 2. `../consumer.ts` takes the message, and a worker runs when it is its turn in this isolate (`turns.ts`).
  * 3. The worker claims what is due, as far as the receiver's window goes (`claim.ts`, `../receiver/window.ts`).
  * 4. It makes five calls at a time (`calls.ts`, `attempt.ts`), and decides what follows each (`../policy.ts`).
  * 5. It records the outcomes, and what they say of the receiver, in the transaction of its next claim (`record.ts`,
@@ -27,103 +29,125 @@ import { growth, transactions } from './turns.ts';
  */
 
 /**
- * What a worker may still do: `inTime` for another claim, checked in each transaction, and until when a call may start
- * (milliseconds since 1970), because later ones would outlive the invocation. `log` bounds the logged attempts.
+ * The most transactions of an invocation: each has seven of D1's 1,000 queries, and comes with up to 40 of its 10,000
+ * calls.
  */
-export type WorkerBudget = { inTime: () => boolean; callsUntil: number; log: AttemptLog['log'] };
+const maxTransactions = 140;
+
+/** What is left of an invocation. Claims and calls may start until a time, in milliseconds since 1970. */
+type Budget = { until: number; callsUntil: number; transactions: number; log: AttemptLog['log'] };
+
+const isLeft = ({ until, transactions }: Budget): boolean => transactions > 0 && Date.now() < until;
+
+/** How long a worker works for one webhook while others of its account wait. */
+const contendedMs = 2_000;
+
+/** When work returns that waited too long for its turn. */
+const waitAgainSeconds = 1;
+
+/**
+ * Works for a webhook as long as an invocation may, and sees to what must follow. Starts with the claim `first`, if
+ * given. A worker that ends because others wait gets in line again.
+ *
+ * @throws Refusal: unavailable, or what D1 throws; claims then expire, and the sweep wakes their deliveries
+ */
+export async function work(env: Env, wake: Wake, first?: Claim): Promise<void> {
+  const now = Date.now();
+  const { log, end: endLog } = attemptLog();
+  const until = now + claimsForMs;
+  const budget = { until, callsUntil: now + callsForMs, transactions: maxTransactions, log };
+  try {
+    for (let claim = first; ; claim = undefined) {
+      const turn = await inWorkersTurn(wake, () => runWorker(env, wake, budget, claim), until);
+      if (!turn) return await sendAfter(env, wake, waitAgainSeconds);
+      const end = turn.result;
+      if (end.reason === 'webhook gone') return await cancelPending(env, [wake.webhookId]);
+      if (end.reason === 'idle') return await wakeForRetry(env, wake, end);
+      if (!isLeft(budget)) return void (await send(env.DELIVERIES, [wake]));
+    }
+  } finally {
+    endLog();
+  }
+}
 
 /** How a worker ended: nothing was left to claim, its time or its turn was over, or the webhook was deleted. */
-export type WorkerEnd = {
+type WorkerEnd = {
   reason: 'idle' | 'out of time' | 'webhook gone';
-  /** The webhook after the last record. */
-  webhook: ClaimedWebhook | undefined;
+  webhook: Claim['webhook'];
   /** When the first retry that this worker has scheduled is due; undefined if there is none. */
   retryAt: number | undefined;
 };
 
-/** What a worker has claimed at a time, of the `count` deliveries that it asked for; `more` if it may claim again. */
-type Claim = {
-  webhook: ClaimedWebhook | undefined;
-  claimed: ClaimedDelivery[];
-  now: number;
-  count: number;
-  more: boolean;
-};
+/** A claim, whether more is due than it holds, and whether there may be another. */
+type Latest = Claim & { isFull: boolean; mayClaim: boolean };
 
-/**
- * Works for one webhook, until a claim is empty or the budget is used up. Starts with the claim `first`, if given.
- *
- * @throws Refusal: unavailable, or what D1 throws; claims then expire, and the sweep wakes their deliveries
- */
-export async function runWorker(
-  env: Env,
-  wake: Wake,
-  { inTime, callsUntil, log }: WorkerBudget,
-  first?: FirstClaim,
-): Promise<WorkerEnd> {
+/** How many attempts are counted together while a worker has more to do, which saves row writes. */
+const countedTogether = 10;
+
+/** Claims, calls and records for one webhook, until a claim is empty or the budget is used up. */
+export async function runWorker(env: Env, wake: Wake, budget: Budget, first?: Claim): Promise<WorkerEnd> {
   const { accountId, webhookId, worker, accidents = false } = wake;
   const db = openDatabase(env);
   const calls = callsOf(env, accountId, webhookId);
   const grow = growth(env, wake);
-  let webhook: ClaimedWebhook | undefined;
+  const contendedUntil = Date.now() + contendedMs;
+  let latest: Latest | undefined;
   let uncounted = noTally;
-  let full = false;
 
-  const recordAndClaim = async (mayClaim = true): Promise<Claim> => {
+  /** Records what has ended, and claims as much as there is room for, in one transaction. */
+  const recordAndClaim = async (mayClaim: boolean): Promise<Latest> => {
     const now = Date.now();
-    const more = inTime() && mayClaim;
-    const count = more ? calls.room() : 0;
+    const count = mayClaim ? calls.room() : 0;
     const outcomes = calls.takeFinished();
-    logAttempts(log, webhookId, outcomes);
+    logAttempts(budget.log, webhookId, outcomes);
     const tally = addTallies([uncounted, tallyOf(outcomes)]);
-    const later = outcomes.length === 0 || (full && attemptsIn(tally) < countedTogether);
-    const report = webhook && reportOf(outcomes, webhook);
-    const claim = { webhookId, count, now, accidentsOnly: accidents, known: webhook };
-    const found = await inOneTransaction(db, claim, outcomes, {
-      report,
-      tally: later ? noTally : tally,
-      now,
-    });
-    uncounted = later ? tally : noTally;
-    return { ...found, now, more, count };
+    const isLater = outcomes.length === 0 || (latest?.isFull && attemptsIn(tally) < countedTogether);
+    uncounted = isLater ? tally : noTally;
+    const known = latest?.webhook;
+    const claim = await inOneTransaction(
+      db,
+      { webhookId, count, now, accidentsOnly: accidents, known },
+      outcomes,
+      { report: known && reportOf(outcomes, known), tally: isLater ? noTally : tally, now },
+    );
+    return { ...claim, isFull: hasMore(claim, count), mayClaim };
   };
   /** Accidents wait for nobody, and what was called is recorded though it is not this worker's turn. */
-  const next = async (): Promise<Claim | undefined> => {
-    if (accidents) return recordAndClaim();
-    const turn = await transactions.run(accountId, recordAndClaim);
+  const next = async (): Promise<Latest | undefined> => {
+    budget.transactions--;
+    const mayClaim = isLeft(budget) && (Date.now() < contendedUntil || !workersWait(wake));
+    if (accidents) return recordAndClaim(mayClaim);
+    const turn = await transactions.run(accountId, () => recordAndClaim(mayClaim));
     return turn?.result ?? (calls.idle() ? undefined : recordAndClaim(false));
   };
   const end = async (reason: WorkerEnd['reason']): Promise<WorkerEnd> => {
-    if (attemptsIn(uncounted) > 0)
-      await transaction(db, [countOutcomes(db, webhookId, uncounted, undefined, Date.now())]);
-    return { reason, webhook, retryAt: calls.retryAt() };
+    if (attemptsIn(uncounted) > 0) await countOutcomes(db, webhookId, uncounted, undefined, Date.now());
+    return { reason, webhook: latest?.webhook, retryAt: calls.retryAt() };
   };
 
-  for (let claim = first ? ofCall(first) : await next(); claim; claim = await next()) {
-    const { claimed, count, more, now } = claim;
-    webhook = claim.webhook;
-    full = claimed.length > 0 && (webhook?.more || claimed.length === count);
-    if (webhook) calls.start(webhook, claimed, Math.min(now + startWindowMs, callsUntil));
-    if (webhook && full) {
+  let claim = first ? { ...first, isFull: hasMore(first), mayClaim: true } : await next();
+  for (; claim; claim = await next()) {
+    latest = claim;
+    const { webhook, claimed, now, isFull, mayClaim } = claim;
+    if (webhook) calls.start(webhook, claimed, Math.min(now + startWindowMs, budget.callsUntil));
+    if (webhook && isFull) {
       await calls.paceKnown();
       grow(calls.workersFor(webhook.window));
     }
     if (!calls.idle()) {
-      await calls.progress(more);
+      await calls.progress(mayClaim);
       continue;
     }
-    const pauseMs = webhook && worker === 1 && more ? paceMs(webhook, now) : 0;
-    if (pauseMs === 0) return end(!webhook ? 'webhook gone' : count > 0 ? 'idle' : 'out of time');
+    const pauseMs = webhook && worker === 1 && mayClaim ? paceMs(webhook, now) : 0;
+    if (pauseMs === 0) return end(!webhook ? 'webhook gone' : mayClaim ? 'idle' : 'out of time');
     await scheduler.wait(pauseMs);
   }
   return end('out of time');
 }
 
-/** A claim taken by an ingest call, which says itself whether more is due. */
-const ofCall = (first: FirstClaim): Claim => ({ ...first, count: Number.POSITIVE_INFINITY, more: true });
-
-/** How many attempts are counted together while a worker has more to do, which saves row writes. */
-const countedTogether = 10;
+/** Whether more is due than this claim holds, of `count` deliveries that were asked for. */
+const hasMore = ({ webhook, claimed }: Claim, count = Number.POSITIVE_INFINITY): boolean =>
+  claimed.length > 0 && (webhook?.more === true || claimed.length === count);
 
 /** One round trip for the outcomes so far and the next claim. */
 async function inOneTransaction(
@@ -131,16 +155,16 @@ async function inOneTransaction(
   claim: ClaimRequest,
   outcomes: Recorded[],
   options: RecordOptions,
-) {
+): Promise<Claim> {
   const claiming = claimStatements(db, claim);
   if (outcomes.length === 0) {
     const [claimed, , webhook] = await transaction(db, claiming);
-    return readClaim(claimed, webhook);
+    return readClaim(claimed, webhook, claim.now);
   }
   // A claim that D1 does not confirm expires; recording twice is harmless.
   const statements = [...recordStatements(db, claim.webhookId, outcomes, options), ...claiming] as const;
   const [, , , , claimed, , webhook] = await transaction(db, statements, { repeatable: true });
-  return readClaim(claimed, webhook);
+  return readClaim(claimed, webhook, claim.now);
 }
 
 /**

@@ -1,0 +1,55 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { firstIdAt } from '../../../platform/db/ids.ts';
+import { openDatabase } from '../../../platform/db/system.ts';
+import { allWebhooks, dueDeliveries } from '../due.ts';
+import { leaseMs, startWindowMs, widestWindow } from '../policy.ts';
+
+/** Waits some seconds, until no call can start any more for what is claimed of these webhooks. */
+export async function untilNoCallStarts(env: Env, webhookIds: string[]): Promise<void> {
+  const db = openDatabase(env);
+  for (let atMost: number | undefined; ; ) {
+    const now = Date.now();
+    const until = claimedUntil(sql`w.value`, now, now - startWindowMs, atMost);
+    const [row] = await db.all<{ until: number }>(sql`
+      select max(${until}) as until from json_each(${JSON.stringify(webhookIds)}) w`);
+    if (!row?.until) return;
+    atMost ??= row.until;
+    await scheduler.wait(50);
+  }
+}
+
+/**
+ * Until when deliveries of an account are claimed (milliseconds since 1970), at most `atMost`, including those of
+ * deleted webhooks. By then no call is in flight and all are recorded. Null if none is claimed.
+ */
+export async function claimedUntilOf(env: Env, accountId: string, atMost?: number): Promise<number | null> {
+  const now = Date.now();
+  const [row] = await openDatabase(env).all<{ until: number | null }>(sql`
+    with ${allWebhooks}
+    select max(${claimedUntil(sql`hooks.id`, now, now - leaseMs, atMost)}) as until
+    from hooks where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId}`);
+  return row?.until || null;
+}
+
+/** SQL for until when deliveries of a webhook that were claimed `since` then are claimed, up to a time; 0 for none. */
+const claimedUntil = (
+  webhookId: SQL,
+  now: number,
+  since: number,
+  atMost = Number.MAX_SAFE_INTEGER,
+): SQL => sql`(
+  select coalesce(max(until), 0) from (
+    select ${firstCallsUntil(webhookId, since)} as until
+    union all
+    select claimed_until from (select claimed_until from ${dueDeliveries(webhookId, now)} limit ${2 * widestWindow}))
+  where until between ${since + leaseMs} and ${atMost})`;
+
+/**
+ * SQL for until when deliveries of a webhook are claimed by the calls that created them since a time (milliseconds
+ * since 1970): these are in no index, so at most `most` recent ids are read.
+ */
+export const firstCallsUntil = (webhookId: SQL, since: number, most = -1): SQL => sql`coalesce((
+  select max(iif(status = 'pending' and next_attempt_at is null, claimed_until, 0)) from (
+    select status, next_attempt_at, claimed_until from deliveries
+    where webhook_id = ${webhookId} and id >= ${firstIdAt(since)}
+    limit ${most})), 0)`;

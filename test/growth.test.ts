@@ -6,7 +6,7 @@ import { pruneAudit } from '../src/accounts/audit/prune.ts';
 import { deadTokenDays, pruneCredentials } from '../src/accounts/prune.ts';
 import { filesPerRow } from '../src/fleet/archive/catalog.ts';
 import { recordKinds } from '../src/fleet/lists/registry.ts';
-import { maxRecordsPerRow } from '../src/fleet/note-changes.ts';
+import { maxRecordsPerRow } from '../src/fleet/record-changes.ts';
 import { maxMapBytes } from '../src/operator/api/connections.ts';
 import { statement, transaction } from '../src/platform/db/database.ts';
 import { maxStatementBytes } from '../src/platform/db/dump.ts';

@@ -6,7 +6,7 @@ import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../src/dev/fakes/sams
 import { perEvent } from '../src/docs/per-event.ts';
 import { archive } from '../src/fleet/archive/job.ts';
 import { maxWords } from '../src/fleet/lists/search-keys.ts';
-import { pruneChanges } from '../src/fleet/note-changes.ts';
+import { pruneChanges } from '../src/fleet/record-changes.ts';
 import worker from '../src/index.ts';
 import { statement } from '../src/platform/db/database.ts';
 import { openDatabase } from '../src/platform/db/system.ts';

@@ -8,7 +8,7 @@ import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/
 import { connections } from '../platform/db/tables.ts';
 import { invalid } from '../platform/errors.ts';
 import { savingExternalId } from './external-ids.ts';
-import { noteRecords } from './note-changes.ts';
+import { recordChange } from './record-changes.ts';
 
 export type Connection = typeof connections.$inferSelect;
 
@@ -89,7 +89,7 @@ export const addConnection = (db: Database, caller: Caller, connection: Connecti
       'too many connections',
     ),
     db.insert(connections).values(connection),
-    noteConnection(db, connection),
+    recordConnection(db, connection),
     note(db, caller, {
       action: 'created',
       subject: 'connection',
@@ -123,7 +123,7 @@ export async function updateConnection(
         .set({ ...changes, updatedAt })
         .where(and(eq(connections.id, id), eq(connections.accountId, accountId)))
         .returning(),
-      noteConnection(db, { id, accountId, updatedAt }),
+      recordConnection(db, { id, accountId, updatedAt }),
       note(db, caller, {
         action: 'changed',
         subject: 'connection',
@@ -139,21 +139,21 @@ export async function updateConnection(
 }
 
 /** The statement that records when a connection was last pulled (milliseconds since 1970). */
-export const notePulled = (db: Database, id: string, at: number) =>
+export const setPulledAt = (db: Database, id: string, at: number) =>
   change(db)`update connections set last_pulled_at = ${at} where id = ${id}`;
 
 /**
  * The statement that records since when a connection has been silent (milliseconds since 1970); null once it sends
  * again.
  */
-export const noteSilentSince = (db: Database, id: string, since: number | null) =>
+export const setSilentSince = (db: Database, id: string, since: number | null) =>
   change(db)`update connections set silent_since = ${since} where id = ${id}`;
 
 /**
  * The statement that counts safety events that are stored, but too old for notifications; `count` is SQL. Costs nothing
  * where there are none.
  */
-export const noteHeldBack = (
+export const addHeldBack = (
   db: Database,
   { connectionId, now }: { connectionId: string; now: number },
   count: SQL,
@@ -163,7 +163,7 @@ export const noteHeldBack = (
     from (select ${count} as count) n where id = ${connectionId} and n.count > 0`;
 
 /** The statements that record a new health status of a connection, and its change for the feed, where `also` is true. */
-export function noteHealthStatus(
+export function setHealthStatus(
   db: Database,
   { id, accountId, now }: { id: string; accountId: string; now: number },
   status: number,
@@ -173,22 +173,23 @@ export function noteHealthStatus(
   const source = { accountId, connectionId: id, now };
   const which = sql`select id from connections where ${differs}`;
   return [
-    change(db)`${noteRecords(source, 'changed', 'connection', which)}`,
+    recordChange(db, source, 'changed', 'connection', which),
     change(db)`update connections set health_status = ${status}, updated_at = ${now} where ${differs}`,
   ] as const;
 }
 
 /** Records a change of one of the account's connections for the feed. */
-const noteConnection = (
+const recordConnection = (
   db: Database,
   { id, accountId, updatedAt }: Pick<Connection, 'id' | 'accountId' | 'updatedAt'>,
 ) =>
-  change(db)`${noteRecords(
+  recordChange(
+    db,
     { accountId, connectionId: id, now: updatedAt },
     'changed',
     'connection',
     sql`select id from connections where id = ${id} and account_id = ${accountId}`,
-  )}`;
+  );
 
 const providerNames: Record<string, string> = {
   samsara: 'Samsara',

@@ -5,7 +5,7 @@ import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { invalid } from '../platform/errors.ts';
 import { findItem } from './find.ts';
 import { vehicles } from './lists/vehicles.ts';
-import { noteRecords } from './note-changes.ts';
+import { recordChange } from './record-changes.ts';
 
 /**
  * Sets the account's own identifier of a vehicle. Returns the vehicle as its list shows it; undefined if it does not
@@ -34,7 +34,7 @@ export async function setVehicleExternalId(env: Env, caller: Caller, id: string,
           and not exists (select 1 from connections c where c.id = connection_id and c.account_id = ${accountId})`,
       change(db)`update vehicles set external_id = ${externalId}, updated_at = ${source.now}
         where ${own} and external_id is not ${externalId}`,
-      change(db)`${noteRecords(source, 'changed', 'vehicle', sql`select ${id} as id where changes() > 0`)}`,
+      recordChange(db, source, 'changed', 'vehicle', sql`select ${id} as id where changes() > 0`),
     ]),
   );
   return findItem(env, caller, vehicles.list, id);

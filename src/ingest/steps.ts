@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { noteHeldBack } from '../fleet/connections.ts';
+import { addHeldBack } from '../fleet/connections.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
-import { noteWritten, type Written } from '../fleet/note-changes.ts';
+import { recordWritten, type Written } from '../fleet/record-changes.ts';
 import { type Database, statement } from '../platform/db/database.ts';
 import { fanOut, holdNewLevels } from '../webhooks/deliveries/fan-out.ts';
 import { wakeOf } from '../webhooks/deliveries/queue.ts';
@@ -75,7 +75,7 @@ export const unknownParent = (kind: string): string => `${kind} is neither known
 function heldBackSteps(db: Database, source: Source, { heldBack }: Batch, tally: Tally): Step[] {
   const count = newAmong(heldBack);
   return [
-    step(noteHeldBack(db, source, count)),
+    step(addHeldBack(db, source, count)),
     step(statement<{ count: number }>(db)`select ${count} as count`, ([row]) => {
       tally.heldBack += row?.count ?? 0;
     }),
@@ -128,7 +128,7 @@ function noteChanges(db: Database, source: Source, batches: Batch[], quiet: bool
     const ids = entries.flatMap(({ record, row }) => (record.kind === kind ? [row.id] : []));
     return ids.length > 0 ? [{ kind, table, ids: [...new Set(ids)] }] : [];
   });
-  return written.length > 0 ? [step(noteWritten(db, source, written, quiet))] : [];
+  return written.length > 0 ? [step(recordWritten(db, source, written, quiet))] : [];
 }
 
 const step = <T>(

@@ -3,7 +3,7 @@ import { pruneCredentials } from '../accounts/prune.ts';
 import { archive } from '../fleet/archive/job.ts';
 import { exportJob } from '../fleet/exports/exports.ts';
 import { prepareExports, pruneExports } from '../fleet/exports/run.ts';
-import { pruneChanges } from '../fleet/note-changes.ts';
+import { pruneChanges } from '../fleet/record-changes.ts';
 import { countEvents, countsAreDue } from '../fleet/trends/job.ts';
 import type { Job, Jobs } from '../platform/jobs/jobs.ts';
 import { reEncrypt } from '../platform/jobs/re-encrypt.ts';

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { noteHealthStatus, noteSilentSince } from '../fleet/connections.ts';
+import { setHealthStatus, setSilentSince } from '../fleet/connections.ts';
 import {
   type Change,
   change,
@@ -170,8 +170,8 @@ const selectChanged = (db: Database, after: string, now: number) =>
     where silent <> known limit ${connectionsPerStep}`;
 
 const noteSilence = (db: Database, { id, accountId, silent }: Sender, now: number): Change[] => [
-  noteSilentSince(db, id, silent ? now : null),
-  ...noteHealthStatus(db, { id, accountId, now }, silent ? 3 : 1),
+  setSilentSince(db, id, silent ? now : null),
+  ...setHealthStatus(db, { id, accountId, now }, silent ? 3 : 1),
 ];
 
 const silence =

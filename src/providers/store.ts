@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { validate as isUuid } from 'uuid';
-import { noteHealthStatus, notePulled } from '../fleet/connections.ts';
+import { setHealthStatus, setPulledAt } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
 import { type Sealed, unseal } from '../platform/crypto.ts';
 import { change, type Database, jsonList, statement, transaction } from '../platform/db/database.ts';
@@ -117,8 +117,8 @@ export async function save(
           refused_at = coalesce(${refusedAt ?? null}, refused_at),
           due_at = iif(${due} is null or due_at is ${claimed.dueAt}, ${due}, due_at)
         where connection_id = ${id} and claim = ${claim} returning coalesce(due_at <= ${now}, 0) as isDue`,
-      ...(health ? noteHealthStatus(db, { id, accountId, now }, health, isNow) : []),
-      ...(succeededAt === undefined ? [] : [notePulled(db, id, succeededAt)]),
+      ...(health ? setHealthStatus(db, { id, accountId, now }, health, isNow) : []),
+      ...(succeededAt === undefined ? [] : [setPulledAt(db, id, succeededAt)]),
     ],
     { repeatable: true },
   );

@@ -16,7 +16,7 @@ import { maxVinBytes } from '../../src/fleet/lists/field-types.ts';
 import { maxExternalId } from '../../src/fleet/lists/resource.ts';
 import { incidentTypeLimits, recipientLimits } from '../../src/fleet/lists/safety-events.ts';
 import { groupLimits, maxNameBytes } from '../../src/fleet/lists/vehicles.ts';
-import { keptMs } from '../../src/fleet/note-changes.ts';
+import { keptMs } from '../../src/fleet/record-changes.ts';
 import { largestBody as largestIngest } from '../../src/ingest/routes.ts';
 import { fewRecords } from '../../src/ingest/service.ts';
 import { maxWarnings } from '../../src/ingest/warnings.ts';

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { change } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { timestamp } from '../../platform/fields.ts';
-import { noteRecords } from '../note-changes.ts';
+import { recordChange } from '../record-changes.ts';
 
 /** What somebody can do about an accident, and its state afterwards. */
 export const handlings = {
@@ -26,6 +26,7 @@ export async function handleAccident(
 ): Promise<boolean> {
   const now = Date.now();
   const { accountId } = caller;
+  const source = { accountId, connectionId, now };
   const handled = JSON.stringify({ at: timestamp(now), by, ...(note && { note }) });
   const column = sql.raw(does === 'acknowledge' ? 'acknowledged' : 'closed');
   const [{ meta }] = await asCaller(env, caller, (db) => [
@@ -33,12 +34,7 @@ export async function handleAccident(
       update accidents set ${column} = ${does === 'reopen' ? null : handled}, updated_at = ${now}
       where id = ${eventId} and account_id = ${accountId} and connection_id = ${connectionId}
         and (${column} is null) = ${Number(does !== 'reopen')}`,
-    change(db)`${noteRecords(
-      { accountId, connectionId, now },
-      'changed',
-      'accident',
-      sql`select ${eventId} as id where changes() > 0`,
-    )}`,
+    recordChange(db, source, 'changed', 'accident', sql`select ${eventId} as id where changes() > 0`),
   ]);
   return meta.changes > 0;
 }

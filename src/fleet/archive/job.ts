@@ -10,7 +10,7 @@ import type { Lease } from '../../platform/jobs/lease.ts';
 import { described, fault } from '../../platform/log.ts';
 import { type ArchivedRow, type ArchiveKind, isSame, newerOf, placeOf } from '../lists/archived.ts';
 import { archiveKinds } from '../lists/registry.ts';
-import { keptMs, noteArchived } from '../note-changes.ts';
+import { keptMs, recordArchived } from '../record-changes.ts';
 import { bucketOf, type Folder, type Part } from './bucket.ts';
 import { catalogued, inArchive, putEntry } from './catalog.ts';
 import { dayOf, firstHotDay } from './day.ts';
@@ -125,7 +125,7 @@ async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
       Number(row.updatedAt) > Date.now() - keptMs - dayMs || !isSame(kind, row, newer) ? [row.id] : [],
     );
     await write(
-      ...(shown.length > 0 ? [noteArchived(db, day, 'changed', shown)] : []),
+      ...(shown.length > 0 ? [recordArchived(db, day, 'changed', shown)] : []),
       deleteRows(db, kind, some),
     );
   }

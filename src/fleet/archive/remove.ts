@@ -7,7 +7,7 @@ import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { type Lease, stepWithLease } from '../../platform/jobs/lease.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { archiveKinds } from '../lists/registry.ts';
-import { noteArchived } from '../note-changes.ts';
+import { recordArchived } from '../record-changes.ts';
 import { bucketOf, type DayOf, type Folder, folderOf, type Part, readAgain } from './bucket.ts';
 import { archiveLease, catalogued, inArchive, putEntry } from './catalog.ts';
 import { dayOf } from './day.ts';
@@ -58,7 +58,7 @@ function fileAt(bucket: R2Bucket, kind: ArchiveKind, { accountId }: Owner, key: 
 async function recordDeletion(at: ReturnType<typeof fileAt>, { db, write }: Lease): Promise<void> {
   if (!at) return;
   const ids = (await readPart(at.folder, at.file, ['id'])).map((row) => row.id);
-  await write(noteArchived(db, at.folder.day, 'deleted', ids));
+  await write(recordArchived(db, at.folder.day, 'deleted', ids));
 }
 
 /** Removes entries from the catalog. Returns whether those were all. */
@@ -126,7 +126,7 @@ async function eraseFromFile(
     const written = await writeParts(folder, without);
     const ids = rows.filter(isTheirs).map((row) => row.id);
     const entry = parts.flatMap((part) => (part === known ? written : [part]));
-    await write(...putEntry(db, day, entry), noteArchived(db, day, 'changed', ids));
+    await write(...putEntry(db, day, entry), recordArchived(db, day, 'changed', ids));
     await deleteFiles(folder, [known]);
   } else {
     await tidy(folder, parts);

@@ -11,7 +11,7 @@ import { findArchived } from '../archive/find.ts';
 import { presentSized, type SizedItem, selectByIds } from '../find.ts';
 import { shownOf } from '../lists/list.ts';
 import { lists } from '../lists/registry.ts';
-import { type Action, keptMs } from '../note-changes.ts';
+import { type Action, keptMs } from '../record-changes.ts';
 import { type Change, ChangesQuery, changeKinds, expiredCursor, feedCursor } from './schema.ts';
 
 /** The cursor of future changes, for clients that list everything first. */
@@ -134,7 +134,7 @@ type Entry = Pick<Noted, 'connectionId' | 'action' | 'day'> & {
 /** The changed records of these kinds in rows after `after`, in order. */
 function entriesOf(rows: Noted[], after: Reached, kinds: readonly string[]): Entry[] {
   return rows.flatMap(({ seq, records, ...noted }) => {
-    const byKind: Record<string, string[]> = JSON.parse(records); // as `note.ts` writes them
+    const byKind: Record<string, string[]> = JSON.parse(records); // as `record-changes.ts` writes them
     const all = Object.entries(byKind).flatMap(([kind, ids]) => ids.map((id) => ({ kind, id })));
     const read = seq === after.seq ? (after.records ?? all.length) : 0;
     return all

@@ -3,7 +3,7 @@ import { type Account, changeAccount, suspendToDelete } from '../../accounts/acc
 import { note } from '../../accounts/audit/note.ts';
 import { operatorIn } from '../../accounts/owner.ts';
 import { forgetTokens, revokeKeysOf } from '../../accounts/tokens/service.ts';
-import { noteDeleted, noteRecords } from '../../fleet/note-changes.ts';
+import { recordChange } from '../../fleet/record-changes.ts';
 import { deleteDriverRow, takeConnection } from '../../fleet/remove.ts';
 import { change, type Database, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
@@ -83,7 +83,7 @@ export async function deleteConnection(
       ...revokeKeysOf(db, id, at),
       ...unsubscribeAll(db, id),
       removeFanOuts(db, id),
-      noteDeleted(db, { accountId, connectionId: id, now: at }, 'connection', [id]),
+      recordChange(db, { accountId, connectionId: id, now: at }, 'deleted', 'connection', [id]),
       change(db)`
         insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step)
         values (${id}, 'connection', ${accountId}, ${id}, ${at}, ${at}, ${stepNames('connection')[0]})`,
@@ -122,7 +122,7 @@ export async function eraseDriver(env: Env, caller: Caller, id: string): Promise
     change(db)`
       insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step, email)
       select id, 'driver', account_id, connection_id, ${at}, ${at}, ${stepNames('driver')[0]}, lower(email) ${own}`,
-    change(db)`${noteRecords(source, 'deleted', 'driver', sql`select id ${own}`)}`,
+    recordChange(db, source, 'deleted', 'driver', sql`select id ${own}`),
     deleteDriverRow(db, accountId, id),
     deletionsWhere(db, sql`id = ${id}`),
   ]);

@@ -4,7 +4,7 @@ import { forgetMove } from '../../accounts/moving.ts';
 import { removeTokens } from '../../accounts/tokens/service.ts';
 import { eraseFromArchive, removeArchive } from '../../fleet/archive/remove.ts';
 import { removeExports } from '../../fleet/exports/run.ts';
-import { type Action, noteRecords } from '../../fleet/note-changes.ts';
+import { type Action, changeRows } from '../../fleet/record-changes.ts';
 import { type Alongside, deleteConnectionRow, eraseReferences, removeRecords } from '../../fleet/remove.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
 import { type Change, change, type Database, statement, transaction } from '../../platform/db/database.ts';
@@ -102,7 +102,7 @@ const noted =
   (kind, ids) =>
     connectionId === null
       ? []
-      : [noteRecords({ accountId, connectionId, now: Date.now() }, action, kind, ids)];
+      : [changeRows({ accountId, connectionId, now: Date.now() }, action, kind, ids)];
 
 /** Deletes a chunk of the account's rows in these tables, by default in all, or changes them otherwise. */
 async function throughRows(

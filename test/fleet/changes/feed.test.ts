@@ -3,13 +3,7 @@ import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { maxRows } from '../../../src/fleet/changes/feed.ts';
-import {
-  keptMs,
-  maxRecordsPerRow,
-  noteDeleted,
-  noteRecords,
-  pruneChanges,
-} from '../../../src/fleet/note-changes.ts';
+import { keptMs, maxRecordsPerRow, pruneChanges, recordChange } from '../../../src/fleet/record-changes.ts';
 import { change, transaction } from '../../../src/platform/db/database.ts';
 import { maxScanned } from '../../../src/platform/db/pages.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
@@ -39,7 +33,7 @@ const remove = async (ids: string[]) => {
   const db = openDatabase(env);
   const source = { accountId: us.accountId, connectionId: trucks, now: Date.now() };
   await transaction(db, [
-    noteDeleted(db, source, 'driver', ids),
+    recordChange(db, source, 'deleted', 'driver', ids),
     change(db)`delete from drivers where id in (select value from json_each(${JSON.stringify(ids)}))`,
   ]);
 };
@@ -288,11 +282,11 @@ describe('what is noted', () => {
     const source = { accountId: us.accountId, connectionId: trucks, now: Date.now() };
     const ids = sql`with recursive n (id) as (select 1 union all select id + 1 from n where id < ${count}) select id from n`;
     const before = (await noted()).length;
-    await transaction(db, [change(db)`${noteRecords(source, 'deleted', 'trip', ids)}`]);
+    await transaction(db, [recordChange(db, source, 'deleted', 'trip', ids)]);
     const sizes = (await noted()).slice(before).map(({ records }) => JSON.parse(String(records)).trip.length);
     expect(sizes).toEqual([maxRecordsPerRow, maxRecordsPerRow, 1]);
     const none = sql`select id from trips where id = 'none'`;
-    await transaction(db, [change(db)`${noteRecords(source, 'deleted', 'trip', none)}`]);
+    await transaction(db, [recordChange(db, source, 'deleted', 'trip', none)]);
     expect(await noted()).toHaveLength(before + 3);
   });
 });

@@ -1,4 +1,4 @@
-import { getTableName, type SQL, sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { change, type Database } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/tables.ts';
 import { dayMs } from '../platform/durations.ts';
@@ -17,12 +17,13 @@ export type Written = { kind: ListedKind; table: AccountTable; ids: string[] };
  * Records, at the end of the transaction that upserts records, which of them have changed: those whose `updated_at` is
  * `now`. Writes one row, or none. `quiet`: nobody is notified of them.
  */
-export function noteWritten(db: Database, source: ChangeSource, written: Written[], quiet: boolean) {
+export function recordWritten(db: Database, source: ChangeSource, written: Written[], quiet: boolean) {
   const { accountId, connectionId, now } = source;
   const changed = written.map(({ kind, table, ids }) => {
-    const name = sql.raw(getTableName(table));
-    const those = sql`json_each(${JSON.stringify(ids)}) w cross join ${name} t on t.${sql.raw(table.id.name)} = w.value`;
-    return sql`${kind}, (select json_group_array(w.value) from ${those} where t.updated_at = ${now})`;
+    const id = sql.raw(table.id.name);
+    return sql`${kind}, (
+      select json_group_array(w.value) from json_each(${JSON.stringify(ids)}) w
+      cross join ${table} t on t.${id} = w.value where t.updated_at = ${now})`;
   });
   const nothing = JSON.stringify(Object.fromEntries(written.map(({ kind }) => [kind, []])));
   return change(db)`
@@ -36,31 +37,35 @@ export function noteWritten(db: Database, source: ChangeSource, written: Written
 export const maxRecordsPerRow = 500;
 
 /**
- * The statement that records other changes or deletions of a kind, in the same transaction. `ids` is a query with a
- * column `id`; it runs before a deletion. Writes one row for 500 records.
+ * The statement that records other changes or deletions of a kind, in the same transaction. `ids` are the records, or a
+ * query with a column `id`; before a deletion. Writes one row for 500 records.
  */
-export const noteRecords = (
+export const recordChange = (
+  db: Database,
   source: ChangeSource,
   action: Action,
   kind: ListedKind,
-  ids: SQL,
+  ids: SQL | unknown[],
+) => change(db)`${changeRows(source, action, kind, ids)}`;
+
+/** The same as SQL. With `archivedDay` nobody is notified of it. */
+export const changeRows = (
+  source: ChangeSource,
+  action: Action,
+  kind: ListedKind,
+  ids: SQL | unknown[],
   archivedDay: number | null = null,
 ): SQL => sql`
   insert into changes (account_id, seq, connection_id, action, records, archived_day, quiet)
   select ${source.accountId}, ${nextSeq(source)} + part, ${source.connectionId}, ${action},
     json_object(${kind}, json_group_array(id)), ${archivedDay}, ${Number(archivedDay !== null)}
-  from (select id, (row_number() over () - 1) / ${sql.raw(String(maxRecordsPerRow))} as part from (${ids}))
+  from (
+    select id, (row_number() over () - 1) / ${sql.raw(String(maxRecordsPerRow))} as part
+    from (${Array.isArray(ids) ? sql`select value as id from json_each(${JSON.stringify(ids)})` : ids}))
   group by part`;
 
-/** Records deletions of records whose ids are known. */
-export const noteDeleted = (db: Database, source: ChangeSource, kind: ListedKind, ids: string[]) =>
-  change(db)`${noteRecords(source, 'deleted', kind, listOf(ids))}`;
-
-/**
- * Records that records of a day were archived, or that archived ones were changed or deleted. `kind` is the name of
- * their list. Nobody is notified of them.
- */
-export function noteArchived(
+/** Records that records of a day were archived, or that archived ones were changed or deleted. */
+export function recordArchived(
   db: Database,
   { kind: name, day, ...owner }: { kind: string; accountId: string; connectionId: string; day: number },
   action: Action,
@@ -68,10 +73,8 @@ export function noteArchived(
 ) {
   const kind = lists.find(({ list }) => list.archive?.name === name)?.kind;
   if (!kind) throw new Error(`${name} is no list`);
-  return change(db)`${noteRecords({ ...owner, now: Date.now() }, action, kind, listOf(ids), day)}`;
+  return change(db)`${changeRows({ ...owner, now: Date.now() }, action, kind, ids, day)}`;
 }
-
-const listOf = (ids: unknown[]): SQL => sql`select value as id from json_each(${JSON.stringify(ids)})`;
 
 /** D1 runs transactions one by one, so a later commit gets a higher number. */
 const nextSeq = ({ accountId, now }: ChangeSource): SQL =>

@@ -116,13 +116,6 @@ describe('an accident', () => {
     expect(await notified()).toEqual([1, 2, 3]);
   });
 
-  it('that is a false alarm is sent as one, at any age', async () => {
-    await tale.register();
-    await send(crash(1));
-    await send({ ...crash(1), dismissed: true });
-    expect(await notified()).toEqual([1, 2]);
-  });
-
   it('in history is not sent, but its next level is', async () => {
     await tale.register();
     await as(tale.us.connection.ingestKey).post('/ingest', { records: [crash(1)], notify: false });

@@ -164,13 +164,6 @@ describe('an accident', () => {
     await settled(hook.id);
     expect(heard.got[0]?.body.data).toMatchObject({ reportReady: true, isAccurate: false });
   });
-
-  it('loaded as history is known, and notifies nobody', async () => {
-    const reply = await connector().post('/ingest', { records: [accident()], notify: false });
-    expect(reply.data).toMatchObject({ accepted: 1 });
-    expect((await connector().send(accident())).data).toMatchObject({ accepted: 0, unchanged: 1 });
-    expect(await deliveriesOf(hook.id)).toEqual([]);
-  });
 });
 
 describe('a vehicle', () => {

@@ -97,7 +97,8 @@ const logged = () =>
 
 it('a call that fails is found by its request id, shown and sent again with the tool, and limited', async () => {
   const receiver = await startReceiver(stack.certificates, 0, (_, response) => response.writeHead(410).end());
-  const webhook = await addWebhook(stack, us, `${receiver.url}/secret-path`);
+  const headers = { 'X-Secret': 'four-is-secret' };
+  const webhook = await addWebhook(stack, us, `${receiver.url}/secret-path`, { headers });
   await send(event('e2'), event('e3'));
   type Failed = { id: string; log: object[] };
   const failed = () =>
@@ -111,6 +112,7 @@ it('a call that fails is found by its request id, shown and sent again with the 
     Array(2).fill({ requestId: ingest?.requestId, webhookId: webhook, status: 410 }),
   );
   expect(filesHolding('secret-path').filter((file) => file.endsWith('.log'))).toEqual([]);
+  expect(filesHolding('four-is-secret')).toEqual([]);
   const [{ id } = { id: '' }] = await failed();
   const { out } = await fleet(stack, 'delivery', 'show', id);
   expect(out).toContain(String(ingest?.requestId));

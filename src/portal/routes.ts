@@ -34,7 +34,6 @@ import { formsOnce } from './ui/once.ts';
 import * as webhookActions from './webhooks/actions.tsx';
 import * as delivery from './webhooks/delivery.tsx';
 import * as webhookForm from './webhooks/form.tsx';
-import * as saveWebhook from './webhooks/save.ts';
 import * as webhook from './webhooks/webhook.tsx';
 import * as webhooks from './webhooks/webhooks.tsx';
 
@@ -123,11 +122,9 @@ const table: Route[] = [
   ['GET', '/search', 'viewer', fleet.search],
 
   ['GET', '/webhooks', 'viewer', webhooks.list],
-  ['GET', '/webhooks/new', 'member', webhookForm.add],
-  ['POST', '/webhooks/new', 'member', saveWebhook.saveNew, 'limited'],
+  ['FORM', '/webhooks/new', 'member', webhookForm.add, 'limited'],
   ['GET', '/webhooks/:id', 'viewer', webhook.detail],
-  ['GET', '/webhooks/:id/edit', 'member', webhookForm.edit],
-  ['POST', '/webhooks/:id/edit', 'member', saveWebhook.saveEdited, 'limited'],
+  ['FORM', '/webhooks/:id/edit', 'member', webhookForm.edit, 'limited'],
   ['FORM', '/webhooks/:id/delete', 'member', webhookActions.remove],
   ['POST', '/webhooks/:id/pause', 'member', webhookActions.pause],
   ['POST', '/webhooks/:id/resume', 'member', webhookActions.resume],

@@ -7,8 +7,8 @@ import { ACCIDENT, EVENT } from './notifications/types.ts';
 import { OAuth, OAuthInput } from './oauth.ts';
 
 /**
- * The declaration of a webhook's field: what the API accepts, returns and documents, what D1 stores, what calls to the
- * receiver get, and what the portal's form has.
+ * The declaration of a webhook's field: what the API accepts, returns and documents, what D1 stores, and what calls to
+ * the receiver get.
  */
 export type WebhookField = {
   description: string;
@@ -16,8 +16,8 @@ export type WebhookField = {
   input: v.GenericSchema;
   output: v.GenericSchema;
   /**
-   * Whether a column of the same name stores the value unchanged. Such a field is also part of each call, and a text
-   * input of the portal's form. `service.ts` handles the others.
+   * Whether a column of the same name stores the value unchanged. Such a field is also part of each call. `service.ts`
+   * handles the others.
    */
   plain: boolean;
 };

@@ -39,10 +39,10 @@ export function show(c: Context) {
         line={inOneLine}
         hint="This applies only to you, and to your CSV files. The API uses UTC."
       >
-        {drawn(zoneFields(browserZoneOf(c), user.timeZone))}
+        {drawn(zoneFields(browserZoneOf(c)), user)}
       </FormPanel>
       <FormPanel id="units" title="Units" to={unitsPath} send="Save units" line={inOneLine}>
-        {drawn(unitFields(units))}
+        {drawn(unitFields, { units })}
       </FormPanel>
       <Panel id="sessions" title="Your sessions" body="grid gap-3 justify-items-start">
         <p>
@@ -59,29 +59,23 @@ const inOneLine = 'sm:grid-cols-[minmax(0,24rem)_auto] sm:justify-start';
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone): Offered => [zone, zone]);
 
-const zoneFields = (browserZone = '', value: string | null = null) => ({
-  timeZone: choice('Show times in', [['', `Your browser’s (${browserZone})`], ...zones], {
-    value: value ?? '',
-  }),
+const zoneFields = (browserZone = '') => ({
+  timeZone: choice('Show times in', [['', `Your browser’s (${browserZone})`], ...zones]),
 });
 
-const unitFields = (value?: Units) => ({
-  units: choice<Units>(
-    'Show speeds and distances to everyone in',
-    [
-      ['metric', 'Kilometers'],
-      ['imperial', 'Miles'],
-    ],
-    { value },
-  ),
-});
+const unitFields = {
+  units: choice<Units>('Show speeds and distances to everyone in', [
+    ['metric', 'Kilometers'],
+    ['imperial', 'Miles'],
+  ]),
+};
 
 export const save = handles(zoneFields(), show, async (c, { timeZone }) => {
   await setPreferences(c.env, c.get('caller'), c.get('session').user.id, { timeZone: timeZone || null });
   return done(c, path, `Times are now in ${zoneName(timeZone || browserZoneOf(c))}.`);
 });
 
-export const saveUnits = handles(unitFields(), show, async (c, { units }) => {
+export const saveUnits = handles(unitFields, show, async (c, { units }) => {
   await setUnits(c.env, c.get('caller'), units);
   return done(c, path, `Speeds and distances are now in ${units === 'metric' ? 'kilometers' : 'miles'}.`);
 });

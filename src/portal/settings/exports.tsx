@@ -46,9 +46,9 @@ export async function list(c: Context) {
           to={path}
           send="Export"
         >
-          {drawn({ lists })}
-          <div class="grid gap-4 sm:grid-cols-2">{drawn({ from, to })}</div>
-          {drawn({ formats })}
+          {drawn(which, { lists: exportableLists })}
+          <div class="grid gap-4 sm:grid-cols-2">{drawn(days)}</div>
+          {drawn(as, { formats: 'csv' })}
         </FormPanel>
       )}
       <TablePanel
@@ -78,36 +78,38 @@ const wordsFor = (name: string): string => name.replaceAll('-', ' ');
 const Trimmed = v.pipe(v.string(), v.trim());
 
 /** What an export is asked for by. */
-const fields = {
+const which = {
   lists: boxes(
     'Lists',
     exportableLists.map((name) => [name, capital(wordsFor(name))]),
-    { columns: 2, chosen: exportableLists },
-  ),
-  from: line('From', Trimmed, { type: 'date', hint: 'Leave empty for all days.' }),
-  to: line('To', Trimmed, { type: 'date', hint: 'Applies to events, trips and accidents.' }),
-  formats: boxes(
-    'Format',
-    [
-      ['csv', 'CSV', 'For spreadsheets. Times are in UTC.'],
-      ['parquet', 'Parquet', 'For Polars, pandas, DuckDB and data warehouses.'],
-    ],
-    { columns: 2, chosen: ['csv'] },
   ),
 };
-const { lists, from, to, formats } = fields;
+const days = {
+  from: line('From', Trimmed, { type: 'date', hint: 'Leave empty for all days.' }),
+  to: line('To', Trimmed, { type: 'date', hint: 'Applies to events, trips and accidents.' }),
+};
+const as = {
+  formats: boxes('Format', [
+    ['csv', 'CSV', 'For spreadsheets. Times are in UTC.'],
+    ['parquet', 'Parquet', 'For Polars, pandas, DuckDB and data warehouses.'],
+  ]),
+};
 
 /** Asks for an export by the form. */
-export const request = handles(fields, list, async (c, { lists, from, to, formats }) => {
-  const { problems, range } = rangeOfDays(timeZoneOf(c), from, to);
-  if (problems.length > 0) throw invalid('Check the days.', problems);
-  const wanted = parse(Wanted, { lists, formats, from: range.from?.[0], to: range.to?.[0] });
-  await requestExport(c.env, c.get('caller'), c.get('session').user.id, wanted);
-  const mail = config(c.env).emailFrom
-    ? 'We will email you when it is ready.'
-    : 'It will appear here when it is ready.';
-  return done(c, path, `The export is being prepared. ${mail}`);
-});
+export const request = handles(
+  { ...which, ...days, ...as },
+  list,
+  async (c, { lists, from, to, formats }) => {
+    const { problems, range } = rangeOfDays(timeZoneOf(c), from, to);
+    if (problems.length > 0) throw invalid('Check the days.', problems);
+    const wanted = parse(Wanted, { lists, formats, from: range.from?.[0], to: range.to?.[0] });
+    await requestExport(c.env, c.get('caller'), c.get('session').user.id, wanted);
+    const mail = config(c.env).emailFrom
+      ? 'We will email you when it is ready.'
+      : 'It will appear here when it is ready.';
+    return done(c, path, `The export is being prepared. ${mail}`);
+  },
+);
 
 /** Sends a file, piece by piece. */
 export async function download(c: Context) {

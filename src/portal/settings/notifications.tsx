@@ -53,7 +53,7 @@ export async function showNotifications(c: Context) {
         to={notificationsPath}
         send="Save"
       >
-        {drawn(ruleFields(rule, groups, getsAlerts))}
+        {drawn(ruleFields(groups), { ...rule, alerts: getsAlerts })}
       </FormPanel>
       <TablePanel
         id="channels"
@@ -107,29 +107,19 @@ const problems =
   'failed, and when it works again: at most once an hour each.';
 
 /** What a person or a channel is notified of. */
-const ruleFields = (rule?: MailRule, groups: string[] = [], getsAlerts = true) => ({
-  alerts: box('Problems with webhooks and connections', problems, getsAlerts),
-  levels: boxes('Accidents that reach', levelOptions, { chosen: rule?.levels.map(String) }),
-  risk: choice(
-    'Safety events',
-    [
-      ['', 'None'],
-      ['5', 'Risk 5'],
-      ['4', 'Risk 4 and 5'],
-      ['3', 'Risk 3 to 5'],
-    ],
-    { value: String(rule?.risk ?? '') },
-  ),
+const ruleFields = (groups: string[] = []) => ({
+  alerts: box('Problems with webhooks and connections', problems),
+  levels: boxes('Accidents that reach', levelOptions, { columns: undefined }),
+  risk: choice('Safety events', [
+    ['', 'None'],
+    ['5', 'Risk 5'],
+    ['4', 'Risk 4 and 5'],
+    ['3', 'Risk 3 to 5'],
+  ]),
   groups: boxes(
     'Only vehicles in these groups',
     groups.map((group) => [group, group]),
-    {
-      columns: 2,
-      chosen: rule?.groups ?? [],
-      hint:
-        groups.length > 0 &&
-        'Choose none for all vehicles. Accidents of unknown vehicles are always included.',
-    },
+    'Choose none for all vehicles. Accidents of unknown vehicles are always included.',
   ),
 });
 
@@ -154,8 +144,8 @@ export const saveNotifications = handles(ruleFields(), showNotifications, async 
 const kinds = channelKinds.map((kind): Offered => [kind, kindNames[kind]]);
 
 const channelFields = (channel?: Channel) => ({
-  kind: choice('Kind', kinds, { value: channel?.kind }),
-  name: line('Name', v.string(), { required: true, value: channel?.name, placeholder: '#fleet-alerts' }),
+  kind: choice('Kind', kinds),
+  name: line('Name', v.string(), { required: true, placeholder: '#fleet-alerts' }),
   url: line('URL', v.string(), {
     type: 'password',
     required: !channel,
@@ -183,12 +173,12 @@ export async function showChannel(c: Context) {
       )}
       <Panel id="channel" title="Where and what" hidden>
         <Form look="panel-body grid gap-4">
-          {drawn(channelFields(channel))}
+          {drawn(channelFields(channel), channel && { kind: channel.kind, name: channel.name })}
           <p class="hint">
             In Slack, add an incoming webhook to an app of yours. In Teams, add the workflow “Send webhook
             alerts to a channel”. <a href="/docs/portal#team-channels">What an HTTPS endpoint receives</a>
           </p>
-          {drawn(ruleFields(rule, groups, channel?.getsAlerts))}
+          {drawn(ruleFields(groups), { ...rule, alerts: channel?.getsAlerts ?? true })}
           <Buttons send={channel ? 'Save' : 'Add channel'} back={notificationsPath} />
         </Form>
       </Panel>

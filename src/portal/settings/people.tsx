@@ -37,7 +37,7 @@ export async function list(c: Context) {
         line="sm:grid-cols-[minmax(0,1fr)_11rem_auto]"
         hint={<a href="/docs/portal#roles">What each role may do</a>}
       >
-        {drawn(invited)}
+        {drawn(invited, { role: 'member' })}
       </FormPanel>
       <TablePanel
         id="people"
@@ -60,7 +60,7 @@ const roleChoices = roles.map((role): Offered<Role> => [role, roleNames[role], r
 
 const invited = {
   email: line('Email address', Email, { type: 'email', required: true, placeholder: 'name@example.com' }),
-  role: choice('Role', roleChoices, { value: 'member' }),
+  role: choice('Role', roleChoices),
 };
 
 const columnsFor = (you: string): Column<PortalUser>[] => [
@@ -112,7 +112,8 @@ export async function changeRole(c: Context) {
   return formPage(c, {
     title: `Change the role of ${email}`,
     back: peoplePath,
-    fields: { role: radios('Role', roleChoices, { chosen: [role] }) },
+    fields: { role: radios('Role', roleChoices) },
+    stored: { role },
     save: async ({ role }) => {
       await setRole(c.env, c.get('caller'), id, role);
       return done(c, peoplePath, `${email} is now ${aRole(role)}.`);

@@ -8,75 +8,88 @@ import type { SentForm } from './reader.ts';
 import { submit } from './submit.ts';
 
 /**
- * A field of a form: its control, what a form that was sent has in it, and what is valid. A form is declared by its
- * fields, which the page draws (`drawn`), and the handler gets (`handles`).
+ * A field of a form: its control, which shows what is stored, what a form that was sent has in it, and what is valid. A
+ * form is declared by its fields, which the page draws (`drawn`), and its handler gets (`handles`).
  */
 export type FormField<T = unknown> = {
-  draw: (name: string) => Child;
+  draw: (name: string, stored: unknown) => Child;
   read: (form: SentForm, name: string) => unknown;
   schema: v.GenericSchema<unknown, T>;
 };
 type Fields = { [name: string]: FormField };
 export type Values<F extends Fields> = { [N in keyof F]: F[N] extends FormField<infer T> ? T : never };
 
-type PropsOf<P, Given extends string> = Omit<P, 'name' | 'label' | 'legend' | Given>;
-type OfList = PropsOf<Parameters<typeof Choices>[0], 'type' | 'options'>;
+/** What else is said of a field: its hint, or all that its control takes. */
+type More<Props> = string | Partial<Omit<Props, 'name'>>;
+const propsOf = <P extends object>(more: string | P) => (typeof more === 'string' ? { hint: more } : more);
 
 /** A line of text. */
 export const line = <S extends v.GenericSchema<string, unknown>>(
   label: string,
   schema: S,
-  props: PropsOf<Parameters<typeof Field>[0], never> = {},
+  more: More<Parameters<typeof Field>[0]> = {},
 ): FormField<v.InferOutput<S>> => ({
-  draw: (name) => <Field {...{ name, label }} {...props} />,
+  draw: (name, stored = '') => <Field {...{ name, label }} value={String(stored ?? '')} {...propsOf(more)} />,
   read: ({ value }, name) => value(name),
   schema,
 });
 
-const oneOf = <T extends string>(options: readonly Offered<T>[]) =>
-  v.picklist(
+/** One of several values, in a menu, by default the first. */
+export const choice = <T extends string>(label: string, options: Offered<T>[]): FormField<T> => ({
+  draw: (name, stored) => <Select {...{ name, label, options }} value={String(stored ?? '')} />,
+  read: ({ value }, name) => value(name),
+  schema: v.picklist(
     options.map(([value]) => value),
     'must be one of the choices',
-  );
-
-/** One of several values, in a menu. */
-export const choice = <T extends string>(
-  label: string,
-  options: Offered<T>[],
-  props: PropsOf<Parameters<typeof Select>[0], 'options'> = {},
-): FormField<T> => ({
-  draw: (name) => <Select {...{ name, label, options }} {...props} />,
-  read: ({ value }, name) => value(name),
-  schema: oneOf(options),
+  ),
 });
+
+type OfChoices = More<Parameters<typeof Choices>[0]>;
 
 /** One of several values, each with a line about it. */
 export const radios = <T extends string>(
   legend: string,
   options: Offered<T>[],
-  props: OfList = {},
+  more: OfChoices = {},
 ): FormField<T> => ({
-  draw: (name) => <Choices type="radio" {...{ name, legend, options }} {...props} />,
-  read: ({ value }, name) => value(name),
-  schema: oneOf(options),
+  ...choice(legend, options),
+  draw: (name, stored) => (
+    <Choices type="radio" {...{ name, legend, options }} chosen={[String(stored)]} {...propsOf(more)} />
+  ),
 });
 
-/** Any of several values. Nothing is drawn if there are none, and nothing to say about it. */
-export const boxes = (legend: string, options: Offered[], props: OfList = {}): FormField<string[]> => ({
-  draw: (name) => (options.length > 0 || props.hint) && <Choices {...{ name, legend, options }} {...props} />,
+/** Any of several values, in two columns. Nothing is drawn if there are none. */
+export const boxes = (legend: string, options: Offered[], more: OfChoices = {}): FormField<string[]> => ({
+  draw: (name, stored) => {
+    const chosen = [stored ?? []].flat().map(String);
+    return (
+      options.length > 0 && <Choices columns={2} {...{ name, legend, options, chosen }} {...propsOf(more)} />
+    );
+  },
   read: ({ values }, name) => values(name),
   schema: v.array(v.string()),
 });
 
 /** Yes or no. */
-export const box = (label: string, note: Child, checked: boolean): FormField<boolean> => ({
-  draw: (name) => <Choice type="checkbox" value="yes" {...{ name, label, note, checked }} />,
+export const box = (label: string, note: Child): FormField<boolean> => ({
+  draw: (name, stored) => (
+    <Choice type="checkbox" value="yes" {...{ name, label, note }} checked={stored === true} />
+  ),
   read: ({ value }, name) => value(name) === 'yes',
   schema: v.boolean(),
 });
 
-export const drawn = (fields: Fields): Child[] =>
-  Object.entries(fields).map(([name, { draw }]) => draw(name));
+/** The same field, which has something made of what is typed or chosen. */
+export const mapped = <T, U>(field: FormField<T>, as: (value: T) => U): FormField<U> => ({
+  ...field,
+  schema: v.pipe(field.schema, v.transform(as)),
+});
+
+/** The controls of fields, with what is stored under their names; for `filters.risk` that is `risk`. */
+export const drawn = (fields: Fields, stored: object | null = {}): Child[] =>
+  Object.entries(fields).map(([name, { draw }]) =>
+    draw(name, new Map(Object.entries(stored ?? {})).get(name.split('.').at(-1) ?? name)),
+  );
 
 /** What a form has in its fields. @throws Refusal: invalid, by field */
 export const valuesIn = <F extends Fields>(fields: F, form: SentForm): Values<F> => {
@@ -104,6 +117,7 @@ export const handles =
 /** A page that is one form. */
 type FormPage<F extends Fields> = Head & {
   fields: F;
+  stored?: object;
   send?: string;
   back: string;
   save: (values: Values<F>) => Promise<Response>;
@@ -111,14 +125,14 @@ type FormPage<F extends Fields> = Head & {
 
 /** Shows the page, or handles its form. */
 export function formPage<F extends Fields>(c: Context, described: FormPage<F>): Response | Promise<Response> {
-  const { fields, send = 'Save', back, save, ...head } = described;
+  const { fields, stored, send = 'Save', back, save, ...head } = described;
   const show = () =>
     page(
       c,
       head,
       <section class="panel" aria-label={head.title}>
         <Form look="panel-body grid gap-4">
-          {drawn(fields)}
+          {drawn(fields, stored)}
           <Buttons send={send} back={back} />
         </Form>
       </section>,

@@ -152,7 +152,7 @@ const attributesOf = ({ name, hint }: Labelled) => ({
   autofocus: errorOf(name) !== undefined,
 });
 
-/** A labelled input. Passwords are never shown again. */
+/** A labelled input. Passwords are not shown again, unless they have to be. */
 export const Field = (
   props: Labelled & {
     type?: string;
@@ -161,11 +161,12 @@ export const Field = (
     autocomplete?: string;
     placeholder?: string;
     maxlength?: number;
+    comesBack?: boolean;
   },
 ) => {
-  const { name, label, hint, type = 'text', value = '', ...rest } = props;
+  const { name, label, hint, type = 'text', value = '', comesBack = type !== 'password', ...rest } = props;
   const filled = useContext(FilledForm);
-  const shown = type === 'password' ? value : (filled?.value(name) ?? value);
+  const shown = !comesBack ? value : (filled?.value(name) ?? value);
   return (
     <Control {...{ name, label, hint }}>
       <input class="input" id={name} {...{ name, type, value: shown, ...rest }} {...attributesOf(props)} />
@@ -202,7 +203,7 @@ export const Choices = (props: {
   name: string;
   legend: string;
   hint?: Child;
-  columns?: 2 | 4;
+  columns?: 2 | 4 | undefined;
   look?: string;
   chosen?: string[] | undefined;
   options: Offered[];

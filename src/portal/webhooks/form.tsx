@@ -1,38 +1,47 @@
 import type { Child } from 'hono/jsx';
-import { type Connection, listConnections, maxConnectionsListed } from '../../fleet/connections.ts';
-import { incidentTypes } from '../../fleet/incidents/types.ts';
+import { listConnections } from '../../fleet/connections.ts';
+import { config } from '../../platform/config.ts';
+import { base64url } from '../../platform/crypto.ts';
 import { asCaller } from '../../platform/db/guard.ts';
+import { type FieldError, invalid } from '../../platform/errors.ts';
 import { timestamp } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
+import { urlProblems } from '../../webhooks/address.ts';
 import { selectGroups } from '../../webhooks/alerts/rules.ts';
 import { outcomeOf } from '../../webhooks/alerts/words.ts';
 import { type Attempt, retries } from '../../webhooks/deliveries/policy.ts';
-import type { NewNotification } from '../../webhooks/notifications/insert.ts';
-import { ACCIDENT, EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
-import { maxWebhookDescription, maxWebhookName } from '../../webhooks/schema.ts';
-import { madeUp } from '../../webhooks/simulate.ts';
-import type { StoredWebhook } from '../../webhooks/stored.ts';
-import { nameOf } from '../connections/connections.tsx';
+import {
+  ACCIDENT,
+  EVENT,
+  type NotificationType,
+  notificationTypes,
+} from '../../webhooks/notifications/types.ts';
+import { parseWebhook } from '../../webhooks/schema.ts';
+import { createWebhook, updateWebhook } from '../../webhooks/service.ts';
+import { madeUp, tryReceiver } from '../../webhooks/simulate.ts';
+import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
 import { Submit } from '../ui/buttons.tsx';
-import { Buttons, Choices, Field, Form, type Offered, Select } from '../ui/forms.tsx';
+import { drawn, valuesIn } from '../ui/fields.tsx';
+import { Buttons, Form } from '../ui/forms.tsx';
 import type { IconName } from '../ui/icon-names.ts';
 import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';
-import { levelOptions } from '../ui/states.tsx';
-import { Headers, OAuthFields } from './credentials.tsx';
-import { requireWebhook } from './webhook.tsx';
-import { aboveOf, pathOf } from './words.ts';
+import type { SentForm } from '../ui/reader.ts';
+import { inPath } from '../ui/records.tsx';
+import { done, showAgain, submit } from '../ui/submit.ts';
+import * as fields from './fields.tsx';
+import { aboveOf, pathOf, titleOf } from './words.ts';
 
-/** The pages to add and to edit a webhook. */
-export const add = (c: Context) => show(c);
-export const edit = (c: Context) => show(c, requireWebhook(c));
+/** The pages to add and to edit a webhook, and their forms. */
+export const add = (c: Context) => (c.req.method === 'GET' ? show(c) : take(c));
+export async function edit(c: Context) {
+  if (c.req.method === 'GET') return show(c, inPath(c, findWebhook));
+  return take(c, await inPath(c, findWebhook));
+}
 
-/** What the form shows besides the webhook: a secret to add to its headers, or the result of a test. */
-type Result = { secret?: string; tried?: Attempt };
-
-/** The form of a new webhook, or of the one given. Each of its buttons sends all of it. */
-export async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, result: Result = {}) {
+/** The form of a new webhook, or of the one given, and the result of a test. Each of its buttons sends all of it. */
+async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, tried?: Attempt) {
   const caller = c.get('caller');
   const [webhook, connections, [groups]] = await Promise.all([
     given,
@@ -40,8 +49,10 @@ export async function show(c: Context, given?: StoredWebhook | Promise<StoredWeb
     asCaller(c.env, caller, (db) => [selectGroups(db, caller)]),
   ]);
   const sent = c.get('shownAgain');
-  const { filters, oauth } = webhook ?? {};
-  const groupNames = new Set([...groups.map(({ name }) => name), ...(filters?.vehicleGroups ?? [])]);
+  const isRevealed = c.req.query('reveal') === 'yes';
+  const groupNames = new Set([...groups.map(({ name }) => name), ...(webhook?.filters?.vehicleGroups ?? [])]);
+  const names = Object.keys(webhook?.headers ?? {});
+  const headers = isRevealed ? webhook?.headers : Object.fromEntries(names.map((name) => [name, '']));
   return page(
     c,
     {
@@ -60,93 +71,46 @@ export async function show(c: Context, given?: StoredWebhook | Promise<StoredWeb
         </button>
         <input type="hidden" name="revision" value={sent?.value('revision') ?? webhook?.revision} />
         <section class="form-section">
-          <Field
-            name="name"
-            label="Name"
-            value={webhook?.name ?? ''}
-            maxlength={maxWebhookName}
-            hint="For your team. Receivers do not see it."
-          />
-          <Field
-            name="description"
-            label="Description"
-            value={webhook?.description ?? ''}
-            maxlength={maxWebhookDescription}
-            hint="Optional: who runs the receiver, what it is for."
-          />
-          <div class="grid gap-4 sm:grid-cols-[7rem_minmax(0,1fr)]">
-            <Select name="httpVerb" label="Method" value={webhook?.httpVerb ?? 'POST'} options={verbs} />
-            <Field name="url" label="URL" type="url" value={webhook?.url} required />
-          </div>
+          {drawn(fields.labels, webhook)}
+          <div class="grid gap-4 sm:grid-cols-[7rem_minmax(0,1fr)]">{drawn(fields.address, webhook)}</div>
         </section>
         <section class="form-section">
-          <Choices
-            name="notificationTypes"
-            legend="What to send"
-            chosen={(webhook?.notificationTypes ?? notificationTypes).map(String)}
-            options={types}
-          />
-          <Sample of="an accident" notifications={madeUp({ type: ACCIDENT }, { connectionIds: [] })} />
-          <Sample of="a safety event" notifications={madeUp({ type: EVENT }, { connectionIds: [] })} />
+          {drawn(fields.types, webhook ?? { notificationTypes })}
+          <Sample of="an accident" type={ACCIDENT} />
+          <Sample of="a safety event" type={EVENT} />
         </section>
-        <Choices
-          name="allConnections"
-          legend="Connections"
-          look="form-section"
-          chosen={webhook?.allConnections && ['true']}
-          options={[
-            [
-              'true',
-              'All connections, including new ones',
-              'A new connection joins by itself when it is added.',
-            ],
-          ]}
-        />
-        <Connections
-          connections={connections}
-          chosen={sent?.values('connectionIds') ?? webhook?.connectionIds}
-        />
-        <Headers
-          stored={webhook?.headers ?? {}}
-          sent={sent}
-          isRevealed={c.req.query('reveal') === 'yes'}
-          secret={result.secret}
-        />
-        <Optional id="filters" title="Filters" isOpen={sent !== undefined || filters !== undefined}>
+        {drawn(fields.connections(connections), webhook)}
+        <div class="form-section">
+          {drawn(fields.headers(names), { headers })}
+          <div class="actions">
+            <Submit
+              to="#headers"
+              does="secret"
+              name="Generate a secret"
+              icon="key-round"
+              weight="plain"
+              small
+            />
+            {names.length > 0 && !isRevealed && (
+              <a class="btn btn-sm btn-ghost" href="?reveal=yes#headers">
+                Show header values
+              </a>
+            )}
+          </div>
+        </div>
+        <Optional id="filters" title="Filters" isOpen={sent !== undefined || webhook?.filters !== undefined}>
           <p class="hint">For new notifications. Without any, the webhook receives everything.</p>
-          <Select
-            name="filters.minEventRisk"
-            label="Safety events"
-            value={filters?.minEventRisk?.toString()}
-            options={risks}
-          />
-          <Choices
-            name="filters.incidentTypes"
-            legend="Only these incident types"
-            columns={2}
-            chosen={filters?.incidentTypes}
-            options={incidentTypes.map((type) => [type, type])}
-          />
-          <Choices
-            name="filters.accidentLevels"
-            legend="Only these accident levels"
-            columns={2}
-            chosen={filters?.accidentLevels?.map(String)}
-            options={levelOptions}
-          />
-          <Choices
-            name="filters.vehicleGroups"
-            legend="Only vehicles in these groups"
-            columns={2}
-            chosen={filters?.vehicleGroups}
-            options={[...groupNames].map((group) => [group, group])}
-            hint="Accidents of unknown vehicles are always sent."
-          />
+          {drawn(fields.filters([...groupNames]), webhook?.filters)}
         </Optional>
-        <Optional id="oauth" title="OAuth 2" isOpen={sent !== undefined || oauth !== undefined}>
-          <OAuthFields oauth={oauth} sent={sent} />
+        <Optional id="oauth" title="OAuth 2" isOpen={sent !== undefined || webhook?.oauth !== undefined}>
+          <p class="hint">
+            The service gets an access token with these client credentials, and sends it in the header{' '}
+            <code>Authorization</code>. Leave all empty to send none.{' '}
+            <a href="/docs/webhooks#oauth-2">How it works</a>
+          </p>
+          {drawn(fields.oauth(webhook?.oauth !== undefined), webhook?.oauth)}
         </Optional>
-        <Test tried={result.tried} />
+        <Test tried={tried} />
         <Buttons
           send={webhook ? 'Save changes' : 'Add webhook'}
           does="save"
@@ -158,22 +122,103 @@ export async function show(c: Context, given?: StoredWebhook | Promise<StoredWeb
   );
 }
 
-const verbs: Offered[] = ['POST', 'PUT'].map((verb) => [verb, verb]);
+/** Handles the form's buttons: to save, to send a test, or to generate a secret. The Enter key saves. */
+const take = (c: Context, webhook?: StoredWebhook) =>
+  submit(
+    c,
+    async (form) => {
+      const pressed = form.value('do');
+      if (pressed === 'secret') {
+        showAgain(c, withSecret(form));
+        return show(c, webhook);
+      }
+      const input = parseWebhook(bodyOf(form, webhook), {
+        ownHost: new URL(c.req.url).hostname,
+        allowLoopback: config(c.env).allowLoopbackReceivers,
+      });
+      if (pressed === 'test') {
+        const tried = await tryReceiver(c.env, c.get('caller'), input, webhook?.id);
+        showAgain(c, form);
+        return show(c, webhook, tried);
+      }
+      const labels = valuesIn(fields.labels, form);
+      const revision = form.value('revision');
+      const saved = webhook
+        ? await updateWebhook(c.env, c.get('caller'), webhook.id, input, { revision, labels })
+        : await createWebhook(c.env, c.get('caller'), input, labels);
+      const name = titleOf({ ...labels, url: saved.url });
+      return done(c, pathOf(saved), `Webhook "${name}" was ${webhook ? 'saved' : 'added'}.`);
+    },
+    () => show(c, webhook),
+    ({ field, message }) => {
+      const known = formErrors[message] ?? { field, message };
+      return { ...known, field: field || known.field };
+    },
+  );
 
-const types: Offered[] = [
-  [
-    String(ACCIDENT),
-    'Accidents',
-    'One delivery for each level: first detection, verified, report ready. Needed for claims.',
-  ],
-  [String(EVENT), 'Safety events', 'Harsh braking, speeding, phone usage and more, with a risk from 1 to 5.'],
-];
+/** Errors of the API in the form's words. */
+const formErrors: { [message: string]: FieldError } = {
+  'Webhook with this URL already exist': {
+    field: 'url',
+    message: 'Another webhook of your account has this URL.',
+  },
+  'Invalid connection ids': {
+    field: 'connectionIds',
+    message: 'Some of these connections no longer exist. Open the form again.',
+  },
+  [urlProblems['not https'].field]: {
+    field: 'url',
+    message: 'Must start with https://. Deliveries contain personal data and are only sent encrypted.',
+  },
+};
 
-const risks: Offered[] = [
-  ['', 'Of any risk'],
-  ...['2', '3', '4'].map((risk): Offered => [risk, `Risk ${risk} to 5`]),
-  ['5', 'Risk 5'],
-];
+const secretHeader = 'X-Webhook-Secret';
+
+/** The form with a new secret in a header of its own, in place of one that it may have. */
+function withSecret(form: SentForm): SentForm {
+  const secret = base64url(crypto.getRandomValues(new Uint8Array(24)));
+  const others = fields
+    .sentPairs(form, 'header')
+    .filter(([name]) => name.toLowerCase() !== secretHeader.toLowerCase());
+  const headers = [...others, [secretHeader, secret] as const];
+  const parts: { [name: string]: string[] } = {
+    headerName: headers.map(([name]) => name),
+    headerValue: headers.map(([, value]) => value),
+  };
+  return { ...form, values: (name) => parts[name] ?? form.values(name) };
+}
+
+/** What the API would take as body. A header without a value keeps the one that it has. */
+function bodyOf(form: SentForm, webhook?: StoredWebhook) {
+  const { allConnections, connectionIds } = valuesIn(fields.connections(), form);
+  const { 'oauth.params': params, ...client } = valuesIn(fields.oauth(), form);
+  const oauth = filled(client);
+  return {
+    ...valuesIn(fields.address, form),
+    ...valuesIn(fields.types, form),
+    ...(allConnections.length > 0 ? { allConnections: true } : { connectionIds }),
+    headers: Object.fromEntries(
+      valuesIn(fields.headers(), form).headers.map(([name, typed]) => {
+        const value = typed || new Map(Object.entries(webhook?.headers ?? {})).get(name);
+        if (value) return [name, value];
+        throw invalid('A header has no value', [
+          { field: 'headers', message: 'need a value, if they are new' },
+        ]);
+      }),
+    ),
+    filters: filled(valuesIn(fields.filters(), form)),
+    oauth:
+      Object.keys(oauth).length + params.length > 0 ? { ...oauth, params: Object.fromEntries(params) } : null,
+  };
+}
+
+/** The fields that are not empty, without what their names have in common. */
+const filled = (fields: { [name: string]: unknown }) =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      String(value) === '' ? [] : [[name.split('.').at(-1) ?? name, value]],
+    ),
+  );
 
 /** A part of the form that most leave closed. */
 const Optional = (props: { id: string; title: string; isOpen: boolean; children: Child }) => (
@@ -183,42 +228,14 @@ const Optional = (props: { id: string; title: string; isOpen: boolean; children:
   </details>
 );
 
-const Sample = ({ of, notifications: [first] }: { of: string; notifications: NewNotification[] }) => (
-  <details class="sample">
-    <summary>Sample payload of {of}</summary>
-    <pre tabindex={0}>
-      {JSON.stringify({ timestamp: timestamp(Date.now()), type: first?.type, data: first?.data }, null, 2)}
-    </pre>
-  </details>
-);
-
-/** The connections to choose from. Those that are chosen and not listed stay so. */
-const Connections = (props: { connections: Connection[]; chosen: string[] | undefined }) => {
-  const { connections } = props;
-  const listed = connections.map(({ id }) => id);
-  const { chosen = listed } = props;
+const Sample = ({ of, type }: { of: string; type: NotificationType }) => {
+  const [first] = madeUp({ type }, { connectionIds: [] });
+  const body = { timestamp: timestamp(Date.now()), type: first?.type, data: first?.data };
   return (
-    <>
-      {chosen
-        .filter((id) => !listed.includes(id))
-        .map((id) => (
-          <input type="hidden" name="connectionIds" value={id} />
-        ))}
-      <Choices
-        name="connectionIds"
-        legend="Only these connections"
-        columns={2}
-        look="form-section"
-        chosen={chosen}
-        options={connections.map((connection) => [connection.id, nameOf(connection), connection.tsp])}
-        hint={
-          listed.length === 0
-            ? 'There are no connections yet, so nothing would be sent.'
-            : listed.length === maxConnectionsListed &&
-              'Only the first 1,000 connections are listed. Saving leaves the others as they are.'
-        }
-      />
-    </>
+    <details class="sample">
+      <summary>Sample payload of {of}</summary>
+      <pre tabindex={0}>{JSON.stringify(body, null, 2)}</pre>
+    </details>
   );
 };
 

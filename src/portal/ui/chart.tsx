@@ -11,15 +11,9 @@ export type Series = {
 /** A column: its name ("14:00", "Nov 18"), and its value of each series; null where there is none. */
 export type Column = { name: string; values: (number | null)[]; before?: number | undefined };
 
-const riskSeries: Series[] = ([1, 2, 3, 4, 5] as const).map((risk) => ({
-  name: `Risk ${risk}`,
-  look: `fill-${risk}`,
-}));
-
 const height = 200;
 const top = 8;
-const bottom = 24;
-const plot = height - top - bottom;
+const plot = 168;
 
 /**
  * Stacked columns, before pale ones of an earlier time if given, or lines; with a title for each column, and the
@@ -27,61 +21,38 @@ const plot = height - top - bottom;
  */
 export const Chart = (props: { id: string; summary: string; series: Series[]; columns: Column[] }) => {
   const { id, summary, series, columns } = props;
-  const isLine = ({ look }: Series) => look.startsWith('trace');
-  const lines = series.filter(isLine);
-  const axis = axisOf(
-    columns.map(({ values, before = 0 }) => Math.max(before, lines.length > 0 ? most(values) : sum(values))),
-  );
-  const last = columns.length - 1;
+  const isLine = series.some(({ look }) => isTrace(look));
+  const heightOf = ({ values, before = 0 }: Column) =>
+    Math.max(before, isLine ? Math.max(...values.map(Number)) : sum(values));
+  const { y, rules } = axisOf(Math.max(1, ...columns.map(heightOf)));
   return (
     <>
       <svg class="chart" width="100%" height={height} role="img" aria-labelledby={`${id}-title`}>
         <title id={`${id}-title`}>{summary}</title>
-        {axis.rules.map((value) => (
+        {rules.map((value) => (
           <>
-            <line
-              class={value === 0 ? 'axis' : 'rule'}
-              x1="0"
-              x2="100%"
-              y1={axis.y(value)}
-              y2={axis.y(value)}
-            />
-            <text class="y" x="-8" y={axis.y(value)}>
+            <line class={value === 0 ? 'axis' : 'rule'} x2="100%" y1={y(value)} y2={y(value)} />
+            <text class="y" x="-8" y={y(value)}>
               {compact(value)}
             </text>
           </>
         ))}
         {/* A column is 1 wide. */}
-        <svg
-          width="100%"
-          height={height}
-          viewBox={`0 0 ${columns.length} ${height}`}
-          preserveAspectRatio="none"
-          aria-hidden="true"
-        >
-          {lines.map(({ look }, at) => (
-            <path class={`trace ${look}`} d={lineOf(columns, at, axis)} />
-          ))}
+        <svg viewBox={`0 0 ${columns.length} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+          {isLine &&
+            series.map(({ look }, at) => <path class={`trace ${look}`} d={lineOf(columns, at, y)} />)}
           {columns.map((column, i) => (
             <g class="bar">
               <title>{titleOf(column, series)}</title>
-              {lines.length > 0 ? (
+              {isLine ? (
                 <rect class="hit" x={i} width="1" y={top} height={plot} />
               ) : (
-                <Stack {...{ column, i, series, axis }} />
+                <Stack {...{ column, i, series, y }} />
               )}
             </g>
           ))}
         </svg>
-        {labelled(last).map((i) => (
-          <text
-            class={`x${i === 0 ? ' x-first' : i === last ? ' x-last' : ''}`}
-            x={percent((i + (i === 0 ? 0 : i === last ? 1 : 0.5)) / (last + 1), 2)}
-            y={height - 4}
-          >
-            {columns[i]?.name}
-          </text>
-        ))}
+        <Names columns={columns} />
       </svg>
       <details class="as-table">
         <summary>Show as a table</summary>
@@ -103,6 +74,23 @@ export const Chart = (props: { id: string; summary: string; series: Series[]; co
   );
 };
 
+const isTrace = (look: string): boolean => look.startsWith('trace');
+const sum = (values: (number | null)[]): number =>
+  values.reduce<number>((total, one) => total + (one ?? 0), 0);
+const round = (value: number): number => Math.round(value * 100) / 100;
+
+/** Where values are on an axis from 0 to a round number not below the highest value, and its three or four rules. */
+function axisOf(highest: number) {
+  const power = 10 ** Math.floor(Math.log10(highest / 3));
+  const factor = [1, 2, 5].find((one) => one * power >= highest / 3) ?? 10;
+  const step = Math.max(1, factor * power);
+  const count = Math.ceil(highest / step);
+  return {
+    y: (value: number) => round(top + plot * (1 - value / (step * count))),
+    rules: Array.from({ length: count + 1 }, (_, i) => i * step),
+  };
+}
+
 function titleOf({ name, values, before }: Column, series: Series[]): string {
   const parts = series.map(
     (one, at) => `${values[at]?.toLocaleString('en') ?? 'no'} ${one.name.toLowerCase()}`,
@@ -110,22 +98,29 @@ function titleOf({ name, values, before }: Column, series: Series[]): string {
   return `${name}: ${parts.join(', ')}${before === undefined ? '' : `; ${before} before`}`;
 }
 
-const Stack = (props: { column: Column; i: number; series: Series[]; axis: Axis }) => {
-  const { i, series, axis } = props;
+type Y = (value: number) => number;
+
+/** A line through the values, with gaps where there are none. An isolated value is a dash. */
+const lineOf = (columns: Column[], at: number, y: Y): string =>
+  columns
+    .map(({ values: { [at]: value } }, i) => {
+      if (value === null || value === undefined) return '';
+      const goesOn = typeof columns[i - 1]?.values[at] === 'number';
+      return goesOn ? `L${i + 0.5} ${y(value)}` : `M${i + 0.4} ${y(value)}h0.2`;
+    })
+    .join('');
+
+const Stack = (props: { column: Column; i: number; series: Series[]; y: Y }) => {
+  const { i, series, y } = props;
   const { values, before = 0 } = props.column;
+  const upTo = (at: number) => y(sum(values.slice(0, at)));
   return (
     <>
-      <Part look="before" x={i + 0.02} width={0.96} from={axis.y(0)} to={axis.y(before)} />
+      <Part look="before" x={i + 0.02} width={0.96} from={y(0)} to={y(before)} />
       {series.map(({ look }, at) => (
-        <Part
-          look={look}
-          x={i + 0.15}
-          width={0.7}
-          from={axis.y(sum(values.slice(0, at)))}
-          to={axis.y(sum(values.slice(0, at + 1)))}
-        />
+        <Part look={look} x={i + 0.15} width={0.7} from={upTo(at)} to={upTo(at + 1)} />
       ))}
-      {before > 0 && <path class="before-top" d={`M${i + 0.02} ${axis.y(before)}h0.96`} />}
+      {before > 0 && <path class="before-top" d={`M${i + 0.02} ${y(before)}h0.96`} />}
     </>
   );
 };
@@ -135,15 +130,20 @@ const Part = (props: { look: string; x: number; width: number; from: number; to:
   return from > to ? <rect class={look} x={x} width={width} y={to} height={round(from - to)} /> : null;
 };
 
-/** A line through the values, with gaps where there are none. An isolated value is a dash. */
-const lineOf = (columns: Column[], at: number, axis: Axis): string =>
-  columns
-    .map(({ values: { [at]: value } }, i) => {
-      if (value === null || value === undefined) return '';
-      const goesOn = typeof columns[i - 1]?.values[at] === 'number';
-      return goesOn ? `L${i + 0.5} ${axis.y(value)}` : `M${i + 0.4} ${axis.y(value)}h0.2`;
-    })
-    .join('');
+/** The names of about five columns that fit under a chart, evenly spaced, including the last. */
+const Names = ({ columns }: { columns: Column[] }) => {
+  const count = columns.length;
+  const every = Math.max(1, Math.floor(count / 4));
+  return columns.map(({ name }, i) => {
+    if ((count - 1 - i) % every > 0) return null;
+    const [look, x] = i === 0 ? ['x x-first', 0] : i === count - 1 ? ['x x-last', count] : ['x', i + 0.5];
+    return (
+      <text class={look} x={percent(x / count, 2)} y={height - 4}>
+        {name}
+      </text>
+    );
+  });
+};
 
 /** Safety events per day, stacked by risk, with the total of each risk and `notes`. */
 export const RiskChart = (props: {
@@ -153,10 +153,10 @@ export const RiskChart = (props: {
   notes?: string[];
   before?: string;
 }) => {
-  const { notes = [], before, columns } = props;
+  const { notes = [], before, ...chart } = props;
   const entries = riskSeries.map((series, i) => ({
     ...series,
-    total: sum(columns.map(({ values }) => values[i] ?? 0)).toLocaleString('en'),
+    total: sum(chart.columns.map(({ values }) => values[i] ?? 0)).toLocaleString('en'),
     note: notes[i],
   }));
   return (
@@ -164,36 +164,14 @@ export const RiskChart = (props: {
       <div class="mb-3">
         <Legend entries={entries.reverse()} before={before} />
       </div>
-      <Chart id={props.id} summary={props.summary} series={riskSeries} columns={columns} />
+      <Chart {...chart} series={riskSeries} />
     </>
   );
 };
 
-/** An axis from 0 to a round number not below the highest value, with its rules. */
-type Axis = { y: (value: number) => number; rules: number[] };
-
-function axisOf(values: number[]): Axis {
-  const highest = Math.max(1, ...values);
-  const step = niceStep(highest);
-  const count = Math.ceil(highest / step);
-  return {
-    y: (value) => round(top + plot * (1 - value / (step * count))),
-    rules: Array.from({ length: count + 1 }, (_, i) => i * step),
-  };
-}
-
-/** A step of 1, 2 or 5 times a power of ten, three or four of which reach `highest`. */
-function niceStep(highest: number): number {
-  const rough = highest / 3;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  return Math.max(1, ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power);
-}
-
-/** The columns whose names fit under a chart: about five, evenly spaced, including the last. */
-function labelled(last: number): number[] {
-  const every = Math.max(1, Math.floor((last + 1) / 4));
-  return Array.from({ length: last + 1 }, (_, i) => i).filter((i) => (last - i) % every === 0);
-}
+const riskSeries = ([1, 2, 3, 4, 5] as const).map(
+  (risk): Series => ({ name: `Risk ${risk}`, look: `fill-${risk}` }),
+);
 
 /** The meaning of a chart's colours and lines, with totals and notes; `before` names the pale columns. */
 export const Legend = (props: {
@@ -203,8 +181,8 @@ export const Legend = (props: {
   <ul class="legend-row">
     {props.entries.map(({ name, look, total, note }) => (
       <li>
-        <svg class={look.startsWith('trace') ? 'swatch swatch-line' : 'swatch'} aria-hidden="true">
-          {look.startsWith('trace') ? (
+        <svg class={isTrace(look) ? 'swatch swatch-line' : 'swatch'} aria-hidden="true">
+          {isTrace(look) ? (
             <line class={`trace ${look}`} x2="20" y1="5" y2="5" />
           ) : (
             <rect class={look} width="10" height="10" rx="2" />
@@ -231,7 +209,7 @@ export const Spark = ({ columns }: { columns: { good: number; bad?: number }[] }
   const y = (count: number) => round(24 - (count / highest) * 23);
   return (
     <svg class="spark" viewBox="0 0 96 24" preserveAspectRatio="none" aria-hidden="true">
-      <line x1="0" x2="96" y1="24" y2="24" />
+      <line x2="96" y1="24" y2="24" />
       {columns.map(({ good, bad = 0 }, i) => (
         <>
           <Part look="fill-bad" x={i * 4 + 0.5} width={3} from={24} to={y(bad)} />
@@ -241,8 +219,3 @@ export const Spark = ({ columns }: { columns: { good: number; bad?: number }[] }
     </svg>
   );
 };
-
-const sum = (values: (number | null)[]): number =>
-  values.reduce<number>((total, value) => total + (value ?? 0), 0);
-const most = (values: (number | null)[]): number => Math.max(...values.map((value) => value ?? 0));
-const round = (value: number): number => Math.round(value * 100) / 100;

@@ -19,9 +19,11 @@ export const OpenAccidents = ({ accidents, count }: { accidents: OpenAccident[];
     }
   >
     {accidents.length === 0 ? (
-      <Empty icon="car-front" title="None">
-        A detected accident appears here within seconds, first as level 1.
-      </Empty>
+      <Empty
+        icon="car-front"
+        title="None"
+        text="A detected accident appears here within seconds, first as level 1."
+      />
     ) : (
       <ul class="rows mt-2">
         {accidents.map(({ id, eventTime, notificationLevel, vehicleName, vin, tsp, address }) => (
@@ -60,7 +62,7 @@ export const RiskToday = ({ today, zone }: { today: Today; zone: string }) => {
         <p class="big">{number(total)}</p>
         <p class="sub">
           {number(today.risk5)} critical, {number(today.risk4)} high.{' '}
-          {today.typical > 0 && `A typical ${weekday} has ${number(rounded(today.typical))} by now.`}
+          {today.typical > 0 && `A typical ${weekday} has ${number(today.typical)} by now.`}
         </p>
       </div>
       {today.latest.length > 0 && <Events events={today.latest} />}
@@ -71,9 +73,7 @@ export const RiskToday = ({ today, zone }: { today: Today; zone: string }) => {
 export const LatestArrivals = ({ events }: { events: LatestEvent[] }) => (
   <Panel id="latest" live title="Latest arrivals" side={<a href="/portal/events">All safety events</a>}>
     {events.length === 0 ? (
-      <Empty icon="shield-check" title="No safety events yet">
-        They appear here as they arrive.
-      </Empty>
+      <Empty icon="shield-check" title="No safety events yet" text="They appear here as they arrive." />
     ) : (
       <Events events={events} withProvider />
     )}
@@ -107,7 +107,6 @@ const Row = (props: { stacked?: boolean; mark: Child; at: number; children: Chil
 
 const namesIn = (types: string): string[] => JSON.parse(types); // as D1 keeps them
 
-const number = (value: number): string => value.toLocaleString('en');
-
 /** Averages of small numbers have a decimal. */
-const rounded = (value: number): number => (value < 10 ? Math.round(value * 10) / 10 : Math.round(value));
+const number = (value: number): string =>
+  value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 });

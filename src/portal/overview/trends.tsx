@@ -2,7 +2,7 @@ import type { Affected as AffectedItem, DayCount, Span, TypeCount } from '../../
 import { capital, percent } from '../../platform/text.ts';
 import { RiskChart } from '../ui/chart.tsx';
 import { addDays } from '../ui/days.ts';
-import { Empty, Panel, Segment } from '../ui/parts.tsx';
+import { Panel, Segment } from '../ui/parts.tsx';
 import { TablePanel } from '../ui/table.tsx';
 import { shortDate } from '../ui/time.tsx';
 
@@ -92,7 +92,7 @@ export const IncidentTypes = ({ span, types }: { span: Span; types: TypeCount[] 
       live
       look="mt-1"
       caption={`Incident types of the last ${span.days} days`}
-      empty={<None span={span} />}
+      empty={none(span)}
       items={types}
       columns={[
         {
@@ -124,7 +124,7 @@ export const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affec
       live
       look="mt-1"
       caption={`${capital(which)}s with the most events of risk 4 and 5 in the last ${span.days} days`}
-      empty={<None span={span} />}
+      empty={none(span)}
       items={affected}
       columns={[
         {
@@ -151,11 +151,8 @@ export const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affec
 };
 
 /** What there is instead of a ranking. */
-const None = ({ span }: { span: Span }) => (
-  <Empty icon="shield-check" title="None">
-    None in the last {span.days} days.
-  </Empty>
-);
+const none = ({ days }: Span) =>
+  ({ icon: 'shield-check', title: 'None', text: `None in the last ${days} days.` }) as const;
 
 /** "+3", "−2" or "0". */
 const signed = (value: number): string =>

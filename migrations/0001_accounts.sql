@@ -85,8 +85,7 @@ create index portal_users_alerted on portal_users (account_id, created_at, id)
   where confirmed_at is not null and gets_alerts = 1;
 
 -- Of which accidents and safety events a user is emailed, or a channel of a team is notified. A job follows the account's
--- changes as far as `mail_feeds` says, and writes what is due to `record_mails`, where it stays for a week: nobody is
--- notified of the same twice.
+-- changes as far as `mail_feeds` says, and adds what is wanted to `alert_messages` in the same transaction.
 create table mail_rules (
   recipient_id text primary key, -- the user or the channel
   account_id   text not null,
@@ -103,18 +102,6 @@ create table mail_feeds (
   account_id text primary key,
   seen       integer not null -- the last of `changes` that was looked at
 ) strict, without rowid;
-
-create table record_mails (
-  account_id   text not null,
-  recipient_id text not null,
-  event_id     text not null,
-  level        integer not null check (level between 0 and 4), -- 0: a safety event, 4: that an accident was a false alarm
-  due_at       integer,                                        -- null: queued in `alert_messages`, or dropped
-  created_at   integer not null,
-  primary key (account_id, recipient_id, event_id, level)
-) strict, without rowid;
-create index record_mails_due on record_mails (account_id, due_at) where due_at is not null;
-create index record_mails_by_age on record_mails (created_at);
 
 -- The invitations of the last day, to limit them: an account that removes whom it has invited still has invited them.
 create table invitations (

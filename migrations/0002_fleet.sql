@@ -129,6 +129,7 @@ create table accidents (
   source_updated_at  integer,
   acknowledged       text check (json_valid(acknowledged)), -- by a user of the account: {"at", "by", "note"}
   closed             text check (json_valid(closed)),
+  alerted            text check (json_valid(alerted)),      -- the users and channels to notify if it is a false alarm
   -- What a claim needs besides, as far as it is known. The names are as they were when it was reported.
   vehicle_name       text,
   license_plate      text,
@@ -155,6 +156,7 @@ create index accidents_open on accidents (account_id, event_time, id)
 create table changes (
   account_id    text not null,
   seq           integer not null,
+  lag           integer not null default 0, -- by how much it is ahead of the time that the new records have
   connection_id text not null,
   action        text not null check (action in ('changed', 'deleted')),
   records       text not null check (json_valid(records)), -- ids by kind: {"vehicle": ["…"], "trip": []}

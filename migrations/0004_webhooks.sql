@@ -162,23 +162,28 @@ create table alert_channels (
 ) strict, without rowid;
 create index alert_channels_by_account on alert_channels (account_id, created_at, id);
 
--- Emails for users and messages for channels: a row is deleted when its message was sent, or after three days.
+-- What users will be emailed and channels will be notified of: one message for each recipient and kind of news, which
+-- grows until it has been sent. Only the first twenty items are kept, and how many there are. Without news for three
+-- days a message that does not arrive is deleted.
 create table alert_messages (
   account_id   text not null,
   recipient_id text not null, -- the user or the channel
-  id           text not null,
-  message      text not null check (json_valid(message)),
+  kind         text not null check (kind in ('paused', 'failed', 'working', 'connection', 'record')),
+  items        text not null check (json_valid(items)),
+  total        integer not null,
+  added_at     integer not null, -- when it last grew
   due_at       integer not null,
   attempts     integer not null default 0,
-  primary key (account_id, recipient_id, id)
+  primary key (account_id, recipient_id, kind)
 ) strict, without rowid;
 create index alert_messages_due on alert_messages (due_at);
 
--- How many emails and messages of channels an account has got on a day: their number is limited.
-create table alert_emails (
+-- How many messages an account has been sent on a day, and how many of them were emails: both are limited.
+create table alerts_sent (
   account_id text not null,
   day        integer not null, -- days since 1970, UTC: older ones are deleted
-  sent       integer not null,
+  messages   integer not null,
+  emails     integer not null,
   primary key (account_id, day)
 ) strict, without rowid;
 

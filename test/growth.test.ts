@@ -14,7 +14,6 @@ import { openDatabase } from '../src/platform/db/system.ts';
 import { dayMs, hourMs } from '../src/platform/durations.ts';
 import { maxCredential } from '../src/providers/credential.ts';
 import { maxFeedsBytes } from '../src/providers/pull.ts';
-import { pruneRecordMails } from '../src/webhooks/alerts/records.ts';
 import { maxNotificationBytes } from '../src/webhooks/deliveries/fan-out.ts';
 import { maxKeptBytes } from '../src/webhooks/deliveries/send/call-once.ts';
 import { maxKeptAttempts } from '../src/webhooks/deliveries/send/record.ts';
@@ -45,12 +44,11 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   webhook_health: { cascades: 'webhooks' },
   webhook_hours: { cascades: 'webhooks' },
   service_levels: { kept: 'a row for each hour of two days and each day of a month of an account' },
-  alert_emails: { kept: 'at most one row an account, of the last day on which alerts were sent' },
+  alerts_sent: { kept: 'at most one row an account, of the last day on which alerts were sent' },
   alert_channels: { kept: 'at most 10 an account (the guide Limits)' },
-  alert_messages: { kept: 'at most 200 a day of an account, for three days (the guide Limits)' },
+  alert_messages: { kept: 'at most one row for each person or channel and kind of news' },
   mail_rules: { kept: 'at most one row for each person and channel' },
   mail_feeds: { kept: 'at most one row an account' },
-  record_mails: { pruned: pruneRecordMails.statements(0) },
   sign_in_links: { pruned: pruneCredentials.statements(0).slice(0, 1) },
   sessions: { pruned: pruneCredentials.statements(0).slice(1, 2) },
   sent_forms: { pruned: pruneCredentials.statements(0).slice(2, 3) },

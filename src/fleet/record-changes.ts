@@ -27,10 +27,12 @@ export function recordWritten(db: Database, source: ChangeSource, written: Writt
   });
   const nothing = JSON.stringify(Object.fromEntries(written.map(({ kind }) => [kind, []])));
   return change(db)`
-    with changed (records) as materialized (select json_object(${sql.join(changed, sql`, `)}))
-    insert into changes (account_id, seq, connection_id, action, records, quiet)
-    select ${accountId}, ${nextSeq(source)}, ${connectionId}, 'changed', records, ${Number(quiet)}
-    from changed where records <> ${nothing}`;
+    with changed (records) as materialized (select json_object(${sql.join(changed, sql`, `)})),
+    numbered as materialized (
+      select records, ${nextSeq(source)} as seq from changed where records <> ${nothing})
+    insert into changes (account_id, seq, lag, connection_id, action, records, quiet)
+    select ${accountId}, seq, seq - ${now}, ${connectionId}, 'changed', records, ${Number(quiet)}
+    from numbered`;
 }
 
 /** How many records a row names at most, as in a call of `/ingest`. */

@@ -10,9 +10,8 @@ import { reEncrypt } from '../platform/jobs/re-encrypt.ts';
 import { healthAlertsAreDue, noteSilences, sendHealthAlerts } from '../providers/health-alerts.ts';
 import { startPulls } from '../providers/pull.ts';
 import { alertsAreDue, sendAlerts } from '../webhooks/alerts/alerts.ts';
-import { messageJob } from '../webhooks/alerts/messages.ts';
-import { pruneRecordMails, recordMailsAreDue, sendRecordMails } from '../webhooks/alerts/records.ts';
-import { messagesAreDue, sendMessages } from '../webhooks/alerts/sending.ts';
+import { recordAlertsAreDue, sendRecordAlerts } from '../webhooks/alerts/records.ts';
+import { messageJob, messagesAreDue, sendMessages } from '../webhooks/alerts/sending.ts';
 import { giveUp, prune as pruneDeliveries, sweep } from '../webhooks/deliveries/sweep.ts';
 import { pruneNotifications } from '../webhooks/notifications/remove.ts';
 import { addUpWaits } from '../webhooks/service-levels/add-up.ts';
@@ -34,7 +33,7 @@ export const jobs: Jobs = {
   deletions: whenDue(deletionsAreDue, continueDeletions),
   trends: whenDue(countsAreDue, countEvents),
   alerts: whenDue(alertsAreDue, sendAlerts),
-  'emails of accidents and events': whenDue(recordMailsAreDue, sendRecordMails),
+  'alerts of accidents and events': whenDue(recordAlertsAreDue, sendRecordAlerts),
   'health alerts': whenDue(healthAlertsAreDue, sendHealthAlerts),
   [messageJob]: whenDue(messagesAreDue, sendMessages),
   [exportJob]: hourly(prepareExports),
@@ -43,7 +42,6 @@ export const jobs: Jobs = {
   'service levels': hourly(addUpWaits),
   'delete old deliveries': hourly(pruneDeliveries),
   'delete old notifications': hourly(pruneNotifications),
-  'delete old emails': hourly(pruneRecordMails),
   'delete expired exports': hourly(pruneExports),
   'delete old changes': hourly(pruneChanges),
   'delete expired credentials': hourly(pruneCredentials),

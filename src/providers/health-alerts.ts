@@ -1,5 +1,4 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { BatchItem } from 'drizzle-orm/batch';
 import { setHealthStatus, setSilentSince } from '../fleet/connections.ts';
 import {
   type Change,
@@ -14,7 +13,8 @@ import { notMoving } from '../platform/db/guard.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { hourMs } from '../platform/durations.ts';
 import { inSteps, isLeft, newBudget } from '../platform/jobs/budget.ts';
-import { portalOf, queueAlerts } from '../webhooks/alerts/messages.ts';
+import { addNews, newsFor } from '../webhooks/alerts/pending.ts';
+import { wakeSender } from '../webhooks/alerts/sending.ts';
 import { isWithdrawn } from './connect.ts';
 import { feedNames } from './connector.ts';
 import { type Feeds, type HealthStatus, silentMs } from './plan.ts';
@@ -43,7 +43,7 @@ type Changed = {
 
 /**
  * Notifies people and channels which of their connections cannot be pulled, what to do about it, and which work again.
- * Returns how many messages it queued.
+ * Returns to how many messages it has added some.
  */
 export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
@@ -54,12 +54,15 @@ export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newB
     const notified = JSON.stringify(changed.map(({ id, health }) => ({ id, health })));
     const ofOthers = sql`select 1 from pulls
       where connection_id in ${jsonList(changed.map(({ id }) => id))} and notified_at > ${now - quietMs}`;
-    queued += await queueStories(env, db, changed.map(storyOf), now, [
+    const [, added] = await transaction(db, [
       refuseUnless(db, sql`not exists (${ofOthers})`, 'lost lease'), // another run has notified of some of it
+      addStories(env, db, changed.map(storyOf), now),
       change(db)`
         update pulls set notified_health = r.value->>'health', notified_at = ${now}
         from json_each(${notified}) r where connection_id = r.value->>'id'`,
     ]);
+    queued += added.meta.changes;
+    await wakeSender(env, added);
     return changed.length === connectionsPerStep;
   });
   return queued;
@@ -81,23 +84,15 @@ const changedBy = (now: number): SQL => sql`
 /** An alert about a connection: what follows its name in the subject, and in the text. */
 type Story = { id: string; accountId: string; name: string; subject: string; text: string };
 
-/**
- * Queues an alert per connection for the accounts' people and channels, in one transaction with `noted`. Returns how
- * many messages were queued.
- */
-async function queueStories(
-  env: Env,
-  db: Database,
-  stories: Story[],
-  now: number,
-  noted: BatchItem<'sqlite'>[],
-): Promise<number> {
-  const alerts = stories.map(({ accountId, id, name, subject, text }) => {
-    const link = { url: `${portalOf(env)}/connections/${id}`, label: 'Open the connection' };
-    return { accountId, kind: 'connection', subject: `${name} ${subject}`, parts: [{ name, text, link }] };
-  });
-  return queueAlerts(env, db, alerts, now, noted);
-}
+/** The statement that adds an alert per connection to the messages of the accounts' people and channels. */
+const addStories = (env: Env, db: Database, stories: Story[], now: number) =>
+  addNews(
+    env,
+    db,
+    'connection',
+    newsFor(stories.map(({ accountId, ...item }) => ({ accountId, item }))),
+    now,
+  );
 
 function storyOf({ id, accountId, name, health, ...rest }: Changed): Story {
   const [subject, lead] = words[health];
@@ -144,7 +139,8 @@ export async function noteSilences(env: Env, now = Date.now(), budget = newBudge
       { repeatable: true },
     );
     const noted = changed.flatMap((one) => noteSilence(db, one, now));
-    await queueStories(env, db, changed.map(silenceStory), now, noted);
+    const [added] = await transaction(db, [addStories(env, db, changed.map(silenceStory), now), ...noted]);
+    await wakeSender(env, added);
     count += changed.length;
     if (changed.length < connectionsPerStep) after = last?.id ?? undefined;
   }

@@ -68,9 +68,8 @@ const pull = { secrets: '{}', base_url: 'https://x.example.com', organisation: '
 const contents = ({ accountId }: World): Record<string, Record<string, unknown>> => ({
   sessions: { hash: `session-${accountId}`, expires_at: later },
   sign_in_links: { hash: `link-${accountId}`, expires_at: later },
-  record_mails: { created_at: later },
   alert_channels: { id: `h-${accountId}`, kind: 'https', address: '{}' },
-  alert_messages: { message: '{}', due_at: later },
+  alert_messages: { kind: 'paused', due_at: later },
   connect_links: { hash: `connect-${accountId}`, expires_at: later },
   fan_outs: { type: 2, id: `ffffffff-${accountId}`, expanded_to: '~', created_at: later },
   archived_days: { kind: 'trips', day: 20_000 },

@@ -4,7 +4,7 @@ import { config } from '../../platform/config.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { pausedAfterMs } from '../../webhooks/alerts/alerts.ts';
-import { channelKinds, parseChannel } from '../../webhooks/alerts/channel-input.ts';
+import { channelKinds, maxChannels, parseChannel } from '../../webhooks/alerts/channel-input.ts';
 import {
   type Channel,
   findChannel,
@@ -13,7 +13,6 @@ import {
   saveChannel,
   testChannel,
 } from '../../webhooks/alerts/channels.ts';
-import { maxChannels } from '../../webhooks/alerts/messages.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
 import { Group } from '../../webhooks/filters.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';

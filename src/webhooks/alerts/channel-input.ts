@@ -10,6 +10,8 @@ import {
   urlProblems,
 } from '../address.ts';
 
+export const maxChannels = 10;
+
 export const channelKinds = ['slack', 'teams', 'https'] as const;
 export type ChannelKind = (typeof channelKinds)[number];
 

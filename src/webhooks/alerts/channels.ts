@@ -5,10 +5,9 @@ import { seal } from '../../platform/crypto.ts';
 import { change, type Database, refuseUnless, statement } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
-import type { ChannelInput, ChannelKind } from './channel-input.ts';
-import { maxChannels } from './messages.ts';
+import { post, type Target } from './call.ts';
+import { type ChannelInput, type ChannelKind, maxChannels } from './channel-input.ts';
 import { deleteMailRule, type MailRule, saveMailRule } from './rules.ts';
-import { post, type Target } from './sending.ts';
 
 /**
  * A channel as people see it: only the host and the last four characters of its URL. Times are milliseconds since 1970.
@@ -83,7 +82,7 @@ export async function saveChannel(
   return id;
 }
 
-/** Removes a channel. Its queued messages are dropped. @throws Refusal: not found */
+/** Removes a channel. What it waits for is dropped. @throws Refusal: not found */
 export async function removeChannel(env: Env, caller: Caller, id: string): Promise<void> {
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),

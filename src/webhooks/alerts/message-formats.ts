@@ -1,7 +1,15 @@
 import { timestamp } from '../../platform/fields.ts';
 import type { MailPart } from '../../platform/mail.ts';
 import type { ChannelKind } from './channel-input.ts';
-import type { AlertMessage } from './messages.ts';
+
+/** A message about an account: its kind, and the subject and parts of an email. */
+export type AlertMessage = {
+  accountId: string;
+  account: string;
+  kind: string;
+  subject: string;
+  parts: MailPart[];
+};
 
 /** The body of a message for a kind of channel, at a time in milliseconds since 1970. */
 export const bodyOf = (kind: ChannelKind, message: AlertMessage, at: number): string =>

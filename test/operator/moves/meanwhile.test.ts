@@ -55,7 +55,6 @@ describe('while an account moves', () => {
     const webhookId = String(webhook?.id);
     for (const due of [
       'update alert_messages set due_at = 1 where account_id = ?1',
-      'update record_mails set due_at = 1 where account_id = ?1',
       'update exports set next_at = 1 where account_id = ?1',
       'update pulls set due_at = 1 where account_id = ?1',
       'update event_counting set counted_to = 1 where account_id = ?1',
@@ -70,7 +69,7 @@ describe('while an account moves', () => {
     );
     await workUntil(us.accountId, 'copying');
     const before = await allRows('main', us.accountId);
-    const pruned = { moves: [], alert_emails: [], sent_forms: [], service_levels: [] }; // by age, which may go on
+    const pruned = { moves: [], alerts_sent: [], sent_forms: [], service_levels: [] }; // by age, which may go on
     const wake = { accountId: us.accountId, webhookId, worker: 1 };
     for (let at = 0; (await moveOf(us.accountId)) !== null; at++) {
       expect(at).toBeLessThan(100);

@@ -1,15 +1,18 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
+import { statement } from '../../../src/platform/db/database.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
+import { openDatabase } from '../../../src/platform/db/system.ts';
+import { through } from '../../../src/platform/db/through.ts';
 import { minuteMs } from '../../../src/platform/durations.ts';
-import { maxNamed, pausedAfterMs, quietMs, sendAlerts } from '../../../src/webhooks/alerts/alerts.ts';
-import { maxPeople } from '../../../src/webhooks/alerts/messages.ts';
+import { alertsAreDue, pausedAfterMs, quietMs, sendAlerts } from '../../../src/webhooks/alerts/alerts.ts';
+import { maxNamed, maxPeople } from '../../../src/webhooks/alerts/pending.ts';
 import { giveUpAfterMs } from '../../../src/webhooks/deliveries/policy.ts';
 import { giveUp, sweep } from '../../../src/webhooks/deliveries/sweep.ts';
 import { alertStory, fail } from '../../support/alerts.ts';
 import { makeDue, settled } from '../../support/deliveries.ts';
 import { signIn } from '../../support/portal.ts';
-import { addWebhooks, rows } from '../../support/rows.ts';
+import { addRows, addWebhooks, rows } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';
 import { minute } from '../../support/service.ts';
 import { as, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
@@ -162,8 +165,32 @@ describe('many webhooks', () => {
     await pass(16);
     expect(mails()).toHaveLength(2);
     expect(mails()[0]).toMatchObject({ to: story.ann, subject: 'Deliveries to 1,000 webhooks are paused' });
-    expect(mails()[0]?.text).toContain(`And ${1000 - maxNamed} other webhooks`);
+    expect(mails()[0]?.text).toContain(`And ${1000 - maxNamed} more`);
     expect(mails()[1]).toMatchObject({ to: theirs });
+  });
+
+  it('of many accounts with thirty recipients are notified in steps of few rows and short parameters', async () => {
+    await rows('update portal_users set gets_alerts = 0');
+    const accounts = Array.from({ length: 30 }, () => newId());
+    await addRows('accounts', 30, (i) => ({ id: accounts[i], status: 'active' }));
+    const of = (i: number) => ({ account_id: accounts[i % 30] });
+    await addRows('alert_channels', 300, (i) => ({ ...of(i), kind: 'https', address: '{}', gets_alerts: 1 }));
+    await addRows('portal_users', 600, (i) => ({ ...of(i), email: `${i}`, confirmed_at: 1 }));
+    const hooks = await Promise.all(accounts.map((id) => addWebhooks(id, 10)));
+    await fail(hooks.flat(), story.now);
+    const { env: bindings, cost } = metered();
+    let longest = 0;
+    const DB = through(bindings.DB, async (run, statements) => {
+      const before = cost.written;
+      const result = await run();
+      longest = Math.max(longest, cost.written - before);
+      for (const value of statements.flatMap(({ values }) => values))
+        expect(String(value).length).toBeLessThan(100_000);
+      return result;
+    });
+    await sendAlerts({ ...bindings, DB }, story.now + pausedAfterMs);
+    expect(await rows('select count(*) as messages from alert_messages')).toEqual([{ messages: 900 }]);
+    expect(longest).toBeLessThan(5_000);
   });
 
   it('that have been failing for long cost next to nothing in a minute in which nothing changes', async () => {
@@ -177,7 +204,9 @@ describe('many webhooks', () => {
     await run();
     await pass(80);
     const { env: bindings, cost } = metered();
-    await sendAlerts(bindings, story.now + minuteMs);
+    expect(
+      await statement(openDatabase(bindings))`select ${alertsAreDue(story.now + minuteMs)} as due`,
+    ).toEqual([{ due: 0 }]);
     expect(cost).toMatchObject({ trips: 1, written: 0 });
     expect(cost.read).toBeLessThanOrEqual(20);
   });

@@ -1,8 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { maxChannels } from '../../../src/webhooks/alerts/channel-input.ts';
+import type { AlertMessage } from '../../../src/webhooks/alerts/message-formats.ts';
 import { bodyOf } from '../../../src/webhooks/alerts/message-formats.ts';
-import { type AlertMessage, maxChannels } from '../../../src/webhooks/alerts/messages.ts';
-import { sendRecordMails } from '../../../src/webhooks/alerts/records.ts';
+import { sendRecordAlerts } from '../../../src/webhooks/alerts/records.ts';
 import { alertStory, fail } from '../../support/alerts.ts';
 import { ask, follow, signIn, textOf } from '../../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
@@ -238,7 +239,7 @@ describe('a channel is notified', () => {
       safetyEvent({ sourceId: 'brake', startedAt: eventTime, eventRisk: 4 }),
       safetyEvent({ sourceId: 'light', startedAt: eventTime, eventRisk: 3 }),
     );
-    await sendRecordMails(env);
+    await sendRecordAlerts(env);
     await allSent();
     const texts = got().flatMap((body) =>
       (body as AlertMessage).parts.map(({ text }) => text.split(', 2')[0]),

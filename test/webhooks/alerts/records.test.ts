@@ -1,13 +1,14 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { maxPerAccountAndDay } from '../../../src/webhooks/alerts/messages.ts';
-import { sendRecordMails } from '../../../src/webhooks/alerts/records.ts';
-import { sendMessages } from '../../../src/webhooks/alerts/sending.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
+import { newBudget, within } from '../../../src/platform/jobs/budget.ts';
+import { sendRecordAlerts } from '../../../src/webhooks/alerts/records.ts';
+import { maxPerAccountAndDay, sendMessages } from '../../../src/webhooks/alerts/sending.ts';
 import { newsMs } from '../../../src/webhooks/notifications/types.ts';
 import { keepEmails } from '../../support/emails.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
+import { addRows, rows } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';
 import { minute } from '../../support/service.ts';
 import { as, call, worldBefore } from '../../support/world.ts';
@@ -28,7 +29,7 @@ const event = (more = {}) => safetyEvent({ startedAt: eventTime, eventRisk: 5, d
 const choose = (fields: [string, string][], who = ann) =>
   ask('POST', '/portal/settings/notifications', { cookie: who.cookie, fields });
 async function run(now?: number) {
-  await sendRecordMails(env, now);
+  await sendRecordAlerts(env, now);
   await sendMessages(env, now);
 }
 const subjects = () => emails.sent().map(({ subject }) => subject);
@@ -113,7 +114,7 @@ it('what happens within a minute is one message, which waits for the next day at
   await send(crash(), crash(1, { sourceId: 'second' }));
   await run();
   expect(subjects()).toEqual(['Truck 1: Accident, level 1, first detection and 1 more']);
-  await rows('update alert_emails set sent = ?1', maxPerAccountAndDay);
+  await rows('update alerts_sent set messages = ?1', maxPerAccountAndDay);
   await send(crash(1, { sourceId: 'third' }));
   await run();
   expect(subjects()).toHaveLength(1);
@@ -123,10 +124,40 @@ it('what happens within a minute is one message, which waits for the next day at
 
 it('an account without rules costs ingest and the job nothing', async () => {
   await run();
-  const before = await rows('select count(*) as n from record_mails');
   await send(crash(), event());
   const { env: bindings, cost } = metered();
-  await sendRecordMails(bindings);
+  await sendRecordAlerts(bindings);
   expect(cost.written).toBe(0);
-  expect(await rows('select count(*) as n from record_mails')).toEqual(before);
+  expect(await rows('select 1 from alert_messages')).toEqual([]);
+});
+
+it('thirty rules and thousands of events are few rows, of which each recipient gets one message', async () => {
+  const recipients = Array.from({ length: 30 }, () => newId());
+  const of = { account_id: us.accountId };
+  await addRows('portal_users', 20, (i) => ({ ...of, id: recipients[i], email: `${i}`, confirmed_at: 1 }));
+  await addRows('alert_channels', 10, (i) => ({
+    ...{ ...of, id: recipients[20 + i], kind: 'https', address: '{}' },
+  }));
+  await addRows('mail_rules', 30, (i) => ({ ...of, recipient_id: recipients[i], risk: 1 }));
+  await rows('insert or ignore into mail_feeds values (?1, 0)', us.accountId);
+  const at = Date.now();
+  const events = Array.from({ length: 2_000 }, () => newId());
+  await addRows('safety_events', 2_000, (i) => ({
+    ...{ ...of, id: events[i], connection_id: us.connection.id, event_risk: 5 },
+    ...{ started_at: at, created_at: at, updated_at: at },
+  }));
+  await addRows('changes', 4, (i) => ({
+    ...{ ...of, seq: at + i, lag: i, action: 'changed' },
+    records: JSON.stringify({ safetyEvent: events.slice(i * 500, (i + 1) * 500) }),
+  }));
+  const { env: bindings, cost } = metered();
+  for (let step = 0; step < 4; step++) {
+    const budget = newBudget({ queries: 3 });
+    const before = cost.written;
+    await sendRecordAlerts(within(bindings, budget), at, budget);
+    expect(cost.written - before).toBeLessThan(100);
+  }
+  expect(await rows('select kind, total, count(*) as messages from alert_messages group by total')).toEqual([
+    { kind: 'record', total: 2_000, messages: 30 },
+  ]);
 });

@@ -1,37 +1,48 @@
 import { env } from 'cloudflare:workers';
+import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { transaction } from '../../../src/platform/db/database.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
+import { openDatabase } from '../../../src/platform/db/system.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
+import type { AlertMessage } from '../../../src/webhooks/alerts/message-formats.ts';
+import { addNews, maxNamed, type NewsKind } from '../../../src/webhooks/alerts/pending.ts';
 import {
-  type AlertMessage,
+  leastEmailsPerAccount,
+  maxEmailsPerDay,
   maxPerAccountAndDay,
-  maxPerDay,
-  type Notice,
-  queueMessages,
-} from '../../../src/webhooks/alerts/messages.ts';
-import { retryMs, sendMessages } from '../../../src/webhooks/alerts/sending.ts';
+  retryMs,
+  sendMessages,
+} from '../../../src/webhooks/alerts/sending.ts';
 import { keepEmails } from '../../support/emails.ts';
 import { listenToLog } from '../../support/log.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
+import { world } from '../../support/world.ts';
 
 const tale = story();
 const url = 'https://hooks.example.com/services/T0/B0/SECRETabcd';
+const other = 'https://other.example.com/x';
 const now = Date.now();
+const today = Math.floor(now / dayMs);
 
 let ann: Awaited<ReturnType<typeof signIn>>;
 let annId: string;
 let emails: ReturnType<typeof keepEmails>;
 beforeEach(async () => {
-  for (const table of ['alert_messages', 'alert_channels', 'alert_emails'])
-    await rows(`delete from ${table}`);
+  for (const table of ['alert_messages', 'alert_channels', 'alerts_sent']) await rows(`delete from ${table}`);
   ann = await signIn(tale.us);
-  const [user] = await rows('select id from portal_users where email = ?1', ann.email);
-  annId = String(user?.id);
+  annId = await idOf(ann.email);
   emails = keepEmails();
   tale.heard.got.length = 0;
+  tale.heard.responds((call) => new Response('', { status: call.url === url ? 500 : 200 }));
 });
+
+async function idOf(email: string): Promise<string> {
+  const [user] = await rows('select id from portal_users where email = ?1', email);
+  return String(user?.id);
+}
 
 async function channel(to = url): Promise<string> {
   const fields = { kind: 'https', name: 'Ops', url: to, alerts: 'yes' };
@@ -39,61 +50,74 @@ async function channel(to = url): Promise<string> {
   const reply = await ask('POST', '/portal/settings/notifications/channels/new', { cookie, fields });
   return reply.headers.get('location')?.split('/').at(-1) ?? '';
 }
-const notice = (subject: string, ...recipients: string[]): Notice => ({
-  ...{ accountId: tale.us.accountId, account: 'Acme', kind: 'paused', subject },
-  ...{ parts: [{ text: 'Text.' }], recipients },
-});
+
+type News = { to: string[]; kind?: NewsKind; accountId?: string; at?: number };
+
+/** Adds news of a connection with each name, whose job does not come by itself. */
+async function add(
+  names: string[],
+  { to, kind = 'connection', accountId = tale.us.accountId, at = now }: News,
+) {
+  const db = openDatabase(env);
+  const items = names.map((name) => ({ id: name, name, subject: 'is late', text: 'Text.' }));
+  const news = sql`
+    select ${accountId} as account_id, r.value as recipient_id, i.value as item
+    from json_each(${JSON.stringify(items)}) i cross join json_each(${JSON.stringify(to)}) r`;
+  await transaction(db, [addNews(env, db, kind, news, at)]);
+}
 /** The bindings with a queue that delivers nothing, so that no job runs beside the one that a test runs. */
 const quiet: Env = { ...env, DELIVERIES: { send: async () => {}, sendBatch: async () => {} } as never };
-
-/** Queues messages whose job does not come by itself. */
-const queue = (...notices: Notice[]) => queueMessages(quiet, notices, now);
 const later = (ms = 0) => sendMessages(quiet, now + ms);
+
 const subjects = (to = url) =>
   tale.heard.got
     .filter((call) => call.url === to)
     .map(({ body }) => (body as object as AlertMessage).subject);
-const waiting = () => rows('select 1 from alert_messages');
+const waiting = () => rows('select total, attempts from alert_messages');
 
 describe('a message that does not arrive', () => {
-  const other = 'https://other.example.com/x';
-  /** Two messages wait for a channel, and one for another. */
-  async function queued() {
-    const [dead, well] = [await channel(), await channel(other)];
-    await queue(notice('0', dead), notice('1', dead), notice('2', well));
-    tale.heard.responds((call) => new Response('', { status: call.url === url ? 500 : 200 }));
-  }
-
-  it('is retried for three days, while those behind it wait and other recipients do not', async () => {
-    await queued();
+  it('is retried with what has happened since, and holds up no other recipient', async () => {
+    await add(['A'], { to: [await channel(), await channel(other)] });
     await later();
-    expect([subjects(), subjects(other)]).toEqual([['0'], ['2']]);
+    expect([subjects(), subjects(other)]).toEqual([['A is late'], ['A is late']]);
     await later(1);
-    expect(subjects()).toHaveLength(1);
     for (let minute = 1; minute <= 30; minute++) await later(minute * retryMs);
-    expect(subjects().filter((subject) => subject === '0')).toHaveLength(4);
+    expect(subjects()).toHaveLength(4);
     expect(await rows('select problem from alert_channels where problem is not null')).toEqual([
       { problem: 'returned 500 Internal Server Error' },
     ]);
-    for (let day = 3; day < 7; day++) await later(day * dayMs);
+    await rows('update alert_messages set due_at = ?1', now + dayMs);
+    const [dead] = await rows('select id from alert_channels where problem is not null');
+    await add(['B'], { to: [String(dead?.id)], at: now + 31 * retryMs });
+    tale.heard.responds(() => new Response('ok'));
+    await later(31 * retryMs);
+    expect(subjects().at(-1)).toBe('A is late and 1 more');
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('is given up after three days without news', async () => {
+    await add(['A'], { to: [await channel()] });
+    await later();
+    await later(3 * dayMs - 1);
+    expect(await waiting()).toHaveLength(1);
+    await later(4 * dayMs);
     expect(await waiting()).toEqual([]);
   });
 
   it('because the run is killed is sent again', async () => {
-    await queued();
+    await add(['A'], { to: [await channel()] });
     tale.heard.responds(() => new Promise(() => {})); // the invocation ends here
     void later();
-    await expect.poll(() => subjects(), { timeout: 10_000 }).toEqual(['0']);
+    await expect.poll(() => subjects(), { timeout: 10_000 }).toEqual(['A is late']);
     tale.heard.responds(() => new Response('ok'));
     await later(retryMs);
-    expect(subjects().slice(1).sort()).toEqual(['0', '1']);
+    expect(subjects()).toEqual(['A is late', 'A is late']);
     expect(await waiting()).toEqual([]);
   });
 
   it('by email is an error line without an address, stops no other, and is retried', async () => {
     const bob = await signIn(tale.us);
-    const [user] = await rows('select id from portal_users where email = ?1', bob.email);
-    await queue(notice('A', annId, String(user?.id)));
+    await add(['A'], { to: [annId, await idOf(bob.email)] });
     const { raw, lines } = listenToLog();
     emails.send.mockImplementation(async (mail) => {
       if ('to' in mail && mail.to === ann.email)
@@ -104,7 +128,7 @@ describe('a message that does not arrive', () => {
     const [to, line] = [emails.sent().map((mail) => mail.to), lines('fault')];
     expect(to.sort()).toEqual([ann.email, bob.email].sort());
     expect(line).toMatchObject([
-      { message: 'An alert could not be sent', alert: 'paused', code: 'E_RECIPIENT_NOT_ALLOWED' },
+      { message: 'An alert could not be sent', alert: 'connection', code: 'E_RECIPIENT_NOT_ALLOWED' },
     ]);
     expect(raw.join()).not.toContain('@');
     await later(retryMs);
@@ -112,19 +136,53 @@ describe('a message that does not arrive', () => {
   });
 });
 
+it('what happens while a message is being sent is in the next one', async () => {
+  const to = [await channel(other)];
+  await add(['A', 'B'], { to });
+  let respond = (_: Response) => {};
+  tale.heard.responds(() => new Promise((resolve) => (respond = resolve)));
+  const sending = later();
+  await expect.poll(() => subjects(other)).toEqual(['A is late and 1 more']);
+  await add(['C'], { to });
+  tale.heard.responds(() => new Response('ok'));
+  respond(new Response('ok'));
+  await sending;
+  expect(subjects(other)).toEqual(['A is late and 1 more', 'C is late']);
+});
+
+it('a message names twenty things and counts the others, whatever happens until it is sent', async () => {
+  const to = [await channel(other)];
+  const names = Array.from({ length: 2_116 }, (_, i) => `N${i}`);
+  for (let time = 0; time < 2; time++) await add(names, { to });
+  expect(await waiting()).toEqual([{ total: 4_232, attempts: 0 }]);
+  await later();
+  expect(subjects(other)).toEqual(['N0 is late and 4,231 more']);
+  const [message] = tale.heard.got.map(({ body }) => body as object as AlertMessage);
+  expect(message?.parts).toHaveLength(maxNamed + 1);
+  expect(message?.parts.at(-1)?.text).toBe('And 4,212 more:');
+});
+
 it('says in an email why somebody gets it, and how to turn it off', async () => {
-  await queue(notice('A', annId), { ...notice('B', annId), kind: 'record' });
+  await add(['A'], { to: [annId] });
+  await later();
+  const items = JSON.stringify([{ level: 1, id: 'a', at: 0, vehicle: 'Van' }]);
+  await rows(
+    `insert into alert_messages values (?1, ?2, 'record', ?3, 1, 0, 0, 0)`,
+    tale.us.accountId,
+    annId,
+    items,
+  );
   await later();
   const footer = (why: string) => expect.stringContaining(`You get this email because ${why}`);
   expect(emails.sent()).toMatchObject([
-    { subject: 'A', text: footer('you can sign in to Acme. To turn these emails off: https://') },
-    { subject: 'B', text: footer('you asked for it in Acme. To change that: https://') },
+    { text: footer('you can sign in to Acme Insurance. To turn these emails off: https://') },
+    { text: footer('you asked for it in Acme Insurance. To change that: https://') },
   ]);
 });
 
 it('drops what is for nobody any more', async () => {
   const id = await channel();
-  await queue(notice('A', id, annId));
+  await add(['A'], { to: [id, annId] });
   const { cookie } = ann;
   await ask('POST', `/portal/settings/notifications/channels/${id}/remove`, { cookie, fields: {} });
   await rows('delete from portal_users where id = ?1', annId);
@@ -132,13 +190,48 @@ it('drops what is for nobody any more', async () => {
   expect([tale.heard.got, emails.sent(), await waiting()]).toEqual([[], [], []]);
 });
 
-it.each([
-  ['an account', maxPerAccountAndDay, () => tale.us.accountId],
-  ['everybody', maxPerDay, newId],
-])('limits the messages of a day of %s, which is an error line', async (_, most, whose) => {
-  const { lines } = listenToLog();
-  await rows('insert into alert_emails values (?1, ?2, ?3)', whose(), Math.floor(now / dayMs), most - 1);
-  expect(await queue(notice('A', annId), notice('B', annId))).toBe(1);
-  expect(lines('fault')).toMatchObject([{ message: 'Alerts are over the limit of the day', left: 1 }]);
-  expect(await queueMessages(quiet, [notice('C', annId)], now + dayMs)).toBe(1);
+describe('the limit of a day', () => {
+  const spent = (accountId: string, messages: number, mails: number) =>
+    rows('insert into alerts_sent values (?1, ?2, ?3, ?4)', accountId, today, messages, mails);
+
+  it('of an account has the next message wait, which is an error line and loses nothing', async () => {
+    await spent(tale.us.accountId, maxPerAccountAndDay - 1, 0);
+    const to = [annId, await channel(other)];
+    await add(['A'], { to });
+    const { lines } = listenToLog();
+    expect(await later()).toBe(1);
+    expect(lines('fault')).toMatchObject([{ message: 'Alerts are over the limit of the day', left: 1 }]);
+    await add(['B'], { to });
+    expect(await later()).toBe(0);
+    expect(await later(dayMs)).toBe(2);
+    const said = [...emails.sent().map(({ subject }) => subject), ...subjects(other)].sort();
+    expect(said).toEqual(['A is late', 'A is late and 1 more', 'B is late']);
+  });
+
+  it('of all emails leaves each account a few, and concerns no channel', async () => {
+    await spent(newId(), 0, maxEmailsPerDay);
+    await spent(tale.us.accountId, 0, leastEmailsPerAccount);
+    const them = await world();
+    const bob = await signIn(them);
+    await add(['A'], { to: [annId, await channel(other)] });
+    await add(['B'], { to: [await idOf(bob.email)], accountId: them.accountId });
+    expect(await later()).toBe(2);
+    expect([emails.sent().map(({ to }) => to), subjects(other)]).toEqual([[bob.email], ['A is late']]);
+  });
+});
+
+it('accounts take turns', async () => {
+  const them = await world();
+  const many = Array.from({ length: 40 }, () => newId());
+  await rows(
+    `insert into portal_users (id, account_id, email, created_at, confirmed_at)
+     select value, ?2, value, 0, 0 from json_each(?1)`,
+    JSON.stringify(many),
+    tale.us.accountId,
+  );
+  await add(['A'], { to: many });
+  const bob = await signIn(them);
+  await add(['B'], { to: [await idOf(bob.email)], accountId: them.accountId, at: now + 1 });
+  await later(1);
+  expect(emails.sent().findIndex(({ to }) => to === bob.email)).toBeLessThan(5);
 });

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, refuseUnless, statement } from '../../../platform/db/database.ts';
+import { change, type Database, statement } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { type Filters, filtersOf } from '../../filters.ts';
 import type { Attempt } from '../policy.ts';
@@ -71,35 +71,16 @@ export const asReceiver = <T extends StoredReceiver>({ lastFailure, ...row }: T)
 /** What people are notified of: a receiver is paused, deliveries failed for good, a receiver works again. */
 export type AlertKind = 'paused' | 'failed' | 'working';
 
-/**
- * The statements that note what people were notified of, unless some of it was notified since `quietSince` by another
- * run. `counters` of failed deliveries are `[slot, failed]` as JSON.
- */
-export function noteNotified(
-  db: Database,
-  alerts: { webhookId: string; kind: AlertKind; counters: string | null }[],
-  now: number,
-  quietSince: number,
-) {
-  const rows = JSON.stringify(alerts.map(({ webhookId, kind, counters }) => ({ webhookId, kind, counters })));
-  const timeOf = (kind: AlertKind) => sql`max(iif(r.value->>'kind' = ${kind}, ${now}, 0))`;
-  const noted = sql`select 1 from json_each(${rows}) r
-    cross join webhook_health h on h.webhook_id = r.value->>'webhookId'
-    where case r.value->>'kind' when 'paused' then paused_alert_at when 'failed' then failed_alert_at
-      else working_alert_at end > ${quietSince}`;
-  return [
-    refuseUnless(db, sql`not exists (${noted})`, 'lost lease'),
-    change(db)`
-      insert into webhook_health (webhook_id, failures, openings, open_until, paused_alert_at, failed_alert_at,
-        working_alert_at)
-      select w.id, 0, 0, 0, ${timeOf('paused')}, ${timeOf('failed')}, ${timeOf('working')}
-      from json_each(${rows}) r cross join webhooks w on w.id = r.value->>'webhookId' group by w.id
-      on conflict (webhook_id) do update set paused_alert_at = max(paused_alert_at, excluded.paused_alert_at),
-        failed_alert_at = max(failed_alert_at, excluded.failed_alert_at),
-        working_alert_at = max(working_alert_at, excluded.working_alert_at)`,
-    change(db)`
-      update webhook_hours set noticed = c.value->>1
-      from json_each(${rows}) r cross join json_each(r.value->>'counters') c
-      where webhook_id = r.value->>'webhookId' and slot = c.value->>0`,
-  ];
+/** The statements that mark that people were notified of the webhooks with the `id` in a query. */
+export function markNotified(db: Database, kind: AlertKind, webhooks: SQL, now: number) {
+  const column = sql.identifier(`${kind}_alert_at`);
+  const time = change(db)`
+    insert into webhook_health (webhook_id, failures, openings, open_until, ${column})
+    select id, 0, 0, 0, ${now} from (${webhooks}) where true
+    on conflict (webhook_id) do update set ${column} = excluded.${column}`;
+  const counters = change(db)`
+    update webhook_hours indexed by webhook_hours_newly_failed set noticed = failed
+    where failed > noticed
+      and (select failed_alert_at from webhook_health h where h.webhook_id = webhook_hours.webhook_id) = ${now}`;
+  return kind === 'failed' ? [time, counters] : [time];
 }

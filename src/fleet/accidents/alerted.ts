@@ -1,0 +1,17 @@
+import type { SQL } from 'drizzle-orm';
+import { change, type Database } from '../../platform/db/database.ts';
+
+/** How many recipients an accident remembers. */
+const most = 100;
+
+/**
+ * The statement that remembers in accidents whom to notify if they are false alarms, which is done once. `news` is a query
+ * with the `id` of an accident and the `recipient_id` of a user or channel.
+ */
+export const rememberAlerted = (db: Database, news: SQL) =>
+  change(db)`
+    update accidents set alerted = iif(dismissed, null, (
+      select json_group_array(value) from (
+        select value from json_each(accidents.alerted) union select value from json_each(n.recipients) limit ${most})))
+    from (select id, json_group_array(recipient_id) as recipients from (${news}) group by id) n
+    where accidents.id = n.id`;

@@ -1,0 +1,56 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { config } from '../../platform/config.ts';
+import { change, type Database } from '../../platform/db/database.ts';
+
+/** What a message is about: webhooks, connections, or accidents and safety events. */
+export type NewsKind = 'paused' | 'failed' | 'working' | 'connection' | 'record';
+
+/** How many items a message names, accidents first. It counts the others. */
+export const maxNamed = 20;
+
+/** How many people of an account are alerted, those added first. */
+export const maxPeople = 20;
+
+/**
+ * The statement that adds news to the messages that recipients are waiting for, for the transaction that marks it as
+ * notified. `news` is a query with `account_id`, `recipient_id` and `item`, as `texts.ts` reads it. So nothing is lost
+ * or repeated by a kill, and what a recipient waits for is one row for each kind, however much happens. Drops what is
+ * for nobody: of accounts that are not active, and emails where the deployment sends none.
+ */
+export const addNews = (env: Env, db: Database, kind: NewsKind, news: SQL, now: number) =>
+  change(db)`
+    insert into alert_messages (account_id, recipient_id, kind, items, total, added_at, due_at)
+    select account_id, recipient_id, ${kind}, json_group_array(json(item)) filter (where place <= ${maxNamed}),
+      count(*), ${now}, ${now}
+    from (select *, row_number() over (partition by recipient_id order by ${accidentsFirst(sql`item`)}) as place
+      from (${news}))
+    where account_id in (select id from accounts where status = 'active')
+      and (recipient_id in (select id from alert_channels)
+        or ${sendsEmail(env)} and recipient_id in (select id from portal_users where confirmed_at is not null))
+    group by account_id, recipient_id
+    on conflict do update set total = total + excluded.total, added_at = excluded.added_at,
+      due_at = iif(attempts > 0, min(due_at, excluded.due_at), due_at),
+      items = (select json_group_array(json(value)) from (
+        select value from (
+          select 0 as later, value from json_each(alert_messages.items)
+          union all select 1, value from json_each(excluded.items))
+        order by ${accidentsFirst(sql`value`)}, later limit ${maxNamed}))`;
+
+const accidentsFirst = (item: SQL): SQL => sql`min(${item}->>'level', 1) desc`;
+
+const sendsEmail = (env: Env) => (config(env).emailFrom ? 1 : 0);
+
+/** The people and channels of the account `a` that get alerts about its webhooks and connections, as rows of `r`. */
+export const alertedOf: SQL = sql`json_each((
+  select json_group_array(id) from (
+    select * from (
+      select id from portal_users indexed by portal_users_alerted
+      where account_id = a.id and confirmed_at is not null and gets_alerts = 1
+      order by created_at, id limit ${maxPeople})
+    union all select id from alert_channels where account_id = a.id and gets_alerts = 1))) r`;
+
+/** The news about accounts' connections for those people and channels. */
+export const newsFor = (alerts: { accountId: string; item: object }[]): SQL => sql`
+  select a.id as account_id, r.value as recipient_id, i.value->'item' as item
+  from json_each(${JSON.stringify(alerts)}) i cross join accounts a on a.id = i.value->>'accountId'
+  cross join ${alertedOf}`;

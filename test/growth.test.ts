@@ -8,7 +8,7 @@ import { filesPerRow } from '../src/fleet/archive/catalog.ts';
 import { recordKinds } from '../src/fleet/lists/registry.ts';
 import { maxRecordsPerRow } from '../src/fleet/record-changes.ts';
 import { maxMapBytes } from '../src/operator/api/connections.ts';
-import { statement, transaction } from '../src/platform/db/database.ts';
+import { transaction, writeReturning } from '../src/platform/db/database.ts';
 import { maxStatementBytes } from '../src/platform/db/dump.ts';
 import { openDatabase } from '../src/platform/db/system.ts';
 import { dayMs, hourMs } from '../src/platform/durations.ts';
@@ -186,7 +186,7 @@ describe('notifications', () => {
     const db = openDatabase(env);
     const [first, ...others] = Array.from(
       { length: pruneSlices },
-      (_, slice) => statement(db)`${leftOverNotifications(slice, before)}`,
+      (_, slice) => writeReturning(db)`${leftOverNotifications(slice, before)}`,
     );
     if (first) await transaction(db, [first, ...others]);
   };

@@ -8,7 +8,7 @@ import { archive } from '../src/fleet/archive/job.ts';
 import { maxWords } from '../src/fleet/lists/search-keys.ts';
 import { pruneChanges } from '../src/fleet/record-changes.ts';
 import worker from '../src/index.ts';
-import { statement } from '../src/platform/db/database.ts';
+import { read } from '../src/platform/db/database.ts';
 import { openDatabase } from '../src/platform/db/system.ts';
 import { othersAreActive } from '../src/platform/fair-queue.ts';
 import { spanOf } from '../src/portal/overview/overview.tsx';
@@ -368,7 +368,7 @@ describe('the overview of an account with a million events', () => {
     await as(us.apiToken).post('/webhook', webhookBody(us));
     await send(...times(40, accidentOf));
     const { env: bindings, cost } = metered();
-    const [found] = await statement<{ accidents: number }>(openDatabase(bindings))`
+    const [found] = await read<{ accidents: number }>(openDatabase(bindings))`
       select ${sql.join(Object.values(attentionOf(sql`${us.accountId}`, Date.now())), sql`, `)}`;
     expect(Object.values(found ?? {})).toContain(40);
     expect(cost.read).toBeLessThanOrEqual(40 + 10);

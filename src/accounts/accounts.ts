@@ -1,7 +1,7 @@
 import { and, eq, ne, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { change, type Database, refuseUnless, transaction } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { type Database, refuseUnless, transaction, write } from '../platform/db/database.ts';
+import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
 import { openDatabase } from '../platform/db/system.ts';
@@ -16,12 +16,16 @@ export type Account = Omit<typeof accounts.$inferSelect, 'cell' | 'units'>;
 
 /** A slice of the accounts, oldest first. */
 export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<Account>> {
-  const rows = await openDatabase(env)
-    .select()
-    .from(accounts)
-    .where(and(ne(accounts.id, nobody), ne(accounts.status, 'moved'), following(accounts, slice)))
-    .orderBy(accounts.createdAt, accounts.id)
-    .limit(slice.limit + 1);
+  const db = openDatabase(env);
+  const rows = await transaction(
+    db,
+    db
+      .select()
+      .from(accounts)
+      .where(and(ne(accounts.id, nobody), ne(accounts.status, 'moved'), following(accounts, slice)))
+      .orderBy(accounts.createdAt, accounts.id)
+      .limit(slice.limit + 1),
+  );
   const { items, ...rest } = sliceOf(rows, slice);
   return { items: items.map(asAccount), ...rest };
 }
@@ -65,7 +69,7 @@ export async function changeAccount(
     refuseUnless(
       db,
       sql`exists (select 1 from accounts where id = ${id} and id <> ${nobody})`,
-      'unknown account',
+      unknownAccount,
     ),
     db
       .update(accounts)
@@ -98,21 +102,23 @@ export async function setUnits(env: Env, caller: Caller, units: Units): Promise<
 
 const self = (id: string) => sql`select id, name from accounts where id = ${id}`;
 
+export const wrongName = 'The name does not match. Nothing has been deleted.';
+
 /** The statements that suspend an account before deletion, if it has this name. */
 export const suspendToDelete = (db: Database, id: string, name: string) =>
   [
     refuseUnless(
       db,
       sql`${id} <> ${nobody} and exists (select 1 from accounts where id = ${id})`,
-      'unknown account',
+      unknownAccount,
     ),
-    refuseUnless(db, sql`(select name from accounts where id = ${id}) = ${name}`, 'wrong name'),
+    refuseUnless(db, sql`(select name from accounts where id = ${id}) = ${name}`, wrongName),
     note(db, operatorIn(id), {
       action: 'scheduled for deletion',
       subject: 'account',
       of: self(id),
     }),
-    change(db)`update accounts set status = 'suspended' where id = ${id}`,
+    write(db)`update accounts set status = 'suspended' where id = ${id}`,
   ] as const;
 
 /** The statements that delete an account's row and audit that, without its name. */
@@ -123,5 +129,5 @@ export const deleteAccountRow = (db: Database, id: string) =>
       subject: 'account',
       of: sql`select id, null as name from accounts where id = ${id}`,
     }),
-    change(db)`delete from accounts where id = ${id}`,
+    write(db)`delete from accounts where id = ${id}`,
   ] as const;

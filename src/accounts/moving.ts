@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, refuseUnless, statement } from '../platform/db/database.ts';
+import { type Database, read, refuseUnless, write } from '../platform/db/database.ts';
 import { openDatabase } from '../platform/db/system.ts';
 
 /**
@@ -33,7 +33,7 @@ export type Move = {
 };
 
 export async function findMove(env: Env, accountId: string): Promise<Move | undefined> {
-  const [found] = await statement<Move>(openDatabase(env))`
+  const [found] = await read<Move>(openDatabase(env))`
     select account_id as accountId, id, cell, state, cursor, total, copied, problem, since
     from moves where account_id = ${accountId}`;
   return found;
@@ -47,56 +47,54 @@ export const isAt = ({ accountId, id, state, cursor }: Move): SQL =>
 /** The statement that writes a cell's row of a move, in place of another. */
 export const saveMove = (db: Database, move: Move) => {
   const { accountId, id, cell, state, cursor, total, copied, problem, since } = move;
-  return change(db)`
+  return write(db)`
     replace into moves (account_id, id, cell, state, cursor, total, copied, problem, since)
     values (${accountId}, ${id}, ${cell}, ${state}, ${cursor}, ${total}, ${copied}, ${problem}, ${since})`;
 };
 
 /** The statement that deletes it. */
 export const forgetMove = (db: Database, accountId: string) =>
-  change(db)`delete from moves where account_id = ${accountId}`;
+  write(db)`delete from moves where account_id = ${accountId}`;
 
 /** The statements after which an account can only be read. They refuse one that is suspended or being deleted. */
 export const freeze = (db: Database, accountId: string) => [
   ...refuseWhatCannotMove(db, accountId),
-  change(db)`update accounts set status = 'moving' where id = ${accountId}`,
+  write(db)`update accounts set status = 'moving' where id = ${accountId}`,
 ];
 
 export const refuseWhatCannotMove = (db: Database, accountId: string) =>
   [
-    refuseUnless(
-      db,
-      sql`exists (select 1 from accounts where id = ${accountId} and status = 'active')`,
-      'suspended account',
-    ),
+    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId} and status = 'active')`, {
+      kind: 'forbidden',
+    }),
     refuseUnless(
       db,
       sql`not exists (select 1 from deletions where account_id = ${accountId})`,
-      'deletion under way',
+      'Something of this account is being deleted. Move it once that is done: see fleet deletion list',
     ),
   ] as const;
 
 /** The statement after which it can be written again. */
 export const thaw = (db: Database, accountId: string) =>
-  change(db)`update accounts set status = 'active' where id = ${accountId} and status = 'moving'`;
+  write(db)`update accounts set status = 'active' where id = ${accountId} and status = 'moving'`;
 
 /** What of an account is in its own row. */
 export type AccountRow = { name: string; units: string; createdAt: number };
 
 /** The statement for where an account goes: until it lives there, its row leads back. */
 export const awaitAccount = (db: Database, accountId: string, cell: string, { createdAt }: AccountRow) =>
-  change(db)`
+  write(db)`
     insert into accounts (id, name, status, created_at, cell)
     values (${accountId}, '', 'moved', ${createdAt}, ${cell})
     on conflict do update set cell = excluded.cell`;
 
 /** The statement after which it lives there. */
 export const settle = (db: Database, accountId: string, { name, units }: AccountRow) =>
-  change(db)`
+  write(db)`
     update accounts set status = 'active', cell = null, name = ${name}, units = ${units} where id = ${accountId}`;
 
 /** The statements after which it no longer lives where it was: its people's sessions are unknown there. */
 export const leave = (db: Database, accountId: string, cell: string) => [
-  change(db)`update accounts set status = 'moved', cell = ${cell}, name = '' where id = ${accountId}`,
-  change(db)`delete from portal_users where account_id = ${accountId}`,
+  write(db)`update accounts set status = 'moved', cell = ${cell}, name = '' where id = ${accountId}`,
+  write(db)`delete from portal_users where account_id = ${accountId}`,
 ];

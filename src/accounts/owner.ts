@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { read } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
@@ -29,9 +30,9 @@ export type Owned = keyof typeof owners;
  * @throws Refusal: moved, if there are such accounts
  */
 export async function refuseIfMoved(env: Env): Promise<void> {
-  const moved = await openDatabase(env).all<{ cell: string }>(
-    sql`select distinct cell from accounts where status = 'moved'`,
-  );
+  const moved = await read<{ cell: string }>(
+    openDatabase(env),
+  )`select distinct cell from accounts where status = 'moved'`;
   if (moved.length > 0) throw new Refusal({ kind: 'moved', cells: moved.map(({ cell }) => cell) });
 }
 
@@ -40,7 +41,7 @@ export const operatorIn = (accountId: string): Caller => ({ operator: true, acco
 
 /** An operator acting in the account that owns something. @throws Refusal: invalid, when it does not exist */
 export async function operatorInOwnerOf(env: Env, kind: Owned, id: string): Promise<Caller> {
-  const [found] = await openDatabase(env).all<{ account_id: string }>(owners[kind](id));
+  const [found] = await read<{ account_id: string }>(openDatabase(env))`${owners[kind](id)}`;
   if (!found || found.account_id === nobody) throw invalid(`Unknown ${kind}`);
   return operatorIn(found.account_id);
 }

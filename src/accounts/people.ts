@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { type Database, refuseUnless, statement } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { type Database, refuseUnless, writeReturning } from '../platform/db/database.ts';
+import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
 import { portalUsers } from '../platform/db/tables.ts';
@@ -26,7 +26,7 @@ export async function addPortalUser(
 ): Promise<PortalUser> {
   const { accountId } = caller;
   const [, , , [user]] = await asCaller(env, caller, (db) => [
-    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
+    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, unknownAccount),
     insertPending(db, accountId, { email, role }),
     noteInvited(db, caller, { email, role }),
     db
@@ -48,7 +48,7 @@ export const insertPending = (
   accountId: string,
   { email, role }: { email: string; role: Role },
 ) =>
-  statement(db)`
+  writeReturning(db)`
     insert into portal_users (id, account_id, email, created_at, role)
     select ${newId()}, ${accountId}, ${email}, ${Date.now()}, iif(
       exists (select 1 from portal_users where account_id = ${accountId} and email <> ${email}), ${role}, 'admin')
@@ -109,6 +109,8 @@ export async function setPreferences(
   });
 }
 
+const lastAdmin = 'An account needs at least one admin. Make somebody else an admin first.';
+
 /**
  * Changes a person's role.
  *
@@ -116,7 +118,7 @@ export async function setPreferences(
  */
 export async function setRole(env: Env, caller: Caller, userId: string, role: Role): Promise<PortalUser> {
   const [, , [changed]] = await asCaller(env, caller, (db) => [
-    refuseUnless(db, role === 'admin' ? sql`true` : hasAdminBeside(caller, userId), 'last admin'),
+    refuseUnless(db, role === 'admin' ? sql`true` : hasAdminBeside(caller, userId), lastAdmin),
     note(db, caller, {
       action: 'changed',
       subject: 'person',
@@ -136,7 +138,7 @@ export async function setRole(env: Env, caller: Caller, userId: string, role: Ro
  */
 export async function removePortalUser(env: Env, caller: Caller, userId: string): Promise<PortalUser> {
   const [, , [removed]] = await asCaller(env, caller, (db) => [
-    refuseUnless(db, 'operator' in caller ? sql`true` : hasAdminBeside(caller, userId), 'last admin'),
+    refuseUnless(db, 'operator' in caller ? sql`true` : hasAdminBeside(caller, userId), lastAdmin),
     note(db, caller, {
       action: 'deleted',
       subject: 'person',
@@ -183,18 +185,18 @@ export async function invite(
   const { accountId } = caller;
   const now = Date.now();
   const [, , , , , [invited]] = await asCaller(env, caller, (db) => [
-    statement(db)`delete from invitations where account_id = ${accountId} and id in (
+    writeReturning(db)`delete from invitations where account_id = ${accountId} and id in (
         select id from invitations where account_id = ${accountId} and sent_at <= ${now - dayMs})`,
     refuseUnless(
       db,
       sql`(select count(*) from invitations where account_id = ${accountId}) < ${maxInvitationsPerDay}`,
-      'too many invitations',
+      `An account can invite at most ${maxInvitationsPerDay} people a day. Try again tomorrow.`,
     ),
-    statement(db)`delete from portal_users where account_id = ${accountId} and confirmed_at is null
+    writeReturning(db)`delete from portal_users where account_id = ${accountId} and confirmed_at is null
         and created_at <= ${now - pendingMs}`,
     insertPending(db, accountId, { email, role }),
     noteInvited(db, caller, { email, role }),
-    statement<{ emailed: number }>(db)`
+    writeReturning<{ emailed: number }>(db)`
       insert into invitations (account_id, id, email, sent_at, emailed)
       select ${accountId}, ${newId()}, ${email}, ${now}, not exists (
         select 1 from invitations where email = ${email} and emailed and sent_at > ${now - quietMs})

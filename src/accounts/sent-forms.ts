@@ -1,4 +1,4 @@
-import { statement } from '../platform/db/database.ts';
+import { read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { type FormResult, openResult, type SentForm, showResult } from '../platform/db/sent-forms.ts';
 import { minuteMs } from '../platform/durations.ts';
@@ -14,7 +14,7 @@ export async function findSentForm(
   { id }: SentForm,
 ): Promise<(FormResult & { run: string; at: number }) | undefined> {
   const [[row]] = await asCaller(env, caller, (db) => [
-    statement<{ run: string; result: string | null; at: number }>(db)`
+    read<{ run: string; result: string | null; at: number }>(db)`
       select run, result, at from sent_forms where account_id = ${caller.accountId} and id = ${id}`,
   ]);
   return row && { ...row, ...(await openResult(env, id, row.result)) };

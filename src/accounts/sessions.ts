@@ -4,11 +4,12 @@ import {
   breaksUnique,
   type Database,
   jsonList,
+  read,
   refuseUnless,
-  statement,
   transaction,
+  writeReturning,
 } from '../platform/db/database.ts';
-import { notMoving } from '../platform/db/guard.ts';
+import { beingMoved, notMoving } from '../platform/db/guard.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { portalUsers, sessions, signInLinks } from '../platform/db/tables.ts';
 import { dayMs, minuteMs } from '../platform/durations.ts';
@@ -41,11 +42,11 @@ export async function createSignInLinks(
   key = '',
 ): Promise<SignInLink[]> {
   const db = openDatabase(env);
-  const people = await db.all<{ id: string; account: string; pending: number }>(sql`
+  const people = await read<{ id: string; account: string; pending: number }>(db)`
     select u.id, a.name as account, u.confirmed_at is null as pending
     from portal_users u join accounts a on a.id = u.account_id and a.status <> 'moved'
     where u.email = ${email} ${accountId === undefined ? sql.empty() : sql`and u.account_id = ${accountId}`}
-    order by u.last_sign_in_at desc, u.created_at desc, u.id desc limit ${maxLinks}`);
+    order by u.last_sign_in_at desc, u.created_at desc, u.id desc limit ${maxLinks}`;
   if (people.length === 0) return [];
   const links = await Promise.all(
     people.map(async ({ id, account, pending }) => {
@@ -81,7 +82,7 @@ const unlessMoving = (db: Database, people: SQL) =>
   refuseUnless(
     db,
     sql`not exists (select 1 from portal_users u where ${people} and not ${notMoving(sql`u.account_id`)})`,
-    'account being moved',
+    beingMoved,
   );
 
 /**
@@ -105,7 +106,7 @@ export async function signIn(env: Env, link: string, key = ''): Promise<string |
       .update(portalUsers)
       .set({ lastSignInAt: now, confirmedAt: sql`coalesce(confirmed_at, ${now})` })
       .where(ofLink),
-    statement(db)`
+    writeReturning(db)`
       insert into sessions (hash, user_id, expires_at)
       select ${session}, user_id, ${now + sessionMs} from sign_in_links where hash = ${hash} and expires_at > ${now}`,
     db

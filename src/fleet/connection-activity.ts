@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { statement } from '../platform/db/database.ts';
+import { read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { following, type SliceQuery } from '../platform/db/slices.ts';
 import { connections } from '../platform/db/tables.ts';
@@ -41,7 +41,7 @@ export async function connectionActivity(
 ): Promise<Map<string, ConnectionActivity>> {
   const own = sql`connections.id`;
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<{ id: string; vehicles: number; arrivedAt: number | null; hours: string }>(db)`
+    read<{ id: string; vehicles: number; arrivedAt: number | null; hours: string }>(db)`
         select id, ${countUpTo(sql`vehicles where connection_id = ${own}`, maxCountedInList)} as vehicles,
           nullif(max(${sql.join(
             kinds.map((kind) => sql`coalesce(${latest(kind, own)}, 0)`),
@@ -68,7 +68,7 @@ export async function connectionRecords(env: Env, caller: Caller, id: string): P
   const counts = await asCaller(env, caller, (db) =>
     kinds.map(
       (kind) =>
-        statement<Omit<RecordCount, 'kind'>>(db)`
+        read<Omit<RecordCount, 'kind'>>(db)`
           select ${countUpTo(sql`${sql.raw(kind.table)} where connection_id = ${own}`, maxCounted)} as count,
             ${latest(kind, own)} as arrivedAt`,
     ),

@@ -1,8 +1,8 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { note } from '../accounts/audit/note.ts';
 import { refreshIngestKeys } from '../accounts/tokens/service.ts';
-import { change, type Database, refuseUnless } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { type Database, refuseUnless, write } from '../platform/db/database.ts';
+import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
 import { connections } from '../platform/db/tables.ts';
@@ -81,12 +81,12 @@ export function newConnection({ accountId }: Caller, input: NewConnection): Conn
 /** The statements that add it, or refuse to when the account does not exist or has 1,000 connections. */
 export const addConnection = (db: Database, caller: Caller, connection: Connection) =>
   [
-    refuseUnless(db, sql`exists (select 1 from accounts where id = ${caller.accountId})`, 'unknown account'),
+    refuseUnless(db, sql`exists (select 1 from accounts where id = ${caller.accountId})`, unknownAccount),
     refuseUnless(
       db,
       sql`(select count(*) from (select 1 from connections where account_id = ${caller.accountId} limit ${maxConnectionsListed}))
         < ${maxConnectionsListed}`,
-      'too many connections',
+      `An account can have at most ${maxConnectionsListed} connections`,
     ),
     db.insert(connections).values(connection),
     recordConnection(db, connection),
@@ -140,14 +140,14 @@ export async function updateConnection(
 
 /** The statement that records when a connection was last pulled (milliseconds since 1970). */
 export const setPulledAt = (db: Database, id: string, at: number) =>
-  change(db)`update connections set last_pulled_at = ${at} where id = ${id}`;
+  write(db)`update connections set last_pulled_at = ${at} where id = ${id}`;
 
 /**
  * The statement that records since when a connection has been silent (milliseconds since 1970); null once it sends
  * again.
  */
 export const setSilentSince = (db: Database, id: string, since: number | null) =>
-  change(db)`update connections set silent_since = ${since} where id = ${id}`;
+  write(db)`update connections set silent_since = ${since} where id = ${id}`;
 
 /**
  * The statement that counts safety events that are stored, but too old for notifications; `count` is SQL. Costs nothing
@@ -158,7 +158,7 @@ export const addHeldBack = (
   { connectionId, now }: { connectionId: string; now: number },
   count: SQL,
 ) =>
-  change(db)`
+  write(db)`
     update connections set held_back = held_back + n.count, held_back_at = ${now}
     from (select ${count} as count) n where id = ${connectionId} and n.count > 0`;
 
@@ -174,7 +174,7 @@ export function setHealthStatus(
   const which = sql`select id from connections where ${differs}`;
   return [
     recordChange(db, source, 'changed', 'connection', which),
-    change(db)`update connections set health_status = ${status}, updated_at = ${now} where ${differs}`,
+    write(db)`update connections set health_status = ${status}, updated_at = ${now} where ${differs}`,
   ] as const;
 }
 

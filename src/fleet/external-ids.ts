@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { note } from '../accounts/audit/note.ts';
-import { breaksUnique, change } from '../platform/db/database.ts';
+import { breaksUnique, write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { invalid } from '../platform/errors.ts';
 import { findItem } from './find.ts';
@@ -29,10 +29,10 @@ export async function setVehicleExternalId(env: Env, caller: Caller, id: string,
         fields: ['externalId of a vehicle'],
       }),
       // Vehicles of a deleted connection may still exist, and give up their identifiers.
-      change(db)`update vehicles set external_id = null
+      write(db)`update vehicles set external_id = null
         where account_id = ${accountId} and external_id = ${externalId}
           and not exists (select 1 from connections c where c.id = connection_id and c.account_id = ${accountId})`,
-      change(db)`update vehicles set external_id = ${externalId}, updated_at = ${source.now}
+      write(db)`update vehicles set external_id = ${externalId}, updated_at = ${source.now}
         where ${own} and external_id is not ${externalId}`,
       recordChange(db, source, 'changed', 'vehicle', sql`select ${id} as id where changes() > 0`),
     ]),

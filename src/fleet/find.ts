@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { type Database, jsonList, statement } from '../platform/db/database.ts';
+import { type Database, jsonList, read } from '../platform/db/database.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../platform/db/guard.ts';
 import { selected, sizeOf } from '../platform/db/pages.ts';
 import { bucketOf } from './archive/bucket.ts';
@@ -75,7 +75,7 @@ export const selectByIds = (
   { table, columns, connection }: List,
   ids: string[],
 ) =>
-  statement<{ [key: string]: unknown }>(db)`select ${selected(columns)}
+  read<{ [key: string]: unknown }>(db)`select ${selected(columns)}
       from ${table} where ${table.id} in ${jsonList(ids)} and +${table.accountId} = ${accountId}
         and ${notBeingDeleted(connection)}`;
 
@@ -107,7 +107,7 @@ export async function findAny(env: Env, caller: Caller, id: string): Promise<Fou
         where id = ${id} and account_id = ${caller.accountId} and ${notBeingDeleted(sql`connection_id`)}`,
   );
   const [found] = await asCaller(env, caller, (db) => [
-    statement<{ kind: FoundKind }>(db)`${sql.join(each, sql` union all `)}`,
+    read<{ kind: FoundKind }>(db)`${sql.join(each, sql` union all `)}`,
   ]);
   return found.map(({ kind }) => kind);
 }

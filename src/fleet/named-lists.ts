@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { jsonList, statement } from '../platform/db/database.ts';
+import { jsonList, read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { timestamp } from '../platform/fields.ts';
 import { accidentsByState } from './lists/accidents.ts';
@@ -71,7 +71,7 @@ export async function readWithin<T extends object>(
 /** The names of the drivers or vehicles with these ids. */
 async function namesOf(env: Env, caller: Caller, of: Named, ids: string[]) {
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<{ id: string; name: string }>(db)`select id, name from ${sql.raw(`${of}s`)}
+    read<{ id: string; name: string }>(db)`select id, name from ${sql.raw(`${of}s`)}
             where id in ${jsonList(ids)} and +account_id = ${caller.accountId}`,
   ]);
   return new Map<unknown, string>(rows.map(({ id, name }) => [id, name]));

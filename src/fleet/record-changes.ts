@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database } from '../platform/db/database.ts';
+import { type Database, write } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/tables.ts';
 import { dayMs } from '../platform/durations.ts';
 import { pruning, rowsPerChunk } from '../platform/jobs/chunks.ts';
@@ -26,7 +26,7 @@ export function recordWritten(db: Database, source: ChangeSource, written: Writt
       cross join ${table} t on t.${id} = w.value where t.updated_at = ${now})`;
   });
   const nothing = JSON.stringify(Object.fromEntries(written.map(({ kind }) => [kind, []])));
-  return change(db)`
+  return write(db)`
     with changed (records) as materialized (select json_object(${sql.join(changed, sql`, `)})),
     numbered as materialized (
       select records, ${nextSeq(source)} as seq from changed where records <> ${nothing})
@@ -48,7 +48,7 @@ export const recordChange = (
   action: Action,
   kind: ListedKind,
   ids: SQL | unknown[],
-) => change(db)`${changeRows(source, action, kind, ids)}`;
+) => write(db)`${changeRows(source, action, kind, ids)}`;
 
 /** The same as SQL. With `archivedDay` nobody is notified of it. */
 export const changeRows = (
@@ -75,7 +75,7 @@ export function recordArchived(
 ) {
   const kind = lists.find(({ list }) => list.archive?.name === name)?.kind;
   if (!kind) throw new Error(`${name} is no list`);
-  return change(db)`${changeRows({ ...owner, now: Date.now() }, action, kind, ids, day)}`;
+  return write(db)`${changeRows({ ...owner, now: Date.now() }, action, kind, ids, day)}`;
 }
 
 /** D1 runs transactions one by one, so a later commit gets a higher number. */

@@ -1,7 +1,8 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
+import { wrongName } from '../accounts/accounts.ts';
 import { note } from '../accounts/audit/note.ts';
 import { nobody } from '../accounts/owner.ts';
-import { change, type Database, refuseUnless } from '../platform/db/database.ts';
+import { type Database, refuseUnless, write } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { untilNone } from '../platform/jobs/chunks.ts';
 import { drivers } from './lists/drivers.ts';
@@ -61,22 +62,22 @@ export function eraseReferences(
 }
 
 export const deleteDriverRow = (db: Database, accountId: string, id: string) =>
-  change(db)`delete from drivers where id = ${id} and account_id = ${accountId}`;
+  write(db)`delete from drivers where id = ${id} and account_id = ${accountId}`;
 
 /** The statements that remove a connection with this name from its account, which no longer knows it. */
 export const takeConnection = (db: Database, caller: Caller, id: string, name: string) => {
   const own = sql`id = ${id} and account_id = ${caller.accountId}`;
   return [
-    refuseUnless(db, sql`(select coalesce(name, tsp) from connections where ${own}) = ${name}`, 'wrong name'),
+    refuseUnless(db, sql`(select coalesce(name, tsp) from connections where ${own}) = ${name}`, wrongName),
     note(db, caller, {
       action: 'deleted',
       subject: 'connection',
       of: sql`select id, coalesce(name, tsp) as name from connections where ${own}`,
     }),
-    change(db)`update connections set account_id = ${nobody}, external_id = null where ${own}`,
+    write(db)`update connections set account_id = ${nobody}, external_id = null where ${own}`,
   ] as const;
 };
 
 /** The statement that deletes a connection's row, once nothing refers to it. */
 export const deleteConnectionRow = (db: Database, id: string) =>
-  change(db)`delete from connections where id = ${id}`;
+  write(db)`delete from connections where id = ${id}`;

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { statement } from '../platform/db/database.ts';
+import { read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { int, quarterMs } from './trends/recount.ts';
 
@@ -23,7 +23,7 @@ export async function countByRisk(
   since: number,
 ): Promise<RiskCount[]> {
   const [counts] = await asCaller(env, caller, (db) => [
-    statement<RiskCount>(db)`
+    read<RiskCount>(db)`
       select (started_at / ${int(quarterMs)}) * ${int(quarterMs)} as at,
               event_risk as risk, count(*) as count
             from (select started_at, event_risk from safety_events

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, statement } from '../platform/db/database.ts';
+import { type Database, read } from '../platform/db/database.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../platform/db/guard.ts';
 import { selected } from '../platform/db/pages.ts';
 import { drivers } from './lists/drivers.ts';
@@ -62,7 +62,7 @@ export async function findByName(
 
 /** The items with these ids, in alphabetical order. */
 const selectItems = (db: Database, { accountId }: Caller, { table, columns, connection }: List, ids: SQL) =>
-  statement<{ [key: string]: unknown }>(db)`select ${selected(columns)},
+  read<{ [key: string]: unknown }>(db)`select ${selected(columns)},
         (select coalesce(name, tsp) from connections where id = connection_id) as "connectionName"
       from ${table} where id in (${ids}) and +account_id = ${accountId} and ${notBeingDeleted(connection)}
       order by search_keys->>0, id`;
@@ -110,7 +110,7 @@ function selectMatches(
 ) {
   const among = wanted.flatMap((ids) => (ids ? [sql`id in (${ids})`] : []));
   const condition = among.length > 0 ? sql.join(among, sql` and `) : sql`false`;
-  return statement<Match>(db)`
+  return read<Match>(db)`
     select id, name from ${sql.raw(table)} where ${condition} and +account_id = ${accountId}
     order by name, id limit ${maxMatches}`;
 }

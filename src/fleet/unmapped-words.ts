@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, statement } from '../platform/db/database.ts';
+import { type Database, read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { type Feed, isMapped } from './incidents/translate.ts';
 
@@ -11,7 +11,7 @@ export const eventsLookedAt = 1_000;
 
 /** The labels of a connection's last 1,000 events, the most frequent first. */
 export const selectWords = (db: Database, connection: SQL) =>
-  statement<WordCount>(db)`
+  read<WordCount>(db)`
     select word.value as word, count(*) as count from (
       select incident_types from safety_events where connection_id = ${connection}
       order by started_at desc limit ${eventsLookedAt}) e, json_each(e.incident_types) word

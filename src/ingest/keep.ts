@@ -2,14 +2,14 @@ import { getTableName, type SQL } from 'drizzle-orm';
 import { drivers } from '../fleet/lists/drivers.ts';
 import type { Fields } from '../fleet/lists/field.ts';
 import { columnName } from '../fleet/lists/list.ts';
-import { type Change, type Database, statement } from '../platform/db/database.ts';
+import { type Database, read, type Write } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/tables.ts';
 import { upsertInto } from '../platform/db/upsert.ts';
 
 /** How to store records of a kind: the records each must refer to, with the key in its row, and the statement. */
 export type Keeper = {
   parents: { key: string; kind: string; table: AccountTable }[];
-  write: (db: Database, rows: { id: string; createdAt: number }[]) => Change;
+  write: (db: Database, rows: { id: string; createdAt: number }[]) => Write;
   /** SQL for the places of those rows, just written, that deserve the warning, as JSON. */
   warning?: { field: string; message: string; among: (rows: { id: string }[]) => SQL };
 };
@@ -63,5 +63,5 @@ const unlessErasedReferences = (fields: Fields) =>
 
 /** Which of these ids the table has, including those just written. */
 export const knownIds = (db: Database, table: AccountTable, ids: string[]) =>
-  statement<{ id: string }>(db)`
+  read<{ id: string }>(db)`
     select t.id from json_each(${JSON.stringify(ids)}) wanted cross join ${table} t on t.id = wanted.value`;

@@ -4,7 +4,7 @@ import { addHeldBack } from '../fleet/connections.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import { recordWritten, type Written } from '../fleet/record-changes.ts';
-import { type Database, statement } from '../platform/db/database.ts';
+import { type Database, read } from '../platform/db/database.ts';
 import { fanOut, holdNewLevels } from '../webhooks/deliveries/fan-out.ts';
 import { wakeOf } from '../webhooks/deliveries/queue.ts';
 import { addClaim, type NewWork } from '../webhooks/deliveries/send/first-claim.ts';
@@ -76,7 +76,7 @@ function heldBackSteps(db: Database, source: Source, { heldBack }: Batch, tally:
   const count = newAmong(heldBack);
   return [
     step(addHeldBack(db, source, count)),
-    step(statement<{ count: number }>(db)`select ${count} as count`, ([row]) => {
+    step(read<{ count: number }>(db)`select ${count} as count`, ([row]) => {
       tally.heldBack += row?.count ?? 0;
     }),
   ];
@@ -97,7 +97,7 @@ function keep(db: Database, { keeper, entries }: Batch, tally: Tally): Step[] {
   // D1's own count includes the changes of triggers.
   const written = [
     step(keeper.write(db, rows)),
-    step(statement<Count>(db)`select changes() as count, ${places} as warned`, ([row]) => {
+    step(read<Count>(db)`select changes() as count, ${places} as warned`, ([row]) => {
       tally.changed += row?.count ?? 0;
       for (const at of JSON.parse(row?.warned ?? '[]')) warn(entries[at]);
     }),

@@ -1,6 +1,6 @@
 import { nobody } from '../accounts/owner.ts';
 import { config } from '../platform/config.ts';
-import { change, transaction } from '../platform/db/database.ts';
+import { readResult, transaction } from '../platform/db/database.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
 import { timestamp } from '../platform/fields.ts';
@@ -14,7 +14,7 @@ type Counted = { accounts: number; events: number };
 export async function showCell(env: Env, now = Date.now()): Promise<Cell> {
   const db = openDatabase(env);
   const yesterday = (Math.floor(now / dayMs) - 1) * 24;
-  const counted = change(db)`
+  const counted = readResult(db)`
     select count(*) as accounts,
       coalesce(sum(k.risk_1 + k.risk_2 + k.risk_3 + k.risk_4 + k.risk_5), 0) as events
     from (select id from accounts where id <> ${nobody} and status <> 'moved' limit ${maxAccountsCounted}) a

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { operatorIn } from '../accounts/owner.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
+import { read } from '../platform/db/database.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
 import { type DeliveryOfEvent, deliveriesOf } from '../webhooks/deliveries/read/find.ts';
@@ -27,12 +28,12 @@ export async function findDeliveries(
     'eventId' in by
       ? sql`select ${by.eventId} as event_id, 0`
       : withVin(vinOf(by.vin) || by.vin, now - backMs);
-  const notified = await openDatabase(env).all<Notified>(sql`
+  const notified = await read<Notified>(openDatabase(env))`
     select a.id as accountId, a.name as account, e.event_id as eventId
     from (${events} order by 2 desc limit ${maxEvents}) e
     cross join accounts a on a.id = coalesce(
       (select account_id from safety_events where id = e.event_id),
-      (select account_id from notifications where event_id = e.event_id limit 1))`);
+      (select account_id from notifications where event_id = e.event_id limit 1))`;
   const found = await Promise.all(
     notified.map(async (one) => {
       const { deliveries } = await deliveriesOf(env, operatorIn(one.accountId), one.eventId);

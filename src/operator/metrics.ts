@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { statement, transaction } from '../platform/db/database.ts';
+import { read, transaction } from '../platform/db/database.ts';
 import { createdAtOf } from '../platform/db/ids.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { countedHours, hourOf } from '../webhooks/deliveries/read/counts.ts';
@@ -81,7 +81,7 @@ async function count(env: Env, now: number): Promise<Measured> {
     db,
     [
       ...selectWaits(db, undefined, now),
-      statement<{ [name: string]: number }>(db)`
+      read<{ [name: string]: number }>(db)`
     with hour as (
       select h.delivered, h.failed, h.retried from webhooks w
       cross join webhook_hours h on h.webhook_id = w.id and h.slot = ${hour % countedHours}

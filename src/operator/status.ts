@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type * as v from 'valibot';
 import { config } from '../platform/config.ts';
-import { statement, transaction } from '../platform/db/database.ts';
+import { read, transaction } from '../platform/db/database.ts';
 import { createdAtOf, firstIdAt } from '../platform/db/ids.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
@@ -88,7 +88,7 @@ async function deliveryStatus(env: Env, now: number) {
   const db = openDatabase(env);
   const [counted, waiting, accidents, failing, connections, uncovered, encrypted] = await transaction(db, [
     ...selectWaits(db, undefined, now),
-    statement<Omit<DeliveryStatus['accidents'][number], 'createdAt'>>(db)`
+    read<Omit<DeliveryStatus['accidents'][number], 'createdAt'>>(db)`
         with ${pendingWebhooks}
         select d.id as deliveryId, d.webhook_id as webhookId, a.id as accountId, a.name as account, d.level,
           d.attempts, d.next_attempt_at as nextAttemptAt
@@ -97,7 +97,7 @@ async function deliveryStatus(env: Env, now: number) {
             on d.webhook_id = hooks.id and ${isWaiting('d')} and d.priority = 0 and d.id < ${firstIdAt(now - accidentWaitsMs)}
           limit ${maxPendingCounted}) d
         cross join accounts a on a.id = d.account_id order by d.id limit ${maxListed}`,
-    statement<Failing>(db)`
+    read<Failing>(db)`
         with ailing as (
           select webhook_id, failures, iif(open_until > ${now}, open_until, null) as open_until,
             paused_since, last_failure
@@ -126,12 +126,12 @@ async function deliveryStatus(env: Env, now: number) {
               where status = 'pending' and attempts > 0 and webhook_id = webhookId limit ${maxFailedCounted})) as retrying,
           max(coalesce(openUntil, 0), ${firstDueOf(sql`webhookId`)}) as nextAttemptAt
         from worst order by failures > 0 desc, failed desc, failures desc, webhookId`,
-    statement<DeliveryStatus['connections'][number]>(db)`
+    read<DeliveryStatus['connections'][number]>(db)`
         select c.id as connectionId, a.id as accountId, a.name as account, coalesce(c.name, c.tsp) as name,
           c.health_status as healthStatus, c.last_pulled_at as lastPulledAt
         from connections c indexed by connections_with_problems join accounts a on a.id = c.account_id
         where c.health_status <> 1 limit ${maxListed}`,
-    statement<DeliveryStatus['uncovered'][number]>(db)`
+    read<DeliveryStatus['uncovered'][number]>(db)`
         select c.id as connectionId, a.id as accountId, a.name as account, coalesce(c.name, c.tsp) as name
         from (select * from connections order by id desc limit ${maxPendingCounted}) c
         join accounts a on a.id = c.account_id and a.status = 'active'

@@ -3,7 +3,7 @@ import { note } from '../accounts/audit/note.ts';
 import { hashToken } from '../accounts/tokens/format.ts';
 import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
-import { change, type Database, refuseUnless } from '../platform/db/database.ts';
+import { type Database, refuseUnless, write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { invalid } from '../platform/errors.ts';
@@ -118,7 +118,7 @@ export async function connectProvider(
     (db) => [
       ...alongside(db, id),
       unlessConnected(db, caller, tried.hash, id),
-      change(db)`
+      write(db)`
         insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, organisation_id,
           history_days, connected_at, due_at)
         values (${id}, ${caller.accountId}, ${JSON.stringify(secrets)}, ${tried.hash}, ${tried.baseUrl},
@@ -225,11 +225,15 @@ export async function changePull(
 ): Promise<void> {
   const own = sql`connection_id = ${id} and account_id = ${caller.accountId}`;
   await asCaller(env, caller, (db) => [
-    refuseUnless(db, sql`exists (select 1 from pulls where ${own} and ${only})`, 'no pull'),
+    refuseUnless(
+      db,
+      sql`exists (select 1 from pulls where ${own} and ${only})`,
+      'This connection does not pull from a provider, or is paused',
+    ),
     unlessWithdrawn(db, id),
     ...also(db),
     ...(noted ? [noteOn(db, caller, id, [noted])] : []),
-    change(db)`update pulls set ${set} where ${own}`,
+    write(db)`update pulls set ${set} where ${own}`,
   ]);
 }
 
@@ -243,7 +247,11 @@ export const needsCover: SQL = sql`(not ${isWithdrawn(sql`c.id`)} and not exists
 
 /** The statement that refuses such a connection, so that the withdrawal holds. */
 const unlessWithdrawn = (db: Database, id: string) =>
-  refuseUnless(db, sql`not ${isWithdrawn(sql`${id}`)}`, 'consent withdrawn');
+  refuseUnless(
+    db,
+    sql`not ${isWithdrawn(sql`${id}`)}`,
+    'The consent to this connection was withdrawn. Create another connect link, or add the provider with a credential of your own.',
+  );
 
 /** The statement that audits a change to a connection. */
 const noteOn = (db: Database, caller: Caller, id: string, fields: string[]) =>
@@ -260,7 +268,7 @@ const unlessConnected = (db: Database, { accountId }: Caller, hash: string, id: 
     db,
     sql`not exists (select 1 from pulls
       where account_id = ${accountId} and credential_hash = ${hash} and connection_id <> ${id})`,
-    'same credential',
+    'This account has a connection with this credential already',
   );
 
 export const mayCall = (env: Env, url: string): boolean =>

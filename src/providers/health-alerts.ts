@@ -1,15 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { setHealthStatus, setSilentSince } from '../fleet/connections.ts';
 import {
-  type Change,
-  change,
   type Database,
   jsonList,
+  read,
   refuseUnless,
-  statement,
   transaction,
+  type Write,
+  write,
 } from '../platform/db/database.ts';
-import { notMoving } from '../platform/db/guard.ts';
+import { lostLease, notMoving } from '../platform/db/guard.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { hourMs } from '../platform/durations.ts';
 import { inSteps, isLeft, newBudget } from '../platform/jobs/budget.ts';
@@ -49,15 +49,15 @@ export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newB
   const db = openDatabase(env);
   let queued = 0;
   await inSteps(budget, async () => {
-    const changed = await statement<Changed>(db)`${changedBy(now)}`;
+    const changed = await read<Changed>(db)`${changedBy(now)}`;
     if (changed.length === 0) return false;
     const notified = JSON.stringify(changed.map(({ id, health }) => ({ id, health })));
     const ofOthers = sql`select 1 from pulls
       where connection_id in ${jsonList(changed.map(({ id }) => id))} and notified_at > ${now - quietMs}`;
     const [, added] = await transaction(db, [
-      refuseUnless(db, sql`not exists (${ofOthers})`, 'lost lease'), // another run has notified of some of it
+      refuseUnless(db, sql`not exists (${ofOthers})`, lostLease), // another run has notified of some of it
       addStories(env, db, changed.map(storyOf), now),
-      change(db)`
+      write(db)`
         update pulls set notified_health = r.value->>'health', notified_at = ${now}
         from json_each(${notified}) r where connection_id = r.value->>'id'`,
     ]);
@@ -151,10 +151,10 @@ const chunk = (after: string) =>
   sql`(select * from connections where id > ${after} order by id limit ${perChunk})`;
 
 const lastOfChunk = (db: Database, after: string) =>
-  statement<{ id: string | null }>(db)`select max(id) as id from ${chunk(after)}`;
+  read<{ id: string | null }>(db)`select max(id) as id from ${chunk(after)}`;
 
 const selectChanged = (db: Database, after: string, now: number) =>
-  statement<Sender>(db)`
+  read<Sender>(db)`
     select id, accountId, name, silent from (
       select c.id, c.account_id as accountId, coalesce(c.name, c.tsp) as name, c.silent_since is not null as known, (
         select max(t.last_used_at) <= ${now - silentMs - noteMs}
@@ -165,7 +165,7 @@ const selectChanged = (db: Database, after: string, now: number) =>
         and ${notMoving(sql`c.account_id`)})
     where silent <> known limit ${connectionsPerStep}`;
 
-const noteSilence = (db: Database, { id, accountId, silent }: Sender, now: number): Change[] => [
+const noteSilence = (db: Database, { id, accountId, silent }: Sender, now: number): Write[] => [
   setSilentSince(db, id, silent ? now : null),
   ...setHealthStatus(db, { id, accountId, now }, silent ? 3 : 1),
 ];

@@ -6,8 +6,8 @@ import { hashToken } from '../accounts/tokens/format.ts';
 import { updateConnection } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
-import { change, type Database, refuseUnless, statement } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { type Database, read, refuseUnless, write, writeReturning } from '../platform/db/database.ts';
+import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
@@ -18,6 +18,8 @@ import { changePull, connectProvider, type NewPull } from './connect.ts';
 /** How long a link works, and how many unused ones an account can have. */
 export const connectLinkMs = 7 * dayMs;
 export const maxOpenLinks = 20;
+
+const usedLink = 'This link has been used already.';
 
 /** A link as the account's people see it. Times are milliseconds since 1970. */
 export type ConnectLink = {
@@ -37,7 +39,7 @@ const columns = sql`l.id, l.name, l.created_at as createdAt, l.expires_at as exp
 /** The account's links that can still be used, then those that were, the newest first; at most 100. */
 export async function listLinks(env: Env, caller: Caller): Promise<ConnectLink[]> {
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<ConnectLink>(db)`
+    read<ConnectLink>(db)`
       select ${columns} from connect_links l
       where account_id = ${caller.accountId} and (connection_id is not null or expires_at > ${Date.now()})
       order by connection_id is not null, created_at desc, id desc limit 100`,
@@ -68,14 +70,14 @@ export async function createLink(
     env,
     caller,
     (db) => [
-      refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
-      change(db)`delete from connect_links where ${open} and expires_at <= ${now}`,
+      refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, unknownAccount),
+      write(db)`delete from connect_links where ${open} and expires_at <= ${now}`,
       refuseUnless(
         db,
         sql`(select count(*) from connect_links where ${open}) < ${maxOpenLinks}`,
-        'too many links',
+        `An account can have at most ${maxOpenLinks} links that are not used yet. Revoke one first.`,
       ),
-      change(db)`
+      write(db)`
       insert into connect_links (id, account_id, hash, name, created_at, expires_at)
       values (${id}, ${accountId}, ${hash}, ${name}, ${now}, ${expiresAt})`,
       noted(db, caller, id, 'created'),
@@ -94,11 +96,11 @@ export async function revokeLink(env: Env, caller: Caller, id: string): Promise<
   const own = sql`l.id = ${id} and l.account_id = ${caller.accountId}`;
   const isOpen = sql`exists (select 1 from connect_links l where ${own} and l.connection_id is null)`;
   const [, , [link]] = await asCaller(env, caller, (db) => [
-    refuseUnless(db, sql`exists (select 1 from connect_links l where ${own})`, 'unknown link'),
-    refuseUnless(db, isOpen, 'used link'),
-    statement<ConnectLink>(db)`select ${columns} from connect_links l where ${own}`,
+    refuseUnless(db, sql`exists (select 1 from connect_links l where ${own})`, { kind: 'not found' }),
+    refuseUnless(db, isOpen, usedLink),
+    read<ConnectLink>(db)`select ${columns} from connect_links l where ${own}`,
     noted(db, caller, id, 'revoked'),
-    change(db)`delete from connect_links as l where ${own}`,
+    write(db)`delete from connect_links as l where ${own}`,
   ]);
   return link;
 }
@@ -128,7 +130,7 @@ export async function openLink(
   env: Env,
   hash: string,
 ): Promise<{ caller: Caller & { link: string }; link: OpenedLink } | undefined> {
-  const [found] = await statement<OpenedLink & { accountId: string }>(openDatabase(env))`
+  const [found] = await read<OpenedLink & { accountId: string }>(openDatabase(env))`
     select ${columns}, l.hash, l.account_id as accountId, a.name as account, coalesce(c.name, c.tsp) as connection
     from connect_links l join accounts a on a.id = l.account_id and a.status in ('active', 'moving')
     left join connections c on c.id = l.connection_id
@@ -151,9 +153,9 @@ export const connectByLink = (
     refuseUnless(
       db,
       sql`exists (select 1 from connect_links where hash = ${caller.link} and connection_id is null)`,
-      'used link',
+      usedLink,
     ),
-    statement(db)`update connect_links set connection_id = ${id} where hash = ${caller.link}`,
+    writeReturning(db)`update connect_links set connection_id = ${id} where hash = ${caller.link}`,
   ]);
 
 /**
@@ -172,8 +174,8 @@ export async function withdraw(
     set: sql`secrets = ${nothing}, credential_hash = ${`withdrawn ${connectionId}`}, session = null,
       webhook_secret = null, refused_at = null, due_at = null, claim = null, health = 3, health_at = ${now}`,
     also: (db) => [
-      refuseUnless(db, sql`exists (select 1 from connect_links where ${own})`, 'used link'),
-      statement(db)`update connect_links set withdrawn_at = ${now} where ${own}`,
+      refuseUnless(db, sql`exists (select 1 from connect_links where ${own})`, usedLink),
+      writeReturning(db)`update connect_links set withdrawn_at = ${now} where ${own}`,
     ],
   });
   await updateConnection(env, caller, connectionId, { healthStatus: 3 });

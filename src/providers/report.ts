@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { config } from '../platform/config.ts';
 import { type Sealed, unseal } from '../platform/crypto.ts';
-import { statement } from '../platform/db/database.ts';
+import { read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { recordId } from '../platform/db/ids.ts';
 import { isWithdrawn, openOnce } from './connect.ts';
@@ -20,7 +20,7 @@ export async function findReport(
   { eventId, connectionId, eventTime, reportUrl }: Accident,
 ): Promise<{ link: string } | { missing: string }> {
   const [[pull]] = await asCaller(env, caller, (db) => [
-    statement<{ provider: string; secrets: string; baseUrl: string }>(db)`
+    read<{ provider: string; secrets: string; baseUrl: string }>(db)`
       select c.provider, p.secrets, p.base_url as baseUrl
       from pulls p join connections c on c.id = p.connection_id
       where p.connection_id = ${connectionId} and p.account_id = ${caller.accountId}

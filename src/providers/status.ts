@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { selectWords, unmappedOf } from '../fleet/unmapped-words.ts';
-import { statement } from '../platform/db/database.ts';
+import { read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { following, type SliceQuery } from '../platform/db/slices.ts';
 import { connections } from '../platform/db/tables.ts';
@@ -48,8 +48,8 @@ const row = sql`
 export async function pullStatus(env: Env, caller: Caller, id: string) {
   const own = sql`(select connection_id from pulls where connection_id = ${id} and account_id = ${caller.accountId})`;
   const [[found], problems, words] = await asCaller(env, caller, (db) => [
-    statement<PullRow>(db)`${row} where p.connection_id = ${own}`,
-    statement<{ kind: string; sourceId: string; accepted: number; reason: string; at: number }>(db)`
+    read<PullRow>(db)`${row} where p.connection_id = ${own}`,
+    read<{ kind: string; sourceId: string; accepted: number; reason: string; at: number }>(db)`
       select kind, source_id as sourceId, accepted, reason, at from pull_refusals
       where connection_id = ${own} order by at desc`,
     selectWords(db, own),
@@ -84,7 +84,7 @@ export const pullSummaries = (
 
 async function summariesOf(env: Env, caller: Caller, ids: SQL): Promise<Map<string, PullSummary>> {
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<PullRow>(db)`${row} where p.connection_id in ${ids} and +p.account_id = ${caller.accountId}`,
+    read<PullRow>(db)`${row} where p.connection_id in ${ids} and +p.account_id = ${caller.accountId}`,
   ]);
   return new Map(
     rows.flatMap((found) => {

@@ -3,7 +3,14 @@ import { validate as isUuid } from 'uuid';
 import { setHealthStatus, setPulledAt } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
 import { type Sealed, unseal } from '../platform/crypto.ts';
-import { change, type Database, jsonList, statement, transaction } from '../platform/db/database.ts';
+import {
+  type Database,
+  jsonList,
+  read,
+  transaction,
+  write,
+  writeReturning,
+} from '../platform/db/database.ts';
 import { newId } from '../platform/db/ids.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { Refusal } from '../platform/errors.ts';
@@ -42,7 +49,7 @@ type StoredPull = {
 
 /** The ids of due connections without a claim, of accounts that are active and not being moved. */
 export async function dueConnections(env: Env, now = Date.now()): Promise<string[]> {
-  const rows = await statement<{ id: string }>(openDatabase(env))`
+  const rows = await read<{ id: string }>(openDatabase(env))`
     select connection_id as id from pulls indexed by pulls_due
     where due_at <= ${now} and claimed_until <= ${now} and ${isActive} order by due_at limit ${maxDue}`;
   return rows.map(({ id }) => id);
@@ -58,11 +65,11 @@ export async function claimDue(env: Env, ids: string[], now = Date.now()): Promi
   const db = openDatabase(env);
   const claim = newId();
   const [, rows] = await transaction(db, [
-    change(db)`
+    write(db)`
       update pulls set claim = ${claim}, claimed_until = ${now + claimMs}
       where connection_id in ${jsonList(ids)} and due_at <= ${now} and claimed_until <= ${now}
         and ${isActive}`,
-    statement<StoredPull>(db)`
+    read<StoredPull>(db)`
       select p.connection_id as connectionId, p.account_id as accountId, p.claim, c.provider, c.tsp as tSP,
         c.incident_type_map as incidentTypeMap, c.health_status as healthStatus, p.secrets, p.session,
         p.base_url as baseUrl, p.history_days as historyDays, p.connected_at as connectedAt,
@@ -110,7 +117,7 @@ export async function save(
   const [[row]] = await transaction(
     db,
     [
-      statement<{ isDue: number }>(db)`
+      writeReturning<{ isDue: number }>(db)`
         update pulls set ${ended} ${healthy ?? sql.empty()}
           feeds = coalesce(${feeds ? JSON.stringify(feeds) : null}, feeds),
           session = coalesce(${session ? JSON.stringify(session) : null}, session),
@@ -145,7 +152,7 @@ export async function noteRefusals(
   await transaction(
     db,
     [
-      change(db)`
+      write(db)`
         insert into pull_refusals (connection_id, kind, source_id, accepted, reason, at)
         select ${connectionId}, value->>'kind', value->>'sourceId', coalesce(value->>'accepted', 0), value->>'reason',
           ${now}
@@ -154,7 +161,7 @@ export async function noteRefusals(
         on conflict do update set accepted = excluded.accepted, reason = excluded.reason, at = excluded.at
         where (accepted, reason) is not (excluded.accepted, excluded.reason)`,
       ...[0, 1].map(
-        (accepted) => change(db)`
+        (accepted) => write(db)`
           delete from pull_refusals where connection_id = ${connectionId} and (kind, source_id) in (
             select kind, source_id from pull_refusals indexed by pull_refusals_by_time
             where connection_id = ${connectionId} and accepted = ${accepted}
@@ -167,7 +174,7 @@ export async function noteRefusals(
 
 /** Deletes the pull of a deleted connection, with its credential. */
 export const removePull = (db: Database, connectionId: string) =>
-  change(db)`delete from pulls where connection_id = ${connectionId}`;
+  write(db)`delete from pulls where connection_id = ${connectionId}`;
 
 /** The shortest time between two pulls triggered by webhooks. */
 const quietMs = 2_000;
@@ -189,7 +196,7 @@ export async function ring(
 ): Promise<boolean> {
   if (!isUuid(connectionId)) return false;
   const db = openDatabase(env);
-  const [found] = await statement<Rung>(db)`
+  const [found] = await read<Rung>(db)`
     select c.provider, p.webhook_secret as secret, p.due_at as dueAt, (
       select a.status from moves m join accounts a on a.id = m.account_id
       where m.account_id = p.account_id and m.state <> 'cancelling') as moves
@@ -205,7 +212,7 @@ export async function ring(
   if (found.moves === 'moving') throw new Refusal({ kind: 'unavailable', retryAfter: 10 });
   const now = Date.now();
   if (found.dueAt === null || (found.dueAt > now - quietMs && found.dueAt <= now)) return true;
-  await change(db)`
+  await write(db)`
     update pulls set due_at = ${now} where connection_id = ${connectionId} and due_at is not null`;
   await send(env.DELIVERIES, [{ pull: [connectionId] }]);
   return true;

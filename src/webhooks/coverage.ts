@@ -8,7 +8,7 @@ import {
   selectConnection,
 } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
-import { change, type Database, statement } from '../platform/db/database.ts';
+import { type Database, read, write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { ACCIDENT } from './notifications/types.ts';
 
@@ -32,7 +32,7 @@ export const whyUncovered = 'No active webhook receives them, and no person or c
 export const uncovered = `Nobody is notified of accidents of this connection. ${whyUncovered}`;
 
 const selectCovered = (env: Env, db: Database, { accountId }: Caller, id: string) =>
-  statement<{ isCovered: number }>(db)`
+  read<{ isCovered: number }>(db)`
     select ${isCovered(env)} as isCovered from connections c where id = ${id} and account_id = ${accountId}`;
 
 /**
@@ -64,7 +64,7 @@ export async function createConnection(
 
 /** It comes after their other connections. */
 const joinWebhooks = (db: Database, { id, accountId, createdAt }: Connection) =>
-  change(db)`
+  write(db)`
     insert into webhook_connections (connection_id, webhook_id, notification_types, place, filtered)
     select ${id}, id, notification_types, ${createdAt}, filters is not null
     from webhooks where account_id = ${accountId} and all_connections`;

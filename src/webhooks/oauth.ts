@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { config } from '../platform/config.ts';
 import { type Sealed, seal, unseal } from '../platform/crypto.ts';
-import { change, type Database } from '../platform/db/database.ts';
+import { type Database, write } from '../platform/db/database.ts';
 import { invalid } from '../platform/errors.ts';
 import { AtMost, Texts } from '../platform/fields.ts';
 
@@ -104,6 +104,6 @@ export async function oauthOf(
 
 /** Stores an encrypted token, if the webhook still has this client. */
 export const keepToken = (db: Database, webhookId: string, client: Sealed, token: Sealed) =>
-  change(db)`
+  write(db)`
     update webhooks set oauth_token = ${JSON.stringify(token)}
     where id = ${webhookId} and oauth->>'iv' = ${client.iv}`;

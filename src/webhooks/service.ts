@@ -3,17 +3,17 @@ import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
 import {
   breaksUnique,
-  change,
   type Database,
   jsonList,
   refuse,
   refuseUnless,
-  statement,
+  write,
+  writeReturning,
 } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { webhookConnections, webhooks } from '../platform/db/tables.ts';
-import { invalid } from '../platform/errors.ts';
+import { type Failure, invalid } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import { normalisedUrl } from './address.ts';
 import { wakeOf } from './deliveries/queue.ts';
@@ -58,8 +58,14 @@ const webhookBytes = ({ accountId }: Caller): SQL => sql`(
   select count(*) from webhooks w cross join webhook_connections c on c.webhook_id = w.id
   where w.account_id = ${accountId} and not w.all_connections)`;
 
+const tooLarge: Failure = {
+  kind: 'invalid',
+  message: 'The webhooks of an account can be at most 2 MB in all',
+  errors: [{ field: 'connectionIds', message: 'must be fewer, or headers shorter' }],
+};
+
 const mustBeListable = (db: Database, caller: Caller) =>
-  refuseUnless(db, sql`${webhookBytes(caller)} <= ${maxWebhookBytes}`, 'webhooks too large');
+  refuseUnless(db, sql`${webhookBytes(caller)} <= ${maxWebhookBytes}`, tooLarge);
 
 /**
  * Creates a webhook, active at once.
@@ -82,7 +88,7 @@ export async function createWebhook(
   const [, , , , , , [created]] = await savingUrl(() =>
     asCaller(env, caller, (db) => [
       ownsConnections(db, caller, input.connectionIds),
-      refuseUnless(db, room, 'too many webhooks'),
+      refuseUnless(db, room, `An account can have at most ${maxWebhooks} webhooks`),
       db.insert(webhooks).values({
         id,
         accountId: caller.accountId,
@@ -140,7 +146,9 @@ export async function updateWebhook(
         refuseUnless(
           db,
           sql`exists (select 1 from webhooks where ${own} and ${isCurrent})`,
-          revision === undefined ? 'unknown webhook' : 'changed webhook',
+          revision === undefined
+            ? 'Invalid webhook id'
+            : 'This webhook has been changed since you opened it. Open it again, then make your changes.',
         ),
         ownsConnections(db, caller, input.connectionIds),
         noteWebhook(db, caller, id, 'changed', ['allConnections'], changesAll),
@@ -243,8 +251,8 @@ export async function setPaused(
   const changed = sql`(select id from webhooks where ${ownWebhook(caller, id)} and ${changes})`;
   await asCaller(env, caller, (db) => [
     noteWebhook(db, caller, id, 'changed', [paused ? 'paused' : 'resumed'], changes),
-    paused ? change(db)`select 0` : allowProbe(db, changed, now),
-    change(db)`update webhooks set paused_at = ${paused ? now : null} where id = ${changed}`,
+    paused ? undefined : allowProbe(db, changed, now),
+    write(db)`update webhooks set paused_at = ${paused ? now : null} where id = ${changed}`,
   ]);
   const webhook = await findWebhook(env, caller, id);
   if (!webhook) throw invalid('Invalid webhook id');
@@ -276,16 +284,22 @@ export async function setReceiverLimits(
   if (changed.length === 0) throw invalid('Unknown webhook');
 }
 
+const filtersWithoutType: Failure = {
+  kind: 'invalid',
+  message: 'The filters of this webhook need a notification type that is left out',
+  errors: [{ field: 'notificationTypes', message: 'must include what the filters are about' }],
+};
+
 /** The webhook's filters, if they can match with these types. */
 const unlessUnmatchable = (types: NotificationType[]): SQL =>
-  sql`case when ${canMatch(sql`${webhooks.filters}`, types)} then ${webhooks.filters} else ${refuse('filters without their type')} end`;
+  sql`case when ${canMatch(sql`${webhooks.filters}`, types)} then ${webhooks.filters} else ${refuse(filtersWithoutType)} end`;
 
 const ownsConnections = (db: Database, caller: Caller, ids: string[]) =>
   refuseUnless(
     db,
     sql`(select count(*) from connections
          where id in ${jsonList(ids)} and account_id = ${caller.accountId}) = ${ids.length}`,
-    'unknown connections',
+    'Invalid connection ids',
   );
 
 const subscribe = (
@@ -294,7 +308,7 @@ const subscribe = (
   { id, connectionIds, notificationTypes, allConnections }: WebhookInput & { id: string },
   filtered: SQL,
 ) =>
-  statement(db)`
+  writeReturning(db)`
     insert into webhook_connections (connection_id, webhook_id, notification_types, place, filtered)
     select c.id, ${id}, ${toBits(notificationTypes)}, c.place, ${filtered}
     from (${

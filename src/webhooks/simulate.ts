@@ -1,6 +1,6 @@
 import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
-import { change, statement } from '../platform/db/database.ts';
+import { write, writeReturning } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { hourMs } from '../platform/durations.ts';
@@ -155,8 +155,8 @@ const hostOf = (url: string): string => new URL(normalisedUrl(url)).hostname;
 async function countTest(env: Env, caller: Caller, field: string, host: string): Promise<void> {
   const hour = Math.floor(Date.now() / hourMs);
   const [, counted] = await asCaller(env, caller, (db) => [
-    change(db)`delete from test_calls where hour < ${hour}`,
-    statement(db)`
+    write(db)`delete from test_calls where hour < ${hour}`,
+    writeReturning(db)`
       insert into test_calls (hour, host, calls) values (${hour}, ${host}, 1)
       on conflict do update set calls = calls + 1 where calls < ${maxTestsOfHost} returning calls`,
   ]);

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, statement } from '../../platform/db/database.ts';
+import { type Database, read } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { cutSlice, type Slice, type SliceQuery } from '../../platform/db/slices.ts';
 import { openDatabase } from '../../platform/db/system.ts';
@@ -48,7 +48,7 @@ export async function listAllAudit(env: Env, slice: SliceQuery): Promise<Slice<E
 type StoredEntry = Omit<Entry, 'fields'> & { fields: string };
 
 const select = (db: Database, which: SQL) =>
-  statement<StoredEntry>(db)`
+  read<StoredEntry>(db)`
     select account_id as accountId, seq, at, actor, actor_id as actorId, actor_name as actorName, action, subject,
       subject_id as subjectId, subject_name as subjectName, fields
     from audit_log where ${which}`;

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database } from '../../platform/db/database.ts';
+import { type Database, write } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import type { Action, Subject } from './kinds.ts';
 
@@ -15,7 +15,7 @@ type Actor = Caller | { service: true; accountId: string };
 
 /** The statement that writes an audit entry, for the transaction of the change. Writes two rows. */
 export const note = (db: Database, actor: Actor, { action, subject, of, fields = [] }: Change) =>
-  change(db)`
+  write(db)`
     insert into audit_log (account_id, seq, at, actor, actor_id, actor_name, action, subject, subject_id,
       subject_name, fields)
     select ${actor.accountId},

@@ -48,7 +48,7 @@ export const authenticate = (scope: Scope) =>
     c.set('caller', caller);
     await next();
     // A body that was refused before D1 was read: an invalid token is reported first.
-    if (caller.lastUsedAt === undefined) await check();
+    if (!caller.check) await check();
     if (isUseDue(caller)) c.executionCtx.waitUntil(recordUse(c.env, caller).catch(() => {})); // recorded with the next use
   });
 

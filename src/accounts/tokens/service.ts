@@ -1,9 +1,17 @@
-import { and, desc, eq, getTableColumns, isNull, lt, or, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
-import { change, type Database, jsonList, refuseUnless, statement } from '../../platform/db/database.ts';
+import {
+  type Database,
+  jsonList,
+  read,
+  refuseUnless,
+  write,
+  writeReturning,
+} from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
+import { withRetries } from '../../platform/db/retry.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/slices.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { accounts, connections, tokens } from '../../platform/db/tables.ts';
@@ -65,7 +73,7 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
     caller,
     (db) => [
       refuseIfFull(db, caller, connectionId),
-      statement(db)`
+      writeReturning(db)`
       insert into tokens (id, account_id, connection_id, scope, read_only, name, hash, last_four, created_at, expires_at)
       select ${newId()}, account_id, connection_id, ${scope}, ${Number(readOnly)}, ${name}, ${hash}, ${value.slice(-4)},
         ${Date.now()}, ${expiresAt}
@@ -92,15 +100,23 @@ export const maxIngestKeys = 20;
 
 /** Checked in the transaction that adds one, so that no race exceeds the limit. */
 function refuseIfFull(db: Database, { accountId }: Caller, connectionId: string | undefined) {
-  const [of, max, word] =
+  const [of, max, most] =
     connectionId === undefined
-      ? [sql`account_id = ${accountId} and scope = 'api'`, maxApiTokens, 'too many tokens' as const]
-      : [sql`connection_id = ${connectionId}`, maxIngestKeys, 'too many ingest keys' as const];
+      ? [
+          sql`account_id = ${accountId} and scope = 'api'`,
+          maxApiTokens,
+          `An account can have at most ${maxApiTokens} active API tokens`,
+        ]
+      : [
+          sql`connection_id = ${connectionId}`,
+          maxIngestKeys,
+          `A connection can have at most ${maxIngestKeys} active ingest keys`,
+        ];
   const active = sql`${of} and revoked_at is null and (expires_at is null or expires_at > ${Date.now()})`;
   return refuseUnless(
     db,
     sql`(select count(*) from (select 1 from tokens where ${active} limit ${max})) < ${max}`,
-    word,
+    `${most}. Revoke one that is not used any more.`,
   );
 }
 
@@ -176,12 +192,13 @@ export async function revokeToken(env: Env, caller: Caller, id: string): Promise
  */
 export async function findToken(env: Env, hash: string): Promise<KnownToken | undefined> {
   const now = Date.now();
-  const [row] = await openDatabase(env)
+  const stored = openDatabase(env)
     .select({ token: tokens, connection: connections })
     .from(tokens)
     .innerJoin(accounts, eq(accounts.id, tokens.accountId))
     .leftJoin(connections, eq(connections.id, tokens.connectionId))
     .where(and(eq(tokens.hash, hash), isNull(tokens.revokedAt)));
+  const [row] = await withRetries(() => stored.execute(), true);
   if (!row || (row.token.expiresAt && row.token.expiresAt <= now)) return undefined;
   const { id, accountId, readOnly, expiresAt } = row.token;
   const known: KnownToken = { id, accountId, readOnly, expiresAt: expiresAt ?? undefined };
@@ -219,18 +236,15 @@ export const forgetTokens = async (env: Env, hashes: string[]): Promise<void> =>
 export type TokenCaller = Extract<Caller, { tokenId: string }>;
 
 /** Whether the last recorded use is an hour old. */
-export const isUseDue = ({ lastUsedAt }: TokenCaller): boolean =>
-  lastUsedAt !== undefined && lastUsedAt <= Date.now() - hourMs;
+export const isUseDue = ({ check }: TokenCaller): boolean =>
+  check !== undefined && check.lastUsedAt <= Date.now() - hourMs;
 
 /** Records that a credential was used, at most once an hour. Call it off the request's path. */
 export async function recordUse(env: Env, caller: TokenCaller): Promise<void> {
   const now = Date.now();
-  await openDatabase(env)
-    .update(tokens)
-    .set({ lastUsedAt: now })
-    .where(
-      and(eq(tokens.id, caller.tokenId), or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, now - hourMs))),
-    );
+  await write(openDatabase(env))`
+    update tokens set last_used_at = ${now}
+    where id = ${caller.tokenId} and coalesce(last_used_at, 0) < ${now - hourMs}`;
 }
 
 /**
@@ -252,8 +266,8 @@ const tokensPerChunk = 100;
 export const revokeKeysOf = (db: Database, connectionId: string, now: number) => {
   const active = sql`connection_id = ${connectionId} and revoked_at is null`;
   return [
-    statement<{ hash: string }>(db)`select hash from tokens where ${active}`,
-    change(db)`update tokens set revoked_at = ${now} where ${active}`,
+    read<{ hash: string }>(db)`select hash from tokens where ${active}`,
+    write(db)`update tokens set revoked_at = ${now} where ${active}`,
   ] as const;
 };
 
@@ -264,12 +278,12 @@ export async function removeTokens(
 ): Promise<string | undefined> {
   const db = openDatabase(env);
   const ofConnection = connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`;
-  const found = await statement<{ id: string; hash: string }>(db)`
+  const found = await read<{ id: string; hash: string }>(db)`
     select id, hash from tokens where account_id = ${accountId} ${ofConnection} limit ${tokensPerChunk}`;
   await forgetTokens(
     env,
     found.map(({ hash }) => hash),
   );
-  await change(db)`delete from tokens where id in ${jsonList(found.map(({ id }) => id))}`;
+  await write(db)`delete from tokens where id in ${jsonList(found.map(({ id }) => id))}`;
   return found.length < tokensPerChunk ? undefined : '';
 }

@@ -1,5 +1,5 @@
 import type { SQL } from 'drizzle-orm';
-import { change, type Database } from '../../platform/db/database.ts';
+import { type Database, write } from '../../platform/db/database.ts';
 
 /** How many recipients an accident remembers. */
 const most = 100;
@@ -9,7 +9,7 @@ const most = 100;
  * with the `id` of an accident and the `recipient_id` of a user or channel.
  */
 export const rememberAlerted = (db: Database, news: SQL) =>
-  change(db)`
+  write(db)`
     update accidents set alerted = iif(dismissed, null, (
       select json_group_array(value) from (
         select value from json_each(accidents.alerted) union select value from json_each(n.recipients) limit ${most})))

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { change } from '../../platform/db/database.ts';
+import { write } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { timestamp } from '../../platform/fields.ts';
 import { recordChange } from '../record-changes.ts';
@@ -30,7 +30,7 @@ export async function handleAccident(
   const handled = JSON.stringify({ at: timestamp(now), by, ...(note && { note }) });
   const column = sql.raw(does === 'acknowledge' ? 'acknowledged' : 'closed');
   const [{ meta }] = await asCaller(env, caller, (db) => [
-    change(db)`
+    write(db)`
       update accidents set ${column} = ${does === 'reopen' ? null : handled}, updated_at = ${now}
       where id = ${eventId} and account_id = ${accountId} and connection_id = ${connectionId}
         and (${column} is null) = ${Number(does !== 'reopen')}`,

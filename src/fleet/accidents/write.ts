@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database } from '../../platform/db/database.ts';
+import { type Database, write } from '../../platform/db/database.ts';
 import { timestamp } from '../../platform/fields.ts';
 import { contextKeys } from '../lists/accidents.ts';
 import { columnName } from '../lists/list.ts';
@@ -19,7 +19,7 @@ export type AccidentRow = { id: string; createdAt: number };
  * - the vehicle is decided at each level, and until one is found; its name and plate are as they were then.
  */
 export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
-  change(db)`
+  write(db)`
     insert into accidents (id, account_id, connection_id, tsp, vin, vehicle_id, named_vehicle_id, event_time, location,
       notification_level, report_ready, is_accurate, dismissed, report_url, levels, notified, source_updated_at,
       created_at, updated_at, vehicle_name, license_plate, driver_name, ${sql.raw(context.join(', '))})

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, statement } from '../../platform/db/database.ts';
+import { type Database, read, write } from '../../platform/db/database.ts';
 import { type Lease, withLease } from '../../platform/jobs/lease.ts';
 import type { DayOf, Part } from './bucket.ts';
 
@@ -38,7 +38,7 @@ export const daysOf = (db: Database, query: DaysQuery) => {
   const bounds = descending
     ? sql`day >= ${lastDay(query)} and day <= ${to}`
     : sql`day >= ${from} and day <= ${lastDay(query)}`;
-  return statement<Stored>(db)`
+  return read<Stored>(db)`
     select connection_id as connectionId, day, parts from archived_days
     where ${scope(query)} and ${bounds} order by day ${direction(query)}`;
 };
@@ -68,7 +68,7 @@ const isOf = ({ kind, connectionId, day }: DayOf): SQL =>
 
 /** The files of a day in the catalog; none if it has no entry. */
 export async function catalogued(db: Database, day: DayOf): Promise<Part[]> {
-  const pieces = await statement<Stored>(db)`
+  const pieces = await read<Stored>(db)`
     select parts from archived_days where ${isOf(day)} order by piece`;
   return pieces.flatMap(({ parts }): Part[] => JSON.parse(parts));
 }
@@ -79,8 +79,8 @@ export function putEntry(db: Database, day: DayOf, parts: Part[]) {
     parts.slice(i * filesPerRow, (i + 1) * filesPerRow),
   );
   return [
-    change(db)`delete from archived_days where ${isOf(day)} and piece >= ${pieces.length}`,
-    change(db)`
+    write(db)`delete from archived_days where ${isOf(day)} and piece >= ${pieces.length}`,
+    write(db)`
       insert into archived_days (kind, account_id, connection_id, day, piece, parts)
       select ${day.kind}, ${day.accountId}, ${day.connectionId}, ${day.day}, key, value
       from json_each(${JSON.stringify(pieces)}) where true

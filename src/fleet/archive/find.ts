@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { statement } from '../../platform/db/database.ts';
+import { read } from '../../platform/db/database.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../../platform/db/guard.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part, readAgain } from './bucket.ts';
@@ -31,7 +31,7 @@ export async function findArchived(
   };
   return readAgain(async () => {
     const [days] = await asCaller(env, caller, (db) => [
-      statement<DayOf & { parts: string }>(db)`
+      read<DayOf & { parts: string }>(db)`
         select d.kind, d.account_id as accountId, d.connection_id as connectionId, d.day, d.parts
         from (select distinct value->>0 as connection_id, value->>1 as day from json_each(${places})) w
         cross join archived_days d

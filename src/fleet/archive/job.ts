@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
-import { change, type Database, jsonList, statement } from '../../platform/db/database.ts';
+import { type Database, jsonList, read, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { comparePositions, selected } from '../../platform/db/pages.ts';
 import { openDatabase } from '../../platform/db/system.ts';
@@ -71,7 +71,7 @@ async function daysToMove(
   const found: Folder[] = [];
   for (const kind of archiveKinds) {
     const order = orderOf(kind);
-    const oldest = await statement<{ connectionId: string; accountId: string; oldest: number }>(db)`
+    const oldest = await read<{ connectionId: string; accountId: string; oldest: number }>(db)`
       select connectionId, accountId, min(oldest) as oldest from (
         select id as connectionId, account_id as accountId,
           (select min(${order}) from ${kind.table} t where t.connection_id = c.id) as oldest
@@ -103,7 +103,7 @@ export async function moveDay(move: Move, budget: Budget): Promise<void> {
  */
 async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
   const { kind, day, lease } = move;
-  const { db, write } = lease;
+  const { db, commit } = lease;
   const hot = await someRows(move);
   if (hot.length === 0) return false;
   const parts = await catalogued(db, day);
@@ -115,7 +115,7 @@ async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
   const different = versions.filter(({ newer, twin }) => newer !== twin?.row);
   const written = await writeVersions(move, parts, different);
   const replaced = parts.filter((part) => !written.includes(part));
-  if (different.length > 0) await write(...putEntry(db, day, written));
+  if (different.length > 0) await commit(...putEntry(db, day, written));
   if (replaced.length > 0) await deleteFiles(move, replaced);
   await tidy(move, written);
   for (let at = 0; at < versions.length; at += rowsPerStatement) {
@@ -124,7 +124,7 @@ async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
     const shown = some.flatMap(({ row, newer }) =>
       Number(row.updatedAt) > Date.now() - keptMs - dayMs || !isSame(kind, row, newer) ? [row.id] : [],
     );
-    await write(
+    await commit(
       ...(shown.length > 0 ? [recordArchived(db, day, 'changed', shown)] : []),
       deleteRows(db, kind, some),
     );
@@ -144,7 +144,7 @@ async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<Arch
   const rows: ArchivedRow[] = [];
   let characters = 0;
   for (let after: Position = { sort: day.day * dayMs, id: '' }; ; ) {
-    const found = await statement<ArchivedRow>(db)`
+    const found = await read<ArchivedRow>(db)`
       select ${selected(kind.stored)} from ${kind.table}
       where connection_id = ${day.connectionId} and ${order} < ${(day.day + 1) * dayMs}
         and (${order}, id) > (${after.sort}, ${after.id})
@@ -162,7 +162,7 @@ const orderOf = ({ stored, order }: ArchiveKind): SQL => sql.raw(stored[order]?.
 /** Deletes rows from D1, unless they have changed since they were read. */
 const deleteRows = (db: Database, { table }: ArchiveKind, versions: Version[]) => {
   const read = JSON.stringify(versions.map(({ row }) => [row.id, row.updatedAt]));
-  return change(db)`
+  return write(db)`
     delete from ${table} where id in (
       select t.id from json_each(${read}) v
       cross join ${table} t on t.id = v.value->>0 and t.updated_at = v.value->>1)`;

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
-import { type Database, jsonList, statement } from '../../platform/db/database.ts';
+import { type Database, jsonList, read } from '../../platform/db/database.ts';
 import { type Caller, connectionsBeingDeleted } from '../../platform/db/guard.ts';
 import {
   maxPageBytes,
@@ -141,7 +141,7 @@ function endOf(days: Archived[], { descending }: PageQuery): Position {
 function anyLate(db: Database, { archive, table, columns, order }: ArchivedPageQuery, wanted: DaysQuery) {
   const { all } = archive;
   const range = 'value' in all ? sql`= ${all.value}` : sql`in (${all.values})`;
-  return statement<{ late: number }>(db)`
+  return read<{ late: number }>(db)`
     select exists (
       select 1 from ${table}
       where ${all.column} ${range} and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`;
@@ -163,7 +163,7 @@ async function keepNewer(
     env,
     caller,
     (db) => [
-      statement<ArchivedRow>(db)`
+      read<ArchivedRow>(db)`
         select ${selected(kind.stored)} from ${kind.table}
         where ${kind.table.id} in ${jsonList([...archived.keys()])} and +account_id = ${caller.accountId}`,
     ],

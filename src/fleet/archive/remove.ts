@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change } from '../../platform/db/database.ts';
+import { write } from '../../platform/db/database.ts';
 import { comparePositions } from '../../platform/db/pages.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { Refusal } from '../../platform/errors.ts';
@@ -55,17 +55,17 @@ function fileAt(bucket: R2Bucket, kind: ArchiveKind, { accountId }: Owner, key: 
 }
 
 /** Records the deletion of a file's records. */
-async function recordDeletion(at: ReturnType<typeof fileAt>, { db, write }: Lease): Promise<void> {
+async function recordDeletion(at: ReturnType<typeof fileAt>, { db, commit }: Lease): Promise<void> {
   if (!at) return;
   const ids = (await readPart(at.folder, at.file, ['id'])).map((row) => row.id);
-  await write(recordArchived(db, at.folder.day, 'deleted', ids));
+  await commit(recordArchived(db, at.folder.day, 'deleted', ids));
 }
 
 /** Removes entries from the catalog. Returns whether those were all. */
-async function removeEntries({ db, write }: Lease, { accountId, connectionId }: Owner): Promise<boolean> {
+async function removeEntries({ db, commit }: Lease, { accountId, connectionId }: Owner): Promise<boolean> {
   const own: SQL = connectionId ? sql`and connection_id = ${connectionId}` : sql.empty();
-  const [days = 0] = await write(
-    change(db)`
+  const [days = 0] = await commit(
+    write(db)`
       delete from archived_days where (kind, connection_id, day) in (
         select kind, connection_id, day from archived_days
         where account_id = ${accountId} ${own} limit ${rowsPerChunk})`,
@@ -113,7 +113,7 @@ async function eraseFromFile(
   folder: Folder,
   file: string,
   driverId: string,
-  { db, write }: Lease,
+  { db, commit }: Lease,
 ): Promise<boolean> {
   const { day } = folder;
   const isTheirs = (row: ArchivedRow) => row.driverId === driverId;
@@ -126,7 +126,7 @@ async function eraseFromFile(
     const written = await writeParts(folder, without);
     const ids = rows.filter(isTheirs).map((row) => row.id);
     const entry = parts.flatMap((part) => (part === known ? written : [part]));
-    await write(...putEntry(db, day, entry), recordArchived(db, day, 'changed', ids));
+    await commit(...putEntry(db, day, entry), recordArchived(db, day, 'changed', ids));
     await deleteFiles(folder, [known]);
   } else {
     await tidy(folder, parts);
@@ -155,9 +155,9 @@ export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<R
     bucket: await readAgain(() => partsInBucket(folder, apply)),
   });
   if (!apply) return compared();
-  const done = await inArchive(env, async ({ db, write }) => {
+  const done = await inArchive(env, async ({ db, commit }) => {
     const found = await compared();
-    await write(...putEntry(db, day, found.bucket));
+    await commit(...putEntry(db, day, found.bucket));
     await tidy(folder, found.bucket);
     return found;
   });

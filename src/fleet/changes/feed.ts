@@ -1,6 +1,6 @@
 import { and, sql } from 'drizzle-orm';
 import { type CursorKeys, decodeCursor, encodeCursor, invalidCursor } from '../../platform/db/cursor.ts';
-import { type Database, jsonList, statement } from '../../platform/db/database.ts';
+import { type Database, jsonList, read } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { cutScan, fitting, type Scanned, scan } from '../../platform/db/pages.ts';
 import { mayReadReplica } from '../../platform/db/replica-reads.ts';
@@ -85,7 +85,7 @@ function startOf(cursor: string | undefined, identity: string): Reached {
 const upToNow = (latest: number | undefined): Reached => ({ seq: Math.max(latest ?? 0, Date.now() - dayMs) });
 
 export const selectLatest = (db: Database, { accountId }: Caller) =>
-  statement<{ seq: number }>(db)`
+  read<{ seq: number }>(db)`
     select coalesce(max(seq), 0) as seq from changes where account_id = ${accountId}`;
 
 type Filters = { connectionId: string | undefined; kinds: string[] | undefined };
@@ -98,7 +98,7 @@ const selectRows = (
   { connectionId, kinds }: Filters,
 ) => {
   const beyond = sql.raw(after.records === undefined ? '>' : '>=');
-  return statement<Noted & Scanned>(db)`${scan({
+  return read<Noted & Scanned>(db)`${scan({
     columns: sql`seq, connection_id as "connectionId", action, records, archived_day as "day"`,
     source: sql`changes where account_id = ${accountId} and seq ${beyond} ${after.seq}`,
     order: sql`order by seq`,

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { note } from '../../accounts/audit/note.ts';
 import type { Position } from '../../platform/db/cursor.ts';
-import { change, refuseUnless, statement } from '../../platform/db/database.ts';
-import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { read, refuseUnless, write } from '../../platform/db/database.ts';
+import { asCaller, type Caller, unknownAccount } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
@@ -91,18 +91,18 @@ export async function requestExport(env: Env, caller: Caller, userId: string, wa
   const now = Date.now();
   const id = newId();
   await asCaller(env, caller, (db) => [
-    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
+    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, unknownAccount),
     refuseUnless(
       db,
       sql`not exists (select 1 from exports where account_id = ${accountId} and next_at is not null and finished_at is null)`,
-      'export under way',
+      'An export of this account is being prepared. Ask for another once it is ready.',
     ),
     refuseUnless(
       db,
       sql`${userId} = ${operators} or ${maxExportsPerDay} > (
         select count(*) from exports
         where account_id = ${accountId} and requested_at > ${now - dayMs} and requested_by <> ${operators})`,
-      'too many exports',
+      `An account can have at most ${maxExportsPerDay} exports a day. Try again tomorrow.`,
     ),
     note(db, caller, {
       action: 'changed',
@@ -110,7 +110,7 @@ export async function requestExport(env: Env, caller: Caller, userId: string, wa
       of: sql`select id, name from accounts where id = ${accountId}`,
       fields: ['export requested'],
     }),
-    change(db)`
+    write(db)`
       insert into exports (id, account_id, requested_by, requested_at, wanted, next_at, expires_at)
       values (${id}, ${accountId}, ${userId}, ${now}, ${JSON.stringify(wanted)}, ${now}, ${now + exportKeptMs})`,
     markWaiting(db, [exportJob]),
@@ -128,7 +128,7 @@ export type ListedExport = Export & {
 /** The account's exports, newest first. There are few: they are deleted when they expire. */
 export async function listExports(env: Env, caller: Caller): Promise<ListedExport[]> {
   const [found] = await asCaller(env, caller, (db) => [
-    statement<StoredExport & { requestedBy: string | null }>(db)`
+    read<StoredExport & { requestedBy: string | null }>(db)`
       select ${exportColumns}, u.email as requestedBy
       from exports e left join portal_users u on u.id = e.requested_by and u.account_id = e.account_id
       where e.account_id = ${caller.accountId} and expires_at > ${Date.now()} order by requested_at desc, e.id desc`,
@@ -150,7 +150,7 @@ export async function openFile(env: Env, caller: Caller, id: string, name: strin
   const own = sql`from exports, json_each(files) f where exports.id = ${id} and account_id = ${accountId}
     and finished_at is not null and expires_at > ${Date.now()} and f.value->>'name' = ${name}`;
   const [[found]] = await asCaller(env, caller, (db) => [
-    statement<{ file: string }>(db)`select f.value as file ${own}`,
+    read<{ file: string }>(db)`select f.value as file ${own}`,
     note(db, caller, {
       action: 'changed',
       subject: 'account',

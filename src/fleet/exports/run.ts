@@ -3,7 +3,7 @@ import { sendMail } from '../../accounts/mail.ts';
 import { operatorIn } from '../../accounts/owner.ts';
 import { config } from '../../platform/config.ts';
 import type { Position } from '../../platform/db/cursor.ts';
-import { change, type Database, statement, transaction } from '../../platform/db/database.ts';
+import { type Database, read, transaction, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { minuteMs } from '../../platform/durations.ts';
@@ -56,7 +56,7 @@ export async function prepareExports(env: Env, now = Date.now(), budget = newBud
       if (!one) return false;
       await step(env, bucket, lease, one, budget).catch(async (error: unknown) => {
         fault('error', { message: 'A job failed', job: exportJob, ...described(error) });
-        await lease.write(later(lease.db, one, sql`${Date.now() + retryMs}`));
+        await lease.commit(later(lease.db, one, sql`${Date.now() + retryMs}`));
       });
       return true;
     }),
@@ -64,7 +64,7 @@ export async function prepareExports(env: Env, now = Date.now(), budget = newBud
 }
 
 async function nextOpen(db: Database, now: number): Promise<Export | undefined> {
-  const [found] = await statement<StoredExport>(db)`
+  const [found] = await read<StoredExport>(db)`
     select ${exportColumns} from exports e indexed by exports_open
     join accounts a on a.id = e.account_id and (a.status = 'active' or e.requested_by = ${operators})
     where e.next_at <= ${Math.max(now, Date.now())} and ${notMoving(sql`e.account_id`)}
@@ -73,18 +73,18 @@ async function nextOpen(db: Database, now: number): Promise<Export | undefined> 
 }
 
 const later = (db: Database, { id }: Export, nextAt: SQL) =>
-  change(db)`update exports set next_at = ${nextAt} where id = ${id}`;
+  write(db)`update exports set next_at = ${nextAt} where id = ${id}`;
 
 async function step(env: Env, bucket: R2Bucket, lease: Lease, one: Export, budget: Budget): Promise<void> {
   const { db } = lease;
   const isLate = one.requestedAt < Date.now() - longestExportMs;
   if (one.finishedAt === null && !isLate) return writeNext(env, bucket, lease, one, budget);
   if (one.finishedAt !== null && !isLate) await emailReady(env, db, one);
-  await lease.write(later(db, one, sql`null`));
+  await lease.commit(later(db, one, sql`null`));
 }
 
 /** Writes the next piece of each format, and notes where to go on. */
-async function writeNext(env: Env, bucket: R2Bucket, { db, write }: Lease, one: Export, budget: Budget) {
+async function writeNext(env: Env, bucket: R2Bucket, { db, commit }: Lease, one: Export, budget: Budget) {
   const { id, accountId, wanted, place } = one;
   const at = place.list ?? 0;
   const resource = lists.find(({ list }) => list.path === `/${wanted.lists[at]}`);
@@ -102,7 +102,7 @@ async function writeNext(env: Env, bucket: R2Bucket, { db, write }: Lease, one: 
   const records = one.records + items.length;
   const now = Date.now();
   const isDone = !next && (at + 1 === wanted.lists.length || records >= maxExportRecords);
-  await write(change(db)`
+  await commit(write(db)`
     update exports set place = ${JSON.stringify(next ?? { list: at + 1 })}, files = ${JSON.stringify(files)},
       records = ${records}, next_at = ${now}, finished_at = ${isDone ? now : null},
       expires_at = ${isDone ? now + exportKeptMs : one.expiresAt}
@@ -164,7 +164,7 @@ async function connectionAfter(env: Env, accountId: string, after?: Position): P
 /** Emails whoever asked for an export that it is ready, if they may still download it. */
 async function emailReady(env: Env, db: Database, one: Export): Promise<void> {
   const { origin, emailFrom } = config(env);
-  const [reader] = await statement<{ email: string; timeZone: string | null; account: string }>(db)`
+  const [reader] = await read<{ email: string; timeZone: string | null; account: string }>(db)`
     select u.email, u.time_zone as timeZone, a.name as account
     from portal_users u join accounts a on a.id = u.account_id
     where u.id = ${one.userId} and u.account_id = ${one.accountId} and u.role = 'admin'`;
@@ -188,10 +188,10 @@ async function emailReady(env: Env, db: Database, one: Export): Promise<void> {
  * go first, so that none is left that nobody knows of. Returns '' while there is more, and undefined when done.
  */
 export const removeExports = (env: Env, { accountId }: { accountId: string }): Promise<string | undefined> =>
-  stepWithLease(env, exportLease, '', async ({ write, db }) => {
+  stepWithLease(env, exportLease, '', async ({ db, commit }) => {
     const bucket = bucketOf(env);
     if (bucket && !(await emptyFolder(bucket, exportFolder(accountId)))) return '';
-    await write(change(db)`delete from exports where account_id = ${accountId}`);
+    await commit(write(db)`delete from exports where account_id = ${accountId}`);
     return undefined;
   });
 
@@ -200,12 +200,12 @@ export async function pruneExports(env: Env, now = Date.now(), budget = newBudge
   const db = openDatabase(env);
   const bucket = bucketOf(env);
   await inSteps(budget, async () => {
-    const [expired] = await statement<{ id: string; accountId: string }>(db)`
+    const [expired] = await read<{ id: string; accountId: string }>(db)`
       select id, account_id as accountId from exports where expires_at <= ${now} order by expires_at limit 1`;
     if (!expired) return false;
     const { id, accountId } = expired;
     if (!bucket || (await emptyFolder(bucket, exportFolder(accountId, id))))
-      await transaction(db, [change(db)`delete from exports where id = ${id}`], { repeatable: true });
+      await transaction(db, [write(db)`delete from exports where id = ${id}`], { repeatable: true });
     return true;
   });
 }

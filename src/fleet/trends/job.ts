@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, statement, transaction } from '../../platform/db/database.ts';
+import { type Database, read, transaction, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
@@ -44,10 +44,7 @@ type Work = Parameters<typeof transaction>[1];
 async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
   const [behind, marked] = await transaction(
     db,
-    [
-      statement<{ accountId: string }>(db)`${behindSince(now - liveMs)}`,
-      statement<Marked>(db)`${firstMarked}`,
-    ],
+    [read<{ accountId: string }>(db)`${behindSince(now - liveMs)}`, read<Marked>(db)`${firstMarked}`],
     { repeatable: true },
   );
   return [
@@ -90,14 +87,14 @@ const newestHours = (mask: number): number =>
 
 /** Archived days keep the counts made before. */
 const forgetMark = (db: Database, { accountId, day }: Marked) =>
-  change(db)`delete from event_counts_due where account_id = ${accountId} and day = ${int(day)}`;
+  write(db)`delete from event_counts_due where account_id = ${accountId} and day = ${int(day)}`;
 
 /** Deletes counts older than what is shown. */
 const forgetOld = (db: Database, accountId: string, now: number) =>
-  change(db)`
+  write(db)`
     delete from event_counts where account_id = ${accountId} and hours in (1, 24)
       and start < ${int((Math.floor(now / dayMs) - shownDays + 1) * 24)}`;
 
 /** The statement that removes the marks of an account. */
 export const removeMarks = (db: Database, accountId: string) =>
-  change(db)`delete from event_counts_due where account_id = ${accountId}`;
+  write(db)`delete from event_counts_due where account_id = ${accountId}`;

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, statement } from '../../platform/db/database.ts';
+import { type Database, read } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { int } from './recount.ts';
 
@@ -56,7 +56,7 @@ type DayRow = { day: number; risks: string };
 /** The days with events of a span and of the one before: up to 25 rows each, or one if the reader's zone is UTC. */
 export const selectDays = (db: Database, caller: Caller, { starts }: Span) => {
   const days = starts.slice(1).map((end, i): Quarters => [starts[i] ?? end, end]);
-  return statement<DayRow>(db)`
+  return read<DayRow>(db)`
     select place as day, json_array(sum(risk_1), sum(risk_2), sum(risk_3), sum(risk_4), sum(risk_5)) as risks
     from ${countsOf(caller, days)} group by place`;
 };
@@ -67,7 +67,7 @@ export const asDay = ({ day, risks }: DayRow): DayCount => ({ day, risks: JSON.p
 export type TypeCount = { type: string; events: number; before: number };
 
 export const selectTypes = (db: Database, caller: Caller, span: Span) =>
-  statement<TypeCount>(db)`
+  read<TypeCount>(db)`
     select t.key as type, sum(iif(place = ${current}, t.value, 0)) as events,
       sum(iif(place <> ${current}, t.value, 0)) as before
     from ${countsOf(caller, nowAndBefore(span))} k cross join json_each(k.types) t
@@ -80,7 +80,7 @@ export type Affected = { id: string; name: string; risk4: number; risk5: number 
 export const selectAffected = (db: Database, caller: Caller, which: 'vehicles' | 'drivers', span: Span) => {
   const table = sql.raw(which);
   const { accountId } = caller;
-  return statement<Affected>(db)`
+  return read<Affected>(db)`
     select m.id, v.name, m.risk4, m.risk5
     from (
       select n.key as id, sum(n.value->>0) as risk4, sum(n.value->>1) as risk5
@@ -98,7 +98,7 @@ export type Today = { risk4: number; risk5: number; typical: number };
 
 /** Quarters of an hour since 1970: that in which the day began, and the end of this hour. */
 export const selectToday = (db: Database, caller: Caller, since: number, end: number) =>
-  statement<Today>(db)`
+  read<Today>(db)`
     select total(iif(place = 0, risk_4, 0)) as risk4, total(iif(place = 0, risk_5, 0)) as risk5,
       total(iif(place > 0, risk_4 + risk_5, 0)) / 4 as typical
     from ${countsOf(

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database } from '../../platform/db/database.ts';
+import { type Database, write } from '../../platform/db/database.ts';
 import { hourMs, minuteMs } from '../../platform/durations.ts';
 
 /** How many vehicles and drivers an hour and a day keep counts of: those with the most of risk 4 and 5. */
@@ -58,7 +58,7 @@ export const recountLive = (db: Database, accountId: string) => {
   return [
     countHours(db, live),
     addUpDays(db, live),
-    change(db)`
+    write(db)`
       update event_counting set live_at = unixepoch(), counted_to = ${lastHour} * ${int(hourMs)}
       where account_id = ${accountId} and ${isNotRecent}`,
   ] as const;
@@ -71,8 +71,8 @@ export const recountMarked = (db: Database, marked: Marked) => {
   return [
     countHours(db, markedHoursOf(marked)),
     addUpDays(db, markedHoursOf(marked)),
-    change(db)`delete from event_counts_due where ${mark} and hours & ~${int(hours)} = 0`,
-    change(db)`
+    write(db)`delete from event_counts_due where ${mark} and hours & ~${int(hours)} = 0`,
+    write(db)`
       update event_counts_due set hours = hours & ~${int(hours)} where ${mark} and hours & ${int(hours)} <> 0`,
   ] as const;
 };
@@ -136,7 +136,7 @@ function addUpDays(db: Database, due: SQL) {
  * each risk, and what the other tables have by name, also by quarter of an hour.
  */
 const writeCounts = (db: Database, hours: 1 | 24, tables: SQL, quarters: SQL) =>
-  change(db)`
+  write(db)`
     insert into event_counts (account_id, hours, start, ${ofEach((name) => name)})
     ${tables}
     select d.account_id, ${int(hours)}, d.start, ${ofRisks((name) => `coalesce(r.${name}, 0)`)},

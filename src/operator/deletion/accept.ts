@@ -5,7 +5,7 @@ import { operatorIn } from '../../accounts/owner.ts';
 import { forgetTokens, revokeKeysOf } from '../../accounts/tokens/service.ts';
 import { recordChange } from '../../fleet/record-changes.ts';
 import { deleteDriverRow, takeConnection } from '../../fleet/remove.ts';
-import { change, type Database, statement } from '../../platform/db/database.ts';
+import { type Database, read, write } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { dayMs } from '../../platform/durations.ts';
@@ -34,7 +34,7 @@ export async function deleteAccount(
   const statements = (db: Database) =>
     [
       ...stopWebhooks(db, id, at),
-      change(db)`
+      write(db)`
       insert into deletions (id, kind, account_id, requested_at, due_at)
       values (${id}, 'account', ${id}, ${at}, ${dueAt})
       on conflict (id) do update set due_at = min(due_at, excluded.due_at)`,
@@ -58,7 +58,7 @@ export async function deleteAccount(
  */
 export const activateAccount = (env: Env, id: string, name: string | undefined): Promise<Account> =>
   changeAccount(env, id, { name, status: 'active' }, (db) => [
-    change(db)`delete from deletions where id = ${id}`,
+    write(db)`delete from deletions where id = ${id}`,
     resumeWebhooks(db, id),
   ]);
 
@@ -84,7 +84,7 @@ export async function deleteConnection(
       ...unsubscribeAll(db, id),
       removeFanOuts(db, id),
       recordChange(db, { accountId, connectionId: id, now: at }, 'deleted', 'connection', [id]),
-      change(db)`
+      write(db)`
         insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step)
         values (${id}, 'connection', ${accountId}, ${id}, ${at}, ${at}, ${stepNames('connection')[0]})`,
       deletionsWhere(db, sql`id = ${id}`),
@@ -109,17 +109,17 @@ export async function eraseDriver(env: Env, caller: Caller, id: string): Promise
   const at = Date.now();
   const own = sql`from drivers where id = ${id} and account_id = ${accountId}`;
   const [[driver], [underWay]] = await asCaller(env, caller, (db) => [
-    statement<{ connectionId: string }>(db)`select connection_id as connectionId ${own}`,
+    read<{ connectionId: string }>(db)`select connection_id as connectionId ${own}`,
     deletionsWhere(db, sql`id = ${id}`),
   ]);
   if (!driver) return underWay;
   const source = { accountId, connectionId: driver.connectionId, now: at };
   const [, , , , , [deletion]] = await asCaller(env, caller, (db) => [
     note(db, caller, { action: 'erased', subject: 'driver', of: sql`select id, null as name ${own}` }),
-    change(db)`
+    write(db)`
       insert into erased_drivers (id, account_id, connection_id, erased_at)
       select id, account_id, connection_id, ${at} ${own}`,
-    change(db)`
+    write(db)`
       insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step, email)
       select id, 'driver', account_id, connection_id, ${at}, ${at}, ${stepNames('driver')[0]}, lower(email) ${own}`,
     recordChange(db, source, 'deleted', 'driver', sql`select id ${own}`),

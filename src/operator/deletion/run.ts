@@ -7,7 +7,7 @@ import { removeExports } from '../../fleet/exports/run.ts';
 import { type Action, changeRows } from '../../fleet/record-changes.ts';
 import { type Alongside, deleteConnectionRow, eraseReferences, removeRecords } from '../../fleet/remove.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
-import { type Change, change, type Database, statement, transaction } from '../../platform/db/database.ts';
+import { type Database, read, transaction, type Write, write } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
@@ -42,7 +42,7 @@ export const listDeletions = (env: Env): Promise<Deletion[]> =>
   deletionsWhere(openDatabase(env), sql`kind <> 'copy' order by due_at limit ${maxDeletionsListed}`);
 
 export const deletionsWhere = (db: Database, which: SQL) =>
-  statement<Deletion>(db)`
+  read<Deletion>(db)`
     select id, kind, account_id as accountId, connection_id as connectionId, requested_at as requestedAt,
       due_at as dueAt, step, cursor, email
     from deletions where ${which}`;
@@ -114,10 +114,10 @@ async function throughRows(
   const db = openDatabase(env);
   const tables = (await movedTables(env)).filter(({ name }) => names?.includes(name) ?? true);
   const place: Cursor = cursor === '' ? {} : JSON.parse(cursor); // as it was written
-  const write = async (first?: Change, ...others: Change[]) => {
+  const commit = async (first?: Write, ...others: Write[]) => {
     if (first) await transaction(db, [first, ...others], { repeatable: true });
   };
-  const next = await removeRows(env, accountId, tables, place, write, changing);
+  const next = await removeRows(env, accountId, tables, place, commit, changing);
   return next && JSON.stringify(next);
 }
 
@@ -142,12 +142,12 @@ async function finish(env: Env, deletion: Deletion): Promise<undefined> {
     account: () => [...derived, ...deleteAccountRow(db, deletion.id)],
     copy: () => [...derived, forgetMove(db, deletion.id)],
     connection: () => [
-      change(db)`delete from erased_drivers where connection_id = ${deletion.id}`,
+      write(db)`delete from erased_drivers where connection_id = ${deletion.id}`,
       deleteConnectionRow(db, deletion.id),
     ],
     driver: () => [],
   };
-  const done = change(db)`delete from deletions where id = ${deletion.id}`;
+  const done = write(db)`delete from deletions where id = ${deletion.id}`;
   await transaction(db, [done, ...last[deletion.kind]()], { repeatable: true });
 }
 
@@ -156,7 +156,7 @@ async function finish(env: Env, deletion: Deletion): Promise<undefined> {
  * read for it any more.
  */
 export const removeCopy = (db: Database, accountId: string, now = Date.now()) =>
-  change(db)`
+  write(db)`
     insert into deletions (id, kind, account_id, requested_at, due_at, step)
     values (${accountId}, 'copy', ${accountId}, ${now}, ${now + minuteMs}, ${stepNames('copy')[0]})`;
 
@@ -190,7 +190,7 @@ export function continueDeletion(env: Env, id: string): Promise<Deletion | undef
 async function run(env: Env, id: string, budget: Budget, now: number): Promise<Deletion | undefined> {
   const db = openDatabase(env);
   // From here on activating the account no longer cancels its deletion.
-  await change(db)`
+  await write(db)`
     update deletions set step = ${stepNames('account')[0]}
     where id = ${id} and kind = 'account' and step is null and due_at <= ${now}`;
   for (;;) {
@@ -215,7 +215,7 @@ async function runStep(
   });
   const names = stepNames(kind);
   const next = cursor === undefined ? names[names.indexOf(step) + 1] : step;
-  await change(db)`
+  await write(db)`
     update deletions set step = ${next ?? step}, cursor = ${cursor ?? ''}
     where id = ${id} and step = ${step} and cursor = ${deletion.cursor}`;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { bucketOf } from '../../fleet/archive/bucket.ts';
 import { config } from '../../platform/config.ts';
-import { change, repeatsRefusals, statement, transaction } from '../../platform/db/database.ts';
+import { read, readResult, repeatsRefusals, transaction } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { inTime } from '../../platform/in-time.ts';
@@ -48,7 +48,7 @@ function probesOf(env: Env, schema: string[], times: Times): Probes {
   let messages: ReturnType<typeof sendMessages> | undefined;
   return {
     schema: () => compareSchema(env, schema),
-    database: async () => ok(regionOf(await change(openDatabase(env))`select 1`)),
+    database: async () => ok(regionOf(await readResult(openDatabase(env))`select 1`)),
     refusals: async () =>
       (await repeatsRefusals(openDatabase(env)))
         ? ok('D1 repeats their words')
@@ -97,7 +97,7 @@ const otherProbes = (env: Env): Probes => ({
 });
 
 async function compareSchema(env: Env, schema: string[]): Promise<Found> {
-  const entries = await statement<{ name: string }>(openDatabase(env))`${sql.raw(schemaSql)}`;
+  const entries = await read<{ name: string }>(openDatabase(env))`${sql.raw(schemaSql)}`;
   const found = new Set(await Promise.all(entries.map(({ name }) => fingerprint(name))));
   const differing = schema.filter((one) => !found.has(one)).map(subjectOf);
   if (differing.length > 0) return fault(`missing or different: ${differing.slice(0, 10).join(', ')}`);

@@ -1,9 +1,10 @@
 import {
-  change,
   type Database,
+  read,
+  readResult,
   repeatsRefusals,
-  statement,
   transaction,
+  write,
 } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs } from '../../platform/durations.ts';
@@ -48,7 +49,7 @@ export async function checkHealth(env: Env): Promise<Health> {
 
 async function readStored(env: Env, now: number) {
   const db = openDatabase(env);
-  const swept = change(db)`select at, oldest_due_at as oldestDueAt from sweeps where id = 1`;
+  const swept = readResult(db)`select at, oldest_due_at as oldestDueAt from sweeps where id = 1`;
   const [found, repeats] = await Promise.all([
     transaction(db, [swept, earlierSize(db, now)], { repeatable: true }),
     repeatsRefusals(db),
@@ -103,7 +104,7 @@ export function sizeOf(bytes: number, now: number, earlier?: { bytes: number; da
 
 /** The statement that reads the oldest size within the rate's days. */
 export const earlierSize = (db: Database, now: number) =>
-  statement<{ day: number; bytes: number }>(db)`
+  read<{ day: number; bytes: number }>(db)`
     select day, bytes from database_sizes where day >= ${Math.floor(now / dayMs) - rateDays}
       order by day limit 1`;
 
@@ -111,9 +112,9 @@ export const earlierSize = (db: Database, now: number) =>
 export async function noteSize(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
   const day = Math.floor(now / dayMs);
-  const { meta } = await change(db)`delete from database_sizes where day < ${day - keptDays}`;
+  const { meta } = await write(db)`delete from database_sizes where day < ${day - keptDays}`;
   const bytes = meta.size_after;
-  await change(db)`insert into database_sizes (day, bytes) values (${day}, ${bytes}) on conflict do nothing`;
+  await write(db)`insert into database_sizes (day, bytes) values (${day}, ${bytes}) on conflict do nothing`;
   tellOfSize(bytes);
   return bytes;
 }

@@ -15,13 +15,14 @@ import { removeMarks } from '../../fleet/trends/job.ts';
 import { config } from '../../platform/config.ts';
 import { checksum } from '../../platform/crypto.ts';
 import {
-  type Change,
-  change,
   type Database,
+  read,
   refuseUnless,
-  statement,
   transaction,
+  type Write,
+  write,
 } from '../../platform/db/database.ts';
+import { beingMoved } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { forgetTimers } from '../../webhooks/deliveries/receiver/timers.ts';
@@ -42,15 +43,15 @@ export async function accept(env: Env, accountId: string, arrival: Arrival): Pro
   const move = await findMove(env, accountId);
   const db = openDatabase(env);
   if (!isAwaited(move, arrival.move)) {
-    const [here] = await statement(db)`select 1 from accounts where id = ${accountId} and status <> 'moved'`;
+    const [here] = await read(db)`select 1 from accounts where id = ${accountId} and status <> 'moved'`;
     if (task === 'clear' || (task === 'activate' && here)) return null; // done before
     throw new Refusal({ kind: 'unavailable', retryAfter: 10 });
   }
   if (task === 'copy' || task === 'compare') return compareOrCopy(env, move, arrival);
   if (task === 'clear')
-    await write(db, move, removeCopy(db, accountId), saveMove(db, { ...move, state: 'deleting' }));
+    await commit(db, move, removeCopy(db, accountId), saveMove(db, { ...move, state: 'deleting' }));
   if (task === 'activate' && account)
-    await write(
+    await commit(
       db,
       move,
       settle(db, accountId, account),
@@ -72,8 +73,8 @@ export async function accept(env: Env, accountId: string, arrival: Arrival): Pro
 export const isAwaited = (move: Move | undefined, id: string): move is Move =>
   move?.id === id && move.state === 'arriving';
 
-const write = (db: Database, move: Move, ...changes: Change[]) =>
-  transaction(db, [refuseUnless(db, isAt(move), 'account being moved'), ...changes]);
+const commit = (db: Database, move: Move, ...changes: Write[]) =>
+  transaction(db, [refuseUnless(db, isAt(move), beingMoved), ...changes]);
 
 /** The ids of HEADER_KEYS, with what shows that another cell has the same key under that id. */
 export const keySums = (env: Env): Promise<{ id: string; sum: string }[]> =>
@@ -96,7 +97,7 @@ async function open(
   if (hasFiles && !bucketOf(env))
     return `The account has an archive, and ${cell} has no bucket. Give it one, and deploy.`;
   const db = openDatabase(env);
-  const [found] = await statement<{ lives: number; left: number }>(db)`
+  const [found] = await read<{ lives: number; left: number }>(db)`
     select exists (select 1 from accounts where id = ${accountId} and status <> 'moved') as lives,
       exists (select 1 from deletions where account_id = ${accountId}) as left`;
   if (found?.lives) return `The account lives in ${cell} already`;
@@ -123,11 +124,11 @@ async function compareOrCopy(env: Env, move: Move, { task, columns = [], ...chun
     const marks = name === 'event_counting' ? [removeMarks(db, move.accountId)] : [];
     const set = columns.map((column) => `${column} = excluded.${column}`).join(', ');
     const upserts = jsonArrays(rows).map(
-      (json) => change(db)`
+      (json) => write(db)`
         insert into ${raw(table.name)} (${list(columns)}) ${fromArrays(columns, json)}
         on conflict (${list(key)}) do update set ${raw(set)}`,
     );
-    await write(db, move, ...marks, ...upserts);
+    await commit(db, move, ...marks, ...upserts);
     return null;
   }
   // When a token was last used is also recorded of readers, meanwhile.
@@ -138,7 +139,7 @@ async function compareOrCopy(env: Env, move: Move, { task, columns = [], ...chun
   );
   const own = new Set<string>();
   for (const keys of jsonArrays(sent.map((row) => key.map((one) => row[one]))))
-    for (const row of await statement<MovedRow>(db)`
+    for (const row of await read<MovedRow>(db)`
       select ${list(compared)} from ${raw(table.name)} where (${list(key)}) in (${fromArrays(key, keys)})`)
       own.add(textOf(row));
   return sent.every((row) => own.has(textOf(row))) ? null : `The copy of ${name} differs. Begin again.`;

@@ -15,7 +15,8 @@ import {
 } from '../../accounts/moving.ts';
 import { nobody } from '../../accounts/owner.ts';
 import { config } from '../../platform/config.ts';
-import { refuseUnless, statement, transaction } from '../../platform/db/database.ts';
+import { read, refuseUnless, transaction } from '../../platform/db/database.ts';
+import { beingMoved } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
@@ -121,7 +122,7 @@ async function begin(env: Env, accountId: string, to: string): Promise<Move | un
   const isNew = sql`not exists (select 1 from moves where account_id = ${accountId})`;
   await transaction(db, [
     ...refuseWhatCannotMove(db, accountId),
-    refuseUnless(db, isNew, 'account being moved'),
+    refuseUnless(db, isNew, beingMoved),
     saveMove(db, { ...move, since: Date.now() }),
   ]);
   return findMove(env, accountId);
@@ -140,7 +141,7 @@ async function goTo(env: Env, move: Move, place: Place, problem: string | null =
   const left = { ...move, cursor: JSON.stringify(cursor), copied: move.copied + copied, problem };
   const next = { ...left, state: state === 'done' ? 'deleting' : state, since: Date.now() };
   await transaction(db, [
-    refuseUnless(db, isAt(move), 'account being moved'),
+    refuseUnless(db, isAt(move), beingMoved),
     ...(also[state]?.() ?? []),
     ...(next.state === 'cancelled'
       ? [forgetMove(db, accountId)]
@@ -192,7 +193,7 @@ async function ended(env: Env, accountId: string, { to, cancel }: NewMove): Prom
 
 /** @throws Refusal: invalid, for an unknown account */
 async function accountOf(env: Env, accountId: string) {
-  const [found] = await statement<AccountRow & { status: string; cell: string | null }>(openDatabase(env))`
+  const [found] = await read<AccountRow & { status: string; cell: string | null }>(openDatabase(env))`
     select name, units, created_at as createdAt, status, cell from accounts
     where id = ${accountId} and id <> ${nobody}`;
   if (!found) throw invalid('Unknown account');
@@ -234,7 +235,7 @@ async function chunk(
 /** Until when calls, pulls and jobs of before the move are claimed (milliseconds since 1970); 0 if none is. */
 async function workEndsAt(env: Env, { accountId, since }: Move): Promise<number> {
   const deliveries = await claimedUntilOf(env, accountId);
-  const [claimed] = await statement<{ until: number | null }>(openDatabase(env))`
+  const [claimed] = await read<{ until: number | null }>(openDatabase(env))`
     select max(until) as until from (
       select p.claimed_until as until from connections c cross join pulls p on p.connection_id = c.id
       where c.account_id = ${accountId} and p.claim is not null
@@ -250,7 +251,7 @@ const longestPauseSeconds = 45;
 /** How many rows an account has, but for notifications, and for how many seconds at most its writes will be refused. */
 async function estimateMove(env: Env, accountId: string): Promise<{ rows: number; seconds: number }> {
   const counts = (await movedTables(env)).flatMap((table) => countOf(table, accountId) ?? []);
-  const [found] = await statement<{ rows: number }>(openDatabase(env))`
+  const [found] = await read<{ rows: number }>(openDatabase(env))`
     select ${sql.join(counts, sql` + `)} as rows`;
   const rows = found?.rows ?? 0;
   return { rows, seconds: longestPauseSeconds + Math.ceil(rows / rowsPerSecond) };

@@ -1,21 +1,32 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { BatchItem } from 'drizzle-orm/batch';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { Refusal } from '../errors.ts';
+import { type Failure, Refusal } from '../errors.ts';
 import { noteActivity } from '../fair-queue.ts';
 import { may, type Role, roles } from '../roles.ts';
-import { type Database, isReading, jsonList, refuse, statement, transaction } from './database.ts';
+import {
+  type Database,
+  jsonList,
+  onlyReads,
+  type Results,
+  read,
+  refuse,
+  type Statements,
+  transaction,
+} from './database.ts';
 import { claimForm, type FormResult, type SentForm } from './sent-forms.ts';
 import { openDatabase } from './system.ts';
 
 /** Who acts in an account, and by what right. Valid only together with the check of `asCaller`. */
 export type Caller = { accountId: string; form?: SentForm } & (
-  | { tokenId: string; lastUsedAt?: number; replicaReads?: ReplicaReads } // known once the check has passed; 0: never used
+  | { tokenId: string; check?: PassedCheck; replicaReads?: ReplicaReads }
   | { sessionHash: string; needs?: Role | undefined } // the minimum role; any if missing
   | { operator: true }
   | { link: string } // the hash of a connect link, for people outside the account
   | { pull: { connectionId: string; claim: string } } // while the claim is ours
 );
+
+/** That a token has been checked, and when it was last used, in milliseconds since 1970; 0: never. */
+export type PassedCheck = { lastUsedAt: number };
 
 /** How the lists of a request may be read from replicas: see `readAsCaller`. */
 export type ReplicaReads = {
@@ -30,19 +41,19 @@ export type ReplicaReads = {
 /**
  * The guard of all account data. Runs what `statements` builds as one transaction for `caller`. Their token or session
  * must be active, unexpired and of an active account, and a person must have the required role, or nothing is read or
- * changed. A `connectionId` in the request must belong to the account. Returns the statements' results.
+ * changed. A `connectionId` in the request must belong to the account. Returns the statements' results by their names.
  *
  * @throws Refusal: unauthenticated, forbidden, not allowed, invalid, unavailable, or what a `refuseUnless` names
  */
-export async function asCaller<const T extends readonly BatchItem<'sqlite'>[]>(
+export async function asCaller<const S extends Statements>(
   env: Env,
   caller: Caller,
-  statements: (db: Database) => T,
+  statements: (db: Database) => S,
   options: GuardOptions = {},
-) {
+): Promise<Results<S>> {
   noteActivity(caller.accountId);
-  const { found, results } = await guarded(env, openDatabase(env), caller, statements, options);
-  if (found && 'tokenId' in caller) caller.lastUsedAt = found.lastUsedAt;
+  const { check, results } = await guarded(env, openDatabase(env), caller, statements, options);
+  if ('tokenId' in caller) caller.check = check;
   return results;
 }
 
@@ -57,55 +68,62 @@ export type GuardOptions = {
   evenIfDeleted?: boolean;
 };
 
-/** The same in any copy of the database, also a replica; `found` is what that database has of the credential. */
-export async function guarded<const T extends readonly BatchItem<'sqlite'>[]>(
+/** The same in any copy of the database, also a replica; `check` is what that database has of the credential. */
+export async function guarded<const S extends Statements>(
   env: Env,
   db: Database,
   caller: Caller,
-  statements: (db: Database) => T,
+  statements: (db: Database) => S,
   { connectionId, repeatable, result, countsOnly = false, evenIfDeleted = false }: GuardOptions,
-) {
-  const work = statements(db);
-  const writes = !countsOnly && !work.every(isReading);
+): Promise<{ check: PassedCheck; results: Results<S> }> {
+  const results = statements(db);
+  const writes = !countsOnly && !onlyReads(results);
   const refused = sql`
-    when a.status = 'moved' then ${refuse('moved account')}
-    ${writes ? sql`when a.status = 'moving' then ${refuse('account being moved')}` : sql.empty()}
+    when a.status = 'moved' then ${refuse({ kind: 'moved', cells: [] })}
+    ${writes ? sql`when a.status = 'moving' then ${refuse(beingMoved)}` : sql.empty()}
     ${writes && 'operator' in caller && !evenIfDeleted ? isBeingDeleted(caller) : sql.empty()}`;
-  const check = credentialCheck(db, caller, connectionId, refused);
   const { accountId, form } = caller;
-  const claim = form && (writes || result) ? await claimForm(env, db, accountId, form, result) : [];
-  const all = [check, ...work, ...(claim as [])] as const; // nobody asks for its result
+  const all = {
+    checks: credentialCheck(db, caller, connectionId, refused),
+    results,
+    claim: form && (writes || result) ? await claimForm(env, db, accountId, form, result) : [],
+  };
   try {
-    const [[found], ...results] = await transaction(db, all, { repeatable });
-    return { found, results };
+    const { checks, results } = await transaction(db, all, { repeatable });
+    return { check: { lastUsedAt: 0, ...checks[0] }, results };
   } catch (error) {
     throw (await withCell(env, caller, error)) ?? error;
   }
 }
 
+/** What is refused for a moment, while an account is being moved to another cell. */
+export const beingMoved: Failure = { kind: 'unavailable', retryAfter: 10 };
+
+export const unknownAccount = 'Unknown account';
+
 /** The refusal of an account that has moved names its cell; undefined for any other error. */
 async function withCell(env: Env, { accountId }: Caller, error: unknown): Promise<Refusal | undefined> {
   if (!(error instanceof Refusal) || error.failure.kind !== 'moved') return undefined;
-  const cells = await statement<{ cell: string }>(openDatabase(env))`
+  const cells = await read<{ cell: string }>(openDatabase(env))`
     select cell from accounts where id = ${accountId} and status = 'moved'`;
   return new Refusal({ kind: 'moved', cells: cells.map(({ cell }) => cell) });
 }
 
 const isBeingDeleted = ({ accountId }: Caller): SQL => sql`
   when exists (select 1 from deletions where id = ${accountId} and step is not null)
-    then ${refuse('account being deleted')}`;
+    then ${refuse('This account is being deleted')}`;
 
 function credentialCheck(db: Database, caller: Caller, connectionId: string | undefined, refused: SQL) {
   const wrongConnection =
     connectionId === undefined
       ? sql.empty()
-      : sql`when not ${ownsConnection(caller, connectionId)} then ${refuse('unknown connection')}`;
+      : sql`when not ${ownsConnection(caller, connectionId)} then ${refuse('Invalid connection id')}`;
   const inactive =
     'operator' in caller
-      ? sql`when a.id is null then ${refuse('unknown account')}`
+      ? sql`when a.id is null then ${refuse(unknownAccount)}`
       : sql`when c.account_id is null then ${refuse(refusalOf(caller))}
-          when a.status = 'suspended' then ${refuse('suspended account')}`;
-  return statement<{ lastUsedAt: number }>(db)`
+          when a.status = 'suspended' then ${refuse({ kind: 'forbidden' })}`;
+  return read<{ lastUsedAt: number }>(db)`
     select case
       ${refused}
       ${inactive}
@@ -117,8 +135,13 @@ function credentialCheck(db: Database, caller: Caller, connectionId: string | un
     left join accounts a on a.id = ${caller.accountId}`;
 }
 
-const refusalOf = (caller: Caller) =>
-  'pull' in caller ? 'lost lease' : 'link' in caller ? 'unknown link' : 'inactive token';
+function refusalOf(caller: Caller): Failure {
+  if ('pull' in caller) return lostLease;
+  return 'link' in caller ? { kind: 'not found' } : { kind: 'unauthenticated' };
+}
+
+/** What is refused because another invocation does it by now. */
+export const lostLease: Failure = { kind: 'unavailable', retryAfter: 60 };
 
 /** A caller's credential, if it is active. */
 function credentialOf(caller: Caller): SQL {
@@ -144,7 +167,7 @@ function missingRole(caller: Caller): SQL {
   const needed = 'sessionHash' in caller ? caller.needs : undefined;
   if (needed === undefined || needed === 'viewer') return sql.empty();
   const enough = roles.filter((role) => may(role, needed));
-  return sql`when c.role not in ${jsonList(enough)} then ${refuse('missing role')}`;
+  return sql`when c.role not in ${jsonList(enough)} then ${refuse({ kind: 'not allowed' })}`;
 }
 
 const ownsConnection = (caller: Caller, id: string): SQL =>
@@ -155,7 +178,7 @@ const ownsConnection = (caller: Caller, id: string): SQL =>
  * whatever reads records by account excludes them. Usually there is none, and no row is read.
  */
 export const connectionsBeingDeleted = (db: Database, { accountId }: Caller) =>
-  statement<{ id: string }>(db)`
+  read<{ id: string }>(db)`
     select id from deletions where account_id = ${accountId} and kind = 'connection'`;
 
 /**

@@ -1,7 +1,7 @@
 import { and, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Position } from './cursor.ts';
-import { type Database, statement } from './database.ts';
+import { type Database, read } from './database.ts';
 import type { Caller } from './guard.ts';
 import { connectionsBeingDeleted } from './guard.ts';
 import { readAsCaller } from './replica-reads.ts';
@@ -92,10 +92,10 @@ export function cutScan<T extends Scanned>(
  */
 export async function readPage(env: Env, caller: Caller, query: PageQuery): Promise<Page> {
   const { connectionId } = query;
-  const [leaving, rows] = await readAsCaller(
+  const { leaving, rows } = await readAsCaller(
     env,
     caller,
-    (db) => [connectionsBeingDeleted(db, caller), selectRows(db, query)],
+    (db) => ({ leaving: connectionsBeingDeleted(db, caller), rows: selectRows(db, query) }),
     connectionId,
   );
   return pageOf(query, [streamOf(query, withoutConnections(rows, leaving))]);
@@ -194,7 +194,7 @@ export function selectRows(db: Database, query: PageQuery) {
   const direction = sql.raw(descending ? 'desc' : 'asc');
   const order = sql`order by ${sort} ${direction}, ${id} ${direction}`;
   const rows = scan({ columns: selected(query.columns), source, order, passes: and(...filters), limit });
-  return statement<StreamRow>(db)`${also ? sql`select *, ${also} from (${rows})` : rows}`;
+  return read<StreamRow>(db)`${also ? sql`select *, ${also} from (${rows})` : rows}`;
 }
 
 export function streamOf({ order, id, limit }: PageQuery, rows: StreamRow[]): Stream {

@@ -1,11 +1,11 @@
-import type { BatchItem } from 'drizzle-orm/batch';
 import { config } from '../config.ts';
 import { Refusal } from '../errors.ts';
 import { noteActivity } from '../fair-queue.ts';
 import { described, fault } from '../log.ts';
 import { bookmarkIn } from './cursor.ts';
-import { type Database, openSession } from './database.ts';
+import type { Database, Results, Statements } from './database.ts';
 import { asCaller, type Caller, guarded, type ReplicaReads } from './guard.ts';
+import { openSession } from './system.ts';
 import { newTokenCache } from './token-cache.ts';
 
 /** Reads for the tokens that this isolate has just checked on the primary. */
@@ -18,12 +18,12 @@ const readWithCache = newTokenCache();
  *
  * @throws Refusal: as `asCaller`; never because of a replica alone
  */
-export async function readAsCaller<const T extends readonly BatchItem<'sqlite'>[]>(
+export async function readAsCaller<const S extends Statements>(
   env: Env,
   caller: Caller,
-  statements: (db: Database) => T,
+  statements: (db: Database) => S,
   connectionId?: string,
-) {
+): Promise<Results<S>> {
   const replicaReads = replicaReadsOf(caller);
   const options = { connectionId, repeatable: true };
   if (!('tokenId' in caller) || !replicaReads) return asCaller(env, caller, statements, options);
@@ -37,8 +37,8 @@ export async function readAsCaller<const T extends readonly BatchItem<'sqlite'>[
     return read;
   };
   const primary = async () => {
-    const { found, results } = await readIn('first-primary', true);
-    if (found) caller.lastUsedAt = found.lastUsedAt;
+    const { check, results } = await readIn('first-primary', true);
+    caller.check = check;
     return results;
   };
   if (replicaReads.primary) return primary();
@@ -59,7 +59,7 @@ export async function readAsCaller<const T extends readonly BatchItem<'sqlite'>[
       ),
     behind: replicaReads.behind,
     used: (lastUsedAt) => {
-      caller.lastUsedAt ??= lastUsedAt;
+      caller.check ??= { lastUsedAt };
     },
   });
 }
@@ -67,7 +67,7 @@ export async function readAsCaller<const T extends readonly BatchItem<'sqlite'>[
 async function checkOnPrimary(env: Env, { tokenId, accountId }: Extract<Caller, { tokenId: string }>) {
   const caller: Extract<Caller, { tokenId: string }> = { tokenId, accountId };
   await asCaller(env, caller, () => []);
-  return caller.lastUsedAt ?? 0;
+  return caller.check?.lastUsedAt ?? 0;
 }
 
 const replicaReadsOf = (caller: Caller): ReplicaReads | undefined =>

@@ -1,5 +1,4 @@
 import { Refusal } from '../errors.ts';
-import { through } from './through.ts';
 
 /** D1 never ran the statement: safe to retry. */
 const notRun = /D1 DB is overloaded|due to transient issue/i;
@@ -48,10 +47,3 @@ export function d1Reason(error: unknown): string {
   if (!(error instanceof Error)) return '';
   return error.cause instanceof Error ? `${error.cause.message} ${d1Reason(error.cause)}` : error.message;
 }
-
-/** Retries each single statement of `d1`; `transaction` retries batches. */
-export const retrying = (d1: Pick<D1Database, 'prepare' | 'batch'>): D1Database =>
-  through(d1, (run, [first], isBatch) => (isBatch ? run() : withRetries(run, isRead(first?.text ?? ''))));
-
-export const isRead = (text: string): boolean =>
-  /^\s*(?:select|with)\b/i.test(text) && !/\b(?:insert|update|delete)\b/i.test(text);

@@ -1,6 +1,6 @@
 import { config } from '../config.ts';
 import { seal, unseal } from '../crypto.ts';
-import { type Change, change, type Database, refuse, statement } from './database.ts';
+import { type Database, refuse, type Write, write, writeReturning } from './database.ts';
 
 /** A form that was sent, the request that handles it, and what is known of its result. */
 export type SentForm = { id: string; run: string; result: FormResult };
@@ -18,15 +18,15 @@ export async function claimForm(
   accountId: string,
   form: SentForm,
   result?: FormResult,
-): Promise<[Change]> {
+): Promise<[Write]> {
   form.result = { ...form.result, ...result };
   const text = JSON.stringify(form.result);
   const sealed = result && JSON.stringify(await seal(config(env).headerKeys, form.id, { text }));
-  const claim = change(db)`
+  const claim = write(db)`
     insert into sent_forms (account_id, id, run, result, at)
     values (${accountId}, ${form.id}, ${form.run}, ${sealed ?? null}, ${Date.now()})
     on conflict do update set result = excluded.result
-    where case when run <> excluded.run then ${refuse('sent form')} else excluded.result is not null end`;
+    where case when run <> excluded.run then ${refuse({ kind: 'unavailable', retryAfter: 1 })} else excluded.result is not null end`;
   return [claim]; // by itself it would run, because it can be awaited
 }
 
@@ -45,7 +45,7 @@ export const showResult = (
   accountId: string,
   id: string,
   { now, seenAfter, sentAfter }: { now: number; seenAfter: number; sentAfter: number },
-) => statement<{ result: string | null }>(db)`
+) => writeReturning<{ result: string | null }>(db)`
   update sent_forms set shown_at = coalesce(shown_at, ${now})
   where account_id = ${accountId} and id = ${id} and coalesce(shown_at > ${seenAfter}, at > ${sentAfter})
   returning result`;

@@ -1,9 +1,12 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { oncePer } from '../once.ts';
 import type { Database } from './database.ts';
-import { retrying } from './retry.ts';
 
-const opened = oncePer((d1: D1Database): Database => drizzle(retrying(d1)));
+const opened = oncePer((d1: D1Database): Database => drizzle(d1));
+
+/** Opens a D1 session for one request. Its reads may run on a replica. */
+export const openSession = (session: Pick<D1Database, 'prepare' | 'batch'>): Database =>
+  drizzle(session as D1Database); // which uses no more of it
 
 /**
  * Opens the database for the service's own work: credentials, deliveries, cron jobs, operators' reports. Work for a

@@ -1,6 +1,6 @@
 import { getTableColumns, getTableName, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { change, type Database } from './database.ts';
+import { type Database, write } from './database.ts';
 
 /** The columns that identify a row; they never change. */
 const identity = ['id', 'account_id', 'connection_id', 'source_id', 'created_at'];
@@ -37,5 +37,5 @@ export function upsertInto(table: SQLiteTable, { from = {}, join = '', fixed = [
       and (excluded.source_updated_at >= ${target}.source_updated_at
         or excluded.source_updated_at is null or ${target}.source_updated_at is null)`;
   return (db: Database, rows: object[]) =>
-    change(db)`${sql.raw(insert)}${JSON.stringify(rows)}${sql.raw(update)}`;
+    write(db)`${sql.raw(insert)}${JSON.stringify(rows)}${sql.raw(update)}`;
 }

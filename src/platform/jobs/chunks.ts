@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, transaction } from '../db/database.ts';
+import { type Database, transaction, write } from '../db/database.ts';
 import { openDatabase } from '../db/system.ts';
 import { type Budget, inSteps, newBudget } from './budget.ts';
 
@@ -15,15 +15,14 @@ export async function changeInChunks(
   db: Database,
   statement: SQL,
   budget: Budget = newBudget(),
-  before: SQL = sql`select 0`,
+  before?: SQL,
 ): Promise<number> {
   let changed = 0;
   await inSteps(budget, async () => {
-    const [, { meta }] = await transaction(db, [change(db)`${before}`, change(db)`${statement}`], {
-      repeatable: true,
-    });
-    changed += meta.changes;
-    return meta.changes === rowsPerChunk;
+    const work = { before: before && write(db)`${before}`, chunk: write(db)`${statement}` };
+    const { chunk } = await transaction(db, work, { repeatable: true });
+    changed += chunk.meta.changes;
+    return chunk.meta.changes === rowsPerChunk;
   });
   return changed;
 }
@@ -53,8 +52,8 @@ export const deleteUpTo = (before: number, { table, key, time, index }: Timed): 
 
 /** Runs statements that remove a chunk in one transaction. Returns '' while they find something. */
 export async function untilNone(db: Database, queries: SQL[]): Promise<'' | undefined> {
-  const [first, ...others] = queries.map((query) => change(db)`${query}`);
-  if (!first) return undefined;
-  const results = await transaction(db, [first, ...others], { repeatable: true });
+  if (queries.length === 0) return undefined;
+  const statements = queries.map((query) => write(db)`${query}`);
+  const results = await transaction(db, statements, { repeatable: true });
   return results.some(({ meta }) => meta.changes > 0) ? '' : undefined;
 }

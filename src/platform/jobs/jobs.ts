@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, jsonList, statement, transaction } from '../db/database.ts';
+import { type Database, jsonList, read, transaction, write } from '../db/database.ts';
 import { openDatabase } from '../db/system.ts';
 import { described, fault } from '../log.ts';
 import { send } from '../queue.ts';
@@ -90,12 +90,12 @@ async function startDue(env: Env, jobs: Jobs, time: Date): Promise<void> {
 
 const keepWaiting = (env: Env, names: string[]) => {
   const db = openDatabase(env);
-  return transaction(db, [markWaiting(db, names)], { repeatable: true });
+  return transaction(db, markWaiting(db, names), { repeatable: true });
 };
 
 /** The statement that marks jobs as waiting, so that the next minute starts those whose message was lost. */
 export const markWaiting = (db: Database, names: string[]) =>
-  change(db)`insert into jobs (name) select value from ${jsonList(names)} where true on conflict do nothing`;
+  write(db)`insert into jobs (name) select value from ${jsonList(names)} where true on conflict do nothing`;
 
 /** The jobs to run, in one query: those whose condition holds, those marked, and those that were killed. */
 async function dueJobs(env: Env, jobs: Jobs): Promise<string[]> {
@@ -104,7 +104,7 @@ async function dueJobs(env: Env, jobs: Jobs): Promise<string[]> {
     job.every === 'minute' ? [sql`${job.isDue(now)} as ${sql.identifier(name)}`] : [],
   );
   const waiting = sql`(select json_group_array(name) from jobs where leased_until <= ${now}) as waiting`;
-  const [found] = await statement<Record<string, unknown>>(openDatabase(env))`
+  const [found] = await read<Record<string, unknown>>(openDatabase(env))`
     select ${sql.join([waiting, ...conditions], sql`, `)}`;
   const noted: string[] = JSON.parse(String(found?.waiting));
   return Object.keys(jobs).filter((name) => found?.[name] === 1 || noted.includes(name));

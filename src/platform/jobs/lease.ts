@@ -1,5 +1,14 @@
 import { sql } from 'drizzle-orm';
-import { type Change, change, type Database, refuseUnless, statement, transaction } from '../db/database.ts';
+import {
+  type Database,
+  read,
+  refuseUnless,
+  transaction,
+  type Write,
+  write,
+  writeReturning,
+} from '../db/database.ts';
+import { lostLease } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
 import { openDatabase } from '../db/system.ts';
 
@@ -14,7 +23,7 @@ export type Lease = {
    *
    * @throws Refusal: unavailable, when the lease is somebody else's by now
    */
-  write: (...statements: Change[]) => Promise<number[]>;
+  commit: (...statements: Write[]) => Promise<number[]>;
 };
 
 /** Runs work that only one invocation may do. Returns 'busy' without running it if another one does. */
@@ -26,24 +35,24 @@ export async function withLease<T>(
   const db = openDatabase(env);
   const holder = newId();
   const now = Date.now();
-  const take = statement(db)`
+  const take = writeReturning<{ name: string }>(db)`
     insert into jobs (name, holder, leased_until) values (${name}, ${holder}, ${now + leaseMs})
       on conflict do update set holder = excluded.holder, leased_until = excluded.leased_until
         where leased_until <= ${now} or holder = excluded.holder
       returning name`;
-  const [taken] = await transaction(db, [take], { repeatable: true });
+  const taken = await transaction(db, take, { repeatable: true });
   if (taken.length === 0) return 'busy';
-  const write: Lease['write'] = async (...statements) => {
+  const commit: Lease['commit'] = async (...statements) => {
     const isOurs = sql`exists (select 1 from jobs where holder = ${holder} and leased_until > ${Date.now()})`;
-    const ours = refuseUnless(db, isOurs, 'lost lease');
-    const [, ...done] = await transaction(db, [ours, ...statements], { repeatable: true });
+    const ours = refuseUnless(db, isOurs, lostLease);
+    const { done } = await transaction(db, { ours, done: statements }, { repeatable: true });
     return done.map(({ meta }) => meta.changes);
   };
   try {
-    return { result: await work({ db, write }) };
+    return { result: await work({ db, commit }) };
   } finally {
-    const end = change(db)`delete from jobs where name = ${name} and holder = ${holder}`;
-    await transaction(db, [end], { repeatable: true }).catch(() => {}); // it expires
+    const end = write(db)`delete from jobs where name = ${name} and holder = ${holder}`;
+    await transaction(db, end, { repeatable: true }).catch(() => {}); // it expires
   }
 }
 
@@ -64,21 +73,21 @@ export async function stepWithLease(
 }
 
 /** The statement that ends a lease, whoever holds it: what is under way under it is refused. */
-export const endLease = (db: Database, name: string) => change(db)`delete from jobs where name = ${name}`;
+export const endLease = (db: Database, name: string) => write(db)`delete from jobs where name = ${name}`;
 
 /**
  * Records when something happened, by the database's clock, which is the same for all machines, under a name `check/…`
  * that no job has.
  */
-export const noteTime = (db: Database, name: `check/${string}`, what: string) => change(db)`
+export const noteTime = (db: Database, name: `check/${string}`, what: string) => write(db)`
   insert into jobs (name, holder, leased_until)
   values (${name}, ${what}, cast(unixepoch('subsec') * 1000 as integer)) on conflict do nothing`;
 
 /** The notes under names that match: what, and when. */
-export const selectNotes = (db: Database, names: string) => statement<{ what: string; at: number }>(db)`
+export const selectNotes = (db: Database, names: string) => read<{ what: string; at: number }>(db)`
   select holder as what, leased_until as at from jobs where name glob ${names} order by at`;
 
 /** Deletes these notes, and all that are an hour old. */
-export const deleteNotes = (db: Database, names: string) => change(db)`
+export const deleteNotes = (db: Database, names: string) => write(db)`
   delete from jobs where name glob ${names}
     or (name glob 'check/*' and leased_until < (unixepoch() - 3600) * 1000)`;

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { config } from '../config.ts';
 import { type Sealed, seal, unseal } from '../crypto.ts';
-import { change, type Database, statement } from '../db/database.ts';
+import { type Database, read, write } from '../db/database.ts';
 import { openDatabase } from '../db/system.ts';
 import { inSteps, newBudget } from './budget.ts';
 
@@ -14,7 +14,7 @@ const tables = [
 
 /** The statement that counts what each key has encrypted: reads all webhooks, channels and pulls. */
 export const countEncrypted = (db: Database) =>
-  statement<{ key: string; encrypts: number }>(db)`
+  read<{ key: string; encrypts: number }>(db)`
     select key, count(*) as encrypts from (${sql.join(
       tables.map(({ table, columns }) =>
         sql.raw(
@@ -49,7 +49,7 @@ async function reEncryptSome(
   const db = openDatabase(env);
   const { headerKeys } = config(env);
   const [table, id, column] = [where.table, where.id, where.column].map((name) => sql.identifier(name));
-  const old = await statement<{ id: string; sealed: string }>(db)`
+  const old = await read<{ id: string; sealed: string }>(db)`
     select ${id} as id, ${column} as sealed from ${table}
       where ${column}->>'key' <> ${headerKeys[0]?.id ?? ''} limit ${perStep}`;
   const fresh = old.map(async ({ id, sealed }) => {
@@ -57,7 +57,7 @@ async function reEncryptSome(
     return { id, sealed, fresh: JSON.stringify(await seal(headerKeys, id, text)) };
   });
   // Only what has not changed meanwhile.
-  await change(db)`update ${table} set ${column} = r.fresh from (
+  await write(db)`update ${table} set ${column} = r.fresh from (
         select value->>'id' as key, value->>'sealed' as was, value->>'fresh' as fresh
         from json_each(${JSON.stringify(await Promise.all(fresh))})) r
       where ${id} = r.key and ${column} = r.was`;

@@ -9,7 +9,7 @@ import {
   selectTypes,
 } from '../../fleet/trends/read.ts';
 import { int, quarterMs, recountLive } from '../../fleet/trends/recount.ts';
-import { type Database, statement } from '../../platform/db/database.ts';
+import { type Database, read } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { isWithdrawn, needsCover } from '../../providers/connect.ts';
@@ -89,7 +89,7 @@ export type Setup = { connection: string | null; sent: number; webhook: number; 
 
 /** One record of each kind is looked for, connection by connection. */
 const selectSetup = (db: Database, { accountId }: Caller) =>
-  statement<Setup>(db)`
+  read<Setup>(db)`
     select
       (select coalesce(name, tsp) from connections where account_id = ${accountId} order by created_at, id limit 1)
         as connection,
@@ -146,14 +146,14 @@ const maxChecked = 200;
  * or two for each webhook of theirs that does not cover it.
  */
 export const selectUncovered = (env: Env, db: Database, { accountId }: Caller) =>
-  statement<Uncovered>(db)`
+  read<Uncovered>(db)`
     select c.id, coalesce(c.name, c.tsp) as name from (
       select * from connections where account_id = ${accountId} order by created_at desc, id desc limit ${maxChecked}) c
     where not ${isCovered(env)} and ${needsCover} limit ${maxShown + 1}`;
 
 /** The account's connections that are not healthy: one event and one pull are read for each. */
 const selectConnectionProblems = (db: Database, { accountId }: Caller) =>
-  statement<ConnectionProblem>(db)`
+  read<ConnectionProblem>(db)`
     select id, coalesce(name, tsp) as name, tsp, health_status as healthStatus,
       exists (select 1 from pulls where connection_id = connections.id and refused_at is not null) as refused,
       (select max(started_at) from safety_events where connection_id = connections.id) as lastEventAt
@@ -162,7 +162,7 @@ const selectConnectionProblems = (db: Database, { accountId }: Caller) =>
 
 /** The account's webhooks with problems, paused ones first. */
 const selectWebhookProblems = (db: Database, { accountId }: Caller, now: number) =>
-  statement<WebhookProblem>(db)`
+  read<WebhookProblem>(db)`
     select w.id, w.name, w.url, coalesce(h.failures, 0) as failures, coalesce(h.failures >= ${circuitAfter}, 0) as paused,
       h.open_until as openUntil, h.last_failure as lastFailure,
       (select count(*) from (select 1 from deliveries indexed by deliveries_due
@@ -192,7 +192,7 @@ export type OpenAccident = {
 
 /** The newest accidents that are neither false alarms nor have their report. */
 const selectOpenAccidents = (db: Database, { accountId }: Caller) =>
-  statement<OpenAccident>(db)`
+  read<OpenAccident>(db)`
     select a.id, a.vin, v.name as vehicleName, a.event_time as eventTime, a.notification_level as notificationLevel, a.tsp,
       a.location->>'address' as address
     from accidents a indexed by accidents_open left join vehicles v on v.id = a.vehicle_id
@@ -215,7 +215,7 @@ const columns = sql`e.id, e.event_risk as risk, e.translated_incident_types as t
 
 /** The newest events: six are read of each connection. */
 const selectLatestEvents = (db: Database, { accountId }: Caller) =>
-  statement<LatestEvent>(db)`
+  read<LatestEvent>(db)`
     select ${columns}
     from (select id from connections where account_id = ${accountId} order by created_at, id limit ${maxConnections}) c
     cross join safety_events e on e.id in (
@@ -225,7 +225,7 @@ const selectLatestEvents = (db: Database, { accountId }: Caller) =>
 
 /** The newest events of risk 4 and 5 since a time in milliseconds, of the latest three hours with any. */
 const selectLatestHigh = (db: Database, { accountId }: Caller, since: number) =>
-  statement<LatestEvent>(db)`
+  read<LatestEvent>(db)`
     select ${columns} from (
       select start from event_counts where account_id = ${accountId} and hours = 1 and start >= ${int(since / hourMs)}
         and risk_4 + risk_5 > 0 order by start desc limit ${maxHours}) h

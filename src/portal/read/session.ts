@@ -2,7 +2,8 @@ import { and, eq, gt, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Account, Units } from '../../accounts/accounts.ts';
 import type { PortalUser } from '../../accounts/people.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
-import { statement } from '../../platform/db/database.ts';
+import { read } from '../../platform/db/database.ts';
+import { withRetries } from '../../platform/db/retry.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { accounts, portalUsers, sessions } from '../../platform/db/tables.ts';
 import { hourMs } from '../../platform/durations.ts';
@@ -27,7 +28,7 @@ export type Session = {
 export async function findSession(env: Env, secret: string, watched?: Watched): Promise<Session | undefined> {
   const hash = await hashToken(secret);
   const now = Date.now();
-  const [found] = await openDatabase(env)
+  const stored = openDatabase(env)
     .select({
       user: portalUsers,
       account: accounts.name,
@@ -40,6 +41,7 @@ export async function findSession(env: Env, secret: string, watched?: Watched): 
     .innerJoin(portalUsers, eq(portalUsers.id, sessions.userId))
     .innerJoin(accounts, and(eq(accounts.id, portalUsers.accountId), ne(accounts.status, 'moved')))
     .where(and(eq(sessions.hash, hash), gt(sessions.expiresAt, now)));
+  const [found] = await withRetries(() => stored.execute(), true);
   return found && { ...found, version: String(found.version ?? ''), hash };
 }
 
@@ -71,7 +73,7 @@ export async function readVersion(
   sessionHash: string,
 ): Promise<string | undefined> {
   const now = Date.now();
-  const [found] = await statement<{ version: string | number | null }>(openDatabase(env))`
+  const [found] = await read<{ version: string | number | null }>(openDatabase(env))`
     select ${versionOf(watched, now)} as version from sessions
     where hash = ${sessionHash} and expires_at > ${now}`;
   return found && String(found.version ?? '');

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import { note } from '../../accounts/audit/note.ts';
 import { config } from '../../platform/config.ts';
 import { seal } from '../../platform/crypto.ts';
-import { change, type Database, refuseUnless, statement } from '../../platform/db/database.ts';
-import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { type Database, read, refuseUnless, write } from '../../platform/db/database.ts';
+import { asCaller, type Caller, unknownAccount } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { post, type Target } from './call.ts';
 import { type ChannelInput, type ChannelKind, maxChannels } from './channel-input.ts';
@@ -29,7 +29,7 @@ export type Channel = {
 export async function listChannels(env: Env, caller: Caller): Promise<Channel[]> {
   type StoredChannel = Omit<Channel, 'getsAlerts'> & { getsAlerts: number };
   const [rows] = await asCaller(env, caller, (db) => [
-    statement<StoredChannel>(db)`
+    read<StoredChannel>(db)`
       select id, kind, name, host, last_four as lastFour, gets_alerts as getsAlerts, problem, problem_at as problemAt
       from alert_channels where account_id = ${caller.accountId} order by created_at, id`,
   ]);
@@ -61,14 +61,14 @@ export async function saveChannel(
     ...(known
       ? [mustBeOurs(db, caller, id)]
       : [
-          refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, 'unknown account'),
+          refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, unknownAccount),
           refuseUnless(
             db,
             sql`(select count(*) from alert_channels where account_id = ${accountId}) < ${maxChannels}`,
-            'too many channels',
+            `An account can have at most ${maxChannels} channels`,
           ),
         ]),
-    change(db)`
+    write(db)`
       insert into alert_channels (id, account_id, kind, name, address, host, last_four, gets_alerts, created_at)
       values (${id}, ${accountId}, ${input.kind}, ${input.name}, coalesce(${address}, ${before('address')}),
         coalesce(${host}, ${before('host')}), coalesce(${lastFour}, ${before('last_four')}),
@@ -87,7 +87,7 @@ export async function removeChannel(env: Env, caller: Caller, id: string): Promi
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
     noted(db, caller, id, 'deleted'),
-    change(db)`delete from alert_channels where id = ${id}`,
+    write(db)`delete from alert_channels where id = ${id}`,
     deleteMailRule(db, caller, id),
   ]);
 }
@@ -100,7 +100,7 @@ export async function testChannel(env: Env, caller: Caller, id: string): Promise
     caller,
     (db) => [
       mustBeOurs(db, caller, id),
-      statement<Target & { account: string }>(db)`
+      read<Target & { account: string }>(db)`
       select h.id, h.kind, h.address, a.name as account
       from alert_channels h join accounts a on a.id = h.account_id where h.id = ${id}`,
     ],
@@ -114,7 +114,7 @@ export async function testChannel(env: Env, caller: Caller, id: string): Promise
     parts: [{ text: 'This channel is notified as chosen in the settings.', ...(link && { link }) }],
   });
   await asCaller(env, caller, (db) => [
-    change(db)`
+    write(db)`
       update alert_channels set problem = ${problem}, problem_at = ${problem && Date.now()}
       where id = ${id} and account_id = ${accountId}`,
   ]);
@@ -125,7 +125,7 @@ const mustBeOurs = (db: Database, { accountId }: Caller, id: string) =>
   refuseUnless(
     db,
     sql`exists (select 1 from alert_channels where id = ${id} and account_id = ${accountId})`,
-    'unknown channel',
+    { kind: 'not found' },
   );
 
 const noted = (db: Database, caller: Caller, id: string, action: 'created' | 'changed' | 'deleted') =>

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import { change, type Database } from '../../platform/db/database.ts';
+import { type Database, write } from '../../platform/db/database.ts';
 
 /** What a message is about: webhooks, connections, or accidents and safety events. */
 export type NewsKind = 'paused' | 'failed' | 'working' | 'connection' | 'record';
@@ -18,7 +18,7 @@ export const maxPeople = 20;
  * for nobody: of accounts that are not active, and emails where the deployment sends none.
  */
 export const addNews = (env: Env, db: Database, kind: NewsKind, news: SQL, now: number) =>
-  change(db)`
+  write(db)`
     insert into alert_messages (account_id, recipient_id, kind, items, total, added_at, due_at)
     select account_id, recipient_id, ${kind}, json_group_array(json(item)) filter (where place <= ${maxNamed}),
       count(*), ${now}, ${now}

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { rememberAlerted } from '../../fleet/accidents/alerted.ts';
 import { groupKeysOfVehicle } from '../../fleet/lists/group-keys.ts';
-import { change, type Database, jsonList, statement, transaction } from '../../platform/db/database.ts';
+import { type Database, jsonList, read, transaction, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs } from '../../platform/durations.ts';
@@ -24,10 +24,10 @@ const maxRecords = 250;
  */
 export async function sendRecordAlerts(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const db = openDatabase(env);
-  await change(db)`delete from mail_feeds where account_id not in (select account_id from mail_rules)`;
+  await write(db)`delete from mail_feeds where account_id not in (select account_id from mail_rules)`;
   let last = '';
   await inSteps(budget, async () => {
-    const feeds = await statement<{ id: string }>(db)`
+    const feeds = await read<{ id: string }>(db)`
       select account_id as id from mail_feeds f where account_id > ${last} and ${hasNews} and ${isSettled}
       order by account_id limit ${maxAccounts}`;
     const isRoundOver = feeds.length === 0 && last !== '';
@@ -66,7 +66,7 @@ const nextChanges = sql`
   where before < ${maxRecords}`;
 
 const advance = (db: Database, accountIds: SQL) =>
-  change(db)`
+  write(db)`
     update mail_feeds as f set seen = (select max(seq) from (${nextChanges})) where account_id in ${accountIds}`;
 
 /** The unread changes of accounts, with the time `at` that the records have which came in by them. */

@@ -1,5 +1,5 @@
 import { groupKey } from '../../fleet/lists/group-keys.ts';
-import { change, type Database, statement } from '../../platform/db/database.ts';
+import { type Database, read, write } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 
 /**
@@ -16,7 +16,7 @@ const maxVehicles = 2000;
 
 /** The groups of the account's vehicles. */
 export const selectGroups = (db: Database, { accountId }: Caller) =>
-  statement<{ name: string }>(db)`
+  read<{ name: string }>(db)`
     select distinct g.value as name
     from (select id from names where account_id = ${accountId} and kind = 'vehicle' limit ${maxVehicles}) n
     cross join vehicles v on v.id = n.id cross join json_each(v.groups) g
@@ -25,7 +25,7 @@ export const selectGroups = (db: Database, { accountId }: Caller) =>
 /** The rule of a user or a channel, and the groups that it can be about. Without an id, that of a channel to be. */
 export async function findMailRule(env: Env, caller: Caller, recipientId = '') {
   const [[found], groups] = await asCaller(env, caller, (db) => [
-    statement<Stored>(db)`
+    read<Stored>(db)`
       select levels, risk, groups from mail_rules
       where recipient_id = ${recipientId} and account_id = ${caller.accountId}`,
     selectGroups(db, caller),
@@ -57,14 +57,14 @@ export function saveMailRule(
   return [
     bits === 0 && risk === null
       ? deleteMailRule(db, { accountId }, recipientId)
-      : change(db)`
+      : write(db)`
           insert into mail_rules (recipient_id, account_id, levels, risk, groups, group_keys, since)
           values (${recipientId}, ${accountId}, ${bits}, ${risk}, ${groups && JSON.stringify(groups)},
             ${groups && JSON.stringify(groups.map(groupKey))}, ${Date.now()})
           on conflict do update set levels = excluded.levels, risk = excluded.risk, groups = excluded.groups,
             group_keys = excluded.group_keys,
             since = excluded.since - ${overlapMs}`,
-    change(db)`
+    write(db)`
       insert into mail_feeds (account_id, seen)
       select account_id, coalesce((select max(seq) from changes where account_id = ${accountId}), 0)
       from mail_rules where recipient_id = ${recipientId} and account_id = ${accountId}
@@ -73,4 +73,4 @@ export function saveMailRule(
 }
 
 export const deleteMailRule = (db: Database, { accountId }: { accountId: string }, recipientId: string) =>
-  change(db)`delete from mail_rules where recipient_id = ${recipientId} and account_id = ${accountId}`;
+  write(db)`delete from mail_rules where recipient_id = ${recipientId} and account_id = ${accountId}`;

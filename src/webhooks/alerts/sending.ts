@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, statement, transaction } from '../../platform/db/database.ts';
+import { type Database, read, transaction, write, writeReturning } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
@@ -48,7 +48,7 @@ const maxRead = 2_000;
  */
 export async function sendMessages(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
-  await change(db)`delete from alerts_sent where day < ${dayOf(now)}`;
+  await write(db)`delete from alerts_sent where day < ${dayOf(now)}`;
   const messages: DueMessage[] = [];
   let portal = '';
   let sent = 0;
@@ -59,7 +59,7 @@ export async function sendMessages(env: Env, now = Date.now(), budget = newBudge
       else if (await deliver(env, db, { ...next, portal }, now)) sent++;
   };
   await inSteps(budget, async () => {
-    messages.push(...(await statement<DueMessage>(db)`${selectDue(now)}`));
+    messages.push(...(await read<DueMessage>(db)`${selectDue(now)}`));
     if (messages.length === 0) return false;
     portal = portalOf(env);
     await Promise.all(Array.from({ length: sentAtOnce }, worker));
@@ -122,18 +122,18 @@ async function claim(db: Database, message: DueMessage, now: number): Promise<bo
   const isMail = message.email ? 1 : 0;
   const retryAt = now + Math.min(retryMs << (2 * Math.min(attempts, 9)), longestRetryMs);
   if (attempts > 0) {
-    await change(db)`
+    await write(db)`
       update alert_messages set attempts = attempts + 1, due_at = ${retryAt} where ${isOf(message)}`;
     return true;
   }
   const [counted] = await transaction(db, [
-    statement<{ messages: number }>(db)`
+    writeReturning<{ messages: number }>(db)`
       insert into alerts_sent (account_id, day, messages, emails) values (${accountId}, ${day}, 1, ${isMail})
       on conflict do update set messages = messages + 1, emails = emails + ${isMail}
       where messages < ${maxPerAccountAndDay} and (not ${isMail} or emails < ${leastEmailsPerAccount}
         or (select sum(emails) from alerts_sent where day = ${day}) < ${maxEmailsPerDay})
       returning messages`,
-    change(db)`
+    write(db)`
       update alert_messages set attempts = changes(), due_at = iif(changes(), ${retryAt}, ${(day + 1) * dayMs})
       where ${isOf(message)}`,
   ]);
@@ -150,18 +150,18 @@ async function deliver(env: Env, db: Database, message: ToSend, now: number): Pr
   const { recipientId, items, total, addedAt } = message;
   const problem = await sendOne(env, message);
   const over = [
-    change(db)`
+    write(db)`
       update alert_messages set total = total - ${total}, attempts = 0, due_at = ${now},
         items = (select json_group_array(json(value)) from json_each(items)
           where value not in (select value from json_each(${items})))
       where ${isOf(message)}`,
-    change(db)`delete from alert_messages where ${isOf(message)} and total <= 0`,
+    write(db)`delete from alert_messages where ${isOf(message)} and total <= 0`,
   ];
   await transaction(db, [
-    change(db)`
+    write(db)`
       update alert_channels set problem = ${problem}, problem_at = ${problem && now}
       where id = ${recipientId} and (problem is not null or ${problem} is not null)`,
-    change(db)`
+    write(db)`
       update alert_messages set due_at = ${now + retryMs}
       where account_id = ${message.accountId} and recipient_id = ${recipientId} and due_at <= ${now} and ${problem !== null}`,
     ...(problem === null || now - addedAt >= retriedForMs ? over : []),

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database } from '../../platform/db/database.ts';
+import { type Database, write } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { withoutRecipient } from '../notifications/remove.ts';
@@ -35,7 +35,7 @@ export const removeDeliveries = (keys: SQL, connectionId: string): SQL => sql`
 
 /** Deletes the fan-outs of a connection, which are rare. */
 export const removeFanOuts = (db: Database, connectionId: string) =>
-  change(db)`delete from fan_outs where connection_id = ${connectionId}`;
+  write(db)`delete from fan_outs where connection_id = ${connectionId}`;
 
 /** Removes an address in lower case from the recipients in the payloads of the deliveries that `keys` selects. */
 export const erasePayloads = (keys: SQL, email: string): SQL => sql`

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, statement, transaction } from '../../platform/db/database.ts';
+import { type Database, read, transaction, write, writeReturning } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { uuidV7Sql } from '../../platform/db/id-sql.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
@@ -74,7 +74,7 @@ export function fanOut(
     and (changes() > 0 or ${ofFirst(source.connectionId, type, sql`c.filtered and exists (${unseen})`)})`;
   return {
     idle: selectIdle(db, source, type, first, unseen),
-    deliveries: change(db)`${insertDeliveries(
+    deliveries: write(db)`${insertDeliveries(
       source,
       source.now,
       newOf(whole),
@@ -83,7 +83,7 @@ export function fanOut(
       ownPayload(source, type),
     )}`,
     claimed: claims ? [selectClaimedAtOnce(db, first, unseen, source.now)] : [],
-    rest: statement<{ id: string }>(db)`
+    rest: writeReturning<{ id: string }>(db)`
       insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
       select ${uuidV7Sql(source.now)}, ${source.accountId}, ${source.connectionId}, ${type},
         json_group_array(json(value)), (select max(webhook_id) from ${first}), ${source.now}
@@ -132,10 +132,10 @@ export async function continueFanOut(env: Env, message: FanOut): Promise<void> {
   const db = openDatabase(env);
   const until = Date.now() + claimsForMs;
   const { fanOut: id } = message;
-  const [row] = await db.all<FanOutRow>(sql`
+  const [row] = await read<FanOutRow>(db)`
     select account_id as accountId, connection_id as connectionId, type, created_at as createdAt,
       json_array_length(notifications) as notifications
-    from fan_outs where id = ${id} and expanded_to < ${END} and ${notMoving(sql`fan_outs.account_id`)}`);
+    from fan_outs where id = ${id} and expanded_to < ${END} and ${notMoving(sql`fan_outs.account_id`)}`;
   for (let more = true; row && more; ) {
     if (Date.now() >= until) return void (await send(env.DELIVERIES, [message]));
     const step = await largeTransactions.run(row.accountId, () => expandNext(env, db, id, row));
@@ -159,12 +159,12 @@ async function expandNext(env: Env, db: Database, id: string, row: FanOutRow): P
   const keys = sql`select n.key, n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
   const [idle, , , [moved]] = await transaction(db, [
     selectIdle(db, source, type, next, keys, sql`1`),
-    change(db)`${insertDeliveries(source, createdAt, keys, next)}`,
-    type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : change(db)`select 0`,
-    statement<{ mark: string }>(db)`
+    write(db)`${insertDeliveries(source, createdAt, keys, next)}`,
+    type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : undefined,
+    writeReturning<{ mark: string }>(db)`
       update fan_outs set expanded_to = coalesce((select max(webhook_id) from ${next}), ${END})
       where id in (select id from ${fanOut}) returning expanded_to as mark`,
-    statement(db)`delete from fan_outs where id = ${id} and expanded_to = ${END}`,
+    writeReturning(db)`delete from fan_outs where id = ${id} and expanded_to = ${END}`,
   ]);
   await send(
     env.DELIVERIES,
@@ -189,7 +189,7 @@ const selectIdle = (
   notifications: SQL,
   hasSome = sql`exists (${notifications})`,
 ) =>
-  statement<{ webhookId: string }>(db)`
+  read<{ webhookId: string }>(db)`
     select webhook_id as webhookId from ${webhooks} w where ${hasSome}
       and iif(w.filtered, exists (select 1 from (${notifications}) n where ${isLetThrough(source)}), 1)
       ${
@@ -223,7 +223,7 @@ const insertDeliveries = (
 export type TestDelivery = { id: string; eventId: string; level: number; priority: number; dueAt: number };
 
 export const insertTests = (db: Database, accountId: string, webhookId: string, deliveries: TestDelivery[]) =>
-  statement(db)`
+  writeReturning(db)`
     insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, is_test)
     select ${webhookId}, value->>'id', ${accountId}, value->>'eventId', value->>'level', 'pending',
       value->>'priority', value->>'dueAt', 1

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import { statement, transaction } from '../../platform/db/database.ts';
+import { read, transaction, write, writeReturning } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { openDatabase } from '../../platform/db/system.ts';
@@ -37,9 +37,7 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
     db,
     [
       selectAbandoned(db, now),
-      statement<{ webhookId: string; accountId: string; dueAt: number; waits: number; late: string | null }>(
-        db,
-      )`
+      read<{ webhookId: string; accountId: string; dueAt: number; waits: number; late: string | null }>(db)`
         with ${pendingWebhooks},
         heads as (
           select id, coalesce(
@@ -58,7 +56,7 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
               and ${notMoving(sql`head->>2`)} as waits
           from heads left join webhook_health h on h.webhook_id = id)
         select * from all_heads where waits or late is not null order by waits desc limit ${maxWebhooks}`,
-      statement<{ id: string }>(db)`select id from fan_outs where id < ${firstIdAt(now - graceMs)}
+      read<{ id: string }>(db)`select id from fan_outs where id < ${firstIdAt(now - graceMs)}
           and ${notMoving(sql`fan_outs.account_id`)} limit ${maxFanOuts}`,
     ],
     { repeatable: true },
@@ -76,10 +74,10 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
       deliveryId: late.late,
     });
   const oldest = webhooks.length > 0 ? Math.min(...webhooks.map(({ dueAt }) => dueAt)) : null;
-  await db.run(sql`
+  await write(db)`
     insert into sweeps (id, at, oldest_due_at, looked_to) values (1, ${now}, ${oldest}, ${now - 2 * leaseMs})
     on conflict (id) do update
-      set at = excluded.at, oldest_due_at = excluded.oldest_due_at, looked_to = excluded.looked_to`);
+      set at = excluded.at, oldest_due_at = excluded.oldest_due_at, looked_to = excluded.looked_to`;
   return send(env.DELIVERIES, [
     ...webhooks.flatMap(({ accountId, webhookId }) => wakeOf(accountId, [webhookId])),
     ...fanOuts.map(({ id }) => ({ fanOut: id })),
@@ -118,13 +116,13 @@ export async function prune(env: Env, now = Date.now(), budget = newBudget()): P
   let deleted = 0;
   await inSteps(budget, async () => {
     // One seek per webhook that has rows, and then only old rows.
-    const gone = await db.all<{ eventId: string; level: number }>(sql`
+    const gone = await writeReturning<{ eventId: string; level: number }>(db)`
       with ${allWebhooks}
       delete from deliveries where (webhook_id, id) in (
         select d.webhook_id, d.id from hooks
         cross join deliveries d on d.webhook_id = hooks.id and d.id < ${before}
         where d.status <> 'pending' limit ${perChunk})
-      returning event_id as eventId, level`);
+      returning event_id as eventId, level`;
     deleted += gone.length;
     await deleteNotifications(db, gone);
     return gone.length === perChunk;

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { notifiedAfter, notifiedBefore } from '../../fleet/accidents/notified.ts';
 import { knownVinAfter } from '../../fleet/accidents/vehicle.ts';
-import { change, type Database, statement } from '../../platform/db/database.ts';
+import { type Database, write, writeReturning } from '../../platform/db/database.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { isLetThrough, ownerOf } from './pass.ts';
 import type { AccidentNotification, EventNotification } from './payloads.ts';
@@ -86,13 +86,13 @@ export function insertNew(
   const all = sql`json_each(${ifDelivered(source, type, notifications)}) n`;
   const wanted = isWanted(source, type);
   if (type === ACCIDENT)
-    return change(
+    return write(
       db,
     )`${insertFrom(source, accidentPayload(source), sql`${all} where ${isNew} and ${wanted}`)}`;
   const ofVehicles = sql`${all} cross join vehicles v on v.id = n.value->>'vehicleId'
     where not exists (select 1 from safety_events where id = n.value->>'eventId') and ${wanted}
       and ${ownPayload(source, EVENT)} is null`;
-  return change(db)`${insertFrom(source, eventPayload, ofVehicles)}`;
+  return write(db)`${insertFrom(source, eventPayload, ofVehicles)}`;
 }
 
 /** Writes notifications without a record, such as those of tests. */
@@ -101,7 +101,7 @@ export const insertNotifications = (
   source: NotificationSource,
   notifications: NewNotification[],
 ) =>
-  statement(db)`${insertFrom(
+  writeReturning(db)`${insertFrom(
     source,
     sql`n.value->>'data'`,
     sql`json_each(${JSON.stringify(notifications)}) n where true`,

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import type { Database } from '../../platform/db/database.ts';
+import { type Database, write } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import type { Budget } from '../../platform/jobs/budget.ts';
@@ -55,7 +55,7 @@ export const withoutRecipient = (email: string): SQL => sql`json_set(data, '$.re
 
 /** Deletes notifications by their keys. The event or the accident still knows what was notified. */
 export const deleteNotifications = (db: Database, keys: { eventId: string; level: number }[]) =>
-  db.run(sql`
+  write(db)`
     delete from notifications
     where (event_id, level) in (
-      select value->>'eventId', value->>'level' from json_each(${JSON.stringify(keys)}))`);
+      select value->>'eventId', value->>'level' from json_each(${JSON.stringify(keys)}))`;

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { change, type Database, statement, transaction } from '../../platform/db/database.ts';
+import { type Database, read, transaction, write } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { countedHours, hourOf, shownHours } from '../deliveries/read/counts.ts';
 import { everybody, lastAddedUp } from './levels.ts';
@@ -11,7 +11,7 @@ import { everybody, lastAddedUp } from './levels.ts';
 export async function addUpWaits(env: Env, now = Date.now()): Promise<void> {
   const db = openDatabase(env);
   const hour = hourOf(now);
-  const [marked] = await statement<{ last: number | null }>(db)`select ${lastAddedUp} as last`;
+  const [marked] = await read<{ last: number | null }>(db)`select ${lastAddedUp} as last`;
   const first = Math.max(marked?.last ?? 0, hour - shownHours);
   const hours = Array.from({ length: hour - first }, (_, i) => ({
     hour: first + i,
@@ -21,7 +21,7 @@ export async function addUpWaits(env: Env, now = Date.now()): Promise<void> {
   await transaction(
     db,
     [
-      change(db)`
+      write(db)`
         insert into service_levels (account_id, hours, start, waits)
         with counted as materialized (
           select w.account_id, c.hour, j.key, sum(j.value) as n
@@ -35,7 +35,7 @@ export async function addUpWaits(env: Env, now = Date.now()): Promise<void> {
             select key, sum(n) as n from counted where hour = h.value->>'hour' group by key))
           from json_each(${JSON.stringify(hours)}) h)
         where true ${replaced}`,
-      change(db)`
+      write(db)`
         insert into service_levels (account_id, hours, start, waits)
         select account_id, 24, day, json_group_object(key, n) from (
           select s.account_id, d.value as day, j.key, sum(j.value) as n
@@ -43,7 +43,7 @@ export async function addUpWaits(env: Env, now = Date.now()): Promise<void> {
           cross join service_levels s on s.account_id = a.id and s.hours = 1 and s.start >= d.value and s.start < d.value + 24
           cross join json_each(s.waits) j group by 1, 2, 3)
         group by account_id, day ${replaced}`,
-      change(db)`
+      write(db)`
         delete from service_levels
         where hours = 1 and start < ${hour - 2 * shownHours} or hours = 24 and start <= ${hour - countedHours}`,
     ],
@@ -58,4 +58,4 @@ const replaced = sql`on conflict (account_id, hours, start) do update set waits 
  * may add them up again.
  */
 export const removeServiceLevels = (db: Database, accountId: string) =>
-  change(db)`delete from service_levels where account_id = ${accountId}`;
+  write(db)`delete from service_levels where account_id = ${accountId}`;

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, statement } from '../../platform/db/database.ts';
+import { type Database, read } from '../../platform/db/database.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
 import { isWaiting, pendingWebhooks } from '../deliveries/due.ts';
 import { countedHours, hourOf, shownHours } from '../deliveries/read/counts.ts';
@@ -39,14 +39,14 @@ export const selectWaits = (db: Database, accountId: string | undefined, now: nu
         on d.webhook_id = hooks.id and ${isWaiting('d')} and d.priority in ${priorities}
       limit ${maxPendingLookedAt})`;
   return [
-    statement<{ hours: number; waits: string }>(db)`
+    read<{ hours: number; waits: string }>(db)`
       select hours, waits from service_levels where account_id = ${accountId ?? everybody}
         and start > iif(hours = 1, ${hour - shownHours}, ${hour - countedHours})
       union all
       select 0, c.waits from webhooks w cross join webhook_hours c
         on c.webhook_id = w.id and c.slot in (${hour % countedHours}, ${(hour - 1) % countedHours}) and c.hour > max(coalesce(${lastAddedUp}, 0), ${hour - 2})
       where ${own(sql`w.account_id`)}`,
-    statement<Waiting>(db)`
+    read<Waiting>(db)`
       with ${accountId === undefined ? pendingWebhooks : sql`hooks as (select id from webhooks where ${own(sql`account_id`)})`}
       select priority = 0 as accident, attempts = 0 as unattempted, min(id) as oldest, count(*) as pending,
         sum(next_attempt_at <= ${now}) as due, sum(first) as first

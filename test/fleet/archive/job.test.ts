@@ -5,7 +5,7 @@ import { catalogued, filesPerRow, inArchive, putEntry } from '../../../src/fleet
 import { maxCharacters } from '../../../src/fleet/archive/files.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
-import { change } from '../../../src/platform/db/database.ts';
+import { write } from '../../../src/platform/db/database.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
@@ -72,7 +72,7 @@ describe('moving a day', () => {
     const whole = { kind: 'trips', accountId: us.accountId, connectionId: us.connection.id, day: 100 };
     const named = await catalogued(openDatabase(env), whole);
     const put = async (parts: Part[]) => {
-      await inArchive(env, ({ db, write }) => write(...putEntry(db, whole, parts)));
+      await inArchive(env, ({ db, commit }) => commit(...putEntry(db, whole, parts)));
       expect(await catalogued(openDatabase(env), whole)).toEqual(parts);
       return rows('select piece, length(parts) as bytes from archived_days order by piece');
     };
@@ -154,9 +154,9 @@ describe('moving a day', () => {
 
   it('writes nothing more once the lease has passed to somebody else', async () => {
     await insertTrips(us, seeds(1));
-    const late = inArchive(env, async ({ db, write }) => {
+    const late = inArchive(env, async ({ db, commit }) => {
       await rows('update jobs set holder = ?1', newId());
-      await write(change(db)`delete from trips`);
+      await commit(write(db)`delete from trips`);
     });
     await expect(late).rejects.toThrow();
     expect(await hot()).toBe(1);

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { maxRows } from '../../../src/fleet/changes/feed.ts';
 import { keptMs, maxRecordsPerRow, pruneChanges, recordChange } from '../../../src/fleet/record-changes.ts';
-import { change, transaction } from '../../../src/platform/db/database.ts';
+import { transaction, write } from '../../../src/platform/db/database.ts';
 import { maxScanned } from '../../../src/platform/db/pages.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
@@ -34,7 +34,7 @@ const remove = async (ids: string[]) => {
   const source = { accountId: us.accountId, connectionId: trucks, now: Date.now() };
   await transaction(db, [
     recordChange(db, source, 'deleted', 'driver', ids),
-    change(db)`delete from drivers where id in (select value from json_each(${JSON.stringify(ids)}))`,
+    write(db)`delete from drivers where id in (select value from json_each(${JSON.stringify(ids)}))`,
   ]);
 };
 

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { statement } from '../../../src/platform/db/database.ts';
+import { read, transaction } from '../../../src/platform/db/database.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { isLeft, newBudget, within } from '../../../src/platform/jobs/budget.ts';
 import { everyMinute, type Jobs, runJob } from '../../../src/platform/jobs/jobs.ts';
@@ -114,10 +114,10 @@ describe('a budget', () => {
   it('counts each statement that D1 is asked', async () => {
     const budget = newBudget({ queries: 4 });
     const db = openDatabase(within(env, budget));
-    await db.batch([statement(db)`select 1`, statement(db)`select ${2}`]);
-    await statement(db)`select ${3}`;
+    await transaction(db, [read(db)`select 1`, read(db)`select ${2}`]);
+    await read(db)`select ${3}`;
     expect([budget.queries, isLeft(budget)]).toEqual([1, true]);
-    await db.run(sql`select 4`);
+    await read(db)`select 4`;
     expect(isLeft(budget)).toBe(false);
   });
 });

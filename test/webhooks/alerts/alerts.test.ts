@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { statement } from '../../../src/platform/db/database.ts';
+import { read } from '../../../src/platform/db/database.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { through } from '../../../src/platform/db/through.ts';
@@ -204,9 +204,9 @@ describe('many webhooks', () => {
     await run();
     await pass(80);
     const { env: bindings, cost } = metered();
-    expect(
-      await statement(openDatabase(bindings))`select ${alertsAreDue(story.now + minuteMs)} as due`,
-    ).toEqual([{ due: 0 }]);
+    expect(await read(openDatabase(bindings))`select ${alertsAreDue(story.now + minuteMs)} as due`).toEqual([
+      { due: 0 },
+    ]);
     expect(cost).toMatchObject({ trips: 1, written: 0 });
     expect(cost.read).toBeLessThanOrEqual(20);
   });

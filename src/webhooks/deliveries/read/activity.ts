@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { validate as isUuid } from 'uuid';
 import { vinOf } from '../../../fleet/lists/vin.ts';
 import { decodeCursor, encodeCursor } from '../../../platform/db/cursor.ts';
-import { type Database, statement } from '../../../platform/db/database.ts';
+import { type Database, read } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { cutScan, maxScanned } from '../../../platform/db/pages.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../../platform/db/slices.ts';
@@ -76,19 +76,19 @@ export async function webhookActivity(
   const now = Date.now();
   const own = ownWebhookId(caller, webhookId);
   const identity = JSON.stringify([webhookId, state, type]);
-  const read = search
+  const part = search
     ? { events: eventsFoundBy(caller, webhookId, search.trim()), limit: maxFound, most: maxLookedAt }
     : { state, type, place: before === undefined ? undefined : decodeCursor(before, identity), limit };
   const [rows, hours, [receiver], [counts], connections] = await asCaller(env, caller, (db) => [
-    selectDeliveries(db, caller, { webhookId, newestFirst: true, more: about, ...read }),
+    selectDeliveries(db, caller, { webhookId, newestFirst: true, more: about, ...part }),
     selectHours(db, sql`select ${own} as id`, countedHours, now),
     selectReceivers(db, sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`, now),
     selectCounts(db, own),
-    statement<{ name: string }>(db)`select coalesce(c.name, c.tsp) as name from webhook_connections wc
+    read<{ name: string }>(db)`select coalesce(c.name, c.tsp) as name from webhook_connections wc
             cross join connections c on c.id = wc.connection_id
             where wc.webhook_id = ${own} and c.account_id = ${caller.accountId} limit ${namedConnections}`,
   ]);
-  const { page, end } = cutScan(rows, read.limit, search ? maxLookedAt : maxScanned);
+  const { page, end } = cutScan(rows, part.limit, search ? maxLookedAt : maxScanned);
   return {
     hours: inHours(hours, countedHours, now),
     receiver: receiver && asReceiver(receiver),
@@ -122,7 +122,7 @@ function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): 
 }
 
 const selectCounts = (db: Database, webhookId: SQL) =>
-  statement<StateCounts>(db)`
+  read<StateCounts>(db)`
     select
       (select count(*) from (select 1 from deliveries indexed by deliveries_retrying
         where webhook_id = w.id and status = 'pending' and attempts > 0 limit ${maxCounted})) as retrying,

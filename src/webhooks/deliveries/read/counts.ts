@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, jsonList, statement } from '../../../platform/db/database.ts';
+import { type Database, jsonList, read, writeReturning } from '../../../platform/db/database.ts';
 import { createdAtOf } from '../../../platform/db/ids.ts';
 import { hourMs } from '../../../platform/durations.ts';
 import { addHistograms, bucketOf, countWaits, type Histogram } from '../../latency.ts';
@@ -109,7 +109,7 @@ export function countOutcomes(
     ? sql`exists (select 1 from deliveries where webhook_id = w.id and id = ${claim.id}
         and status = 'pending' and claimed_until = ${claim.claimedUntil})`
     : sql`true`;
-  return statement(db)`
+  return writeReturning(db)`
     insert into webhook_hours (webhook_id, slot, hour, delivered, failed, retried, response_times, waits)
     select w.id, ${hour % countedHours}, ${hour}, ${delivered}, ${failed}, ${retried}, ${JSON.stringify(responseTimes)},
       ${JSON.stringify(waits)}
@@ -153,7 +153,7 @@ export function selectHours(db: Database, webhookIds: SQL, count: number, now: n
   const first = hourOf(now) - count + 1;
   const slots = Array.from({ length: count }, (_, i) => (first + i) % countedHours);
   const range = count < countedHours ? sql`and c.slot in ${jsonList(slots)}` : sql.empty();
-  return statement<CountedHour>(db)`
+  return read<CountedHour>(db)`
     select c.webhook_id as webhookId, c.hour, c.delivered, c.failed, c.retried, c.response_times as responseTimes
     from (${webhookIds}) w cross join webhook_hours c on c.webhook_id = w.id and c.hour >= ${first} ${range}`;
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { statement } from '../../../platform/db/database.ts';
+import { read } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { cutScan } from '../../../platform/db/pages.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
@@ -73,7 +73,7 @@ export async function deliveriesOf(
   const query = { events: sql`${eventId}`, limit: maxOfEvent, most: maxLookedAt, more };
   const [rows, [covered]] = await asCaller(env, caller, (db) => [
     selectDeliveries(db, caller, query),
-    statement<{ isCovered: number }>(db)`
+    read<{ isCovered: number }>(db)`
       select ${isCovered(env)} as isCovered from accidents a cross join connections c on c.id = a.connection_id
       where a.id = ${eventId} and a.account_id = ${caller.accountId}`,
   ]);
@@ -107,7 +107,7 @@ export async function findDelivery(
     'webhook', (select json_object(${receiverOf(Date.now())}) from webhooks w
       where w.id = d.webhook_id and w.account_id = d.account_id)`;
   const [[row]] = await asCaller(env, caller, (db) => [
-    statement<Parameters<typeof asListed>[0]>(db)`
+    read<Parameters<typeof asListed>[0]>(db)`
       select ${deliveryColumns(more)}
       from deliveries d where webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`,
   ]);
@@ -140,7 +140,7 @@ export async function afterAttempt(env: Env, caller: Caller, key: DeliveryKey, s
  */
 export async function webhookOfDelivery(env: Env, caller: Caller, id: string): Promise<string | undefined> {
   const [[found]] = await asCaller(env, caller, (db) => [
-    statement<{ webhookId: string }>(db)`
+    read<{ webhookId: string }>(db)`
       select d.webhook_id as "webhookId" from webhooks w
       cross join deliveries d on d.webhook_id = w.id and d.id = ${id}
       where w.account_id = ${caller.accountId} and d.account_id = ${caller.accountId} limit 1`,
@@ -156,9 +156,9 @@ export async function locateDelivery(
   env: Env,
   id: string,
 ): Promise<(DeliveryKey & { accountId: string }) | undefined> {
-  const [found] = await openDatabase(env).all<DeliveryKey & { accountId: string }>(sql`
+  const [found] = await read<DeliveryKey & { accountId: string }>(openDatabase(env))`
     with ${allWebhooks}
     select d.webhook_id as webhookId, d.id, d.account_id as accountId
-    from hooks cross join deliveries d on d.webhook_id = hooks.id and d.id = ${id}`);
+    from hooks cross join deliveries d on d.webhook_id = hooks.id and d.id = ${id}`;
   return found;
 }

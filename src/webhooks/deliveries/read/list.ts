@@ -30,7 +30,7 @@ export async function readDeliveries(
   if (cursor !== undefined && !place) throw invalidCursor();
   continueFrom(env, caller, cursor);
   const [, rows] = await readAsCaller(env, caller, (db) => [
-    refuseUnless(db, ownsWebhook(caller, webhookId), 'unknown webhook'),
+    refuseUnless(db, ownsWebhook(caller, webhookId), 'Invalid webhook id'),
     selectDeliveries(db, caller, {
       ...{ webhookId, state: status, type, place, limit, ...range },
       events: eventId === undefined ? undefined : sql`${eventId}`,

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../../platform/config.ts';
-import { change, statement } from '../../../platform/db/database.ts';
+import { read, write, writeReturning } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { firstIdAt } from '../../../platform/db/ids.ts';
 import { invalid } from '../../../platform/errors.ts';
@@ -60,10 +60,10 @@ export async function countReplayable(
 ): Promise<ReplayCount> {
   const { ids, tooOld } = idRanges(env, caller, webhookId, selection);
   const [[found], [old]] = await asCaller(env, caller, (db) => [
-    statement<{ looked: number; count: number }>(db)`
+    read<{ looked: number; count: number }>(db)`
       select count(*) as looked, coalesce(sum(${isReplayable}), 0) as count
       from (${candidates(ids, maxReplayedPerCall)}) d`,
-    statement<{ count: number }>(db)`
+    read<{ count: number }>(db)`
       select coalesce(sum(status <> 'pending'), 0) as count from (${candidates(tooOld, maxReplayedPerCall)})`,
   ]);
   return {
@@ -94,15 +94,15 @@ export async function replay(
   for (let looked = 0; looked < maxReplayedPerCall && next !== undefined; looked += replayedPerChunk) {
     const chunk = candidates({ ...ids, from: next }, replayedPerChunk);
     const [[seen], { meta }] = await asCaller(env, caller, (db) => [
-      statement<{ looked: number; last: string }>(db)`
+      read<{ looked: number; last: string }>(db)`
         select count(*) as looked, max(id) as last from (${chunk})`,
-      change(db)`
+      write(db)`
         update deliveries set status = 'pending', attempts = 0, next_attempt_at = ${now}, finished_at = null
         where (webhook_id, id) in (select webhook_id, id from (${chunk}) d where ${isReplayable})`,
       replayed > 0
-        ? statement(db)`select 0`
+        ? read(db)`select 0`
         : noteWebhook(db, caller, webhookId, 'changed', ['replayed'], sql`changes() > 0`),
-      looked > 0 ? statement(db)`select 0` : allowProbe(db, ids.webhook, now),
+      looked > 0 ? read(db)`select 0` : allowProbe(db, ids.webhook, now),
     ]);
     replayed += meta.changes;
     next = seen?.looked === replayedPerChunk ? seen.last : undefined;
@@ -138,10 +138,10 @@ export async function sendNow(env: Env, caller: Caller, { webhookId, id }: Deliv
   const whose = ownWebhookId(caller, webhookId);
   const now = Date.now();
   const [[pending]] = await asCaller(env, caller, (db) => [
-    statement<{ isPaused: number }>(db)`
+    read<{ isPaused: number }>(db)`
       select w.paused_at is not null as isPaused from deliveries d cross join webhooks w on w.id = d.webhook_id
       where d.webhook_id = ${whose} and d.id = ${id} and d.status = 'pending'`,
-    statement(db)`
+    writeReturning(db)`
       update deliveries set next_attempt_at = ${now}
       where webhook_id = ${whose} and id = ${id} and status = 'pending' and attempts > 0
         and next_attempt_at > ${now} and claimed_until <= ${now}`,

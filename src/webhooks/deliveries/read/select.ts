@@ -1,6 +1,6 @@
 import { and, type SQL, sql } from 'drizzle-orm';
 import { type CursorKeys, invalidCursor } from '../../../platform/db/cursor.ts';
-import { type Database, statement } from '../../../platform/db/database.ts';
+import { type Database, read } from '../../../platform/db/database.ts';
 import type { Caller } from '../../../platform/db/guard.ts';
 import { firstIdAtSql } from '../../../platform/db/id-sql.ts';
 import { createdAtOf, firstIdAt } from '../../../platform/db/ids.ts';
@@ -113,7 +113,7 @@ export function selectDeliveries(db: Database, { accountId }: Caller, query: Lis
     place && isAfter(order, place),
     order.byTime ? range : undefined,
   );
-  return statement<ListedRow>(db)`${scan({
+  return read<ListedRow>(db)`${scan({
     columns: sql`${deliveryColumns(more, passes)}, json_array(w.id, ${keys}) as at`,
     source: sql`webhooks w indexed by webhooks_by_id cross join ${order.deliveries} where ${where}`,
     order: sql`order by w.id, ${keys} ${order.descending ? sql`desc` : sql.empty()}`,

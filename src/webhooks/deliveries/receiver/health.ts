@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, statement } from '../../../platform/db/database.ts';
+import { type Database, read, write } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { type Filters, filtersOf } from '../../filters.ts';
 import type { Attempt } from '../policy.ts';
@@ -55,7 +55,7 @@ export const selectReceivers = <More = unknown>(
   now: number,
   more: SQL = sql.empty(),
 ) =>
-  statement<StoredReceiver & More>(db)`
+  read<StoredReceiver & More>(db)`
     select w.id, w.url, coalesce(h.failures, 0) as failures,
       iif(h.open_until > ${now}, h.open_until, null) as openUntil,
       w.max_in_flight as maxInFlight, w.max_per_second as maxPerSecond, w.paused_at as pausedAt,
@@ -74,11 +74,11 @@ export type AlertKind = 'paused' | 'failed' | 'working';
 /** The statements that mark that people were notified of the webhooks with the `id` in a query. */
 export function markNotified(db: Database, kind: AlertKind, webhooks: SQL, now: number) {
   const column = sql.identifier(`${kind}_alert_at`);
-  const time = change(db)`
+  const time = write(db)`
     insert into webhook_health (webhook_id, failures, openings, open_until, ${column})
     select id, 0, 0, 0, ${now} from (${webhooks}) where true
     on conflict (webhook_id) do update set ${column} = excluded.${column}`;
-  const counters = change(db)`
+  const counters = write(db)`
     update webhook_hours indexed by webhook_hours_newly_failed set noticed = failed
     where failed > noticed
       and (select failed_alert_at from webhook_health h where h.webhook_id = webhook_hours.webhook_id) = ${now}`;

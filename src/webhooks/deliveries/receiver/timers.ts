@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { change, type Database } from '../../../platform/db/database.ts';
+import { type Database, read, write, writeReturning } from '../../../platform/db/database.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
 import { hourMs } from '../../../platform/durations.ts';
 import { firstDueOf } from '../due.ts';
@@ -41,12 +41,12 @@ const maxDelayMs = 12 * hourMs;
 async function wakeAt(env: Env, wake: Wake, at: number): Promise<void> {
   const now = Date.now();
   const timer = Math.min(at, now + maxDelayMs);
-  const [set] = await openDatabase(env).all(sql`
+  const [set] = await writeReturning(openDatabase(env))`
     insert into webhook_health (webhook_id, failures, openings, open_until, timer_at)
     select id, 0, 0, 0, ${timer} from webhooks where id = ${wake.webhookId}
     on conflict (webhook_id) do update set timer_at = excluded.timer_at
       where timer_at is null or timer_at <= ${now} or timer_at > ${timer}
-    returning timer_at`);
+    returning timer_at`;
   if (!set) return;
   const delaySeconds = Math.max(0, Math.ceil((timer - now) / 1000));
   const message: Wake = { accountId: wake.accountId, webhookId: wake.webhookId, worker: 1, timer };
@@ -55,13 +55,13 @@ async function wakeAt(env: Env, wake: Wake, at: number): Promise<void> {
 
 /** When the next delivery of a webhook becomes due (milliseconds since 1970); null if there is none. */
 async function nextDueAt(env: Env, webhookId: string): Promise<number | null> {
-  const [row] = await openDatabase(env).all<{ at: number | null }>(
-    sql`select ${firstDueOf(sql`${webhookId}`, Date.now())} as at`,
-  );
+  const [row] = await read<{ at: number | null }>(
+    openDatabase(env),
+  )`select ${firstDueOf(sql`${webhookId}`, Date.now())} as at`;
   return row?.at ?? null;
 }
 
 /** Forgets an account's wake-up messages, which are in another cell's queue. */
 export const forgetTimers = (db: Database, accountId: string) =>
-  change(db)`update webhook_health set timer_at = null
+  write(db)`update webhook_health set timer_at = null
       where webhook_id in (select id from webhooks where account_id = ${accountId})`;

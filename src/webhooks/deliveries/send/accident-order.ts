@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database } from '../../../platform/db/database.ts';
+import { type Database, write } from '../../../platform/db/database.ts';
 import { firstIdAtSql } from '../../../platform/db/id-sql.ts';
 import { ACCIDENT } from '../../notifications/types.ts';
 import { levelWaitMs } from '../policy.ts';
@@ -14,7 +14,7 @@ const lastLevel = 3;
  * their notifications, created at `createdAt`, are written. `webhooks` are those that just got deliveries.
  */
 export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: number, now: number) =>
-  change(db)`
+  write(db)`
     update deliveries set next_attempt_at = ${now + levelWaitMs}
     where (webhook_id, id) in (
       select d.webhook_id, d.id

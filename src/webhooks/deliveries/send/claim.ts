@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Sealed } from '../../../platform/crypto.ts';
-import { type Database, statement } from '../../../platform/db/database.ts';
+import { type Database, read, writeReturning } from '../../../platform/db/database.ts';
 import { type PlainField, plainColumns, plainFields } from '../../fields.ts';
 import { isFirst, notificationOf, typeOf } from '../../notifications/of-delivery.ts';
 import { typeOfLevel } from '../../notifications/types.ts';
@@ -66,7 +66,7 @@ export const claimStatements = (
   const due = dueDeliveries(webhookId, now, accidentsOnly ? 'accidents' : 'all');
   const limited = !known || known.maxPerSecond !== null;
   return [
-    statement<ClaimedRow>(db)`
+    writeReturning<ClaimedRow>(db)`
       update deliveries set claimed_until = ${now + leaseMs}
       where (webhook_id, id) in (
         select webhook_id, id from (
@@ -80,14 +80,14 @@ export const claimStatements = (
               where wc.connection_id = n.connection_id and wc.webhook_id = deliveries.webhook_id
                 and wc.notification_types & ${typeOf('deliveries')}))
           from ${notificationOf('deliveries')} n) as notification`,
-    limited ? useUpCalls(db, webhookId, now) : statement(db)`select 0`,
+    limited ? useUpCalls(db, webhookId, now) : read(db)`select 0`,
     selectWebhook(db, webhookId, now, known?.window ?? firstWindow),
   ] as const;
 };
 
 /** The webhook's row, and whether more is due than a window of this size holds. */
 const selectWebhook = (db: Database, webhookId: string, now: number, window: number) =>
-  statement<WebhookRow>(db)`
+  read<WebhookRow>(db)`
     select ${webhookColumns(now)},
       iif(${windowOf(now)} between 1 and ${ceilingOf} - 1,
         exists (select 1 from ${dueDeliveries(webhookId, now)} limit 1 offset ${window}), 0) as more

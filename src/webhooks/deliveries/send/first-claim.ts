@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { change, type Database, statement } from '../../../platform/db/database.ts';
+import { type Database, read, write } from '../../../platform/db/database.ts';
 import { firstIdAtSql } from '../../../platform/db/id-sql.ts';
 import { firstIdAt } from '../../../platform/db/ids.ts';
 import { rowsPerChunk } from '../../../platform/jobs/chunks.ts';
@@ -52,7 +52,7 @@ export const dueAndClaimed = (now: number): SQL => {
 /** The deliveries claimed at creation; `unseen` are the new notifications, before their events are written. */
 export const selectClaimedAtOnce = (db: Database, webhooks: SQL, unseen: SQL, now: number) => {
   const claimed = sql`d.id >= ${firstIdAt(now)} and d.claimed_until = ${now + leaseMs}`;
-  return statement<ClaimedAtOnce>(db)`
+  return read<ClaimedAtOnce>(db)`
     select d.webhook_id as webhookId, d.id, d.claimed_until as claimedUntil, d.attempts, d.level, 1 as first,
       d.event_id as eventId, ${webhookColumns(now)},
       (select json_object('data', n.data, 'requestId', n.request_id, 'wanted', 1) from ${notificationOf()} n) as notification
@@ -90,7 +90,7 @@ export function addClaim(
  * older ones; two leases of overlap allow for transactions that end late.
  */
 export const selectAbandoned = (db: Database, now: number) =>
-  statement<DeliveryKey>(db)`
+  read<DeliveryKey>(db)`
     with ${allWebhooks}
     select d.webhook_id as webhookId, d.id from hooks cross join deliveries d on d.webhook_id = hooks.id and d.id < ${firstIdAt(now - leaseMs)}
       and d.id >= coalesce((select ${firstIdAtSql(sql`looked_to`)} from sweeps), '')
@@ -102,7 +102,7 @@ export async function listAbandoned(db: Database, now: number): Promise<void> {
     const keys = await selectAbandoned(db, now);
     found = keys.length;
     if (found > 0)
-      await change(db)`
+      await write(db)`
         update deliveries set next_attempt_at = claimed_until - ${leaseMs}, claimed_until = 0
         where (webhook_id, id) in (
             select value->>'webhookId', value->>'id' from json_each(${JSON.stringify(keys)}))

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { read } from '../../../platform/db/database.ts';
 import { firstIdAt } from '../../../platform/db/ids.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
 import { allWebhooks, dueDeliveries } from '../due.ts';
@@ -10,8 +11,8 @@ export async function untilNoCallStarts(env: Env, webhookIds: string[]): Promise
   for (let atMost: number | undefined; ; ) {
     const now = Date.now();
     const until = claimedUntil(sql`w.value`, now, now - startWindowMs, atMost);
-    const [row] = await db.all<{ until: number }>(sql`
-      select max(${until}) as until from json_each(${JSON.stringify(webhookIds)}) w`);
+    const [row] = await read<{ until: number }>(db)`
+      select max(${until}) as until from json_each(${JSON.stringify(webhookIds)}) w`;
     if (!row?.until) return;
     atMost ??= row.until;
     await scheduler.wait(50);
@@ -24,10 +25,10 @@ export async function untilNoCallStarts(env: Env, webhookIds: string[]): Promise
  */
 export async function claimedUntilOf(env: Env, accountId: string, atMost?: number): Promise<number | null> {
   const now = Date.now();
-  const [row] = await openDatabase(env).all<{ until: number | null }>(sql`
+  const [row] = await read<{ until: number | null }>(openDatabase(env))`
     with ${allWebhooks}
     select max(${claimedUntil(sql`hooks.id`, now, now - leaseMs, atMost)}) as until
-    from hooks where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId}`);
+    from hooks where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId}`;
   return row?.until || null;
 }
 

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, statement } from '../../../platform/db/database.ts';
+import { type Database, read, writeReturning } from '../../../platform/db/database.ts';
 import type { Recorded } from '../delivery.ts';
 import { attemptsIn, countOutcomes, noTally, type Tally } from '../read/counts.ts';
 import { moveReceiver, type ReceiverReport, waitingRetries } from '../receiver/circuit.ts';
@@ -24,7 +24,7 @@ export const recordStatements = (
   { report, tally = noTally, now }: RecordOptions,
 ) => {
   const ended = outcomes.filter(({ status }) => status !== 'pending');
-  const nothing = () => statement(db)`select 0`;
+  const nothing = () => read(db)`select 0`;
   return [
     attemptsIn(tally) > 0 ? countOutcomes(db, webhookId, tally, outcomes[0]?.delivery, now) : nothing(),
     recordOutcomes(db, outcomes, now),
@@ -47,8 +47,8 @@ export const recordStatements = (
 /** Makes the deliveries due whose keys these queries select. */
 function makeDue(db: Database, keys: (SQL | undefined)[], now: number) {
   const selected = keys.filter((one) => one !== undefined);
-  if (selected.length === 0) return statement(db)`select 0`;
-  return statement(db)`
+  if (selected.length === 0) return read(db)`select 0`;
+  return writeReturning(db)`
     update deliveries set next_attempt_at = ${now}
     where (webhook_id, id) in (${sql.join(selected, sql` union all `)})`;
 }
@@ -63,7 +63,7 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
     attempted: attempt ? 1 : 0,
     attempt,
   }));
-  return statement(db)`
+  return writeReturning(db)`
     update deliveries set
       status = r.value->>'status',
       attempts = attempts + (r.value->>'attempted'),

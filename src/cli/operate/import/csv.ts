@@ -8,7 +8,8 @@ import { isObject, type Line, type Text } from './line.ts';
 /** How many lines a quoted cell may have: a quote that is never closed costs no more of the file. */
 const maxLinesOfRow = 50;
 
-type Row = { line: number; cells: string[]; problem?: string | undefined; bytesRead: number };
+/** What the first line says: what separates cells, and the names of fields. */
+type Head = { separator: string; names: string[]; kind: string | undefined };
 
 /**
  * Reads records from the lines of a CSV file. The first one names the fields; a dot leads into an object
@@ -18,77 +19,41 @@ type Row = { line: number; cells: string[]; problem?: string | undefined; bytesR
  * @throws ApiError, if the first line cannot be read, or has a name that is no field, or one twice
  */
 export async function* readCsv(lines: AsyncIterable<Text>, kind?: string): AsyncGenerator<Line> {
-  let columns: string[] | undefined;
-  let separator = ',';
-  const rows = rowsOf(
-    lines,
-    () => separator,
-    (head) => {
-      separator = separatorOf(head);
-    },
-  );
-  for await (const { cells, ...row } of rows) {
-    if (row.problem && !columns) throw nothingSent(row.line, row.problem);
-    if (row.problem) yield row;
-    else if (!columns) columns = fieldsNamed(cells, row.line, kind);
-    else if (cells.some((cell) => cell !== '')) {
-      const extra = cells.findIndex((cell, at) => at >= (columns?.length ?? 0) && cell !== '');
-      if (extra < 0) yield { ...row, record: recordIn(columns, cells, separator, kind) };
-      else
-        yield {
-          ...row,
-          problem: `cell ${extra + 1} is in no column: the first line names ${columns.length}`,
-        };
-    }
+  let head: Head | undefined;
+  const read: Text[] = [];
+  for await (const line of lines) {
+    if (head) read.push(line);
+    // Excel may name the separator in a line of its own.
+    else if (line.problem || !/^(sep=.|\s*)$/i.test(line.text)) head = headOf(line, kind);
+    if (head) yield* rowsOf(read, head, false);
+  }
+  if (head) yield* rowsOf(read, head, true);
+}
+
+/**
+ * Takes rows out of lines that were read. One with an open quote waits for further lines, up to the end or too many; then
+ * its first line is given up, and the others are read again.
+ */
+function* rowsOf(lines: Text[], head: Head, isEnd: boolean): Generator<Line> {
+  for (let count = 1; count <= lines.length; count++) {
+    const part = lines.slice(0, count);
+    const [first] = part as [Text]; // count is at least 1
+    const isReadable = part.every(({ problem }) => !problem);
+    const text = part.map((line) => line.text).join('\n');
+    const { cells, isOpen } = isReadable ? cellsOf(text, head.separator) : {};
+    if (isOpen && count < maxLinesOfRow && !(isEnd && count === lines.length)) continue;
+    const [{ bytesRead = 0 } = {}] = lines.splice(0, cells ? count : 1).slice(-1);
+    const at = { line: first.line, bytesRead };
+    if (!cells) yield { ...at, problem: first.problem ?? cellsOf(first.text, head.separator).problem };
+    else if (cells.some((cell) => cell !== '')) yield { ...at, ...recordIn(cells, head) };
+    count = 0;
   }
 }
 
-/** What separates the cells of a file: what its first line, which names fields, has most of. */
-const separatorOf = (head: string): string =>
-  [',', ';', '\t'].toSorted((a, b) => head.split(b).length - head.split(a).length)[0] ?? ',';
-
-/** Rows, of which one with a quoted cell may have several lines. `begin` is called with the first line. */
-async function* rowsOf(
-  lines: AsyncIterable<Text>,
-  separator: () => string,
-  begin: (head: string) => void,
-): AsyncGenerator<Row> {
-  let open: Text[] = [];
-  /** Gives up the first line, whose quote is not closed where it should be, and reads the others again. */
-  const giveUp = function* (): Generator<Row> {
-    const [first, ...rest] = open;
-    open = [];
-    if (!first) return;
-    const { problem } = cellsOf(first.text, separator());
-    yield { line: first.line, cells: [], problem, bytesRead: first.bytesRead };
-    for (const line of rest) yield* take(line);
-  };
-  const take = function* (next: Text): Generator<Row> {
-    open.push(next);
-    const { cells, problem, isOpen } = cellsOf(open.map(({ text }) => text).join('\n'), separator());
-    if (isOpen && open.length < maxLinesOfRow) return;
-    if (problem) return yield* giveUp();
-    const [{ line } = next] = open;
-    open = [];
-    yield { line, cells, bytesRead: next.bytesRead };
-  };
-  let begun = false;
-  for await (const next of lines) {
-    if (!begun && next.text.trim() === '' && !next.problem) continue;
-    if (!begun && /^sep=.$/i.test(next.text)) continue; // Excel's own line
-    if (!begun) begin(next.text);
-    begun = true;
-    if (!next.problem) yield* take(next);
-    else {
-      while (open.length > 0) yield* giveUp();
-      yield { line: next.line, cells: [], problem: next.problem, bytesRead: next.bytesRead };
-    }
-  }
-  while (open.length > 0) yield* giveUp();
-}
+type Cells = { cells?: string[]; problem?: string; isOpen?: boolean };
 
 /** The cells of a row, or what is wrong with it; `isOpen` if a quote is not closed. */
-function cellsOf(text: string, delimiter: string): { cells: string[]; problem?: string; isOpen?: true } {
+function cellsOf(text: string, delimiter: string): Cells {
   if (!text.includes('"')) return { cells: text.split(delimiter).map((cell) => cell.trim()) };
   try {
     const [cells = []]: string[][] = parse(text, { delimiter, trim: true, relax_quotes: true });
@@ -96,10 +61,34 @@ function cellsOf(text: string, delimiter: string): { cells: string[]; problem?: 
   } catch (error) {
     const { code, column } = error as CsvError & { column?: number }; // what csv-parse throws
     const cell = typeof column === 'number' ? `cell ${column + 1}` : 'line';
-    if (code !== 'CSV_QUOTE_NOT_CLOSED')
-      return { cells: [], problem: `${cell} has a quote in the wrong place` };
-    return { cells: [], problem: `${cell} has a quote that is not closed`, isOpen: true };
+    const isOpen = code === 'CSV_QUOTE_NOT_CLOSED';
+    return { problem: `${cell} has a quote ${isOpen ? 'that is not closed' : 'in the wrong place'}`, isOpen };
   }
+}
+
+/** What separates the cells of a file: what its first line, which names fields, has most of. */
+const separatorOf = (head: string): string =>
+  [',', ';', '\t'].toSorted((a, b) => head.split(b).length - head.split(a).length)[0] ?? ',';
+
+const nothingSent = (line: number | string, what: string) =>
+  new ApiError(`line ${line}: ${what}. Nothing was sent`);
+
+function headOf({ line, text, problem }: Text, kind?: string): Head {
+  const separator = separatorOf(text);
+  const { cells = [], problem: wrong = problem } = problem ? {} : cellsOf(text, separator);
+  if (wrong) throw nothingSent(line, wrong);
+  const known = namesFor(kind);
+  const names = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1);
+  for (const [at, name] of names.entries()) {
+    const refuse = (what: string) => nothingSent(`${line}, column ${at + 1}`, what);
+    if (name === '') throw refuse('has no name');
+    if (names.indexOf(name) < at) throw refuse(`${name} is there twice`);
+    if (known.includes(name)) continue;
+    const meant = nearest(name, known);
+    const instead = meant ? `, did you mean ${meant}?` : `; known are ${known.join(', ')}`;
+    throw refuse(`${name} is not a field here${instead}`);
+  }
+  return { separator, names, kind };
 }
 
 const columnsOf = new Map<string, Columns>(
@@ -117,31 +106,11 @@ function namesFor(kind: string | undefined): string[] {
   return [...new Set(['kind', 'sourceUpdatedAt', ...fields])];
 }
 
-const nothingSent = (line: number | string, what: string) =>
-  new ApiError(`line ${line}: ${what}. Nothing was sent`);
-
-function fieldsNamed(cells: string[], line: number, kind?: string): string[] {
-  const known = namesFor(kind);
-  const names = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1);
-  for (const [at, name] of names.entries()) {
-    const refuse = (what: string) => nothingSent(`${line}, column ${at + 1}`, what);
-    if (name === '') throw refuse('has no name');
-    if (names.indexOf(name) < at) throw refuse(`${name} is there twice`);
-    if (known.includes(name)) continue;
-    const meant = nearest(name, known);
-    throw refuse(
-      `${name} is not a field here${meant ? `, did you mean ${meant}?` : `; known are ${known.join(', ')}`}`,
-    );
-  }
-  return names;
-}
-
-function recordIn(
-  names: string[],
-  cells: string[],
-  separator: string,
-  kind?: string,
-): Record<string, unknown> {
+/** The record in a row, or what is wrong with it. */
+function recordIn(cells: string[], { names, separator, kind }: Head): Pick<Line, 'record' | 'problem'> {
+  const extra = cells.findIndex((cell, at) => at >= names.length && cell !== '');
+  if (extra >= 0)
+    return { problem: `cell ${extra + 1} is in no column: the first line names ${names.length}` };
   const record: Record<string, unknown> = kind ? { kind } : {};
   const columns = columnsOf.get(cells[names.indexOf('kind')] || (kind ?? '')) ?? {};
   for (const [at, name] of names.entries()) {
@@ -151,32 +120,20 @@ function recordIn(
     const holds = columns[outer]?.holds;
     const typed = (of: Holds | undefined) => typedCell(cell, of, separator);
     if (!inner) record[outer] = typed(holds);
-    else
-      record[outer] = {
-        ...(isObject(record[outer]) && record[outer]),
-        [inner]: typed(isObject(holds) ? (holds[inner] as Scalar) : undefined),
-      };
+    else {
+      const before = isObject(record[outer]) ? record[outer] : {};
+      record[outer] = { ...before, [inner]: typed(isObject(holds) ? (holds[inner] as Scalar) : undefined) };
+    }
   }
-  return record;
+  return { record };
 }
 
-const booleans: { [cell: string]: boolean } = {
-  true: true,
-  yes: true,
-  1: true,
-  false: false,
-  no: false,
-  0: false,
-};
+const booleans = new Map(['false', 'no', '0', 'true', 'yes', '1'].map((cell, at) => [cell, at > 2]));
 
 /** A cell as the value of its field; an invalid one stays text, of which the service says what is wrong. */
 function typedCell(cell: string, holds: Holds | undefined, separator: string): unknown {
-  if (Array.isArray(holds))
-    return cell
-      .split('|')
-      .map((item) => item.trim())
-      .filter(Boolean);
-  if (holds === 'boolean') return booleans[cell.toLowerCase()] ?? cell;
+  if (Array.isArray(holds)) return cell.split('|').flatMap((item) => item.trim() || []);
+  if (holds === 'boolean') return booleans.get(cell.toLowerCase()) ?? cell;
   if (holds !== 'number' && holds !== 'integer') return cell;
   // Where semicolons separate cells, commas are in numbers.
   const digits = separator === ';' ? cell.replace(/^(-?\d+),(\d+)$/, '$1.$2') : cell;

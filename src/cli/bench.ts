@@ -1,11 +1,9 @@
 import { Argument, Command } from 'commander';
-import { deliveries } from './bench/deliveries.ts';
+import { deliveries, receivers } from './bench/deliveries.ts';
 import { runBenchmarks } from './bench/harness.ts';
 import { ingest } from './bench/ingest.ts';
 import { neighbours } from './bench/neighbours.ts';
-import { receivers } from './bench/receivers.ts';
-import { requests } from './bench/requests.ts';
-import { router } from './bench/router.ts';
+import { requests, router } from './bench/requests.ts';
 import { startup } from './bench/startup.ts';
 
 const benchmarks = { requests, ingest, deliveries, startup, neighbours, receivers, router };

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { unlimited } from '../../src/cli/local/configurations.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
 import { inCell, type JourneyAccount, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
 
 // The cell eu runs in a process of its own, which finds the router by way of the registry, so that it can be killed.
-const config = (toml: string) => toml.replaceAll(/limit = \d+, period/g, 'limit = 100000, period');
-const folder = stackFolder({ cells: ['main', 'eu'], apart: ['eu'], config });
+const folder = stackFolder({ cells: ['main', 'eu'], apart: ['eu'], change: unlimited });
 const registry = join(folder.directory, 'registry');
-const folderOfEu = stackFolder({ cells: ['eu'], registry, config });
+const folderOfEu = stackFolder({ cells: ['eu'], registry, change: unlimited });
 let stack: Stack;
 let eu: Stack;
 let ofMain: JourneyAccount;

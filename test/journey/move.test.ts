@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { unlimited } from '../../src/cli/local/configurations.ts';
 import { startReceiver } from '../../src/cli/local/receiver.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
 import { keyVariable, operatorOf } from '../../src/cli/operate/client.ts';
@@ -18,8 +19,7 @@ const records = full ? 100_000 : 2_000;
 const perCall = 400;
 const kills = full ? 12 : 2;
 
-const config = (toml: string) => toml.replaceAll(/limit = \d+, period/g, 'limit = 1000000, period');
-const folder = stackFolder({ cells: ['main', 'eu'], config });
+const folder = stackFolder({ cells: ['main', 'eu'], change: unlimited });
 let stack: Stack;
 beforeAll(async () => {
   stack = await folder.start();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openAccount } from '../demo/account.ts';
 import type { Stack } from '../local/stack.ts';
-import { operatorOf, request } from '../operate/client.ts';
+import { operatorOf } from '../operate/client.ts';
 import type { BenchStack } from './harness.ts';
 
 export type BenchAccount = Awaited<ReturnType<typeof newAccount>>;
@@ -15,37 +15,36 @@ export async function newAccount(stack: Stack & { cell?: string }) {
   const wanted = [{ provider: 'motive', name: 'bench' }];
   const { accountId: id, apiToken: token, connections } = await openAccount(operator, 'Bench', wanted);
   const [{ id: connection, ingestKey } = { id: '', ingestKey: '' }] = connections;
-  const newToken = async () =>
-    (await operator.call('POST /accounts/:id/tokens', { id, body: { name: 'bench' } })).value;
-  const post = <T>(path: string, body: object, credential = token) =>
-    request<T>(stack.baseUrl + path, {
-      method: 'POST',
-      headers: { 'x-api-key': credential, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-  const ingest = (records: object[]) => post<{ accepted: number }>('/ingest', { records }, ingestKey);
-  await ingest(
-    Array.from({ length: vehicles }, (_, i) => ({
-      ...vehicle(`v${i}`, ['North', 'Reefers']),
-      vin: `1FUJGLDR5CLBP8${100 + i}`,
-    })),
-  );
+  const post = async <T>(path: string, body: string, credential: string) => {
+    const headers = { 'x-api-key': credential, 'content-type': 'application/json' };
+    const reply = await fetch(stack.baseUrl + path, { method: 'POST', headers, body });
+    const { data, message } = (await reply.json()) as { data: T; message: string }; // the envelope
+    if (!reply.ok) throw new Error(`${path}: ${message}`);
+    return { data, headers: reply.headers };
+  };
+  const ingest = async (records: object[]) =>
+    (await post<{ accepted: number }>('/ingest', JSON.stringify({ records }), ingestKey)).data;
+  const withVin = (i: number) => ({
+    ...{ ...vehicle(`v${i}`, ['North', 'Reefers']), vin: `1FUJGLDR5CLBP8${100 + i}` },
+  });
+  await ingest(Array.from({ length: vehicles }, (_, i) => withVin(i)));
   return {
     ...{ id, connection, token, ingestKey, post, ingest },
+    /** Of its lists. */
+    headers: { 'x-api-key': token, 'connection-id': connection },
     /** Creates a webhook for each URL. Returns their ids. */
-    webhooks: async (urls: string[], changes: { signing?: true } = {}) => {
+    async webhooks(urls: string[], changes: { signing?: true } = {}) {
       const ids: string[] = [];
-      const webhook = {
-        connectionIds: [connection],
-        httpVerb: 'POST',
-        headers: { 'X-Secret': 's3cret' },
-        notificationTypes: [1, 2],
-        ...changes,
-      };
+      const headers = { 'X-Secret': 's3cret' };
+      const all = { connectionIds: [connection], httpVerb: 'POST', headers, notificationTypes: [1, 2] };
       let credential = token;
       for (const url of urls) {
-        if (ids.length % 500 === 499) credential = await newToken(); // more than one token may call
-        ids.push((await post<{ id: string }>('/webhook', { ...webhook, url }, credential)).id);
+        // More than one token may call.
+        if (ids.length % 500 === 499)
+          credential = (await operator.call('POST /accounts/:id/tokens', { id, body: { name: 'bench' } }))
+            .value;
+        const webhook = JSON.stringify({ ...all, ...changes, url });
+        ids.push((await post<{ id: string }>('/webhook', webhook, credential)).data.id);
       }
       return ids;
     },
@@ -73,33 +72,21 @@ export const newEvents = (count: number) =>
 export const deliveryBody = JSON.stringify({
   ...{ timestamp: '2026-11-20T20:00:02.114Z', type: 2 },
   data: {
-    ...newEvents(1)[0],
-    eventId: randomUUID(),
-    vehicleId: randomUUID(),
-    vehicleGroups: ['North', 'Reefers'],
-    translatedIncidentTypes: ['Harsh Braking'],
+    ...{ ...newEvents(1)[0], eventId: randomUUID(), vehicleId: randomUUID() },
+    ...{ vehicleGroups: ['North', 'Reefers'], translatedIncidentTypes: ['Harsh Braking'] },
     vehicleVin: '1FUJGLDR5CLBP8107',
   },
 });
 
-export type Used = { written: number; queued: number };
-
 /** The deliveries of larger calls are created by the consumer, which would count as its work. */
 const maxPerCall = 2000;
 
-/** Sends events whose wake-ups are dropped, for so many webhooks, and resets the counts. */
-export async function pileUp(
-  { call }: BenchStack,
-  { post, ingestKey }: BenchAccount,
-  events: number,
-  webhooks: number,
-): Promise<void> {
+/** Sends events whose wake-ups are dropped, for so many webhooks. */
+export async function pileUp({ call }: BenchStack, us: BenchAccount, events: number, webhooks: number) {
   await call('/bench/hold?on');
   const perCall = Math.min(250, Math.ceil(maxPerCall / webhooks));
-  for (let sent = 0; sent < events; sent += perCall)
-    await post('/bench/ingest', { records: newEvents(Math.min(perCall, events - sent)) }, ingestKey);
+  for (let left = events; left > 0; left -= perCall) await us.ingest(newEvents(Math.min(perCall, left)));
   await call('/bench/hold');
-  await call('/bench/used');
 }
 
 /** Deletes webhooks and their pending deliveries. */

@@ -6,24 +6,17 @@ import { newAccount, safetyEvent, vehicle } from './account.ts';
 import type { BenchStack } from './harness.ts';
 
 /** The size of attacks; `perSecond` is the number of requests of those that hammer. */
-type Size = {
-  seconds: number;
-  webhooks: number;
-  eventsPerCall: number;
-  floodCalls: number;
-  perSecond: number;
-};
+type Size = { [what in 'seconds' | 'webhooks' | 'eventsPerCall' | 'floodCalls' | 'perSecond']: number };
 
 /** What is done so many times a second, and returns its outcome. */
 type Attack = { perSecond: number; act: () => Promise<number | string> };
 
 /** Things a caller does that may affect others, each prepared without measuring. */
 export const attacks: { [name: string]: (stack: BenchStack, size: Size) => Promise<Attack> } = {
-  'junk session cookies': async ({ baseUrl }, { perSecond }) => ({
-    perSecond,
-    act: () =>
-      get(`${baseUrl}/portal/webhooks`, { cookie: `session=${randomBytes(32).toString('base64url')}` }),
-  }),
+  'junk session cookies': async ({ baseUrl }, { perSecond }) => {
+    const junk = () => `session=${randomBytes(32).toString('base64url')}`;
+    return { perSecond, act: () => get(`${baseUrl}/portal/webhooks`, { cookie: junk() }) };
+  },
   'bad tokens': async ({ baseUrl }, { perSecond }) => ({
     perSecond,
     act: () => {
@@ -34,17 +27,14 @@ export const attacks: { [name: string]: (stack: BenchStack, size: Size) => Promi
     },
   }),
   'huge pages': async (stack, { eventsPerCall }) => {
-    const us = await newAccount(stack);
     const groups = [...'abcdefghijklmnopqrst'].map((name) => name.repeat(11));
-    await us.ingest([vehicle('v', groups)]);
-    await us.ingest(eventsOf(eventsPerCall));
+    const us = await attacker(stack, [vehicle('v', groups), ...eventsOf(eventsPerCall - 1)]);
     const url = `${stack.baseUrl}/safety-events?from=2026-11-01&to=2026-12-01&limit=500`;
-    return { perSecond: 5, act: () => get(url, { 'x-api-key': us.token, 'connection-id': us.connection }) };
+    return { perSecond: 5, act: () => get(url, us.headers) };
   },
   'a flood of events for a slow receiver': async (stack, { eventsPerCall, floodCalls, seconds }) => {
-    const us = await newAccount(stack);
+    const us = await attacker(stack);
     await us.webhooks([(await stack.receiver(5000)).url]);
-    await us.ingest([vehicle('v')]);
     let sent = 0;
     const act = async () => {
       sent += eventsPerCall;
@@ -53,29 +43,26 @@ export const attacks: { [name: string]: (stack: BenchStack, size: Size) => Promi
     return { perSecond: floodCalls / seconds, act };
   },
   'the largest ingest call': async (stack, { webhooks, eventsPerCall, seconds }) => {
-    const us = await newAccount(stack);
+    const us = await attacker(stack);
     const { url } = await stack.receiver();
     await us.webhooks(Array.from({ length: webhooks }, (_, i) => `${url}/${i}`));
-    const records = [vehicle('v'), ...eventsOf(eventsPerCall - 1)];
+    const records = eventsOf(eventsPerCall);
     const act = async () => `${(await us.ingest(records)).accepted} records for ${webhooks} webhooks`;
     return { perSecond: 1 / seconds, act };
   },
   'the largest list of webhooks': async (stack, { webhooks }) => {
-    const us = await newAccount(stack);
-    const path = 'a'.repeat(1400);
-    await us.webhooks(
-      Array.from({ length: webhooks }, (_, i) => `https://receiver.example.com/${i}/${path}`),
-    );
-    return { perSecond: 5, act: () => get(`${stack.baseUrl}/webhooks`, { 'x-api-key': us.token }) };
+    const us = await attacker(stack);
+    const url = `https://receiver.example.com/${'a'.repeat(1400)}`;
+    await us.webhooks(Array.from({ length: webhooks }, (_, i) => `${url}/${i}`));
+    return { perSecond: 5, act: () => get(`${stack.baseUrl}/webhooks`, us.headers) };
   },
   'overviews of a large account': async (stack, { eventsPerCall, floodCalls }) => {
-    const us = await newAccount(stack);
-    await us.ingest([vehicle('v')]);
+    const us = await attacker(stack);
     const startedAt = new Date().toISOString();
-    for (let call = 0; call < floodCalls; call++)
-      await us.ingest(
-        eventsOf(eventsPerCall, call * eventsPerCall).map((event) => ({ ...event, startedAt })),
-      );
+    for (let call = 0; call < floodCalls; call++) {
+      const events = eventsOf(eventsPerCall, call * eventsPerCall);
+      await us.ingest(events.map((event) => ({ ...event, startedAt })));
+    }
     const link = await demoSignIn(operatorOf(stack), us.id, 'attacker@fleet.example');
     const headers = { origin: new URL(link).origin }; // as a browser says it
     const signedIn = await fetch(link, { method: 'POST', headers, redirect: 'manual' });
@@ -83,6 +70,13 @@ export const attacks: { [name: string]: (stack: BenchStack, size: Size) => Promi
     return { perSecond: 6, act: () => get(`${stack.baseUrl}/portal`, { cookie }) };
   },
 };
+
+/** An account with a vehicle, or these records. */
+async function attacker(stack: BenchStack, records: object[] = [vehicle('v')]) {
+  const us = await newAccount(stack);
+  await us.ingest(records);
+  return us;
+}
 
 const eventsOf = (count: number, first = 0) =>
   Array.from({ length: count }, (_, i) => safetyEvent('v', `e${first + i}`));

@@ -14,6 +14,10 @@ export async function startCounter(certificates: Certificates, ms: number) {
     /** When the first call since the last reset began, and when the last one got its response. */
     ...{ firstAt: undefined as number | undefined, lastAt: 0 },
   };
+  const reset = () => {
+    seen.clear();
+    Object.assign(counter, nothing);
+  };
   const listening = await listen(certificates, 0, (request, response) => {
     counter.firstAt ??= performance.now();
     const { url: path = '', headers } = request;
@@ -31,13 +35,7 @@ export async function startCounter(certificates: Certificates, ms: number) {
       seen.add(id);
     });
   });
-  const counter = {
-    ...{ ...listening, ...nothing },
-    reset: () => {
-      seen.clear();
-      Object.assign(counter, nothing);
-    },
-  };
+  const counter = { ...listening, ...nothing, reset };
   return counter;
 }
 

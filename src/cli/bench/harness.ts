@@ -1,8 +1,9 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Change, unlimited } from '../local/configurations.ts';
 import { startStack } from '../local/stack.ts';
 import { request } from '../operate/client.ts';
-import { localDirectory } from '../project/paths.ts';
+import { localDirectory, root } from '../project/paths.ts';
 import { startCounter } from './counter.ts';
 import { print, type Table } from './table.ts';
 
@@ -16,12 +17,8 @@ type Harness = {
   stack: (options?: StackOptions) => Promise<BenchStack>;
 };
 
-type StackOptions = {
-  /** Whether rate limits are those of the service instead of out of reach. */
-  rateLimits?: boolean;
-  /** Cells behind a router, which run beside the service without one. */
-  cells?: string[];
-};
+/** Whether rate limits are the service's instead of out of reach; cells run beside the service without one. */
+type StackOptions = { rateLimits?: boolean; cells?: string[] };
 
 export type BenchStack = Awaited<ReturnType<typeof startBenchStack>>;
 
@@ -30,83 +27,77 @@ export async function runBenchmarks(
   benchmarks: { [name: string]: Benchmark },
   { json, small }: { json: boolean; small: boolean },
 ): Promise<void> {
-  let running: { rateLimits: boolean; stack: BenchStack } | undefined;
-  const routed: BenchStack[] = [];
+  const running = new Map<string, BenchStack>();
   const stack: Harness['stack'] = async ({ rateLimits = false, cells = [] } = {}) => {
-    if (cells.length > 0) {
-      const started = await startBenchStack(rateLimits, cells);
-      routed.push(started);
-      return started;
-    }
-    if (small && running?.rateLimits === rateLimits) return running.stack;
-    await running?.stack.stop();
-    running = { rateLimits, stack: await startBenchStack(rateLimits) };
-    return running.stack;
+    const folder = cells.length > 0 ? 'bench-cells' : 'bench';
+    const before = running.get(folder);
+    if (small && before?.rateLimits === rateLimits) return before;
+    await before?.stop();
+    const started = await startBenchStack(folder, rateLimits, cells);
+    running.set(folder, started);
+    return started;
   };
   try {
     for (const [name, { run }] of Object.entries(benchmarks))
       for (const table of await run({ small, stack })) print(name, table, json);
   } finally {
-    for (const one of [running?.stack, ...routed]) await one?.stop();
+    for (const one of running.values()) await one.stop();
   }
 }
 
 /** Starts the service inside the benchmarks' Worker, with its commands. */
-async function startBenchStack(rateLimits: boolean, cells: string[] = []) {
-  const directory = join(localDirectory, cells.length > 0 ? 'bench-cells' : 'bench');
+async function startBenchStack(folder: string, rateLimits: boolean, cells: string[]) {
+  const directory = join(localDirectory, folder);
   rmSync(directory, { recursive: true, force: true });
-  const config = (toml: string) => withBenchWorker(rateLimits ? toml : withoutRateLimits(toml));
-  const stack = await startStack({ directory, port: 0, config, cells });
-  const call = <T>(path: string, body: object = {}) =>
-    request<T>(stack.baseUrl + path, { method: 'POST', body: JSON.stringify(body) });
-  /** Measures without the log, whose local cost says nothing about Cloudflare's network. */
-  const quietly = async <T>(measure: () => Promise<T>) => {
-    await call('/bench/log?off');
-    const measured = await measure();
-    await call('/bench/log');
-    return measured;
-  };
+  const change: Change = (toml) => withBenchWorker(rateLimits ? toml : unlimited(toml));
+  const stack = await startStack({ directory, port: 0, change, cells });
+  const call = (path: string, body: object = {}) =>
+    request<object>(stack.baseUrl + path, { method: 'POST', body: JSON.stringify(body) });
   const closing: { stop: () => void }[] = [];
-  /** Starts a receiver that responds after `ms`. It stops with the stack, as do all in `closing`. */
-  const receiver = async (ms = 0) => {
-    const counter = await startCounter(stack.certificates, ms);
-    closing.push(counter);
-    return counter;
+  return {
+    ...{ ...stack, rateLimits, directory, call, closing },
+    /** Measures without the log, whose local cost says nothing about Cloudflare's network. */
+    async quietly<T>(measure: () => Promise<T>): Promise<T> {
+      await call('/bench/log?off');
+      const measured = await measure();
+      await call('/bench/log');
+      return measured;
+    },
+    /** Starts a receiver that responds after `ms`. It stops with the stack, as do all in `closing`. */
+    async receiver(ms = 0) {
+      const counter = await startCounter(stack.certificates, ms);
+      closing.push(counter);
+      return counter;
+    },
+    async stop() {
+      for (const one of closing) one.stop();
+      await stack.stop();
+      const log = readFileSync(join(directory, 'wrangler.log'), 'utf8');
+      const exceeded = /Limit of production exceeded: .*/.exec(log)?.[0];
+      if (exceeded) throw new Error(exceeded);
+    },
   };
-  const stop = async () => {
-    for (const one of closing) one.stop();
-    await stack.stop();
-    const exceeded = /Limit of production exceeded: .*/.exec(
-      readFileSync(join(directory, 'wrangler.log'), 'utf8'),
-    );
-    if (exceeded) throw new Error(exceeded[0]);
-  };
-  return { ...stack, stop, directory, call, receiver, closing, quietly };
 }
 
-const withoutRateLimits = (toml: string) => toml.replaceAll(/limit = \d+/g, 'limit = 1000000000');
-
 /** The service's configuration with the benchmarks' Worker, and queues for the bare consumers. */
-const withBenchWorker = (toml: string) =>
-  `${toml.replace(/^main = .*$/m, 'main = "src/dev/bench/worker.ts"')}
-[[queues.producers]]
-binding = "BARE"
-queue = "bare"
-
-[[queues.consumers]]
-queue = "bare"
-max_batch_size = 100
-max_batch_timeout = 0
-max_retries = 10
-max_concurrency = 20
-
-[[queues.producers]]
-binding = "BARE_SLOW"
-queue = "bare-slow"
-
-[[queues.consumers]]
-queue = "bare-slow"
-max_batch_size = 5
-max_batch_timeout = 0
-max_retries = 0
-`;
+const withBenchWorker: Change = ({ queues: { producers, consumers }, ...toml }) => ({
+  ...toml,
+  main: join(root, 'src/dev/bench/worker.ts'),
+  queues: {
+    producers: [
+      ...producers,
+      ...[
+        { binding: 'BARE', queue: 'bare' },
+        { binding: 'BARE_SLOW', queue: 'bare-slow' },
+      ],
+    ],
+    consumers: [
+      ...consumers,
+      {
+        ...{ queue: 'bare', max_batch_size: 100, max_batch_timeout: 0, max_retries: 10 },
+        max_concurrency: 20,
+      },
+      { queue: 'bare-slow', max_batch_size: 5, max_batch_timeout: 0, max_retries: 0 },
+    ],
+  },
+});

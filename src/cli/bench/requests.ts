@@ -1,53 +1,67 @@
 import autocannon from 'autocannon';
+import { mainCell } from '../../platform/cells.ts';
 import { newAccount } from './account.ts';
 import type { Benchmark } from './harness.ts';
 import { compare, comparedWithBare } from './table.ts';
 
+const sizes = { rounds: 5, amount: 1500 };
+const smallest = { rounds: 0, amount: 50 };
+const list = '/vehicles?limit=50';
+
 export const requests: Benchmark = {
   about: 'pages and refusals a second',
   run: async ({ small, stack: start }) => {
-    const { rounds, amount } = small ? { rounds: 0, amount: 50 } : { rounds: 5, amount: 1500 };
+    const { rounds, amount } = small ? smallest : sizes;
     const stack = await start();
-    const us = await newAccount(stack);
-    const headers = { 'x-api-key': us.token, 'connection-id': us.connection };
-    const barePath = `/bare/vehicles?connection=${us.connection}`;
+    const { headers, connection } = await newAccount(stack);
+    const bareList = `/bare/vehicles?connection=${connection}`;
     const page = async (path: string) =>
       JSON.stringify((await (await fetch(stack.baseUrl + path, { headers })).json()).data);
-    if ((await page('/vehicles?limit=50')) !== (await page(barePath)))
+    if ((await page(list)) !== (await page(bareList)))
       throw new Error('the bare Worker returns something else');
 
-    const rate = (path: string, headers: Record<string, string>, expected: number) =>
-      rateOf(stack.baseUrl + path, headers, { expected, amount });
-    const vehicles = {
-      bare: rate(barePath, headers, 200),
-      service: rate('/vehicles?limit=50', headers, 200),
-    };
-    const unlimited = { ...vehicles, service: rate('/unlimited/vehicles?limit=50', headers, 200) };
-    const malformed = { 'x-api-key': 'fds_nonsense' };
-    const refused = {
-      bare: rate('/bare/refused', malformed, 401),
-      service: rate('/vehicles', malformed, 401),
-    };
-    const measure = (what: string, run: typeof vehicles) =>
-      compare({ what, unit: 'requests/s', atLeast: 0.8 }, rounds, run);
+    const listed = (path: string) => rateOf(stack.baseUrl + path, headers, amount);
+    const refused = (path: string) =>
+      rateOf(stack.baseUrl + path, { 'x-api-key': 'fds_nonsense' }, amount, 401);
+    const measure = (what: string, bare: () => Promise<number>, service: () => Promise<number>) =>
+      compare({ what, unit: 'requests/s', atLeast: 0.8 }, rounds, { bare, service });
+    const noLimit = '  without the local limiter and log';
+    const noLog = '  without the local log';
     return [
       comparedWithBare([
-        await measure('GET /vehicles?limit=50', vehicles),
-        await stack.quietly(() => measure('  without the local limiter and log', unlimited)),
-        await measure('a malformed token', refused),
-        await stack.quietly(() => measure('  without the local log', refused)),
+        await measure(`GET ${list}`, listed(bareList), listed(list)),
+        await stack.quietly(() => measure(noLimit, listed(bareList), listed(`/unlimited${list}`))),
+        await measure('a malformed token', refused('/bare/refused'), refused('/vehicles')),
+        await stack.quietly(() => measure(noLog, refused('/bare/refused'), refused('/vehicles'))),
       ]),
     ];
   },
 };
 
+export const router: Benchmark = {
+  about: 'a list through a router in front of two cells, beside the service without one',
+  run: async ({ small, stack: start }) => {
+    const { rounds, amount } = small ? smallest : sizes;
+    const without = await start();
+    const routed = await start({ cells: [mainCell, 'eu'] });
+    /** The rate of a list of an account of its own. */
+    const listOf = async (stack: Parameters<typeof newAccount>[0]) =>
+      rateOf(stack.baseUrl + list, (await newAccount(stack)).headers, amount);
+    const runs = { bare: await listOf(without), service: await listOf({ ...routed, cell: mainCell }) };
+    const measure = (what: string) => compare({ what, unit: 'requests/s', atLeast: 0.85 }, rounds, runs);
+    const noLogs = () => measure('  without the cells’ local log');
+    return [
+      {
+        title: 'The service (bare) and the same behind a router, alternately; medians (lowest–highest)',
+        rows: [await measure(`GET ${list}`), await without.quietly(() => routed.quietly(noLogs))],
+      },
+    ];
+  },
+};
+
 /** Requests a second of so many, sixteen at a time. @throws Error, when a reply is not the expected one */
-export const rateOf =
-  (
-    url: string,
-    headers: Record<string, string>,
-    { expected, amount }: { expected: number; amount: number },
-  ) =>
+const rateOf =
+  (url: string, headers: Record<string, string>, amount: number, expected = 200) =>
   async (): Promise<number> => {
     // By itself it ends at a full second.
     const result = await autocannon({ url, headers, connections: 16, amount, sampleInt: 20 });

@@ -7,10 +7,7 @@ export type TableRow = { [column: string]: string | number | boolean };
 
 /** Prints a benchmark's table under its title; with `json`, as one line of JSON. */
 export function print(benchmark: string, { title, rows }: Table, json: boolean): void {
-  if (json) {
-    console.log(JSON.stringify({ benchmark, title, rows }));
-    return;
-  }
+  if (json) return void console.log(JSON.stringify({ benchmark, title, rows }));
   const head = Object.keys(rows[0] ?? {});
   const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.version}`;
   const cells = rows.map((row) => head.map((column) => row[column]));
@@ -46,18 +43,17 @@ export async function compare(
   rounds: number,
   run: { bare: () => Promise<number>; service: () => Promise<number> },
 ): Promise<TableRow> {
-  const figures: [bare: number, service: number][] = [];
-  for (let round = 0; round <= rounds; round++) figures.push([await run.bare(), await run.service()]);
+  const figures: { bare: number; service: number }[] = [];
+  for (let round = 0; round <= rounds; round++)
+    figures.push({ bare: await run.bare(), service: await run.service() });
   const counted = figures.slice(Math.min(1, rounds));
-  const ratios = counted.map(([bare, service]) => service / bare);
+  const of = (kind: 'bare' | 'service') => counted.map((one) => one[kind]);
+  const ratios = counted.map(({ bare, service }) => service / bare);
   const digits = unit === 'ms' ? 1 : 0;
   return {
     '': what,
-    bare: `${median(counted.map(([bare]) => bare)).toFixed(digits)} ${unit}`,
-    service: `${spread(
-      counted.map(([, service]) => service),
-      digits,
-    )} ${unit}`,
+    bare: `${median(of('bare')).toFixed(digits)} ${unit}`,
+    service: `${spread(of('service'), digits)} ${unit}`,
     ratio: spread(ratios, 2),
     bar: atLeast > 0 ? `≥ ${atLeast.toFixed(2)}` : `≤ ${atMost.toFixed(2)}`,
     met: median(ratios) >= atLeast && median(ratios) <= atMost,

@@ -3,8 +3,14 @@ import { mainCell } from '../../platform/cells.ts';
 import { root } from '../project/paths.ts';
 import { readToml, renamed, routerConfiguration, type Toml } from '../project/toml.ts';
 
-/** Changes the text of wrangler.toml. */
-type Change = (toml: string) => string;
+/** Changes what wrangler.toml says. */
+export type Change = (toml: Toml) => Toml;
+
+/** Rate limits that nothing reaches. */
+export const unlimited: Change = (toml) => ({
+  ...toml,
+  ratelimits: toml.ratelimits.map((one) => ({ ...one, simple: { ...one.simple, limit: 1_000_000_000 } })),
+});
 
 const strictFile = (name: string): string => join(root, `src/dev/strict/${name}.ts`);
 const spread = strictFile('spread');
@@ -64,11 +70,8 @@ function withOwnStores<T extends Stores>(toml: T, cell: string): T {
 }
 
 /** The project's configuration, in a runtime that enforces production's limits, unlike Miniflare. */
-const strictly = (change: Change = (toml) => toml): Toml =>
-  readToml((toml) =>
-    change(
-      toml
-        .replace('main = "src/index.ts"', 'main = "src/dev/strict/worker.ts"')
-        .replace('compatibility_flags = [', 'compatibility_flags = ["nodejs_als", '),
-    ),
-  );
+function strictly(change: Change = (toml) => toml): Toml {
+  const toml = readToml();
+  const compatibility_flags = ['nodejs_als', ...toml.compatibility_flags];
+  return change({ ...toml, main: strictFile('worker'), compatibility_flags });
+}

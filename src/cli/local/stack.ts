@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util';
 import { mainCell } from '../../platform/cells.ts';
 import { siteDirectory } from '../project/paths.ts';
 import { type Certificates, certificates } from './certificates.ts';
-import { routed, spreadOver } from './configurations.ts';
+import { type Change, routed, spreadOver } from './configurations.ts';
 import { type DevServer, endLeftOver, freePort, localOrigin, startDev } from './dev.ts';
 import { migrate } from './migrate.ts';
 
@@ -23,7 +23,7 @@ export type Stack = DevServer & {
 export type StackOptions = {
   directory: string;
   port: number;
-  config?: (toml: string) => string;
+  change?: Change;
   /** How many isolates requests and messages are spread over. */
   isolates?: number;
   /** The cells behind a router; none for the service by itself. Those in `apart` run in stacks of their own. */
@@ -35,15 +35,14 @@ export type StackOptions = {
 
 /**
  * Starts the service from this source on real local D1, KV and Queues: applies migrations, then runs `wrangler dev`.
- * All its data is in `directory`; a stack left running there is ended first. Port 0 takes any free port; `config` may
- * change the text of wrangler.toml.
+ * All its data is in `directory`; a stack left running there is ended first. Port 0 takes any free port.
  *
  * @throws Error, when it is not up within a minute; its log is `wrangler.log` in `directory`
  */
 export async function startStack({
   directory,
   port,
-  config,
+  change,
   isolates = 1,
   cells = [],
   apart = [],
@@ -71,8 +70,8 @@ export async function startStack({
   const withVars = found.map(({ cell, secrets }) => ({ cell, vars: { ...vars, ...secrets } }));
   const alone = cells.length === 0;
   const configs = alone
-    ? spreadOver(isolates, { ...vars, ...first.secrets }, config)
-    : routed(cells, withVars, config);
+    ? spreadOver(isolates, { ...vars, ...first.secrets }, change)
+    : routed(cells, withVars, change);
   const files = configs.map((configuration, i) => {
     const file = join(directory, i === 0 ? 'wrangler.json' : `worker-${i}.json`);
     writeFileSync(file, JSON.stringify(configuration), { mode: 0o600 });

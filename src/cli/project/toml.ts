@@ -18,19 +18,17 @@ export type Toml = {
   queues: { producers: Queue[]; consumers: Queue[] };
   analytics_engine_datasets: { dataset: string }[];
   send_email: object[];
-  ratelimits: { name: string; namespace_id: string }[];
+  ratelimits: { name: string; namespace_id: string; simple: { limit: number; period: number } }[];
   [table: string]: unknown;
 };
 type Database = { binding: string; database_name: string; database_id?: string };
-type Queue = { queue: string; dead_letter_queue?: string };
+type Queue = { queue: string; [setting: string]: string | number };
 
-/** wrangler.toml, after a change of its text, with paths that are valid in any folder. */
-export function readToml(change: (toml: string) => string = (toml) => toml): Toml {
-  const text = change(readFileSync(join(root, 'wrangler.toml'), 'utf8')).replace(
-    /^(main|migrations_dir|directory) = "(.+)"$/gm,
-    (_, key, path) => `${key} = "${resolve(root, path)}"`,
-  );
-  return parse(text) as Toml; // a file of ours
+/** wrangler.toml, with paths that are valid in any folder. */
+export function readToml(): Toml {
+  const text = readFileSync(join(root, 'wrangler.toml'), 'utf8');
+  const paths = /^(main|migrations_dir|directory) = "(.+)"$/gm;
+  return parse(text.replace(paths, (_, key, path) => `${key} = "${resolve(root, path)}"`)) as Toml; // a file of ours
 }
 
 /** A configuration whose bucket and queues have other names. */
@@ -39,11 +37,7 @@ export function renamed<T extends Pick<Toml, 'r2_buckets' | 'queues'>>(
   rename: (name: string) => string,
 ): T {
   const [bucket] = toml.r2_buckets;
-  const ofQueue = ({ queue, dead_letter_queue: dead, ...rest }: Queue) => ({
-    ...rest,
-    queue: rename(queue),
-    ...(dead && { dead_letter_queue: rename(dead) }),
-  });
+  const ofQueue = (one: Queue) => ({ ...one, queue: rename(one.queue) });
   const { producers, consumers } = toml.queues;
   return {
     ...toml,

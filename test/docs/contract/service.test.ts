@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { unlimited } from '../../../src/cli/local/configurations.ts';
 import { type Received, startReceiver } from '../../../src/cli/local/receiver.ts';
 import type { Stack } from '../../../src/cli/local/stack.ts';
 import { lists, recordKinds } from '../../../src/fleet/lists/registry.ts';
@@ -25,9 +26,7 @@ import { vehicle } from '../../support/records.ts';
 const seed = Number(process.env.SEED ?? 20_261_121);
 const total = Number(process.env.REQUESTS ?? (process.env.FULL_PROOF ? 5000 : 1000));
 
-const folder = stackFolder({
-  config: (toml) => toml.replaceAll(/limit = \d+, period/g, 'limit = 100000, period'),
-});
+const folder = stackFolder({ change: unlimited });
 const directory = mkdtempSync(join(tmpdir(), 'fleet-prism-'));
 let stack: Stack;
 let us: JourneyAccount;

@@ -1,8 +1,13 @@
 import { env } from 'cloudflare:workers';
-import { metered as meteredDatabase, type Rows } from '../../../src/dev/bench/worker-meter.ts';
+import { through } from '../../../src/platform/db/through.ts';
 
 /** What a unit of work costs, however fast the machine is. */
-export type Cost = Rows & {
+export type Cost = {
+  /** Of D1: round trips (a batch is one), billed rows, and milliseconds by its clock. */
+  trips: number;
+  read: number;
+  written: number;
+  ms: number;
   kvReads: number;
   kvWrites: number;
   /** Messages written to the queue; each is read and deleted besides. */
@@ -13,7 +18,16 @@ export type Cost = Rows & {
 export function metered() {
   const cost: Cost = { trips: 0, read: 0, written: 0, ms: 0, kvReads: 0, kvWrites: 0, queued: 0 };
   const woken: unknown[] = [];
-  const DB = meteredDatabase(env.DB, cost);
+  const DB = through(env.DB, async (run) => {
+    const result = await run();
+    cost.trips += 1;
+    for (const { meta } of [result].flat() as D1Result[]) {
+      cost.read += meta.rows_read;
+      cost.written += meta.rows_written;
+      cost.ms += meta.duration;
+    }
+    return result;
+  });
   const TOKENS = {
     get: (...args: Parameters<KVNamespace['get']>) => {
       cost.kvReads += 1;

@@ -1,17 +1,14 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type Area,
-  type Areas,
-  feature,
-  type MultiPolygon,
-  merge,
-  mesh,
-  type Topology,
-} from 'topojson-client';
+import { feature, merge, mesh } from 'topojson-client';
 import { root } from '../project/paths.ts';
 
-type Position = [longitude: number, latitude: number];
+/** Areas share their borders, each of which is stored once in their topology. */
+type Topology = Parameters<typeof merge>[0];
+type Areas = Exclude<Parameters<typeof merge>[1], unknown[]>;
+type Polygons = Extract<Parameters<typeof merge>[1], unknown[]>;
+type Area = Areas['geometries'][number];
+type Position = number[];
 
 /**
  * Builds the files of pages with a map into the folder `directory`: MapLibre with its worker and stylesheet, and
@@ -24,7 +21,8 @@ export function buildMap(directory: string): void {
     cpSync(join(root, 'node_modules/maplibre-gl/dist', file), join(directory, file));
   const world = atlas('world-atlas/countries-50m.json');
   const us = atlas('us-atlas/counties-10m.json');
-  const { countries, states, counties } = { ...world.objects, ...us.objects };
+  const areas = { ...world.objects, ...us.objects } as { [name: string]: Areas }; // as they are published
+  const { countries, states, counties } = areas;
   if (!countries || !states || !counties) throw new Error('The atlases have changed their layout');
   const write = (name: string, features: object[]) =>
     writeFileSync(join(directory, `${name}.json`), JSON.stringify({ type: 'FeatureCollection', features }));
@@ -39,7 +37,10 @@ const atlas = (file: string): Topology =>
 const land = (topology: Topology, { geometries }: Areas) => ({
   type: 'Feature',
   properties: { is: 'land' },
-  geometry: { type: 'MultiPolygon', coordinates: shapes(merge(topology, geometries)) },
+  geometry: {
+    type: 'MultiPolygon',
+    coordinates: shapes(merge(topology, geometries as Polygons).coordinates),
+  },
 });
 
 /** The borders between areas, without coasts. */
@@ -55,39 +56,39 @@ const borders = (topology: Topology, areas: Areas, wanted: (a: Area, b: Area) =>
 });
 
 /** The first two digits of a county's id are its state's, whose borders are drawn separately. */
-const withinState = (a: Area, b: Area): boolean => a.id?.slice(0, 2) === b.id?.slice(0, 2);
+const withinState = (a: Area, b: Area): boolean => `${a.id}`.slice(0, 2) === `${b.id}`.slice(0, 2);
 
 /** The name of each area, in the middle of its largest part, with its size: large areas are named first. */
-const names = (topology: Topology, { geometries }: Areas) =>
-  geometries.flatMap((area) => {
-    const { geometry, properties } = feature(topology, area);
+const names = (topology: Topology, areas: Areas) =>
+  feature(topology, areas).features.flatMap(({ geometry, properties }) => {
+    if (geometry.type !== 'Polygon' && geometry.type !== 'MultiPolygon') return [];
     const parts = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
     const largest = parts
       .flatMap(([outline]) => (outline ? [middle(outline)] : []))
-      .reduce((best, part) => (part.area > best.area ? part : best), { area: 0, at: [0, 0] as Position });
-    const name = { is: 'name', name: properties.name, area: Math.round(largest.area * 100) };
+      .reduce((best, part) => (part.area > best.area ? part : best), { area: 0, at: [0, 0] });
+    const name = { is: 'name', name: Object(properties).name, area: Math.round(largest.area * 100) };
     const [at] = coarse([largest.at]);
     return largest.area > 0
       ? [{ type: 'Feature', properties: name, geometry: { type: 'Point', coordinates: at } }]
       : [];
   });
 
-const shapes = ({ coordinates }: MultiPolygon): Position[][][] =>
-  coordinates
+const shapes = (polygons: Position[][][]): Position[][][] =>
+  polygons
     .map((rings) => rings.map(coarse).filter((ring) => ring.length > 3))
     .filter((rings) => rings.length > 0);
 
 /** Positions in hundredths of a degree, about a kilometre: the atlases are no more exact. */
 function coarse(line: Position[]): Position[] {
-  const rounded = line.map(([x, y]): Position => [Math.round(x * 100) / 100, Math.round(y * 100) / 100]);
+  const rounded = line.map(([x = 0, y = 0]) => [Math.round(x * 100) / 100, Math.round(y * 100) / 100]);
   return rounded.filter(([x, y], i) => i === 0 || x !== rounded[i - 1]?.[0] || y !== rounded[i - 1]?.[1]);
 }
 
 /** The centroid of an outline, and its area in square degrees. */
 function middle(outline: Position[]): { area: number; at: Position } {
   let [doubled, x, y] = [0, 0, 0];
-  for (const [i, [x1, y1]] of outline.entries()) {
-    const [x0, y0] = outline[i - 1] ?? [x1, y1];
+  for (const [i, [x1 = 0, y1 = 0]] of outline.entries()) {
+    const [x0 = x1, y0 = y1] = outline[i - 1] ?? [];
     const cross = x0 * y1 - x1 * y0;
     doubled += cross;
     x += (x0 + x1) * cross;

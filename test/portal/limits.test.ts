@@ -146,9 +146,13 @@ describe('of more than fit, pages show', () => {
     expect(part.deliveries).toHaveLength(maxFound);
   });
 
-  it('5,000 events of an hour in the overview, and 100 vehicles and drivers of a day', async () => {
+  it('10,000 events of an hour in the overview, and 100 vehicles and drivers of a day', async () => {
+    const { account_id } = mine;
+    const other = newId();
+    await addRows('connections', 1, () => ({ id: other, account_id, provider: 'motive' }));
     const hour = Math.floor(Date.now() / hourMs) * hourMs;
     await addEvents(maxPerHour + 1, (i) => ({
+      ...(i % 2 && { connection_id: other }),
       started_at: hour,
       issued_on: hour,
       translated_incident_types: '["Crash"]',

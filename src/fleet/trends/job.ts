@@ -17,7 +17,7 @@ const liveMs = 6 * hourMs;
 const accountsAtATime = 20;
 
 /** How many hours of a day one transaction counts. */
-const hoursAtATime = 8;
+const hoursAtATime = 4;
 
 /**
  * Counts safety events for the overview: the marked hours, newest first and account by account, and those that nobody

@@ -5,14 +5,14 @@ import { hourMs, minuteMs } from '../../platform/durations.ts';
 /** How many vehicles and drivers an hour and a day keep counts of: those with the most of risk 4 and 5. */
 export const maxNamed = 100;
 
-/** How many events of a connection an hour counts at most, which bounds a recount. */
-export const maxPerHour = 5000;
+/** How many events of an account an hour counts at most, which bounds a recount. */
+export const maxPerHour = 10_000;
 
 /** Every zone's days begin with a quarter of an hour. */
 export const quarterMs = 15 * minuteMs;
 
 /** How many hours are counted again at a time without marks: see the migration. */
-const liveHours = 12;
+const liveHours = 4;
 
 /** How long the recent hours of an account are not counted again. */
 export const liveForSeconds = 5;
@@ -91,11 +91,7 @@ function countHours(db: Database, due: SQL) {
       select d.start, e.started_at / ${int(quarterMs)} % 4 as quarter,
         ${ofRisks((name) => `e.event_risk = ${name.at(-1)} as ${name}`)},
         e.translated_incident_types as types, e.vehicle_id, e.driver_id
-      from due d cross join connections c on c.account_id = d.account_id
-      cross join safety_events e on e.id in (
-        select id from safety_events
-        where connection_id = c.id and started_at >= d.start * ${int(hourMs)} and started_at < (d.start + 1) * ${int(hourMs)}
-        order by started_at, id limit ${int(maxPerHour)})),
+      from due d cross join safety_events e on e.id in (${eventsOf(sql`d.account_id`, sql`d.start`)})),
     types as (
       select start, quarter, t.value as name, count(*) as n from e cross join json_each(e.types) t
       group by start, quarter, t.value),
@@ -109,6 +105,13 @@ function countHours(db: Database, due: SQL) {
       from quarters q where q.start = d.start), '{}')`,
   );
 }
+
+/** SQL for the ids of the events of an account that an hour counts. */
+export const eventsOf = (accountId: SQL, hour: SQL): SQL => sql`
+  select s.id from connections c cross join safety_events s
+  on s.connection_id = c.id and s.started_at >= ${hour} * ${int(hourMs)}
+    and s.started_at < (${hour} + 1) * ${int(hourMs)}
+  where c.account_id = ${accountId} limit ${int(maxPerHour)}`;
 
 /** Adds up the days of these hours: reads 24 rows a day at most. */
 function addUpDays(db: Database, due: SQL) {

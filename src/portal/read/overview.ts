@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { selectLatest } from '../../fleet/changes/feed.ts';
 import {
   asDay,
@@ -8,7 +8,7 @@ import {
   selectToday,
   selectTypes,
 } from '../../fleet/trends/read.ts';
-import { int, quarterMs, recountLive } from '../../fleet/trends/recount.ts';
+import { eventsOf, int, quarterMs, recountLive } from '../../fleet/trends/recount.ts';
 import { type Database, read } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { hourMs } from '../../platform/durations.ts';
@@ -176,9 +176,8 @@ const latestShown = { accidents: 4, high: 3, arrivals: 6 };
 /** How many connections, oldest first, are read for the latest events. */
 const maxConnections = 100;
 
-/** How many hours with events of risk 4 and 5 are read for the latest ones, and events of each. */
+/** How many hours with events of risk 4 and 5 are read for the latest ones. */
 const maxHours = 3;
-const maxPerHour = 1000;
 
 export type OpenAccident = {
   id: string;
@@ -229,12 +228,6 @@ const selectLatestHigh = (db: Database, { accountId }: Caller, since: number) =>
     select ${columns} from (
       select start from event_counts where account_id = ${accountId} and hours = 1 and start >= ${int(since / hourMs)}
         and risk_4 + risk_5 > 0 order by start desc limit ${maxHours}) h
-    cross join connections c on c.account_id = ${accountId}
-    cross join safety_events e on e.id in (
-      select id from safety_events where connection_id = c.id and ${within(sql`h.start`)}
-      order by started_at desc limit ${maxPerHour})
+    cross join safety_events e on e.id in (${eventsOf(sql`${accountId}`, sql`h.start`)})
     where e.event_risk >= 4 and e.started_at >= ${since}
     order by e.started_at desc, e.id desc limit ${latestShown.high}`;
-
-const within = (hour: SQL): SQL =>
-  sql`started_at >= ${hour} * ${int(hourMs)} and started_at < (${hour} + 1) * ${int(hourMs)}`;

@@ -133,7 +133,7 @@ it('counts are those of a plain recount, whatever comes in, is corrected, moves 
             us.accountId,
           );
       }
-      for (let times = 0; times < 4; times++) await work();
+      for (let times = 0; times < 9; times++) await work();
       await look(us);
       for (const hours of [1, 24] as const)
         expect(await counted(us, hours)).toEqual(await expected(us, hours));

@@ -8,7 +8,7 @@ import * as accident from './accidents/accident.tsx';
 import * as accidents from './accidents/accidents.tsx';
 import { openReport } from './accidents/report.tsx';
 import * as connectionActions from './connections/actions.tsx';
-import * as addConnection from './connections/add.tsx';
+import { addConnection, changeCredential } from './connections/add.tsx';
 import { showConnection } from './connections/connection.tsx';
 import * as connections from './connections/connections.tsx';
 import * as links from './connections/links.tsx';
@@ -34,6 +34,7 @@ import { formsOnce } from './ui/once.ts';
 import * as webhookActions from './webhooks/actions.tsx';
 import * as delivery from './webhooks/delivery.tsx';
 import * as webhookForm from './webhooks/form.tsx';
+import { askReplay, replayPart } from './webhooks/replay.tsx';
 import * as webhook from './webhooks/webhook.tsx';
 import * as webhooks from './webhooks/webhooks.tsx';
 
@@ -79,8 +80,7 @@ const table: Route[] = [
   ['GET', '/sign-in/:link', 'anyone', signIn.confirm],
   ['POST', '/sign-in/:link', 'anyone', signIn.signInByLink],
   ['GET', '/tick', 'anyone', tick],
-  ['GET', '/connect/:link', 'anyone', links.showOutside],
-  ['POST', '/connect/:link', 'anyone', links.takeOutside],
+  ['FORM', '/connect/:link', 'anyone', links.outside],
   ['FORM', '/connect/:link/withdraw', 'anyone', links.endOutside],
 
   ['POST', '/sign-out', 'viewer', (c) => signIn.endSession(c, false)],
@@ -91,8 +91,7 @@ const table: Route[] = [
   ['GET', '/connections/links', 'admin', links.list],
   ['POST', '/connections/links', 'admin', links.create, 'limited'],
   ['FORM', '/connections/links/:id/revoke', 'admin', links.revoke],
-  ['GET', '/connections/new', 'member', addConnection.show],
-  ['POST', '/connections/new', 'member', addConnection.take, 'limited'],
+  ['FORM', '/connections/new', 'member', addConnection, 'limited'],
   ['GET', '/connections/:id', 'viewer', showConnection],
   ['POST', '/connections/:id/pull', 'member', connectionActions.pull, 'limited'],
   ['POST', '/connections/:id/pause', 'member', connectionActions.pause],
@@ -100,8 +99,7 @@ const table: Route[] = [
   ['POST', '/connections/:id/webhook-secret', 'member', connectionActions.saveSecret],
   ['POST', '/connections/:id/external-id', 'member', connectionActions.setExternalId],
   ['POST', '/connections/:id/warning', 'member', connectionActions.setWarning],
-  ['GET', '/connections/:id/credential', 'member', addConnection.showCredential],
-  ['POST', '/connections/:id/credential', 'member', addConnection.saveCredential, 'limited'],
+  ['FORM', '/connections/:id/credential', 'member', changeCredential, 'limited'],
   ['FORM', '/connections/:id/remove', 'member', connectionActions.remove],
 
   ['GET', '/events', 'viewer', events.list],
@@ -130,10 +128,9 @@ const table: Route[] = [
   ['POST', '/webhooks/:id/resume', 'member', webhookActions.resume],
   ['POST', '/webhooks/:id/test-event', 'member', webhookActions.sendEvent, 'limited'],
   ['POST', '/webhooks/:id/test-accident', 'member', webhookActions.sendAccident, 'limited'],
-  ['GET', '/webhooks/:id/replay', 'member', webhookActions.askReplay, 'limited'],
-  ['POST', '/webhooks/:id/replay', 'member', webhookActions.replayPart, 'limited'],
-  ['GET', '/webhooks/:id/signing', 'member', webhookActions.showSigning],
-  ['POST', '/webhooks/:id/signing', 'member', webhookActions.changeSigning, 'limited'],
+  ['GET', '/webhooks/:id/replay', 'member', askReplay, 'limited'],
+  ['POST', '/webhooks/:id/replay', 'member', replayPart, 'limited'],
+  ['FORM', '/webhooks/:id/signing', 'member', webhookActions.signing, 'limited'],
   ['GET', '/webhooks/:id/deliveries/:deliveryId', 'viewer', delivery.detail],
   ['POST', '/webhooks/:id/deliveries/:deliveryId/replay', 'member', delivery.replayDelivery, 'limited'],
   ['POST', '/webhooks/:id/deliveries/:deliveryId/send', 'member', delivery.sendDelivery, 'limited'],

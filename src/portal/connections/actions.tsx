@@ -4,28 +4,24 @@ import type { Context } from '../../platform/http/context.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/connect.ts';
 import { saveExternalId } from '../ui/external-id.tsx';
 import { confirmed } from '../ui/forms.tsx';
-import { found } from '../ui/records.tsx';
-import { done, submit } from '../ui/submit.ts';
+import { inPath } from '../ui/records.tsx';
+import { done, readForm, submit } from '../ui/submit.ts';
 import { showConnection } from './connection.tsx';
 import { aboveOf, connectionsPath, nameOf, pathOf, requirePulled } from './connections.tsx';
 
 /** The actions on a pulling connection. Each reports its result. */
-export const pull = (c: Context) => act(c, pullNow, 'is being pulled now.');
-export const pause = (c: Context) =>
-  act(c, pausePull, 'is paused. Nothing more is pulled until it is resumed.');
-export const resume = (c: Context) => act(c, resumePull, 'is pulled again, from where it stopped.');
-
-async function act(c: Context, action: typeof pullNow, outcome: string) {
+const acts = (action: typeof pullNow, outcome: string) => async (c: Context) => {
   const { connection } = await requirePulled(c);
-  return submit(
-    c,
-    async () => {
-      await action(c.env, c.get('caller'), connection.id);
-      return done(c, pathOf(connection), `“${nameOf(connection)}” ${outcome}`);
-    },
-    ({ message }) => done(c, pathOf(connection), message, 'warn'),
-  );
-}
+  const act = async () => {
+    await action(c.env, c.get('caller'), connection.id);
+    return done(c, pathOf(connection), `“${nameOf(connection)}” ${outcome}`);
+  };
+  return submit(c, act, ({ message }) => done(c, pathOf(connection), message, 'warn'));
+};
+
+export const pull = acts(pullNow, 'is being pulled now.');
+export const pause = acts(pausePull, 'is paused. Nothing more is pulled until it is resumed.');
+export const resume = acts(resumePull, 'is pulled again, from where it stopped.');
 
 /** Saves the secret of the provider's webhook. */
 export async function saveSecret(c: Context) {
@@ -44,37 +40,21 @@ export async function saveSecret(c: Context) {
 
 /** Sets or removes the account's own identifier, also of connections that do not pull. */
 export async function setExternalId(c: Context) {
-  const id = c.req.param('id') ?? '';
-  const caller = c.get('caller');
-  found(await findConnection(c.env, caller, id));
-  return saveExternalId(
-    c,
-    async (externalId) => {
-      const connection = await updateConnection(c.env, caller, id, { externalId });
-      return { path: pathOf(connection), name: nameOf(connection) };
-    },
-    showConnection,
-  );
+  const { id } = await inPath(c, findConnection);
+  const save = async (externalId: string | null) => {
+    const connection = await updateConnection(c.env, c.get('caller'), id, { externalId });
+    return { path: pathOf(connection), name: nameOf(connection) };
+  };
+  return saveExternalId(c, save, showConnection);
 }
 
 /** Ends the warning that nobody is notified of its accidents, or brings it back. */
 export async function setWarning(c: Context) {
-  const id = c.req.param('id') ?? '';
-  const caller = c.get('caller');
-  found(await findConnection(c.env, caller, id));
-  return submit(
-    c,
-    async (form) => {
-      const notifiesNobody = form.value('do') !== 'warn';
-      const connection = await updateConnection(c.env, caller, id, { notifiesNobody });
-      return done(
-        c,
-        pathOf(connection),
-        notifiesNobody ? 'There is no warning any more.' : 'You are warned again.',
-      );
-    },
-    () => showConnection(c),
-  );
+  const { id } = await inPath(c, findConnection);
+  const notifiesNobody = (await readForm(c)).value('do') !== 'warn';
+  const connection = await updateConnection(c.env, c.get('caller'), id, { notifiesNobody });
+  const said = notifiesNobody ? 'There is no warning any more.' : 'You are warned again.';
+  return done(c, pathOf(connection), said);
 }
 
 /** Removes the connection with its data, once its name is typed. */

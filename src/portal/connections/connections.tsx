@@ -5,16 +5,14 @@ import {
 } from '../../fleet/connection-activity.ts';
 import { type Connection, findConnection, sliceConnections } from '../../fleet/connections.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { requestedSlice } from '../../platform/http/slices.ts';
 import { cappedCount, counted } from '../../platform/text.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { type PullSummary, pullSummaries, pullSummary } from '../../providers/status.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import { page } from '../ui/layout.tsx';
-import { Empty } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
-import { type Column, SlicePager, TablePanel } from '../ui/table.tsx';
+import { type Column, sliceOn, TablePanel } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 import { type ConnectionHealth, credentialLabel, Health, healthOf } from './health.tsx';
 
@@ -56,25 +54,14 @@ type Listed = {
   health: ConnectionHealth;
 };
 
+/** The connections, those with problems first. */
 export async function list(c: Context) {
-  const slice = requestedSlice(c, pageSize);
-  const caller = c.get('caller');
-  const [{ items, next }, activity, pulls] = await Promise.all([
-    sliceConnections(c.env, caller, slice),
-    connectionActivity(c.env, caller, slice),
-    pullSummaries(c.env, caller, slice),
-  ]);
-  const connections = items
-    .map((connection): Listed => {
-      const pull = pulls.get(connection.id);
-      return { connection, activity: activity.get(connection.id), pull, health: healthOf(connection, pull) };
-    })
-    .toSorted((a, b) => b.health.urgency - a.health.urgency);
+  const { items, pages } = await sliceOn(c, pageSize, ['connection', 'connections'], readConnections);
   return page(
     c,
     {
       title: 'Connections',
-      ...(!slice.after && !next && items.length > 0 && { lead: summaryOf(connections) }),
+      ...(!pages && items.length > 0 && { lead: summaryOf(items) }),
       actions: (
         <>
           <LinkButton href={linksPath} name="Connect links" />
@@ -89,16 +76,28 @@ export async function list(c: Context) {
       live
       labels
       columns={columns}
-      items={connections}
-      empty={
-        <Empty icon="plug" title="No connections yet" action={<AddConnection />}>
-          A connection pulls the data of one telematics provider.
-        </Empty>
-      }
-    >
-      <SlicePager {...{ c, slice, next }} count={`${items.length} connections on this page`} />
-    </TablePanel>,
+      {...{ items, pages }}
+      empty={{
+        icon: 'plug',
+        title: 'No connections yet',
+        text: 'A connection pulls the data of one telematics provider.',
+        action: <AddConnection />,
+      }}
+    />,
   );
+}
+
+async function readConnections(...asked: Parameters<typeof sliceConnections>) {
+  const [slice, activity, pulls] = await Promise.all([
+    sliceConnections(...asked),
+    connectionActivity(...asked),
+    pullSummaries(...asked),
+  ]);
+  const items = slice.items.map((connection): Listed => {
+    const pull = pulls.get(connection.id);
+    return { connection, activity: activity.get(connection.id), pull, health: healthOf(connection, pull) };
+  });
+  return { ...slice, items: items.toSorted((a, b) => b.health.urgency - a.health.urgency) };
 }
 
 const AddConnection = () => (

@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
@@ -16,17 +15,20 @@ import {
   withdraw,
 } from '../../providers/links.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { confirmed, Field, FormPanel } from '../ui/forms.tsx';
+import { drawn, handles, line } from '../ui/fields.tsx';
+import { confirmed, FormPanel } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { once, shownOnce } from '../ui/once.ts';
-import { Empty, ShownOnce } from '../ui/parts.tsx';
+import { ShownOnce } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
-import { done, parseForm, submit } from '../ui/submit.ts';
+import { done } from '../ui/submit.ts';
 import { acting, type Column, naming, TablePanel } from '../ui/table.tsx';
 import { Day } from '../ui/time.tsx';
-import { type Adding, onlyRead, show as showForm, take as takeForm } from './add.tsx';
+import { type Adding, adds, onlyRead } from './add.tsx';
 import { above, connectionsPath, linksPath } from './connections.tsx';
+
+const newLink = { name: line('Fleet', Name, { required: true, placeholder: 'Quillmoor Freight' }) };
 
 /** Connect links for people outside the account, with the URL of a new one, which is shown only once. */
 export async function list(c: Context) {
@@ -53,7 +55,7 @@ export async function list(c: Context) {
         line="sm:grid-cols-[minmax(0,1fr)_auto]"
         hint={`A link works once and expires after ${connectLinkMs / dayMs} days. Up to ${maxOpenLinks} can be open. The fleet can use the same link to withdraw its consent, which stops pulling.`}
       >
-        <Field name="name" label="Fleet" required placeholder="Quillmoor Freight" />
+        {drawn(newLink)}
       </FormPanel>
       <TablePanel
         id="links"
@@ -61,7 +63,7 @@ export async function list(c: Context) {
         stacked
         columns={columns}
         items={links}
-        empty={<Empty icon="plug" title="No links yet" />}
+        empty={{ icon: 'plug', title: 'No links yet' }}
       />
     </>,
   );
@@ -93,17 +95,10 @@ const LinkState = ({ link: { connectionId, withdrawnAt, expiresAt } }: { link: C
   );
 };
 
-export const create = (c: Context) =>
-  submit(
-    c,
-    async (form) => {
-      const { name } = parseForm(v.object({ name: Name }), form);
-      await createLink(c.env, c.get('caller'), name);
-      return done(c, linksPath, `Created a link for “${name}”.`, 'ok', true);
-    },
-    () => list(c),
-    'name',
-  );
+export const create = handles(newLink, list, async (c, { name }) => {
+  await createLink(c.env, c.get('caller'), name);
+  return done(c, linksPath, `Created a link for “${name}”.`, 'ok', true);
+});
 
 export const revoke = confirmed(async (c) => {
   const { id, name } = await requireUnused(c);
@@ -125,10 +120,8 @@ async function requireUnused(c: Context): Promise<ConnectLink> {
 }
 
 /** The page of a connect link: the form, or what was connected by it. */
-const withLink = (form: typeof showForm | typeof takeForm) => (c: Context) =>
-  opened(c, (link) => (link.link.connectionId === null ? form(c, adding(c, link)) : connected(c, link)));
-export const showOutside = withLink(showForm);
-export const takeOutside = withLink(takeForm);
+export const outside = (c: Context) =>
+  opened(c, (link) => (link.link.connectionId === null ? adds(c, adding(c, link)) : connected(c, link)));
 
 type Opened = NonNullable<Awaited<ReturnType<typeof openLink>>>;
 

@@ -99,43 +99,49 @@ export const valuesIn = <F extends Fields>(fields: F, form: SentForm): Values<F>
   return parse(schema, sent) as Values<F>; // as the schemas of these very fields have it
 };
 
+type Place = Parameters<typeof submit>[3];
+
 /** Handles a form: what is wrong with none of its fields stands at the first, on the page that `show` shows again. */
 export const handles =
   <F extends Fields>(
     fields: F,
     show: (c: Context) => Response | Promise<Response>,
-    save: (c: Context, values: Values<F>) => Promise<Response>,
+    save: (c: Context, values: Values<F>, form: SentForm) => Promise<Response>,
+    place: Place = Object.keys(fields)[0],
   ) =>
   (c: Context) =>
     submit(
       c,
-      async (form) => save(c, valuesIn(fields, form)),
+      async (form) => save(c, valuesIn(fields, form), form),
       () => show(c),
-      Object.keys(fields)[0],
+      place,
     );
 
-/** A page that is one form. */
+/** A page that is one form; something may stand `before` its fields. */
 type FormPage<F extends Fields> = Head & {
+  before?: Child;
   fields: F;
   stored?: object;
   send?: string;
   back: string;
-  save: (values: Values<F>) => Promise<Response>;
+  place?: Place;
+  save: (values: Values<F>, form: SentForm) => Promise<Response>;
 };
 
 /** Shows the page, or handles its form. */
 export function formPage<F extends Fields>(c: Context, described: FormPage<F>): Response | Promise<Response> {
-  const { fields, stored, send = 'Save', back, save, ...head } = described;
+  const { before, fields, stored, send = 'Save', back, place, save, ...head } = described;
   const show = () =>
     page(
       c,
       head,
       <section class="panel" aria-label={head.title}>
         <Form look="panel-body grid gap-4">
+          {before}
           {drawn(fields, stored)}
           <Buttons send={send} back={back} />
         </Form>
       </section>,
     );
-  return c.req.method === 'GET' ? show() : handles(fields, show, (_, values) => save(values))(c);
+  return c.req.method === 'GET' ? show() : handles(fields, show, (_, ...sent) => save(...sent), place)(c);
 }

@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
 import type { Context } from '../../platform/http/context.ts';
-import { requestedSlice } from '../../platform/http/slices.ts';
 import { cappedCount, counted, duration, percent } from '../../platform/text.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
 import {
@@ -16,43 +15,47 @@ import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import type { IconName } from '../ui/icon-names.ts';
 import { page } from '../ui/layout.tsx';
-import { Empty } from '../ui/parts.tsx';
 import { type Mood, State } from '../ui/states.tsx';
-import { type Column, SlicePager, Table } from '../ui/table.tsx';
+import { type Column, sliceOn, TablePanel } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { pathOf, titleOf } from './words.ts';
 
-const pageSize = 50;
-
 /** The webhooks, those with problems first. */
 export async function list(c: Context) {
-  const slice = requestedSlice(c, pageSize);
-  const { items, next } = await listActivity(c.env, c.get('caller'), slice);
-  const webhooks = items
-    .map((webhook) => {
-      const day = addTallies(webhook.hours);
-      return { webhook, day, health: healthOf(webhook.receiver, day, webhook.connections) };
-    })
-    .sort((a, b) => a.health.rank - b.health.rank);
+  const { items, pages } = await sliceOn(c, 50, ['webhook', 'webhooks'], readWebhooks);
   return page(
     c,
     {
       title: 'Webhooks',
       lead: 'Your endpoints for accidents and safety events. Figures cover the last 24 hours.',
-      actions: webhooks.length > 0 && <Add />,
+      actions: items.length > 0 && <Add />,
     },
-    <section class="panel" aria-label="Webhooks" data-live>
-      <Table caption="Webhooks" labels columns={columns} items={webhooks} empty={<None />} />
-      <SlicePager {...{ c, slice, next }} count={counted(webhooks.length, 'webhook', 'webhooks')} />
-    </section>,
+    <TablePanel
+      id="webhooks"
+      title="Webhooks"
+      hidden
+      live
+      labels
+      columns={columns}
+      {...{ items, pages }}
+      empty={{
+        icon: 'webhook',
+        title: 'No webhooks yet',
+        text: 'Add the URL of your endpoint: accidents and safety events are sent to it as they happen.',
+        action: <Add />,
+      }}
+    />,
   );
 }
 
-const None = () => (
-  <Empty icon="webhook" title="No webhooks yet" action={<Add />}>
-    Add the URL of your endpoint: accidents and safety events are sent to it as they happen.
-  </Empty>
-);
+async function readWebhooks(...asked: Parameters<typeof listActivity>) {
+  const slice = await listActivity(...asked);
+  const items = slice.items.map((webhook): Listed => {
+    const day = addTallies(webhook.hours);
+    return { webhook, day, health: healthOf(webhook.receiver, day, webhook.connections) };
+  });
+  return { ...slice, items: items.toSorted((a, b) => a.health.rank - b.health.rank) };
+}
 
 const Add = () => (
   <LinkButton href="/portal/webhooks/new" name="Add a webhook" icon="plus" weight="primary" />

@@ -55,7 +55,7 @@ const recipes: Record<string, Recipe> = {
   '/webhooks/:id/resume': {},
   '/webhooks/:id/test-event': {},
   '/webhooks/:id/test-accident': {},
-  '/webhooks/:id/replay': { fields: { which: 'all' }, before: again },
+  '/webhooks/:id/replay': { to: '/webhooks/:id/replay?which=all', before: again },
   '/webhooks/:id/signing': { fields: { do: 'on' } },
   '/webhooks/:id/deliveries/:deliveryId/replay': { before: again },
   '/webhooks/:id/deliveries/:deliveryId/send': {},

@@ -36,10 +36,11 @@ create table deletions (
   account_id    text not null,
   connection_id text,             -- null for an account
   requested_at  integer not null,
-  due_at        integer not null, -- not before then
+  due_at        integer not null, -- not before then, nor again before then if it has failed
   step          text,             -- null until it has begun
   cursor        text not null default '', -- how far a step has come that looks through a table
-  email         text              -- of the driver, to be looked for
+  email         text,             -- of the driver, to be looked for
+  problem       text              -- why its step failed, until that is done
 ) strict, without rowid;
 create index deletions_by_account on deletions (account_id, kind);
 create index deletions_due on deletions (due_at);
@@ -48,14 +49,8 @@ create index deletions_due on deletions (due_at);
 -- these accounts out: usually there are none, so that nothing is read.
 create table moves (
   account_id text primary key,
-  id         text not null,              -- what is sent late for an earlier move is refused
-  cell       text not null,              -- the other one
-  state      text not null,              -- see src/accounts/moving.ts
-  cursor     text not null default '{}' check (json_valid(cursor)), -- how far the state has come
-  total      integer not null default 0, -- how many rows there were to copy
-  copied     integer not null default 0,
-  problem    text,                       -- why it was cancelled, unless operators did that
-  since      integer not null            -- since when it has been in this state
+  state      text not null,
+  move       text not null check (json_valid(move)) -- see src/operator/moves/part.ts
 ) strict, without rowid;
 
 -- What accounts have asked to have exported. Its files lie in the bucket of the archive, in pieces.

@@ -15,8 +15,8 @@ export const owned = {
   webhooks: 'webhook',
 } as const;
 
-/** Handles one operation: returns the input of the reply's schema, or undefined for an unknown id. */
-type Handler<O extends Operation> = (request: Asked<O>) => Promise<Found<O> | undefined>;
+/** Handles one operation: returns the input of the reply's schema, undefined for an unknown id, or all of the response. */
+type Handler<O extends Operation> = (request: Asked<O>) => Promise<Found<O> | Response | undefined>;
 
 export type Handlers<All extends Record<string, Operation>> = { [name in keyof All]: Handler<All[name]> };
 

@@ -44,7 +44,6 @@ import { continueDeletion, type Deletion, listDeletions, stepNames } from './del
 import { findDeliveries } from './find-deliveries.ts';
 import type { Handlers } from './handler.ts';
 import { checkService } from './health/check.ts';
-import { accept } from './moves/arrive.ts';
 import { continueMove, showMove } from './moves/leave.ts';
 import { status } from './status.ts';
 
@@ -206,7 +205,6 @@ export const handlers: Handlers<typeof operations> = {
 
   showMove: ({ env, id }) => showMove(env, id),
   moveAccount: ({ env, id, body }) => continueMove(env, id, body),
-  acceptArrival: async ({ env, id, body }) => ({ problem: await accept(env, id, body) }),
 
   status: ({ env }) => status(env),
   showCell: ({ env }) => showCell(env),

@@ -3,6 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
 import { type Owned, operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
 import { openFile } from '../fleet/exports/exports.ts';
+import { partHeader } from '../platform/cells.ts';
 import { config } from '../platform/config.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import type { Slice } from '../platform/db/slices.ts';
@@ -19,7 +20,7 @@ import { owned } from './handler.ts';
 import { handlers } from './handlers.ts';
 import { checkHealth, problemOf, warningOf } from './health/service.ts';
 import { metricsText } from './metrics.ts';
-import { acceptFile, bucketWith } from './moves/files.ts';
+import { accept } from './moves/arrive.ts';
 
 /**
  * Authenticates by OPERATOR_KEY as `Authorization: Bearer`.
@@ -62,19 +63,10 @@ operatorRoutes.get('/accounts/:id/exports/:export/:file', async (c) => {
   return file(c, await openFile(c.env, operatorIn(id), exportId, name));
 });
 
-operatorRoutes.get('/accounts/:id/move/:file', async (c) => {
-  const { id, file: key } = c.req.param();
-  const found = await bucketWith(c.env, id, key).get(key);
-  if (!found) throw new Refusal({ kind: 'not found' });
-  c.header('Content-Length', String(found.size));
-  return c.body(found.body);
-});
-
-operatorRoutes.put('/accounts/:id/arrival/:file', async (c) => {
-  const { id, file: key } = c.req.param();
-  await acceptFile(c.env, id, { ...c.req.query(), key }, c.req.raw.body);
-  return ok(c, 'OK', { problem: null });
-});
+/** For a router: does a part of a move here, and says what is wrong with it. */
+operatorRoutes.put('/accounts/:id/move', async (c) =>
+  ok(c, 'OK', { problem: await accept(c.env, c.req.header(partHeader) ?? '', c.req.raw) }),
+);
 
 /** The sweep runs each minute: nothing improves sooner. */
 const retryAfter = 60;
@@ -95,9 +87,7 @@ const maxBodyBytes = 64 * 1024;
 
 async function respond(c: Context, operation: Operation, handler: (asked: never) => Promise<unknown>) {
   const isRead = operation.call.startsWith('GET');
-  const body = operation.body
-    ? parse(operation.body, await readJson(c, operation.maxBytes ?? maxBodyBytes))
-    : undefined;
+  const body = operation.body ? parse(operation.body, await readJson(c, maxBodyBytes)) : undefined;
   if (!operation.body && !isRead) await readNothing(c);
   const slice = operation.part === 'slice' ? requestedSlice(c) : undefined;
   const query = isRead
@@ -108,6 +98,7 @@ async function respond(c: Context, operation: Operation, handler: (asked: never)
   const asked = { env: c.env, id, userId, caller, body, query, slice };
   const found = await handler(asked as never); // has what the operation declares, and more
   if (found === undefined) throw invalid(`Unknown ${ownedIn(operation.call) ?? 'delivery'}`);
+  if (found instanceof Response) return found;
   const { items, next } = operation.part ? (found as Part) : { items: found };
   return ok(c, 'OK', v.parse(operation.reply, items), next && cursorFor(c, next));
 }

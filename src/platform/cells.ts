@@ -36,5 +36,8 @@ export function boundCells<T>(bindings: object): Map<string, T> {
   return new Map(cells.sort(([a], [b]) => Number(b === mainCell) - Number(a === mainCell)));
 }
 
+/** The header of a part of a move, which a router passes on from the cell that asks for it to the other, with its body. */
+export const partHeader = 'Fleet-Move-Part';
+
 /** The request header with the operator key of the cell that an account moves to; `Authorization` has that of the other. */
 export const toAuthorization = 'Fleet-To-Authorization';

@@ -1,7 +1,7 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
-import type { Move, MoveProgress } from '../../src/operator/api/moves.ts';
+import type { Move } from '../../src/operator/api/moves.ts';
 import { continueDeletions } from '../../src/operator/deletion/run.ts';
 import { toAuthorization } from '../../src/platform/cells.ts';
 import { through } from '../../src/platform/db/through.ts';
@@ -47,10 +47,11 @@ export async function operate<T = unknown>(
   method: string,
   path: string,
   body?: object,
+  headers: Record<string, string> = {},
 ): Promise<Reply<T>> {
   const request = new Request(`https://api.example.com/operator${path}`, {
     method,
-    headers: { authorization: bearer(name), 'content-type': 'application/json' },
+    headers: { authorization: bearer(name), 'content-type': 'application/json', ...headers },
     ...(body && { body: JSON.stringify(body) }),
   });
   return replyOf(await fetchWith(cell(name), request));
@@ -71,7 +72,7 @@ export async function workOn(
     bindings = cells,
     killedAt = Number.POSITIVE_INFINITY,
   }: { cancel?: boolean; bindings?: Record<string, Env>; killedAt?: number } = {},
-): Promise<Reply<MoveProgress>> {
+): Promise<Reply<Move>> {
   const request = new Request(`https://api.example.com/operator/accounts/${accountId}/move`, {
     method: 'POST',
     headers: {
@@ -96,9 +97,9 @@ export async function moveTo(accountId: string, [from, to]: string[], cancel = f
     const reply = await workOn(accountId, [String(from), String(to)], { cancel });
     if (reply.status === 503) continue;
     if (reply.status !== 200) throw new Error(reply.message);
-    const { move } = reply.data;
-    if (move?.problem) throw new Error(move.problem);
-    if (move?.state === 'done' || move?.state === 'cancelled') return move;
+    const { data: move } = reply;
+    if (move.problem) throw new Error(move.problem);
+    if (move.state === 'done' || move.state === 'cancelled') return move;
   }
   throw new Error('the move does not end');
 }

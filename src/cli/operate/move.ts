@@ -19,25 +19,23 @@ export const moveAccountCommand = (): Command =>
     .action(async (id, { to: given, cancel = false }, command) => {
       if (cancel === (given !== undefined)) throw new ApiError('Give either --to CELL or --cancel');
       const operator = operatorFor(command);
-      const { move: begun, estimate } = await operator.call('GET /accounts/:id/move', { id });
-      const to = given ?? begun?.to;
-      if (to === undefined) throw new ApiError('The account is not being moved');
+      const { state, to: goesTo, rows, seconds } = await operator.call('GET /accounts/:id/move', { id });
+      const to = given || goesTo;
+      if (!to) throw new ApiError('The account is not being moved');
       const { operatorKey } = serviceAt(serviceOf(command).baseUrl, to);
       const asked = { id, body: { to, cancel }, headers: { [toAuthorization]: `Bearer ${operatorKey}` } };
-      if (estimate)
+      if (state === 'none')
         console.error(
-          `Moving ${estimate.rows} rows to ${printable(to)}. Until that is done, within ${estimate.seconds} seconds, ` +
-            'writes of this account get 503. Cancel it with --cancel.',
+          `Moving ${rows} rows to ${printable(to)}. Until that is done, within ${seconds} seconds, writes of this ` +
+            'account get 503. Cancel it with --cancel.',
         );
       for (;;) {
-        const { move } = await insist(
-          maxTries,
-          () => operator.call('POST /accounts/:id/move', asked),
-          longestWaitMs,
-        );
-        if (move?.state === 'done' || (cancel && move?.state === 'cancelled')) return show(command, move);
-        if (move?.state === 'cancelled') throw new ApiError(`The move was cancelled: ${move.problem}`);
-        if (process.stderr.isTTY && move)
+        const makeStep = () => operator.call('POST /accounts/:id/move', asked);
+        const move = await insist(maxTries, makeStep, longestWaitMs);
+        const isCancelled = move.state === 'cancelled';
+        if (isCancelled && !cancel) throw new ApiError(`The move was cancelled: ${move.problem}`);
+        if (isCancelled || move.state === 'done') return show(command, move);
+        if (process.stderr.isTTY)
           console.error(printable(`${move.state}: ${move.copied} of ${move.rows} rows copied`));
       }
     });

@@ -12,8 +12,6 @@ export type Operation = {
   description?: string;
   query?: v.ObjectSchema<v.ObjectEntries, undefined>;
   body?: v.ObjectSchema<v.ObjectEntries, undefined>;
-  /** How large the body can be, unless 64 KiB are enough. */
-  maxBytes?: number;
   /** The type of `data`: handlers return the schema's input, and its output is sent. Not validated. */
   reply: v.GenericSchema;
   /** Whether the reply is a slice of a list. */

@@ -56,7 +56,7 @@ describe('moving an account', () => {
     expect(await filesIn('eu', us.accountId)).toEqual(files);
     expect(await read(us, 'eu')).toEqual(shown);
     const back = await workOn(us.accountId, ['eu', 'main']);
-    expect(back.data.move?.problem).toMatch(/main is still deleting what it had/);
+    expect(back.data.problem).toMatch(/main is still deleting what it had/);
     await moveTo(us.accountId, ['eu', 'main'], true);
 
     await removeLeft('main');
@@ -94,7 +94,7 @@ describe('moving an account', () => {
           () => undefined,
         );
         await rowsIn('main', 'update jobs set leased_until = 0');
-        state = reply?.data?.move?.state;
+        state = reply?.data?.state;
         const [{ status = '' } = {}] = await rowsIn(
           'main',
           'select status from accounts where id = ?1',

@@ -35,7 +35,7 @@ async function leaveWork(): Promise<void> {
     due_at: 9e15,
   }));
   await addRows('erased_drivers', 1, () => ({ id: 'a driver of theirs', ...account, ...connection }));
-  const move = { id: 'their-secret-move', cell: 'their-secret-cell', state: 'their-secret-state' };
+  const move = { state: 'their-secret-state', move: '{"id":"their-secret-move"}' };
   await addRows('moves', 1, () => ({ ...account, ...move }));
 }
 

@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm';
-import { change, type Database, refuseUnless } from '../platform/db/database.ts';
+import { type Database, refuseUnless, write } from '../platform/db/database.ts';
 import { accounts } from '../platform/db/tables.ts';
 
 export type AccountRow = typeof accounts.$inferSelect;
@@ -18,7 +18,7 @@ export const setAccount = (db: Database, id: string, values: Partial<AccountRow>
 /** The statements after which it no longer lives here: its people's sessions are unknown. */
 export const leave = (db: Database, id: string, cell: string) => [
   setAccount(db, id, { status: 'moved', cell, name: '' }),
-  change(db)`delete from portal_users where account_id = ${id}`,
+  write(db)`delete from portal_users where account_id = ${id}`,
 ];
 
 /** The statement that refuses an account that cannot move. */
@@ -27,9 +27,8 @@ export const refuseUnlessMovable = (db: Database, id: string) =>
     db,
     sql`exists (select 1 from accounts where id = ${id} and status = 'active')
       and not exists (select 1 from deletions where account_id = ${id})`,
-    'deletion under way',
+    'Something of this account is being deleted. Move it once that is done: see fleet deletion list',
   );
 
 /** The statement that deletes a cell's row of its move. */
-export const forgetMove = (db: Database, id: string) =>
-  change(db)`delete from moves where account_id = ${id}`;
+export const forgetMove = (db: Database, id: string) => write(db)`delete from moves where account_id = ${id}`;

@@ -14,6 +14,7 @@ import { hourOf, shownHours } from '../webhooks/deliveries/read/counts.ts';
 import { levelsOf, selectWaits } from '../webhooks/service-levels/levels.ts';
 import { maxFailedCounted, maxListed, maxPendingCounted } from './api/operation.ts';
 import type { DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
+import { failedDeletions } from './deletion/run.ts';
 import { checkHealth, problemOf, warningOf } from './health/service.ts';
 
 /** An accident is listed when its delivery has taken this long. */
@@ -26,7 +27,8 @@ const accidentWaitsMs = 30_000;
  */
 export async function status(env: Env, now = Date.now()): Promise<v.InferInput<typeof StatusReport>> {
   const [health, found] = await Promise.all([checkHealth(env), deliveryStatus(env, now)]);
-  const { waiting, failing, accidents, counted, connections, uncovered, encrypted } = found;
+  const { waits, failing, accidents, connections, uncovered, deletions, encrypted } = found;
+  const [counted, waiting] = waits;
   const sumOf = (key: 'pending' | 'due') =>
     Math.min(
       waiting.reduce((total, one) => total + one[key], 0),
@@ -54,6 +56,7 @@ export async function status(env: Env, now = Date.now()): Promise<v.InferInput<t
     ),
     connections,
     uncovered,
+    deletions,
     headerKeys,
   };
 }
@@ -86,9 +89,9 @@ function keyProblem(keys: HeaderKey[]): string | undefined {
  */
 async function deliveryStatus(env: Env, now: number) {
   const db = openDatabase(env);
-  const [counted, waiting, accidents, failing, connections, uncovered, encrypted] = await transaction(db, [
-    ...selectWaits(db, undefined, now),
-    read<Omit<DeliveryStatus['accidents'][number], 'createdAt'>>(db)`
+  return transaction(db, {
+    waits: selectWaits(db, undefined, now),
+    accidents: read<Omit<DeliveryStatus['accidents'][number], 'createdAt'>>(db)`
         with ${pendingWebhooks}
         select d.id as deliveryId, d.webhook_id as webhookId, a.id as accountId, a.name as account, d.level,
           d.attempts, d.next_attempt_at as nextAttemptAt
@@ -97,7 +100,7 @@ async function deliveryStatus(env: Env, now: number) {
             on d.webhook_id = hooks.id and ${isWaiting('d')} and d.priority = 0 and d.id < ${firstIdAt(now - accidentWaitsMs)}
           limit ${maxPendingCounted}) d
         cross join accounts a on a.id = d.account_id order by d.id limit ${maxListed}`,
-    read<Failing>(db)`
+    failing: read<Failing>(db)`
         with ailing as (
           select webhook_id, failures, iif(open_until > ${now}, open_until, null) as open_until,
             paused_since, last_failure
@@ -126,19 +129,19 @@ async function deliveryStatus(env: Env, now: number) {
               where status = 'pending' and attempts > 0 and webhook_id = webhookId limit ${maxFailedCounted})) as retrying,
           max(coalesce(openUntil, 0), ${firstDueOf(sql`webhookId`)}) as nextAttemptAt
         from worst order by failures > 0 desc, failed desc, failures desc, webhookId`,
-    read<DeliveryStatus['connections'][number]>(db)`
+    connections: read<DeliveryStatus['connections'][number]>(db)`
         select c.id as connectionId, a.id as accountId, a.name as account, coalesce(c.name, c.tsp) as name,
           c.health_status as healthStatus, c.last_pulled_at as lastPulledAt
         from connections c indexed by connections_with_problems join accounts a on a.id = c.account_id
         where c.health_status <> 1 limit ${maxListed}`,
-    read<DeliveryStatus['uncovered'][number]>(db)`
+    uncovered: read<DeliveryStatus['uncovered'][number]>(db)`
         select c.id as connectionId, a.id as accountId, a.name as account, coalesce(c.name, c.tsp) as name
         from (select * from connections order by id desc limit ${maxPendingCounted}) c
         join accounts a on a.id = c.account_id and a.status = 'active'
         where not ${isCovered(env)} and ${needsCover} limit ${maxListed}`,
-    countEncrypted(db),
-  ]);
-  return { counted, waiting, accidents, failing, connections, uncovered, encrypted };
+    deletions: failedDeletions(db),
+    encrypted: countEncrypted(db),
+  });
 }
 
 type Failing = Omit<DeliveryStatus['failing'][number], 'lastFailure'> & {

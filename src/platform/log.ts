@@ -67,6 +67,7 @@ export type Fault =
   | { message: 'The database is nearly full'; percent: number }
   | { message: 'An accident has not been delivered for 5 minutes'; webhookId: string; deliveryId: string }
   | ({ message: 'A job failed'; job: string; connectionId?: string } & Described)
+  | ({ message: 'A deletion failed'; deletionId: string; accountId: string } & Described)
   | ({ message: 'A replica failed, and the primary is read' } & Described)
   | ({ message: 'A file of the archive cannot be read'; key: string } & Described)
   | ({ message: 'A cell does not respond'; cell: string } & Described)
@@ -102,7 +103,8 @@ export type AttemptLog = ReturnType<typeof attemptLog>;
 /** Logs a fault. A `warn` recovers by itself; an `error` needs an operator. */
 export const fault = (level: 'warn' | 'error', what: Fault): void => log({ level, kind: 'fault', ...what });
 
-type Described = { error: string; stack?: string };
+/** `file` is the key of the file that is concerned, which names no person. */
+type Described = { error: string; stack?: string; file?: string };
 
 /**
  * An error as the log may show it. Drizzle's messages contain the statement's values, so only their cause is shown;
@@ -110,7 +112,8 @@ type Described = { error: string; stack?: string };
  */
 export function described(error: unknown): Described {
   if (!(error instanceof Error)) return { error: typeof error };
-  if (error.cause instanceof Error) return described(error.cause);
+  const file = 'key' in error && typeof error.key === 'string' ? { file: error.key } : {};
+  if (error.cause instanceof Error) return { ...described(error.cause), ...file };
   const { name, message, stack = '' } = error;
   const shown =
     name === 'SyntaxError'
@@ -121,6 +124,7 @@ export function described(error: unknown): Described {
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
   return {
     error: shown,
+    ...file,
     ...(frames.length > 0 && { stack: frames.map((frame) => frame.trim()).join('\n') }),
   };
 }

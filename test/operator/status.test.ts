@@ -58,6 +58,7 @@ describe('the status of the service', () => {
       connections: [],
       paused: [],
       uncovered: [],
+      deletions: [],
       headerKeys: [{ key: 'test', encrypts: expect.any(Number), known: true, newest: true }],
     });
   });

@@ -29,7 +29,7 @@ export const listCellsCommand = (): Command =>
 
 function inTables({ cell, ...report }: StatusReport & { cell?: string }): string {
   const { problem, warning, health, serviceLevels, ...status } = report;
-  const { accidents, failing, paused, connections, uncovered, headerKeys, ...pending } = status;
+  const { accidents, failing, paused, connections, uncovered, deletions, headerKeys, ...pending } = status;
   const worst = Math.max(...failing.map(({ failedAttempts }) => failedAttempts), 1);
   const tables: { [title: string]: object[] } = {
     'service levels': levels(serviceLevels),
@@ -42,6 +42,7 @@ function inTables({ cell, ...report }: StatusReport & { cell?: string }): string
     'webhooks paused for over 15 minutes': paused,
     'connections with problems': connections,
     'connections whose accidents nobody is notified of': uncovered,
+    'deletions that fail': deletions,
     // One key has encrypted everything, unless keys are being rotated.
     'keys of HEADER_KEYS':
       headerKeys.length > 1
@@ -63,9 +64,9 @@ function inTables({ cell, ...report }: StatusReport & { cell?: string }): string
 }
 
 /** What needs attention now; without what has failed in the last day and works again. */
-function failsNow({ accidents, failing, connections }: StatusReport): string {
+function failsNow({ accidents, failing, connections, deletions }: StatusReport): string {
   const webhooks = failing.filter(({ failures }) => failures > 0);
-  const found = Object.entries({ 'accidents that wait': accidents, webhooks, connections })
+  const found = Object.entries({ 'accidents that wait': accidents, webhooks, connections, deletions })
     .filter(([, items]) => items.length > 0)
     .map(([name, { length }]) => `${name}: ${length}${length < maxListed ? '' : '+'}`);
   return found.join(', ') || 'nothing';

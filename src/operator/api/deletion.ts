@@ -13,6 +13,7 @@ export const Deletion = v.object({
   accountId: id,
   requestedAt: time,
   dueAt: described(time, 'When it begins. Until then, activating an account cancels it.'),
+  problem: described(v.nullable(v.string()), 'Why it has failed. It is tried again every ten minutes.'),
   step: v.nullable(v.string()),
   stepsDone: count,
   steps: count,

@@ -97,6 +97,9 @@ export const HeaderKey = v.object({
 
 export type HeaderKey = v.InferOutput<typeof HeaderKey>;
 
+/** A deletion or erasure that fails. */
+export const FailedDeletion = v.object({ id, accountId: id, problem: v.string() });
+
 const deliveryStatus = {
   pending: countUpTo(maxPendingCounted),
   due: countUpTo(maxPendingCounted),
@@ -111,6 +114,7 @@ const deliveryStatus = {
     v.array(UncoveredConnection),
     'Connections whose accidents nobody is notified of, at most 20, among the 10,000 newest.',
   ),
+  deletions: described(v.array(FailedDeletion), 'Those that fail, at most 20.'),
   headerKeys: v.array(HeaderKey),
 };
 const DeliveryStatus = v.object(deliveryStatus);

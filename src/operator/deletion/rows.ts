@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Change, change, type Database, statement, transaction } from '../../platform/db/database.ts';
+import { type Database, read, transaction, type Write, write } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 
 /** A table whose rows move. */
@@ -48,7 +48,7 @@ type Described = { name: string; columns: string; key: string; indexes: string }
 
 /** All tables whose rows move, in the order in which they are copied, as the schema has them. */
 export async function movedTables(env: Pick<Env, 'DB'>): Promise<Moved[]> {
-  const described = await statement<Described>(openDatabase(env))`
+  const described = await read<Described>(openDatabase(env))`
     select t.name,
       (select json_group_object(name, type) from pragma_table_info(t.name)) as columns,
       (select json_group_array(name) from (select name from pragma_table_info(t.name) where pk > 0 order by pk)) as key,
@@ -100,7 +100,7 @@ export type Cursor = { table?: number; after?: unknown[]; rows?: number; file?: 
 const scanned = 5_000;
 
 /**
- * The statements that read the account's next rows of a table by index. For tables that must be scanned, the second one
+ * The statements that read the account's next rows of a table by index. For tables that must be scanned, `ends`
  * returns where the scan ended.
  */
 export function pageStatements(
@@ -114,20 +114,20 @@ export function pageStatements(
   const columns = raw(table.columns.map((column) => `t.${column}`).join(', '));
   if (owner) {
     const [from, ...tail] = after ?? [];
-    return [
-      statement<MovedRow>(db)`
+    return {
+      rows: read<MovedRow>(db)`
         ${ownersFrom(table.name, owner, accountId, after && String(from))}
         select ${columns} from ${found(table, owner)} where ${further(table, from, tail)} limit ${limit}`,
-      statement<MovedRow>(db)`select 0`,
-    ] as const;
+      ends: undefined,
+    };
   }
   const key = list(table.key);
   const from = after ? sql`where (${key}) > (${values(after)})` : sql.empty();
   const part = sql`select * from ${raw(table.name)} ${from} order by ${key} limit ${scanned}`;
-  return [
-    statement<MovedRow>(db)`select ${columns} from (${part}) t where ${isOf(table, accountId)}`,
-    statement<MovedRow>(db)`select ${key} from (${part}) limit 1 offset ${scanned - 1}`,
-  ] as const;
+  return {
+    rows: read<MovedRow>(db)`select ${columns} from (${part}) t where ${isOf(table, accountId)}`,
+    ends: read<MovedRow>(db)`select ${key} from (${part}) limit 1 offset ${scanned - 1}`,
+  };
 }
 
 /** Reads the account's next rows of a table; `next` is after which row they continue, if they do. */
@@ -140,9 +140,9 @@ export async function nextRows(
 ): Promise<{ rows: MovedRow[]; next: unknown[] | undefined }> {
   const db = openDatabase({ DB });
   const page = pageStatements(db, table, accountId, after ?? undefined, limit);
-  const [rows, [end]] = await transaction(db, page, { repeatable: true });
+  const { rows, ends } = await transaction(db, page);
   const { owner, key, tail } = table;
-  const last = owner ? (rows.length < limit ? undefined : rows.at(-1)) : end;
+  const last = owner ? (rows.length < limit ? undefined : rows.at(-1)) : ends?.[0];
   const columns = owner ? [owner, ...tail.map(({ column }) => column)] : key;
   return { rows, next: last && columns.map((column) => last[column]) };
 }
@@ -199,14 +199,14 @@ const deletion: RowChange = ({ name, key }, keys) =>
 
 /**
  * Deletes a chunk of an account's rows, or changes them otherwise, referring rows first, by statements that
- * `write` runs. Returns the cursor to continue from; undefined when done.
+ * `commit` runs. Returns the cursor to continue from; undefined when done.
  */
 export async function removeRows(
   env: Env,
   accountId: string,
   tables: Moved[],
   { table: at = tables.length - 1, after }: Cursor,
-  write: (...changes: Change[]) => Promise<unknown>,
+  commit: (...changes: Write[]) => Promise<unknown>,
   changing = deletion,
 ): Promise<Cursor | undefined> {
   const table = tables[at];
@@ -214,7 +214,7 @@ export async function removeRows(
   const { rows, next } = await nextRows(env, keysOnly(table), accountId, after, rowsPerChunk);
   const keys = jsonArrays(rows.map((row) => table.key.map((column) => row[column])));
   const db = openDatabase(env);
-  await write(...keys.map((json) => change(db)`${changing(table, fromArrays(table.key, json))}`));
+  await commit(...keys.map((json) => write(db)`${changing(table, fromArrays(table.key, json))}`));
   return next ? { table: at, after: next } : { table: at - 1 };
 }
 

@@ -11,10 +11,12 @@ import { type Database, read, transaction, type Write, write } from '../../platf
 import { openDatabase } from '../../platform/db/system.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
+import { described, fault } from '../../platform/log.ts';
 import { eraseAnswers, erasePayloads, removeDeliveries } from '../../webhooks/deliveries/cancel.ts';
 import { claimedUntilOf } from '../../webhooks/deliveries/send/in-flight.ts';
 import { eraseRecipient, removeNotifications } from '../../webhooks/notifications/remove.ts';
 import { removeServiceLevels } from '../../webhooks/service-levels/add-up.ts';
+import { maxListed } from '../api/operation.ts';
 import { type Cursor, movedTables, type RowChange, removeRows } from './rows.ts';
 
 export type Kind = 'account' | 'connection' | 'driver' | 'copy';
@@ -33,6 +35,8 @@ export type Deletion = {
   cursor: string;
   /** A driver's address to look for, in lower case. */
   email: string | null;
+  /** Why its step failed, until that is done. */
+  problem: string | null;
 };
 
 export const maxDeletionsListed = 1000;
@@ -44,8 +48,15 @@ export const listDeletions = (env: Env): Promise<Deletion[]> =>
 export const deletionsWhere = (db: Database, which: SQL) =>
   read<Deletion>(db)`
     select id, kind, account_id as accountId, connection_id as connectionId, requested_at as requestedAt,
-      due_at as dueAt, step, cursor, email
+      due_at as dueAt, step, cursor, email, problem
     from deletions where ${which}`;
+
+/** The statement that lists deletions that have failed, among the first 1,000. */
+export const failedDeletions = (db: Database) =>
+  read<{ id: string; accountId: string; problem: string }>(db)`
+    select id, account_id as accountId, problem
+    from (select * from deletions order by due_at limit ${maxDeletionsListed})
+    where problem is not null limit ${maxListed}`;
 
 /** Does one bounded chunk of a step. Returns the cursor for the next one, or undefined when done. */
 type Step = (env: Env, deletion: Deletion) => Promise<string | undefined>;
@@ -196,8 +207,27 @@ async function run(env: Env, id: string, budget: Budget, now: number): Promise<D
   for (;;) {
     const [deletion] = await deletionsWhere(db, sql`id = ${id}`);
     if (!deletion?.step || !isLeft(budget)) return deletion;
-    await runStep(env, db, { ...deletion, step: deletion.step }, budget);
+    try {
+      await runStep(env, db, { ...deletion, step: deletion.step }, budget);
+    } catch (error) {
+      return noteFailure(db, deletion, error);
+    }
   }
+}
+
+const retryMs = 10 * minuteMs;
+
+/** Has a deletion wait that fails, so that others go on, and says why. */
+async function noteFailure(db: Database, deletion: Deletion, error: unknown): Promise<Deletion> {
+  const { id, accountId } = deletion;
+  const failure = described(error);
+  fault('error', { message: 'A deletion failed', deletionId: id, accountId, ...failure });
+  const problem = [failure.file && `${failure.file} cannot be read`, failure.error]
+    .filter(Boolean)
+    .join(': ');
+  await write(db)`
+    update deletions set problem = ${problem}, due_at = ${Date.now() + retryMs} where id = ${id}`;
+  return { ...deletion, problem };
 }
 
 /** Does chunks of one step until it is done or the budget is used up, and records the progress. */
@@ -216,6 +246,6 @@ async function runStep(
   const names = stepNames(kind);
   const next = cursor === undefined ? names[names.indexOf(step) + 1] : step;
   await write(db)`
-    update deletions set step = ${next ?? step}, cursor = ${cursor ?? ''}
+    update deletions set step = ${next ?? step}, cursor = ${cursor ?? ''}, problem = null
     where id = ${id} and step = ${step} and cursor = ${deletion.cursor}`;
 }

@@ -1,12 +1,11 @@
 import { sql } from 'drizzle-orm';
-import type { BatchItem } from 'drizzle-orm/batch';
 import { note } from '../../accounts/audit/note.ts';
 import { type AccountRow, awaitAccount, forgetMove, setAccount } from '../../accounts/moving.ts';
 import { operatorIn } from '../../accounts/owner.ts';
 import { bucketOf } from '../../fleet/archive/bucket.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
 import { config } from '../../platform/config.ts';
-import { change, statement, transaction } from '../../platform/db/database.ts';
+import { read, transaction, write } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { forgetTimers } from '../../webhooks/deliveries/receiver/timers.ts';
@@ -30,7 +29,7 @@ export async function accept(env: Env, header: string, request: Request): Promis
   const db = openDatabase(env);
   const move = await findMove(env, id);
   if (move?.id !== next.id || move.state !== 'arriving') {
-    const [here] = await statement(db)`select 1 from accounts where id = ${id} and status <> 'moved'`;
+    const [here] = await read(db)`select 1 from accounts where id = ${id} and status <> 'moved'`;
     if (task === 'clear' || (task === 'activate' && here)) return null; // done before
     throw new Refusal({ kind: 'unavailable', retryAfter: 10 });
   }
@@ -38,7 +37,7 @@ export async function accept(env: Env, header: string, request: Request): Promis
   if (task === 'copy') return copy(env, move, await request.json());
   if (task === 'compare') return compare(env, await request.json());
   if (task === 'clear')
-    await transaction(db, [...saveMove(db, move, { ...move, state: 'done' }), removeCopy(db, id)]);
+    await transaction(db, [saveMove(db, move, { ...move, state: 'done' }), removeCopy(db, id)]);
   if (task === 'activate') await activate(env, move, await request.json());
   return null;
 }
@@ -53,14 +52,14 @@ async function open(env: Env, { from, next }: Part, { account, keys, hasBucket }
   if (hasBucket && !bucketOf(env))
     return `${from} has a bucket for archives, and ${cell} has no bucket. Give it one, and deploy.`;
   const db = openDatabase(env);
-  const [found] = await statement<{ lives: number; left: number }>(db)`
+  const [found] = await read<{ lives: number; left: number }>(db)`
     select exists (select 1 from accounts where id = ${account.id} and status <> 'moved') as lives,
       exists (select 1 from deletions where account_id = ${account.id}) as left`;
   if (found?.lives) return `The account lives in ${cell} already`;
   if (found?.left) return `${cell} is still deleting what it had of this account. Try again in some minutes.`;
   const now = (await findMove(env, account.id)) ?? null;
   const saved = saveMove(db, now, { ...next, state: 'arriving' });
-  await transaction(db, [awaitAccount(db, account, from), ...saved]);
+  await transaction(db, [awaitAccount(db, account, from), saved]);
   return null;
 }
 
@@ -71,12 +70,12 @@ async function copy(env: Env, move: Move, { table: name, columns, rows }: Rows):
   if (!key) return `${config(env).cell} has other tables. Deploy the same version to both cells.`;
   const db = openDatabase(env);
   // Copying the events marked their hours as due; the marks that they had are copied next.
-  const marks = name === 'event_counting' ? [removeMarks(db, move.accountId)] : [];
+  const marks = name === 'event_counting' ? removeMarks(db, move.accountId) : undefined;
   const set = raw(columns.map((column) => `${column} = excluded.${column}`).join(', '));
-  const upsert = (json: string): BatchItem<'sqlite'> => change(db)`
+  const upsert = (json: string) => write(db)`
     insert into ${raw(name)} (${list(columns)}) ${fromArrays(columns, json)}
     on conflict (${list(key)}) do update set ${set}`;
-  await transaction(db, [...saveMove(db, move, move), ...marks, ...jsonArrays(rows).map(upsert)]);
+  await transaction(db, [saveMove(db, move, move), marks, jsonArrays(rows).map(upsert)]);
   return null;
 }
 
@@ -84,7 +83,7 @@ async function copy(env: Env, move: Move, { table: name, columns, rows }: Rows):
 async function compare(env: Env, { table: name, columns, rows }: Rows): Promise<string | null> {
   const key = (await keyOf(env, name, columns)) ?? [];
   for (const json of jsonArrays(rows)) {
-    const [differs] = await statement(openDatabase(env))`
+    const [differs] = await read(openDatabase(env))`
       ${fromArrays(columns, json)} except
       select ${list(columns)} from ${raw(name)}
       where (${list(key)}) in (${fromArrays(columns, json, key)}) limit 1`;
@@ -104,7 +103,7 @@ async function activate(env: Env, move: Move, { name, units }: AccountRow): Prom
   const { accountId: id } = move;
   const of = sql`select id, name from accounts where id = ${id}`;
   await transaction(db, [
-    ...saveMove(db, move, move),
+    saveMove(db, move, move),
     setAccount(db, id, { status: 'active', cell: null, name, units }),
     note(db, operatorIn(id), { action: 'changed', subject: 'account', of, fields: ['cell'] }),
     // The wake-up messages for these times are in the other cell's queue.

@@ -13,7 +13,7 @@ import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { partHeader } from '../../platform/cells.ts';
 import { config } from '../../platform/config.ts';
 import { checksum } from '../../platform/crypto.ts';
-import { statement, transaction } from '../../platform/db/database.ts';
+import { read, transaction } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
@@ -75,7 +75,7 @@ const longestPauseSeconds = 45;
 /** A move that has not begun, with how many rows there are, but for notifications. */
 async function unmoved(env: Env, accountId: string): Promise<Move> {
   const counts = (await movedTables(env)).flatMap((table) => countOf(table, accountId) ?? []);
-  const [{ rows } = { rows: 0 }] = await statement<{ rows: number }>(openDatabase(env))`
+  const [{ rows } = { rows: 0 }] = await read<{ rows: number }>(openDatabase(env))`
     select ${sql.join(counts, sql` + `)} as rows`;
   const seconds = longestPauseSeconds + Math.ceil(rows / rowsPerSecond);
   const begins = { id: newId(), since: Date.now(), at: 0, after: null, copied: 0, problem: null };
@@ -96,7 +96,7 @@ async function stateOf(env: Env, id: string, { to, cancel }: NewMove, move?: Mov
 
 /** @throws Refusal: invalid, for an unknown account */
 async function accountOf(env: Env, id: string): Promise<AccountRow> {
-  const [found] = await statement<AccountRow>(openDatabase(env))`
+  const [found] = await read<AccountRow>(openDatabase(env))`
     select *, created_at as createdAt from accounts where id = ${id} and id <> ${nobody}`;
   if (!found) throw invalid('Unknown account');
   return found;
@@ -113,7 +113,7 @@ export type Offer = { account: AccountRow; keys: string[]; hasBucket: boolean };
 /** Has the other cell look whether it can take the account, before any write is refused. */
 async function openingPart(env: Env, next: Move): Promise<Response> {
   const db = openDatabase(env);
-  await transaction(db, [refuseUnlessMovable(db, next.accountId)]);
+  await refuseUnlessMovable(db, next.accountId);
   const account = await accountOf(env, next.accountId);
   const offer: Offer = { account, keys: await keySums(env), hasBucket: bucketOf(env) !== undefined };
   return respond(env, { task: 'open', now: null, next }, JSON.stringify(offer));
@@ -123,15 +123,15 @@ async function openingPart(env: Env, next: Move): Promise<Response> {
 async function goTo(env: Env, now: Move | null, next: Move): Promise<Move> {
   const db = openDatabase(env);
   const { accountId, state, to } = next;
-  const begins = [refuseUnlessMovable(db, accountId), ...stopWebhooks(db, accountId, Date.now())];
   await transaction(db, [
-    ...saveMove(db, now, next),
-    ...(now ? [] : [...begins, setAccount(db, accountId, { status: 'moving' })]),
-    ...(state === 'cancelling'
+    saveMove(db, now, next),
+    now ? undefined : [refuseUnlessMovable(db, accountId), stopWebhooks(db, accountId, Date.now())],
+    now ? undefined : setAccount(db, accountId, { status: 'moving' }),
+    state === 'cancelling'
       ? [setAccount(db, accountId, { status: 'active' }), resumeWebhooks(db, accountId)]
-      : []),
-    ...(state === 'done' ? [removeCopy(db, accountId), ...leave(db, accountId, to)] : []),
-    ...(state === 'cancelled' ? [forgetMove(db, accountId)] : []),
+      : undefined,
+    state === 'done' ? [removeCopy(db, accountId), leave(db, accountId, to)] : undefined,
+    state === 'cancelled' ? forgetMove(db, accountId) : undefined,
   ]);
   return next;
 }
@@ -205,7 +205,7 @@ const quietMs = 1_000;
 /** Whether no call to a receiver, no pull and no job of before is under way; waits a moment if one is. */
 async function isQuiet(env: Env, { accountId, since }: Move): Promise<boolean> {
   const db = openDatabase(env);
-  const [claimed] = await statement<{ until: number | null }>(db)`
+  const [claimed] = await read<{ until: number | null }>(db)`
     select max(until) as until from (
       select p.claimed_until as until from connections c cross join pulls p on p.connection_id = c.id
       where c.account_id = ${accountId} and p.claim is not null

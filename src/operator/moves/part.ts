@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { change, type Database, refuseUnless, statement } from '../../platform/db/database.ts';
+import { type Database, read, refuseUnless, write } from '../../platform/db/database.ts';
+import { beingMoved } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import type { Move as Shown } from '../api/moves.ts';
 
@@ -29,7 +30,7 @@ export const encodePart = (part: Part): string => encodeURIComponent(JSON.string
 export const decodePart = (part: string): Part => JSON.parse(decodeURIComponent(part));
 
 export async function findMove(env: Env, accountId: string): Promise<Move | undefined> {
-  const [found] = await statement<{ move: string }>(openDatabase(env))`
+  const [found] = await read<{ move: string }>(openDatabase(env))`
     select move from moves where account_id = ${accountId}`;
   return found && JSON.parse(found.move);
 }
@@ -40,9 +41,9 @@ export const saveMove = (db: Database, now: Move | null, { accountId, ...next }:
     refuseUnless(
       db,
       sql`(select move from moves where account_id = ${accountId}) is ${now && JSON.stringify(now)}`,
-      'account being moved',
+      beingMoved,
     ),
-    change(db)`
+    write(db)`
     replace into moves (account_id, state, move)
     values (${accountId}, ${next.state}, ${JSON.stringify({ accountId, ...next })})`,
   ] as const;

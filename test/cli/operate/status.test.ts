@@ -38,6 +38,7 @@ const report: StatusReport = {
   ],
   paused: [{ ...acme, webhookId: 'w-2', pausedSince: since }],
   connections: [],
+  deletions: [],
   uncovered: [{ ...acme, connectionId: 'c-1', name: 'Vans' }],
   headerKeys: [
     { ...key, key: 'k4', newest: true },

@@ -1,10 +1,12 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { folderOf } from '../../../src/fleet/archive/bucket.ts';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { through } from '../../../src/platform/db/through.ts';
 import { settled } from '../../support/deliveries.ts';
 import { findEverywhere } from '../../support/erasure.ts';
 import { fullAccount } from '../../support/full-account.ts';
+import { listenToLog } from '../../support/log.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
@@ -224,6 +226,31 @@ describe('deleting a connection', () => {
     expect((await deleteConnection(us.connection.id, 'Motive')).status).toBe(400);
     expect((await as(us.connection.ingestKey).send(vehicle())).status).toBe(200);
     expect((await deleteConnection(us.connection.id, 'Long haul')).status).toBe(200);
+  });
+});
+
+describe('a deletion that fails', () => {
+  it('holds up no other, is named in log, list and status, and goes on once its cause is gone', async () => {
+    const { lines } = listenToLog();
+    const id = us.connections[1]?.id ?? '';
+    const day = { kind: 'trips', accountId: us.accountId, connectionId: id, day: 20_000 };
+    const file = `${folderOf(day)}part-${crypto.randomUUID()}.parquet`;
+    await env.ARCHIVE.put(file, 'damaged');
+    await deleteConnection(id, 'Samsara');
+    await deleteAccount(them);
+    for (let minutes = 0; minutes < 10; minutes++) await continueDeletions(env);
+    const problem = `${file} cannot be read`;
+    const failed = { id, accountId: us.accountId, problem: expect.stringContaining(problem) };
+    expect((await operator.get('/operator/deletions')).data).toMatchObject([{ ...failed, step: 'archive' }]);
+    expect((await operator.get('/operator/status')).data).toMatchObject({ deletions: [failed] });
+    expect(lines('fault')).toMatchObject([
+      { message: 'A deletion failed', deletionId: id, accountId: us.accountId, file },
+    ]);
+    const again = `/operator/deletions/${id}/continue`;
+    expect((await operator.post<Progress>(again, {})).data.deletion).toMatchObject(failed);
+    await env.ARCHIVE.delete(file);
+    await toTheEnd(id);
+    expect((await operator.get('/operator/status')).data).toMatchObject({ deletions: [] });
   });
 });
 

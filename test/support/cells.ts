@@ -98,7 +98,7 @@ export async function moveTo(accountId: string, [from, to]: string[], cancel = f
     if (reply.status === 503) continue;
     if (reply.status !== 200) throw new Error(reply.message);
     const { data: move } = reply;
-    if (move.problem) throw new Error(move.problem);
+    if (move.problem && move.state === 'cancelled') throw new Error(move.problem);
     if (move.state === 'done' || move.state === 'cancelled') return move;
   }
   throw new Error('the move does not end');

@@ -4,7 +4,13 @@ import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import { timestamp } from '../platform/fields.ts';
 import type { NewNotification } from '../webhooks/notifications/insert.ts';
-import { ACCIDENT, EVENT, EVENT_LEVEL, newsMs } from '../webhooks/notifications/types.ts';
+import {
+  ACCIDENT,
+  EVENT,
+  EVENT_LEVEL,
+  type NotificationType,
+  newsMs,
+} from '../webhooks/notifications/types.ts';
 import type { Accepted } from './accept.ts';
 import { type Keeper, keeperOf } from './keep.ts';
 import type { RecordOf, RowOf } from './schema.ts';
@@ -16,13 +22,14 @@ const isNews = ({ record }: Accepted, now: number): boolean =>
 export type Entry = Accepted & { row: { id: string; createdAt: number; [key: string]: unknown } };
 
 /**
- * Records of one kind in a call, each for a different thing, with their notifications, and those that nobody gets because
- * they are too old; `ofKind` counts all of the kind in the call.
+ * Records of one kind in a call, each for a different thing, with their notifications, all of one type, of which the
+ * call has `ofType`, and those that nobody gets because they are too old.
  */
 export type Batch = {
   keeper: Keeper;
   entries: Entry[];
-  ofKind: number;
+  type: NotificationType;
+  ofType: number;
   notifications: NewNotification[];
   heldBack: NewNotification[];
 };
@@ -55,7 +62,8 @@ export const batchesOf = (source: Source, accepted: Accepted[]): Batch[] =>
           .filter((entry) => isNews(entry, source.now) === news)
           .flatMap((entry) => notificationOf(source, entry) ?? []);
       const [notifications, heldBack] = [notificationsOf(true), notificationsOf(false)];
-      return { keeper, entries, ofKind: all.length, notifications, heldBack };
+      const type = kind === 'accident' ? ACCIDENT : EVENT;
+      return { keeper, entries, type, ofType: all.length, notifications, heldBack };
     });
   });
 

@@ -1,21 +1,22 @@
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
-import type { Database } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
+import type { Caller } from '../platform/db/guard.ts';
 import { Refusal } from '../platform/errors.ts';
 import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform/fair-queue.ts';
 import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
-import { batchesOf } from './batches.ts';
 import { doubtsAbout } from './doubts.ts';
 import type { Outcome, RecordWarning } from './schema.ts';
-import { type Step, stepsFor, type Tally } from './steps.ts';
+import { writeRecords } from './write.ts';
 
 /** A larger call waits for other large calls of the account. */
 export const fewRecords = 50;
 
 /** How many records are written at a time while other accounts are active. */
 const recordsPerPart = 100;
+
+/** Starts work on new deliveries; `mayBegin` if it starts one webhook's itself. */
+export type Starter = ((work: NewWork[]) => void) & { mayBegin?: boolean };
 
 /**
  * Stores up to 500 records of one connection, with their notifications and deliveries, in one transaction; while other
@@ -34,18 +35,14 @@ export async function ingest(
 ): Promise<Omit<Outcome, 'warnings'> & { warnings: RecordWarning[] }> {
   const { accepted, rejected, warnings } = acceptRecords(records);
   warnings.push(...doubtsAbout(accepted, records, notify ? source.now : undefined));
-  const tally: Tally = { changed: 0, rejected, warnings, heldBack: 0, messages: [] };
-  /** Writes records in one transaction, and adds the result to the tally. */
+  let [changed, heldBack] = [0, 0];
   const write = async (part: Accepted[], claims = false) => {
-    const batches = batchesOf(source, part);
-    let steps: Step[] = [];
-    const statements = (db: Database) => {
-      steps = stepsFor(db, source, batches, { notify, claims }, tally);
-      return steps.map(({ statement }) => statement);
-    };
-    const results = await asCaller(env, caller, statements, { repeatable: true });
-    for (const [at, { take }] of steps.entries()) take(results[at]);
-    start(tally.messages.splice(0));
+    const written = await writeRecords(env, caller, source, part, { notify, claims });
+    changed += written.changed;
+    heldBack += written.heldBack;
+    rejected.push(...written.rejected);
+    warnings.push(...written.warnings);
+    start(written.work);
   };
   // A call that waits first would hold its claim for too long to use it.
   if (accepted.length <= fewRecords) await write(accepted, start.mayBegin === true);
@@ -56,16 +53,13 @@ export async function ingest(
   }
   const refused = new Set(rejected.map(({ index }) => index));
   return {
-    accepted: tally.changed,
-    unchanged: records.length - tally.changed - rejected.length,
+    accepted: changed,
+    unchanged: records.length - changed - rejected.length,
     rejected: rejected.sort((a, b) => a.index - b.index),
-    ...(tally.heldBack > 0 && { heldBack: tally.heldBack }),
+    ...(heldBack > 0 && { heldBack }),
     warnings: warnings.filter(({ index }) => !refused.has(index)),
   };
 }
-
-/** Starts work on new deliveries; `mayBegin` if it starts one webhook's itself. */
-export type Starter = ((messages: NewWork[]) => void) & { mayBegin?: boolean };
 
 /** At once if no other account is active, otherwise in parts with pauses. */
 async function writeLargeCall(

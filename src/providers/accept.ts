@@ -1,6 +1,6 @@
 import type { RecordWarning } from '../ingest/schema.ts';
 import { ingest } from '../ingest/service.ts';
-import { unknownParent } from '../ingest/steps.ts';
+import { unknownParent } from '../ingest/write.ts';
 import { newId } from '../platform/db/ids.ts';
 import { sentence } from '../platform/fields.ts';
 import { send } from '../platform/queue.ts';

@@ -105,6 +105,5 @@ export const pauseFor = (webhookId: string, ms: number, openings = 4) =>
 /** Claims as a worker does, and then it is gone. */
 export const claim = async (webhookId: string, count = 50, now = Date.now()) => {
   const db = openDatabase(env);
-  const [claimed, , webhook] = await transaction(db, claimStatements(db, { webhookId, count, now }));
-  return readClaim(claimed, webhook, now);
+  return readClaim(await transaction(db, claimStatements(db, { webhookId, count, now })), now);
 };

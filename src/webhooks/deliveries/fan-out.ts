@@ -1,5 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, read, transaction, write, writeReturning } from '../../platform/db/database.ts';
+import {
+  type Database,
+  type Results,
+  read,
+  transaction,
+  write,
+  writeReturning,
+} from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { uuidV7Sql } from '../../platform/db/id-sql.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
@@ -7,6 +14,7 @@ import { openDatabase } from '../../platform/db/system.ts';
 import { largeTransactions } from '../../platform/fair-queue.ts';
 import { send } from '../../platform/queue.ts';
 import {
+  insertNew,
   isNew,
   type NewNotification,
   type NotificationSource,
@@ -20,7 +28,13 @@ import { dueDeliveries } from './due.ts';
 import { claimsForMs, priorityOf } from './policy.ts';
 import { type FanOut, wakeOf } from './queue.ts';
 import { holdLevels } from './send/accident-order.ts';
-import { dueAndClaimed, readyWebhook, selectClaimedAtOnce } from './send/first-claim.ts';
+import {
+  dueAndClaimed,
+  firstClaim,
+  type NewWork,
+  readyWebhook,
+  selectFirstClaim,
+} from './send/first-claim.ts';
 
 /** The most deliveries that the transaction of an ingest call creates, and each that follows it. */
 const maxInFirst = 2000;
@@ -42,19 +56,17 @@ const dumpedBytes = (value: object): number =>
 const webhooksIn = (deliveries: number, notifications: number): number =>
   Math.max(1, Math.floor(deliveries / Math.max(1, notifications)));
 
+/** New notifications of one type, of which the transaction has `ofType` in all. */
+type New = { type: NotificationType; notifications: NewNotification[]; ofType: number };
+
 /**
  * The statements that give each subscribing webhook a pending delivery of each new notification, up to the limit of one
- * transaction; a fan-out remembers the rest, for `continueFanOut`. They run in this order, before the notifications and
- * records are written. The notifications are all of one type, of which the transaction has `inAll`. With `claims`, the
- * first deliveries are claimed at once, if a webhook is ready for them.
+ * transaction, and write the notifications; a fan-out remembers the rest, for `continueFanOut`. They run in this order,
+ * before the records are written. With `claims`, the first deliveries are claimed at once, if a webhook is ready.
  */
-export function fanOut(
-  db: Database,
-  source: NotificationSource,
-  type: NotificationType,
-  notifications: NewNotification[],
-  { inAll, claims }: { inAll: number; claims: boolean },
-) {
+export function fanOut(db: Database, source: NotificationSource, news: New, claims: boolean) {
+  const { type, notifications, ofType } = news;
+  const { accountId, connectionId, now } = source;
   const whole = notifications.map(({ data, ...key }) => ({
     ...key,
     data,
@@ -65,55 +77,55 @@ export function fanOut(
     sql`select n.key, n.value from json_each(iif(${condition}, ${JSON.stringify(all)}, '[]')) n where ${isNew}`;
   const unseen = newOf(keys);
   const perRow = Math.max(1, Math.floor(maxNotificationBytes / Math.max(1, ...keys.map(dumpedBytes))));
-  const subscribers = subscribersOf(source.connectionId, type);
-  const first = firstWebhooks(source, type, inAll);
+  const first = firstWebhooks(source, news);
   // Deliveries have just been made of what is new, unless nothing of it passes the filters of these webhooks.
   const hasRest = sql`
-    exists (select 1 from webhook_connections where ${subscribers}
-      limit 1 offset ${webhooksIn(maxInFirst, inAll)})
-    and (changes() > 0 or ${ofFirst(source.connectionId, type, sql`c.filtered and exists (${unseen})`)})`;
+    exists (select 1 from webhook_connections where ${subscribersOf(connectionId, type)}
+      limit 1 offset ${webhooksIn(maxInFirst, ofType)})
+    and (changes() > 0 or ${ofFirst(connectionId, type, sql`c.filtered and exists (${unseen})`)})`;
   return {
     idle: selectIdle(db, source, type, first, unseen),
-    deliveries: write(db)`${insertDeliveries(
-      source,
-      source.now,
-      newOf(whole),
-      first,
-      claims ? readyWebhook(first, source.now) : sql`null`,
-      ownPayload(source, type),
-    )}`,
-    claimed: claims ? [selectClaimedAtOnce(db, first, unseen, source.now)] : [],
+    deliveries: write(db)`${insertDeliveries(source, now, newOf(whole), first, {
+      ready: claims ? readyWebhook(first, now) : sql`null`,
+      payload: ownPayload(source, type),
+    })}`,
     rest: writeReturning<{ id: string }>(db)`
       insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
-      select ${uuidV7Sql(source.now)}, ${source.accountId}, ${source.connectionId}, ${type},
-        json_group_array(json(value)), (select max(webhook_id) from ${first}), ${source.now}
+      select ${uuidV7Sql(now)}, ${accountId}, ${connectionId}, ${type},
+        json_group_array(json(value)), (select max(webhook_id) from ${first}), ${now}
       from (${newOf(keys, hasRest)}) group by key / cast(${perRow} as integer) returning id`,
+    notifications: insertNew(db, source, type, notifications),
+    claimed: claims ? selectFirstClaim(db, first, unseen, now) : undefined,
   };
 }
 
+/** The work that a fan-out has made, with the first claim. */
+export function workOf(
+  { accountId, now }: NotificationSource,
+  { type, notifications }: New,
+  { idle, rest, claimed = [] }: Results<ReturnType<typeof fanOut>>,
+): NewWork[] {
+  const claim = firstClaim(claimed, notifications.length, now);
+  const wakes = wakeOf(accountId, idsOf(idle), type).map((wake) => ({
+    ...wake,
+    ...(claim?.webhookId === wake.webhookId && { claim }),
+  }));
+  return [...wakes, ...rest.map(({ id }) => ({ fanOut: id }))];
+}
+
+const idsOf = (idle: { webhookId: string }[]): string[] => idle.map(({ webhookId }) => webhookId);
+
 /** The statement that makes later levels wait for earlier ones, once the accidents' notifications are written. */
-export const holdNewLevels = (
-  db: Database,
-  source: NotificationSource,
-  notifications: NewNotification[],
-  inAll: number,
-) =>
-  holdLevels(
-    db,
-    sql`select value from json_each(${JSON.stringify(notifications.map(({ eventId, level }) => ({ eventId, level })))})`,
-    firstWebhooks(source, ACCIDENT, inAll),
-    source.now,
-    source.now,
-  );
+export function holdNewLevels(db: Database, source: NotificationSource, news: New) {
+  const levels = JSON.stringify(news.notifications.map(({ eventId, level }) => ({ eventId, level })));
+  const { now } = source;
+  return holdLevels(db, sql`select value from json_each(${levels})`, firstWebhooks(source, news), now, now);
+}
 
 /** The webhooks that the call's own transaction serves. */
-const firstWebhooks = (
-  { connectionId }: NotificationSource,
-  type: NotificationType,
-  inAll: number,
-): SQL => sql`(
+const firstWebhooks = ({ connectionId }: NotificationSource, { type, ofType }: New): SQL => sql`(
   select webhook_id, filtered from webhook_connections where ${subscribersOf(connectionId, type)}
-  order by webhook_id limit ${webhooksIn(maxInFirst, inAll)})`;
+  order by webhook_id limit ${webhooksIn(maxInFirst, ofType)})`;
 
 type FanOutRow = {
   accountId: string;
@@ -157,24 +169,17 @@ async function expandNext(env: Env, db: Database, id: string, row: FanOutRow): P
     select webhook_id, filtered from webhook_connections
     where ${subscribers} and webhook_id > (select expanded_to from ${fanOut}) order by webhook_id limit ${count})`;
   const keys = sql`select n.key, n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
-  const [idle, , , [moved]] = await transaction(db, [
-    selectIdle(db, source, type, next, keys, sql`1`),
-    write(db)`${insertDeliveries(source, createdAt, keys, next)}`,
-    type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : undefined,
-    writeReturning<{ mark: string }>(db)`
+  const { idle, moved } = await transaction(db, {
+    idle: selectIdle(db, source, type, next, keys, sql`1`),
+    deliveries: write(db)`${insertDeliveries(source, createdAt, keys, next)}`,
+    held: type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : undefined,
+    moved: writeReturning<{ mark: string }>(db)`
       update fan_outs set expanded_to = coalesce((select max(webhook_id) from ${next}), ${END})
       where id in (select id from ${fanOut}) returning expanded_to as mark`,
-    writeReturning(db)`delete from fan_outs where id = ${id} and expanded_to = ${END}`,
-  ]);
-  await send(
-    env.DELIVERIES,
-    wakeOf(
-      accountId,
-      idle.map(({ webhookId }) => webhookId),
-      type,
-    ),
-  );
-  return moved !== undefined && moved.mark < END;
+    deleted: write(db)`delete from fan_outs where id = ${id} and expanded_to = ${END}`,
+  });
+  await send(env.DELIVERIES, wakeOf(accountId, idsOf(idle), type));
+  return moved.some(({ mark }) => mark < END);
 }
 
 /**
@@ -199,16 +204,15 @@ const selectIdle = (
       }`;
 
 /**
- * Each of the notifications, created at `createdAt`, for each of the webhooks, with the `payload` unless that is null.
- * The limit keeps SQLite from evaluating it three times.
+ * Each of the notifications, created at `createdAt`, for each of the webhooks: claimed for the one that is `ready`, with
+ * the `payload` unless that is null. The limit keeps SQLite from evaluating it three times.
  */
 const insertDeliveries = (
   source: NotificationSource,
   createdAt: number,
   notifications: SQL,
   webhooks: SQL,
-  ready: SQL = sql`null`,
-  payload: SQL = sql`null`,
+  { ready, payload } = { ready: sql`null`, payload: sql`null` },
 ): SQL => sql`
   with claims as materialized (select ${ready} as webhook_id)
   insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, claimed_until,
@@ -223,7 +227,7 @@ const insertDeliveries = (
 export type TestDelivery = { id: string; eventId: string; level: number; priority: number; dueAt: number };
 
 export const insertTests = (db: Database, accountId: string, webhookId: string, deliveries: TestDelivery[]) =>
-  writeReturning(db)`
+  write(db)`
     insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, is_test)
     select ${webhookId}, value->>'id', ${accountId}, value->>'eventId', value->>'level', 'pending',
       value->>'priority', value->>'dueAt', 1

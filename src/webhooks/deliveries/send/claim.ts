@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Sealed } from '../../../platform/crypto.ts';
-import { type Database, read, writeReturning } from '../../../platform/db/database.ts';
+import { type Database, type Results, read, writeReturning } from '../../../platform/db/database.ts';
 import { type PlainField, plainColumns, plainFields } from '../../fields.ts';
 import { isFirst, notificationOf, typeOf } from '../../notifications/of-delivery.ts';
 import { typeOfLevel } from '../../notifications/types.ts';
@@ -65,8 +65,8 @@ export const claimStatements = (
 ) => {
   const due = dueDeliveries(webhookId, now, accidentsOnly ? 'accidents' : 'all');
   const limited = !known || known.maxPerSecond !== null;
-  return [
-    writeReturning<ClaimedRow>(db)`
+  return {
+    rows: writeReturning<ClaimedRow>(db)`
       update deliveries set claimed_until = ${now + leaseMs}
       where (webhook_id, id) in (
         select webhook_id, id from (
@@ -80,9 +80,9 @@ export const claimStatements = (
               where wc.connection_id = n.connection_id and wc.webhook_id = deliveries.webhook_id
                 and wc.notification_types & ${typeOf('deliveries')}))
           from ${notificationOf('deliveries')} n) as notification`,
-    limited ? useUpCalls(db, webhookId, now) : read(db)`select 0`,
-    selectWebhook(db, webhookId, now, known?.window ?? firstWindow),
-  ] as const;
+    used: limited ? useUpCalls(db, webhookId, now) : undefined,
+    webhooks: selectWebhook(db, webhookId, now, known?.window ?? firstWindow),
+  };
 };
 
 /** The webhook's row, and whether more is due than a window of this size holds. */
@@ -114,11 +114,13 @@ export type ClaimedRow = Omit<ClaimedDelivery, 'type' | 'data' | 'requestId' | '
 export type Claim = { webhook: ClaimedWebhook | undefined; claimed: ClaimedDelivery[]; now: number };
 
 /** Combines the results of `claimStatements`. */
-export const readClaim = (rows: ClaimedRow[], [webhook]: WebhookRow[], now: number): Claim => ({
-  webhook: webhook && { ...webhook, more: webhook.more === 1 },
-  claimed: rows.map(asClaimed),
-  now,
-});
+export function readClaim(
+  { rows, webhooks }: Results<ReturnType<typeof claimStatements>>,
+  now: number,
+): Claim {
+  const [webhook] = webhooks;
+  return { webhook: webhook && { ...webhook, more: webhook.more === 1 }, claimed: rows.map(asClaimed), now };
+}
 
 /** A claimed delivery with what it has of its notification: nothing past retention. */
 export function asClaimed({ notification, ...row }: ClaimedRow): ClaimedDelivery {

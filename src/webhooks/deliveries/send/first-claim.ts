@@ -50,9 +50,9 @@ export const dueAndClaimed = (now: number): SQL => {
 };
 
 /** The deliveries claimed at creation; `unseen` are the new notifications, before their events are written. */
-export const selectClaimedAtOnce = (db: Database, webhooks: SQL, unseen: SQL, now: number) => {
+export const selectFirstClaim = (db: Database, webhooks: SQL, unseen: SQL, now: number) => {
   const claimed = sql`d.id >= ${firstIdAt(now)} and d.claimed_until = ${now + leaseMs}`;
-  return read<ClaimedAtOnce>(db)`
+  return read<FirstClaimed>(db)`
     select d.webhook_id as webhookId, d.id, d.claimed_until as claimedUntil, d.attempts, d.level, 1 as first,
       d.event_id as eventId, ${webhookColumns(now)},
       (select json_object('data', n.data, 'requestId', n.request_id, 'wanted', 1) from ${notificationOf()} n) as notification
@@ -63,26 +63,14 @@ export const selectClaimedAtOnce = (db: Database, webhooks: SQL, unseen: SQL, no
     cross join deliveries d on d.webhook_id = c.webhook_id and ${claimed}
     where (d.event_id, d.level) in (select n.value->>'eventId', n.value->>'level' from (${unseen}) n)`;
 };
-type ClaimedAtOnce = ClaimedRow & Omit<WebhookRow, 'more'>;
+type FirstClaimed = ClaimedRow & Omit<WebhookRow, 'more'>;
 
-/**
- * Adds what a call has claimed to the message that wakes the webhook. The call's `notifications` are more, if other
- * deliveries of the webhook wait.
- */
-export function addClaim(
-  messages: NewWork[],
-  rows: ClaimedAtOnce[],
-  notifications: number,
-  now: number,
-): void {
-  const [webhook] = rows;
-  const wake = messages.find((one) => 'webhookId' in one && one.webhookId === webhook?.webhookId);
-  if (webhook && wake)
-    wake.claim = {
-      webhook: { ...webhook, more: notifications > rows.length },
-      claimed: rows.map(asClaimed),
-      now,
-    };
+/** What a call has claimed; more is due if its `notifications` are more. */
+export function firstClaim(rows: FirstClaimed[], notifications: number, now: number) {
+  const [row] = rows;
+  if (!row) return undefined;
+  const webhook = { ...row, more: notifications > rows.length };
+  return { webhookId: row.webhookId, webhook, claimed: rows.map(asClaimed), now };
 }
 
 /**
@@ -98,11 +86,10 @@ export const selectAbandoned = (db: Database, now: number) =>
 
 /** Indexes those as due. */
 export async function listAbandoned(db: Database, now: number): Promise<void> {
-  for (let found = 1; found > 0; ) {
+  for (;;) {
     const keys = await selectAbandoned(db, now);
-    found = keys.length;
-    if (found > 0)
-      await write(db)`
+    if (keys.length === 0) return;
+    await write(db)`
         update deliveries set next_attempt_at = claimed_until - ${leaseMs}, claimed_until = 0
         where (webhook_id, id) in (
             select value->>'webhookId', value->>'id' from json_each(${JSON.stringify(keys)}))

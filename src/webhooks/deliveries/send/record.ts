@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, read, writeReturning } from '../../../platform/db/database.ts';
+import { type Database, write } from '../../../platform/db/database.ts';
 import type { Recorded } from '../delivery.ts';
 import { attemptsIn, countOutcomes, noTally, type Tally } from '../read/counts.ts';
 import { moveReceiver, type ReceiverReport, waitingRetries } from '../receiver/circuit.ts';
@@ -8,50 +8,36 @@ import { nextLevels } from './accident-order.ts';
 /** A row keeps its first attempt and the latest 20; `attempts_omitted` counts the others. */
 export const maxKeptAttempts = 21;
 
-/** What else is recorded with outcomes: what they say of the receiver, and what is to be counted now. */
-export type RecordOptions = { report?: ReceiverReport | undefined; tally?: Tally; now: number };
-
 /**
- * The statements that record outcomes and release the claims that still hold. A `report` also moves the receiver's
- * circuit and window. Five failures in a row open the circuit, for 30 seconds first, then twice as long each time, up
- * to 15 minutes; a success closes it. The window is halved or doubled once for all workers that saw the same one, and
- * starts at one call after an outage. When a receiver recovers, its waiting retries become due at once.
+ * The statements that record outcomes and release the claims that still hold. What is to be counted now is in `tally`,
+ * and a `report` moves the receiver's circuit and window. Five failures in a row open the circuit, for 30 seconds
+ * first, then twice as long each time, up to 15 minutes; a success closes it. The window is halved or doubled once for
+ * all workers that saw the same one, and starts at one call after an outage. When a receiver recovers, its waiting
+ * retries become due at once.
  */
-export const recordStatements = (
+export function recordStatements(
   db: Database,
   webhookId: string,
   outcomes: Recorded[],
-  { report, tally = noTally, now }: RecordOptions,
-) => {
-  const ended = outcomes.filter(({ status }) => status !== 'pending');
-  const nothing = () => read(db)`select 0`;
-  return [
-    attemptsIn(tally) > 0 ? countOutcomes(db, webhookId, tally, outcomes[0]?.delivery, now) : nothing(),
-    recordOutcomes(db, outcomes, now),
-    report ? moveReceiver(db, webhookId, report, now) : nothing(),
-    makeDue(
-      db,
-      [
-        nextLevels(
-          webhookId,
-          ended.map(({ delivery }) => delivery),
-          now,
-        ),
-        report?.recovered && waitingRetries(webhookId, report.recovered, now),
-      ],
-      now,
-    ),
-  ] as const;
-};
-
-/** Makes the deliveries due whose keys these queries select. */
-function makeDue(db: Database, keys: (SQL | undefined)[], now: number) {
-  const selected = keys.filter((one) => one !== undefined);
-  if (selected.length === 0) return read(db)`select 0`;
-  return writeReturning(db)`
-    update deliveries set next_attempt_at = ${now}
-    where (webhook_id, id) in (${sql.join(selected, sql` union all `)})`;
+  { report, tally = noTally, now }: { report?: ReceiverReport | undefined; tally?: Tally; now: number },
+) {
+  const [first] = outcomes;
+  const ended = outcomes.flatMap(({ status, delivery }) => (status === 'pending' ? [] : [delivery]));
+  const due = [
+    nextLevels(webhookId, ended, now),
+    report?.recovered && waitingRetries(webhookId, report.recovered, now),
+  ].filter((keys) => keys !== undefined);
+  return {
+    counted: attemptsIn(tally) > 0 ? countOutcomes(db, webhookId, tally, first?.delivery, now) : undefined,
+    recorded: first && recordOutcomes(db, outcomes, now),
+    moved: report && moveReceiver(db, webhookId, report, now),
+    madeDue: due.length > 0 ? makeDue(db, sql.join(due, sql` union all `), now) : undefined,
+  };
 }
+
+/** Makes the deliveries due whose keys a query selects. */
+const makeDue = (db: Database, keys: SQL, now: number) =>
+  write(db)`update deliveries set next_attempt_at = ${now} where (webhook_id, id) in (${keys})`;
 
 function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
   const rows = outcomes.map(({ delivery, status, nextAttemptAt, attempt }) => ({
@@ -63,7 +49,7 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
     attempted: attempt ? 1 : 0,
     attempt,
   }));
-  return writeReturning(db)`
+  return write(db)`
     update deliveries set
       status = r.value->>'status',
       attempts = attempts + (r.value->>'attempted'),

@@ -1,4 +1,4 @@
-import { type Database, transaction } from '../../../platform/db/database.ts';
+import { transaction } from '../../../platform/db/database.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
 import { type AttemptLog, attemptLog, type DeliveredLine } from '../../../platform/log.ts';
 import { send } from '../../../platform/queue.ts';
@@ -10,8 +10,8 @@ import { addTallies, attemptsIn, countOutcomes, noTally, tallyOf } from '../read
 import { reportOf } from '../receiver/circuit.ts';
 import { wakeForRetry } from '../receiver/timers.ts';
 import { callsOf } from './calls.ts';
-import { type Claim, type ClaimRequest, claimStatements, readClaim } from './claim.ts';
-import { type RecordOptions, recordStatements } from './record.ts';
+import { type Claim, claimStatements, readClaim } from './claim.ts';
+import { recordStatements } from './record.ts';
 import { growth, inWorkersTurn, transactions, workersWait } from './turns.ts';
 
 /**
@@ -95,8 +95,10 @@ export async function runWorker(env: Env, wake: Wake, budget: Budget, first?: Cl
   let uncounted = noTally;
 
   /** Records what has ended, and claims as much as there is room for, in one transaction. */
-  const recordAndClaim = async (mayClaim: boolean): Promise<Latest> => {
+  const recordAndClaim = async (isItsTurn = true): Promise<Latest> => {
     const now = Date.now();
+    budget.transactions--;
+    const mayClaim = isItsTurn && isLeft(budget) && (now < contendedUntil || !workersWait(wake));
     const count = mayClaim ? calls.room() : 0;
     const outcomes = calls.takeFinished();
     logAttempts(budget.log, webhookId, outcomes);
@@ -104,20 +106,27 @@ export async function runWorker(env: Env, wake: Wake, budget: Budget, first?: Cl
     const isLater = outcomes.length === 0 || (latest?.isFull && attemptsIn(tally) < countedTogether);
     uncounted = isLater ? tally : noTally;
     const known = latest?.webhook;
-    const claim = await inOneTransaction(
+    const report = known && reportOf(outcomes, known);
+    // A claim that D1 does not confirm expires; recording twice is harmless.
+    const { claimed } = await transaction(
       db,
-      { webhookId, count, now, accidentsOnly: accidents, known },
-      outcomes,
-      { report: known && reportOf(outcomes, known), tally: isLater ? noTally : tally, now },
+      {
+        recorded: recordStatements(db, webhookId, outcomes, {
+          report,
+          tally: isLater ? noTally : tally,
+          now,
+        }),
+        claimed: claimStatements(db, { webhookId, count, now, accidentsOnly: accidents, known }),
+      },
+      { repeatable: outcomes.length > 0 },
     );
+    const claim = readClaim(claimed, now);
     return { ...claim, isFull: hasMore(claim, count), mayClaim };
   };
   /** Accidents wait for nobody, and what was called is recorded though it is not this worker's turn. */
   const next = async (): Promise<Latest | undefined> => {
-    budget.transactions--;
-    const mayClaim = isLeft(budget) && (Date.now() < contendedUntil || !workersWait(wake));
-    if (accidents) return recordAndClaim(mayClaim);
-    const turn = await transactions.run(accountId, () => recordAndClaim(mayClaim));
+    if (accidents) return recordAndClaim();
+    const turn = await transactions.run(accountId, () => recordAndClaim());
     return turn?.result ?? (calls.idle() ? undefined : recordAndClaim(false));
   };
   const end = async (reason: WorkerEnd['reason']): Promise<WorkerEnd> => {
@@ -148,24 +157,6 @@ export async function runWorker(env: Env, wake: Wake, budget: Budget, first?: Cl
 /** Whether more is due than this claim holds, of `count` deliveries that were asked for. */
 const hasMore = ({ webhook, claimed }: Claim, count = Number.POSITIVE_INFINITY): boolean =>
   claimed.length > 0 && (webhook?.more === true || claimed.length === count);
-
-/** One round trip for the outcomes so far and the next claim. */
-async function inOneTransaction(
-  db: Database,
-  claim: ClaimRequest,
-  outcomes: Recorded[],
-  options: RecordOptions,
-): Promise<Claim> {
-  const claiming = claimStatements(db, claim);
-  if (outcomes.length === 0) {
-    const [claimed, , webhook] = await transaction(db, claiming);
-    return readClaim(claimed, webhook, claim.now);
-  }
-  // A claim that D1 does not confirm expires; recording twice is harmless.
-  const statements = [...recordStatements(db, claim.webhookId, outcomes, options), ...claiming] as const;
-  const [, , , , claimed, , webhook] = await transaction(db, statements, { repeatable: true });
-  return readClaim(claimed, webhook, claim.now);
-}
 
 /**
  * Logs a worker's attempts: one line for all successful ones, with what is needed to trace each, and one for each

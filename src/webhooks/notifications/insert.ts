@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { notifiedAfter, notifiedBefore } from '../../fleet/accidents/notified.ts';
 import { knownVinAfter } from '../../fleet/accidents/vehicle.ts';
-import { type Database, write, writeReturning } from '../../platform/db/database.ts';
+import { type Database, write } from '../../platform/db/database.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { isLetThrough, ownerOf } from './pass.ts';
 import type { AccidentNotification, EventNotification } from './payloads.ts';
@@ -101,7 +101,7 @@ export const insertNotifications = (
   source: NotificationSource,
   notifications: NewNotification[],
 ) =>
-  writeReturning(db)`${insertFrom(
+  write(db)`${insertFrom(
     source,
     sql`n.value->>'data'`,
     sql`json_each(${JSON.stringify(notifications)}) n where true`,

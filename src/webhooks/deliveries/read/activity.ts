@@ -79,21 +79,22 @@ export async function webhookActivity(
   const part = search
     ? { events: eventsFoundBy(caller, webhookId, search.trim()), limit: maxFound, most: maxLookedAt }
     : { state, type, place: before === undefined ? undefined : decodeCursor(before, identity), limit };
-  const [rows, hours, [receiver], [counts], connections] = await asCaller(env, caller, (db) => [
-    selectDeliveries(db, caller, { webhookId, newestFirst: true, more: about, ...part }),
-    selectHours(db, sql`select ${own} as id`, countedHours, now),
-    selectReceivers(db, sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`, now),
-    selectCounts(db, own),
-    read<{ name: string }>(db)`select coalesce(c.name, c.tsp) as name from webhook_connections wc
+  const { rows, hours, receivers, counts, connections } = await asCaller(env, caller, (db) => ({
+    rows: selectDeliveries(db, caller, { webhookId, newestFirst: true, more: about, ...part }),
+    hours: selectHours(db, sql`select ${own} as id`, countedHours, now),
+    receivers: selectReceivers(db, sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`, now),
+    counts: selectCounts(db, own),
+    connections: read<{ name: string }>(db)`select coalesce(c.name, c.tsp) as name from webhook_connections wc
             cross join connections c on c.id = wc.connection_id
             where wc.webhook_id = ${own} and c.account_id = ${caller.accountId} limit ${namedConnections}`,
-  ]);
+  }));
+  const [receiver] = receivers;
   const { page, end } = cutScan(rows, part.limit, search ? maxLookedAt : maxScanned);
   return {
     hours: inHours(hours, countedHours, now),
     receiver: receiver && asReceiver(receiver),
     connections: connections.map(({ name }) => name),
-    counts: counts ?? { retrying: 0, failed: 0, waiting: 0, nextAt: null },
+    counts: counts[0] ?? { retrying: 0, failed: 0, waiting: 0, nextAt: null },
     part: {
       deliveries: page.map(asListed<{ about: About | null }>),
       ...(end && !search && { next: encodeCursor(JSON.parse(end.at), identity) }),
@@ -158,16 +159,16 @@ export async function listActivity(
   const after = following(webhooks, slice);
   const which = sql`select id, created_at from webhooks where account_id = ${caller.accountId}
     ${after ? sql`and ${after}` : sql.empty()} order by created_at, id limit ${slice.limit + 1}`;
-  const [found, hours] = await asCaller(env, caller, (db) => [
-    selectReceivers<Listed>(
+  const { found, hours } = await asCaller(env, caller, (db) => ({
+    found: selectReceivers<Listed>(
       db,
       sql`w.id in (select id from (${which}))`,
       now,
       sql`, w.created_at as createdAt, w.name, ${waitingOf(maxCountedInList)} as waiting,
         (select count(*) from (select 1 from webhook_connections where webhook_id = w.id limit 2)) as connections`,
     ),
-    selectHours(db, which, shownHours, now),
-  ]);
+    hours: selectHours(db, which, shownHours, now),
+  }));
   const summaries = found.map((row) => ({
     ...row,
     receiver: asReceiver(row),

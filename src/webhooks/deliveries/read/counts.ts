@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, jsonList, read, writeReturning } from '../../../platform/db/database.ts';
+import { type Database, jsonList, read, write } from '../../../platform/db/database.ts';
 import { createdAtOf } from '../../../platform/db/ids.ts';
 import { hourMs } from '../../../platform/durations.ts';
 import { addHistograms, bucketOf, countWaits, type Histogram } from '../../latency.ts';
@@ -109,7 +109,7 @@ export function countOutcomes(
     ? sql`exists (select 1 from deliveries where webhook_id = w.id and id = ${claim.id}
         and status = 'pending' and claimed_until = ${claim.claimedUntil})`
     : sql`true`;
-  return writeReturning(db)`
+  return write(db)`
     insert into webhook_hours (webhook_id, slot, hour, delivered, failed, retried, response_times, waits)
     select w.id, ${hour % countedHours}, ${hour}, ${delivered}, ${failed}, ${retried}, ${JSON.stringify(responseTimes)},
       ${JSON.stringify(waits)}

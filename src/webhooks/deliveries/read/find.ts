@@ -38,9 +38,9 @@ export async function listDeliveries(
   caller: Caller,
   query: Pick<ListQuery, 'webhookId' | 'state' | 'from' | 'place' | 'limit'>,
 ): Promise<Delivery[]> {
-  const [rows] = await asCaller(env, caller, (db) => [
+  const rows = await asCaller(env, caller, (db) =>
     selectDeliveries(db, caller, { ...query, newestFirst: true, more: details }),
-  ]);
+  );
   return cutScan(rows, query.limit).page.map(asListed<Details>);
 }
 
@@ -71,19 +71,19 @@ export async function deliveriesOf(
   const recipients = sql`'recipients', json((select data->'recipients' from ${notificationOf()}))`;
   const more = sql`${receiverOf(Date.now())}, ${recipients}`;
   const query = { events: sql`${eventId}`, limit: maxOfEvent, most: maxLookedAt, more };
-  const [rows, [covered]] = await asCaller(env, caller, (db) => [
-    selectDeliveries(db, caller, query),
-    read<{ isCovered: number }>(db)`
+  const { rows, covered } = await asCaller(env, caller, (db) => ({
+    rows: selectDeliveries(db, caller, query),
+    covered: read<{ isCovered: number }>(db)`
       select ${isCovered(env)} as isCovered from accidents a cross join connections c on c.id = a.connection_id
       where a.id = ${eventId} and a.account_id = ${caller.accountId}`,
-  ]);
+  }));
   const { page, end } = cutScan(rows, maxOfEvent, maxLookedAt);
   const deliveries = page.map(asListed<ReceiverOf & { recipients: string[] | null }>);
   return {
     deliveries: deliveries.sort((a, b) => a.level - b.level || (a.url < b.url ? -1 : 1)),
     complete: !end,
     recipients: deliveries[0]?.recipients ?? [],
-    isCovered: covered?.isCovered !== 0,
+    isCovered: covered[0]?.isCovered !== 0,
   };
 }
 
@@ -106,11 +106,13 @@ export async function findDelivery(
       where not exists (select 1 from deletions where id = n.connection_id))),
     'webhook', (select json_object(${receiverOf(Date.now())}) from webhooks w
       where w.id = d.webhook_id and w.account_id = d.account_id)`;
-  const [[row]] = await asCaller(env, caller, (db) => [
-    read<Parameters<typeof asListed>[0]>(db)`
+  const [row] = await asCaller(
+    env,
+    caller,
+    (db) => read<Parameters<typeof asListed>[0]>(db)`
       select ${deliveryColumns(more)}
       from deliveries d where webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`,
-  ]);
+  );
   return row && asListed<Details & More>(row);
 }
 
@@ -139,12 +141,14 @@ export async function afterAttempt(env: Env, caller: Caller, key: DeliveryKey, s
  * @throws Refusal: unauthenticated, forbidden
  */
 export async function webhookOfDelivery(env: Env, caller: Caller, id: string): Promise<string | undefined> {
-  const [[found]] = await asCaller(env, caller, (db) => [
-    read<{ webhookId: string }>(db)`
+  const [found] = await asCaller(
+    env,
+    caller,
+    (db) => read<{ webhookId: string }>(db)`
       select d.webhook_id as "webhookId" from webhooks w
       cross join deliveries d on d.webhook_id = w.id and d.id = ${id}
       where w.account_id = ${caller.accountId} and d.account_id = ${caller.accountId} limit 1`,
-  ]);
+  );
   return found?.webhookId;
 }
 

@@ -29,13 +29,13 @@ export async function readDeliveries(
   const place = cursor === undefined ? undefined : decodeCursor(cursor, identity);
   if (cursor !== undefined && !place) throw invalidCursor();
   continueFrom(env, caller, cursor);
-  const [, rows] = await readAsCaller(env, caller, (db) => [
-    refuseUnless(db, ownsWebhook(caller, webhookId), 'Invalid webhook id'),
-    selectDeliveries(db, caller, {
+  const { rows } = await readAsCaller(env, caller, (db) => ({
+    known: refuseUnless(db, ownsWebhook(caller, webhookId), 'Invalid webhook id'),
+    rows: selectDeliveries(db, caller, {
       ...{ webhookId, state: status, type, place, limit, ...range },
       events: eventId === undefined ? undefined : sql`${eventId}`,
     }),
-  ]);
+  }));
   const { page, end } = cutScan(rows, limit);
   const next: CursorKeys | undefined = end && JSON.parse(end.at); // as `selectDeliveries` made it
   return {

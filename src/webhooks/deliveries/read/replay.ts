@@ -1,11 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../../platform/config.ts';
-import { read, write, writeReturning } from '../../../platform/db/database.ts';
+import { read, write } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { firstIdAt } from '../../../platform/db/ids.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { send } from '../../../platform/queue.ts';
-import { typeOf } from '../../notifications/of-delivery.ts';
+import { notificationOf, typeOf } from '../../notifications/of-delivery.ts';
 import { noteWebhook } from '../../stored.ts';
 import type { DeliveryKey } from '../delivery.ts';
 import { giveUpAfterMs, maxReplayedPerCall, webhookIsPaused } from '../policy.ts';
@@ -44,9 +44,6 @@ const marginMs = 2 * giveUpAfterMs;
 /** The age up to which a delivery can be replayed, in milliseconds. */
 export const replayableMs = (env: Env): number => Math.max(0, config(env).retentionMs - marginMs);
 
-/** Sorts after every id. */
-const END = '~';
-
 /**
  * Counts what a call of `replay` would send of one of the account's webhooks.
  *
@@ -58,18 +55,19 @@ export async function countReplayable(
   webhookId: string,
   selection: ReplaySelection,
 ): Promise<ReplayCount> {
-  const { ids, tooOld } = idRanges(env, caller, webhookId, selection);
-  const [[found], [old]] = await asCaller(env, caller, (db) => [
-    read<{ looked: number; count: number }>(db)`
-      select count(*) as looked, coalesce(sum(${isReplayable}), 0) as count
-      from (${candidates(ids, maxReplayedPerCall)}) d`,
-    read<{ count: number }>(db)`
-      select coalesce(sum(status <> 'pending'), 0) as count from (${candidates(tooOld, maxReplayedPerCall)})`,
-  ]);
+  const { from, to, oldest, candidates } = rangeOf(env, caller, webhookId, selection);
+  const recent = candidates(later(from, oldest), to, maxReplayedPerCall);
+  const tooOld = candidates(from, earlier(to, oldest), maxReplayedPerCall);
+  const { found, old } = await asCaller(env, caller, (db) => ({
+    found: read<{ looked: number; count: number }>(db)`
+      select count(*) as looked, coalesce(sum(${isReplayable}), 0) as count from (${recent}) d`,
+    old: read<{ count: number }>(db)`
+      select coalesce(sum(status <> 'pending'), 0) as count from (${tooOld})`,
+  }));
   return {
-    count: found?.count ?? 0,
-    more: found?.looked === maxReplayedPerCall,
-    tooOld: old?.count ?? 0,
+    count: found[0]?.count ?? 0,
+    more: found[0]?.looked === maxReplayedPerCall,
+    tooOld: old[0]?.count ?? 0,
   };
 }
 
@@ -88,24 +86,25 @@ export async function replay(
   selection: ReplaySelection,
 ): Promise<Replayed> {
   const now = Date.now();
-  const { ids } = idRanges(env, caller, webhookId, selection);
+  const { from, to, oldest, candidates } = rangeOf(env, caller, webhookId, selection);
   let replayed = 0;
-  let next: string | undefined = ids.from;
+  let next: string | undefined = later(from, oldest);
   for (let looked = 0; looked < maxReplayedPerCall && next !== undefined; looked += replayedPerChunk) {
-    const chunk = candidates({ ...ids, from: next }, replayedPerChunk);
-    const [[seen], { meta }] = await asCaller(env, caller, (db) => [
-      read<{ looked: number; last: string }>(db)`
+    const chunk = candidates(next, to, replayedPerChunk);
+    const { seen, changed } = await asCaller(env, caller, (db) => ({
+      seen: read<{ looked: number; last: string }>(db)`
         select count(*) as looked, max(id) as last from (${chunk})`,
-      write(db)`
+      changed: write(db)`
         update deliveries set status = 'pending', attempts = 0, next_attempt_at = ${now}, finished_at = null
         where (webhook_id, id) in (select webhook_id, id from (${chunk}) d where ${isReplayable})`,
-      replayed > 0
-        ? read(db)`select 0`
-        : noteWebhook(db, caller, webhookId, 'changed', ['replayed'], sql`changes() > 0`),
-      looked > 0 ? read(db)`select 0` : allowProbe(db, ids.webhook, now),
-    ]);
-    replayed += meta.changes;
-    next = seen?.looked === replayedPerChunk ? seen.last : undefined;
+      audited:
+        replayed > 0
+          ? undefined
+          : noteWebhook(db, caller, webhookId, 'changed', ['replayed'], sql`changes() > 0`),
+      probe: looked > 0 ? undefined : allowProbe(db, ownWebhookId(caller, webhookId), now),
+    }));
+    replayed += changed.meta.changes;
+    next = seen[0]?.looked === replayedPerChunk ? seen[0].last : undefined;
   }
   await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
   return { replayed, more: next !== undefined, ...(next !== undefined && { next }) };
@@ -137,86 +136,76 @@ export async function replayOne(env: Env, caller: Caller, { webhookId, id }: Del
 export async function sendNow(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<void> {
   const whose = ownWebhookId(caller, webhookId);
   const now = Date.now();
-  const [[pending]] = await asCaller(env, caller, (db) => [
-    read<{ isPaused: number }>(db)`
-      select w.paused_at is not null as isPaused from deliveries d cross join webhooks w on w.id = d.webhook_id
-      where d.webhook_id = ${whose} and d.id = ${id} and d.status = 'pending'`,
-    writeReturning(db)`
+  const isPending = sql`webhook_id = ${whose} and id = ${id} and status = 'pending'`;
+  const { found } = await asCaller(env, caller, (db) => ({
+    found: read<{ isPaused: number }>(db)`
+      select (select paused_at is not null from webhooks where id = webhook_id) as isPaused
+      from deliveries where ${isPending}`,
+    due: write(db)`
       update deliveries set next_attempt_at = ${now}
-      where webhook_id = ${whose} and id = ${id} and status = 'pending' and attempts > 0
-        and next_attempt_at > ${now} and claimed_until <= ${now}`,
-    allowProbe(
-      db,
-      sql`(select webhook_id from deliveries
-        where webhook_id = ${whose} and id = ${id} and status = 'pending')`,
-      now,
-    ),
-  ]);
+      where ${isPending} and attempts > 0 and next_attempt_at > ${now} and claimed_until <= ${now}`,
+    probe: allowProbe(db, sql`(select webhook_id from deliveries where ${isPending})`, now),
+  }));
+  const [pending] = found;
   if (!pending) throw invalid('This delivery has ended, replay it instead');
   if (pending.isPaused) throw invalid(webhookIsPaused);
   await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
 }
 
-/** A range of a webhook's Delivery-Ids, without its ends. */
-type IdRange = {
-  webhook: SQL;
-  from: string;
-  to: string;
-  includeDelivered: boolean;
-  only: string | undefined;
-};
-
 /** No delivery has the first id of a time, so ranges can exclude their ends. */
 const oldestReplayable = (env: Env): string => firstIdAt(Date.now() - replayableMs(env));
 
-/** The ranges of a selection: what can be replayed, and what is too old. @throws Refusal: invalid, for an empty span */
-function idRanges(
+/** Sorts after every id. */
+const END = '~';
+
+/**
+ * The range of Delivery-Ids of a selection, without its ends; what is not after `oldest` cannot be replayed.
+ *
+ * @throws Refusal: invalid, for an empty span
+ */
+function rangeOf(
   env: Env,
   caller: Caller,
   webhookId: string,
-  { since = 0, until, includeDelivered = false, after = '', id: only }: ReplaySelection,
-): { ids: IdRange; tooOld: IdRange } {
+  { since = 0, until, includeDelivered = false, after = '', id }: ReplaySelection,
+) {
   if (until !== undefined && since >= until)
     throw invalid('since must be before until', [{ field: 'since', message: 'must be before until' }]);
-  const oldest = oldestReplayable(env);
-  const from = later(firstIdAt(since), after);
-  const to = until === undefined ? END : firstIdAt(until);
-  const range = { webhook: ownWebhookId(caller, webhookId), includeDelivered, only };
+  const isIn = (from: string, to: string) => sql`
+    webhook_id = ${ownWebhookId(caller, webhookId)} and id > ${from} and id < ${to}
+    ${id ? sql`and id = ${id}` : sql.empty()}`;
   return {
-    ids: { ...range, from: later(from, oldest), to },
-    tooOld: { ...range, from, to: earlier(to, oldest) },
+    from: later(firstIdAt(since), after),
+    to: until === undefined ? END : firstIdAt(until),
+    oldest: oldestReplayable(env),
+    candidates: (from: string, to: string, limit: number): SQL =>
+      includeDelivered ? finished(isIn(from, to), limit) : missed(isIn(from, to), limit),
   };
 }
 
 const later = (a: string, b: string): string => (a > b ? a : b);
 const earlier = (a: string, b: string): string => (a < b ? a : b);
 
+const columns = sql`select webhook_id, id, event_id, level, status, connection_id, request_id, data`;
+
+/** SQL for the first deliveries, by id. Those that are pending cannot be replayed after all. */
+const finished = (isIn: SQL, limit: number): SQL =>
+  sql`${columns} from deliveries where ${isIn} order by id limit ${limit}`;
+
+/** SQL for the first missed deliveries, by id, read from indexes: at most `limit` rows of a status. */
+const missed = (isIn: SQL, limit: number): SQL => sql`
+  select * from (${columns} from deliveries indexed by deliveries_failed
+    where status = 'failed' and ${isIn} order by id limit ${limit})
+  union all
+  select * from (${columns} from deliveries indexed by deliveries_cancelled
+    where status = 'cancelled' and ${isIn} order by id limit ${limit})
+  order by id limit ${limit}`;
+
 /** SQL for the id of a webhook, null if it is not the account's. */
 export const ownWebhookId = ({ accountId }: Caller, id: string): SQL =>
   sql`(select id from webhooks where id = ${id} and account_id = ${accountId})`;
 
-/**
- * SQL for the first deliveries of a range, by id, read from an index. Some of them cannot be replayed after all, so it
- * reads at most `limit` rows of a status.
- */
-function candidates({ webhook, from, to, includeDelivered, only }: IdRange, limit: number): SQL {
-  const columns = sql`select webhook_id, id, event_id, level, status, connection_id`;
-  const inRange = sql`webhook_id = ${webhook} and id > ${from} and id < ${to}
-    ${only ? sql`and id = ${only}` : sql.empty()}`;
-  const first = sql`order by id limit ${limit}`;
-  if (includeDelivered) return sql`${columns} from deliveries where ${inRange} ${first}`;
-  return sql`
-    select * from (
-      ${columns} from deliveries indexed by deliveries_failed where status = 'failed' and ${inRange} ${first})
-    union all
-    select * from (
-      ${columns} from deliveries indexed by deliveries_cancelled where status = 'cancelled' and ${inRange} ${first})
-    ${first}`;
-}
-
 /** SQL for whether the candidate `d` can be replayed: it is finished, and its webhook subscribes to it. */
 const isReplayable: SQL = sql`(d.status <> 'pending' and exists (
-  select 1 from webhook_connections wc
-  where wc.connection_id = coalesce(d.connection_id, (
-      select connection_id from notifications n where n.event_id = d.event_id and n.level = d.level))
-    and wc.webhook_id = d.webhook_id and wc.notification_types & ${typeOf()}))`;
+  select 1 from ${notificationOf()} n cross join webhook_connections wc on wc.connection_id = n.connection_id
+  where wc.webhook_id = d.webhook_id and wc.notification_types & ${typeOf()}))`;

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, write, writeReturning } from '../../../platform/db/database.ts';
+import { type Database, write } from '../../../platform/db/database.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
 import { isWaiting } from '../due.ts';
 import {
@@ -72,7 +72,7 @@ export function moveReceiver(
   const accidentWaits = sql`exists (select 1 from deliveries indexed by deliveries_due
     where webhook_id = w.id and ${isWaiting()} and priority = 0)`;
   const window = sql`coalesce(h.window, ${firstWindow})`;
-  return writeReturning(db)`
+  return write(db)`
     insert into webhook_health (webhook_id, failures, openings, open_until, window, last_failure, paused_since)
     select w.id, ${before} + ${failures},
       case when ${opens} then ${openings} + 1
@@ -112,4 +112,4 @@ export const probeSooner = (env: Env, webhookId: string, at: number): Promise<un
 
 /** Lets a call through an open circuit at once. */
 export const allowProbe = (db: Database, webhook: SQL, now: number) =>
-  writeReturning(db)`update webhook_health set open_until = ${now} where webhook_id = ${webhook}`;
+  write(db)`update webhook_health set open_until = ${now} where webhook_id = ${webhook}`;

@@ -33,14 +33,14 @@ export async function listReceivers(
 ): Promise<(Receiver & { filters?: Filters; allConnections?: true })[]> {
   const which = sql`w.account_id = ${caller.accountId}
     ${webhookId === undefined ? sql.empty() : sql`and w.id = ${webhookId}`}`;
-  const [rows] = await asCaller(env, caller, (db) => [
+  const rows = await asCaller(env, caller, (db) =>
     selectReceivers<{ filters: string | null; all: number }>(
       db,
       which,
       Date.now(),
       sql`, w.filters, w.all_connections as "all"`,
     ),
-  ]);
+  );
   return rows.map(({ filters, all, ...row }) => ({
     ...asReceiver(row),
     ...filtersOf(filters),

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, writeReturning } from '../../../platform/db/database.ts';
+import { type Database, write } from '../../../platform/db/database.ts';
 import { burstSeconds, circuitAfter, firstWindow, widestWindow } from '../policy.ts';
 
 /** SQL for the calls that `w`, with the health `h`, may have in flight: none while its account has paused it. */
@@ -25,7 +25,7 @@ export const ofReceiver = (webhookId: string, value: SQL): SQL => sql`
 
 /** Uses up as many calls of a limit per second as the statement before has claimed. */
 export const useUpCalls = (db: Database, webhookId: string, now: number) =>
-  writeReturning(db)`
+  write(db)`
     insert into webhook_health (webhook_id, failures, openings, open_until, next_call_at)
     select w.id, 0, 0, 0,
       cast(max(${now}, coalesce(h.next_call_at, 0)) + changes() * 1000.0 / w.max_per_second + 0.999 as integer)

@@ -10,10 +10,10 @@ import { Clock } from '../ui/time.tsx';
 
 const risks: Offered[] = [
   ['', 'Any'],
-  ['2', '2 and up'],
-  ['3', '3 and up'],
-  ['4', '4 and 5'],
-  ['5', '5 only'],
+  ['2', 'Risk 2 and up'],
+  ['3', 'Risk 3 and up'],
+  ['4', 'Risk 4 and 5'],
+  ['5', 'Risk 5 only'],
 ];
 const types = [['', 'All types'], ...incidentTypes.map((type) => [type, type])] as Offered[];
 
@@ -24,7 +24,7 @@ const events = {
   list: eventsWithDrivers,
   usualDays: 7,
   filters: {
-    risk: { label: 'Risk', options: risks, parameter: 'minEventRisk', inWords: (risk) => `Risk ${risk}` },
+    risk: { label: 'Risk', options: risks, parameter: 'minEventRisk' },
     type: { label: 'Incident', options: types, parameter: 'eventTypes' },
     vehicle: { label: 'Vehicle', placeholder: 'Name or plate' },
     driver: { label: 'Driver', placeholder: 'Name' },
@@ -32,9 +32,9 @@ const events = {
     connection: { label: 'Connection' },
   },
   file: { name: 'safety-events', columns: safetyEvents.itemColumns },
-  show: ({ asked, words, days, connections }) => ({
+  show: ({ asked, words, connections }) => ({
     // "Risk 4 and 5, November 16 – 22", "Speeding, November 20".
-    lead: [asked.risk && words.risk, asked.type, days].filter(Boolean).join(', '),
+    lead: [asked.risk && words.risk, asked.type, words.from].filter(Boolean).join(', '),
     columns: [
       ...[column.incident, column.risk, column.vehicle, column.driver, column.place, column.speed],
       {

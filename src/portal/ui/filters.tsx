@@ -1,6 +1,5 @@
-import type { Child } from 'hono/jsx';
 import { type Connection, listConnections } from '../../fleet/connections.ts';
-import { type Match, type Matched, matchFleet, maxMatches } from '../../fleet/search.ts';
+import { type Match, matchFleet, maxMatches } from '../../fleet/search.ts';
 import type { FieldError } from '../../platform/errors.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { Submit } from './buttons.tsx';
@@ -23,8 +22,6 @@ export type Filter = {
   options?: Offered[];
   /** The parameter of the list that takes the choice. */
   parameter?: string;
-  /** What is said of the choice, by default its name. */
-  inWords?: (name: string) => string;
   /** Whether the choices are views of the list, above the other filters. */
   views?: boolean;
 };
@@ -36,12 +33,12 @@ export type Values = { [filter: string]: string };
 /** A search in a list. `asked` has the value of each filter, `kept` those that are set, for the addresses of other pages. */
 export type Search = {
   zone: string;
+  filters: Filters;
   asked: Values;
   kept: Values;
-  /** The filters that are set, in words. */
+  /** The values in words; `from` has the days. */
   words: Values;
-  days: string;
-  matched: Matched;
+  matched: { [filter: string]: Match[] | undefined };
   connections: Connection[];
   problems: FieldError[];
   /** The parameters of the list for the days, the choices, and what was found. */
@@ -49,38 +46,52 @@ export type Search = {
 };
 
 /** The search in the page's address. Unknown choices are ignored. `usualDays` are shown by default, today included. */
-export async function searchIn(c: Context, filters: Filters, usualDays?: number): Promise<Search> {
+export async function searchIn(c: Context, declared: Filters, usualDays?: number): Promise<Search> {
   const zone = timeZoneOf(c);
   const today = dayIn(zone, Date.now());
-  const typed = typedIn(c, ['from', 'to', ...Object.keys(filters)]);
+  const typed = typedIn(c, ['from', 'to', ...Object.keys(declared)]);
   const asked: Values = usualDays ? { ...typed, ...daysUpTo(typed, today, usualDays) } : typed;
-  for (const [name, { options }] of Object.entries(filters))
+  for (const [name, { options }] of Object.entries(declared))
     if (options && !options.some(([value]) => value === asked[name])) asked[name] = '';
-  const [connections, matched] = await Promise.all([
-    filters.connection ? listConnections(c.env, c.get('caller')) : [],
+  const [connections, { vehicles, drivers }] = await Promise.all([
+    declared.connection ? listConnections(c.env, c.get('caller')) : [],
     matchFleet(c.env, c.get('caller'), asked),
   ]);
   const { from = '', to = '', connection } = asked;
   const { problems, range } = rangeOfDays(zone, from, to);
-  if (connection && !connections.some(({ id }) => id === connection))
+  if (connection && !nameOf(connections, connection))
     problems.push({ field: 'connection', message: 'Choose one of your connections.' });
   // With script the form always has its days.
   const isUsual = usualDays && to === today && from === addDays(today, 1 - usualDays);
-  const { vehicles, drivers } = matched;
-  const search = {
-    ...{ zone, asked, matched, connections, problems },
+  const search: Search = {
+    ...{ zone, asked, connections, problems },
+    filters: withConnections(declared, connections),
     kept: setAmong({ ...asked, ...(isUsual && { from: '', to: '' }) }),
-    days: problems.length > 0 ? 'Days' : daysBetween(zone, from, to),
+    words: { from: problems.length > 0 ? 'Days' : daysBetween(zone, from, to) },
+    matched: { vehicle: vehicles, driver: drivers },
     query: {
       ...range,
       ...(vehicles && { vehicleIds: vehicles.map(({ id }) => id) }),
       ...(drivers && { driverIds: drivers.map(({ id }) => id) }),
-    } as Search['query'],
+    },
   };
-  for (const [name, { parameter }] of Object.entries(filters))
-    if (parameter && asked[name]) search.query[parameter] = [asked[name]];
-  return { ...search, words: wordsOf(filters, search) };
+  for (const [name, { parameter }] of Object.entries(search.filters)) {
+    const value = asked[name] ?? '';
+    search.words[name] = wordsOf(search, name, value);
+    if (parameter && value) search.query[parameter] = [value];
+  }
+  return search;
 }
+
+const withConnections = ({ connection, ...others }: Filters, connections: Connection[]): Filters => ({
+  ...others,
+  ...(connection && {
+    connection: {
+      ...connection,
+      options: [['', 'All'], ...connections.map(({ id, name, tsp }): Offered => [id, name ?? tsp])],
+    },
+  }),
+});
 
 const daysUpTo = ({ from, to }: Values, today: string, count: number) => {
   const last = to || today;
@@ -102,48 +113,36 @@ export const addressOf = (path: string, kept: Values): string => {
   return query ? `${path}?${query}` : path;
 };
 
-function wordsOf(filters: Filters, { asked, days, matched, connections }: Omit<Search, 'words'>): Values {
-  const all = Object.entries(filters).map(([name, { label, options, inWords = String }]) => {
-    const value = asked[name] ?? '';
-    if (name === 'connection') return [name, nameOf(connections, value) ?? 'Unknown connection'];
-    if (options) return [name, inWords(options.find(([option]) => option === value)?.[1] ?? '')];
-    const matches = matchesOf(matched, name);
-    const part = matches?.length === maxMatches ? `, the first ${maxMatches}` : '';
-    return [name, `${label} ${nameOr(value, matches)}${part}`];
-  });
-  return { from: days, ...Object.fromEntries(all) };
+/** A filter in words: the choice, or what was typed after the label. */
+function wordsOf({ filters, matched }: Search, name: string, value: string): string {
+  const { label = '', options } = filters[name] ?? {};
+  if (options) return options.find(([option]) => option === value)?.[1] ?? `Unknown ${label.toLowerCase()}`;
+  const matches = matched[name];
+  return `${label} ${nameOr(value, matches)}${matches?.length === maxMatches ? `, the first ${maxMatches}` : ''}`;
 }
 
 export const nameOf = (connections: Connection[], wanted: string): string | undefined =>
   connections.filter(({ id }) => id === wanted).map(({ name, tsp }) => name ?? tsp)[0];
-
-const matchesOf = ({ vehicles, drivers }: Matched, filter: string): Match[] | undefined =>
-  filter === 'vehicle' ? vehicles : filter === 'driver' ? drivers : undefined;
 
 /** What was typed; for the id of a link, its name. */
 const nameOr = (text: string, matches: Match[] | undefined): string =>
   matches?.find(({ id }) => id === text)?.name ?? text;
 
 /** The filters that are set, of which the days are one, and a view is none. */
-const chipsOf = (filters: Filters, kept: Values): string[] =>
+export const setIn = ({ filters, kept }: Search): string[] =>
   [...new Set(Object.keys(kept).map((name) => (name === 'to' ? 'from' : name)))].filter(
     (name) => !filters[name]?.views,
   );
 
-/** How many filters are set. */
-export const countSet = (filters: Filters, { kept }: Search): number => chipsOf(filters, kept).length;
-
 /** The filters that are set, each with a link that removes it. */
-export const Chips = (props: { path: string; filters: Filters; search: Search }) => {
-  const { path, filters, search } = props;
-  const { kept, words } = search;
-  const without = (name: string) => ({ ...kept, [name]: '', ...(name === 'from' && { to: '' }) });
+export const Chips = ({ path, search }: { path: string; search: Search }) => {
+  const without = (name: string) => ({ ...search.kept, [name]: '', ...(name === 'from' && { to: '' }) });
   return (
     <ul class="actions chips pt-3" aria-label="Filters that are set">
-      {chipsOf(filters, kept).map((name) => (
+      {setIn(search).map((name) => (
         <li>
           <a class="chip" href={addressOf(path, without(name))}>
-            {words[name]}
+            {search.words[name]}
             <span class="sr-only">, remove</span>
             <Icon name="x" small />
           </a>
@@ -159,11 +158,10 @@ export const Chips = (props: { path: string; filters: Filters; search: Search })
 };
 
 /** Views of the list, and the other filters: folded on a phone; with script they apply as they change. */
-export const FilterForm = (props: { path: string; filters: Filters; search: Search }) => {
-  const { path, filters, search } = props;
-  const { asked, kept, matched, problems } = search;
-  const typed = Object.entries(asked).map(([name, value]) => [name, nameOr(value, matchesOf(matched, name))]);
-  const set = countSet(filters, search);
+export const FilterForm = ({ path, search }: { path: string; search: Search }) => {
+  const { filters, asked, kept, matched, problems } = search;
+  const typed = Object.entries(asked).map(([name, value]) => [name, nameOr(value, matched[name])]);
+  const set = setIn(search).length;
   return (
     <FilledForm.Provider value={filledIn(Object.fromEntries(typed), problems)}>
       {Object.entries(filters).map(
@@ -189,7 +187,11 @@ export const FilterForm = (props: { path: string; filters: Filters; search: Sear
           <div class="filters">
             <Field name="from" label="From" type="date" />
             <Field name="to" label="To" type="date" />
-            {Object.entries(filters).map(([name, filter]) => fieldOf(name, filter, search))}
+            {Object.entries(filters).map(([name, { views, options, label, placeholder }]) => {
+              if (views) return asked[name] && <input type="hidden" name={name} value={asked[name]} />;
+              if (options) return <Select {...{ name, label, options }} />;
+              return <Field {...{ name, label, ...(placeholder && { placeholder }) }} maxlength={200} />;
+            })}
             <div class="actions" data-apply>
               <Submit name="Apply" />
             </div>
@@ -199,12 +201,3 @@ export const FilterForm = (props: { path: string; filters: Filters; search: Sear
     </FilledForm.Provider>
   );
 };
-
-function fieldOf(name: string, filter: Filter, { asked, connections }: Search): Child {
-  const { label, placeholder, views } = filter;
-  const ofAccount = connections.map(({ id, name, tsp }): Offered => [id, name ?? tsp]);
-  const options = name === 'connection' ? [['', 'All'] as Offered, ...ofAccount] : filter.options;
-  if (views) return asked[name] && <input type="hidden" name={name} value={asked[name]} />;
-  if (options) return <Select name={name} label={label} options={options} />;
-  return <Field name={name} label={label} {...(placeholder && { placeholder })} maxlength={200} />;
-}

@@ -6,7 +6,7 @@ import type { Context } from '../../platform/http/context.ts';
 import { counted } from '../../platform/text.ts';
 import { LinkButton } from './buttons.tsx';
 import { dayName } from './days.ts';
-import { addressOf, Chips, countSet, FilterForm, type Filters, type Search, searchIn } from './filters.tsx';
+import { addressOf, Chips, FilterForm, type Filters, type Search, searchIn, setIn } from './filters.tsx';
 import { page } from './layout.tsx';
 import { Empty } from './parts.tsx';
 import { type Column, Pager, Table } from './table.tsx';
@@ -46,7 +46,7 @@ export type CsvFile<T> = {
 /** What a search asks of the list; undefined if nothing can match. */
 export function requestOf<T>({ query }: RecordList<T>, search: Search): ListRequest | undefined {
   const { asked, connections, matched, problems } = search;
-  const cannotMatch = !query && (matched.vehicles?.length === 0 || matched.drivers?.length === 0);
+  const cannotMatch = !query && (matched.vehicle?.length === 0 || matched.driver?.length === 0);
   if (cannotMatch || problems.length > 0) return undefined;
   // An account's only connection is named: its records need not be merged with others.
   const connectionId = asked.connection || (connections.length === 1 ? connections[0]?.id : undefined);
@@ -73,7 +73,7 @@ export const recordPage =
     const older = next && addressOf(path, { from, to, ...kept, cursor: next });
     const isValid = problems.length === 0;
     const { lead, columns, at, empty } = show(search);
-    const isSet = countSet(filters, search) > 0;
+    const isSet = setIn(search).length > 0;
     return page(
       c,
       {
@@ -92,9 +92,9 @@ export const recordPage =
         ),
       },
       <section class="panel" aria-label={title}>
-        <FilterForm {...{ path, filters, search }} />
+        <FilterForm {...{ path, search }} />
         <div id={`${words[1]}-now`} data-fresh={words[1]} data-live>
-          {isSet && <Chips {...{ path, filters, search }} />}
+          {isSet && <Chips {...{ path, search }} />}
           {items.length > 0 && (
             <Table
               caption={title}
@@ -102,7 +102,9 @@ export const recordPage =
               {...(at ? { look: byDay, groups: groupedBy(search.zone, items, at) } : { items })}
             />
           )}
-          {items.length === 0 && isValid && <Empty {...nothing(path, words[1], isSet, older, empty)} />}
+          {items.length === 0 && isValid && (
+            <Empty {...(isSet || older ? whyEmpty(path, words[1], older) : empty)} />
+          )}
           {(items.length > 0 || cursor) && (
             <Pager
               count={`${counted(items.length, ...words)}${next ? ', more follow' : ''}`}
@@ -126,21 +128,16 @@ const groupedBy = <T,>(zone: string, items: T[], at: (item: T) => string) =>
   }));
 
 /** Why a page of a list is empty. With strict filters it may have found nothing within its limit. */
-function nothing(
-  path: string,
-  many: string,
-  isSet: boolean,
-  older: string | undefined,
-  empty: Parameters<typeof Empty>[0],
-): Parameters<typeof Empty>[0] {
-  if (older)
-    return {
-      icon: 'search',
-      title: 'Nothing found so far',
-      text: `The newest ${many} do not match. There are older ones.`,
-      action: <LinkButton href={older} name="Look further back" />,
-    };
-  if (!isSet) return empty;
-  const action = <LinkButton href={path} name="Clear all" />;
-  return { icon: 'search', title: 'Nothing matches these filters', action };
-}
+const whyEmpty = (path: string, many: string, older: string | undefined): Parameters<typeof Empty>[0] =>
+  older
+    ? {
+        icon: 'search',
+        title: 'Nothing found so far',
+        text: `The newest ${many} do not match. There are older ones.`,
+        action: <LinkButton href={older} name="Look further back" />,
+      }
+    : {
+        icon: 'search',
+        title: 'Nothing matches these filters',
+        action: <LinkButton href={path} name="Clear all" />,
+      };

@@ -41,9 +41,8 @@ describe('a session', () => {
     await operator.delete(`${users}/${data.find((user) => user.email === email)?.id}`);
     expect(await status()).toBe(303);
     const late = await signIn(other);
-    await rows(
-      'update sessions set expires_at = 1 where hash = (select hash from sessions order by rowid desc)',
-    );
+    const theirs = 'select id from portal_users where account_id = ?1';
+    await rows(`update sessions set expires_at = 1 where user_id in (${theirs})`, other.accountId);
     expect(await statusAt('/portal/connections', late.cookie)).toBe(303);
   });
 

@@ -69,7 +69,7 @@ export async function connectionRecords(env: Env, caller: Caller, id: string): P
     kinds.map(
       (kind) =>
         read<Omit<RecordCount, 'kind'>>(db)`
-          select ${countUpTo(sql`${sql.raw(kind.table)} where connection_id = ${own}`, maxCounted)} as count,
+          select ${countUpTo(sql`${sql.identifier(kind.table)} where connection_id = ${own}`, maxCounted)} as count,
             ${latest(kind, own)} as arrivedAt`,
     ),
   );
@@ -87,8 +87,8 @@ const kinds = [
 
 /** When a connection's latest record of a kind was received. Reads one entry of an index, and its row. */
 const latest = ({ table, order }: (typeof kinds)[number], connection: SQL) => sql`(
-  select created_at from ${sql.raw(table)} where connection_id = ${connection}
-  order by ${sql.raw(order)} desc, id desc limit 1)`;
+  select created_at from ${sql.identifier(table)} where connection_id = ${connection}
+  order by ${sql.identifier(order)} desc, id desc limit 1)`;
 
 /** How many rows there are, up to `most`. */
 const countUpTo = (rows: SQL, most: number) =>

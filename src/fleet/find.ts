@@ -103,7 +103,7 @@ export type FoundKind = keyof typeof tables;
 export async function findAny(env: Env, caller: Caller, id: string): Promise<FoundKind[]> {
   const each = Object.entries(tables).map(
     ([kind, table]) =>
-      sql`select ${kind} as kind from ${sql.raw(table)}
+      sql`select ${kind} as kind from ${sql.identifier(table)}
         where id = ${id} and account_id = ${caller.accountId} and ${notBeingDeleted(sql`connection_id`)}`,
   );
   const [found] = await asCaller(env, caller, (db) => [

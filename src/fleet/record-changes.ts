@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, write } from '../platform/db/database.ts';
+import { int } from '../platform/db/sql.ts';
 import type { AccountTable } from '../platform/db/tables.ts';
 import { dayMs } from '../platform/durations.ts';
 import { pruning, rowsPerChunk } from '../platform/jobs/chunks.ts';
@@ -20,7 +21,7 @@ export type Written = { kind: ListedKind; table: AccountTable; ids: string[] };
 export function recordWritten(db: Database, source: ChangeSource, written: Written[], quiet: boolean) {
   const { accountId, connectionId, now } = source;
   const changed = written.map(({ kind, table, ids }) => {
-    const id = sql.raw(table.id.name);
+    const id = sql.identifier(table.id.name);
     return sql`${kind}, (
       select json_group_array(w.value) from json_each(${JSON.stringify(ids)}) w
       cross join ${table} t on t.${id} = w.value where t.updated_at = ${now})`;
@@ -62,7 +63,7 @@ export const changeRows = (
   select ${source.accountId}, ${nextSeq(source)} + part, ${source.connectionId}, ${action},
     json_object(${kind}, json_group_array(id)), ${archivedDay}, ${Number(archivedDay !== null)}
   from (
-    select id, (row_number() over () - 1) / ${sql.raw(String(maxRecordsPerRow))} as part
+    select id, (row_number() over () - 1) / ${int(maxRecordsPerRow)} as part
     from (${Array.isArray(ids) ? sql`select value as id from json_each(${JSON.stringify(ids)})` : ids}))
   group by part`;
 

@@ -25,8 +25,8 @@ export function removeRecords(
   alongside: Alongside,
 ): Promise<string | undefined> {
   const statements = recordKinds.flatMap(({ kind, table }) => {
-    const id = sql.raw(table.id.name);
-    const byConnection = sql.raw(`${getTableName(table)}_by_connection`);
+    const id = sql.identifier(table.id.name);
+    const byConnection = sql.identifier(`${getTableName(table)}_by_connection`);
     const ids = sql`select ${id} as id from ${table} indexed by ${byConnection}
       where connection_id = ${connectionId} limit ${perKind}`;
     return [...alongside(kind, ids), sql`delete from ${table} where ${id} in (${ids})`];
@@ -38,7 +38,7 @@ export function removeRecords(
 const references = recordKinds.flatMap(({ kind, table, fields }) =>
   Object.entries(fields).flatMap(([key, { refersTo }]) =>
     refersTo?.kind === drivers.kind
-      ? [{ kind, table, column: sql.raw(columnName(key)), isNamed: 'driverName' in table }]
+      ? [{ kind, table, column: sql.identifier(columnName(key)), isNamed: 'driverName' in table }]
       : [],
   ),
 );
@@ -50,11 +50,11 @@ export function eraseReferences(
   alongside: Alongside,
 ): Promise<string | undefined> {
   const statements = references.flatMap(({ kind, table, column, isNamed }) => {
-    const id = sql.raw(table.id.name);
+    const id = sql.identifier(table.id.name);
     const ids = sql`select ${id} as id from ${table} where ${column} = ${driverId} limit ${perKind}`;
     return [
       ...alongside(kind, ids),
-      sql`update ${table} set ${column} = null${sql.raw(isNamed ? ', driver_name = null' : '')},
+      sql`update ${table} set ${column} = null${isNamed ? sql`, driver_name = null` : sql.empty()},
         updated_at = ${Date.now()} where ${id} in (${ids})`,
     ];
   });

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { int, quarterMs } from './trends/recount.ts';
+import { int } from '../platform/db/sql.ts';
+import { quarterMs } from './trends/recount.ts';
 
 /** How many events of a risk began within 15 minutes from `at`, in milliseconds since 1970. */
 export type RiskCount = { at: number; risk: number; count: number };
@@ -27,7 +28,7 @@ export async function countByRisk(
       select (started_at / ${int(quarterMs)}) * ${int(quarterMs)} as at,
               event_risk as risk, count(*) as count
             from (select started_at, event_risk from safety_events
-              where ${sql.raw(`${of}_id`)} = ${id} and started_at >= ${since} and +account_id = ${caller.accountId}
+              where ${sql.identifier(`${of}_id`)} = ${id} and started_at >= ${since} and +account_id = ${caller.accountId}
               order by started_at desc limit ${maxCounted})
             group by 1, 2`,
   ]);

@@ -111,7 +111,7 @@ function selectMatches(
   const among = wanted.flatMap((ids) => (ids ? [sql`id in (${ids})`] : []));
   const condition = among.length > 0 ? sql.join(among, sql` and `) : sql`false`;
   return read<Match>(db)`
-    select id, name from ${sql.raw(table)} where ${condition} and +account_id = ${accountId}
+    select id, name from ${sql.identifier(table)} where ${condition} and +account_id = ${accountId}
     order by name, id limit ${maxMatches}`;
 }
 

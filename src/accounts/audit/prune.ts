@@ -23,7 +23,7 @@ const surplusEntries: SQL = sql`
 export const pruneAudit = pruning((now) => [
   deleteUpTo(now - auditDays * dayMs, {
     table: 'audit_log',
-    key: 'account_id, seq',
+    key: ['account_id', 'seq'],
     time: 'at',
     index: 'audit_log_by_time',
   }),

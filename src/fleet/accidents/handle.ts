@@ -28,7 +28,7 @@ export async function handleAccident(
   const { accountId } = caller;
   const source = { accountId, connectionId, now };
   const handled = JSON.stringify({ at: timestamp(now), by, ...(note && { note }) });
-  const column = sql.raw(does === 'acknowledge' ? 'acknowledged' : 'closed');
+  const column = sql.identifier(does === 'acknowledge' ? 'acknowledged' : 'closed');
   const [{ meta }] = await asCaller(env, caller, (db) => [
     write(db)`
       update accidents set ${column} = ${does === 'reopen' ? null : handled}, updated_at = ${now}

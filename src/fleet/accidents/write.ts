@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, write } from '../../platform/db/database.ts';
+import { listOf } from '../../platform/db/sql.ts';
 import { timestamp } from '../../platform/fields.ts';
 import { contextKeys } from '../lists/accidents.ts';
 import { columnName } from '../lists/list.ts';
@@ -22,7 +23,7 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
   write(db)`
     insert into accidents (id, account_id, connection_id, tsp, vin, vehicle_id, named_vehicle_id, event_time, location,
       notification_level, report_ready, is_accurate, dismissed, report_url, levels, notified, source_updated_at,
-      created_at, updated_at, vehicle_name, license_plate, driver_name, ${sql.raw(context.join(', '))})
+      created_at, updated_at, vehicle_name, license_plate, driver_name, ${listOf(context)})
     select
       r->>'id', r->>'accountId', r->>'connectionId', coalesce(tsp, r->>'tSP'),
       iif(vin_now = '', coalesce(vehicle_now->>3, ''), vin_now), vehicle_now->>0, named_now,
@@ -72,7 +73,7 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
       left join accidents a on a.id = r.value->>'id' limit -1) limit -1)
     where true
     on conflict (id) do update set
-      ${sql.raw([...compared, ...besides].map((name) => `${name} = excluded.${name}`).join(', '))}
+      ${listOf([...compared, ...besides], (name) => sql`${name} = excluded.${name}`)}
     where (${ofEach('accidents')}) is not (${ofEach('excluded')})`;
 
 const context = contextKeys.map(columnName);
@@ -93,11 +94,11 @@ const compared = [
 ];
 const besides = ['updated_at', 'vehicle_name', 'license_plate'];
 
-const ofEach = (table: string): SQL => sql.raw(compared.map((name) => `${table}.${name}`).join(', '));
+const ofEach = (table: string): SQL => listOf(compared, (name) => sql`${sql.identifier(table)}.${name}`);
 
 /** The value of the newest version that has it. A driver who was erased is in none. */
 function newest(key: string): SQL {
-  const known = sql.raw(columnName(key));
+  const known = sql.identifier(columnName(key));
   const given = sql.raw(`r->>'${key}'`);
   const said =
     key === 'driverId' ? sql`iif(${given} in (select id from erased_drivers), null, ${given})` : given;

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, read, write } from '../../platform/db/database.ts';
+import { direction } from '../../platform/db/sql.ts';
 import { type Lease, withLease } from '../../platform/jobs/lease.ts';
 import type { DayOf, Part } from './bucket.ts';
 
@@ -40,23 +41,21 @@ export const daysOf = (db: Database, query: DaysQuery) => {
     : sql`day >= ${from} and day <= ${lastDay(query)}`;
   return read<Stored>(db)`
     select connection_id as connectionId, day, parts from archived_days
-    where ${scope(query)} and ${bounds} order by day ${direction(query)}`;
+    where ${scope(query)} and ${bounds} order by day ${direction(query.descending)}`;
 };
 
 /** SQL for the last of these days; null if there is none. */
 export const lastDay = (query: DaysQuery): SQL => {
   const { from, to, descending, most } = query;
   return sql`(
-    select ${sql.raw(descending ? 'min' : 'max')}(day) from (
+    select ${descending ? sql`min` : sql`max`}(day) from (
       select distinct day from archived_days where ${scope(query)} and day >= ${from} and day <= ${to}
-      order by day ${direction(query)} limit ${most}))`;
+      order by day ${direction(query.descending)} limit ${most}))`;
 };
 
 /** SQL for the newest archived day of the whole list. */
 export const newestDay = (query: DaysQuery): SQL =>
   sql`(select max(day) from archived_days where ${scope(query)})`;
-
-const direction = ({ descending }: DaysQuery): SQL => sql.raw(descending ? 'desc' : 'asc');
 
 const scope = ({ kind, accountId, connectionId }: DaysQuery): SQL =>
   connectionId

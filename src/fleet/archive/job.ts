@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
 import { type Database, jsonList, read, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
@@ -157,7 +157,7 @@ async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<Arch
   }
 }
 
-const orderOf = ({ stored, order }: ArchiveKind): SQL => sql.raw(stored[order]?.name ?? order);
+const orderOf = ({ stored, order }: ArchiveKind) => sql.identifier(stored[order]?.name ?? order);
 
 /** Deletes rows from D1, unless they have changed since they were read. */
 const deleteRows = (db: Database, { table }: ArchiveKind, versions: Version[]) => {

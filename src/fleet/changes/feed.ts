@@ -97,7 +97,7 @@ const selectRows = (
   after: Reached,
   { connectionId, kinds }: Filters,
 ) => {
-  const beyond = sql.raw(after.records === undefined ? '>' : '>=');
+  const beyond = after.records === undefined ? sql`>` : sql`>=`;
   return read<Noted & Scanned>(db)`${scan({
     columns: sql`seq, connection_id as "connectionId", action, records, archived_day as "day"`,
     source: sql`changes where account_id = ${accountId} and seq ${beyond} ${after.seq}`,

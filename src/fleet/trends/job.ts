@@ -1,11 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, read, transaction, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
+import { int } from '../../platform/db/sql.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { hotSince } from '../archive/day.ts';
-import { hoursOfMask, int, isNotRecent, type Marked, recountLive, recountMarked } from './recount.ts';
+import { hoursOfMask, isNotRecent, type Marked, recountLive, recountMarked } from './recount.ts';
 
 /** How many days the overview covers, today included: 90 against the 90 before. */
 export const shownDays = 180;

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, read } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
-import { int } from './recount.ts';
+import { int } from '../../platform/db/sql.ts';
 
 /** How many types, vehicles and drivers are shown. */
 const maxTypes = 6;
@@ -21,7 +21,7 @@ const nowAndBefore = ({ days, starts }: Span): Quarters[] => [
 ];
 
 /** The place of the days themselves in `nowAndBefore`. */
-const current = sql.raw('1');
+const current = sql`1`;
 
 /**
  * The counts of time spans by their `place`: of the whole UTC days within, of the hours around them, and of the quarters
@@ -78,7 +78,7 @@ export type Affected = { id: string; name: string; risk4: number; risk5: number 
 
 /** The vehicles or drivers with the most events of risk 4 and 5 in a span, among the 100 most affected of each day. */
 export const selectAffected = (db: Database, caller: Caller, which: 'vehicles' | 'drivers', span: Span) => {
-  const table = sql.raw(which);
+  const table = sql.identifier(which);
   const { accountId } = caller;
   return read<Affected>(db)`
     select m.id, v.name, m.risk4, m.risk5

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, write } from '../../platform/db/database.ts';
+import { int } from '../../platform/db/sql.ts';
 import { hourMs, minuteMs } from '../../platform/durations.ts';
 
 /** How many vehicles and drivers an hour and a day keep counts of: those with the most of risk 4 and 5. */
@@ -36,9 +37,6 @@ const markedHoursOf = ({ accountId, day, hours }: Marked): SQL => sql`
 
 /** Hours of a day to count again, as bits. */
 export type Marked = { accountId: string; day: number; hours: number };
-
-/** A whole number in the SQL itself: D1 binds numbers as REAL, which divide into fractions. */
-export const int = (value: number): SQL => sql.raw(String(Math.trunc(value)));
 
 /** SQL for whether an account's recent hours may be counted again. */
 export const isNotRecent = sql`live_at <= unixepoch() - ${int(liveForSeconds)}`;

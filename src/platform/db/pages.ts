@@ -5,6 +5,7 @@ import { type Database, read } from './database.ts';
 import type { Caller } from './guard.ts';
 import { connectionsBeingDeleted } from './guard.ts';
 import { readAsCaller } from './replica-reads.ts';
+import { beyond, direction as directionOf } from './sql.ts';
 
 export type PageQuery = {
   table: SQLiteTable;
@@ -143,11 +144,11 @@ function allRanges(query: PageQuery, values: SQL): SQL {
   const { table, lead, descending = false, limit, filters } = query;
   const [sort, id] = orderOf(query);
   const { begin, end } = boundsOf(query);
-  const direction = sql.raw(descending ? 'desc' : 'asc');
+  const direction = directionOf(descending);
   const first = (range: SQL, more: (SQL | undefined)[]) =>
     sql`${id} = (select ${id} from ${table} where ${and(sql`${lead.column} = ${range}`, ...more)}
       order by ${sort} ${direction}, ${id} ${direction} limit 1)`;
-  const next = sql`(${sort}, ${id}) ${sql.raw(descending ? '<' : '>')} (merged_sort, merged_id)`;
+  const next = sql`(${sort}, ${id}) ${beyond(descending)} (merged_sort, merged_id)`;
   return sql`(
     with recursive
       ranges (range) as (${values}),
@@ -171,8 +172,7 @@ export const connectionIds = (accountId: string): SQL =>
 function boundsOf(query: PageQuery): { begin: (SQL | undefined)[]; end: (SQL | undefined)[] } {
   const { after, from, to, scope, descending } = query;
   const [sort, id] = orderOf(query);
-  const position =
-    after && sql`(${sort}, ${id}) ${sql.raw(descending ? '<' : '>')} (${after.sort}, ${after.id})`;
+  const position = after && sql`(${sort}, ${id}) ${beyond(descending)} (${after.sort}, ${after.id})`;
   const least = from === undefined ? undefined : sql`${sort} >= ${from}`;
   const most = to === undefined ? undefined : sql`${sort} < ${to}`;
   const [begin, end] = descending ? [most, least] : [least, most];
@@ -191,7 +191,7 @@ export function selectRows(db: Database, query: PageQuery) {
   const { lead, limit, filters, descending, also } = query;
   const source = 'value' in lead ? oneRange(query, lead.value) : allRanges(query, lead.values);
   const [sort, id] = orderOf(query);
-  const direction = sql.raw(descending ? 'desc' : 'asc');
+  const direction = directionOf(descending);
   const order = sql`order by ${sort} ${direction}, ${id} ${direction}`;
   const rows = scan({ columns: selected(query.columns), source, order, passes: and(...filters), limit });
   return read<StreamRow>(db)`${also ? sql`select *, ${also} from (${rows})` : rows}`;

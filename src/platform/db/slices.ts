@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Position } from './cursor.ts';
+import { beyond } from './sql.ts';
 
 /** Which part of a list to read: from its beginning or after a position, at most `limit` items. */
 export type SliceQuery = { after?: Position | undefined; limit: number };
@@ -14,8 +15,7 @@ export const following = (
   { after }: SliceQuery,
   order: 'oldest first' | 'newest first' = 'oldest first',
 ): SQL | undefined =>
-  after &&
-  sql`(${createdAt}, ${id}) ${sql.raw(order === 'newest first' ? '<' : '>')} (${after.sort}, ${after.id})`;
+  after && sql`(${createdAt}, ${id}) ${beyond(order === 'newest first')} (${after.sort}, ${after.id})`;
 
 /** Cuts a slice from rows of which one more than `limit` was read; `position` is that of a row in the list. */
 export function cutSlice<T>(rows: T[], { limit }: SliceQuery, position: (row: T) => Position): Slice<T> {

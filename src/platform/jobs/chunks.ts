@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, transaction, write } from '../db/database.ts';
+import { listOf } from '../db/sql.ts';
 import { openDatabase } from '../db/system.ts';
 import { type Budget, inSteps, newBudget } from './budget.ts';
 
@@ -42,13 +43,14 @@ export const pruning = (statements: (now: number) => SQL[]) =>
   );
 
 /** A table, its key, and the index on its time. */
-type Timed = { table: string; key: string; time: string; index: string };
+type Timed = { table: string; key: string[]; time: string; index: string };
 
 /** The statement that deletes a chunk of the rows whose time is `before` or earlier. */
-export const deleteUpTo = (before: number, { table, key, time, index }: Timed): SQL => sql`
-  delete from ${sql.raw(table)} where (${sql.raw(key)}) in (
-    select ${sql.raw(key)} from ${sql.raw(table)} indexed by ${sql.raw(index)}
-    where ${sql.raw(time)} <= ${before} limit ${rowsPerChunk})`;
+export function deleteUpTo(before: number, { table, key, time, index }: Timed): SQL {
+  const [from, by, at] = [table, index, time].map((name) => sql.identifier(name));
+  return sql`delete from ${from} where (${listOf(key)}) in (
+    select ${listOf(key)} from ${from} indexed by ${by} where ${at} <= ${before} limit ${rowsPerChunk})`;
+}
 
 /** Runs statements that remove a chunk in one transaction. Returns '' while they find something. */
 export async function untilNone(db: Database, queries: SQL[]): Promise<'' | undefined> {

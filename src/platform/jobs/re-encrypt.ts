@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { config } from '../config.ts';
 import { type Sealed, seal, unseal } from '../crypto.ts';
 import { type Database, read, write } from '../db/database.ts';
+import { listOf } from '../db/sql.ts';
 import { openDatabase } from '../db/system.ts';
 import { inSteps, newBudget } from './budget.ts';
 
@@ -16,10 +17,10 @@ const tables = [
 export const countEncrypted = (db: Database) =>
   read<{ key: string; encrypts: number }>(db)`
     select key, count(*) as encrypts from (${sql.join(
-      tables.map(({ table, columns }) =>
-        sql.raw(
-          `select c.value->>'key' as key from ${table} cross join json_each(json_array(${columns.join(', ')})) c`,
-        ),
+      tables.map(
+        ({ table, columns }) => sql`
+          select c.value->>'key' as key
+          from ${sql.identifier(table)} cross join json_each(json_array(${listOf(columns)})) c`,
       ),
       sql` union all `,
     )}) where key is not null group by key order by key`;

@@ -21,7 +21,7 @@ const maxAccounts = 20;
 const kinds = ['paused', 'failed', 'working'] as const satisfies AlertKind[];
 
 /** As in the partial index: paused without people knowing, or working without that. */
-const isNews = sql.raw('(paused_since is null) = (paused_alert_at > working_alert_at)');
+const isNews = sql`(paused_since is null) = (paused_alert_at > working_alert_at)`;
 
 /** The webhooks that an alert is due for, with how many deliveries have failed since the last one. */
 const dueOf: { [kind in AlertKind]: (now: number) => SQL } = {

@@ -5,8 +5,10 @@ import { leaseMs } from './policy.ts';
  * SQL for whether a delivery is in the index `deliveries_due`: it is pending, and not claimed by the call that creates
  * it, which would be two index rows for nothing (`send/first-claim.ts`).
  */
-export const isWaiting = (d = 'deliveries'): SQL =>
-  sql.raw(`${d}.status = 'pending' and ${d}.next_attempt_at is not null`);
+export function isWaiting(alias = 'deliveries'): SQL {
+  const d = sql.identifier(alias);
+  return sql`${d}.status = 'pending' and ${d}.next_attempt_at is not null`;
+}
 
 /** SQL for when the pending delivery `d` is due, or was when it was claimed at creation. */
 export const dueAtOf: SQL = sql`coalesce(d.next_attempt_at, d.claimed_until - ${leaseMs})`;

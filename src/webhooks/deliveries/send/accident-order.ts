@@ -52,7 +52,7 @@ export const nextLevels = (
 
 /** SQL that finds a delivery by its notification, whose id has its time. */
 const deliveryOf = (delivery: string, notification: string): SQL => {
-  const [d, n] = [sql.raw(delivery), sql.raw(notification)];
+  const [d, n] = [sql.identifier(delivery), sql.identifier(notification)];
   return sql`${d}.id >= ${firstIdAtSql(sql`${n}.created_at`)} and ${d}.id < ${firstIdAtSql(sql`(${n}.created_at + 1)`)}
     and ${d}.event_id = ${n}.event_id and ${d}.level = ${n}.level`;
 };

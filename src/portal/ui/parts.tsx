@@ -95,17 +95,12 @@ export const Facts = ({ facts }: { facts: FactList }) => (
 );
 
 /** Three to five numbers, each with a second line for scale. */
-export const Figures = (props: {
-  figures: { name: string; value: Child; unit?: string; scale: Child }[];
-}) => (
+export const Figures = ({ figures }: { figures: [name: string, value: Child, scale: Child][] }) => (
   <dl class="figures">
-    {props.figures.map(({ name, value, unit, scale }) => (
+    {figures.map(([name, value, scale]) => (
       <div>
         <dt>{name}</dt>
-        <dd>
-          {value}
-          {unit && <span class="unit"> {unit}</span>}
-        </dd>
+        <dd>{value}</dd>
         <dd>{scale}</dd>
       </div>
     ))}

@@ -12,9 +12,9 @@ import {
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { Find } from '../ui/forms.tsx';
-import { Empty, Panel, Segment } from '../ui/parts.tsx';
+import { Empty, Segment } from '../ui/parts.tsx';
 import { type Pause, Risk, Status } from '../ui/states.tsx';
-import { acting, type Column, Pager, Table } from '../ui/table.tsx';
+import { acting, type Column, Pager, TablePanel } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { deliveries as countOf } from './words.ts';
 
@@ -27,44 +27,35 @@ export const Browser = (props: { path: string; selection: ShownDeliveries; activ
   const { counts, part, receiver } = activity;
   const { state, type, before, search } = selection;
   const to = (change: ShownDeliveries) => addressOf(path, { ...selection, before: undefined, ...change });
+  const chosen = <T,>(value: T) => (search ? null : value);
   const count = part.deliveries.length;
+  const replay = `Replay ${cappedCount(counts.failed, maxCounted)} failed`;
   return (
-    <Panel
+    <TablePanel
       id="deliveries"
       title="Deliveries"
-      side={
-        counts.failed > 0 && (
-          <LinkButton
-            href={`${path}/replay`}
-            name={`Replay ${cappedCount(counts.failed, maxCounted)} failed`}
-            icon="rotate-ccw"
-            small
+      side={counts.failed > 0 && <LinkButton href={`${path}/replay`} name={replay} icon="rotate-ccw" small />}
+      above={
+        <div class={`panel-body tools${count > 0 ? ' border-b border-line' : ''}`}>
+          <Segment
+            label="State"
+            choices={statesWith(counts)}
+            current={chosen(state)}
+            to={(state) => to({ state, search: undefined })}
           />
-        )
-      }
-    >
-      <div class="panel-body tools">
-        <Segment
-          label="State"
-          choices={statesWith(counts)}
-          current={search ? null : state}
-          to={(state) => to({ state, search: undefined })}
-        />
-        <Segment
-          label="Type"
-          choices={types}
-          current={search ? null : type}
-          to={(type) => to({ type, search: undefined })}
-        />
-        <Find path={path} q={search} hint="Delivery-Id, event ID or VIN" button="Search" look="search" />
-      </div>
-      {count === 0 ? (
-        <Nothing {...{ path, selection, activity }} />
-      ) : (
-        <div class="border-t border-line">
-          <Table caption="Deliveries" columns={columnsOf(path, receiver)} items={part.deliveries} />
+          <Segment
+            label="Type"
+            choices={types}
+            current={chosen(type)}
+            to={(type) => to({ type, search: undefined })}
+          />
+          <Find path={path} q={search} hint="Delivery-Id, event ID or VIN" button="Search" look="search" />
         </div>
-      )}
+      }
+      columns={columnsOf(path, receiver)}
+      items={part.deliveries}
+      empty={<Nothing {...{ path, selection, activity }} />}
+    >
       {(part.next || before) && (
         <Pager
           count={`${countOf(count)}${part.next ? ', more follow' : ''}`}
@@ -72,7 +63,7 @@ export const Browser = (props: { path: string; selection: ShownDeliveries; activ
           next={part.next && to({ before: part.next })}
         />
       )}
-    </Panel>
+    </TablePanel>
   );
 };
 

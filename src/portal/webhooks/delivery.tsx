@@ -21,8 +21,9 @@ import { aboveOf } from './words.ts';
 export async function detail(c: Context) {
   const delivery = await requireDelivery(c);
   const { webhookId, id, eventId, type, status, log, about, webhook } = delivery;
-  const isAccident = type === ACCIDENT;
+  const [list, name] = type === ACCIDENT ? ['accidents', 'accident'] : ['events', 'event'];
   const isMadeUp = about?.vin === madeUpVin;
+  const { path } = c.req;
   return page(
     c,
     {
@@ -33,9 +34,9 @@ export async function detail(c: Context) {
       actions:
         webhook &&
         (status === 'pending' ? (
-          <PostButton to={`${c.req.path}/send`} name="Send now" icon="send" />
+          <PostButton to={`${path}/send`} name="Send now" icon="send" />
         ) : (
-          <PostButton to={`${c.req.path}/replay`} name="Replay" icon="rotate-ccw" />
+          <PostButton to={`${path}/replay`} name="Replay" icon="rotate-ccw" />
         )),
     },
     <div class="stack" data-live>
@@ -60,14 +61,7 @@ export async function detail(c: Context) {
         <Panel
           id="about"
           title="Delivery"
-          side={
-            about &&
-            !isMadeUp && (
-              <a href={`/portal/${isAccident ? 'accidents' : 'events'}/${eventId}`}>
-                {isAccident ? 'See the accident' : 'See the event'}
-              </a>
-            )
-          }
+          side={about && !isMadeUp && <a href={`/portal/${list}/${eventId}`}>See the {name}</a>}
           body
         >
           <Facts
@@ -87,6 +81,8 @@ export async function detail(c: Context) {
   );
 }
 
+type Found = Awaited<ReturnType<typeof requireDelivery>>;
+
 /** The delivery in the path. @throws Refusal: not found, also for another account's */
 async function requireDelivery(c: Context) {
   const key = { webhookId: c.req.param('id') ?? '', id: c.req.param('deliveryId') ?? '' };
@@ -95,21 +91,16 @@ async function requireDelivery(c: Context) {
 
 const Attempts = ({ delivery }: { delivery: Delivery }) => {
   const { status, type, attempts, log, attemptsOmitted } = delivery;
-  const last = log.at(-1);
+  const last = status === 'pending' && attempts > 0 && log.at(-1);
+  const failed = counted(attempts, 'attempt has failed', 'attempts have failed');
+  const omitted = `The first and the latest 20. ${attemptsOmitted} between them are not kept.`;
   return (
     <Panel
       id="attempts"
       title="Attempts"
-      side={
-        attemptsOmitted > 0 && (
-          <p>The first and the latest 20. {attemptsOmitted} between them are not kept.</p>
-        )
-      }
+      side={attemptsOmitted > 0 && <p>{omitted}</p>}
       foot={
-        status === 'pending' &&
-        attempts > 0 &&
-        last &&
-        `${counted(attempts, 'attempt has failed', 'attempts have failed')}. ${outcomeOf(last)} Attempt ${attempts + 1} of ${maxAttemptsOf(type)} follows.`
+        last && `${failed}. ${outcomeOf(last)} Attempt ${attempts + 1} of ${maxAttemptsOf(type)} follows.`
       }
     >
       {log.length === 0 && (
@@ -140,22 +131,21 @@ const Attempts = ({ delivery }: { delivery: Delivery }) => {
   );
 };
 
-export async function replayDelivery(c: Context) {
-  const delivery = await requireDelivery(c);
-  const subject = [nameOf(delivery), delivery.about?.vehicle || delivery.about?.vin];
-  return send(c, pathOf(delivery), `Replayed: ${subject.filter(Boolean).join(', ')}. `, async () => {
-    await replayOne(c.env, c.get('caller'), delivery);
-    return delivery;
-  });
-}
+const sends =
+  (how: typeof sendNow | typeof replayOne, said: (delivery: Found) => string = () => '') =>
+  async (c: Context) => {
+    const delivery = await requireDelivery(c);
+    return send(c, pathOf(delivery), said(delivery), async () => {
+      await how(c.env, c.get('caller'), delivery);
+      return delivery;
+    });
+  };
 
-export async function sendDelivery(c: Context) {
-  const delivery = await requireDelivery(c);
-  return send(c, pathOf(delivery), '', async () => {
-    await sendNow(c.env, c.get('caller'), delivery);
-    return delivery;
-  });
-}
+export const sendDelivery = sends(sendNow);
+export const replayDelivery = sends(replayOne, (delivery) => {
+  const subject = [nameOf(delivery), delivery.about?.vehicle || delivery.about?.vin];
+  return `Replayed: ${subject.filter(Boolean).join(', ')}. `;
+});
 
 const pathOf = ({ webhookId, id }: Delivery): string => `/portal/webhooks/${webhookId}/deliveries/${id}`;
 

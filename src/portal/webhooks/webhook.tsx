@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx';
 import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { capital, cappedCount, listed, percent } from '../../platform/text.ts';
@@ -19,13 +20,12 @@ import { addTallies, shownHours, type Tally } from '../../webhooks/deliveries/re
 import type { Receiver } from '../../webhooks/deliveries/receiver/health.ts';
 import { percentile } from '../../webhooks/latency.ts';
 import { ACCIDENT, EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
-import type { OAuth } from '../../webhooks/oauth.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
 import { Allowed, WebhookUrl } from '../ui/allowed.tsx';
 import { LinkButton, MoreActions, PostButton } from '../ui/buttons.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Facts, Figures, Note, Panel } from '../ui/parts.tsx';
-import { found } from '../ui/records.tsx';
+import { inPath } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { Charts } from './charts.tsx';
@@ -33,16 +33,15 @@ import { Browser, type ShownDeliveries } from './deliveries.tsx';
 import { healthOf } from './webhooks.tsx';
 import { aboveOf, deliveries, filtersInWords, pathOf, titleOf, typesOf } from './words.ts';
 
-const pageSize = 20;
-
 /** The page of a webhook. */
 export async function detail(c: Context) {
-  const selection = selectionOf(c);
+  const selection = selectionIn(c);
+  const id = c.req.param('id') ?? '';
   const [webhook, activity] = await Promise.all([
-    requireWebhook(c),
-    webhookActivity(c.env, c.get('caller'), c.req.param('id') ?? '', { ...selection, limit: pageSize }),
+    inPath(c, findWebhook),
+    webhookActivity(c.env, c.get('caller'), id, { ...selection, limit: 20 }),
   ]);
-  const { receiver, hours, connections } = activity;
+  const { receiver, hours, connections, counts } = activity;
   const day = addTallies(hours.slice(-shownHours));
   const path = pathOf(webhook);
   const from = webhook.allConnections ? 'all connections' : listed(connections) || 'no connection';
@@ -64,8 +63,8 @@ export async function detail(c: Context) {
       actions: <Actions webhook={webhook} />,
     },
     <div class="stack" data-live>
-      {receiver && <Trouble receiver={receiver} waiting={activity.counts.waiting} />}
-      <Numbers activity={activity} />
+      {receiver && <Trouble receiver={receiver} waiting={counts.waiting} />}
+      <Numbers activity={activity} day={day} />
       <Charts path={path} hours={hours} byDay={c.req.query('by') === 'day'} zone={timeZoneOf(c)} />
       <Browser path={path} selection={selection} activity={activity} />
       <div class="cols cols-2 cols-stretch">
@@ -76,8 +75,8 @@ export async function detail(c: Context) {
   );
 }
 
-/** The filters in the address. */
-function selectionOf(c: Context): ShownDeliveries {
+/** Which deliveries the address asks for. */
+function selectionIn(c: Context): ShownDeliveries {
   const { state, type, before, q } = c.req.query();
   return {
     state: ([...statuses, 'retrying'] as const).find((known) => known === state),
@@ -87,14 +86,10 @@ function selectionOf(c: Context): ShownDeliveries {
   };
 }
 
-/** The webhook in the path. @throws Refusal: not found, also for another account's */
-export async function requireWebhook(c: Context): Promise<StoredWebhook> {
-  return found(await findWebhook(c.env, c.get('caller'), c.req.param('id') ?? ''));
-}
-
 const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
   const { notificationTypes, pausedAt } = webhook;
   const path = pathOf(webhook);
+  const simulate = { name: 'Simulate an accident', icon: 'car-front', weight: 'ghost' } as const;
   return (
     <>
       {notificationTypes.includes(EVENT) && (
@@ -104,14 +99,7 @@ const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
       <LinkButton href={`${path}/edit`} name="Edit" icon="pencil" />
       <Allowed to={`${path}/delete`}>
         <MoreActions>
-          {notificationTypes.includes(ACCIDENT) && (
-            <PostButton
-              to={`${path}/test-accident`}
-              name="Simulate an accident"
-              icon="car-front"
-              weight="ghost"
-            />
-          )}
+          {notificationTypes.includes(ACCIDENT) && <PostButton to={`${path}/test-accident`} {...simulate} />}
           {!pausedAt && <PostButton to={`${path}/pause`} name="Pause" icon="pause" weight="ghost" />}
           <LinkButton href={`${path}/replay`} name="Replay deliveries" icon="rotate-ccw" weight="ghost" />
           <LinkButton href={`${path}/signing`} name="Signatures" icon="shield-check" weight="ghost" />
@@ -123,83 +111,72 @@ const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
 };
 
 /** Why deliveries are held back, what the receiver does, and when it is called next. */
-const Trouble = (props: { receiver: Receiver; waiting: number }) => {
-  const { failures, openUntil, lastFailure, pausedAt } = props.receiver;
-  const waits = `${deliveries(props.waiting, maxCounted)} ${props.waiting === 1 ? 'is' : 'are'} waiting`;
-  if (pausedAt !== null)
-    return (
-      <Note mood="warn">
-        <p>
-          <strong>
-            Paused since <Time at={pausedAt} />.
-          </strong>{' '}
-          Nothing is sent. {waits}. Deliveries that have waited for {giveUpAfterMs / dayMs} days fail, and can
-          then be replayed.
-        </p>
-      </Note>
-    );
-  if (failures < circuitAfter && openUntil === null) return null;
+const Trouble = ({ receiver, waiting }: { receiver: Receiver; waiting: number }) => {
+  const { failures, openUntil, lastFailure, pausedAt } = receiver;
+  if (pausedAt === null && failures < circuitAfter && openUntil === null) return null;
+  const waits = `${deliveries(waiting, maxCounted)} ${waiting === 1 ? 'is' : 'are'} waiting`;
+  const [what, then] =
+    pausedAt !== null
+      ? [
+          ['Paused since ', <Time at={pausedAt} />, '.'],
+          `Nothing is sent. ${waits}. Deliveries that have waited for ${giveUpAfterMs / dayMs} days fail, and can then be replayed.`,
+        ]
+      : [
+          `Paused after ${failures} failures in a row.`,
+          [
+            lastFailure && `Its receiver ${failureDescription(lastFailure)}. `,
+            `${waits}, and no attempt is spent on them. Next attempt `,
+            openUntil === null ? 'now' : ['at ', <Time at={openUntil} />],
+            '. One success resumes deliveries.',
+          ],
+        ];
   return (
-    <Note mood="bad">
+    <Note mood={pausedAt !== null ? 'warn' : 'bad'}>
       <p>
-        <strong>Paused after {failures} failures in a row.</strong>{' '}
-        {lastFailure && `Its receiver ${failureDescription(lastFailure)}. `}
-        {waits}, and no attempt is spent on them. Next attempt{' '}
-        {openUntil === null ? 'now' : ['at ', <Time at={openUntil} />]}. One success resumes deliveries.
+        <strong>{what}</strong> {then}
       </p>
     </Note>
   );
 };
 
-const Numbers = ({ activity: { hours, counts, receiver } }: { activity: WebhookActivity }) => {
-  const day = addTallies(hours.slice(-shownHours));
+const Numbers = ({ activity, day }: { activity: WebhookActivity; day: Tally }) => {
+  const { counts, receiver } = activity;
   const ended = day.delivered + day.failed;
+  const share = `${percent(day.delivered / ended, 1)} of ${ended.toLocaleString('en')}`;
   const nextAt = counts.nextAt === null ? null : Math.max(counts.nextAt, receiver?.openUntil ?? 0);
+  const next = (at: number): Child => (at <= Date.now() ? 'being sent' : ['next at ', <Time at={at} />]);
+  const waitsFor =
+    nextAt === null ? 'nothing to send' : receiver?.pausedAt ? 'until you resume it' : next(nextAt);
+  const response = (part: number) => {
+    const ms = percentile(day.responseTimes, part);
+    return ms === null ? '–' : [ms.toLocaleString('en'), <span class="unit"> ms</span>];
+  };
   return (
     <Figures
       figures={[
-        {
-          name: 'Delivered, 24 h',
-          value: day.delivered.toLocaleString('en'),
-          scale:
-            ended === 0
-              ? 'nothing has ended'
-              : `${percent(day.delivered / ended, 1)} of ${ended.toLocaleString('en')}`,
-        },
-        {
-          name: 'Failed attempts, 24 h',
-          value: (day.failed + day.retried).toLocaleString('en'),
-          scale: `${deliveries(day.failed)} given up`,
-        },
-        {
-          name: 'Waiting',
-          value: cappedCount(counts.waiting, maxCounted),
-          scale:
-            nextAt === null
-              ? 'nothing to send'
-              : receiver?.pausedAt
-                ? 'until you resume it'
-                : nextAt <= Date.now()
-                  ? 'being sent'
-                  : ['next at ', <Time at={nextAt} />],
-        },
-        { name: 'Median response', ...milliseconds(percentile(day.responseTimes, 0.5)), scale: '24 h' },
-        {
-          name: 'Slowest 5%',
-          ...milliseconds(percentile(day.responseTimes, 0.95)),
-          scale: `timeout is ${retries.timeoutSeconds} s`,
-        },
+        ['Delivered, 24 h', day.delivered.toLocaleString('en'), ended === 0 ? 'nothing has ended' : share],
+        [
+          'Failed attempts, 24 h',
+          (day.failed + day.retried).toLocaleString('en'),
+          `${deliveries(day.failed)} given up`,
+        ],
+        ['Waiting', cappedCount(counts.waiting, maxCounted), waitsFor],
+        ['Median response', response(0.5), '24 h'],
+        ['Slowest 5%', response(0.95), `timeout is ${retries.timeoutSeconds} s`],
       ]}
     />
   );
 };
 
-const milliseconds = (ms: number | null) =>
-  ms === null ? { value: '–' } : { value: ms.toLocaleString('en'), unit: 'ms' };
-
 const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivity; day: Tally }) => {
   const { webhook, activity, day } = props;
-  const headers = Object.keys(webhook.headers);
+  const { allConnections, headers, filters, oauth, signing } = webhook;
+  const connections = listed(activity.connections) || 'None, so nothing is sent';
+  const secrets = Object.keys(headers).map((name) => (
+    <div>
+      <code>{name}</code> <span class="sub">value hidden</span>
+    </div>
+  ));
   return (
     <Panel
       id="configuration"
@@ -214,36 +191,19 @@ const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivit
       <Facts
         facts={[
           ['Types', capital(typesOf(webhook))],
-          [
-            'Connections',
-            <>
-              {webhook.allConnections && 'All, including new ones: '}
-              {listed(activity.connections) || 'None, so nothing is sent'}
-            </>,
-          ],
-          [
-            'Headers',
-            headers.length === 0
-              ? 'None: your receiver cannot verify who is calling'
-              : headers.map((name) => (
-                  <div>
-                    <code>{name}</code> <span class="sub">value hidden</span>
-                  </div>
-                )),
-          ],
+          ['Connections', [allConnections && 'All, including new ones: ', connections]],
+          ['Headers', secrets.length > 0 ? secrets : 'None: your receiver cannot verify who is calling'],
           [
             'Filters',
-            <>
-              {webhook.filters
-                ? filtersInWords(webhook.filters).map((words) => <div>{capital(words)}</div>)
-                : 'None'}
-              {webhook.filters && (
-                <div class="sub">{deliveries(day.delivered + day.failed)} sent within 24 hours</div>
-              )}
-            </>,
+            filters
+              ? [
+                  filtersInWords(filters).map((words) => <div>{capital(words)}</div>),
+                  <div class="sub">{deliveries(day.delivered + day.failed)} sent within 24 hours</div>,
+                ]
+              : 'None',
           ],
-          ['Signature', webhook.signing ? 'Signed' : 'None'],
-          ['OAuth 2', webhook.oauth ? <OAuthClient {...webhook.oauth} /> : 'None'],
+          ['Signature', signing ? 'Signed' : 'None'],
+          ['OAuth 2', oauth ? tokensFrom(oauth) : 'None'],
           ['Calls', activity.receiver && callLimits(activity.receiver)],
           ['Added', <Time at={webhook.createdAt} />],
           ['ID', <code class="text-xs">{webhook.id}</code>],
@@ -254,12 +214,10 @@ const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivit
 };
 
 /** Where access tokens come from. The values of parameters may be secrets. */
-const OAuthClient = ({ tokenUrl, params = {} }: OAuth) => (
-  <>
-    {new URL(tokenUrl).host}
-    {Object.keys(params).length > 0 && <div class="sub">with {Object.keys(params).join(', ')}</div>}
-  </>
-);
+const tokensFrom = ({ tokenUrl, params = {} }: NonNullable<StoredWebhook['oauth']>): Child => [
+  new URL(tokenUrl).host,
+  Object.keys(params).length > 0 && <div class="sub">with {Object.keys(params).join(', ')}</div>,
+];
 
 const Retries = () => (
   <Panel id="retries" title="Retries" body="grid gap-2">

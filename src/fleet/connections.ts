@@ -24,28 +24,26 @@ export async function sliceConnections(
   caller: Caller,
   slice: SliceQuery,
 ): Promise<Slice<Connection>> {
-  const [rows] = await asCaller(env, caller, (db) => [
+  const rows = await asCaller(env, caller, (db) =>
     db
       .select()
       .from(connections)
       .where(and(eq(connections.accountId, caller.accountId), following(connections, slice)))
       .orderBy(connections.createdAt, connections.id)
       .limit(slice.limit + 1),
-  ]);
+  );
   return sliceOf(rows, slice);
 }
 
-export async function findConnection(env: Env, caller: Caller, id: string): Promise<Connection | undefined> {
-  const [[row]] = await asCaller(env, caller, (db) => [selectConnection(db, caller, id)]);
-  return row;
-}
+export const findConnection = async (env: Env, caller: Caller, id: string): Promise<Connection | undefined> =>
+  (await asCaller(env, caller, (db) => selectConnection(db, caller, id)))[0];
 
 /** The statement that reads one of the account's connections. */
-export const selectConnection = (db: Database, { accountId }: Caller, id: string) =>
-  db
-    .select()
-    .from(connections)
-    .where(and(eq(connections.id, id), eq(connections.accountId, accountId)));
+export const selectConnection = (db: Database, caller: Caller, id: string) =>
+  db.select().from(connections).where(isOwn(caller, id));
+
+const isOwn = ({ accountId }: Caller, id: string) =>
+  and(eq(connections.id, id), eq(connections.accountId, accountId));
 
 /** A new connection. `tSP` is the provider's name in deliveries; known providers have one. */
 export type NewConnection = {
@@ -79,15 +77,14 @@ export function newConnection({ accountId }: Caller, input: NewConnection): Conn
 }
 
 /** The statements that add it, or refuse to when the account does not exist or has 1,000 connections. */
-export const addConnection = (db: Database, caller: Caller, connection: Connection) =>
-  [
-    refuseUnless(db, sql`exists (select 1 from accounts where id = ${caller.accountId})`, unknownAccount),
-    refuseUnless(
-      db,
-      sql`(select count(*) from (select 1 from connections where account_id = ${caller.accountId} limit ${maxConnectionsListed}))
-        < ${maxConnectionsListed}`,
-      `An account can have at most ${maxConnectionsListed} connections`,
-    ),
+export function addConnection(db: Database, caller: Caller, connection: Connection) {
+  const { accountId } = caller;
+  const most = maxConnectionsListed;
+  const count = sql`(
+    select count(*) from (select 1 from connections where account_id = ${accountId} limit ${most}))`;
+  return [
+    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, unknownAccount),
+    refuseUnless(db, sql`${count} < ${most}`, `An account can have at most ${most} connections`),
     db.insert(connections).values(connection),
     recordConnection(db, connection),
     note(db, caller, {
@@ -96,12 +93,9 @@ export const addConnection = (db: Database, caller: Caller, connection: Connecti
       of: sql`select ${connection.id} as id, ${connection.name ?? connection.tsp} as name`,
     }),
   ] as const;
+}
 
-export type ConnectionChange = {
-  [field in 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId' | 'notifiesNobody']?:
-    | Connection[field]
-    | undefined;
-};
+type Changeable = 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId' | 'notifiesNobody';
 
 /**
  * Changes a connection of the account, and updates its ingest keys in KV, so that a new map soon applies everywhere.
@@ -112,47 +106,42 @@ export async function updateConnection(
   env: Env,
   caller: Caller,
   id: string,
-  changes: ConnectionChange,
+  changes: { [field in Changeable]?: Connection[field] | undefined },
 ): Promise<Connection> {
   const { accountId } = caller;
   const updatedAt = Date.now();
-  const [[connection]] = await savingExternalId('connection', () =>
-    asCaller(env, caller, (db) => [
-      db
+  const { changed } = await savingExternalId('connection', () =>
+    asCaller(env, caller, (db) => ({
+      changed: db
         .update(connections)
         .set({ ...changes, updatedAt })
-        .where(and(eq(connections.id, id), eq(connections.accountId, accountId)))
+        .where(isOwn(caller, id))
         .returning(),
-      recordConnection(db, { id, accountId, updatedAt }),
-      note(db, caller, {
+      record: recordConnection(db, { id, accountId, updatedAt }),
+      audit: note(db, caller, {
         action: 'changed',
         subject: 'connection',
         of: sql`select id, coalesce(name, tsp) as name from connections
-        where id = ${id} and account_id = ${caller.accountId}`,
+          where id = ${id} and account_id = ${accountId}`,
         fields: Object.keys(changes).map((key) => (key === 'tsp' ? 'tSP' : key)),
       }),
-    ]),
+    })),
   );
+  const [connection] = changed;
   if (!connection) throw invalid('Unknown connection');
   await refreshIngestKeys(env, caller, id);
   return connection;
 }
 
-/** The statement that records when a connection was last pulled (milliseconds since 1970). */
+/** The statement that sets when a connection was last pulled (milliseconds since 1970). */
 export const setPulledAt = (db: Database, id: string, at: number) =>
   write(db)`update connections set last_pulled_at = ${at} where id = ${id}`;
 
-/**
- * The statement that records since when a connection has been silent (milliseconds since 1970); null once it sends
- * again.
- */
+/** The statement that sets since when a connection has been silent (the same); null once it sends again. */
 export const setSilentSince = (db: Database, id: string, since: number | null) =>
   write(db)`update connections set silent_since = ${since} where id = ${id}`;
 
-/**
- * The statement that counts safety events that are stored, but too old for notifications; `count` is SQL. Costs nothing
- * where there are none.
- */
+/** The statement that counts safety events that are stored, but too old for notifications; `count` is SQL. */
 export const addHeldBack = (
   db: Database,
   { connectionId, now }: { connectionId: string; now: number },
@@ -162,7 +151,7 @@ export const addHeldBack = (
     update connections set held_back = held_back + n.count, held_back_at = ${now}
     from (select ${count} as count) n where id = ${connectionId} and n.count > 0`;
 
-/** The statements that record a new health status of a connection, and its change for the feed, where `also` is true. */
+/** The statements that set a connection's health status, and record the change, where `also` is true. */
 export function setHealthStatus(
   db: Database,
   { id, accountId, now }: { id: string; accountId: string; now: number },
@@ -171,25 +160,21 @@ export function setHealthStatus(
 ) {
   const differs = sql`id = ${id} and account_id = ${accountId} and health_status <> ${status} and ${also}`;
   const source = { accountId, connectionId: id, now };
-  const which = sql`select id from connections where ${differs}`;
   return [
-    recordChange(db, source, 'changed', 'connection', which),
+    recordChange(db, source, 'changed', 'connection', sql`select id from connections where ${differs}`),
     write(db)`update connections set health_status = ${status}, updated_at = ${now} where ${differs}`,
   ] as const;
 }
 
 /** Records a change of one of the account's connections for the feed. */
-const recordConnection = (
+function recordConnection(
   db: Database,
   { id, accountId, updatedAt }: Pick<Connection, 'id' | 'accountId' | 'updatedAt'>,
-) =>
-  recordChange(
-    db,
-    { accountId, connectionId: id, now: updatedAt },
-    'changed',
-    'connection',
-    sql`select id from connections where id = ${id} and account_id = ${accountId}`,
-  );
+) {
+  const source = { accountId, connectionId: id, now: updatedAt };
+  const own = sql`select id from connections where id = ${id} and account_id = ${accountId}`;
+  return recordChange(db, source, 'changed', 'connection', own);
+}
 
 const providerNames: Record<string, string> = {
   samsara: 'Samsara',

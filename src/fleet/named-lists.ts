@@ -30,11 +30,7 @@ function named<T>(list: List<T>, ...names: Named[]): NamedList<T> {
   return { ...list, also: sql.raw(also.join(', ')), names } as NamedList<T>; // what presents a row keeps all that it has
 }
 
-/**
- * Reads one page of a list with names, as `readList` does. Archived items need extra look-ups.
- *
- * @throws Refusal: invalid, naming the parameter; unauthenticated; forbidden
- */
+/** Reads one page of a list with names, as `readList` does. Archived items need extra look-ups. */
 export async function readNamed<T extends object>(
   env: Env,
   caller: Caller,

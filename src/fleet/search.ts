@@ -17,8 +17,6 @@ export type NamedItem<K extends keyof Kinds> = ReturnType<Kinds[K]['present']> &
 /**
  * Reads vehicles or drivers of the account by name, in alphabetical order: those after the one with the id `after`, or
  * the first ones. Reads about four rows for each, from an index range. Returns whether more follow.
- *
- * @throws Refusal: unauthenticated, forbidden
  */
 export async function listByName<K extends keyof Kinds>(
   env: Env,
@@ -39,8 +37,6 @@ export async function listByName<K extends keyof Kinds>(
  * Finds the account's vehicles and drivers with a name that begins with `text` or has a word that does, the vehicles
  * whose licence plate begins with it, and those whose VIN it is. Case, accents, spaces and punctuation do not count.
  * Returns at most `limit` and one more of each, by name, from index ranges.
- *
- * @throws Refusal: unauthenticated, forbidden
  */
 export async function findByName(
   env: Env,
@@ -83,8 +79,6 @@ export const maxMatches = 100;
 /**
  * Finds the account's vehicles and drivers that match everything typed: a vehicle by id, name, licence plate or VIN, a
  * driver by id or name, as `findByName` does. Returns at most 100 of each, in one round trip, from index ranges.
- *
- * @throws Refusal: unauthenticated, forbidden
  */
 export async function matchFleet(
   env: Env,

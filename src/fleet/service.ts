@@ -21,11 +21,7 @@ export type ListRequest = {
   descending?: boolean;
 };
 
-/**
- * Reads one page of a list. Returns its items and the cursor of the next page, if there is one.
- *
- * @throws Refusal: invalid, naming the parameter; unauthenticated; forbidden
- */
+/** Reads one page of a list. Returns its items and the cursor of the next page, if there is one. */
 export async function readList<T>(
   env: Env,
   caller: Caller,

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { selectWords, unmappedOf } from '../fleet/unmapped-words.ts';
+import { selectWords, unmappedOf } from '../fleet/counts.ts';
 import { read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { following, type SliceQuery } from '../platform/db/slices.ts';

@@ -2,11 +2,16 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorIn } from '../../src/accounts/owner.ts';
 import { createSignInLinks, maxLinks } from '../../src/accounts/sessions.ts';
-import * as inConnections from '../../src/fleet/connection-activity.ts';
 import { listConnections, maxConnectionsListed } from '../../src/fleet/connections.ts';
+import {
+  connectionActivity,
+  connectionRecords,
+  eventsLookedAt,
+  maxCountedInList,
+  maxRecordsCounted,
+} from '../../src/fleet/counts.ts';
 import { matchFleet, maxMatches } from '../../src/fleet/search.ts';
 import { maxNamed, maxPerHour, recountLive } from '../../src/fleet/trends/recount.ts';
-import { eventsLookedAt } from '../../src/fleet/unmapped-words.ts';
 import { transaction } from '../../src/platform/db/database.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { openDatabase } from '../../src/platform/db/system.ts';
@@ -57,18 +62,17 @@ describe('of more than fit, pages show', () => {
   });
 
   it('1,000 vehicles and events of a connection in the list, and 10,000 records on its page', async () => {
-    const { maxCounted, maxCountedInList, connectionActivity, connectionRecords } = inConnections;
     const counts = async () => (await connectionActivity(env, caller(), { limit: 1 })).get(us.connection.id);
     const fewer = maxCountedInList - 1;
     await addVehicles(fewer);
     await addEvents(fewer);
     expect(await counts()).toMatchObject({ vehicles: fewer, events: fewer, byHour: expect.anything() });
-    await addVehicles(maxCounted);
+    await addVehicles(maxRecordsCounted);
     await addEvents(2);
     const most = maxCountedInList; // shown as 1,000+
     expect(await counts()).toMatchObject({ vehicles: most, events: most, byHour: undefined });
     const records = await connectionRecords(env, caller(), us.connection.id);
-    expect(records.find(({ kind }) => kind === 'vehicles')?.count).toBe(maxCounted);
+    expect(records.find(({ kind }) => kind === 'vehicles')?.count).toBe(maxRecordsCounted);
   });
 
   it('the latest 100 records that a connection refused, and as many accepted with warnings', async () => {

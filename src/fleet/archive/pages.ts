@@ -41,8 +41,6 @@ type Reader = { env: Env; bucket: R2Bucket; caller: Caller };
  * Reads one page across the archive and D1. The catalog of the first days is read together with D1's rows up to their
  * end, in the batch of the caller's token check: a day that is being moved is read from both, and each of its rows is
  * shown once.
- *
- * @throws Refusal: unauthenticated, forbidden, or invalid for a connection that is not the caller's
  */
 export const readPageAcross = (reader: Reader, query: ArchivedPageQuery): Promise<Page> =>
   readAgain(

@@ -29,8 +29,6 @@ export type FeedPage = { items: Change[]; next?: string; resume: string };
  * Reads the changes after a cursor, or of the last 30 days, in the order they were received. A record that changed
  * several times is in a page once, with its current state. A page is short and has a next one when it has covered
  * `maxRows`, when too few of `maxScanned` rows pass its filters, or when it would exceed `maxPageBytes`.
- *
- * @throws Refusal: invalid, naming the parameter; unauthenticated; forbidden
  */
 export async function readChanges(
   env: Env,

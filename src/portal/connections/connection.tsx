@@ -1,6 +1,12 @@
 import { withCell } from '../../accounts/secrets.ts';
-import { connectionRecords, maxCounted, type RecordCount } from '../../fleet/connection-activity.ts';
-import { eventsLookedAt, unmappedWords, type WordCount } from '../../fleet/unmapped-words.ts';
+import {
+  connectionRecords,
+  eventsLookedAt,
+  maxRecordsCounted,
+  type RecordCount,
+  unmappedWords,
+  type WordCount,
+} from '../../fleet/counts.ts';
 import { config } from '../../platform/config.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
@@ -82,7 +88,7 @@ export async function showConnection(c: Context) {
           id="records"
           title="Records"
           side={<a href={`/portal/events?connection=${id}`}>Safety events</a>}
-          foot={`Counts stop at ${maxCounted.toLocaleString('en')}, and leave out archived records.`}
+          foot={`Counts stop at ${maxRecordsCounted.toLocaleString('en')}, and leave out archived records.`}
           live
           labels
           columns={recordColumns}
@@ -183,7 +189,7 @@ const Steering = ({ path, state }: { path: string; state: PullStatus['state'] })
 
 const recordColumns: Column<RecordCount>[] = [
   naming('Kind', ({ kind }) => capital(kind)),
-  { head: 'Count', cell: ({ count }) => cappedCount(count, maxCounted) },
+  { head: 'Count', cell: ({ count }) => cappedCount(count, maxRecordsCounted) },
   {
     head: 'Last received',
     look: 'nowrap',

@@ -1,9 +1,5 @@
-import {
-  type ConnectionActivity,
-  connectionActivity,
-  maxCountedInList,
-} from '../../fleet/connection-activity.ts';
 import { type Connection, findConnection, sliceConnections } from '../../fleet/connections.ts';
+import { type ConnectionActivity, connectionActivity, maxCountedInList } from '../../fleet/counts.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { cappedCount, counted } from '../../platform/text.ts';
 import { connectorOf } from '../../providers/registry.ts';

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { countByRisk, maxRisksCounted, type RiskCount } from '../../fleet/counts.ts';
 import { setVehicleExternalId } from '../../fleet/external-ids.ts';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { drivers } from '../../fleet/lists/drivers.ts';
@@ -12,7 +13,6 @@ import {
   readWithin,
   tripsWithNames,
 } from '../../fleet/named-lists.ts';
-import { countByRisk, maxCounted, type RiskCount } from '../../fleet/risk-counts.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { RiskChart } from '../ui/chart.tsx';
@@ -203,7 +203,9 @@ const PerDay = ({ history: { zone, today, counts } }: { history: History }) => {
     };
   });
   const shown =
-    total >= maxCounted ? `The newest ${maxCounted.toLocaleString('en')}` : total.toLocaleString('en');
+    total >= maxRisksCounted
+      ? `The newest ${maxRisksCounted.toLocaleString('en')}`
+      : total.toLocaleString('en');
   return (
     <Panel
       id="per-day"

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { countByRisk } from '../../../src/fleet/risk-counts.ts';
+import { countByRisk } from '../../../src/fleet/counts.ts';
 import { findByName, listByName } from '../../../src/fleet/search.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { signIn, visitor } from '../../support/portal.ts';

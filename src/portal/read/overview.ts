@@ -27,61 +27,35 @@ import { ailingWebhooks, failedOf, maxCounted } from './attention.ts';
 export async function readOverview(env: Env, caller: Caller, span: Span) {
   const now = Date.now();
   const today = span.starts[2 * span.days - 1] ?? 0;
-  const [
-    ,
-    ,
-    ,
-    [setup],
-    connections,
-    webhooks,
-    uncovered,
-    accidents,
-    [high],
-    latestHigh,
-    days,
-    types,
-    vehicles,
-    drivers,
-    arrivals,
-    [changed],
-    counted,
-    waiting,
-  ] = await asCaller(
-    env,
-    caller,
-    (db) =>
-      [
-        ...recountLive(db, caller.accountId),
-        selectSetup(db, caller),
-        selectConnectionProblems(db, caller),
-        selectWebhookProblems(db, caller, now),
-        selectUncovered(env, db, caller),
-        selectOpenAccidents(db, caller),
-        selectToday(db, caller, today, 4 * (Math.floor(now / hourMs) + 1)),
-        selectLatestHigh(db, caller, today * quarterMs),
-        selectDays(db, caller, span),
-        selectTypes(db, caller, span),
-        selectAffected(db, caller, 'vehicles', span),
-        selectAffected(db, caller, 'drivers', span),
-        selectLatestEvents(db, caller),
-        selectLatest(db, caller),
-        ...selectWaits(db, caller.accountId, now),
-      ] as const,
-    { countsOnly: true },
-  );
+  const select = (db: Database) => ({
+    recounted: recountLive(db, caller.accountId),
+    setup: selectSetup(db, caller),
+    problems: {
+      connections: selectConnectionProblems(db, caller),
+      webhooks: selectWebhookProblems(db, caller, now),
+      uncovered: selectUncovered(env, db, caller),
+    },
+    accidents: selectOpenAccidents(db, caller),
+    high: selectToday(db, caller, today, 4 * (Math.floor(now / hourMs) + 1)),
+    latestHigh: selectLatestHigh(db, caller, today * quarterMs),
+    days: selectDays(db, caller, span),
+    types: selectTypes(db, caller, span),
+    vehicles: selectAffected(db, caller, 'vehicles', span),
+    drivers: selectAffected(db, caller, 'drivers', span),
+    arrivals: selectLatestEvents(db, caller),
+    changed: selectLatest(db, caller),
+    waits: selectWaits(db, caller.accountId, now),
+  });
+  const found = await asCaller(env, caller, select, { countsOnly: true });
+  const { setup, high, latestHigh, changed, waits } = found;
   return {
-    setup: setup ?? { connection: null, sent: 0, webhook: 0, token: 0 },
-    problems: { connections, webhooks, uncovered },
-    accidents,
-    today: { ...(high ?? { risk4: 0, risk5: 0, typical: 0 }), latest: latestHigh },
-    days: days.map(asDay),
-    types,
-    vehicles,
-    drivers,
-    arrivals,
+    ...found,
+    setup: setup[0] ?? { connection: null, sent: 0, webhook: 0, token: 0 },
+    today: { ...(high[0] ?? { risk4: 0, risk5: 0, typical: 0 }), latest: latestHigh },
+    days: found.days.map(asDay),
     /** When something last changed; 0: not within 30 days. */
-    changedAt: changed?.seq ?? 0,
-    levels: levelsOf(counted, waiting, now),
+    changedAt: changed[0]?.seq ?? 0,
+    levels: levelsOf(...waits, now),
   };
 }
 

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { webhooks } from '../platform/db/tables.ts';
 import { AtMost, Texts } from '../platform/fields.ts';
 import { isVisible, maxUrlLength, mustBeVisible } from './address.ts';
 import { Filters } from './filters.ts';
@@ -165,8 +164,6 @@ export const fieldNames = Object.keys(webhookFields) as FieldName[]; // as decla
 
 export type PlainField = { [N in FieldName]: Fields[N]['plain'] extends true ? N : never }[FieldName];
 export const plainFields = fieldNames.filter((name): name is PlainField => webhookFields[name].plain);
-
-export const plainColumns = pick(webhooks, plainFields);
 
 export function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
   return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, K>; // these very properties

@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { config } from '../platform/config.ts';
-import { seal } from '../platform/crypto.ts';
+import { type Sealed, seal } from '../platform/crypto.ts';
 import {
   breaksUnique,
   type Database,
@@ -26,14 +26,12 @@ import { sealClient } from './oauth.ts';
 import type { WebhookInput } from './schema.ts';
 import { newSecret, sealSecret } from './signing.ts';
 import {
-  findSecrets,
-  findWebhook,
+  auditWebhook,
+  findRow,
   type Labels,
-  noteWebhook,
   opened,
   ownWebhook,
   revisionColumn,
-  type StoredWebhook,
   selectWebhooks,
   type Webhook,
   type WebhookRow,
@@ -75,38 +73,25 @@ const mustBeListable = (db: Database, caller: Caller) =>
 export async function createWebhook(
   env: Env,
   caller: Caller,
-  input: WebhookInput,
+  { headers = {}, ...input }: WebhookInput,
   labels: Labels = { name: null, description: null },
 ): Promise<SavedWebhook> {
-  const { signing, filters, oauth, headers = {} } = input;
+  const { accountId } = caller;
   const id = newId();
-  const secret = signing ? await newSigning(env, id) : undefined;
-  const room = sql`(select count(*) from webhooks where account_id = ${caller.accountId}) < ${maxWebhooks}`;
-  const client = oauth ? await sealClient(env, id, oauth) : null;
-  const columns = columnsOf(input);
-  const sealed = await seal(config(env).headerKeys, id, headers);
-  const [, , , , , , [created]] = await savingUrl(() =>
-    asCaller(env, caller, (db) => [
-      ownsConnections(db, caller, input.connectionIds),
-      refuseUnless(db, room, `An account can have at most ${maxWebhooks} webhooks`),
-      db.insert(webhooks).values({
-        id,
-        accountId: caller.accountId,
-        createdAt: Date.now(),
-        ...columns,
-        headers: sealed,
-        ...labels,
-        signing: secret?.sealed ?? null,
-        filters: stored(filters),
-        oauth: client,
-      }),
-      subscribe(db, caller, { id, ...input }, sql`${stored(filters) === null ? 0 : 1}`),
-      mustBeListable(db, caller),
-      noteWebhook(db, caller, id, 'created', columns.allConnections ? ['allConnections'] : []),
-      selectWebhooks(db, ownWebhook(caller, id)),
-    ]),
+  const { secret, ...columns } = await columnsOf(env, id, { headers, ...input });
+  const room = sql`(select count(*) from webhooks where account_id = ${accountId}) < ${maxWebhooks}`;
+  const { created } = await savingUrl(() =>
+    asCaller(env, caller, (db) => ({
+      known: ownsConnections(db, caller, input.connectionIds),
+      room: refuseUnless(db, room, `An account can have at most ${maxWebhooks} webhooks`),
+      inserted: db.insert(webhooks).values({ id, accountId, createdAt: Date.now(), ...columns, ...labels }),
+      subscribed: subscribe(db, caller, id, input),
+      listable: mustBeListable(db, caller),
+      audited: auditWebhook(db, caller, id, 'created', columns.allConnections ? ['allConnections'] : []),
+      created: selectWebhooks(db, ownWebhook(caller, id)),
+    })),
   );
-  return saved(env, created, secret?.value);
+  return saved(env, created[0], secret);
 }
 
 /** A webhook as it was just saved, with its signing secret if that is new. @throws Refusal: invalid, if it is gone */
@@ -129,15 +114,12 @@ export async function updateWebhook(
   input: WebhookInput,
   { revision, labels }: { revision?: string; labels?: Labels } = {},
 ): Promise<SavedWebhook> {
-  const { signing, filters, oauth, headers } = input;
-  const secret = signing ? await newSigning(env, id) : undefined;
-  const sealed = headers && (await seal(config(env).headerKeys, id, headers));
-  const own = ownWebhook(caller, id);
-  const kept = oauth && oauth.clientSecret === undefined ? await findSecrets(env, caller, id) : undefined;
-  const client = oauth && (await sealClient(env, id, oauth, kept?.oauth));
+  const keepsSecret = input.oauth && input.oauth.clientSecret === undefined;
+  const kept = keepsSecret ? await findRow(env, caller, id) : undefined;
+  const { secret, headers, filters, signing, ...columns } = await columnsOf(env, id, input, kept?.oauth);
   const isCurrent = revision === undefined ? sql`true` : sql`${revisionColumn} = ${revision}`;
-  const columns = columnsOf(input);
   const changesAll = sql`all_connections <> ${columns.allConnections ? 1 : 0}`;
+  const own = ownWebhook(caller, id);
   const [, , , [updated], , , , , [row]] = await savingUrl(() =>
     asCaller(
       env,
@@ -151,36 +133,31 @@ export async function updateWebhook(
             : 'This webhook has been changed since you opened it. Open it again, then make your changes.',
         ),
         ownsConnections(db, caller, input.connectionIds),
-        noteWebhook(db, caller, id, 'changed', ['allConnections'], changesAll),
+        auditWebhook(db, caller, id, 'changed', ['allConnections'], changesAll),
         db
           .update(webhooks)
           .set({
             ...columns,
             ...labels,
-            headers: sealed ?? sql`json_set(${webhooks.headers}, '$.saved', ${newId()})`,
-            filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : stored(filters),
-            ...(client !== undefined && { oauth: client, oauthToken: null }),
-            ...(signing === false && { signing: null }),
-            ...(secret && { signing: sql`coalesce(${webhooks.signing}, ${secret.sealed})` }),
+            headers: headers ?? sql`json_set(${webhooks.headers}, '$.saved', ${newId()})`,
+            filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : filters,
+            ...(columns.oauth !== undefined && { oauthToken: null }),
+            signing: signing && sql`coalesce(${webhooks.signing}, ${signing})`,
+            ...(input.signing === false && { signing: null }),
           })
           .where(own)
           .returning({ signing: webhooks.signing }),
         db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
-        subscribe(
-          db,
-          caller,
-          { id, ...input },
-          sql`(select filters is not null from webhooks where id = ${id})`,
-        ),
+        subscribe(db, caller, id, input),
         mustBeListable(db, caller),
-        noteWebhook(db, caller, id, 'changed'),
+        auditWebhook(db, caller, id, 'changed'),
         selectWebhooks(db, own),
       ],
-      { result: { shown: secret?.value } },
+      { result: { shown: secret } },
     ),
   );
   await untilNoCallStarts(env, [id]);
-  return saved(env, row, updated?.signing === secret?.sealed ? secret?.value : undefined);
+  return saved(env, row, updated?.signing === signing ? secret : undefined);
 }
 
 /**
@@ -190,7 +167,7 @@ export async function updateWebhook(
  */
 export async function rotateSecret(env: Env, caller: Caller, id: string): Promise<{ signingSecret: string }> {
   const own = ownWebhook(caller, id);
-  const found = await findSecrets(env, caller, id);
+  const found = await findRow(env, caller, id);
   if (!found) throw invalid('Invalid webhook id');
   if (found.signing === null) throw invalid('Deliveries of this webhook are not signed');
   const signingSecret = newSecret();
@@ -199,7 +176,7 @@ export async function rotateSecret(env: Env, caller: Caller, id: string): Promis
     env,
     caller,
     (db) => [
-      noteWebhook(db, caller, id, 'changed', ['signingSecret'], sql`signing = ${found.signing}`),
+      auditWebhook(db, caller, id, 'changed', ['signingSecret'], sql`signing = ${found.signing}`),
       db
         .update(webhooks)
         .set({ signing: sealed })
@@ -212,11 +189,6 @@ export async function rotateSecret(env: Env, caller: Caller, id: string): Promis
   return rotated.length > 0 ? { signingSecret } : rotateSecret(env, caller, id);
 }
 
-async function newSigning(env: Env, webhookId: string): Promise<{ value: string; sealed: string }> {
-  const value = newSecret();
-  return { value, sealed: JSON.stringify(await sealSecret(env, webhookId, value)) };
-}
-
 /**
  * Deletes a webhook and cancels its pending deliveries. Returns once no call can start any more, after some seconds at
  * most.
@@ -224,11 +196,11 @@ async function newSigning(env: Env, webhookId: string): Promise<{ value: string;
  * @throws Refusal: invalid, for an unknown id
  */
 export async function deleteWebhook(env: Env, caller: Caller, id: string): Promise<void> {
-  const [, deleted] = await asCaller(env, caller, (db) => [
-    noteWebhook(db, caller, id, 'deleted'),
-    db.delete(webhooks).where(ownWebhook(caller, id)).returning({ id: webhooks.id }),
+  await asCaller(env, caller, (db) => [
+    mustBeOurs(db, caller, id),
+    auditWebhook(db, caller, id, 'deleted'),
+    write(db)`delete from webhooks where id = ${id}`,
   ]);
-  if (deleted.length === 0) throw invalid('Invalid webhook id');
   await send(env.DELIVERIES, wakeOf(caller.accountId, [id])); // its worker cancels pending deliveries
   await untilNoCallStarts(env, [id]);
 }
@@ -245,20 +217,19 @@ export async function setPaused(
   caller: Caller,
   id: string,
   paused: boolean,
-): Promise<StoredWebhook> {
+): Promise<SavedWebhook> {
   const now = Date.now();
   const changes = sql`paused_at is ${paused ? sql`null` : sql`not null`}`;
   const changed = sql`(select id from webhooks where ${ownWebhook(caller, id)} and ${changes})`;
   await asCaller(env, caller, (db) => [
-    noteWebhook(db, caller, id, 'changed', [paused ? 'paused' : 'resumed'], changes),
+    mustBeOurs(db, caller, id),
+    auditWebhook(db, caller, id, 'changed', [paused ? 'paused' : 'resumed'], changes),
     paused ? undefined : allowProbe(db, changed, now),
     write(db)`update webhooks set paused_at = ${paused ? now : null} where id = ${changed}`,
   ]);
-  const webhook = await findWebhook(env, caller, id);
-  if (!webhook) throw invalid('Invalid webhook id');
   if (paused) await untilNoCallStarts(env, [id]);
   else await send(env.DELIVERIES, wakeOf(caller.accountId, [id]));
-  return webhook;
+  return saved(env, await findRow(env, caller, id));
 }
 
 /**
@@ -273,15 +244,14 @@ export async function setReceiverLimits(
   id: string,
   limits: { maxInFlight?: number | null | undefined; maxPerSecond?: number | null | undefined },
 ): Promise<void> {
-  const [changed] = await asCaller(env, caller, (db) => [
+  await asCaller(env, caller, (db) => [
+    mustBeOurs(db, caller, id),
     db
       .update(webhooks)
       .set({ id, ...limits })
-      .where(ownWebhook(caller, id))
-      .returning({ id: webhooks.id }),
-    noteWebhook(db, caller, id, 'changed', Object.keys(limits)),
+      .where(ownWebhook(caller, id)),
+    auditWebhook(db, caller, id, 'changed', Object.keys(limits)),
   ]);
-  if (changed.length === 0) throw invalid('Unknown webhook');
 }
 
 const filtersWithoutType: Failure = {
@@ -289,6 +259,13 @@ const filtersWithoutType: Failure = {
   message: 'The filters of this webhook need a notification type that is left out',
   errors: [{ field: 'notificationTypes', message: 'must include what the filters are about' }],
 };
+
+const mustBeOurs = (db: Database, caller: Caller, id: string) =>
+  refuseUnless(
+    db,
+    sql`exists (select 1 from webhooks where ${ownWebhook(caller, id)})`,
+    'Invalid webhook id',
+  );
 
 /** The webhook's filters, if they can match with these types. */
 const unlessUnmatchable = (types: NotificationType[]): SQL =>
@@ -305,24 +282,37 @@ const ownsConnections = (db: Database, caller: Caller, ids: string[]) =>
 const subscribe = (
   db: Database,
   { accountId }: Caller,
-  { id, connectionIds, notificationTypes, allConnections }: WebhookInput & { id: string },
-  filtered: SQL,
+  id: string,
+  { connectionIds, notificationTypes, allConnections }: WebhookInput,
 ) =>
   writeReturning(db)`
     insert into webhook_connections (connection_id, webhook_id, notification_types, place, filtered)
-    select c.id, ${id}, ${toBits(notificationTypes)}, c.place, ${filtered}
-    from (${
+    select c.id, w.id, ${toBits(notificationTypes)}, c.place, w.filters is not null
+    from webhooks w cross join (${
       allConnections
         ? sql`select id, created_at as place from connections where account_id = ${accountId}`
         : sql`select value as id, key as place from json_each(${JSON.stringify(connectionIds)})`
-    }) c`;
+    }) c where w.id = ${id}`;
 
-const columnsOf = (input: WebhookInput) => ({
-  ...pick(input, plainFields),
-  normalisedUrl: normalisedUrl(input.url),
-  notificationTypes: toBits(input.notificationTypes),
-  allConnections: input.allConnections === true,
-});
+/**
+ * The columns of a webhook with its secrets encrypted, and its signing secret if it is to sign. `client` is its OAuth
+ * client so far.
+ */
+async function columnsOf(env: Env, id: string, input: WebhookInput, client?: Sealed | null) {
+  const { signing, filters, oauth, headers, notificationTypes } = input;
+  const secret = signing ? newSecret() : undefined;
+  return {
+    ...pick(input, plainFields),
+    normalisedUrl: normalisedUrl(input.url),
+    notificationTypes: toBits(notificationTypes),
+    allConnections: input.allConnections === true,
+    headers: (headers && (await seal(config(env).headerKeys, id, headers))) as Sealed, // given, of a new webhook
+    filters: filters === undefined ? undefined : stored(filters),
+    oauth: oauth && (await sealClient(env, id, oauth, client)),
+    signing: secret && JSON.stringify(await sealSecret(env, id, secret)),
+    secret,
+  };
+}
 
 async function savingUrl<T>(save: () => Promise<T>): Promise<T> {
   try {

@@ -17,7 +17,7 @@ import { insertNotifications, type NewNotification } from './notifications/inser
 import { ACCIDENT, accidentLevels, EVENT, EVENT_LEVEL } from './notifications/types.ts';
 import { sealClient } from './oauth.ts';
 import type { TestInput, TestSent, WebhookInput } from './schema.ts';
-import { findSecrets, noteWebhook, type Webhook } from './stored.ts';
+import { auditWebhook, findRow, type Webhook } from './stored.ts';
 
 export const madeUpVin = 'TEST0000000000000';
 const betweenLevelsMs = 3000;
@@ -98,7 +98,7 @@ export async function sendTest(
   await asCaller(env, caller, (db) => [
     insertNotifications(db, source, notifications),
     insertTests(db, accountId, webhook.id, deliveries),
-    noteWebhook(db, caller, webhook.id, 'changed', ['tested']),
+    auditWebhook(db, caller, webhook.id, 'changed', ['tested']),
   ]);
   const wake = { accountId, webhookId: webhook.id, worker: 1 };
   start([wake]);
@@ -125,7 +125,7 @@ export async function tryReceiver(
 ): Promise<Attempt> {
   const { headers = {}, notificationTypes, oauth } = input;
   const [made] = madeUp({ type: notificationTypes.includes(EVENT) ? EVENT : ACCIDENT }, input);
-  const before = id === undefined ? undefined : await findSecrets(env, caller, id);
+  const before = id === undefined ? undefined : await findRow(env, caller, id);
   const webhookId = id ?? newId();
   const settings: CallSettings = {
     ...pick(input, plainFields),

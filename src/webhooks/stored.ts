@@ -1,11 +1,11 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import { note } from '../accounts/audit/note.ts';
 import { config } from '../platform/config.ts';
 import { unseal } from '../platform/crypto.ts';
 import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { webhooks } from '../platform/db/tables.ts';
-import { plainColumns } from './fields.ts';
+import { pick, plainFields } from './fields.ts';
 import { type Filters, filtersOf } from './filters.ts';
 import { type NotificationType, notificationTypes } from './notifications/types.ts';
 import { type OAuth, oauthOf } from './oauth.ts';
@@ -44,21 +44,15 @@ export async function listWebhooks(env: Env, caller: Caller): Promise<StoredWebh
 }
 
 export async function findWebhook(env: Env, caller: Caller, id: string): Promise<StoredWebhook | undefined> {
-  const [[row]] = await asCaller(env, caller, (db) => [selectWebhooks(db, ownWebhook(caller, id))], {
-    repeatable: true,
-  });
+  const row = await findRow(env, caller, id);
   return row && opened(env, row);
 }
 
-/** What of the account's webhook is encrypted and never shown; undefined for an unknown id. */
-export async function findSecrets(env: Env, caller: Caller, id: string) {
-  const [[found]] = await asCaller(env, caller, (db) => [
-    db
-      .select({ signing: webhooks.signing, oauth: webhooks.oauth })
-      .from(webhooks)
-      .where(ownWebhook(caller, id)),
-  ]);
-  return found;
+/** The account's webhook with what is encrypted and never shown; undefined for an unknown id. */
+export async function findRow(env: Env, caller: Caller, id: string): Promise<WebhookRow | undefined> {
+  const select = (db: Database) => [selectWebhooks(db, ownWebhook(caller, id))] as const;
+  const [[row]] = await asCaller(env, caller, select, { repeatable: true });
+  return row;
 }
 
 /** SQL for whether a webhook has this id and is the account's. */
@@ -70,7 +64,7 @@ export const ownWebhook = (caller: Caller, id: string) =>
  * name, or else by the host of its url: paths and queries can hold secrets. A normalised url has a path, and neither
  * user nor password.
  */
-export const noteWebhook = (
+export const auditWebhook = (
   db: Database,
   caller: Caller,
   id: string,
@@ -94,22 +88,11 @@ export const revisionColumn = sql<string>`coalesce(${webhooks.headers}->>'saved'
 export const selectWebhooks = (db: Database, which: SQL | undefined) =>
   db
     .select({
-      id: webhooks.id,
+      ...getTableColumns(webhooks),
       connectionIds: sql<string>`(select json_group_array(connection_id) from (
         select connection_id from webhook_connections where webhook_id = ${webhooks.id} order by place))`.as(
         'connection_ids',
       ),
-      ...plainColumns,
-      headers: webhooks.headers,
-      allConnections: webhooks.allConnections,
-      signing: sql<number>`${webhooks.signing} is not null`.as('is_signed'),
-      notificationTypes: webhooks.notificationTypes,
-      filters: webhooks.filters,
-      oauth: webhooks.oauth,
-      createdAt: webhooks.createdAt,
-      pausedAt: webhooks.pausedAt,
-      name: webhooks.name,
-      description: webhooks.description,
       revision: revisionColumn.as('revision'),
     })
     .from(webhooks)
@@ -119,16 +102,13 @@ export const selectWebhooks = (db: Database, which: SQL | undefined) =>
 export type WebhookRow = Awaited<ReturnType<typeof selectWebhooks>>[number];
 
 /** A webhook that was read, with its headers decrypted. */
-export const opened = async (
-  env: Env,
-  { allConnections, signing, filters, oauth, pausedAt, ...row }: WebhookRow,
-): Promise<StoredWebhook> => ({
-  ...row,
-  ...(allConnections && { allConnections }),
-  ...(signing && { signing: true }),
-  ...filtersOf(filters),
-  ...(await oauthOf(env, row.id, oauth)),
-  ...(pausedAt !== null && { pausedAt }),
+export const opened = async (env: Env, row: WebhookRow): Promise<StoredWebhook> => ({
+  ...pick(row, ['id', ...plainFields, 'createdAt', 'name', 'description', 'revision']),
+  ...(row.allConnections && { allConnections: true }),
+  ...(row.signing !== null && { signing: true }),
+  ...filtersOf(row.filters),
+  ...(await oauthOf(env, row.id, row.oauth)),
+  ...(row.pausedAt !== null && { pausedAt: row.pausedAt }),
   connectionIds: JSON.parse(row.connectionIds),
   headers: await unseal(config(env).headerKeys, row.id, row.headers),
   notificationTypes: fromBits(row.notificationTypes),

@@ -6,7 +6,7 @@ import { firstIdAt } from '../../../platform/db/ids.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { send } from '../../../platform/queue.ts';
 import { notificationOf, typeOf } from '../../notifications/of-delivery.ts';
-import { noteWebhook } from '../../stored.ts';
+import { auditWebhook } from '../../stored.ts';
 import type { DeliveryKey } from '../delivery.ts';
 import { giveUpAfterMs, maxReplayedPerCall, webhookIsPaused } from '../policy.ts';
 import { wakeOf } from '../queue.ts';
@@ -100,7 +100,7 @@ export async function replay(
       audited:
         replayed > 0
           ? undefined
-          : noteWebhook(db, caller, webhookId, 'changed', ['replayed'], sql`changes() > 0`),
+          : auditWebhook(db, caller, webhookId, 'changed', ['replayed'], sql`changes() > 0`),
       probe: looked > 0 ? undefined : allowProbe(db, ownWebhookId(caller, webhookId), now),
     }));
     replayed += changed.meta.changes;

@@ -1,7 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Sealed } from '../../../platform/crypto.ts';
 import { type Database, type Results, read, writeReturning } from '../../../platform/db/database.ts';
-import { type PlainField, plainColumns, plainFields } from '../../fields.ts';
+import { webhooks } from '../../../platform/db/tables.ts';
+import { type PlainField, plainFields } from '../../fields.ts';
 import { isFirst, notificationOf, typeOf } from '../../notifications/of-delivery.ts';
 import { typeOfLevel } from '../../notifications/types.ts';
 import type { WebhookInput } from '../../schema.ts';
@@ -102,7 +103,7 @@ export const webhookColumns = (now: number): SQL => sql`
   w.max_per_second as maxPerSecond, coalesce(h.next_call_at, 0) as nextCallAt,
   ${windowOf(now)} as window, ${ceilingOf} as ceiling`;
 
-const plain = sql.raw(plainFields.map((name) => `'${name}', w.${plainColumns[name].name}`).join(', '));
+const plain = sql.raw(plainFields.map((name) => `'${name}', w.${webhooks[name].name}`).join(', '));
 
 export type WebhookRow = Omit<ClaimedWebhook, 'more'> & { more: number };
 

@@ -54,13 +54,13 @@ export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newB
     const notified = JSON.stringify(changed.map(({ id, health }) => ({ id, health })));
     const ofOthers = sql`select 1 from pulls
       where connection_id in ${jsonList(changed.map(({ id }) => id))} and notified_at > ${now - quietMs}`;
-    const [, added] = await transaction(db, [
-      refuseUnless(db, sql`not exists (${ofOthers})`, lostLease), // another run has notified of some of it
-      addStories(env, db, changed.map(storyOf), now),
-      write(db)`
+    const { added } = await transaction(db, {
+      ours: refuseUnless(db, sql`not exists (${ofOthers})`, lostLease), // another run has notified of some of it
+      added: addStories(env, db, changed.map(storyOf), now),
+      marked: write(db)`
         update pulls set notified_health = r.value->>'health', notified_at = ${now}
         from json_each(${notified}) r where connection_id = r.value->>'id'`,
-    ]);
+    });
     queued += added.meta.changes;
     await wakeSender(env, added);
     return changed.length === connectionsPerStep;
@@ -133,19 +133,20 @@ export async function noteSilences(env: Env, now = Date.now(), budget = newBudge
   const db = openDatabase(env);
   let count = 0;
   for (let after: string | undefined = ''; after !== undefined && isLeft(budget); ) {
-    const [changed, [last]]: readonly [Sender[], { id: string | null }[]] = await transaction(
-      db,
-      [selectChanged(db, after, now), lastOfChunk(db, after)],
-      { repeatable: true },
-    );
-    const noted = changed.flatMap((one) => noteSilence(db, one, now));
-    const [added] = await transaction(db, [addStories(env, db, changed.map(silenceStory), now), ...noted]);
+    const { changed, last } = await findChanged(db, after, now);
+    const { added } = await transaction(db, {
+      added: addStories(env, db, changed.map(silenceStory), now),
+      noted: changed.map((one) => noteSilence(db, one, now)),
+    });
     await wakeSender(env, added);
     count += changed.length;
-    if (changed.length < connectionsPerStep) after = last?.id ?? undefined;
+    if (changed.length < connectionsPerStep) after = last[0]?.id ?? undefined;
   }
   return count;
 }
+
+const findChanged = (db: Database, after: string, now: number) =>
+  transaction(db, { changed: selectChanged(db, after, now), last: lastOfChunk(db, after) });
 
 const chunk = (after: string) =>
   sql`(select * from connections where id > ${after} order by id limit ${perChunk})`;

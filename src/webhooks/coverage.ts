@@ -48,18 +48,13 @@ export async function createConnection(
   alongside: (db: Database) => BatchItem<'sqlite'>[] = () => [],
 ): Promise<CoveredConnection> {
   const connection = newConnection(caller, input);
-  const [, , , , , , [covered]] = await asCaller(
-    env,
-    caller,
-    (db) =>
-      [
-        ...addConnection(db, caller, connection),
-        joinWebhooks(db, connection),
-        selectCovered(env, db, caller, connection.id),
-        ...alongside(db),
-      ] as const,
-  );
-  return { ...connection, isCovered: covered?.isCovered === 1 };
+  const { covered } = await asCaller(env, caller, (db) => ({
+    added: addConnection(db, caller, connection),
+    joined: joinWebhooks(db, connection),
+    covered: selectCovered(env, db, caller, connection.id),
+    alongside: alongside(db),
+  }));
+  return { ...connection, isCovered: covered[0]?.isCovered === 1 };
 }
 
 /** It comes after their other connections. */
@@ -75,9 +70,9 @@ export async function findCovered(
   caller: Caller,
   id: string,
 ): Promise<CoveredConnection | undefined> {
-  const [[row], [covered]] = await asCaller(env, caller, (db) => [
-    selectConnection(db, caller, id),
-    selectCovered(env, db, caller, id),
-  ]);
-  return row && { ...row, isCovered: covered?.isCovered === 1 };
+  const { found, covered } = await asCaller(env, caller, (db) => ({
+    found: selectConnection(db, caller, id),
+    covered: selectCovered(env, db, caller, id),
+  }));
+  return found[0] && { ...found[0], isCovered: covered[0]?.isCovered === 1 };
 }

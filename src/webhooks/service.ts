@@ -1,4 +1,4 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
 import { config } from '../platform/config.ts';
 import { type Sealed, seal } from '../platform/crypto.ts';
 import {
@@ -120,44 +120,37 @@ export async function updateWebhook(
   const isCurrent = revision === undefined ? sql`true` : sql`${revisionColumn} = ${revision}`;
   const changesAll = sql`all_connections <> ${columns.allConnections ? 1 : 0}`;
   const own = ownWebhook(caller, id);
-  const [, , , [updated], , , , , [row]] = await savingUrl(() =>
-    asCaller(
-      env,
-      caller,
-      (db) => [
-        refuseUnless(
-          db,
-          sql`exists (select 1 from webhooks where ${own} and ${isCurrent})`,
-          revision === undefined
-            ? 'Invalid webhook id'
-            : 'This webhook has been changed since you opened it. Open it again, then make your changes.',
-        ),
-        ownsConnections(db, caller, input.connectionIds),
-        auditWebhook(db, caller, id, 'changed', ['allConnections'], changesAll),
-        db
-          .update(webhooks)
-          .set({
-            ...columns,
-            ...labels,
-            headers: headers ?? sql`json_set(${webhooks.headers}, '$.saved', ${newId()})`,
-            filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : filters,
-            ...(columns.oauth !== undefined && { oauthToken: null }),
-            signing: signing && sql`coalesce(${webhooks.signing}, ${signing})`,
-            ...(input.signing === false && { signing: null }),
-          })
-          .where(own)
-          .returning({ signing: webhooks.signing }),
-        db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
-        subscribe(db, caller, id, input),
-        mustBeListable(db, caller),
-        auditWebhook(db, caller, id, 'changed'),
-        selectWebhooks(db, own),
-      ],
-      { result: { shown: secret } },
+  const changed = 'This webhook has been changed since you opened it. Open it again, then make your changes.';
+  const save = (db: Database) => ({
+    current: refuseUnless(
+      db,
+      sql`exists (select 1 from webhooks where ${own} and ${isCurrent})`,
+      revision === undefined ? 'Invalid webhook id' : changed,
     ),
-  );
+    known: ownsConnections(db, caller, input.connectionIds),
+    allAudited: auditWebhook(db, caller, id, 'changed', ['allConnections'], changesAll),
+    updated: db
+      .update(webhooks)
+      .set({
+        ...columns,
+        ...labels,
+        headers: headers ?? sql`json_set(${webhooks.headers}, '$.saved', ${newId()})`,
+        filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : filters,
+        ...(columns.oauth !== undefined && { oauthToken: null }),
+        signing: signing && sql`coalesce(${webhooks.signing}, ${signing})`,
+        ...(input.signing === false && { signing: null }),
+      })
+      .where(own),
+    unsubscribed: db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
+    subscribed: subscribe(db, caller, id, input),
+    listable: mustBeListable(db, caller),
+    audited: auditWebhook(db, caller, id, 'changed'),
+    saved: selectWebhooks(db, own),
+  });
+  const results = await savingUrl(() => asCaller(env, caller, save, { result: { shown: secret } }));
+  const [row] = results.saved;
   await untilNoCallStarts(env, [id]);
-  return saved(env, row, updated?.signing === signing ? secret : undefined);
+  return saved(env, row, row?.signing === signing ? secret : undefined);
 }
 
 /**
@@ -166,27 +159,19 @@ export async function updateWebhook(
  * @throws Refusal: invalid, for an unknown id or a webhook that does not sign
  */
 export async function rotateSecret(env: Env, caller: Caller, id: string): Promise<{ signingSecret: string }> {
-  const own = ownWebhook(caller, id);
   const found = await findRow(env, caller, id);
   if (!found) throw invalid('Invalid webhook id');
   if (found.signing === null) throw invalid('Deliveries of this webhook are not signed');
   const signingSecret = newSecret();
   const sealed = JSON.stringify(await sealSecret(env, id, signingSecret, JSON.parse(found.signing)));
-  const [, rotated] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      auditWebhook(db, caller, id, 'changed', ['signingSecret'], sql`signing = ${found.signing}`),
-      db
-        .update(webhooks)
-        .set({ signing: sealed })
-        .where(and(own, eq(webhooks.signing, found.signing ?? '')))
-        .returning({ id: webhooks.id }),
-    ],
-    { result: { shown: signingSecret } },
-  );
+  const isUnchanged = sql`signing = ${found.signing}`;
+  const rotate = (db: Database) => ({
+    audited: auditWebhook(db, caller, id, 'changed', ['signingSecret'], isUnchanged),
+    rotated: write(db)`update webhooks set signing = ${sealed} where id = ${id} and ${isUnchanged}`,
+  });
+  const { rotated } = await asCaller(env, caller, rotate, { result: { shown: signingSecret } });
   // Another rotation may have been faster: this one follows it.
-  return rotated.length > 0 ? { signingSecret } : rotateSecret(env, caller, id);
+  return rotated.meta.changes > 0 ? { signingSecret } : rotateSecret(env, caller, id);
 }
 
 /**

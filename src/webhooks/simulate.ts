@@ -1,6 +1,6 @@
 import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
-import { write, writeReturning } from '../platform/db/database.ts';
+import { write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { hourMs } from '../platform/durations.ts';
@@ -154,13 +154,13 @@ const hostOf = (url: string): string => new URL(normalisedUrl(url)).hostname;
 /** Counts a test of a host, because anybody may name any host here. */
 async function countTest(env: Env, caller: Caller, field: string, host: string): Promise<void> {
   const hour = Math.floor(Date.now() / hourMs);
-  const [, counted] = await asCaller(env, caller, (db) => [
-    write(db)`delete from test_calls where hour < ${hour}`,
-    writeReturning(db)`
+  const { counted } = await asCaller(env, caller, (db) => ({
+    forgotten: write(db)`delete from test_calls where hour < ${hour}`,
+    counted: write(db)`
       insert into test_calls (hour, host, calls) values (${hour}, ${host}, 1)
-      on conflict do update set calls = calls + 1 where calls < ${maxTestsOfHost} returning calls`,
-  ]);
-  if (counted.length > 0) return;
+      on conflict do update set calls = calls + 1 where calls < ${maxTestsOfHost}`,
+  }));
+  if (counted.meta.changes > 0) return;
   const message = `has a host that was tested ${maxTestsOfHost} times within the hour. Save the webhook, or try again later`;
   throw invalid(`${field} ${message}`, [{ field, message }]);
 }

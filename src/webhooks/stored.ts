@@ -32,13 +32,8 @@ export type StoredWebhook = Webhook & Labels & { revision: string };
 
 /** All webhooks of the caller's account, oldest first. */
 export async function listWebhooks(env: Env, caller: Caller): Promise<StoredWebhook[]> {
-  const [rows] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      selectWebhooks(db, eq(webhooks.accountId, caller.accountId)).orderBy(webhooks.createdAt, webhooks.id),
-    ],
-    { repeatable: true },
+  const rows = await asCaller(env, caller, (db) =>
+    selectWebhooks(db, eq(webhooks.accountId, caller.accountId)).orderBy(webhooks.createdAt, webhooks.id),
   );
   return Promise.all(rows.map((row) => opened(env, row)));
 }
@@ -50,8 +45,7 @@ export async function findWebhook(env: Env, caller: Caller, id: string): Promise
 
 /** The account's webhook with what is encrypted and never shown; undefined for an unknown id. */
 export async function findRow(env: Env, caller: Caller, id: string): Promise<WebhookRow | undefined> {
-  const select = (db: Database) => [selectWebhooks(db, ownWebhook(caller, id))] as const;
-  const [[row]] = await asCaller(env, caller, select, { repeatable: true });
+  const [row] = await asCaller(env, caller, (db) => selectWebhooks(db, ownWebhook(caller, id)));
   return row;
 }
 

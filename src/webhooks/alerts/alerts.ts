@@ -68,12 +68,12 @@ export async function sendAlerts(env: Env, now = Date.now(), budget = newBudget(
           'lastFailure', json(h.last_failure)) as item
         from (${ofStep(kind, now)}) w cross join accounts a on a.id = w.account_id cross join ${alertedOf}
         left join webhook_health h on h.webhook_id = w.id`;
-      const [added, ...marked] = await transaction(
-        db,
-        [addNews(env, db, kind, news, now), ...markNotified(db, kind, ofStep(kind, now), now)],
-        { repeatable: true },
-      );
+      const statements = {
+        added: addNews(env, db, kind, news, now),
+        ...markNotified(db, kind, ofStep(kind, now), now),
+      };
+      const { added, marked } = await transaction(db, statements, { repeatable: true });
       await wakeSender(env, added);
-      return marked.some(({ meta }) => meta.changes > 0);
+      return marked.meta.changes > 0;
     });
 }

@@ -28,11 +28,13 @@ export type Channel = {
 /** The channels of the account, oldest first. */
 export async function listChannels(env: Env, caller: Caller): Promise<Channel[]> {
   type StoredChannel = Omit<Channel, 'getsAlerts'> & { getsAlerts: number };
-  const [rows] = await asCaller(env, caller, (db) => [
-    read<StoredChannel>(db)`
+  const rows = await asCaller(
+    env,
+    caller,
+    (db) => read<StoredChannel>(db)`
       select id, kind, name, host, last_four as lastFour, gets_alerts as getsAlerts, problem, problem_at as problemAt
       from alert_channels where account_id = ${caller.accountId} order by created_at, id`,
-  ]);
+  );
   return rows.map((row) => ({ ...row, getsAlerts: row.getsAlerts === 1 }));
 }
 
@@ -55,11 +57,18 @@ export async function saveChannel(
   const { accountId } = caller;
   const address = url === '' ? null : JSON.stringify(await seal(config(env).headerKeys, id, { url }));
   const [host, lastFour] = url === '' ? [null, null] : [new URL(url).host, url.slice(-4)];
-  const before = (column: string) =>
-    sql`(select ${sql.identifier(column)} from alert_channels where id = ${id})`;
+  const getsAlerts = input.getsAlerts ? 1 : 0;
   await asCaller(env, caller, (db) => [
-    ...(known
-      ? [mustBeOurs(db, caller, id)]
+    known
+      ? [
+          mustBeOurs(db, caller, id),
+          write(db)`
+            update alert_channels set kind = ${input.kind}, name = ${input.name}, gets_alerts = ${getsAlerts},
+              address = coalesce(${address}, address), host = coalesce(${host}, host),
+              last_four = coalesce(${lastFour}, last_four), problem = iif(${address} is null, problem, null),
+              problem_at = iif(${address} is null, problem_at, null)
+            where id = ${id}`,
+        ]
       : [
           refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, unknownAccount),
           refuseUnless(
@@ -67,17 +76,13 @@ export async function saveChannel(
             sql`(select count(*) from alert_channels where account_id = ${accountId}) < ${maxChannels}`,
             `An account can have at most ${maxChannels} channels`,
           ),
-        ]),
-    write(db)`
-      insert into alert_channels (id, account_id, kind, name, address, host, last_four, gets_alerts, created_at)
-      values (${id}, ${accountId}, ${input.kind}, ${input.name}, coalesce(${address}, ${before('address')}),
-        coalesce(${host}, ${before('host')}), coalesce(${lastFour}, ${before('last_four')}),
-        ${input.getsAlerts ? 1 : 0}, ${Date.now()})
-      on conflict do update set kind = excluded.kind, name = excluded.name, address = excluded.address,
-        host = excluded.host, last_four = excluded.last_four, gets_alerts = excluded.gets_alerts,
-        problem = iif(${address} is null, problem, null), problem_at = iif(${address} is null, problem_at, null)`,
-    ...saveMailRule(db, caller, id, rule),
-    noted(db, caller, id, known ? 'changed' : 'created'),
+          write(db)`
+            insert into alert_channels (id, account_id, kind, name, address, host, last_four, gets_alerts, created_at)
+            values (${id}, ${accountId}, ${input.kind}, ${input.name}, ${address}, ${host}, ${lastFour}, ${getsAlerts},
+              ${Date.now()})`,
+        ],
+    saveMailRule(db, caller, id, rule),
+    auditChannel(db, caller, id, known ? 'changed' : 'created'),
   ]);
   return id;
 }
@@ -86,7 +91,7 @@ export async function saveChannel(
 export async function removeChannel(env: Env, caller: Caller, id: string): Promise<void> {
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
-    noted(db, caller, id, 'deleted'),
+    auditChannel(db, caller, id, 'deleted'),
     write(db)`delete from alert_channels where id = ${id}`,
     deleteMailRule(db, caller, id),
   ]);
@@ -95,17 +100,13 @@ export async function removeChannel(env: Env, caller: Caller, id: string): Promi
 /** Sends a test message at once. Returns why it did not arrive, or null if it did. @throws Refusal: not found */
 export async function testChannel(env: Env, caller: Caller, id: string): Promise<string | null> {
   const { accountId } = caller;
-  const [, [target]] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      mustBeOurs(db, caller, id),
-      read<Target & { account: string }>(db)`
+  const find = (db: Database) => ({
+    ours: mustBeOurs(db, caller, id),
+    targets: read<Target & { account: string }>(db)`
       select h.id, h.kind, h.address, a.name as account
       from alert_channels h join accounts a on a.id = h.account_id where h.id = ${id}`,
-    ],
-    { result: {} },
-  );
+  });
+  const [target] = (await asCaller(env, caller, find, { result: {} })).targets;
   if (!target) return null;
   const { origin } = config(env);
   const link = origin && { url: `${origin}/portal/settings/notifications`, label: 'Notifications' };
@@ -113,11 +114,13 @@ export async function testChannel(env: Env, caller: Caller, id: string): Promise
     ...{ accountId, account: target.account, kind: 'test', subject: 'Test message' },
     parts: [{ text: 'This channel is notified as chosen in the settings.', ...(link && { link }) }],
   });
-  await asCaller(env, caller, (db) => [
-    write(db)`
+  await asCaller(
+    env,
+    caller,
+    (db) => write(db)`
       update alert_channels set problem = ${problem}, problem_at = ${problem && Date.now()}
       where id = ${id} and account_id = ${accountId}`,
-  ]);
+  );
   return problem;
 }
 
@@ -128,7 +131,7 @@ const mustBeOurs = (db: Database, { accountId }: Caller, id: string) =>
     { kind: 'not found' },
   );
 
-const noted = (db: Database, caller: Caller, id: string, action: 'created' | 'changed' | 'deleted') =>
+const auditChannel = (db: Database, caller: Caller, id: string, action: 'created' | 'changed' | 'deleted') =>
   note(db, caller, {
     action,
     subject: 'team channel',

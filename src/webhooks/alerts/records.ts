@@ -34,15 +34,12 @@ export async function sendRecordAlerts(env: Env, now = Date.now(), budget = newB
     last = feeds.at(-1)?.id ?? '';
     if (feeds.length === 0) return isRoundOver;
     const ids = jsonList(feeds.map(({ id }) => id));
-    const [added] = await transaction(
-      db,
-      [
-        addNews(env, db, 'record', newsOf(ids, now), now),
-        rememberAlerted(db, sql`with ${unread(ids)} ${newsOfAccidents(now)}`),
-        advance(db, ids),
-      ],
-      { repeatable: true },
-    );
+    const statements = {
+      added: addNews(env, db, 'record', newsOf(ids, now), now),
+      remembered: rememberAlerted(db, sql`with ${unread(ids)} ${newsOfAccidents(now)}`),
+      advanced: advance(db, ids),
+    };
+    const { added } = await transaction(db, statements, { repeatable: true });
     await wakeSender(env, added);
     return true;
   });

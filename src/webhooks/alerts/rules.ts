@@ -24,12 +24,15 @@ export const selectGroups = (db: Database, { accountId }: Caller) =>
 
 /** The rule of a user or a channel, and the groups that it can be about. Without an id, that of a channel to be. */
 export async function findMailRule(env: Env, caller: Caller, recipientId = '') {
-  const [[found], groups] = await asCaller(env, caller, (db) => [
-    read<Stored>(db)`
+  const {
+    rules: [found],
+    groups,
+  } = await asCaller(env, caller, (db) => ({
+    rules: read<Stored>(db)`
       select levels, risk, groups from mail_rules
       where recipient_id = ${recipientId} and account_id = ${caller.accountId}`,
-    selectGroups(db, caller),
-  ]);
+    groups: selectGroups(db, caller),
+  }));
   const rule: MailRule = {
     levels: [1, 2, 3].filter((level) => (found?.levels ?? 0) & (1 << (level - 1))),
     risk: found?.risk ?? null,

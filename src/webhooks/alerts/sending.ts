@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, read, transaction, write, writeReturning } from '../../platform/db/database.ts';
+import { type Database, read, transaction, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
@@ -126,18 +126,17 @@ async function claim(db: Database, message: DueMessage, now: number): Promise<bo
       update alert_messages set attempts = attempts + 1, due_at = ${retryAt} where ${isOf(message)}`;
     return true;
   }
-  const [counted] = await transaction(db, [
-    writeReturning<{ messages: number }>(db)`
+  const { counted } = await transaction(db, {
+    counted: write(db)`
       insert into alerts_sent (account_id, day, messages, emails) values (${accountId}, ${day}, 1, ${isMail})
       on conflict do update set messages = messages + 1, emails = emails + ${isMail}
       where messages < ${maxPerAccountAndDay} and (not ${isMail} or emails < ${leastEmailsPerAccount}
-        or (select sum(emails) from alerts_sent where day = ${day}) < ${maxEmailsPerDay})
-      returning messages`,
-    write(db)`
+        or (select sum(emails) from alerts_sent where day = ${day}) < ${maxEmailsPerDay})`,
+    claimed: write(db)`
       update alert_messages set attempts = changes(), due_at = iif(changes(), ${retryAt}, ${(day + 1) * dayMs})
       where ${isOf(message)}`,
-  ]);
-  return counted.length > 0;
+  });
+  return counted.meta.changes > 0;
 }
 
 type ToSend = DueMessage & { portal: string };

@@ -72,15 +72,19 @@ export const asReceiver = <T extends StoredReceiver>({ lastFailure, ...row }: T)
 export type AlertKind = 'paused' | 'failed' | 'working';
 
 /** The statements that mark that people were notified of the webhooks with the `id` in a query. */
-export function markNotified(db: Database, kind: AlertKind, webhooks: SQL, now: number) {
+export const markNotified = (db: Database, kind: AlertKind, webhooks: SQL, now: number) => {
   const column = sql.identifier(`${kind}_alert_at`);
-  const time = write(db)`
-    insert into webhook_health (webhook_id, failures, openings, open_until, ${column})
-    select id, 0, 0, 0, ${now} from (${webhooks}) where true
-    on conflict (webhook_id) do update set ${column} = excluded.${column}`;
-  const counters = write(db)`
-    update webhook_hours indexed by webhook_hours_newly_failed set noticed = failed
-    where failed > noticed
-      and (select failed_alert_at from webhook_health h where h.webhook_id = webhook_hours.webhook_id) = ${now}`;
-  return kind === 'failed' ? [time, counters] : [time];
-}
+  return {
+    marked: write(db)`
+      insert into webhook_health (webhook_id, failures, openings, open_until, ${column})
+      select id, 0, 0, 0, ${now} from (${webhooks}) where true
+      on conflict (webhook_id) do update set ${column} = excluded.${column}`,
+    counters:
+      kind === 'failed'
+        ? write(db)`
+            update webhook_hours indexed by webhook_hours_newly_failed set noticed = failed
+            where failed > noticed and ${now} = (
+              select failed_alert_at from webhook_health h where h.webhook_id = webhook_hours.webhook_id)`
+        : undefined,
+  };
+};

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Command } from 'commander';
 import * as v from 'valibot';
+import { cellsNamed } from '../platform/cells.ts';
 import { chooseAccount, createMissing, lookUp, originOf, placeBeside } from './deploy/account.ts';
 import { checkService } from './deploy/check.ts';
 import { type Api, apiAt, credentials, Stopped, type Wrangler, wranglerFor } from './deploy/cloudflare.ts';
@@ -18,7 +19,7 @@ import {
 } from './deploy/router.ts';
 import { migrate, mustHaveSchema, queryIn } from './deploy/schema.ts';
 import { inLines, placeWarning, type Settings, settingsIn, withKept } from './deploy/settings.ts';
-import { hasCell, tryUpload, upload, waitForHealth, writeConfiguration } from './deploy/upload.ts';
+import { healthAt, tryUpload, upload, waitForHealth, writeConfiguration } from './deploy/upload.ts';
 import { ApiError, keyVariable } from './operate/client.ts';
 import { serviceAt } from './operate/context.ts';
 import { printable } from './operate/print.ts';
@@ -89,9 +90,9 @@ async function deploy(settings: Settings): Promise<void> {
   report(applied.length > 0 ? `Applied ${applied.join(', ')}` : 'No migrations to apply');
   await mustHaveSchema(query, plan.database);
   if (plan.replicas) {
-    await api('Turning on read replication', v.unknown(), `/d1/database/${ids.database}`, {
-      ...{ method: 'PUT', body: { read_replication: { mode: 'auto' } } },
-    });
+    const body = { read_replication: { mode: 'auto' } };
+    const path = `/d1/database/${ids.database}`;
+    await api('Turning on read replication', v.unknown(), path, { method: 'PUT', body });
     report('Lists are read from replicas of the database');
   }
   const consequences = await upload(wrangler, folder, configuration, keys);
@@ -101,7 +102,8 @@ async function deploy(settings: Settings): Promise<void> {
   // That of a cell is of all cells together.
   if (!plan.cell) await mustBeHealthy(origin);
   console.log(nextSteps(plan, origin, folder, keys));
-  if (plan.cell && !(await hasCell(origin, plan.cell))) {
+  const routed = plan.cell && (await healthAt(origin));
+  if (plan.cell && !(routed && cellsNamed(routed).includes(plan.cell))) {
     if (found.vars.CELL) process.exitCode = 1; // it should be there by now
     return warn(
       `not checked: no router at ${origin} knows this cell. Deploy it with ${plan.cell}=${plan.worker} among its cells`,

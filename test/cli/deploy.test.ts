@@ -57,7 +57,7 @@ it('creates everything on a new account, goes on after failures, changes nothing
     expect.stringMatching(/^deploy: Applying the migrations failed: .*run it again.*\n$/),
   ]);
   expect(unmigrated.out).toMatch(
-    /! The new database is created in Western Europe \(weur\)\. This cannot be changed later\.\n[\s\S]*✓ Created the database fleet\n/,
+    /! The new database is created at the location weur\. This cannot be changed later\.\n[\s\S]*✓ Created the database fleet\n/,
   );
   expect(account.workers.size).toBe(0);
 

@@ -46,14 +46,13 @@ async function find(api: Api, kind: Kind, name: string): Promise<Store | undefin
 export type AccountContents = Awaited<ReturnType<typeof lookUp>>;
 
 /** Looks up what the account has. Changes nothing. @throws Stopped */
-export async function lookUp(api: Api, { database, namespace, worker }: Plan) {
-  const [foundDatabase, foundNamespace, bindings] = await Promise.all([
-    find(api, 'database', database),
-    find(api, 'KV namespace', namespace),
-    bindingsOf(api, worker),
+export async function lookUp(api: Api, plan: Plan) {
+  const [database, namespace, worker] = await Promise.all([
+    find(api, 'database', plan.database),
+    find(api, 'KV namespace', plan.namespace),
+    deployedAs(api, plan.worker),
   ]);
-  const secrets = bindings.filter(({ type }) => type === 'secret_text').map(({ name }) => name);
-  return { database: foundDatabase, namespace: foundNamespace, secrets, vars: varsIn(bindings) };
+  return { database, namespace, ...worker };
 }
 
 /**
@@ -105,34 +104,34 @@ export async function createMissing(
   return { namespace, database, bucket: bucket !== 'R2 is off', jurisdiction };
 }
 
-const Deployments = v.object({
-  deployments: v.array(v.object({ versions: v.array(v.object({ version_id: v.string() })) })),
-});
+const Deployment = v.object({ versions: v.array(v.object({ version_id: v.string() })) });
+const Deployments = v.object({ deployments: v.array(Deployment) });
 const Binding = v.object({ type: v.string(), name: v.string(), text: v.optional(v.string()) });
 const Version = v.object({ resources: v.object({ bindings: v.array(Binding) }) });
 
 /** Cloudflare's code for a Worker that does not exist. */
 const noWorker = 10_007;
 
-/** The bindings of the version that serves now; none if the Worker does not exist. @throws Stopped */
-async function bindingsOf(api: Api, worker: string): Promise<v.InferOutput<typeof Binding>[]> {
+/**
+ * The vars of the version that serves now, which are the memory of deploys, and the names of its secrets; none if the
+ * Worker does not exist. @throws Stopped
+ */
+export async function deployedAs(
+  api: Api,
+  worker: string,
+): Promise<{ vars: DeployedVars; secrets: string[] }> {
   const what = 'Looking for the settings of the Worker';
   const path = `/workers/scripts/${worker}`;
-  const { deployments } = await api(what, Deployments, `${path}/deployments`, {
-    otherwise: { [noWorker]: { deployments: [] } },
-  });
-  const version = deployments[0]?.versions[0]?.version_id;
-  return version ? (await api(what, Version, `${path}/versions/${version}`)).resources.bindings : [];
+  const otherwise = { [noWorker]: { deployments: [] } };
+  const { deployments } = await api(what, Deployments, `${path}/deployments`, { otherwise });
+  const id = deployments[0]?.versions[0]?.version_id;
+  const bindings = id ? (await api(what, Version, `${path}/versions/${id}`)).resources.bindings : [];
+  const of = (kind: string) => bindings.filter(({ type }) => type === kind);
+  return {
+    vars: Object.fromEntries(of('plain_text').map(({ name, text }) => [name, text])),
+    secrets: of('secret_text').map(({ name }) => name),
+  };
 }
-
-const varsIn = (bindings: v.InferOutput<typeof Binding>[]): DeployedVars =>
-  Object.fromEntries(
-    bindings.filter(({ type }) => type === 'plain_text').map(({ name, text }) => [name, text]),
-  );
-
-/** The vars of a Worker: the memory of deploys, the same from every machine. @throws Stopped */
-export const varsOf = async (api: Api, worker: string): Promise<DeployedVars> =>
-  varsIn(await bindingsOf(api, worker));
 
 /** The Worker's address: its domain, or that below the account's own; that of a cell is the router's. @throws Stopped */
 export async function originOf(api: Api, { origin, cell, worker }: Plan): Promise<string> {

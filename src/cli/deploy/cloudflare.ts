@@ -13,10 +13,7 @@ const advice = (reason: string): string =>
     ? "The credentials do not allow this. Give the API token the permissions in the operators' guide, or run `npx wrangler login` again."
     : 'Fix that, or wait a moment, and run it again: it continues from here.';
 
-/**
- * Runs wrangler for one account, once that is known, with the credentials of `wrangler login` or the environment. It
- * never asks questions, and never throws for an error that wrangler reports.
- */
+/** Runs wrangler with the credentials of `wrangler login` or the environment; for one account, once that is known. */
 export type Wrangler = (args: string[], env?: Variables) => Promise<WranglerOutput>;
 
 export const wranglerFor =
@@ -24,20 +21,12 @@ export const wranglerFor =
   (args, env) =>
     runWrangler(args, { ...(accountId && { CLOUDFLARE_ACCOUNT_ID: accountId }), ...env });
 
-/** Returns the output of a step that must not fail. @throws Stopped, with `what` failed, why, and what to do */
-export async function must(
-  what: string,
-  step: WranglerOutput | Promise<WranglerOutput>,
-): Promise<WranglerOutput> {
-  const output = await step;
-  if (!output.ok) throw failure(what, reasonIn(output));
-  return output;
-}
-
-function reasonIn({ text }: WranglerOutput): string {
-  const message = text.slice(text.lastIndexOf('[ERROR]') + 1).replace(/^ERROR\]/, '');
+/** Returns the output of wrangler, which must not fail. @throws Stopped, with `what` failed, why, and what to do */
+export function must(what: string, output: WranglerOutput): WranglerOutput {
+  if (output.ok) return output;
+  const message = output.text.slice(output.text.lastIndexOf('[ERROR]') + 1).replace(/^ERROR\]/, '');
   const [reason = ''] = message.split(/If you think this is a bug|🪵|Logs were written/);
-  return reason.replace(/\s+/g, ' ').trim().slice(0, 400);
+  throw failure(what, reason.replace(/\s+/g, ' ').trim().slice(0, 400));
 }
 
 type Headers = { [name: string]: string };
@@ -50,7 +39,7 @@ export async function credentials(wrangler: Wrangler): Promise<Headers> {
   if (given) return { authorization: `Bearer ${given}` };
   const output = await wrangler(['auth', 'token', '--json']);
   const isSignedIn = output.ok || !/not logged in/i.test(output.text);
-  const reply = isSignedIn && JSON.parse((await must('Signing in to Cloudflare', output)).out);
+  const reply = isSignedIn && JSON.parse(must('Signing in to Cloudflare', output).out);
   if (v.is(Token, reply)) return { authorization: `Bearer ${reply.token}` };
   // With a global key there is no token either.
   throw new Stopped('Not signed in to Cloudflare. Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN.');

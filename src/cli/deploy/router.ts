@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { cellName, mainCell } from '../../platform/cells.ts';
 import { readToml, routerConfiguration } from '../project/toml.ts';
-import { varsOf } from './account.ts';
+import { deployedAs } from './account.ts';
 import { type Api, Stopped } from './cloudflare.ts';
 import { addressed } from './plan.ts';
 
@@ -45,12 +45,13 @@ export async function addressOf(
   domain: string | undefined,
 ): Promise<string> {
   const toml = readToml();
-  const [taken, ...found] = await Promise.all([name, ...cells.values()].map((worker) => varsOf(api, worker)));
-  if (Object.keys(taken ?? {}).length > 0)
+  const workers = [name, ...cells.values()];
+  const [taken, ...found] = await Promise.all(workers.map((worker) => deployedAs(api, worker)));
+  if (Object.keys(taken?.vars ?? {}).length > 0)
     throw new Stopped(
       `The Worker ${name} is a deployment of the service. Choose another --name for the router.`,
     );
-  const deployed = [...cells].map(([cell, worker], i) => ({ cell, worker, vars: found[i] ?? {} }));
+  const deployed = [...cells].map(([cell, worker], i) => ({ cell, worker, vars: found[i]?.vars ?? {} }));
   const origin = domain ? `https://${domain}` : deployed.find(({ vars }) => vars.CELL)?.vars.ORIGIN;
   const wrong = deployed.filter(({ cell, vars }) => vars.CELL !== cell || vars.ORIGIN !== origin);
   if (origin && wrong.length === 0) return origin;

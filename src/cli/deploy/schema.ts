@@ -49,7 +49,7 @@ export async function migrate(
   const whole = join(dirname(config), 'migrations.sql');
   writeFileSync(whole, [tableOfMigrations, ...lacking.map(applying)].join('\n'));
   const at = [database, '--remote', '--config', config];
-  await must(what, wrangler(['d1', 'execute', ...at, '--yes', '--file', whole]));
+  must(what, await wrangler(['d1', 'execute', ...at, '--yes', '--file', whole]));
   rmSync(whole);
   return lacking;
 }

@@ -4,14 +4,7 @@ import { nearest } from '../../platform/fields.ts';
 import { Vars } from '../../platform/vars.ts';
 
 /** Where Cloudflare can create a database. A hint: Cloudflare picks the nearest data centre with room. */
-const locations: { [name: string]: string } = {
-  wnam: 'Western North America',
-  enam: 'Eastern North America',
-  weur: 'Western Europe',
-  eeur: 'Eastern Europe',
-  apac: 'Asia-Pacific',
-  oc: 'Oceania',
-};
+const locations = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc'];
 
 /** Where Cloudflare guarantees that data stays; `fedramp` are data centres for that. */
 const jurisdictions = ['eu', 'us', 'fedramp'];
@@ -24,7 +17,7 @@ export function placeWarning({ location, jurisdiction }: Residency): string {
   const where = jurisdiction
     ? `in the jurisdiction ${jurisdiction}`
     : location
-      ? `in ${locations[location]} (${location})`
+      ? `at the location ${location}`
       : 'near the machine that deploys, without a --location or --jurisdiction';
   return `the new database is created ${where}. This cannot be changed later.`;
 }
@@ -81,7 +74,7 @@ export const settings = [
   setting('--replicas [choice]', 'read lists from replicas of D1 in each region')
     .stored('READ_REPLICAS')
     .preset('true'),
-  setting('--location <place>', 'where to create the database, for good').choices(Object.keys(locations)),
+  setting('--location <place>', 'where to create the database, for good').choices(locations),
   setting('--jurisdiction <name>', 'where data must stay, for good').choices(jurisdictions),
 ];
 

@@ -15,7 +15,7 @@ export function writeConfiguration(folder: string, configuration: object): strin
 
 /** Bundles the Worker and checks its configuration, offline. Returns its size in words. @throws Stopped */
 export async function tryUpload(wrangler: Wrangler, config: string): Promise<string> {
-  const { text } = await must('Bundling', wrangler(['deploy', '--dry-run', '--config', config]));
+  const { text } = must('Bundling', await wrangler(['deploy', '--dry-run', '--config', config]));
   return /Total Upload: (.+)/.exec(text)?.[1] ?? 'of unknown size';
 }
 
@@ -68,7 +68,7 @@ export async function upload(
         ([refusal, [, meaning]]) => deployed.text.includes(refusal) && !consequences.has(meaning),
       );
       if (deployed.ok || !refused) {
-        await must('Deploying the Worker', deployed);
+        must('Deploying the Worker', deployed);
         return [...consequences];
       }
       const [, [without, meaning]] = refused;
@@ -106,11 +106,5 @@ export async function waitForHealth(
   );
 }
 
-/** Whether a router at `url` passes requests on to a cell. */
-export async function hasCell(url: string, cell: string): Promise<boolean> {
-  const reply = await healthAt(url);
-  return reply !== undefined && cellsNamed(reply).includes(cell);
-}
-
-const healthAt = (url: string): Promise<Response | undefined> =>
+export const healthAt = (url: string): Promise<Response | undefined> =>
   fetch(`${url}/health`, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined);

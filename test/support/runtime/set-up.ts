@@ -22,6 +22,13 @@ afterAll(() => void vi.restoreAllMocks());
 // Whatever exceeds a limit of production fails, also where the service makes the best of it.
 afterEach(() => expect(takeExceeded()).toEqual([]));
 
+// Later ids depend on the latest time: who sets the clock needs a Worker of its own.
+const { now } = Date;
+const setsClock = /\.clock\.test\.ts$/.test(expect.getState().testPath ?? '');
+afterEach(() =>
+  expect(setsClock || Date.now === now, 'a file that sets the clock: *.clock.test.ts').toBe(true),
+);
+
 /** The bindings of the Worker as they are, kept by whichever file came first. */
 const worker = globalThis as { bindings?: Env };
 worker.bindings ??= { ...env };

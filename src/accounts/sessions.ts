@@ -7,13 +7,14 @@ import {
   read,
   refuseUnless,
   transaction,
+  write,
   writeReturning,
 } from '../platform/db/database.ts';
 import { beingMoved, notMoving } from '../platform/db/guard.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { portalUsers, sessions, signInLinks } from '../platform/db/tables.ts';
 import { dayMs, minuteMs } from '../platform/durations.ts';
-import { invalid } from '../platform/errors.ts';
+import { invalid, refusalIn } from '../platform/errors.ts';
 import { refuseIfMoved } from './owner.ts';
 import type { PortalUser } from './people.ts';
 import { isSecret, newSecret, withCell } from './secrets.ts';
@@ -29,9 +30,14 @@ export type SignInLink = { secret: string; account: string; pending: boolean };
 /** How many accounts a person can get links for at a time. */
 export const maxLinks = 20;
 
+/** How many times an address can ask for links while they are valid, and in a day. */
+export const linkRequests = { valid: 5, day: 20 };
+const tooOften = { kind: 'rate limited', retryAfter: linkMs / 1000 } as const;
+
 /**
  * Creates single-use links, valid for 15 minutes: one for each account that the address is a person of, those that they
- * have signed in to first. With `accountId`, for that account only. The form with this `key` makes them once.
+ * have signed in to first. With `accountId`, for that account only. The form with this `key` makes them once, and none if
+ * the address has asked too often by forms.
  *
  * @throws Refusal: unavailable, while one of the accounts is being moved
  */
@@ -39,7 +45,7 @@ export async function createSignInLinks(
   env: Env,
   email: string,
   accountId?: string,
-  key = '',
+  key?: string,
 ): Promise<SignInLink[]> {
   const db = openDatabase(env);
   const people = await read<{ id: string; account: string; pending: number }>(db)`
@@ -55,15 +61,34 @@ export async function createSignInLinks(
       return { secret, account, pending: pending === 1, userId: id, form, hash: await hashToken(secret) };
     }),
   );
-  const expiresAt = Date.now() + linkMs;
+  const now = Date.now();
+  const expiresAt = now + linkMs;
+  const theirs = sql`id in ${jsonList(links.map(({ userId }) => userId))}`;
   const made = await transaction(db, [
     db.insert(signInLinks).values(links.map(({ hash, userId, form }) => ({ hash, userId, form, expiresAt }))),
-    unlessMoving(db, sql`id in ${jsonList(links.map(({ userId }) => userId))}`),
+    unlessMoving(db, theirs),
+    key === undefined ? [] : countRequest(db, theirs, now),
   ]).catch((error: unknown) => {
-    if (!breaksUnique(error, 'sign_in_links.form')) throw error;
+    const isTooOften = refusalIn(error)?.failure.kind === tooOften.kind;
+    if (!isTooOften && !breaksUnique(error, 'sign_in_links.form')) throw error;
   });
   if (!made) return [];
   return links.map(({ secret, account, pending }) => ({ secret: withCell(env, secret), account, pending }));
+}
+
+/** Counts a request for links of these people, unless there were too many. */
+function countRequest(db: Database, people: SQL, now: number) {
+  const since = (ms: number) => sql`(select count(*) from json_each(links_at) where value > ${now - ms})`;
+  const { valid, day } = linkRequests;
+  const isOver = sql`${since(linkMs)} >= ${valid} or ${since(dayMs)} >= ${day}`;
+  return [
+    refuseUnless(db, sql`not exists (select 1 from portal_users where ${people} and (${isOver}))`, tooOften),
+    write(db)`
+      update portal_users set links_at = (
+        select json_group_array(value) from (
+          select value from json_each(links_at) where value > ${now - dayMs} union all select ${now}))
+      where ${people}`,
+  ];
 }
 
 /**

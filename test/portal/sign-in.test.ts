@@ -1,7 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { newSecret } from '../../src/accounts/secrets.ts';
+import { linkMs } from '../../src/accounts/sessions.ts';
 import { base64url } from '../../src/platform/crypto.ts';
+import { dayMs } from '../../src/platform/durations.ts';
 import { keepEmails } from '../support/emails.ts';
 import { listenToLog } from '../support/log.ts';
 import { ask, signIn, visitor } from '../support/portal.ts';
@@ -91,6 +93,29 @@ describe('a sign-in link', () => {
     for (let i = 0; i < 12; i++) await request(ours.email);
     expect(send.mock.calls.length).toBeLessThanOrEqual(10);
     expect((await request('no address'))[0]).toBe(400);
+  });
+
+  it('is emailed five times in a quarter of an hour, and twenty times a day, to one address', async () => {
+    const { email } = await signIn(us);
+    const { send } = keepEmails();
+    for (const limiter of ['SIGN_IN_LIMIT', 'LINK_REQUEST_LIMIT'] as const)
+      vi.spyOn(env[limiter], 'limit').mockResolvedValue({ success: true }); // is each location's
+    const pages = new Set<string>();
+    async function requestAt(ms: number) {
+      vi.spyOn(Date, 'now').mockReturnValue(ms);
+      for (let i = 0; i < 6; i++) {
+        const reply = await ask('POST', '/portal/sign-in', { fields: { email } });
+        pages.add(await reply.text());
+      }
+    }
+    const begin = Date.now();
+    for (const [quarter, emails] of [5, 10, 15, 20, 20].entries()) {
+      await requestAt(begin + quarter * linkMs);
+      await vi.waitFor(() => expect(send).toHaveBeenCalledTimes(emails));
+    }
+    await requestAt(begin + dayMs);
+    await vi.waitFor(() => expect(send).toHaveBeenCalledTimes(25));
+    expect(pages.size).toBe(1);
   });
 
   it('is emailed once by a form that is sent twice', async () => {

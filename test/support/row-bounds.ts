@@ -45,6 +45,7 @@ export const longTexts: { [column: string]: number | { [table: string]: number }
   wanted: 3_000,
   place: 3_000,
   files: 4_000,
+  move: 8_000,
 };
 
 /** Texts of at most this many bytes: ids, names of up to 200 characters and the like. */
@@ -55,7 +56,7 @@ export const shortTexts = new Set(
   model fuel_type license_plate phone license_state license_number vehicle_id driver_id translated_incident_types
   vehicle_name vehicle_vin vehicle_groups trip_id named_vehicle_id levels driver_name severity kind http_verb signing
   description webhook_id request_id expanded_to last_failure host problem webhook_secret credential_hash base_url
-  organisation organisation_id claim holder step state requested_by run`.split(/\s+/),
+  organisation organisation_id claim holder step state requested_by run links_at`.split(/\s+/),
 );
 
 /** How many bytes a text of a table can have; undefined if that is not known. */

@@ -8,7 +8,7 @@ import { openDatabase } from '../platform/db/system.ts';
 import { accounts } from '../platform/db/tables.ts';
 import { untilCachesExpire } from '../platform/db/token-cache.ts';
 import { invalid } from '../platform/errors.ts';
-import { note } from './audit/note.ts';
+import { audit } from './audit/write.ts';
 import { nobody, operatorIn } from './owner.ts';
 
 /** An account; one that is moving to another cell is read-only meanwhile. */
@@ -38,7 +38,7 @@ export async function createAccount(env: Env, name: string): Promise<Account> {
   const db = openDatabase(env);
   await transaction(db, [
     db.insert(accounts).values(account),
-    note(db, operatorIn(account.id), { action: 'created', subject: 'account', of: self(account.id) }),
+    audit(db, operatorIn(account.id), { action: 'created', subject: 'account', of: self(account.id) }),
   ]);
   return asAccount(account);
 }
@@ -59,7 +59,7 @@ export async function changeAccount(
 ): Promise<Account> {
   const caller = operatorIn(id);
   const noted = (db: Database) =>
-    note(db, caller, {
+    audit(db, caller, {
       action: status === undefined ? 'changed' : status === 'active' ? 'activated' : 'suspended',
       subject: 'account',
       of: self(id),
@@ -90,7 +90,7 @@ export type Units = (typeof accounts.$inferSelect)['units'];
 export async function setUnits(env: Env, caller: Caller, units: Units): Promise<void> {
   const { accountId } = caller;
   await asCaller(env, caller, (db) => [
-    note(db, caller, {
+    audit(db, caller, {
       action: 'changed',
       subject: 'account',
       of: sql`select id, name from accounts where id = ${accountId} and units <> ${units}`,
@@ -113,7 +113,7 @@ export const suspendToDelete = (db: Database, id: string, name: string) =>
       unknownAccount,
     ),
     refuseUnless(db, sql`(select name from accounts where id = ${id}) = ${name}`, wrongName),
-    note(db, operatorIn(id), {
+    audit(db, operatorIn(id), {
       action: 'scheduled for deletion',
       subject: 'account',
       of: self(id),
@@ -124,7 +124,7 @@ export const suspendToDelete = (db: Database, id: string, name: string) =>
 /** The statements that delete an account's row and audit that, without its name. */
 export const deleteAccountRow = (db: Database, id: string) =>
   [
-    note(db, operatorIn(id), {
+    audit(db, operatorIn(id), {
       action: 'deleted',
       subject: 'account',
       of: sql`select id, null as name from accounts where id = ${id}`,

@@ -7,7 +7,7 @@ import { portalUsers } from '../platform/db/tables.ts';
 import { dayMs, hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import type { Role } from '../platform/roles.ts';
-import { note } from './audit/note.ts';
+import { audit } from './audit/write.ts';
 
 /** A person who can sign in to an account's portal; pending until `confirmedAt`, their first sign-in. */
 export type PortalUser = typeof portalUsers.$inferSelect;
@@ -28,7 +28,7 @@ export async function addPortalUser(
   const [, , , [user]] = await asCaller(env, caller, (db) => [
     refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, unknownAccount),
     insertPending(db, accountId, { email, role }),
-    noteInvited(db, caller, { email, role }),
+    auditInvitation(db, caller, { email, role }),
     db
       .select()
       .from(portalUsers)
@@ -57,8 +57,12 @@ export const insertPending = (
       where confirmed_at is null and role <> excluded.role`;
 
 /** The statement that audits an invitation if the one before it changed a row. */
-export const noteInvited = (db: Database, caller: Caller, { email, role }: { email: string; role: Role }) =>
-  note(db, caller, {
+export const auditInvitation = (
+  db: Database,
+  caller: Caller,
+  { email, role }: { email: string; role: Role },
+) =>
+  audit(db, caller, {
     action: 'invited',
     subject: 'person',
     of: sql`select id, email as name from portal_users
@@ -119,7 +123,7 @@ const lastAdmin = 'An account needs at least one admin. Make somebody else an ad
 export async function setRole(env: Env, caller: Caller, userId: string, role: Role): Promise<PortalUser> {
   const [, , [changed]] = await asCaller(env, caller, (db) => [
     refuseUnless(db, role === 'admin' ? sql`true` : hasAdminBeside(caller, userId), lastAdmin),
-    note(db, caller, {
+    audit(db, caller, {
       action: 'changed',
       subject: 'person',
       of: sql`select id, email as name from portal_users where ${own(caller, userId)} and role <> ${role}`,
@@ -139,7 +143,7 @@ export async function setRole(env: Env, caller: Caller, userId: string, role: Ro
 export async function removePortalUser(env: Env, caller: Caller, userId: string): Promise<PortalUser> {
   const [, , [removed]] = await asCaller(env, caller, (db) => [
     refuseUnless(db, 'operator' in caller ? sql`true` : hasAdminBeside(caller, userId), lastAdmin),
-    note(db, caller, {
+    audit(db, caller, {
       action: 'deleted',
       subject: 'person',
       of: sql`select id, email as name from portal_users where ${own(caller, userId)}`,
@@ -195,7 +199,7 @@ export async function invite(
     writeReturning(db)`delete from portal_users where account_id = ${accountId} and confirmed_at is null
         and created_at <= ${now - pendingMs}`,
     insertPending(db, accountId, { email, role }),
-    noteInvited(db, caller, { email, role }),
+    auditInvitation(db, caller, { email, role }),
     writeReturning<{ emailed: number }>(db)`
       insert into invitations (account_id, id, email, sent_at, emailed)
       select ${accountId}, ${newId()}, ${email}, ${now}, not exists (

@@ -1,5 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
-import { note } from '../accounts/audit/note.ts';
+import { audit } from '../accounts/audit/write.ts';
 import { refreshIngestKeys } from '../accounts/tokens/service.ts';
 import { type Database, refuseUnless, write } from '../platform/db/database.ts';
 import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
@@ -87,7 +87,7 @@ export function addConnection(db: Database, caller: Caller, connection: Connecti
     refuseUnless(db, sql`${count} < ${most}`, `An account can have at most ${most} connections`),
     db.insert(connections).values(connection),
     recordConnection(db, connection),
-    note(db, caller, {
+    audit(db, caller, {
       action: 'created',
       subject: 'connection',
       of: sql`select ${connection.id} as id, ${connection.name ?? connection.tsp} as name`,
@@ -118,7 +118,7 @@ export async function updateConnection(
         .where(isOwn(caller, id))
         .returning(),
       record: recordConnection(db, { id, accountId, updatedAt }),
-      audit: note(db, caller, {
+      audit: audit(db, caller, {
         action: 'changed',
         subject: 'connection',
         of: sql`select id, coalesce(name, tsp) as name from connections

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { note } from '../accounts/audit/note.ts';
+import { audit } from '../accounts/audit/write.ts';
 import { breaksUnique, write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { invalid } from '../platform/errors.ts';
@@ -21,7 +21,7 @@ export async function setVehicleExternalId(env: Env, caller: Caller, id: string,
   const own = sql`id = ${id} and account_id = ${accountId}`;
   await savingExternalId('vehicle', () =>
     asCaller(env, caller, (db) => [
-      note(db, caller, {
+      audit(db, caller, {
         action: 'changed',
         subject: 'connection',
         of: sql`select id, coalesce(name, tsp) as name from connections

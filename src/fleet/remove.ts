@@ -1,6 +1,6 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
 import { wrongName } from '../accounts/accounts.ts';
-import { note } from '../accounts/audit/note.ts';
+import { audit } from '../accounts/audit/write.ts';
 import { nobody } from '../accounts/owner.ts';
 import { type Database, refuseUnless, write } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
@@ -69,7 +69,7 @@ export const takeConnection = (db: Database, caller: Caller, id: string, name: s
   const own = sql`id = ${id} and account_id = ${caller.accountId}`;
   return [
     refuseUnless(db, sql`(select coalesce(name, tsp) from connections where ${own}) = ${name}`, wrongName),
-    note(db, caller, {
+    audit(db, caller, {
       action: 'deleted',
       subject: 'connection',
       of: sql`select id, coalesce(name, tsp) as name from connections where ${own}`,

@@ -125,7 +125,7 @@ const activeMs = 1_000;
 let latest = { account: '', at: 0 };
 let before = latest;
 
-export function noteActivity(account: string): void {
+export function markActive(account: string): void {
   if (latest.account !== account) before = latest;
   latest = { account, at: Date.now() };
 }

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { note } from '../accounts/audit/note.ts';
+import { audit } from '../accounts/audit/write.ts';
 import { hashToken } from '../accounts/tokens/format.ts';
 import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
@@ -232,7 +232,7 @@ export async function changePull(
     ),
     unlessWithdrawn(db, id),
     ...also(db),
-    ...(noted ? [noteOn(db, caller, id, [noted])] : []),
+    ...(noted ? [auditChange(db, caller, id, [noted])] : []),
     write(db)`update pulls set ${set} where ${own}`,
   ]);
 }
@@ -254,8 +254,8 @@ const unlessWithdrawn = (db: Database, id: string) =>
   );
 
 /** The statement that audits a change to a connection. */
-const noteOn = (db: Database, caller: Caller, id: string, fields: string[]) =>
-  note(db, caller, {
+const auditChange = (db: Database, caller: Caller, id: string, fields: string[]) =>
+  audit(db, caller, {
     action: 'changed',
     subject: 'connection',
     of: sql`select id, coalesce(name, tsp) as name from connections

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { note } from '../accounts/audit/note.ts';
+import { audit } from '../accounts/audit/write.ts';
 import { refuseIfMoved } from '../accounts/owner.ts';
 import { isSecret, newSecret, secretIn, withCell } from '../accounts/secrets.ts';
 import { hashToken } from '../accounts/tokens/format.ts';
@@ -106,7 +106,7 @@ export async function revokeLink(env: Env, caller: Caller, id: string): Promise<
 }
 
 const noted = (db: Database, caller: Caller, id: string, action: 'created' | 'revoked') =>
-  note(db, caller, {
+  audit(db, caller, {
     action,
     subject: 'connect link',
     of: sql`select id, name from connect_links where id = ${id} and account_id = ${caller.accountId}`,

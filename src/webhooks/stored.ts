@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
-import { note } from '../accounts/audit/note.ts';
+import { audit } from '../accounts/audit/write.ts';
 import { config } from '../platform/config.ts';
 import { unseal } from '../platform/crypto.ts';
 import type { Database } from '../platform/db/database.ts';
@@ -66,7 +66,7 @@ export const auditWebhook = (
   fields: string[] = [],
   only: SQL = sql`true`,
 ) =>
-  note(db, caller, {
+  audit(db, caller, {
     action,
     subject: 'webhook',
     of: sql`

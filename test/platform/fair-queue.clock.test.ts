@@ -3,7 +3,7 @@ import {
   type Bounds,
   fairQueue,
   halfTheTime,
-  noteActivity,
+  markActive,
   othersAreActive,
 } from '../../src/platform/fair-queue.ts';
 
@@ -109,11 +109,11 @@ describe('a fair queue', () => {
       for (let i = 0; i < count; i++) await queue.run('us', () => scheduler.wait(50));
       return Date.now() - began;
     };
-    noteActivity('us');
+    markActive('us');
     await vi.waitFor(() => expect(othersAreActive('us')).toBe(false), 2000);
     expect(await took(4)).toBeLessThan(4 * 50 + 100);
-    noteActivity('them');
-    noteActivity('us');
+    markActive('them');
+    markActive('us');
     expect(await took(5)).toBeGreaterThanOrEqual(9 * 50 - 20);
   });
 

@@ -20,7 +20,7 @@ import { hourMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
 import { inTime } from '../../platform/in-time.ts';
 import { fault } from '../../platform/log.ts';
-import { creatorOfToken, note } from '../audit/note.ts';
+import { audit, creatorOfToken } from '../audit/write.ts';
 import { generateToken, hashToken, type Scope } from './format.ts';
 
 /** A credential without its value. Times are milliseconds since 1970. */
@@ -79,7 +79,7 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
         ${Date.now()}, ${expiresAt}
       from (${owner})`,
       db.select().from(tokens).where(eq(tokens.hash, hash)),
-      note(db, caller, {
+      audit(db, caller, {
         action: 'created',
         subject: credentialName(scope),
         of: sql`select id, name from tokens where hash = ${hash}`,
@@ -166,7 +166,7 @@ const activeOf = (caller: Caller) => and(eq(tokens.accountId, caller.accountId),
  */
 export async function revokeToken(env: Env, caller: Caller, id: string): Promise<Token> {
   const [, [row]] = await asCaller(env, caller, (db) => [
-    note(db, caller, {
+    audit(db, caller, {
       action: 'revoked',
       subject: sql`(select iif(scope = 'api', ${credentialName('api')}, ${credentialName('ingest')})
         from tokens where id = ${id})`,

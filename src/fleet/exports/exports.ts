@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import * as v from 'valibot';
-import { note } from '../../accounts/audit/note.ts';
+import { audit } from '../../accounts/audit/write.ts';
 import type { Position } from '../../platform/db/cursor.ts';
 import { read, refuseUnless, write } from '../../platform/db/database.ts';
 import { asCaller, type Caller, unknownAccount } from '../../platform/db/guard.ts';
@@ -104,7 +104,7 @@ export async function requestExport(env: Env, caller: Caller, userId: string, wa
         where account_id = ${accountId} and requested_at > ${now - dayMs} and requested_by <> ${operators})`,
       `An account can have at most ${maxExportsPerDay} exports a day. Try again tomorrow.`,
     ),
-    note(db, caller, {
+    audit(db, caller, {
       action: 'changed',
       subject: 'account',
       of: sql`select id, name from accounts where id = ${accountId}`,
@@ -151,7 +151,7 @@ export async function openFile(env: Env, caller: Caller, id: string, name: strin
     and finished_at is not null and expires_at > ${Date.now()} and f.value->>'name' = ${name}`;
   const [[found]] = await asCaller(env, caller, (db) => [
     read<{ file: string }>(db)`select f.value as file ${own}`,
-    note(db, caller, {
+    audit(db, caller, {
       action: 'changed',
       subject: 'account',
       of: sql`select id, name from accounts where id = ${accountId} and exists (select 1 ${own})`,

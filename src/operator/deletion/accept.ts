@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type Account, changeAccount, suspendToDelete } from '../../accounts/accounts.ts';
-import { note } from '../../accounts/audit/note.ts';
+import { audit } from '../../accounts/audit/write.ts';
 import { operatorIn } from '../../accounts/owner.ts';
 import { forgetTokens, revokeKeysOf } from '../../accounts/tokens/service.ts';
 import { recordChange } from '../../fleet/record-changes.ts';
@@ -115,7 +115,7 @@ export async function eraseDriver(env: Env, caller: Caller, id: string): Promise
   if (!driver) return underWay;
   const source = { accountId, connectionId: driver.connectionId, now: at };
   const [, , , , , [deletion]] = await asCaller(env, caller, (db) => [
-    note(db, caller, { action: 'erased', subject: 'driver', of: sql`select id, null as name ${own}` }),
+    audit(db, caller, { action: 'erased', subject: 'driver', of: sql`select id, null as name ${own}` }),
     write(db)`
       insert into erased_drivers (id, account_id, connection_id, erased_at)
       select id, account_id, connection_id, ${at} ${own}`,

@@ -5,7 +5,7 @@ import { read, readResult, repeatsRefusals, transaction } from '../../platform/d
 import { newId } from '../../platform/db/ids.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { inTime } from '../../platform/in-time.ts';
-import { deleteNotes, noteTime, selectNotes } from '../../platform/jobs/lease.ts';
+import { deleteTimes, recordTime, selectTimes } from '../../platform/jobs/lease.ts';
 import { described } from '../../platform/log.ts';
 import { fingerprint, schemaSql, subjectOf } from '../api/schema.ts';
 import type { Check } from '../api/service.ts';
@@ -148,7 +148,7 @@ async function sendMessages(env: Env, { messagesMs }: Times) {
   const end = Date.now() + messagesMs;
   try {
     for (;;) {
-      const notes = await selectNotes(db, ours);
+      const notes = await selectTimes(db, ours);
       const timesOf = (wanted: string) => notes.flatMap(({ what, at }) => (what === wanted ? [at] : []));
       const found = { sent: timesOf('sent')[0], came: timesOf('came'), done: timesOf('done').length };
       if (found.done === 2 || Date.now() > end) return found;
@@ -156,7 +156,7 @@ async function sendMessages(env: Env, { messagesMs }: Times) {
     }
   } finally {
     // Includes the notes of messages that arrived late.
-    await deleteNotes(db, ours);
+    await deleteTimes(db, ours);
   }
 }
 
@@ -173,5 +173,5 @@ export async function noteProbe(env: Env, { check }: ProbeMessage, holdMs = usua
 
 function note(env: Env, name: `check/${string}`, what: string) {
   const db = openDatabase(env);
-  return transaction(db, [noteTime(db, name, what)], { repeatable: true });
+  return transaction(db, [recordTime(db, name, what)], { repeatable: true });
 }

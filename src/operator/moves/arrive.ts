@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { note } from '../../accounts/audit/note.ts';
+import { audit } from '../../accounts/audit/write.ts';
 import { type AccountRow, awaitAccount, forgetMove, setAccount } from '../../accounts/moving.ts';
 import { operatorIn } from '../../accounts/owner.ts';
 import { bucketOf } from '../../fleet/archive/bucket.ts';
@@ -105,7 +105,7 @@ async function activate(env: Env, move: Move, { name, units }: AccountRow): Prom
   await transaction(db, [
     saveMove(db, move, move),
     setAccount(db, id, { status: 'active', cell: null, name, units }),
-    note(db, operatorIn(id), { action: 'changed', subject: 'account', of, fields: ['cell'] }),
+    audit(db, operatorIn(id), { action: 'changed', subject: 'account', of, fields: ['cell'] }),
     // The wake-up messages for these times are in the other cell's queue.
     forgetTimers(db, id),
     resumeWebhooks(db, id),

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Failure, Refusal } from '../errors.ts';
-import { noteActivity } from '../fair-queue.ts';
+import { markActive } from '../fair-queue.ts';
 import { may, type Role, roles } from '../roles.ts';
 import {
   type Database,
@@ -51,7 +51,7 @@ export async function asCaller<const S extends Statements>(
   statements: (db: Database) => S,
   options: GuardOptions = {},
 ): Promise<Results<S>> {
-  noteActivity(caller.accountId);
+  markActive(caller.accountId);
   const { check, results } = await guarded(env, openDatabase(env), caller, statements, options);
   if ('tokenId' in caller) caller.check = check;
   return results;

@@ -1,6 +1,6 @@
 import { config } from '../config.ts';
 import { Refusal } from '../errors.ts';
-import { noteActivity } from '../fair-queue.ts';
+import { markActive } from '../fair-queue.ts';
 import { described, fault } from '../log.ts';
 import { bookmarkIn } from './cursor.ts';
 import type { Database, Results, Statements } from './database.ts';
@@ -27,7 +27,7 @@ export async function readAsCaller<const S extends Statements>(
   const replicaReads = replicaReadsOf(caller);
   const options = { connectionId, repeatable: true };
   if (!('tokenId' in caller) || !replicaReads) return asCaller(env, caller, statements, options);
-  noteActivity(caller.accountId);
+  markActive(caller.accountId);
 
   const readIn = async (constraint: string, repeatable: boolean) => {
     const session = env.DB.withSession(constraint);

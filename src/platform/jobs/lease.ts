@@ -79,15 +79,15 @@ export const endLease = (db: Database, name: string) => write(db)`delete from jo
  * Records when something happened, by the database's clock, which is the same for all machines, under a name `check/…`
  * that no job has.
  */
-export const noteTime = (db: Database, name: `check/${string}`, what: string) => write(db)`
+export const recordTime = (db: Database, name: `check/${string}`, what: string) => write(db)`
   insert into jobs (name, holder, leased_until)
   values (${name}, ${what}, cast(unixepoch('subsec') * 1000 as integer)) on conflict do nothing`;
 
 /** The notes under names that match: what, and when. */
-export const selectNotes = (db: Database, names: string) => read<{ what: string; at: number }>(db)`
+export const selectTimes = (db: Database, names: string) => read<{ what: string; at: number }>(db)`
   select holder as what, leased_until as at from jobs where name glob ${names} order by at`;
 
 /** Deletes these notes, and all that are an hour old. */
-export const deleteNotes = (db: Database, names: string) => write(db)`
+export const deleteTimes = (db: Database, names: string) => write(db)`
   delete from jobs where name glob ${names}
     or (name glob 'check/*' and leased_until < (unixepoch() - 3600) * 1000)`;

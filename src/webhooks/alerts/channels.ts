@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { note } from '../../accounts/audit/note.ts';
+import { audit } from '../../accounts/audit/write.ts';
 import { config } from '../../platform/config.ts';
 import { seal } from '../../platform/crypto.ts';
 import { type Database, read, refuseUnless, write } from '../../platform/db/database.ts';
@@ -132,7 +132,7 @@ const mustBeOurs = (db: Database, { accountId }: Caller, id: string) =>
   );
 
 const auditChannel = (db: Database, caller: Caller, id: string, action: 'created' | 'changed' | 'deleted') =>
-  note(db, caller, {
+  audit(db, caller, {
     action,
     subject: 'team channel',
     of: sql`select id, name from alert_channels where id = ${id}`,

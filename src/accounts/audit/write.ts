@@ -14,7 +14,7 @@ export type Change = { action: Action; subject: Subject | SQL; of: SQL; fields?:
 type Actor = Caller | { service: true; accountId: string };
 
 /** The statement that writes an audit entry, for the transaction of the change. Writes two rows. */
-export const note = (db: Database, actor: Actor, { action, subject, of, fields = [] }: Change) =>
+export const audit = (db: Database, actor: Actor, { action, subject, of, fields = [] }: Change) =>
   write(db)`
     insert into audit_log (account_id, seq, at, actor, actor_id, actor_name, action, subject, subject_id,
       subject_name, fields)

@@ -13,7 +13,7 @@ import { readJson, readNothing } from '../platform/http/body.ts';
 import type { App, Context } from '../platform/http/context.ts';
 import { file, ok } from '../platform/http/envelope.ts';
 import { limitByAddress } from '../platform/http/limits.ts';
-import { cursorFor, requestedSlice, SliceParameters } from '../platform/http/slices.ts';
+import { cursorFor, requestedSlice, SliceParameters } from '../platform/http/requested-slice.ts';
 import type { Operation } from './api/operation.ts';
 import { operations } from './api/operations.ts';
 import { owned } from './handler.ts';

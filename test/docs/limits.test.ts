@@ -29,7 +29,7 @@ import { allExpiredMs } from '../../src/platform/db/token-cache.ts';
 import { dayMs, minuteMs } from '../../src/platform/durations.ts';
 import { maxLargeWaiting } from '../../src/platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../src/platform/fields.ts';
-import { maxSlice } from '../../src/platform/http/slices.ts';
+import { maxSlice } from '../../src/platform/http/requested-slice.ts';
 import { rateLimits } from '../../src/platform/rate-limits.ts';
 import { maxCsvRecords } from '../../src/portal/ui/list-file.ts';
 import { maxReplyBytes } from '../../src/providers/call.ts';

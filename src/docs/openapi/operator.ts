@@ -11,7 +11,7 @@ import { type Operation as Declared, Limit } from '../../operator/api/operation.
 import { operations } from '../../operator/api/operations.ts';
 import * as service from '../../operator/api/service.ts';
 import * as webhooks from '../../operator/api/webhooks.ts';
-import { maxSlice } from '../../platform/http/slices.ts';
+import { maxSlice } from '../../platform/http/requested-slice.ts';
 import { components, type Json, ref } from './components.ts';
 import { document, type Operation, type Parameter, type Reply } from './document.ts';
 import { recordName } from './examples.ts';

@@ -1,5 +1,4 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { sendMail } from '../../accounts/mail.ts';
 import { operatorIn } from '../../accounts/owner.ts';
 import { config } from '../../platform/config.ts';
 import type { Position } from '../../platform/db/cursor.ts';
@@ -12,6 +11,7 @@ import { type Budget, inSteps, isLeft, newBudget } from '../../platform/jobs/bud
 import { type Lease, stepWithLease, withLease } from '../../platform/jobs/lease.ts';
 import { described, fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
+import { sendMail } from '../../platform/send-mail.ts';
 import { minuteOf } from '../../platform/times.ts';
 import { bucketOf } from '../archive/bucket.ts';
 import { sliceConnections } from '../connections.ts';

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { readUpTo } from '../body.ts';
 import { invalid, Refusal } from '../errors.ts';
 import { parseQuery } from '../fields.ts';
 import type { Context } from './context.ts';
@@ -83,6 +82,21 @@ export async function readBytes(request: Request, limitBytes: number): Promise<U
   if (!bytes) throw tooLarge;
   read.set(request, bytes);
   return bytes;
+}
+
+/** Reads a body; undefined if it has more than `limit` bytes. */
+async function readUpTo(
+  limit: number,
+  body: ReadableStream<Uint8Array> | null,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > limit) return undefined;
+    chunks.push(chunk as Uint8Array<ArrayBuffer>); // as streams of the runtime have them
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
 const read = new WeakMap<Request, Uint8Array<ArrayBuffer>>();

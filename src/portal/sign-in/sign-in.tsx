@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { sendMail } from '../../accounts/mail.ts';
 import { isSecret, secretIn } from '../../accounts/secrets.ts';
 import {
   createSignInLinks,
@@ -17,6 +16,7 @@ import { type Context, seeOther } from '../../platform/http/context.ts';
 import { limit, limitByAddress, withinLimit } from '../../platform/http/limits.ts';
 import { fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
+import { sendMail } from '../../platform/send-mail.ts';
 import { forgetSession, startSession } from '../session/session.ts';
 import { PostForm } from '../ui/buttons.tsx';
 import { Field, Form, Problem } from '../ui/forms.tsx';

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import type { Caller } from '../../platform/db/guard.ts';
 import type { Slice, SliceQuery } from '../../platform/db/slices.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { cursorFor, requestedSlice } from '../../platform/http/slices.ts';
+import { cursorFor, requestedSlice } from '../../platform/http/requested-slice.ts';
 import { counted } from '../../platform/text.ts';
 import { Icon } from './icons.tsx';
 import { Empty, Panel } from './parts.tsx';

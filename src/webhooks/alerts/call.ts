@@ -1,9 +1,9 @@
 import { version } from '../../../package.json';
-import { sendMail } from '../../accounts/mail.ts';
 import { config } from '../../platform/config.ts';
 import { type Sealed, unseal } from '../../platform/crypto.ts';
 import { fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
+import { sendMail } from '../../platform/send-mail.ts';
 import { receiverProblem } from '../address.ts';
 import { callOnce } from '../deliveries/send/call-once.ts';
 import type { ChannelKind } from './channel-input.ts';

@@ -1,4 +1,4 @@
-import { config } from '../platform/config.ts';
+import { config } from './config.ts';
 
 /** Sends an email from the address in EMAIL_FROM. @throws Error, when this deployment sends no email */
 export async function sendMail(

@@ -81,16 +81,14 @@ function byOccurrence(entries: Entry[]): Entry[][] {
 
 function notificationOf(source: Source, { record, row }: Entry): NewNotification | undefined {
   // Each kind makes such rows.
-  if (record.kind === 'safetyEvent') return eventNotification(record, row as RowOf<'safetyEvent'>);
-  if (record.kind === 'accident') return accidentNotification(source, record, row as RowOf<'accident'>);
+  if (record.kind === 'safetyEvent') return ofEvent(record, row as RowOf<'safetyEvent'>);
+  if (record.kind === 'accident') return ofAccident(source, record, row as RowOf<'accident'>);
   return undefined;
 }
 
 /** A safety event's notification. The statement adds what the vehicle contributes. */
-function eventNotification(
-  { recipients }: RecordOf<'safetyEvent'>,
-  { id, issuedOn, translatedIncidentTypes, eventRisk, vehicleId }: RowOf<'safetyEvent'>,
-): NewNotification {
+function ofEvent({ recipients }: RecordOf<'safetyEvent'>, row: RowOf<'safetyEvent'>): NewNotification {
+  const { id, issuedOn, translatedIncidentTypes, eventRisk, vehicleId } = row;
   return {
     eventId: id,
     level: EVENT_LEVEL,
@@ -111,27 +109,18 @@ function eventNotification(
 }
 
 /** The notification of one level of an accident. A false alarm is sent as level 2 with `isAccurate` false. */
-function accidentNotification(
+function ofAccident(
   { connectionId, tSP }: Source,
   { sourceUpdatedAt }: RecordOf<'accident'>,
-  {
-    id,
-    vin,
-    vehicleId,
-    eventTime,
-    location,
-    notificationLevel,
-    reportReady,
-    isAccurate,
-    dismissed,
-  }: RowOf<'accident'>,
+  row: RowOf<'accident'>,
 ): NewNotification {
-  const level = dismissed ? 2 : notificationLevel;
+  const { id, vin, vehicleId, eventTime, location, dismissed } = row;
+  const level = dismissed ? 2 : row.notificationLevel;
   return {
     eventId: id,
     level,
     type: ACCIDENT,
-    accident: { notificationLevel, dismissed, sourceUpdatedAt, vin, vehicleId },
+    accident: { notificationLevel: row.notificationLevel, dismissed, sourceUpdatedAt, vin, vehicleId },
     data: {
       eventId: id,
       eventTime: timestamp(eventTime),
@@ -140,8 +129,8 @@ function accidentNotification(
       tSP,
       location: { latitude: location.latitude, longitude: location.longitude },
       notificationLevel: level,
-      reportReady: reportReady && !dismissed,
-      isAccurate: isAccurate && !dismissed,
+      reportReady: row.reportReady && !dismissed,
+      isAccurate: row.isAccurate && !dismissed,
     },
   };
 }

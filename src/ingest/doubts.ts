@@ -7,15 +7,18 @@ import type { RecordWarning } from './schema.ts';
 
 /** Seconds that are sent as milliseconds, and clocks that were never set, are before this. */
 const earliest = Date.UTC(2000, 0, 1);
+const tooEarly = 'is before the year 2000: check the clock and the unit';
 
 /** How far before the newest time of its call an event is improbable: a clock that rolls over goes back 20 years. */
 export const farMs = 2 * 365 * dayMs;
+const tooFar = 'is years before the newest time of the call: check the clock of the device';
 
+/** The fields of records that hold times, by kind. */
 const timesOf = new Map<string, string[]>(
-  recordKinds.map(({ kind, recordColumns }) => [
-    kind,
-    Object.keys(recordColumns).filter((name) => recordColumns[name]?.holds === 'time'),
-  ]),
+  recordKinds.map(({ kind, recordColumns }) => {
+    const columns = Object.entries(recordColumns);
+    return [kind, columns.flatMap(([name, { holds }]) => (holds === 'time' ? [name] : []))];
+  }),
 );
 
 /**
@@ -23,36 +26,30 @@ const timesOf = new Map<string, string[]>(
  * wrong clock or unit gives. `now` is the time of a call that notifies; without it, records are compared with each
  * other. Times are milliseconds since 1970.
  */
-export function doubtsAbout(accepted: Accepted[], sent: unknown[], now?: number): RecordWarning[] {
-  const newest = Math.max(now ?? 0, ...accepted.map(({ record }) => whenOf(record) ?? 0));
+export function doubtsAbout(accepted: Accepted[], sent: unknown[], now = 0): RecordWarning[] {
+  const newest = Math.max(now, ...accepted.map(({ record }) => whenOf(record)?.time ?? 0));
   return accepted.flatMap(({ index, record }) => {
     const { kind, sourceId } = record;
     const times: { [name: string]: unknown } = record;
-    const early = (timesOf.get(kind) ?? []).filter((name) => isBefore(times[name], earliest));
-    const found = early.map((field) => ({
-      field,
-      message: 'is before the year 2000: check the clock and the unit',
-    }));
-    if (early.length === 0 && isBefore(whenOf(record), newest - farMs)) {
-      const field = 'eventTime' in record ? 'eventTime' : 'startedAt';
-      found.push({
-        field,
-        message: 'is years before the newest time of the call: check the clock of the device',
-      });
-    }
-    if ('vin' in record && isPlaceholder(sent[index]))
-      found.push({ field: 'vin', message: 'is a placeholder, and no VIN' });
-    return found.map((doubt) => ({ index, kind, sourceId, ...doubt }));
+    const early = (timesOf.get(kind) ?? []).filter((name) => Number(times[name] ?? earliest) < earliest);
+    const when = whenOf(record);
+    const isFar = early.length === 0 && when !== undefined && when.time < newest - farMs;
+    const doubts = [
+      ...early.map((field) => ({ field, message: tooEarly })),
+      ...(isFar ? [{ field: when.field, message: tooFar }] : []),
+      ...('vin' in record && isPlaceholder(sent[index])
+        ? [{ field: 'vin', message: 'is a placeholder, and no VIN' }]
+        : []),
+    ];
+    return doubts.map((doubt) => ({ index, kind, sourceId, ...doubt }));
   });
 }
 
-/** When what a record is about happened. */
-function whenOf(record: Accepted['record']): number | undefined {
-  if ('eventTime' in record) return record.eventTime;
-  return 'startedAt' in record ? record.startedAt : undefined;
+/** When what a record is about happened, and the field that says so. */
+function whenOf(record: Accepted['record']): { field: string; time: number } | undefined {
+  if ('eventTime' in record) return { field: 'eventTime', time: record.eventTime };
+  return 'startedAt' in record ? { field: 'startedAt', time: record.startedAt } : undefined;
 }
-
-const isBefore = (time: unknown, limit: number): boolean => typeof time === 'number' && time < limit;
 
 function isPlaceholder(sent: unknown): boolean {
   const text = cleanText((sent as { vin?: unknown }).vin); // an accepted record is an object

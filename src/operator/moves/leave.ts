@@ -17,6 +17,7 @@ import { read, transaction } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
+import { changeInChunks } from '../../platform/jobs/chunks.ts';
 import { leaseMs } from '../../platform/jobs/lease.ts';
 import { listAbandoned } from '../../webhooks/deliveries/send/first-claim.ts';
 import { claimedUntilOf } from '../../webhooks/deliveries/send/in-flight.ts';
@@ -213,7 +214,7 @@ async function isQuiet(env: Env, { accountId, since }: Move): Promise<boolean> {
       select leased_until from jobs where holder is not null and leased_until <= ${since + quietMs + leaseMs})`;
   const deliveries = await claimedUntilOf(env, accountId);
   const leftMs = Math.max(claimed?.until ?? 0, deliveries ?? 0, since + quietMs) - Date.now();
-  if (leftMs <= 0) await listAbandoned(db, Date.now());
+  if (leftMs <= 0) await changeInChunks(db, listAbandoned(Date.now()));
   else await scheduler.wait(Math.min(leftMs, 250));
   return leftMs <= 0;
 }

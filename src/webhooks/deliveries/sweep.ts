@@ -1,6 +1,6 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import { read, transaction, write, writeReturning } from '../../platform/db/database.ts';
+import { type Database, read, transaction, write, writeReturning } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { openDatabase } from '../../platform/db/system.ts';
@@ -13,7 +13,7 @@ import { allWebhooks, dueDeliveries, isWaiting, pendingWebhooks } from './due.ts
 import { circuitAfter, giveUpAfterMs, leaseMs } from './policy.ts';
 import { wakeOf } from './queue.ts';
 import { countFailed } from './read/counts.ts';
-import { listAbandoned, selectAbandoned } from './send/first-claim.ts';
+import { listAbandoned } from './send/first-claim.ts';
 
 const maxWebhooks = 5000;
 const maxFanOuts = 100;
@@ -24,8 +24,6 @@ const accidentLateMs = 5 * 60_000;
 /** How long a message about new work may be under way. */
 const graceMs = 5_000;
 
-const head: SQL = sql`json_array(claimed_until, next_attempt_at, account_id)`;
-
 /**
  * Finds lost work: wakes webhooks whose first due accident or event nobody has claimed, and fan-outs that have stopped.
  * Stores since when the oldest of these deliveries has been due, for `/health`, and logs accidents not delivered for
@@ -33,46 +31,26 @@ const head: SQL = sql`json_array(claimed_until, next_attempt_at, account_id)`;
  */
 export async function sweep(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
-  const [abandoned, found, fanOuts] = await transaction(
+  const { listed, heads, fanOuts } = await transaction(
     db,
-    [
-      selectAbandoned(db, now),
-      read<{ webhookId: string; accountId: string; dueAt: number; waits: number; late: string | null }>(db)`
-        with ${pendingWebhooks},
-        heads as (
-          select id, coalesce(
-              (select head from (select claimed_until, ${head} as head
-                from ${dueDeliveries(sql`hooks.id`, now - graceMs, 'accidents')} limit 1) where claimed_until <= ${now}),
-              (select ${head} from ${dueDeliveries(sql`hooks.id`, now - graceMs, 'events')} limit 1)) as head,
-            (select d.id from deliveries d indexed by deliveries_due
-              where d.webhook_id = hooks.id and ${isWaiting('d')} and d.priority = 0
-                and d.id < ${firstIdAt(now - accidentLateMs)} limit 1) as late
-          from hooks where id is not null),
-        all_heads as (
-          select id as webhookId, head->>1 as dueAt, head->>2 as accountId, late,
-            head->>0 <= ${now} and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
-              and not exists (select 1 from webhooks w indexed by webhooks_paused
-                where w.id = heads.id and w.paused_at is not null)
-              and ${notMoving(sql`head->>2`)} as waits
-          from heads left join webhook_health h on h.webhook_id = id)
-        select * from all_heads where waits or late is not null order by waits desc limit ${maxWebhooks}`,
-      read<{ id: string }>(db)`select id from fan_outs where id < ${firstIdAt(now - graceMs)}
+    {
+      listed: write(db)`${listAbandoned(now)}`,
+      heads: selectHeads(db, now),
+      fanOuts: read<{ id: string }>(db)`
+        select id from fan_outs where id < ${firstIdAt(now - graceMs)}
           and ${notMoving(sql`fan_outs.account_id`)} limit ${maxFanOuts}`,
-    ],
+    },
     { repeatable: true },
   );
-  if (abandoned.length > 0) {
-    await listAbandoned(db, now);
-    return sweep(env, now);
-  }
-  const webhooks = found.filter(({ waits }) => waits === 1);
-  const late = found.find((one) => one.late !== null);
+  if (listed.meta.changes >= rowsPerChunk) return sweep(env, now);
+  const late = heads.find(({ late }) => late !== null);
   if (late?.late)
     fault('error', {
       message: 'An accident has not been delivered for 5 minutes',
       webhookId: late.webhookId,
       deliveryId: late.late,
     });
+  const webhooks = heads.filter(({ waits }) => waits === 1);
   const oldest = webhooks.length > 0 ? Math.min(...webhooks.map(({ dueAt }) => dueAt)) : null;
   await write(db)`
     insert into sweeps (id, at, oldest_due_at, looked_to) values (1, ${now}, ${oldest}, ${now - 2 * leaseMs})
@@ -83,6 +61,34 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
     ...fanOuts.map(({ id }) => ({ fanOut: id })),
   ]);
 }
+
+/** The first delivery that is due for a webhook; `waits` if nobody works for it, `late` is an accident's. */
+type Head = { webhookId: string; accountId: string; dueAt: number; waits: number; late: string | null };
+
+const selectHeads = (db: Database, now: number) => {
+  const head = sql`json_array(claimed_until, next_attempt_at, account_id)`;
+  const due = (which: 'accidents' | 'events') => dueDeliveries(sql`hooks.id`, now - graceMs, which);
+  return read<Head>(db)`
+    with ${pendingWebhooks},
+    heads as (
+      select id,
+        coalesce(
+          (select head from (select claimed_until, ${head} as head from ${due('accidents')} limit 1)
+            where claimed_until <= ${now}),
+          (select ${head} from ${due('events')} limit 1)) as head,
+        (select d.id from deliveries d indexed by deliveries_due
+          where d.webhook_id = hooks.id and ${isWaiting('d')} and d.priority = 0
+            and d.id < ${firstIdAt(now - accidentLateMs)} limit 1) as late
+      from hooks where id is not null),
+    all_heads as (
+      select id as webhookId, head->>1 as dueAt, head->>2 as accountId, late,
+        head->>0 <= ${now} and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
+          and not exists (select 1 from webhooks w indexed by webhooks_paused
+            where w.id = heads.id and w.paused_at is not null)
+          and ${notMoving(sql`head->>2`)} as waits
+      from heads left join webhook_health h on h.webhook_id = id)
+    select * from all_heads where waits or late is not null order by waits desc limit ${maxWebhooks}`;
+};
 
 /**
  * Fails deliveries that have been due for five days without an attempt, because their receiver's circuit was open, or

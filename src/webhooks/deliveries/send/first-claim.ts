@@ -1,10 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, read, write } from '../../../platform/db/database.ts';
+import { type Database, read } from '../../../platform/db/database.ts';
 import { firstIdAtSql } from '../../../platform/db/id-sql.ts';
 import { firstIdAt } from '../../../platform/db/ids.ts';
 import { rowsPerChunk } from '../../../platform/jobs/chunks.ts';
 import { notificationOf } from '../../notifications/of-delivery.ts';
-import type { DeliveryKey } from '../delivery.ts';
 import { allWebhooks, dueDeliveries } from '../due.ts';
 import { firstWindow, leaseMs } from '../policy.ts';
 import type { DeliveryMessage } from '../queue.ts';
@@ -74,25 +73,15 @@ export function firstClaim(rows: FirstClaimed[], notifications: number, now: num
 }
 
 /**
- * Deliveries claimed at creation and not recorded while their claims held: they are in no index. The last sweep found
- * older ones; two leases of overlap allow for transactions that end late.
+ * The statement, for a chunk, that makes deliveries due that were claimed at creation and not recorded while their
+ * claims held: they are in no index. The last sweep found older ones; two leases of overlap allow for transactions that
+ * end late.
  */
-export const selectAbandoned = (db: Database, now: number) =>
-  read<DeliveryKey>(db)`
+export const listAbandoned = (now: number): SQL => sql`
+  update deliveries set next_attempt_at = claimed_until - ${leaseMs}, claimed_until = 0
+  where (webhook_id, id) in (
     with ${allWebhooks}
-    select d.webhook_id as webhookId, d.id from hooks cross join deliveries d on d.webhook_id = hooks.id and d.id < ${firstIdAt(now - leaseMs)}
+    select d.webhook_id, d.id from hooks
+    cross join deliveries d on d.webhook_id = hooks.id and d.id < ${firstIdAt(now - leaseMs)}
       and d.id >= coalesce((select ${firstIdAtSql(sql`looked_to`)} from sweeps), '')
-    where d.status = 'pending' and d.next_attempt_at is null limit ${rowsPerChunk}`;
-
-/** Indexes those as due. */
-export async function listAbandoned(db: Database, now: number): Promise<void> {
-  for (;;) {
-    const keys = await selectAbandoned(db, now);
-    if (keys.length === 0) return;
-    await write(db)`
-        update deliveries set next_attempt_at = claimed_until - ${leaseMs}, claimed_until = 0
-        where (webhook_id, id) in (
-            select value->>'webhookId', value->>'id' from json_each(${JSON.stringify(keys)}))
-          and status = 'pending' and next_attempt_at is null`;
-  }
-}
+    where d.status = 'pending' and d.next_attempt_at is null limit ${rowsPerChunk})`;

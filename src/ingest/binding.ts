@@ -1,14 +1,14 @@
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import type * as v from 'valibot';
 import type { FieldError } from '../platform/errors.ts';
-import type { IngestRecord, Outcome } from './schema.ts';
+import type { IngestOutcome, IngestRecord } from './schema.ts';
 
 /** What a connector sends to `POST /ingest`. */
 export type IngestBatch = { records: v.InferInput<typeof IngestRecord>[]; notify?: boolean };
 
 /** What `POST /ingest` returns: the envelope of a success or a failure. */
 export type IngestReply =
-  | { status: 200; message: string; data: Outcome }
+  | { status: 200; message: string; data: IngestOutcome }
   | {
       status: 400 | 401 | 403 | 413 | 421 | 429 | 500 | 503;
       message: string;

@@ -56,11 +56,11 @@ export type Warning = v.InferOutput<typeof Warning>;
  * The result of a call; `unchanged` records were known already, or older than what is known. `heldBack` new safety events
  * are too old for notifications.
  */
-export const Outcome = v.object({
+export const IngestOutcome = v.object({
   accepted: v.pipe(v.number(), v.integer()),
   unchanged: v.pipe(v.number(), v.integer()),
   rejected: v.array(Rejection),
   heldBack: v.optional(v.pipe(v.number(), v.integer())),
   warnings: v.optional(v.array(Warning)),
 });
-export type Outcome = v.InferOutput<typeof Outcome>;
+export type IngestOutcome = v.InferOutput<typeof IngestOutcome>;

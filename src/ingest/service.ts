@@ -6,7 +6,7 @@ import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform
 import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
 import { doubtsAbout } from './doubts.ts';
-import type { Outcome, RecordWarning } from './schema.ts';
+import type { IngestOutcome, RecordWarning } from './schema.ts';
 import { writeRecords } from './write.ts';
 
 /** A larger call waits for other large calls of the account. */
@@ -32,7 +32,7 @@ export async function ingest(
   source: Source,
   { records, notify }: { records: unknown[]; notify: boolean },
   start: Starter,
-): Promise<Omit<Outcome, 'warnings'> & { warnings: RecordWarning[] }> {
+): Promise<Omit<IngestOutcome, 'warnings'> & { warnings: RecordWarning[] }> {
   const { accepted, rejected, warnings } = acceptRecords(records);
   warnings.push(...doubtsAbout(accepted, records, notify ? source.now : undefined));
   let [changed, heldBack] = [0, 0];

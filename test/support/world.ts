@@ -1,5 +1,5 @@
 import { env, exports } from 'cloudflare:workers';
-import type { Outcome } from '../../src/ingest/schema.ts';
+import type { IngestOutcome } from '../../src/ingest/schema.ts';
 import { fetchWith } from './service.ts';
 
 /** A reply as every client sees it. */
@@ -42,7 +42,7 @@ export const as = (token: string, more: Record<string, string> = {}, bindings?: 
     post: <T = unknown>(path: string, body: unknown) => call<T>('POST', path, { ...sent, body }),
     put: <T = unknown>(path: string, body: unknown) => call<T>('PUT', path, { ...sent, body }),
     delete: <T = unknown>(path: string) => call<T>('DELETE', path, sent),
-    send: (...records: unknown[]) => call<Outcome>('POST', '/ingest', { ...sent, body: { records } }),
+    send: (...records: unknown[]) => call<IngestOutcome>('POST', '/ingest', { ...sent, body: { records } }),
   };
 };
 

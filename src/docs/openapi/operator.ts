@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { LocationInput, VehicleLocationInput } from '../../fleet/lists/field-objects.ts';
 import { recordKinds } from '../../fleet/lists/registry.ts';
-import { IngestBody, IngestRecord, Outcome, Rejection, Warning } from '../../ingest/schema.ts';
+import { IngestBody, IngestOutcome, IngestRecord, Rejection, Warning } from '../../ingest/schema.ts';
 import * as accounts from '../../operator/api/accounts.ts';
 import * as channels from '../../operator/api/channels.ts';
 import * as connections from '../../operator/api/connections.ts';
@@ -40,7 +40,7 @@ export const operatorDocument = (): Json =>
       ...Object.fromEntries(recordKinds.map((resource) => [recordName(resource), resource.record])),
       Location: LocationInput,
       VehicleLocation: VehicleLocationInput,
-      IngestOutcome: Outcome,
+      IngestOutcome,
       IngestWarning: Warning,
       Rejection,
       ...Object.fromEntries(Object.entries(schemas).filter(isBody)),

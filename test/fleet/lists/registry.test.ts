@@ -4,7 +4,7 @@ import { clientDocument } from '../../../src/docs/openapi/client.ts';
 import { text } from '../../../src/fleet/lists/field-types.ts';
 import { recordKind } from '../../../src/fleet/lists/record.ts';
 import { lists, recordKinds, resources } from '../../../src/fleet/lists/registry.ts';
-import type { Outcome } from '../../../src/ingest/schema.ts';
+import type { IngestOutcome } from '../../../src/ingest/schema.ts';
 import { type Item, listPage } from '../../support/fleet.ts';
 import { rows } from '../../support/rows.ts';
 import { as, world, worldBefore } from '../../support/world.ts';
@@ -38,7 +38,7 @@ it.each(recordKinds.map((resource) => [resource.kind, resource] as const))(
 );
 
 const us = worldBefore(beforeAll);
-let taken: Outcome;
+let taken: IngestOutcome;
 beforeAll(async () => {
   const examples = recordKinds.map(({ recordExample }) => recordExample);
   const others = examples.flatMap((example) =>

@@ -1,9 +1,12 @@
+/** What our own forms recognise, to say it in their words. Callers of the API get messages only. */
+export type ErrorCode = 'url taken' | 'url not https' | 'unknown connections';
+
 /** An invalid field of a body, header or query: its name and what it must be, never its value. */
-export type FieldError = { field: string; message: string };
+export type FieldError = { field: string; message: string; code?: ErrorCode | undefined };
 
 /** Every way in which the service refuses. `http/` decides what a caller sees. */
 export type Failure =
-  | { kind: 'invalid'; message: string; errors?: FieldError[] }
+  | { kind: 'invalid'; message: string; errors?: FieldError[]; code?: ErrorCode | undefined }
   | { kind: 'unauthenticated'; scheme?: 'ApiKey' | 'Bearer' } // by default ApiKey, which is `x-api-key`
   | { kind: 'forbidden' }
   | { kind: 'not allowed' } // the person's role does not allow it
@@ -27,9 +30,9 @@ export class Refusal extends Error {
   }
 }
 
-/** Creates the most common refusal: `message` for people, `errors` by field. */
-export const invalid = (message: string, errors?: FieldError[]) =>
-  new Refusal({ kind: 'invalid', message, ...(errors && { errors }) });
+/** Creates the most common refusal: `message` for people, `errors` by field; `code` if there are none. */
+export const invalid = (message: string, errors?: FieldError[], code?: ErrorCode) =>
+  new Refusal({ kind: 'invalid', message, code, ...(errors && { errors }) });
 
 /** The refusal that `error` is or was caused by: Drizzle wraps what its driver throws. */
 export function refusalIn(error: unknown): Refusal | undefined {

@@ -85,7 +85,11 @@ export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInpu
   if (problem && !tooLong) {
     const others = errors.filter((error) => error.field !== 'url');
     throw invalid(urlProblems[problem].message, [
-      { field: 'url', message: url === undefined ? 'is required' : urlProblems[problem].field },
+      {
+        field: 'url',
+        message: url === undefined ? 'is required' : urlProblems[problem].field,
+        code: problem === 'not https' && url !== undefined ? 'url not https' : undefined,
+      },
       ...others.slice(0, maxErrors - 1),
     ]);
   }

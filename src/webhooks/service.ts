@@ -261,7 +261,7 @@ const ownsConnections = (db: Database, caller: Caller, ids: string[]) =>
     db,
     sql`(select count(*) from connections
          where id in ${jsonList(ids)} and account_id = ${caller.accountId}) = ${ids.length}`,
-    'Invalid connection ids',
+    { kind: 'invalid', message: 'Invalid connection ids', code: 'unknown connections' },
   );
 
 const subscribe = (
@@ -304,7 +304,7 @@ async function savingUrl<T>(save: () => Promise<T>): Promise<T> {
     return await save();
   } catch (error) {
     if (breaksUnique(error, 'webhooks.account_id, webhooks.normalised_url'))
-      throw invalid('Webhook with this URL already exist');
+      throw invalid('Webhook with this URL already exist', undefined, 'url taken');
     throw error;
   }
 }

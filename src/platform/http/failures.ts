@@ -35,7 +35,7 @@ export function renderFailure(error: unknown, c: Context): Response {
     status,
     message: messageOf(failure),
     requestId: c.get('requestId'),
-    ...('errors' in failure && { errors: failure.errors }),
+    ...('errors' in failure && { errors: failure.errors?.map(({ field, message }) => ({ field, message })) }),
     ...('retryAfter' in failure && { retryAfter: failure.retryAfter }),
     ...('data' in failure && { data: failure.data }),
   };

@@ -21,7 +21,7 @@ export const parseForm = <S extends v.ObjectSchema<v.ObjectEntries, undefined>>(
   parse(schema, Object.fromEntries(Object.keys(schema.entries).map((name) => [name, form.value(name)])));
 
 /** The problems of a form: a message about the whole, and errors by field. */
-export type FormProblem = { message: string; errors: FieldError[] };
+export type FormProblem = { message: string; errors: FieldError[]; code?: FieldError['code'] };
 
 /** The form around a field, if it is shown again. */
 export const FilledForm = createContext<Filled | undefined>(undefined);
@@ -52,8 +52,8 @@ export async function submit(
   const form = await readForm(c);
   const outcome = await orProblem(() => work(form));
   if (outcome instanceof Response) return outcome;
-  const { message, errors } = outcome;
-  const found = errors.length > 0 ? errors : [{ field: '', message }];
+  const { message, errors, code } = outcome;
+  const found = errors.length > 0 ? errors : [{ field: '', message, code }];
   const placed = found.map((error) =>
     typeof place === 'string' ? { ...error, field: error.field || place } : place(error, form),
   );
@@ -68,7 +68,7 @@ export async function orProblem<T>(work: () => Promise<T>): Promise<T | FormProb
   } catch (error) {
     const failure = refusalIn(error)?.failure;
     if (failure?.kind !== 'invalid') throw error;
-    return { message: failure.message, errors: failure.errors ?? [] };
+    return { message: failure.message, errors: failure.errors ?? [], code: failure.code };
   }
 }
 

@@ -3,10 +3,9 @@ import { listConnections } from '../../fleet/connections.ts';
 import { config } from '../../platform/config.ts';
 import { base64url } from '../../platform/crypto.ts';
 import { asCaller } from '../../platform/db/guard.ts';
-import { type FieldError, invalid } from '../../platform/errors.ts';
+import { type ErrorCode, type FieldError, invalid } from '../../platform/errors.ts';
 import { timestamp } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { urlProblems } from '../../webhooks/address.ts';
 import { selectGroups } from '../../webhooks/alerts/rules.ts';
 import { outcomeOf } from '../../webhooks/alerts/words.ts';
 import { type Attempt, retries } from '../../webhooks/deliveries/policy.ts';
@@ -150,23 +149,23 @@ const take = (c: Context, webhook?: StoredWebhook) =>
       return done(c, pathOf(saved), `Webhook "${name}" was ${webhook ? 'saved' : 'added'}.`);
     },
     () => show(c, webhook),
-    ({ field, message }) => {
-      const known = formErrors[message] ?? { field, message };
-      return { ...known, field: field || known.field };
+    (error) => {
+      const known = error.code ? formErrors[error.code] : error;
+      return { ...known, field: error.field || known.field };
     },
   );
 
 /** Errors of the API in the form's words. */
-const formErrors: { [message: string]: FieldError } = {
-  'Webhook with this URL already exist': {
+const formErrors: { [code in ErrorCode]: FieldError } = {
+  'url taken': {
     field: 'url',
     message: 'Another webhook of your account has this URL.',
   },
-  'Invalid connection ids': {
+  'unknown connections': {
     field: 'connectionIds',
     message: 'Some of these connections no longer exist. Open the form again.',
   },
-  [urlProblems['not https'].field]: {
+  'url not https': {
     field: 'url',
     message: 'Must start with https://. Deliveries contain personal data and are only sent encrypted.',
   },

@@ -80,8 +80,9 @@ export async function pageOf(reply: Response, path: string, cookie = ''): Promis
 
 /** Somebody in a browser, by their cookie: what they get and read, and what the form that they send leads to. */
 export function visitor(cookie: () => string) {
-  const get = (path: string) => ask('GET', path, { cookie: cookie() });
-  const post = (path: string, fields: Sent['fields'] = {}) => ask('POST', path, { cookie: cookie(), fields });
+  const get = (path: string, sent: Sent = {}) => ask('GET', path, { cookie: cookie(), ...sent });
+  const post = (path: string, fields: Sent['fields'] = {}, sent: Sent = {}) =>
+    ask('POST', path, { cookie: cookie(), fields, ...sent });
   return {
     get,
     post,
@@ -108,5 +109,8 @@ export async function signIn({ accountId }: World, role?: Role) {
   const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
   const link = new URL(data.url).pathname;
   const setCookie = (await ask('POST', link)).headers.get('set-cookie') ?? '';
-  return { cookie: setCookie.split(';')[0] ?? '', link, email, setCookie };
+  const cookie = setCookie.split(';')[0] ?? '';
+  return { cookie, link, email, setCookie, ...visitor(() => cookie) };
 }
+
+export type Person = Awaited<ReturnType<typeof signIn>>;

@@ -1,29 +1,26 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { samsaraEvent, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
 import { connectorOf } from '../../../src/providers/registry.ts';
-import { signIn, visitor, watchedOn } from '../../support/portal.ts';
+import { type Person, signIn, watchedOn } from '../../support/portal.ts';
 import { connect, pullAll, pullRun, read } from '../../support/provider.ts';
 import { samsara, samsaraToken as token } from '../../support/providers/samsara.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
-import { type World, worldBefore } from '../../support/world.ts';
+import { worldBefore } from '../../support/world.ts';
 
+const list = '/portal/connections';
 const us = worldBefore(beforeEach);
-let cookie: string;
+let ann: Person;
 let provider: ReturnType<typeof samsara>;
 let id: string;
 let path: string;
 
 beforeEach(async () => {
   provider = samsara(receiver());
-  cookie = (await signIn(us)).cookie;
+  ann = await signIn(us);
   id = await connect(us, 'samsara', token, { historyDays: 30, name: 'Harbor' });
-  path = pathOf(id);
+  path = `${list}/${id}`;
 });
-
-const { get, post, html: htmlAt, textAt, outcome } = visitor(() => cookie);
-const pullsOf = ({ accountId }: World) => rows('select * from pulls where account_id = ?1', accountId);
-const pathOf = (id: string) => `/portal/connections/${id}`;
 
 describe('a connection that pulls', () => {
   it('shows each feed, how far its history has come, and what was refused or has no type', async () => {
@@ -39,18 +36,19 @@ describe('a connection that pulls', () => {
       JSON.stringify(history),
       id,
     );
-    const page = await textAt(path);
+    const page = await ann.textAt(path);
     expect(page).toMatch(
       /Safety events and accidents .*50% of 30 days 1,200 records, [\d,]+ a minute, about 1 min/,
     );
-    expect(page).toContain('Vehicles Working None: the provider only has the current state.');
-    expect(page).toContain('make must be a string');
-    expect(page).toContain('NeverHeardOf 1');
-    expect(page).toContain('Loading history');
-    expect(await textAt('/portal/connections')).toMatch(/Harbor Samsara Loading history \d+% of 30 days\./);
+    for (const said of [
+      'Vehicles Working None: the provider only has the current state.',
+      ...['make must be a string', 'NeverHeardOf 1', 'Loading history'],
+    ])
+      expect(page).toContain(said);
+    expect(await ann.textAt(list)).toMatch(/Harbor Samsara Loading history \d+% of 30 days\./);
     await pullAll(id);
-    expect(await textAt(path)).toMatch(/All 30 days, [\d,]+ records/);
-    expect(await textAt('/portal/connections')).toMatch(/Harbor Samsara Healthy (just now|\d+ seconds ago)/);
+    expect(await ann.textAt(path)).toMatch(/All 30 days, [\d,]+ records/);
+    expect(await ann.textAt(list)).toMatch(/Harbor Samsara Healthy (just now|\d+ seconds ago)/);
   });
 
   it('says in plain words that the provider refuses the credential, and goes on with another', async () => {
@@ -60,35 +58,30 @@ describe('a connection that pulls', () => {
     const loaded = await history();
     provider.data.token = 'samsara_api_made_up_2';
     await pullRun(id);
-    for (const where of [path, '/portal/connections']) {
-      const page = await textAt(where);
-      expect(page).toContain('API token refused');
-      expect(page).toContain(
-        'Samsara refuses the API token. Create a new one with these permissions: Read Vehicles',
+    for (const where of [path, list])
+      expect(await ann.textAt(where)).toMatch(
+        /API token refused .*Samsara refuses the API token. Create a new one with these permissions: Read Vehicles.* Replace the API token/,
       );
-      expect(page).toContain('Replace the API token');
-    }
-    expect(await textAt('/portal')).toContain(
+    expect(await ann.textAt('/portal')).toContain(
       'Samsara refuses the credential of connection “Harbor” Nothing is pulled until its credential is replaced.',
     );
-    const form = `${path}/credential`;
-    expect(await textAt(form)).toContain('Replace the API token');
-    const refused = await post(form, { credential: 'samsara_api_wrong' });
+    const form = await ann.page(`${path}/credential`);
+    const refused = await form.press('Test and replace', { 'API token': 'samsara_api_wrong' });
     expect(refused.status).toBe(400);
-    const html = await refused.text();
-    expect(html.match(/Samsara refuses the API token/g)).toHaveLength(1);
-    expect(html).not.toContain('samsara_api_wrong');
-    expect(await outcome(form, { credential: provider.data.token })).toContain(
+    expect(refused.html.match(/Samsara refuses the API token/g)).toHaveLength(1);
+    expect(refused.html).not.toContain('samsara_api_wrong');
+    const accepted = await refused.press('Test and replace', { 'API token': provider.data.token });
+    expect(accepted.text).toContain(
       'Samsara accepts the new API token of “Acme Trucking”. Pulling continues.',
     );
     await pullAll(id);
-    expect(await textAt(path)).toContain('Healthy');
+    expect(await ann.textAt(path)).toContain('Healthy');
     expect(await history()).toEqual(loaded);
   });
 
   it('warns of a new credential that is of another organization', async () => {
     Object.assign(provider.data, { organisation: 'Somebody else', organisationId: '1' });
-    const said = await outcome(`${path}/credential`, { credential: token });
+    const said = await ann.outcome(`${path}/credential`, { credential: token });
     expect(said).toContain('The previous one belonged to “Acme Trucking”');
   });
 
@@ -97,26 +90,23 @@ describe('a connection that pulls', () => {
     provider.fault = (called) =>
       called === '/trips/stream' ? Response.json({ message: 'Forbidden' }, { status: 403 }) : undefined;
     await pullRun(id);
-    const page = await textAt(path);
-    expect(page).toContain('Degraded');
-    expect(page).toContain('Late or missing: trips.');
-    expect(page).toMatch(
-      /Trips Failing The API token may not read this\. It needs these permissions: .* Next try at/,
+    expect(await ann.textAt(path)).toMatch(
+      /Degraded.*Late or missing: trips\..*Trips Failing The API token may not read this\. It needs these permissions: .* Next try at/,
     );
   });
 
   it('is paused, resumed, and pulled now', async () => {
     await pullAll(id);
-    expect(await outcome(`${path}/pause`)).toContain('“Harbor” is paused.');
+    const paused = await (await ann.page(path)).press('Pause');
+    expect(paused.text).toContain('“Harbor” is paused.');
     provider.data.vehicles.push(samsaraVehicle(9, { updatedAtTime: new Date().toISOString() }));
-    expect(await textAt(path)).toContain('Paused');
-    expect(await textAt('/portal/connections')).toMatch(/Harbor Samsara Paused/);
-    expect(await outcome(`${path}/pull`)).toContain('does not pull from a provider, or is paused');
-    expect(await outcome(`${path}/resume`)).toContain('“Harbor” is pulled again');
-    expect(await outcome(`${path}/pull`)).toContain('“Harbor” is being pulled now.');
-    await vi.waitFor(async () => expect(await read(us, id, '/vehicles')).toHaveLength(3), {
-      timeout: 10_000,
-    });
+    expect(await ann.textAt(list)).toMatch(/Harbor Samsara Paused/);
+    expect(await ann.outcome(`${path}/pull`)).toContain('does not pull from a provider, or is paused');
+    const resumed = await paused.press('Resume');
+    expect(resumed.text).toContain('“Harbor” is pulled again');
+    expect((await resumed.press('Pull now')).text).toContain('“Harbor” is being pulled now.');
+    const vehicles = async () => expect(await read(us, id, '/vehicles')).toHaveLength(3);
+    await vi.waitFor(vehicles, { timeout: 10_000 });
     const noted = await rows('select action, fields from audit_log where subject_id = ?1 order by seq', id);
     expect(noted.map(({ action, fields }) => `${action} ${fields}`)).toEqual([
       'created []',
@@ -126,42 +116,45 @@ describe('a connection that pulls', () => {
   });
 
   it('shows where its provider is to call, and keeps the secret of that to itself', async () => {
-    const page = await htmlAt(path);
-    expect(page).toContain(`https://portal.example.com/providers/${id}/webhook`);
-    for (const step of connectorOf('samsara')?.webhook?.steps ?? []) expect(page).toContain(step);
-    expect(page).toContain('Not set up');
-    const refused = await post(`${path}/webhook-secret`, { secret: 'short' });
-    expect(refused.status).toBe(400);
-    expect((await refused.text()).match(/must be one word of 8 to 500 characters/g)).toHaveLength(1);
-    const said = await outcome(`${path}/webhook-secret`, { secret: 'c2VjcmV0c2VjcmV0' });
-    expect(said).toContain('The secret was saved.');
-    expect(said).toContain('Secret set');
-    expect(await htmlAt(path)).not.toContain('c2VjcmV0c2VjcmV0');
+    const page = await ann.page(path);
+    const steps = connectorOf('samsara')?.webhook?.steps ?? [];
+    for (const said of [`https://portal.example.com/providers/${id}/webhook`, ...steps, 'Not set up'])
+      expect(page.text).toContain(said);
+    const refused = await page.press('Save secret', { Secret: 'short' });
+    expect([refused.status, Object.keys(refused.errors)]).toEqual([400, ['secret']]);
+    expect(refused.html.match(/must be one word of 8 to 500 characters/g)).toHaveLength(1);
+    const saved = await refused.press('Save secret', { Secret: 'c2VjcmV0c2VjcmV0' });
+    expect(saved.text).toMatch(/The secret was saved\..*Secret set/);
+    expect((await ann.page(path)).html).not.toContain('c2VjcmV0c2VjcmV0');
   });
 
   it('is removed with its data by its name alone', async () => {
     await pullAll(id);
-    const form = `${path}/remove`;
-    expect(await textAt(form)).toContain('This cannot be undone.');
-    const wrong = await post(form, { typed: 'Harbour' });
-    expect(wrong.status).toBe(400);
-    expect((await wrong.text()).match(/The name does not match/g)).toHaveLength(1);
-    expect(await outcome(form, { typed: 'Harbor' })).toContain('“Harbor” was removed.');
-    expect((await get(path)).status).toBe(404);
-    expect(await pullsOf(us)).toEqual([]);
+    const question = await ann.page(`${path}/remove`);
+    expect(question.text).toContain('This cannot be undone.');
+    const press = (name: string) =>
+      question.press('Remove this connection', { 'Type “Harbor” to confirm': name });
+    const wrong = await press('Harbour');
+    expect([wrong.status, wrong.errors.typed]).toEqual([
+      400,
+      expect.stringContaining('The name does not match'),
+    ]);
+    expect((await press('Harbor')).text).toContain('“Harbor” was removed.');
+    expect((await ann.get(path)).status).toBe(404);
+    expect(await rows('select * from pulls where account_id = ?1', us.accountId)).toEqual([]);
   });
 
   it('is one that pulls', async () => {
-    for (const what of ['pull', 'pause', 'resume', 'webhook-secret', 'credential', 'remove']) {
-      const fields = { name: 'Harbor', credential: token, secret: 'c2VjcmV0c2VjcmV0' };
-      expect((await post(`${pathOf(us.connection.id)}/${what}`, fields)).status).toBe(404);
-    }
-    expect(await textAt(pathOf(us.connection.id))).not.toContain('Data pulled');
+    const other = `${list}/${us.connection.id}`;
+    const fields = { name: 'Harbor', credential: token, secret: 'c2VjcmV0c2VjcmV0' };
+    for (const what of ['pull', 'pause', 'resume', 'webhook-secret', 'credential', 'remove'])
+      expect((await ann.post(`${other}/${what}`, fields)).status).toBe(404);
+    expect(await ann.textAt(other)).not.toContain('Data pulled');
   });
 
   it('tells an open page of each step of its history', async () => {
-    const [tick, shown] = await watchedOn(await get(path));
-    const version = async () => (await (await get(tick)).json<{ version: string }>()).version;
+    const [tick, shown] = await watchedOn(await ann.get(path));
+    const version = async () => (await (await ann.get(tick)).json<{ version: string }>()).version;
     expect(await version()).toBe(shown);
     await rows('update connections set last_pulled_at = ?1 where id = ?2', Date.now() + 1, id);
     expect(await version()).not.toBe(shown);

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { connectLinkMs, maxOpenLinks } from '../../../src/providers/links.ts';
 import { claimDue, save } from '../../../src/providers/store.ts';
-import { ask, follow, pageAfter, signIn, textOf } from '../../support/portal.ts';
+import { type Person, signIn, visitor } from '../../support/portal.ts';
 import { pullAll, read } from '../../support/provider.ts';
 import { samsaraToken as credential, samsara } from '../../support/providers/samsara.ts';
 import { receiver } from '../../support/receiver.ts';
@@ -11,60 +11,59 @@ import { as, operator, type WebhookOut, webhookBody, worldBefore } from '../../s
 
 const links = '/portal/connections/links';
 const us = worldBefore(beforeEach);
-let cookie: string;
+let ann: Person;
 let provider: ReturnType<typeof samsara>;
 beforeEach(async () => {
   provider = samsara(receiver());
-  ({ cookie } = await signIn(us));
+  ann = await signIn(us);
 });
 
 /** Creates a link as an admin does; returns its path. */
-async function create(name = 'Harbor Freight'): Promise<string> {
-  const page = await (await pageAfter(await ask('POST', links, { cookie, fields: { name } }), cookie)).text();
-  return /id="link"[^>]*>\s*(\S+?)\s*</.exec(page)?.[1]?.replace(/^https:\/\/[^/]+/, '') ?? '';
+async function create(Fleet = 'Harbor Freight'): Promise<string> {
+  const [url = ''] = (await (await ann.page(links)).press('Create link', { Fleet })).textAt('#link');
+  return new URL(url).pathname;
 }
 /** The fleet has the link alone, and no session. */
-const fleet = (method: string, path: string, fields?: Record<string, string>) =>
-  ask(method, path, fields ? { fields } : {});
-const connect = (link: string, fields = {}) =>
-  fleet('POST', `${link}?provider=samsara`, {
-    ...{ credential, region: '', name: 'Harbor', historyDays: '0', ...fields },
-  });
+const fleet = visitor(() => '');
+const connect = (link: string) =>
+  fleet.post(`${link}?provider=samsara`, { credential, region: '', name: 'Harbor', historyDays: '0' });
 const openLinks = () => rows('select * from connect_links where account_id = ?1', us.accountId);
 const pulls = () => rows('select * from pulls where account_id = ?1', us.accountId);
+/** The connection that was made last. */
+const connected = async () => String((await pulls()).at(-1)?.connection_id);
 
 describe('somebody outside an account who has a connect link', () => {
   it('chooses the provider, tests the credential and connects it, and sees nothing else', async () => {
     const link = await create();
-    const first = await textOf(await fleet('GET', link));
+    const first = await fleet.textAt(link);
     expect(first).toContain('Connect your fleet to Acme Insurance');
     expect(first).not.toMatch(/Another provider|Webhooks|Settings|Overview/);
-    const done = await connect(link);
-    expect(done.headers.get('location')).toBe(link);
-    expect(await follow(done, '')).toContain('“Harbor” is connected');
-    const [pull] = await pulls();
-    await pullAll(String(pull?.connection_id));
-    expect(await read(us, String(pull?.connection_id), '/vehicles')).not.toEqual([]);
-    for (const path of ['/portal', '/portal/connections', `/portal/connections/${pull?.connection_id}`])
-      expect((await fleet('GET', path)).headers.get('location')).toBe('/portal/sign-in');
-    const audit = await textOf(await ask('GET', '/portal/settings/audit', { cookie }));
-    expect(audit).toMatch(/Created connection Harbor Connect link for Harbor Freight/);
+    const form = await fleet.page(`${link}?provider=samsara`);
+    const done = await form.press('Test and connect', { 'API token': credential, Name: 'Harbor' });
+    expect(done).toMatchObject({ path: link, heading: '“Harbor” is connected' });
+    const id = await connected();
+    await pullAll(id);
+    expect(await read(us, id, '/vehicles')).not.toEqual([]);
+    for (const path of ['/portal', '/portal/connections', `/portal/connections/${id}`])
+      expect((await fleet.get(path)).headers.get('location')).toBe('/portal/sign-in');
+    expect(await ann.textAt('/portal/settings/audit')).toMatch(
+      /Created connection Harbor Connect link for Harbor Freight/,
+    );
   });
 
   it('adds the connection to a webhook that covers all', async () => {
     const body = webhookBody(us, { allConnections: true, connectionIds: [] });
     const { data: hook } = await as(us.apiToken).post<WebhookOut>('/webhook', body);
     await connect(await create());
-    const [pull] = await pulls();
     const { data } = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
-    expect(data).toEqual([{ ...hook, connectionIds: [us.connection.id, pull?.connection_id] }]);
+    expect(data).toEqual([{ ...hook, connectionIds: [us.connection.id, await connected()] }]);
   });
 
   it('can use it once, also when it is used twice at the same moment', async () => {
     const link = await create();
     await Promise.all([connect(link), connect(link)]);
     expect(await pulls()).toHaveLength(1);
-    expect(await textOf(await connect(link))).toContain('is connected');
+    expect(await (await connect(link)).text()).toContain('is connected');
     expect(await pulls()).toHaveLength(1);
   });
 
@@ -73,34 +72,35 @@ describe('somebody outside an account who has a connect link', () => {
     const link = await create();
     await connect(link);
     const [before] = await pulls();
-    const id = String(before?.connection_id);
+    const id = await connected();
     await pullAll(id);
-    const question = await textOf(await fleet('GET', `${link}/withdraw`));
-    expect(question).toContain('Withdraw your consent? Nothing more of “Harbor” is read');
-    const said = await follow(await fleet('POST', `${link}/withdraw`), '');
-    expect(said).toContain('You have withdrawn your consent');
+    const question = await fleet.page(`${link}/withdraw`);
+    expect(question.text).toContain('Withdraw your consent? Nothing more of “Harbor” is read');
+    const said = await question.press('Withdraw your consent');
+    expect(said.heading).toBe('You have withdrawn your consent');
     const [after] = await pulls();
     expect(after).toMatchObject({ due_at: null, claim: null });
     expect(after?.secrets).not.toBe(before?.secrets);
     const calls = provider.calls.length;
     const why = 'The consent to this connection was withdrawn.';
-    const fields = { credential: `${credential}2` };
     const path = `/portal/connections/${id}`;
-    expect(await textOf(await ask('POST', `${path}/credential`, { cookie, fields }))).toContain(why);
+    const replaced = await ann.post(`${path}/credential`, { credential: `${credential}2` });
+    expect(await replaced.text()).toContain(why);
     for (const action of ['pull', 'resume', 'pause'])
-      expect(await follow(await ask('POST', `${path}/${action}`, { cookie }), cookie)).toContain(why);
+      expect(await ann.outcome(`${path}/${action}`)).toContain(why);
     expect(provider.calls).toHaveLength(calls);
     expect(await pulls()).toEqual([after]);
-    expect(await textOf(await ask('GET', links, { cookie }))).toContain('Consent withdrawn');
-    const page = await textOf(await ask('GET', path, { cookie }));
+    expect(await ann.textAt(links)).toContain('Consent withdrawn');
+    const page = await ann.textAt(path);
     expect(page).toMatch(/Consent withdrawn.*Nothing more is pulled/);
     expect(page).not.toMatch(/Replace the|Pull now|Pause|Resume/);
-    const overview = await (await ask('GET', '/portal', { cookie })).text();
-    expect(overview).not.toMatch(/id="problems"|need attention/);
+    const overview = await ann.page('/portal');
+    expect(overview.all('#problems')).toEqual([]);
+    expect(overview.text).not.toContain('need attention');
     expect((await operator.get(`/operator/connections/${id}/pull`)).data).toMatchObject({
       ...{ state: 'refused', isWithdrawn: true },
     });
-    expect((await fleet('POST', `${link}/withdraw`)).status).toBe(303);
+    expect((await fleet.post(`${link}/withdraw`)).status).toBe(303);
     await connect(await create('Once more'));
     expect(await pulls()).toHaveLength(2);
   });
@@ -108,20 +108,19 @@ describe('somebody outside an account who has a connect link', () => {
   it('ends a pull that is under way by it, which says no more of the health', async () => {
     const link = await create();
     await connect(link);
-    const [{ connection_id: id } = { connection_id: '' }] = await pulls();
-    const [claimed] = await claimDue(env, [String(id)]);
+    const id = await connected();
+    const [claimed] = await claimDue(env, [id]);
     if (!claimed) throw new Error('it is due at once');
     expect(await save(env, claimed, { succeededAt: Date.now() })).toBeDefined();
-    await fleet('POST', `${link}/withdraw`);
+    await fleet.post(`${link}/withdraw`);
     expect(await save(env, claimed, { succeededAt: Date.now(), health: 1 })).toBeUndefined();
-    expect(await rows('select health_status from connections where id = ?1', id)).toEqual([
-      { health_status: 3 },
-    ]);
+    const health = await rows('select health_status from connections where id = ?1', id);
+    expect(health).toEqual([{ health_status: 3 }]);
   });
 
   it.each([
     ['is expired', () => rows('update connect_links set expires_at = 1')],
-    ['was revoked', async () => ask('POST', `${links}/${(await openLinks())[0]?.id}/revoke`, { cookie })],
+    ['was revoked', async () => ann.post(`${links}/${(await openLinks())[0]?.id}/revoke`)],
     [
       'is of a suspended account',
       () => operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' }),
@@ -129,48 +128,39 @@ describe('somebody outside an account who has a connect link', () => {
   ])('can do nothing with one that %s', async (_, end) => {
     const link = await create();
     await end();
-    for (const [method, path] of [
-      ['GET', link],
-      ['POST', `${link}?provider=samsara`],
-      ['POST', `${link}/withdraw`],
-    ] as const) {
-      const reply = await fleet(method, path, { credential });
-      expect(reply.status).toBe(404);
-      expect(await reply.text()).toContain('This link does not work');
-    }
-    expect((await connect(link)).status).toBe(404);
+    const replies = [await fleet.get(link), await connect(link), await fleet.post(`${link}/withdraw`)];
+    for (const reply of replies)
+      expect([reply.status, await reply.text()]).toEqual([
+        404,
+        expect.stringContaining('This link does not work'),
+      ]);
     expect(await pulls()).toEqual([]);
   });
 
   it('is limited, and so is who guesses', async () => {
     const link = await create();
     const statuses: number[] = [];
-    for (let i = 0; i < 25; i++) statuses.push((await fleet('GET', link)).status);
+    for (let i = 0; i < 25; i++) statuses.push((await fleet.get(link)).status);
     expect([statuses[0], statuses.at(-1)]).toEqual([200, 429]);
-    expect((await fleet('GET', '/portal/connect/guess')).status).toBe(404);
+    expect((await fleet.get('/portal/connect/guess')).status).toBe(404);
   });
 });
 
 describe('an admin', () => {
   it('sees a link once, and its secret is kept nowhere', async () => {
-    const link = await create();
-    const secret = link.split('/').at(-1) ?? '';
+    const secret = (await create()).split('/').at(-1) ?? '';
     expect(secret).toHaveLength(65);
     expect(JSON.stringify(await openLinks())).not.toContain(secret);
-    const page = await (await ask('GET', links, { cookie })).text();
-    expect(page).toContain('Not used yet');
-    expect(page).not.toContain(secret);
+    const { text, html } = await ann.page(links);
+    expect(text).toContain('Not used yet');
+    expect(html).not.toContain(secret);
   });
 
   it('has twenty open links at most, of which expired ones are deleted', async () => {
+    const insert = `insert into connect_links values (?1, ?2, ?1, 'x', 1, ?3, null, null)`;
     for (let i = 0; i < maxOpenLinks; i++)
-      await rows(
-        `insert into connect_links values (?1, ?2, ?1, 'x', 1, ?3, null, null)`,
-        crypto.randomUUID(),
-        us.accountId,
-        Date.now() + connectLinkMs,
-      );
-    const refused = await ask('POST', links, { cookie, fields: { name: 'One more' } });
+      await rows(insert, crypto.randomUUID(), us.accountId, Date.now() + connectLinkMs);
+    const refused = await ann.post(links, { name: 'One more' });
     expect(await refused.text()).toContain(`at most ${maxOpenLinks} links`);
     await rows('update connect_links set expires_at = 1 where account_id = ?1', us.accountId);
     await create();
@@ -181,8 +171,7 @@ describe('an admin', () => {
     await connect(await create('Used'));
     await create('Open');
     const path = `/operator/accounts/${us.accountId}/connect-links`;
-    type Link = { id: string; connectionId: string | null };
-    const { data: listed } = await operator.get<Link[]>(path);
+    const { data: listed } = await operator.get<{ id: string }[]>(path);
     const [open, used] = listed;
     expect(listed).toMatchObject([
       { name: 'Open', connectionId: null, withdrawnAt: null },

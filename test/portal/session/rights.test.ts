@@ -5,7 +5,7 @@ import { through } from '../../../src/platform/db/through.ts';
 import { may, type Role, roles } from '../../../src/platform/roles.ts';
 import { roleOf } from '../../../src/portal/routes.ts';
 import { pageIn } from '../../support/page.ts';
-import { ask, signIn } from '../../support/portal.ts';
+import { ask, type Person, signIn } from '../../support/portal.ts';
 import { personalPages, personalRoutes, portalAccount } from '../../support/portal-account.ts';
 import { rows } from '../../support/rows.ts';
 import { operator, type World, world } from '../../support/world.ts';
@@ -75,31 +75,25 @@ describe('each route of the portal', () => {
   });
 });
 
-/** What the links and forms of a page's content lead to. */
-const leadsOf = (html: string, path: string): [method: string, address: string][] => {
-  const { all, links } = pageIn(html);
-  const forms = all('main form[method=post]').map((form) => form.getAttribute('action') ?? path);
-  return [
-    ...links().map((to): [string, string] => ['GET', to]),
-    ...forms.map((to): [string, string] => ['POST', to]),
-  ];
-};
-
 describe('people who may not do something', () => {
   it.each(roles)('see no button for it: a %s', async (role) => {
-    const { cookie } = await signIn(us, role);
-    const pages = personalPages.filter((path) => may(role, roleAt('GET', path)));
-    for (const path of pages) {
-      const reply = await ask('GET', ours.at(path), { cookie });
+    const { get } = await signIn(us, role);
+    for (const path of personalPages.filter((path) => may(role, roleAt('GET', path)))) {
+      const reply = await get(ours.at(path));
       expect([200, 303], path).toContain(reply.status);
-      const leads = leadsOf(await reply.text(), path);
-      const beyond = leads.filter(([method, target]) => !may(role, roleAt(method, target)));
-      expect(beyond, path).toEqual([]);
+      const { all, links } = pageIn(await reply.text());
+      const forms = all('main form[method=post]').map((form) => form.getAttribute('action') ?? path);
+      expect(
+        links().filter((to) => !may(role, roleAt('GET', to))),
+        path,
+      ).toEqual([]);
+      expect(
+        forms.filter((to) => !may(role, roleAt('POST', to))),
+        path,
+      ).toEqual([]);
     }
   });
 });
-
-type Person = Awaited<ReturnType<typeof signIn>>;
 
 /** The people of an account by their address, with their roles. */
 async function peopleOf({ accountId }: World) {
@@ -107,21 +101,26 @@ async function peopleOf({ accountId }: World) {
   return new Map(items.map(({ id, email, role }) => [email, { id, role }]));
 }
 
-const give = async (them: World, by: Person, to: Person, role: Role) => {
+const give = async (them: World, by: Person, to: Person, role: string) => {
   const id = (await peopleOf(them)).get(to.email)?.id;
-  return ask('POST', `/portal/settings/people/${id}/role`, { cookie: by.cookie, fields: { role } });
+  return by.post(`/portal/settings/people/${id}/role`, { role });
 };
+
+const inviting = '/portal/settings/people';
 
 describe('roles', () => {
   it('the first person of an account is an admin, whatever is asked for; the next are what is asked for', async () => {
     const them = await world();
     const path = `/operator/accounts/${them.accountId}/users`;
-    const add = async (fields: object) => (await operator.post<{ role: Role }>(path, fields)).data?.role;
-    expect(await add({ email: 'first@example.com', role: 'viewer' })).toBe('admin');
-    expect(await add({ email: 'second@example.com', role: 'viewer' })).toBe('viewer');
-    expect(await add({ email: 'second@example.com', role: 'member' })).toBe('member'); // still pending
-    expect(await add({ email: 'third@example.com' })).toBe('admin');
-    expect(await operator.post(path, { email: 'x@example.com', role: 'boss' })).toMatchObject({
+    const add = (email: string, role?: string) => operator.post<{ role: Role }>(path, { email, role });
+    for (const [email, asked, given] of [
+      ['first@example.com', 'viewer', 'admin'],
+      ['second@example.com', 'viewer', 'viewer'],
+      ['second@example.com', 'member', 'member'], // still pending
+      ['third@example.com', undefined, 'admin'],
+    ] as const)
+      expect((await add(email, asked)).data.role).toBe(given);
+    expect(await add('x@example.com', 'boss')).toMatchObject({
       status: 400,
       message: 'role must be admin, member or viewer',
     });
@@ -130,33 +129,31 @@ describe('roles', () => {
   it('are chosen with an invitation, changed by an admin, and in force with the next request', async () => {
     const them = await world();
     const [ann, bob] = [await signIn(them), await signIn(them, 'viewer')];
-    const fields = { email: 'carl@example.com', role: 'viewer' };
-    const reply = await ask('POST', '/portal/settings/people', { cookie: ann.cookie, fields });
-    expect(reply.headers.get('location')).toBe('/portal/settings/people');
+    const reply = await ann.post(inviting, { email: 'carl@example.com', role: 'viewer' });
+    expect(reply.headers.get('location')).toBe(inviting);
     expect((await peopleOf(them)).get('carl@example.com')?.role).toBe('viewer');
-    const form = () => ask('GET', '/portal/webhooks/new', { cookie: bob.cookie });
-    expect((await form()).status).toBe(403);
+    const form = async () => (await bob.get('/portal/webhooks/new')).status;
+    expect(await form()).toBe(403);
     expect((await give(them, ann, bob, 'member')).status).toBe(303);
-    expect((await form()).status).toBe(200);
+    expect(await form()).toBe(200);
     const of = ['changed', them.accountId];
     expect(await rows('select fields from audit_log where action = ?1 and account_id = ?2', ...of)).toEqual([
       { fields: '["role: member"]' },
     ]);
-    expect((await give(them, ann, bob, 'boss' as Role)).status).toBe(400);
+    expect((await give(them, ann, bob, 'boss')).status).toBe(400);
   });
 });
 
 it('whoever loses a role while their request is on its way is refused by the transaction of the change', async () => {
   const them = await world();
-  const { cookie, email } = await signIn(them);
+  const { post, email } = await signIn(them);
   await signIn(them, 'admin');
   const DB = through(env.DB, async (run, _, isBatch) => {
     if (isBatch) await rows(`update portal_users set role = 'viewer' where email = ?`, email); // the session was read
     return run();
   });
-  const fields = { email: 'late@example.com', role: 'admin' };
-  const sent = { cookie, fields, bindings: { ...env, DB } };
-  expect((await ask('POST', '/portal/settings/people', sent)).status).toBe(403);
+  const late = { email: 'late@example.com', role: 'admin' };
+  expect((await post(inviting, late, { bindings: { ...env, DB } })).status).toBe(403);
   expect((await peopleOf(them)).has('late@example.com')).toBe(false);
 });
 
@@ -164,13 +161,12 @@ describe('the last admin', () => {
   it('can be neither demoted nor removed, and somebody who is pending does not count', async () => {
     const them = await world();
     const ann = await signIn(them);
-    await ask('POST', '/portal/settings/people', {
-      cookie: ann.cookie,
-      fields: { email: 'pending@example.com', role: 'admin' },
-    });
+    await ann.post(inviting, { email: 'pending@example.com', role: 'admin' });
     const refused = await give(them, ann, ann, 'member');
-    expect(refused.status).toBe(400);
-    expect(await refused.text()).toContain('An account needs at least one admin.');
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining('An account needs at least one admin.'),
+    ]);
     const bob = await signIn(them, 'admin');
     expect((await give(them, ann, ann, 'member')).status).toBe(303);
     expect((await give(them, bob, bob, 'viewer')).status).toBe(400);
@@ -181,11 +177,8 @@ describe('the last admin', () => {
       const them = await world();
       const [ann, bob] = [await signIn(them), await signIn(them)];
       const [first, second] = round % 2 === 0 ? [ann, bob] : [bob, ann];
-      const replies = await Promise.all([
-        give(them, ann, first, 'member'),
-        give(them, bob, second, 'member'),
-      ]);
-      expect(replies.filter(({ status }) => status === 303)).toHaveLength(1);
+      const demoted = [give(them, ann, first, 'member'), give(them, bob, second, 'member')];
+      expect((await Promise.all(demoted)).filter(({ status }) => status === 303)).toHaveLength(1);
       const admins = [...(await peopleOf(them)).values()].filter(({ role }) => role === 'admin');
       expect(admins).toHaveLength(1);
     }

@@ -12,7 +12,7 @@ import { as, call } from '../support/world.ts';
 
 const tale = story();
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
-const send = async (...records: object[]) => (await as(tale.us.connection.ingestKey).send(...records)).data;
+const send = async (...records: object[]) => (await tale.send(...records)).data;
 /** The levels of all deliveries; an event has level 0. */
 const notified = async () =>
   (await rows('select level from deliveries where account_id = ?1 order by level', tale.us.accountId)).map(

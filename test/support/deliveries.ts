@@ -102,6 +102,14 @@ export const pauseFor = (webhookId: string, ms: number, openings = 4) =>
     Date.now() + ms,
   );
 
+/** Has a webhook with a healthy receiver and a window of this size. */
+export const setWindow = (webhookId: string, window: number) =>
+  rows(
+    'insert or replace into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, 0, 0, 0, ?2)',
+    webhookId,
+    window,
+  );
+
 /** Claims as a worker does, and then it is gone. */
 export const claim = async (webhookId: string, count = 50, now = Date.now()) => {
   const db = openDatabase(env);

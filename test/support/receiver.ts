@@ -39,5 +39,18 @@ export function receiver(first: Respond = () => new Response('ok')) {
     responds(next: Respond) {
       respond = next;
     },
+    /** Responds with this status from now on. */
+    returns(status: number) {
+      respond = () => new Response(null, { status });
+    },
+    /** Holds all calls from now on, or those to this URL. Returns what releases them. */
+    holds(url?: string): () => void {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      respond = async (call) => {
+        if (url === undefined || call.url === url) await promise;
+        return new Response('ok');
+      };
+      return resolve;
+    },
   };
 }

@@ -14,6 +14,9 @@ export function story() {
     tale.us = await world();
   });
   return Object.assign(tale, {
+    /** The account's API, and what its connector sends. */
+    api: () => as(tale.us.apiToken),
+    send: (...records: unknown[]) => as(tale.us.connection.ingestKey).send(...records),
     /** Registers a webhook. */
     register: async (changes: object = {}) =>
       (await as(tale.us.apiToken).post<WebhookOut>('/webhook', webhookBody(tale.us, changes))).data,

@@ -45,7 +45,7 @@ describe('a webhook with filters is notified of what passes all of them', () => 
   ];
   it.each(cases)('%j', async (filters, expected) => {
     const { id } = await tale.register({ filters });
-    expect(await as(tale.us.connection.ingestKey).send(...fleet)).toMatchObject({
+    expect(await tale.send(...fleet)).toMatchObject({
       data: { accepted: 11, rejected: [] },
     });
     await settled(id, expected.length);
@@ -67,10 +67,7 @@ it.each([
 ])('the group %j is the group %j of a vehicle: %s', async (wanted, group, isSame) => {
   const { filters } = await tale.register({ filters: { vehicleGroups: [wanted] } });
   expect(filters).toEqual({ vehicleGroups: [wanted] });
-  const { data } = await as(tale.us.connection.ingestKey).send(
-    vehicle({ groups: ['Other', group] }),
-    ...[safetyEvent(), accident()],
-  );
+  const { data } = await tale.send(vehicle({ groups: ['Other', group] }), ...[safetyEvent(), accident()]);
   expect(data).toMatchObject({ accepted: 3 });
   const deliveries = await rows('select 1 from deliveries where account_id = ?1', tale.us.accountId);
   expect(deliveries).toHaveLength(isSame ? 2 : 0);
@@ -89,8 +86,8 @@ it('a webhook with filters changes nothing for those beside it, in whichever ord
   ])
     hooks.push((await tale.register({ filters })).id);
   const count = 500; // a transaction makes deliveries of so many events for four webhooks
-  await as(tale.us.connection.ingestKey).send(vehicle());
-  await as(tale.us.connection.ingestKey).send(
+  await tale.send(vehicle());
+  await tale.send(
     ...Array.from({ length: count }, (_, i) =>
       safetyEvent({
         sourceId: `e${i}`,
@@ -120,7 +117,7 @@ it('filters are listed, kept by an update without them, and removed by null or {
     expect((await put(id, { filters: none })).data).not.toHaveProperty('filters');
     expect((await listed())[0]).not.toHaveProperty('filters');
   }
-  await as(tale.us.connection.ingestKey).send(safetyEvent({ sourceId: 'low', eventRisk: 1 }));
+  await tale.send(safetyEvent({ sourceId: 'low', eventRisk: 1 }));
   await settled(id, 2);
 });
 
@@ -148,7 +145,7 @@ it('a level that filters let through does not wait for one that they do not, and
     return new Response('ok');
   });
   const levels = [1, 2, 3].map((notificationLevel) => accident({ notificationLevel }));
-  await as(tale.us.connection.ingestKey).send(...levels);
+  await tale.send(...levels);
   expect(await settled(id, 2)).toMatchObject([{ status: 'delivered' }, { status: 'delivered' }]);
   await settled(other.id);
   expect(notified()).toEqual(['level 1', 'level 2', 'level 3']);
@@ -168,7 +165,7 @@ it.each([
 it('the portal sets filters, says how much was sent, and removes them', async () => {
   const { cookie } = await signIn(tale.us);
   const { id } = await tale.register();
-  await as(tale.us.connection.ingestKey).send(...fleet);
+  await tale.send(...fleet);
   const path = `/portal/webhooks/${id}`;
   const text = async () => (await ask('GET', path, { cookie })).text();
   const chosen = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ask, signIn, textOf } from '../support/portal.ts';
 import { story } from '../support/story.ts';
-import { as, operator } from '../support/world.ts';
+import { operator } from '../support/world.ts';
 
 const tale = story();
 const limit = (id: string, body: object) => operator.patch(`/operator/webhooks/${id}/limits`, body);
@@ -33,7 +33,7 @@ describe('the limits of a receiver', () => {
   it('stay as they are when the customer saves the webhook', async () => {
     const { id, ...webhook } = await tale.register();
     await limit(id, { maxInFlight: 10, maxPerSecond: 20 });
-    const saved = await as(tale.us.apiToken).put<object>(`/webhook/${id}`, { ...webhook, httpVerb: 'PUT' });
+    const saved = await tale.api().put<object>(`/webhook/${id}`, { ...webhook, httpVerb: 'PUT' });
     expect(saved.status).toBe(200);
     expect(Object.keys(saved.data)).not.toContain('maxInFlight');
     expect(await listed()).toMatchObject([{ maxInFlight: 10, maxPerSecond: 20 }]);

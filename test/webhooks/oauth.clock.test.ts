@@ -251,7 +251,7 @@ describe('a token', () => {
     const hook = await register();
     await unattempted(hook.id, tale.happen);
     const { webhook, claimed } = await claim(hook.id);
-    tale.heard.responds(() => new Response('', { status: 401 }));
+    tale.heard.returns(401);
     grant = async () => {
       if (asked.length > calls) await scheduler.wait(600);
       return granted(`token-${asked.length}`);
@@ -366,7 +366,7 @@ describe('a test from the form', () => {
 
   it('says whether the token endpoint or the receiver failed', async () => {
     const hook = await register();
-    tale.heard.responds(() => new Response('', { status: 401 }));
+    tale.heard.returns(401);
     expect(await textOf(await press(pathOf(hook)))).toMatch(/Your receiver returned 401 Unauthorized in/);
     grant = () => Response.json({ error: 'invalid_scope' }, { status: 400 });
     const text = await textOf(await press(pathOf(hook)));

@@ -13,7 +13,7 @@ import { ask, signIn } from '../support/portal.ts';
 import { accident } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
-import { as, operator } from '../support/world.ts';
+import { operator } from '../support/world.ts';
 
 const tale = story();
 
@@ -25,7 +25,7 @@ async function levels(accountId: string | undefined = tale.us.accountId, now = D
   return levelsOf(counted, waiting, now);
 }
 
-const send = () => as(tale.us.connection.ingestKey).send(accident());
+const send = () => tale.send(accident());
 
 /** Makes it seem that all pending deliveries were created so long ago. */
 const age = (ms: number) =>
@@ -54,7 +54,7 @@ it('leave out no accident that waits, whatever the reason, and none that failed 
   expect((await levels()).day.accidents).toMatchObject({ count: 1, inTime: 0 });
   expect((await levels()).day.accidents.firstAttempt.p50).toBeCloseTo(600, -2);
 
-  tale.heard.responds(() => new Response('', { status: 410 }));
+  tale.heard.returns(410);
   await makeDue(hook.id);
   await handle(env, { accountId: tale.us.accountId, webhookId: hook.id, worker: 1 });
   expect((await levels()).day.accidents).toMatchObject({ count: 1, inTime: 0, delivered: { p50: Infinity } });

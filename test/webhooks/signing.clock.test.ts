@@ -132,7 +132,7 @@ it('the portal switches signatures on, shows the secret once, rotates it and sto
   const { secret } = await press('on');
   expect(isVerified(await delivered(hook), secret)).toBe(true);
   expect(await (await ask('GET', path, { cookie })).text()).not.toContain('whsec_');
-  expect((await as(tale.us.apiToken).get<Signed[]>('/webhooks')).data).toMatchObject([{ signing: true }]);
+  expect((await tale.api().get<Signed[]>('/webhooks')).data).toMatchObject([{ signing: true }]);
   const rotated = await press('rotate');
   expect(isVerified(await delivered(hook, 'f'), rotated.secret)).toBe(true);
   expect((await press('off')).status).toBe(303);

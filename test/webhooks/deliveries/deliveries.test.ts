@@ -28,10 +28,7 @@ describe('a delivery', () => {
     };
     await callOnce();
     const url = 'https://moved.example.com/';
-    await as(tale.us.apiToken).put(
-      `/webhook/${hook.id}`,
-      webhookBody(tale.us, { url, headers, httpVerb: 'PUT' }),
-    );
+    await tale.api().put(`/webhook/${hook.id}`, webhookBody(tale.us, { url, headers, httpVerb: 'PUT' }));
     await callOnce();
     const called = tale.heard.got.map((got) => [got.method, got.url]);
     expect(called).toEqual([
@@ -43,14 +40,14 @@ describe('a delivery', () => {
   it.each([1, 2])(
     'has the payload that was issued, whatever is corrected later, for %i webhooks',
     async (count) => {
-      tale.heard.responds(() => new Response('no', { status: 500 }));
+      tale.heard.returns(500);
       const hooks = await Promise.all(Array.from({ length: count }, () => tale.register()));
       await tale.happen();
       for (const { id } of hooks) await attempted(id);
       const [first] = tale.heard.got;
       expect(first?.body.data).toMatchObject({ vehicleName: 'Truck 1', eventRisk: expect.any(Number) });
       const later = { sourceUpdatedAt: new Date().toISOString() };
-      await as(tale.us.connection.ingestKey).send(
+      await tale.send(
         vehicle({ ...later, name: 'Renamed', groups: [] }),
         safetyEvent({ ...later, sourceId: 'e0', incidentTypes: ['Crash'] }),
       );
@@ -82,7 +79,7 @@ describe('a delivery', () => {
   });
 
   it('keeps its first attempt and the latest twenty, and counts the others', async () => {
-    tale.heard.responds(() => new Response('gone', { status: 410 }));
+    tale.heard.returns(410);
     const hook = await tale.register();
     await tale.happen();
     const [{ id } = { id: '' }] = await settled(hook.id, 1, ['failed']);
@@ -125,11 +122,11 @@ describe('a delivery', () => {
   });
 
   it.each([
-    ['a worker', 'deletion', (id: string) => as(tale.us.apiToken).delete(`/webhook/${id}`)],
+    ['a worker', 'deletion', (id: string) => tale.api().delete(`/webhook/${id}`)],
     [
       'the call that made it',
       'update',
-      (id: string) => as(tale.us.apiToken).put(`/webhook/${id}`, webhookBody(tale.us)),
+      (id: string) => tale.api().put(`/webhook/${id}`, webhookBody(tale.us)),
     ],
   ])('that %s may still start keeps the %s of its webhook waiting', async (who, _, change) => {
     const hook = await tale.register();
@@ -152,7 +149,7 @@ describe('a delivery', () => {
     const changes = changed(other.id);
     // Changed while the first call is in flight, so that no retry can come before.
     tale.heard.responds(async () => {
-      await as(tale.us.apiToken).put(`/webhook/${hook.id}`, webhookBody(tale.us, changes));
+      await tale.api().put(`/webhook/${hook.id}`, webhookBody(tale.us, changes));
       return new Response('no', { status: 500 });
     });
     await tale.happen();
@@ -183,7 +180,7 @@ it('each attempt is a point in Analytics Engine, and arrives though that cannot 
   await tale.happen();
   expect(await settled(hook.id)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
   tale.heard.responds(() => Promise.reject(new Error('connection refused')));
-  await as(tale.us.connection.ingestKey).send(accident());
+  await tale.send(accident());
   await vi.waitFor(() => expect(write).toHaveBeenCalledTimes(2));
   const doubles = (status: number) => [expect.any(Number), 1, status];
   expect(write.mock.calls.flat()).toEqual([

@@ -7,7 +7,7 @@ import { deliveriesOf, makeDue, settled } from '../../support/deliveries.ts';
 import { accident } from '../../support/records.ts';
 import { minute } from '../../support/service.ts';
 import { story } from '../../support/story.ts';
-import { as, operator } from '../../support/world.ts';
+import { operator } from '../../support/world.ts';
 
 const tale = story();
 const health = (webhookId: string) =>
@@ -37,7 +37,7 @@ describe('isolation', () => {
     });
     await tale.happen(400);
     await vi.waitFor(() => expect(tale.heard.got.length).toBeGreaterThan(20));
-    await as(tale.us.connection.ingestKey).send(accident());
+    await tale.send(accident());
     const sent = tale.heard.got.length;
     await vi.waitFor(() => expect(tale.heard.got.some(({ body }) => body.type === ACCIDENT)).toBe(true));
     const place = tale.heard.got.findIndex(({ body }) => body.type === ACCIDENT);
@@ -58,7 +58,7 @@ describe('isolation', () => {
     expect(count(hook.url)).toBe(5);
     const [shown] = (await operator.get<object[]>(`/operator/accounts/${tale.us.accountId}/webhooks`)).data;
     expect(shown).toMatchObject({ id: hook.id, failures: 5, openUntil: new Date(openUntil).toISOString() });
-    expect(JSON.stringify((await as(tale.us.apiToken).get('/webhooks')).data)).not.toContain('failures');
+    expect(JSON.stringify((await tale.api().get('/webhooks')).data)).not.toContain('failures');
   });
 
   it('lets one probe through, which closes the circuit or doubles it, up to 15 minutes', async () => {
@@ -74,7 +74,7 @@ describe('isolation', () => {
       expect(open).toBeLessThanOrEqual(waited);
       expect(count(hook.url)).toBe(4 + openings);
     }
-    tale.heard.responds(() => new Response('ok'));
+    tale.heard.returns(200);
     await makeDue(hook.id);
     await minute();
     await vi.waitFor(async () =>

@@ -45,7 +45,7 @@ const list = (query = '', token = tale.us.apiToken) =>
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 describe('an item', () => {
-  const ingest = (...records: object[]) => as(tale.us.connection.ingestKey).send(vehicle(), ...records);
+  const ingest = (...records: object[]) => tale.send(vehicle(), ...records);
 
   it('of an event says that it was delivered, and how the receiver answered, but not what', async () => {
     tale.heard.responds(() => new Response('a secret answer', { status: 202 }));
@@ -99,7 +99,7 @@ describe('is refused:', () => {
     const them = await world();
     const theirs = await as(them.apiToken).post<{ id: string }>('/webhook', webhookBody(them));
     const { id } = whose === 'somebody else has' ? theirs.data : await register();
-    if (whose === 'was deleted') await as(tale.us.apiToken).delete(`/webhook/${id}`);
+    if (whose === 'was deleted') await tale.api().delete(`/webhook/${id}`);
     const asked = whose === 'nobody has' ? newId() : id;
     expect(await list(`?webhookId=${asked}`)).toMatchObject({ status: 400, message: 'Invalid webhook id' });
   });
@@ -155,7 +155,7 @@ it('walked to its end, yields what was there at the start once, whatever comes i
   const hooks: string[] = [];
   for (let i = 0; i < 5; i++) hooks.push((await register()).id);
   const gone = (await register()).id;
-  await as(tale.us.apiToken).delete(`/webhook/${gone}`);
+  await tale.api().delete(`/webhook/${gone}`);
   const events = Array.from({ length: 4 }, newId);
   /** When each level of each event is notified, to the millisecond: two levels at a time. */
   const notifiedAt = (event: number, level: number) => 1 + Math.floor(event / 2) * 2 + Math.floor(level / 2);

@@ -2,27 +2,26 @@ import { describe, expect, it, vi } from 'vitest';
 import { firstIdAt, newId } from '../../../../src/platform/db/ids.ts';
 import { dayMs } from '../../../../src/platform/durations.ts';
 import { countReplayable, replay } from '../../../../src/webhooks/deliveries/read/replay.ts';
-import { claim, deliveriesOf, pauseFor, settled } from '../../../support/deliveries.ts';
-import { accident, safetyEvent } from '../../../support/records.ts';
+import { deliveriesOf, pauseFor, settled } from '../../../support/deliveries.ts';
 import { rows } from '../../../support/rows.ts';
 import { metered } from '../../../support/runtime/meter.ts';
 import { story } from '../../../support/story.ts';
-import { as, operator, type WebhookOut, webhookBody } from '../../../support/world.ts';
+import { operator, type WebhookOut, webhookBody } from '../../../support/world.ts';
 
 const tale = story();
 const caller = () => ({ accountId: tale.us.accountId, operator: true }) as const;
 
 /** A webhook with so many deliveries that its receiver did not want; it wants what comes from here on. */
 const withFailed = async (count: number) => {
-  tale.heard.responds(() => new Response('gone', { status: 410 }));
+  tale.heard.returns(410);
   const hook = await tale.register();
   await tale.happen(count);
   await settled(hook.id, count, ['failed']);
-  tale.heard.responds(() => new Response('ok'));
+  tale.heard.returns(200);
   return hook;
 };
 const change = (hook: WebhookOut, changes: object) =>
-  as(tale.us.apiToken).put(`/webhook/${hook.id}`, { ...hook, ...changes });
+  tale.api().put(`/webhook/${hook.id}`, { ...hook, ...changes });
 const replayOf = (hook: { id: string }, body: object = {}) =>
   operator.post<{ replayed: number; more: boolean; next?: string }>(
     `/operator/webhooks/${hook.id}/replay`,
@@ -51,8 +50,8 @@ describe('a replay of one delivery', () => {
     await settled(hook.id, 1, ['delivered']);
     expect(tale.heard.got.at(-1)?.headers['delivery-id']).toBe(id);
     const log = [
-      { at: expect.stringMatching(/Z$/), result: 'status', status: 410, answer: 'gone' },
-      { result: 'success', status: 200, answer: 'ok', durationMs: expect.any(Number) },
+      { at: expect.stringMatching(/Z$/), result: 'status', status: 410, answer: '' },
+      { result: 'success', status: 200, answer: '', durationMs: expect.any(Number) },
     ];
     expect(await show(id)).toMatchObject({ status: 'delivered', attempts: 1, log });
     expect((await replayIt(id)).data).toEqual({ replayed: 1, more: false });
@@ -123,26 +122,12 @@ describe('a replay of a webhook', () => {
     );
     expect(await countOf(hook)).toEqual({ count: 1, more: false, tooOld: 2 });
   });
-
-  it('sends accidents before events', async () => {
-    tale.heard.responds(() => new Response('gone', { status: 410 }));
-    const hook = await tale.register();
-    await tale.happen(3);
-    await as(tale.us.connection.ingestKey).send(accident(), safetyEvent({ sourceId: 'bad', eventRisk: 5 }));
-    await settled(hook.id, 5, ['failed']);
-    await rows('delete from webhook_health where webhook_id = ?1', hook.id);
-    await replay(metered().env, caller(), hook.id, {}); // which wakes nobody
-    const next = async () => (await claim(hook.id, 1)).claimed.map(({ data }) => JSON.parse(data));
-    expect(await next()).toMatchObject([{ notificationLevel: 1 }]);
-    expect(await next()).toMatchObject([{ eventRisk: 5 }]);
-    expect(await next()).toMatchObject([{ eventRisk: 3 }]);
-  });
 });
 
 describe('however much a webhook has stored', () => {
   const stored = 25_000;
   const fill = async (status: string) => {
-    const { id } = (await as(tale.us.apiToken).post<WebhookOut>('/webhook', webhookBody(tale.us))).data;
+    const { id } = (await tale.api().post<WebhookOut>('/webhook', webhookBody(tale.us))).data;
     const first = firstIdAt(Date.now());
     await rows(
       `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?4)

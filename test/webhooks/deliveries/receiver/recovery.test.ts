@@ -9,12 +9,11 @@ import { accident } from '../../../support/records.ts';
 import { rows } from '../../../support/rows.ts';
 import { minute } from '../../../support/service.ts';
 import { story } from '../../../support/story.ts';
-import { as } from '../../../support/world.ts';
 
 const tale = story();
 const fail = () => new Response('no', { status: 500 });
 const ok = () => new Response('ok');
-const crash = (sourceId: string) => as(tale.us.connection.ingestKey).send(accident({ sourceId }));
+const crash = (sourceId: string) => tale.send(accident({ sourceId }));
 const pending = async (id: string) => (await deliveriesOf(id)).filter(({ status }) => status === 'pending');
 /** The latest attempts were made some time ago. */
 const timePasses = (id: string, seconds = 60) =>

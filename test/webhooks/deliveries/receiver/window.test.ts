@@ -8,7 +8,7 @@ import { reportOf } from '../../../../src/webhooks/deliveries/receiver/circuit.t
 import { callsOf } from '../../../../src/webhooks/deliveries/send/calls.ts';
 import type { ClaimedWebhook } from '../../../../src/webhooks/deliveries/send/claim.ts';
 import { recordStatements } from '../../../../src/webhooks/deliveries/send/record.ts';
-import { attempted, claim, makeDue, settled, unattempted } from '../../../support/deliveries.ts';
+import { attempted, claim, makeDue, settled, setWindow, unattempted } from '../../../support/deliveries.ts';
 import { rows } from '../../../support/rows.ts';
 import { minute } from '../../../support/service.ts';
 import { story } from '../../../support/story.ts';
@@ -61,12 +61,7 @@ describe('the calls that a webhook may have in flight', () => {
     const other = await tale.register();
     await unattempted(other.id, () => tale.happen(widestWindow, 'later'));
     const underWay = heldUntil(2 * widestWindow);
-    for (const { id } of [one, other])
-      await rows(
-        'insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, 0, 0, 0, ?2)',
-        id,
-        widestWindow,
-      );
+    for (const { id } of [one, other]) await setWindow(id, widestWindow);
     const body = ({ id }: { id: string }) => ({ accountId: tale.us.accountId, webhookId: id, worker: 1 });
     await env.DELIVERIES.sendBatch([one, other].map((hook) => ({ body: body(hook) })));
     for (const { id } of [one, other]) await settled(id, widestWindow, ['delivered']);
@@ -96,11 +91,8 @@ describe('the calls that a webhook may have in flight', () => {
 
   it('halve when the receiver is overloaded, once for all workers that saw it so', async () => {
     const hook = await tale.register();
-    await rows(
-      'insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, 0, 0, 0, 40)',
-      hook.id,
-    );
-    tale.heard.responds(() => new Response('busy', { status: 503 }));
+    await setWindow(hook.id, 40);
+    tale.heard.returns(503);
     await tale.happen(1);
     await attempted(hook.id);
     expect(await windowOf(hook.id)).toBe(20);

@@ -6,13 +6,10 @@ import { accident, safetyEvent, vehicle } from '../../../support/records.ts';
 import { rows } from '../../../support/rows.ts';
 import { minute } from '../../../support/service.ts';
 import { story } from '../../../support/story.ts';
-import { as } from '../../../support/world.ts';
 
 const tale = story();
 const happen = (...levels: number[]) =>
-  as(tale.us.connection.ingestKey).send(
-    ...levels.map((notificationLevel) => accident({ notificationLevel })),
-  );
+  tale.send(...levels.map((notificationLevel) => accident({ notificationLevel })));
 /** The levels that a webhook was called with, in order. */
 const levels = () => tale.heard.got.map(({ body }) => body.data.notificationLevel);
 const due = async () =>
@@ -23,24 +20,21 @@ const due = async () =>
 describe('the levels of an accident', () => {
   it('wait for the one before, as long as its call takes', async () => {
     const hook = await tale.register();
-    const until = Promise.withResolvers<void>();
-    tale.heard.responds(async ({ body }) => {
-      if (body.data.notificationLevel === 1) await until.promise;
-      return new Response('ok');
-    });
+    const release = tale.heard.holds();
     await happen(1);
     await vi.waitFor(() => expect(levels()).toEqual([1]));
+    tale.heard.returns(200);
     await happen(2);
     await scheduler.wait(300);
     expect(levels()).toEqual([1]);
-    until.resolve();
+    release();
     await settled(hook.id, 2);
     expect(levels()).toEqual([1, 2]);
   });
 
   it('wait a minute at most', async () => {
     const hook = await tale.register();
-    tale.heard.responds(() => new Response('no', { status: 400 }));
+    tale.heard.returns(400);
     await happen(1);
     await attempted(hook.id);
     await happen(2);
@@ -57,44 +51,40 @@ describe('the levels of an accident', () => {
 
   it('do not wait for one that has been waiting for a minute, nor for one that has ended', async () => {
     const hook = await tale.register();
-    tale.heard.responds(() => new Response('no', { status: 400 }));
+    tale.heard.returns(400);
     await happen(1);
     await attempted(hook.id);
     await rows('update notifications set created_at = created_at - ?1', levelWaitMs + 1000);
     await happen(2);
     await vi.waitFor(() => expect(levels()).toEqual([1, 2]));
-    tale.heard.responds(() => new Response('gone', { status: 410 }));
+    tale.heard.returns(410);
     await makeDue(hook.id);
     await minute();
     await settled(hook.id, 2, ['failed']);
-    tale.heard.responds(() => new Response('ok'));
+    tale.heard.returns(200);
     await happen(3);
     await settled(hook.id, 1, ['delivered']);
   });
 
   it('are not held up by other webhooks or accidents, nor again when they are repeated', async () => {
     const [slow, quick] = [await tale.register(), await tale.register()];
-    const until = Promise.withResolvers<void>();
-    tale.heard.responds(async ({ url }) => {
-      if (url === slow.url) await until.promise;
-      return new Response('ok');
-    });
+    const release = tale.heard.holds(slow.url);
     await happen(1);
     await happen(2);
-    await as(tale.us.connection.ingestKey).send(accident({ sourceId: 'another', notificationLevel: 2 }));
+    await tale.send(accident({ sourceId: 'another', notificationLevel: 2 }));
     await settled(quick.id, 3);
     const before = await due();
     await happen(1, 2);
     expect(await due()).toHaveLength(before.length);
-    until.resolve();
+    release();
     await settled(slow.id, 3);
   });
 });
 
 it('events that come with an accident are sent as well, for the accident has workers of its own', async () => {
   const hook = await tale.register();
-  await as(tale.us.connection.ingestKey).send(vehicle());
-  await as(tale.us.connection.ingestKey).send(accident(), safetyEvent(), safetyEvent({ sourceId: 'more' }));
+  await tale.send(vehicle());
+  await tale.send(accident(), safetyEvent(), safetyEvent({ sourceId: 'more' }));
   await settled(hook.id, 3);
   expect(tale.heard.got.filter(({ body }) => body.type === ACCIDENT)).toHaveLength(1);
 });

@@ -8,19 +8,9 @@ import { story } from '../../../support/story.ts';
 
 const tale = story();
 
-/** Holds all calls until it is called. */
-function hold(): () => void {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  tale.heard.responds(async () => {
-    await promise;
-    return new Response('ok');
-  });
-  return resolve;
-}
-
 /** Whether a new event's first attempt is made by the call that brings it in. */
 async function isMadeAtOnce(webhookId: string): Promise<boolean> {
-  const release = hold();
+  const release = tale.heard.holds();
   await tale.happen(1, crypto.randomUUID());
   await vi.waitFor(() => expect(tale.heard.got).not.toEqual([]));
   const [newest] = (await deliveriesOf(webhookId)).slice(-1);
@@ -60,7 +50,7 @@ describe('the call that brings an event in', () => {
 
 it('however many calls bring events in at a time, five more than the window are under way', async () => {
   const hook = await tale.register();
-  const release = hold();
+  const release = tale.heard.holds();
   await Promise.all(Array.from({ length: 30 }, (_, i) => tale.happen(1, `of call ${i}, `)));
   await vi.waitFor(() => expect(tale.heard.got.length).toBeGreaterThan(firstWindow));
   await scheduler.wait(500);

@@ -8,11 +8,17 @@ import { leaseMs, startWindowMs } from '../../../../src/webhooks/deliveries/poli
 import { recordStatements } from '../../../../src/webhooks/deliveries/send/record.ts';
 import { runWorker } from '../../../../src/webhooks/deliveries/send/worker.ts';
 import { prune } from '../../../../src/webhooks/deliveries/sweep.ts';
-import { attempted, claim, deliveriesOf, settled, unattempted } from '../../../support/deliveries.ts';
+import {
+  attempted,
+  claim,
+  deliveriesOf,
+  settled,
+  setWindow,
+  unattempted,
+} from '../../../support/deliveries.ts';
 import { accident, safetyEvent } from '../../../support/records.ts';
 import { rows } from '../../../support/rows.ts';
 import { story } from '../../../support/story.ts';
-import { as } from '../../../support/world.ts';
 
 const tale = story();
 const fail = () => new Response('no', { status: 500 });
@@ -61,11 +67,11 @@ it('pruning deletes what ended before retention, also of deleted webhooks, and n
   const [kept, deleted, waiting] = [await tale.register(), await tale.register(), await tale.register()];
   tale.heard.responds(({ url }) => (url === waiting.url ? fail() : new Response('ok')));
   await tale.happen(3);
-  await as(tale.us.connection.ingestKey).send(accident());
+  await tale.send(accident());
   await settled(kept.id, 4);
   await settled(deleted.id, 4);
   await attempted(waiting.id);
-  await as(tale.us.apiToken).delete(`/webhook/${deleted.id}`);
+  await tale.api().delete(`/webhook/${deleted.id}`);
   const later = Date.now() + 30 * 86_400_000;
   expect(await prune(env, later - 3_600_000)).toBe(0);
   expect(await prune(env, later + 60_000)).toBeGreaterThanOrEqual(8);
@@ -73,7 +79,7 @@ it('pruning deletes what ended before retention, also of deleted webhooks, and n
   expect(await deliveriesOf(deleted.id)).toEqual([]);
   expect((await deliveriesOf(waiting.id)).length).toBeGreaterThan(0);
   // The accident is still known: its level is not notified again.
-  const again = as(tale.us.connection.ingestKey).send(accident(), safetyEvent({ sourceId: 'e0' }));
+  const again = tale.send(accident(), safetyEvent({ sourceId: 'e0' }));
   expect((await again).data).toMatchObject({ accepted: 0, unchanged: 2 });
 });
 
@@ -84,11 +90,6 @@ describe('a claim', () => {
     await unattempted(id, () => tale.happen(count));
     return id;
   };
-  const wide = (webhookId: string) =>
-    rows(
-      'insert into webhook_health (webhook_id, failures, openings, open_until, window) values (?1, 0, 0, 0, 50)',
-      webhookId,
-    );
   const consume = async (webhookId: string) => {
     await handle(env, { accountId: tale.us.accountId, webhookId, worker: 1 });
     return deliveriesOf(webhookId);
@@ -108,7 +109,7 @@ describe('a claim', () => {
 
   it('is released for calls that could not start within its first five seconds', async () => {
     const webhookId = await unwoken(40);
-    await wide(webhookId);
+    await setWindow(webhookId, 50);
     const now = Date.now.bind(Date);
     let calls = 0;
     tale.heard.responds(async () => {

@@ -38,8 +38,9 @@ export function operatorFor(command: Command): Operator {
 
 /** The cells of a router that refuses a call because it names none. @throws any other error */
 function cellsToChoose({ cell }: Service, error: unknown): string[] {
-  if (cell || !(error instanceof ApiError) || error.cells.length === 0) throw error;
-  return error.cells;
+  const { cells = [] } = error instanceof ApiError ? error.reasons : {};
+  if (cell || cells.length === 0) throw error;
+  return cells;
 }
 
 /** The first cell that knows what is asked about, and its reply. @throws ApiError, if none does, or one does not respond */
@@ -54,14 +55,14 @@ async function firstToKnow<T>(baseUrl: string, cells: string[], ask: (operator: 
       const isUnknown = /^(400 Unknown|421) /.test(error.message);
       // Another cell may know it, though this one cannot say. If none does, that has to be said.
       if (isUnknown) refusal ??= error;
-      else if (error.temporary || !/^\d/.test(error.message)) refusal = inCell(cell, error);
+      else if (error.reasons.temporary || !/^\d/.test(error.message)) refusal = inCell(cell, error);
       else throw error;
     }
   throw refusal;
 }
 
-const inCell = (cell: string, { message, temporary, retryAfter }: ApiError): ApiError =>
-  new ApiError(`${cell}: ${message}`, temporary, retryAfter);
+const inCell = (cell: string, { message, reasons }: ApiError): ApiError =>
+  new ApiError(`${cell}: ${message}`, reasons);
 
 /** What a cell replied; the only one of a service without a router has no name. */
 export type OfCell<T> = { cell?: string; data: T };

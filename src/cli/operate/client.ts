@@ -6,20 +6,22 @@ import type { Operation } from '../../operator/api/operation.ts';
 import type { operations } from '../../operator/api/operations.ts';
 import { cellHeader, cellsNamed } from '../../platform/cells.ts';
 
+type Reasons = {
+  /** Whether the same call may work a little later. */
+  temporary?: boolean;
+  /** After how many seconds, if the service says so. */
+  retryAfter?: number;
+  /** The cells of which a router requires one to be chosen. */
+  cells?: string[];
+};
+
 /** A failed request. Its message is for the person at the terminal. */
 export class ApiError extends Error {
-  /** Whether the same call may work a little later. */
-  readonly temporary: boolean;
-  /** After how many seconds, if the service says so. */
-  readonly retryAfter: number;
-  /** Those of which a router requires one to be chosen. */
-  readonly cells: string[];
+  readonly reasons: Reasons;
 
-  constructor(message: string, temporary = false, retryAfter = 0, cells: string[] = []) {
+  constructor(message: string, reasons: Reasons = {}) {
     super(message);
-    this.temporary = temporary;
-    this.retryAfter = retryAfter;
-    this.cells = cells;
+    this.reasons = reasons;
   }
 }
 
@@ -64,65 +66,54 @@ export function operatorOf({ baseUrl, operatorKey, cell }: Service): Operator {
     'content-type': 'application/json',
     ...(cell && { [cellHeader]: cell }),
   };
-  const page = (call: string, { query, body, headers: more, ...ids }: AnyAsked = {}) => {
+  const page = (call: string, { query = {}, body, headers: more, ...ids }: AnyAsked) => {
     const [method = '', path = ''] = call.split(' ');
-    return envelope<never>(`${baseUrl}/operator${filled(path, ids)}${queryOf(query)}`, {
-      method,
-      headers: { ...headers, ...more },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    }).catch((error) => {
-      throw error instanceof ApiError && error.message.startsWith('401 ')
-        ? new ApiError(`${cell ? `The cell ${cell}` : 'The service'} ${wrongKey(cell)}`)
-        : error;
+    const filled = path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(ids[name])));
+    const given = Object.entries(query).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    );
+    const url = `${baseUrl}/operator${filled}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`;
+    const init = { method, headers: { ...headers, ...more }, body: body ? JSON.stringify(body) : null };
+    return envelope<never[]>(url, init).catch((error) => {
+      if (!(error instanceof ApiError && error.message.startsWith('401 '))) throw error;
+      const which = cell ? `The cell ${cell}` : 'The service';
+      const remedy = `Set ${keyVariable(cell)} to its OPERATOR_KEY, and check --url`;
+      throw new ApiError(`${which} does not accept this operator key. ${remedy}`);
     });
   };
   return {
     async download(path, file) {
       const response = await reached(`${baseUrl}/operator${path}`, { headers });
+      const temporary = response.status >= 500;
       if (!response.ok || !response.body)
-        throw new ApiError(`${response.status} ${file} cannot be read`, response.status >= 500);
+        throw new ApiError(`${response.status} ${file} cannot be read`, { temporary });
       const partial = `${file}.partial`;
       rmSync(partial, { force: true });
       await pipeline(response.body, createWriteStream(partial, { mode: 0o600 })).catch((error) => {
-        throw new ApiError(`${partial} was cut short: ${error.message}`, true);
+        throw new ApiError(`${partial} was cut short: ${error.message}`, { temporary: true });
       });
       renameSync(partial, file);
     },
     async call(call: string, asked: AnyAsked = {}) {
-      const { data, next } = await page(call, asked);
-      if (next === undefined || asked.query?.limit !== undefined) return data;
-      const all: never[] = [...data];
-      for (let cursor: string | undefined = next; cursor !== undefined; ) {
-        const part: Envelope<never[]> = await page(call, { ...asked, query: { ...asked.query, cursor } });
-        all.push(...part.data);
+      let { data, next: cursor } = await page(call, asked);
+      if (asked.query?.limit !== undefined) return data as never; // of this call
+      while (cursor !== undefined) {
+        const part = await page(call, { ...asked, query: { ...asked.query, cursor } });
+        data = [...data, ...part.data];
         cursor = part.next;
       }
-      return all as never; // a list
+      return data as never;
     },
   };
 }
-
-const wrongKey = (cell?: string) =>
-  `does not accept this operator key. Set ${keyVariable(cell)} to its OPERATOR_KEY, and check --url`;
 
 /** The environment variable of an operator key: each cell has its own. */
 export const keyVariable = (cell?: string): string =>
   ['FLEET_OPERATOR_KEY', cell?.toUpperCase()].filter(Boolean).join('_');
 
 type Headings = { [name: string]: string };
-type AnyAsked = { query?: Query; body?: unknown; headers?: Headings; [id: string]: unknown };
 type Query = { [name: string]: string | undefined };
-
-/** The path with its ids filled in. */
-const filled = (path: string, ids: { [name: string]: unknown }): string =>
-  path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(ids[name])));
-
-function queryOf(query: Query = {}): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]],
-  );
-  return given.length > 0 ? `?${new URLSearchParams(given)}` : '';
-}
+type AnyAsked = { query?: Query; body?: unknown; headers?: Headings; [id: string]: unknown };
 
 /** Makes one request and returns the `data` of its envelope. @throws ApiError */
 export const request = async <T>(url: string, init: RequestInit): Promise<T> =>
@@ -132,27 +123,25 @@ type Envelope<T> = { message?: string; data: T; next?: string };
 
 const reached = (url: string, init: RequestInit): Promise<Response> =>
   fetch(url, init).catch(() => {
-    throw new ApiError(`Cannot reach ${new URL(url).origin}. Is the service running? (npm start)`, true);
+    const message = `Cannot reach ${new URL(url).origin}. Is the service running? (npm start)`;
+    throw new ApiError(message, { temporary: true });
   });
 
 async function envelope<T>(url: string, init: RequestInit): Promise<Envelope<T>> {
   const response = await reached(url, init);
+  const { status, headers } = response;
   const reply = (await response.json().catch(() => {
-    throw new ApiError(
-      `${new URL(url).origin} sent a ${response.status} reply that is not JSON`,
-      response.status >= 500,
-    );
+    const message = `${new URL(url).origin} sent a ${status} reply that is not JSON`;
+    throw new ApiError(message, { temporary: status >= 500 });
   })) as Envelope<T>; // what the service replies with
-  const cells = response.status === 400 ? cellsNamed(response) : [];
+  const cells = status === 400 ? cellsNamed(response) : [];
   if (cells.length > 0)
-    throw new ApiError(`Choose a cell with --cell or FLEET_CELL: ${cells.join(', ')}`, false, 0, cells);
-  if (!response.ok)
-    throw new ApiError(
-      `${response.status} ${reply.message ?? response.statusText}`,
-      [429, 502, 503, 504].includes(response.status),
-      Number(response.headers.get('retry-after')),
-    );
-  return reply;
+    throw new ApiError(`Choose a cell with --cell or FLEET_CELL: ${cells.join(', ')}`, { cells });
+  if (response.ok) return reply;
+  throw new ApiError(`${status} ${reply.message ?? response.statusText}`, {
+    temporary: [429, 502, 503, 504].includes(status),
+    retryAfter: Number(headers.get('retry-after')),
+  });
 }
 
 /** Makes a repeatable call up to `maxTries` times while its failure is temporary. @throws ApiError */
@@ -165,8 +154,9 @@ export async function insist<T>(
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof ApiError) || !error.temporary) throw error;
+      if (!(error instanceof ApiError && error.reasons.temporary)) throw error;
       if (tries === maxTries) throw new ApiError(`${error.message}. Run the same command again to continue`);
-      await wait(error.retryAfter > 0 ? error.retryAfter * 1000 : Math.min(250 * 2 ** tries, longestWaitMs));
+      const { retryAfter = 0 } = error.reasons;
+      await wait(retryAfter > 0 ? retryAfter * 1000 : Math.min(250 * 2 ** tries, longestWaitMs));
     }
 }

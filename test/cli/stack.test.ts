@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { root } from '../../src/cli/project/paths.ts';
 import { runWrangler } from '../../src/cli/project/wrangler.ts';
+import { temporaryFolder } from '../support/node/folder.ts';
 
 it('a stack of the log, of the bundled Worker, leads to the places in the source', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleet-stack-'));
+  const folder = temporaryFolder();
   try {
     await runWrangler(['deploy', '--dry-run', '--outdir', folder]);
     const before = readFileSync(join(folder, 'index.js'), 'utf8').split('attempts omitted')[0] ?? '';
@@ -26,6 +26,5 @@ it('a stack of the log, of the bundled Worker, leads to the places in the source
     expect(source[at - 1]).toContain("'attempts omitted'");
     expect(shown).toContain('{"kind":"fault","stack":"');
   } finally {
-    rmSync(folder, { recursive: true });
   }
 });

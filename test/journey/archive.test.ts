@@ -1,25 +1,19 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { root } from '../../src/cli/project/paths.ts';
 import { runWrangler } from '../../src/cli/project/wrangler.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { readParquet } from '../support/node/duckdb.ts';
+import { temporaryFolder } from '../support/node/folder.ts';
 import { addFullRows } from '../support/node/full-rows.ts';
-import { api, fleet, journeyAccount, type SharedStack, sharedStack, until } from '../support/node/journey.ts';
+import { api, fleet, sharedAccount, until } from '../support/node/journey.ts';
 
-const files = mkdtempSync(join(tmpdir(), 'fleet-archive-'));
-let stack: SharedStack;
-let us: Awaited<ReturnType<typeof journeyAccount>>;
-beforeAll(async () => {
-  stack = await sharedStack();
-  us = await journeyAccount(stack);
-});
-afterAll(() => rmSync(files, { recursive: true }));
+const files = temporaryFolder();
+const { stack, us } = sharedAccount();
 
 const start = Math.floor(Date.now() / dayMs - 300) * dayMs;
 const at = (i: number) => new Date(start + i * 3_600_000).toISOString();
@@ -99,8 +93,7 @@ it('an export has the same rows', async () => {
 });
 
 it('a backup of database and bucket can be restored, and a rehearsal says what is missing', async () => {
-  const backup = mkdtempSync(join(tmpdir(), 'fleet-backup-'));
-  onTestFinished(() => rmSync(backup, { recursive: true }));
+  const backup = temporaryFolder();
   const config = join(backup, 'wrangler.toml');
   cpSync(join(root, 'wrangler.toml'), config);
   // Where `wrangler d1 export --local` looks.

@@ -1,15 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openAccount } from '../../src/cli/demo/account.ts';
 import { ring } from '../../src/cli/demo/provider.ts';
 import { startDev } from '../../src/cli/local/dev.ts';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
-import type { Stack } from '../../src/cli/local/stack.ts';
 import { operatorOf } from '../../src/cli/operate/client.ts';
 import { fakeSamsara, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
+import { temporaryFolder } from '../support/node/folder.ts';
 import {
   addWebhook,
   api,
@@ -18,26 +17,20 @@ import {
   inCell,
   type JourneyAccount,
   journeyAccount,
-  stackFolder,
+  ownStack,
   until,
 } from '../support/node/journey.ts';
 import { startProvider } from '../support/node/provider.ts';
 import { accident, safetyEvent, vehicle } from '../support/records.ts';
 
 const cells = ['main', 'eu'];
-const folder = stackFolder({ cells });
-let stack: Stack;
+const stack = ownStack({ cells });
 const accounts: Record<string, JourneyAccount> = {};
 beforeAll(async () => {
-  stack = await folder.start();
   for (const cell of cells)
     accounts[cell] = await journeyAccount(inCell(stack, cell), {
       ...{ account: `Fleet of ${cell}`, connection: `Vans of ${cell}` },
     });
-});
-afterAll(async () => {
-  await stack?.stop();
-  folder.remove();
 });
 const accountIn = (cell: string) => accounts[cell] as JourneyAccount; // as made above
 
@@ -68,7 +61,7 @@ const linksTo = (address: string): string[] =>
     ([, file = '']) => [...readFileSync(file, 'utf8').matchAll(/https?:\S+/g)].map(([link]) => link),
   );
 
-const wranglerLog = () => readFileSync(join(folder.directory, 'wrangler.log'), 'utf8');
+const wranglerLog = () => readFileSync(join(stack.directory, 'wrangler.log'), 'utf8');
 
 const list = ({ token, connectionId }: JourneyAccount, path: string) =>
   fetch(stack.baseUrl + path, { headers: { 'x-api-key': token, 'connection-id': connectionId } });
@@ -159,8 +152,7 @@ describe.each(cells)('in the cell %s', (cell) => {
 
   it('an export is downloaded with the tool and in the portal', async () => {
     const { accountId } = accountIn(cell);
-    const files = mkdtempSync(join(tmpdir(), 'fleet-export-'));
-    onTestFinished(() => rmSync(files, { recursive: true }));
+    const files = temporaryFolder();
     const args = ['--account', accountId, '--lists', 'vehicles', '--output', files];
     expect(await fleet(inCell(stack, cell), 'export', ...args)).toMatchObject({ code: 0, err: '' });
     expect(readFileSync(join(files, 'vehicles.csv'), 'utf8')).toContain(`Van of ${cell}`);
@@ -212,22 +204,21 @@ it('a person of accounts in both cells is mailed a link by each, and signs in to
 });
 
 it('a connector that is a Worker reaches both cells by its binding to the router', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'fleet-connector-'));
+  const directory = temporaryFolder();
   writeFileSync(
     join(directory, 'connector.js'),
     'export default { fetch: async (request, env) => Response.json(await env.INGEST.records(...await request.json())) }',
   );
-  const router = JSON.parse(readFileSync(join(folder.directory, 'wrangler.json'), 'utf8')).name;
+  const router = JSON.parse(readFileSync(join(stack.directory, 'wrangler.json'), 'utf8')).name;
   const config = {
     ...{ name: 'connector', main: 'connector.js', compatibility_date: '2026-11-01' },
     services: [{ binding: 'INGEST', service: router, entrypoint: 'Ingest' }],
   };
   writeFileSync(join(directory, 'wrangler.json'), JSON.stringify(config));
-  const env = { WRANGLER_REGISTRY_PATH: join(folder.directory, 'registry') };
+  const env = { WRANGLER_REGISTRY_PATH: join(stack.directory, 'registry') };
   const connector = await startDev(directory, 0, env, ['--config', join(directory, 'wrangler.json')]);
   onTestFinished(async () => {
     await connector.stop();
-    rmSync(directory, { recursive: true });
   });
   const send = async (key: string, name: string) => {
     const body = JSON.stringify([key, { records: [{ kind: 'vehicle', sourceId: name, name }] }]);
@@ -284,8 +275,8 @@ it('an account that has moved is found by a credential of its former cell, which
 
 /** The database in which there is an account of this name, open until the test ends. */
 function databaseWith(account: string): DatabaseSync {
-  const files = readdirSync(folder.directory, { recursive: true })
-    .map((name) => join(folder.directory, String(name)))
+  const files = readdirSync(stack.directory, { recursive: true })
+    .map((name) => join(stack.directory, String(name)))
     .filter((path) => /D1DatabaseObject.[0-9a-f]+\.sqlite$/.test(path));
   for (const file of files) {
     const database = new DatabaseSync(file);

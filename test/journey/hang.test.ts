@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
-import type { Stack } from '../../src/cli/local/stack.ts';
-import { addWebhook, fleetJson, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+import { addWebhook, fleetJson, journeyAccount, ownStack, until } from '../support/node/journey.ts';
 import { accident, safetyEvent, vehicle } from '../support/records.ts';
 
 /** `npm run proof` runs it at full size. */
@@ -23,15 +22,7 @@ const recoverySeconds = 30;
 /** How many events are on their way to each receiver when it begins. */
 const before = 20;
 
-const folder = stackFolder();
-let stack: Stack;
-beforeAll(async () => {
-  stack = await folder.start();
-});
-afterAll(async () => {
-  await stack.stop();
-  folder.remove();
-});
+const stack = ownStack();
 
 const longAgo = new Date(Date.now() - 300 * 86_400_000).toISOString();
 const now = () => new Date().toISOString();

@@ -1,32 +1,17 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  api,
-  fleet,
-  fleetJson,
-  journeyAccount,
-  type SharedStack,
-  sharedStack,
-  startFleet,
-} from '../support/node/journey.ts';
+import { afterAll, expect, it } from 'vitest';
+import { temporaryFolder } from '../support/node/folder.ts';
+import { api, fleet, fleetJson, sharedAccount, startFleet } from '../support/node/journey.ts';
 
-const files = mkdtempSync(join(tmpdir(), 'fleet-import-'));
-let stack: SharedStack;
-let us: Awaited<ReturnType<typeof journeyAccount>>;
-beforeAll(async () => {
-  stack = await sharedStack();
-  us = await journeyAccount(stack);
-});
-afterAll(async () => {
-  rmSync(files, { recursive: true });
-});
+const files = temporaryFolder();
+const { stack, us } = sharedAccount();
+afterAll(async () => {});
 
 it('a generated fleet is imported, found in the lists, and unchanged when imported again', async () => {
   const generate = startFleet(stack, 'generate', '--vehicles', '4', '--days', '10');
   expect(await generate.ended).toBe(0);
-  const generated = generate.printed();
+  const generated = generate.printed;
   const file = join(files, 'fleet.ndjson');
   writeFileSync(file, `${generated}{"kind":"vehicle","name":"Nobody knows"}\n`);
   const records = generated.trim().split('\n').length;
@@ -70,20 +55,4 @@ it('an import shows what the service could not use, and which rows it left out',
     'fleet: 2 records, the first in line 2: year must be a whole number from 1900 to 2100',
   );
   expect(err).toContain('line 4: cell 5 is in no column: the first line names 4\n');
-});
-
-it('an import says what is wrong with its arguments', async () => {
-  const missing = await fleet(stack, 'import', '/nowhere.csv', '--connection', us.connectionId);
-  expect(missing).toMatchObject({ code: 1, err: 'fleet: Cannot read /nowhere.csv\n' });
-  const file = join(files, 'a.ndjson');
-  writeFileSync(file, '{}\n');
-  const misspelt = join(files, 'a.csv');
-  writeFileSync(misspelt, 'sourceId,licencePlate\nv1,ABC\n');
-  expect(await fleet(stack, 'import', misspelt, '--connection', us.connectionId)).toMatchObject({
-    code: 1,
-    err: expect.stringMatching(/column 2: licencePlate is not .*, did you mean licensePlate\?/),
-  });
-  const unknown = await fleet(stack, 'import', file, '--connection', 'x');
-  expect(unknown).toMatchObject({ code: 1, err: 'fleet: 400 Unknown connection\n' });
-  expect(existsSync(`${file}.rejected.ndjson`)).toBe(false);
 });

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { startReceiver } from '../../src/cli/local/receiver.ts';
-import type { Stack } from '../../src/cli/local/stack.ts';
-import { addWebhook, api, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+import { addWebhook, api, journeyAccount, ownStack, until } from '../support/node/journey.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
 
 /** `npm run proof` runs it at full size. */
@@ -13,15 +12,7 @@ const perCall = 20;
 const totalOf = (got: Map<string, string[]>) =>
   [...got.values()].reduce((sum, calls) => sum + calls.length, 0);
 
-const folder = stackFolder();
-let stack: Stack;
-beforeAll(async () => {
-  stack = await folder.start();
-});
-afterAll(async () => {
-  await stack.stop();
-  folder.remove();
-});
+const stack = ownStack();
 
 it(`SIGKILL × ${kills} in a run of ${notifications} notifications loses none, and what comes again is the same`, async () => {
   const us = await journeyAccount(stack);
@@ -59,7 +50,7 @@ it(`SIGKILL × ${kills} in a run of ${notifications} notifications loses none, a
     stack.kill();
     holds = false;
     await sending;
-    stack = await folder.start();
+    await stack.restart();
   }
   for (const records of untaken) {
     const reply = await api(stack, us.ingestKey, 'POST', '/ingest', { records: [vehicle(), ...records] });

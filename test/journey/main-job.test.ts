@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import { root } from '../../src/cli/project/paths.ts';
 import {
@@ -10,21 +10,13 @@ import {
   api,
   fleet,
   fleetJson,
-  journeyAccount,
-  type SharedStack,
-  sharedStack,
+  sharedAccount,
   stackFolder,
   until,
 } from '../support/node/journey.ts';
 
-let stack: SharedStack;
-let directory: string;
-let us: Awaited<ReturnType<typeof journeyAccount>>;
-beforeAll(async () => {
-  stack = await sharedStack();
-  directory = dirname(stack.certificates.caFile);
-  us = await journeyAccount(stack);
-});
+const { stack, us } = sharedAccount();
+const directory = () => dirname(stack.certificates.caFile);
 
 const vin = 'WDB9066331S000001';
 const vehicle = { kind: 'vehicle', sourceId: 'v1', name: 'Van of the main job', vin };
@@ -73,7 +65,7 @@ it('an event and an accident reach a receiver over HTTPS, with its verb and head
 
 /** The files of the stack, its database among them, in which a text stands. */
 const filesHolding = (text: string): string[] =>
-  readdirSync(directory, { recursive: true, withFileTypes: true })
+  readdirSync(directory(), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((file) => contentOf(file).includes(text));
@@ -89,7 +81,7 @@ function contentOf(file: string): Buffer {
 
 /** The lines that the running service has written about our account. */
 const logged = () =>
-  readFileSync(join(directory, 'wrangler.log'), 'utf8')
+  readFileSync(join(directory(), 'wrangler.log'), 'utf8')
     .split('\n')
     .map((line) => line.replace(/^\[[\w-]+\] /, '')) // which isolate it is of
     .filter((line) => line.startsWith('{"level"') && line.includes(us.accountId))
@@ -156,6 +148,8 @@ it('a start on a port that another service has fails, and does not take that one
 
 it.each([
   [['account', 'suspend', 'nobody'], 'fleet: 400 Unknown account'],
+  [['import', '/nowhere.csv', '--connection', 'x'], 'fleet: Cannot read /nowhere.csv'],
+  [['import', 'README.md', '--connection', 'x'], 'fleet: 400 Unknown connection'],
   [['token', 'issue', '--name', 'x'], "error: required option '--account <id>' not specified"],
   [
     ['connection', 'create', '--account', 'x', '--provider', 'a', '--incident-types', '/nowhere'],

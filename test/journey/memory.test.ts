@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Stack } from '../../src/cli/local/stack.ts';
-import { journeyAccount, stackFolder } from '../support/node/journey.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { journeyAccount, ownStack } from '../support/node/journey.ts';
 import { canMeasureMemory, memoryOf } from '../support/node/memory.ts';
 
 /** How many MiB a request may need beyond what an idle service has. */
@@ -10,12 +9,10 @@ const eventsPerVehicle = 501;
 const startedAt = '2026-11-20T20:00:00Z';
 
 describe.skipIf(!canMeasureMemory)('the memory that one request needs', () => {
-  let stack: Stack;
   let us: Awaited<ReturnType<typeof journeyAccount>>;
   let measure: ReturnType<typeof memoryOf>;
-  const folder = stackFolder();
+  const stack = ownStack();
   beforeAll(async () => {
-    stack = await folder.start();
     us = await journeyAccount(stack);
     for (let v = 0; v < vehicles; v++) {
       const groups = Array.from({ length: 20 }, (_, i) => `${i}`.padEnd(11, 'g'));
@@ -29,11 +26,7 @@ describe.skipIf(!canMeasureMemory)('the memory that one request needs', () => {
       await ingest(events.slice(0, 250));
       await ingest(events.slice(250));
     }
-    measure = memoryOf(folder.directory);
-  });
-  afterAll(async () => {
-    await stack?.stop();
-    folder.remove();
+    measure = memoryOf(stack.directory);
   });
 
   async function ingest(records: object[] | string): Promise<string> {

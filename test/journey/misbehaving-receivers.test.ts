@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Certificates, certificates } from '../../src/cli/local/certificates.ts';
 import { freePort } from '../../src/cli/local/dev.ts';
-import type { Stack } from '../../src/cli/local/stack.ts';
 import { operatorOf } from '../../src/cli/operate/client.ts';
 import type { Delivery } from '../../src/operator/api/webhooks.ts';
-import { addWebhook, api, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+import { addWebhook, api, journeyAccount, ownStack, until } from '../support/node/journey.ts';
 import { canMeasureMemory, memoryOf } from '../support/node/memory.ts';
 import {
   type Expected,
@@ -21,11 +20,10 @@ import { safetyEvent, vehicle } from '../support/records.ts';
 /** More than the runtime may grow by, in MB, whatever its receivers send. */
 const maxGrowth = 200;
 
-const folder = stackFolder();
-const { directory } = folder;
+const stack = ownStack();
+const { directory } = stack;
 const servers: RawServer[] = [];
 const hooks: Record<string, string> = {};
-let stack: Stack;
 let us: Awaited<ReturnType<typeof journeyAccount>>;
 let growth: Promise<number>;
 const ended = Promise.withResolvers<void>();
@@ -44,7 +42,6 @@ async function pairs() {
 }
 
 beforeAll(async () => {
-  stack = await folder.start();
   const { good, untrusted } = await pairs();
   us = await journeyAccount(stack);
 
@@ -86,8 +83,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const server of servers) server.stop();
-  await stack.stop();
-  folder.remove();
 });
 
 /** Says that it closes the connection: otherwise the next call may be sent on it, and fail. */

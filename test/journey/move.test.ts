@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { unlimited } from '../../src/cli/local/configurations.ts';
 import { startReceiver } from '../../src/cli/local/receiver.ts';
-import type { Stack } from '../../src/cli/local/stack.ts';
 import { keyVariable, operatorOf } from '../../src/cli/operate/client.ts';
-import {
-  addWebhook,
-  inCell,
-  journeyAccount,
-  stackFolder,
-  startFleet,
-  until,
-} from '../support/node/journey.ts';
+import { addWebhook, inCell, journeyAccount, ownStack, startFleet, until } from '../support/node/journey.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
 
 /** `npm run proof` runs it at full size. */
@@ -19,20 +11,12 @@ const records = full ? 100_000 : 2_000;
 const perCall = 400;
 const kills = full ? 12 : 2;
 
-const folder = stackFolder({ cells: ['main', 'eu'], change: unlimited });
-let stack: Stack;
-beforeAll(async () => {
-  stack = await folder.start();
-});
-afterAll(async () => {
-  await stack.stop();
-  folder.remove();
-});
+const stack = ownStack({ cells: ['main', 'eu'], change: unlimited });
 
 /** Kills the router and both cells, as a power cut would, and starts them again. */
 async function restart() {
   stack.kill();
-  stack = await folder.start(Number(new URL(stack.baseUrl).port));
+  await stack.restart(Number(new URL(stack.baseUrl).port));
 }
 
 /** Statuses by which clients were told: nothing at all while the router is down. */

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../../src/cli/local/dev.ts';
 import type { Demo } from '../../src/cli/local/directory.ts';
 import { readGuides } from '../../src/docs/pages/guides.ts';
 import { cloneSource, npmStart } from '../support/node/clone.ts';
+import { temporaryFolder } from '../support/node/folder.ts';
 import { api, fleetJson, until } from '../support/node/journey.ts';
 import { type Block, blocksOf, isSample } from '../support/node/samples.ts';
 import { openTerminal, type Printed } from '../support/node/terminal.ts';
@@ -15,7 +15,7 @@ import { openTerminal, type Printed } from '../support/node/terminal.ts';
 const readme = blocksOf(readFileSync(resolve(import.meta.dirname, '../../README.md'), 'utf8'));
 const guides = new Map(readGuides().map(({ path, markdown }) => [path, blocksOf(markdown)]));
 const clone = cloneSource();
-const folder = mkdtempSync(join(tmpdir(), 'reader-'));
+const folder = temporaryFolder();
 const terminals: { close: () => void }[] = [];
 const ports = new Map<string, string>();
 let service: Awaited<ReturnType<typeof npmStart>>;
@@ -31,7 +31,6 @@ afterAll(async () => {
   for (const terminal of terminals) terminal.close();
   await service?.stop();
   clone.remove();
-  rmSync(folder, { recursive: true });
 });
 
 function terminalIn(cwd: string) {

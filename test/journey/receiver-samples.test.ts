@@ -38,11 +38,11 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
 
   const listen = async (settings: Settings, cwd: string) => {
     const running = reader.start(`receiver.${language}`, settings, cwd);
-    await until('the receiver listens', () => running.out.includes('listening'));
+    await until('the receiver listens', () => running.printed.includes('listening'));
     return running;
   };
   const knock = async (settings: Settings) => (await reader.run('knock.sh', settings, cwd)).out;
-  const printed = () => receiver.out.split('\n').filter((line) => /^(?:event|accident) /.test(line));
+  const printed = () => receiver.printed.split('\n').filter((line) => /^(?:event|accident) /.test(line));
 
   it('takes a delivery once, though it comes twice, and also after a restart', async () => {
     expect(await knock(settings)).toBe('204\n204\n');
@@ -71,7 +71,7 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     const { out } = await reader.run('knock-accident.sh', { ...plain, RECEIVER_URL }, cwd);
     const calls = ['level 2, attempt 1', 'level 1, attempt 1', 'level 3, attempt 1', 'level 3, attempt 2'];
     expect(out.trim().split('\n')).toEqual([...calls, 'level 1, attempt 2'].map((call) => `${call}: 204`));
-    const told = ({ out }: Running) => out.split('\n').filter((line) => line.includes('accident '));
+    const told = ({ printed }: Running) => printed.split('\n').filter((line) => line.includes('accident '));
     await until('all are printed', () => told(first).length === 3);
     const id = '0d8bd8c6-8f5b-5a43-a0a5-9d1a6c1c8f52';
     expect(told(first)).toEqual([
@@ -163,7 +163,7 @@ it.each(['ts', 'py'])(
   async (language) => {
     const PORT = String(await freePort());
     const receiver = reader.start(`signed-receiver.${language}`, { PORT, SIGNING_SECRET: signingSecret });
-    await until('it listens', () => receiver.out.includes('listening'));
+    await until('it listens', () => receiver.printed.includes('listening'));
     const call = async (by: string, at: Date, sent = signedBody) => {
       const headers = {
         'webhook-id': 'd1',
@@ -174,7 +174,7 @@ it.each(['ts', 'py'])(
     };
     const now = new Date();
     expect(await call(signingSecret, now)).toBe(204);
-    await until('it is printed', () => receiver.out.includes('Łódź'));
+    await until('it is printed', () => receiver.printed.includes('Łódź'));
     expect(await call('whsec_b3RoZXI=', now)).toBe(401);
     expect(await call(signingSecret, now, signedBody.replace('2026', '2027'))).toBe(401);
     expect(await call(signingSecret, new Date(now.getTime() - 600_000))).toBe(401);

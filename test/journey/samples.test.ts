@@ -181,7 +181,7 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     began(running);
     const code = await running.ended;
     proxy.stop();
-    return { code, out: running.out, asked: proxy.paths.map((path) => new URL(path, proxy.url)) };
+    return { code, out: running.printed, asked: proxy.paths.map((path) => new URL(path, proxy.url)) };
   };
   const pathsOf = (asked: URL[]) => [...new Set(asked.map(({ pathname }) => pathname))];
 

@@ -3,16 +3,16 @@ import {
   cpSync,
   globSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { watched } from '../support/node/child.ts';
+import { temporaryFolder } from '../support/node/folder.ts';
 import { sourceFiles } from './source.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -133,7 +133,7 @@ function checks(files: string[]): string[] {
 }
 
 function copyOfProject(): string {
-  const copy = mkdtempSync(join(tmpdir(), 'structure-'));
+  const copy = temporaryFolder();
   for (const part of [
     'src',
     'test',
@@ -199,19 +199,10 @@ function write(path: string, code: string): void {
 }
 
 /** What a command of `npm run check` prints, which is expected to fail. */
-function output(command: string, cwd: string): Promise<string> {
+async function output(command: string, cwd: string): Promise<string> {
   const PATH = `${join(cwd, 'node_modules/.bin')}:${process.env.PATH}`;
-  const child = spawn(command, { cwd, shell: true, env: { ...process.env, PATH, NO_COLOR: '1' } });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk) => {
-      text += chunk;
-    });
-  return new Promise((done, fail) => {
-    child.on('error', fail);
-    child.on('close', (code) => {
-      if (code === 0) fail(new Error(`${command} passes`));
-      else done(text);
-    });
-  });
+  const env = { ...process.env, PATH, NO_COLOR: '1' };
+  const running = watched(spawn(command, { cwd, shell: true, env }));
+  if ((await running.ended) === 0) throw new Error(`${command} passes`);
+  return running.printed;
 }

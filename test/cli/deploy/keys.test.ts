@@ -1,14 +1,13 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { keepMissing } from '../../../src/cli/deploy/keys.ts';
 import { planOf } from '../../../src/cli/deploy/plan.ts';
+import { temporaryFolder } from '../../support/node/folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fleet-keys-'));
+const folder = temporaryFolder();
 const plan = planOf({});
 const nothing = { database: undefined, secrets: [] };
-afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => vi.unstubAllEnvs());
 
 describe('the keys of a deployment', () => {

@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Wrangler } from '../../../src/cli/deploy/cloudflare.ts';
 import { migrate, migrationsDirectory, mustHaveSchema, type Query } from '../../../src/cli/deploy/schema.ts';
+import { temporaryFolder } from '../../support/node/folder.ts';
 
 const files = readdirSync(migrationsDirectory).sort();
 
@@ -64,8 +64,7 @@ it('a database that holds something else is left as it is', async () => {
 });
 
 it('what is missing is applied as one file, all or none, and a failure stops the deploy', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleet-migrate-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const { sqlite, query } = migrated();
   sqlite.exec('delete from d1_migrations');
   const [first = '', second = '', ...others] = files;

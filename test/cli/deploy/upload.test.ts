@@ -1,13 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Wrangler } from '../../../src/cli/deploy/cloudflare.ts';
 import { upload, waitForHealth } from '../../../src/cli/deploy/upload.ts';
+import { temporaryFolder } from '../../support/node/folder.ts';
 
 it('what Cloudflare refuses and the service can do without is left out, one after the other', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleet-upload-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const flag = 'queue_consumer_no_wait_for_wait_until';
   const configuration = {
     compatibility_flags: ['global_fetch_strictly_public', flag],
@@ -33,8 +32,7 @@ it('what Cloudflare refuses and the service can do without is left out, one afte
 });
 
 it('an upload that fails says so, and leaves no secrets behind', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleet-upload-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const secrets = join(folder, 'secrets.json');
   let given = false;
   const wrangler: Wrangler = async (args) => {

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { migrate } from '../../../src/cli/local/migrate.ts';
+import { temporaryFolder } from '../../support/node/folder.ts';
 
 it('local data of an older version is left alone, and the refusal says how to delete it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'migrate-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const state = join(folder, 'state');
   await migrate(state);
   await expect(migrate(state)).resolves.toBeUndefined();

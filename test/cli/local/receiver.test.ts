@@ -1,13 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { certificates } from '../../../src/cli/local/certificates.ts';
 import { lineOf, startReceiver } from '../../../src/cli/local/receiver.ts';
+import { temporaryFolder } from '../../support/node/folder.ts';
 
 test('the receiver of npm start shows what it gets, also what is no delivery, and survives what is no JSON', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'receiver-'));
+  const directory = temporaryFolder();
   const made = await certificates(directory);
   const lines: string[] = [];
   const receiver = await startReceiver(made, 0, (received) => lines.push(lineOf(received)));
@@ -29,5 +28,4 @@ test('the receiver of npm start shows what it gets, also what is no delivery, an
     'POST  {"data":{}}',
   ]);
   receiver.stop();
-  rmSync(directory, { recursive: true });
 });

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { fakeService } from '../../support/node/fake-service.ts';
+import { temporaryFolder } from '../../support/node/folder.ts';
 import { fleet } from '../../support/node/journey.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'commands-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 const rules = join(folder, 'rules.json');
 writeFileSync(rules, '{"Swerved":["Unsafe Lane Change"]}');
 

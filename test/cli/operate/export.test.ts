@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { fakeService } from '../../support/node/fake-service.ts';
+import { temporaryFolder } from '../../support/node/folder.ts';
 import { fleet } from '../../support/node/journey.ts';
 
 /** A service that prepares exports at the third look, and sends a file at the second try. */
@@ -24,9 +24,8 @@ const service = await fakeService(({ method, url: { pathname: path }, body }) =>
 let folder: string;
 beforeEach(() => {
   [looks, tries, state, posted] = [0, 0, 'ready', []];
-  folder = mkdtempSync(join(tmpdir(), 'fleet-export-'));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('fleet export', () => {
   const exported = () =>

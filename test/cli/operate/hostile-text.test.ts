@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fakeService } from '../../support/node/fake-service.ts';
+import { temporaryFolder } from '../../support/node/folder.ts';
 import { fleet, startFleet } from '../../support/node/journey.ts';
 
 /** What somebody may have called a thing: it would clear the screen, reorder what is shown, and forge a row. */
@@ -28,10 +28,9 @@ const service = await fakeService(({ method, url: { pathname: path } }) => {
     data: isList ? [thing] : { ...data, value: 'key' }, // the key goes into a header
   };
 });
-const folder = mkdtempSync(join(tmpdir(), 'fleet-hostile-'));
+const folder = temporaryFolder();
 const file = join(folder, 'records.ndjson');
 writeFileSync(file, '{"kind":"driver"}\n');
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("the operator's tool prints nothing that a terminal would obey", () => {
   it.each([
@@ -47,11 +46,11 @@ describe("the operator's tool prints nothing that a terminal would obey", () => 
   });
 
   it('fleet delivery list --follow', async () => {
-    const { child, ended, printed } = startFleet(service, ...'delivery list --webhook x --follow'.split(' '));
-    await expect.poll(printed, { timeout: 30_000 }).toContain('Acme');
-    child.kill();
-    await ended;
-    const lines = printed().trimEnd().split('\n');
+    const tool = startFleet(service, ...'delivery list --webhook x --follow'.split(' '));
+    await expect.poll(() => tool.printed, { timeout: 30_000 }).toContain('Acme');
+    tool.child.kill();
+    await tool.ended;
+    const lines = tool.printed.trimEnd().split('\n');
     expect(lines.filter((line) => dangerous.test(line))).toEqual([]);
   });
 });

@@ -1,16 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { insist, request } from '../../../src/cli/operate/client.ts';
 import type { Line } from '../../../src/cli/operate/import/line.ts';
 import { type Encoding, readRecords } from '../../../src/cli/operate/import/read.ts';
 import { callsOf, sendAll } from '../../../src/cli/operate/import.ts';
 import { generateFleet } from '../../../src/cli/operate/synthetic-fleet.ts';
 import { recordKinds } from '../../../src/fleet/lists/registry.ts';
+import { temporaryFolder } from '../../support/node/folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'import-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 const file = (name: string, content: string | Uint8Array) => {
   writeFileSync(join(folder, name), content);
   return join(folder, name);

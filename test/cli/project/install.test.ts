@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { root } from '../../../src/cli/project/paths.ts';
+import { temporaryFolder } from '../../support/node/folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fleet-install-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const install = () =>
   execFileSync(process.execPath, [join(root, 'src/cli/project/install.js')], {

@@ -1,12 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { buildSite } from '../../../src/cli/site/build.ts';
+import { temporaryFolder } from '../../support/node/folder.ts';
 
 it('a rebuild replaces all files, and leaves nothing beside them', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'site-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const site = join(folder, 'dist');
   mkdirSync(site);
   writeFileSync(join(site, 'gone.html'), 'a guide that was deleted');

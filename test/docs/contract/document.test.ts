@@ -1,14 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { root, siteDirectory } from '../../../src/cli/project/paths.ts';
 import { breaksBetween } from '../../../src/cli/site/contract.ts';
 import { type Json, readDocument } from '../../support/node/contract.ts';
+import { temporaryFolder } from '../../support/node/folder.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'fleet-contract-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryFolder();
 
 const published = (name: string) => join(root, 'src/docs/openapi/published', name);
 

@@ -1,22 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { unlimited } from '../../../src/cli/local/configurations.ts';
 import { type Received, startReceiver } from '../../../src/cli/local/receiver.ts';
-import type { Stack } from '../../../src/cli/local/stack.ts';
 import { lists, recordKinds } from '../../../src/fleet/lists/registry.ts';
 import { checker, closed, readDocument, schemas, startProxy } from '../../support/node/contract.ts';
+import { temporaryFolder } from '../../support/node/folder.ts';
 import {
   addWebhook,
   api,
   fleetJson,
   type JourneyAccount,
   journeyAccount,
-  stackFolder,
+  ownStack,
   until,
 } from '../../support/node/journey.ts';
 import { type Made, requestsFor, usualRequest } from '../../support/node/requests.ts';
@@ -26,22 +23,15 @@ import { vehicle } from '../../support/records.ts';
 const seed = Number(process.env.SEED ?? 20_261_121);
 const total = Number(process.env.REQUESTS ?? (process.env.FULL_PROOF ? 5000 : 1000));
 
-const folder = stackFolder({ change: unlimited });
-const directory = mkdtempSync(join(tmpdir(), 'fleet-prism-'));
-let stack: Stack;
+const stack = ownStack({ change: unlimited });
+const directory = temporaryFolder();
 let us: JourneyAccount;
 /** An account that operators may be cruel to. */
 let other: JourneyAccount;
 beforeAll(async () => {
-  stack = await folder.start();
   await stack.minute(); // the schema may be older than the time in which the first sweep must run
   us = await journeyAccount(stack);
   other = await journeyAccount(stack);
-});
-afterAll(async () => {
-  await stack.stop();
-  folder.remove();
-  rmSync(directory, { recursive: true });
 });
 
 const clients = closed(readDocument('openapi.json'));

@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { watched } from './child.ts';
+import { temporaryFolder } from './folder.ts';
 import { until } from './journey.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -9,7 +10,7 @@ const madeHere = ['.git', 'node_modules', '.local', '.wrangler', 'coverage'];
 
 /** A fresh clone of this source, its packages installed, in which a reader follows the README. */
 export function cloneSource() {
-  const folder = mkdtempSync(join(tmpdir(), 'clone-'));
+  const folder = temporaryFolder();
   for (const name of readdirSync(root))
     if (!madeHere.includes(name)) cpSync(join(root, name), join(folder, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
@@ -36,19 +37,15 @@ export function cloneSource() {
 /** Runs `npm start` with `args` in a clone; what it prints, and how to press Ctrl-C. @throws Error when it is not up in two minutes */
 export async function npmStart(folder: string, port: number, ...args: string[]) {
   const program = join(folder, 'src/cli/start.ts');
-  const child = spawn(process.execPath, [program, '--port', String(port), ...args], { cwd: folder });
-  let out = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      out += text;
-    });
-  const ended = new Promise((done) => child.on('close', done));
+  const running = watched(
+    spawn(process.execPath, [program, '--port', String(port), ...args], { cwd: folder }),
+  );
   await until('npm start is up', () => existsSync(join(folder, '.local/demo.json')), 110);
   return {
-    printed: () => out,
+    printed: () => running.printed,
     stop: async () => {
-      child.kill('SIGINT');
-      await ended;
+      running.child.kill('SIGINT');
+      await running.ended;
     },
   };
 }

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { root, siteDirectory } from '../../../src/cli/project/paths.ts';
+import { watched } from './child.ts';
+import { until } from './journey.ts';
 
 /** A JSON value with keys. */
 export type Json = { [key: string]: unknown };
@@ -44,24 +46,14 @@ export async function startProxy(document: Document, upstream: string, directory
   writeFileSync(file, JSON.stringify(document));
   const program = join(root, 'node_modules/@stoplight/prism-cli/dist/index.js');
   const args = [program, 'proxy', file, upstream, '--port', '0', '--cors', 'false'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  let log = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    log += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    log += text;
-  });
-  const address = () => /Prism is listening on (http:\/\/\S+)\s/.exec(log)?.[1];
-  for (const end = Date.now() + 30_000; !address(); ) {
-    if (Date.now() > end || child.exitCode !== null) throw new Error(`Prism did not start:\n${log}`);
-    await new Promise((on) => setTimeout(on, 50));
-  }
+  const prism = watched(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
+  const address = () => /Prism is listening on (http:\/\/\S+)\s/.exec(prism.printed)?.[1];
+  await until('Prism has started', () => address() !== undefined, 30);
   return {
     url: address() ?? '',
     deviations: () =>
-      log.split('\n').filter((line) => /Violation: response|terminated with error/.test(line)),
-    stop: () => child.kill(),
+      prism.printed.split('\n').filter((line) => /Violation: response|terminated with error/.test(line)),
+    stop: () => prism.child.kill(),
   };
 }
 

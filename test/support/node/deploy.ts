@@ -3,23 +3,23 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { root } from '../../../src/cli/project/paths.ts';
+import { watched } from './child.ts';
 import { newAccount } from './cloudflare.ts';
+import { temporaryFolder } from './folder.ts';
 import { startNetwork } from './network.ts';
 
 /** A copy of the project, so that what a deploy keeps is not kept among ours; `copyProject` makes it. */
-export const project = mkdtempSync(join(tmpdir(), 'fleet-deploy-'));
+export const project = temporaryFolder();
 /** The files below a folder; none if it is not there. */
 export const filesOf = (folder: string) =>
   existsSync(folder)
@@ -47,37 +47,17 @@ export function copyProject(): void {
 }
 
 /** Runs the deploy as its user would, without the credentials of whoever runs the tests. */
-export function deploy(
-  env: Record<string, string>,
-  ...args: string[]
-): Promise<{ code: number | null; out: string; err: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'fleet-user-'));
-  return new Promise((done, fail) => {
-    const child = spawn(process.execPath, [join(project, 'src/cli/deploy.ts'), ...args], {
+export async function deploy(env: Record<string, string>, ...args: string[]) {
+  const home = temporaryFolder();
+  const own = { HOME: home, XDG_CONFIG_HOME: home, WRANGLER_HIDE_BANNER: 'true' };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const running = watched(
+    spawn(process.execPath, [join(project, 'src/cli/deploy.ts'), ...args], {
       cwd: project,
-      env: {
-        PATH: process.env.PATH,
-        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-        HOME: folder,
-        XDG_CONFIG_HOME: folder,
-        WRANGLER_HIDE_BANNER: 'true',
-        ...env,
-      },
-    });
-    let out = '';
-    let err = '';
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      out += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text) => {
-      err += text;
-    });
-    child.on('error', fail);
-    child.on('close', (code) => {
-      rmSync(folder, { recursive: true, force: true });
-      done({ code, out, err });
-    });
-  });
+      env: { PATH, NODE_COMPILE_CACHE, ...own, ...env },
+    }),
+  );
+  return { ...running, code: await running.ended };
 }
 
 /** An account with nothing in it, and the service as it answers at `hosts` once it is deployed there. */

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { emptyState } from '../../../src/cli/local/migrate.ts';
 import type { Stack } from '../../../src/cli/local/stack.ts';
 import { browserPath } from './browser.ts';
+import { temporaryFolder } from './folder.ts';
 import { stackFolder } from './journey.ts';
 
 /**
@@ -11,6 +13,8 @@ import { stackFolder } from './journey.ts';
  * they share as soon as the first of them asks where it is.
  */
 export default async function setUp() {
+  const folders = temporaryFolder();
+  process.env.TEST_FOLDER = folders;
   await emptyState();
   await browserPath();
   const folder = stackFolder({ isolates: 2 }); // so that whatever relies on the memory of one fails
@@ -27,5 +31,6 @@ export default async function setUp() {
     server.close();
     await (await stack)?.stop();
     folder.remove();
+    rmSync(folders, { recursive: true, force: true });
   };
 }

@@ -1,19 +1,20 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
+import { afterAll, beforeAll } from 'vitest';
 import { fleetCommand, runFleet } from '../../../src/cli/fleet.ts';
 import { type Stack, type StackOptions, startStack } from '../../../src/cli/local/stack.ts';
 import { keyVariable, type Service } from '../../../src/cli/operate/client.ts';
 import { root } from '../../../src/cli/project/paths.ts';
+import { watched } from './child.ts';
+import { temporaryFolder } from './folder.ts';
 
 const fleetProgram = join(root, 'src/cli/fleet.ts');
 
 /** A folder of its own for a stack with these options, and how to start one there, and another after it. */
 export function stackFolder(options: Omit<StackOptions, 'directory' | 'port'> = {}) {
-  const directory = mkdtempSync(join(tmpdir(), 'fleet-'));
+  const directory = temporaryFolder();
   return {
     directory,
     start: (port = 0) => startStack({ directory, port, ...options }),
@@ -25,6 +26,22 @@ export function stackFolder(options: Omit<StackOptions, 'directory' | 'port'> = 
       if (exceeded) throw new Error(exceeded);
     },
   };
+}
+
+/** A stack of its own for the tests of a file, started before them; again by `restart` once it was killed. */
+export function ownStack(options?: Parameters<typeof stackFolder>[0]) {
+  const folder = stackFolder(options);
+  const restart = async (port?: number) => void Object.assign(stack, await folder.start(port));
+  const stack = { directory: folder.directory, restart } as Stack & {
+    directory: string;
+    restart: typeof restart;
+  };
+  beforeAll(() => restart());
+  afterAll(async () => {
+    await stack.stop?.();
+    folder.remove();
+  });
+  return stack;
 }
 
 /** A cell of a stack with a router, as operators reach it. */
@@ -41,6 +58,16 @@ export async function sharedStack(): Promise<SharedStack> {
   const stack: SharedStack & { error?: string } = await response.json();
   if (stack.error) throw new Error(stack.error);
   return stack;
+}
+
+/** That stack, and an account of its own for the tests of a file. */
+export function sharedAccount() {
+  const [stack, us] = [{} as SharedStack, {} as JourneyAccount]; // filled in before the tests
+  beforeAll(async () => {
+    Object.assign(stack, await sharedStack());
+    Object.assign(us, await journeyAccount(stack));
+  });
+  return { stack, us };
 }
 
 /** Waits until `condition` holds. @throws Error saying what was awaited, after `seconds` */
@@ -101,17 +128,12 @@ const withSubcommands = (command: Command): Command[] => [
   ...command.commands.flatMap(withSubcommands),
 ];
 
-/** Starts the operator's tool as a person would, in a process of its own; what it has printed so far, and its exit code. */
+/** Starts the operator's tool as a person would, in a process of its own. */
 export function startFleet({ baseUrl, operatorKey }: Service, ...args: string[]) {
   const env = { ...process.env, FLEET_OPERATOR_KEY: operatorKey, FLEET_URL: baseUrl };
-  const child = spawn(process.execPath, [fleetProgram, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let printed = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      printed += text;
-    });
-  const ended: Promise<number | null> = once(child, 'close').then(([code]) => code);
-  return { child, ended, printed: () => printed };
+  return watched(
+    spawn(process.execPath, [fleetProgram, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
 }
 
 /** The tool's answer as a program reads it. */

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { clientDirectory } from '../../../src/cli/client/build.ts';
 import { root } from '../../../src/cli/project/paths.ts';
+import { temporaryFolder } from './folder.ts';
 import { api, journeyAccount, sharedStack } from './journey.ts';
 import { needPython, samplesIn } from './samples.ts';
 
@@ -29,7 +29,7 @@ export const event = (sourceId: string, minutesAgo: number) => ({
  */
 export async function startReader() {
   needPython();
-  const folder = mkdtempSync(join(tmpdir(), 'samples-'));
+  const folder = temporaryFolder();
   mkdirSync(join(folder, 'node_modules')); // what the guides have installed
   symlinkSync(join(root, 'node_modules/standardwebhooks'), join(folder, 'node_modules/standardwebhooks'));
   symlinkSync(clientDirectory, join(folder, 'node_modules/fleet-data-client'));
@@ -54,7 +54,6 @@ export async function startReader() {
     },
     stop: () => {
       samples.stopAll();
-      rmSync(folder, { recursive: true });
     },
   };
 }

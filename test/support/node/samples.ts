@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import MarkdownIt from 'markdown-it';
 import { readGuides } from '../../../src/docs/pages/guides.ts';
 import { readFence } from '../../../src/docs/pages/markdown.ts';
+import { watched } from './child.ts';
 
 const programs = { bash: 'bash', ts: process.execPath, python: 'python3' } as const;
 type Language = keyof typeof programs;
@@ -43,7 +44,7 @@ export const isOfReceivers = ({ name }: Sample): boolean =>
 export type Settings = Record<string, string>;
 
 /** A sample that runs, and what it has printed. */
-export type Running = { child: ChildProcess; out: string; ended: Promise<number | null> };
+export type Running = ReturnType<typeof watched>;
 
 /** Writes the samples as files into `folder`. Returns how to run them, and the names of those that were. */
 export function samplesIn(folder: string) {
@@ -59,19 +60,13 @@ export function samplesIn(folder: string) {
     const env = Object.entries({ PATH: process.env.PATH, ...settings }).map((pair) => pair.join('='));
     const child = spawn('env', ['-i', ...env, programs[sample.language], join(folder, name)], { cwd });
     children.push(child);
-    const running: Running = { child, out: '', ended: new Promise((done) => child.on('close', done)) };
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text) => {
-        running.out += text;
-      });
-    return running;
+    return watched(child);
   };
 
   /** Runs a sample to its end. */
   const run = async (name: string, settings: Settings, cwd = folder) => {
     const running = start(name, settings, cwd);
-    const code = await running.ended;
-    return { code, out: running.out };
+    return { code: await running.ended, out: running.printed };
   };
 
   /** Sources a sample in a shell that has `settings`. Returns the shell's environment. */

@@ -57,7 +57,8 @@ export async function deploy(env: Record<string, string>, ...args: string[]) {
       env: { PATH, NODE_COMPILE_CACHE, ...own, ...env },
     }),
   );
-  return { ...running, code: await running.ended };
+  const code = await running.ended;
+  return { ...running, code };
 }
 
 /** An account with nothing in it, and the service as it answers at `hosts` once it is deployed there. */

@@ -25,8 +25,6 @@ import { serviceAt } from './operate/context.ts';
 import { printable } from './operate/print.ts';
 import { localDirectory } from './project/paths.ts';
 
-const healthTimeoutMs = 180_000;
-
 const noArchive = `this account has not turned on R2, so nothing is archived: D1 keeps everything, up to its 10 GB.
   Turn on R2 in the dashboard and deploy again to have old records moved to a bucket.`;
 
@@ -36,10 +34,7 @@ if (existsSync(settingsFile)) process.loadEnvFile(settingsFile);
 const program = new Command('npm run deploy --')
   .description('Deploys the service to your Cloudflare account. Safe to run again.')
   .option('--dry-run', 'show what a deploy would do; needs no credentials and changes nothing')
-  .option(
-    '--check',
-    'deploy nothing: check what the service at FLEET_URL relies on, by default the local one',
-  )
+  .option('--check', 'deploy nothing: check the service at FLEET_URL, by default the local one')
   .option('--router <cells>', `deploy the router in front of these cells, such as ${exampleOfCells}`, cellsIn)
   .addHelpText('after', '\nThe file .local/deploy/settings.env can hold settings, one NAME=value per line.');
 const settings = settingsIn(program, process.argv.slice(2));
@@ -130,7 +125,7 @@ async function deployRouter(cells: Cells, { name = routerName, domain }: Setting
 
 /** Waits until the service responds. If it is not healthy, the command fails, and undoes nothing. */
 async function mustBeHealthy(origin: string, cells?: Iterable<string>): Promise<void> {
-  const unwell = await waitForHealth(origin, healthTimeoutMs, cells);
+  const unwell = await waitForHealth(origin, 180_000, cells);
   if (!unwell) return report('It responds and is healthy');
   warn(`it responds, but is not healthy: ${unwell}`);
   process.exitCode = 1;

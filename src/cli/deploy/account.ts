@@ -31,13 +31,8 @@ const Listed = v.looseObject({ jurisdiction: v.nullish(v.string()) });
 /** Looks for a store by its name. @throws Stopped */
 async function find(api: Api, kind: Kind, name: string): Promise<Store | undefined> {
   const { path, ...keys } = kinds[kind];
-  const all = await listed(
-    api,
-    `Looking for the ${kind} ${name}`,
-    Listed,
-    path,
-    kind === 'queue' ? { name } : {},
-  );
+  const query = kind === 'queue' ? `name=${name}&` : '';
+  const all = await listed(api, `Looking for the ${kind} ${name}`, Listed, `${path}?${query}`);
   const found = all.find((one) => one[keys.name] === name);
   return found && { id: String(found[keys.id]), jurisdiction: found.jurisdiction };
 }
@@ -55,11 +50,7 @@ export async function lookUp(api: Api, plan: Plan) {
   return { database, namespace, ...worker };
 }
 
-/**
- * The place for what is missing: in the jurisdiction of the database, if that exists.
- *
- * @throws Stopped, when the database exists in another jurisdiction than requested
- */
+/** The place for what is missing: the jurisdiction of a known database. @throws Stopped */
 export function placeBeside(database: Store | undefined, { database: name, place }: Plan): Residency {
   if (database?.jurisdiction === undefined) return place; // or Cloudflare does not say
   const { jurisdiction } = database;
@@ -104,25 +95,18 @@ export async function createMissing(
   return { namespace, database, bucket: bucket !== 'R2 is off', jurisdiction };
 }
 
+type Deployed = { vars: DeployedVars; secrets: string[] };
+
 const Deployment = v.object({ versions: v.array(v.object({ version_id: v.string() })) });
 const Deployments = v.object({ deployments: v.array(Deployment) });
 const Binding = v.object({ type: v.string(), name: v.string(), text: v.optional(v.string()) });
 const Version = v.object({ resources: v.object({ bindings: v.array(Binding) }) });
 
-/** Cloudflare's code for a Worker that does not exist. */
-const noWorker = 10_007;
-
-/**
- * The vars of the version that serves now, which are the memory of deploys, and the names of its secrets; none if the
- * Worker does not exist. @throws Stopped
- */
-export async function deployedAs(
-  api: Api,
-  worker: string,
-): Promise<{ vars: DeployedVars; secrets: string[] }> {
+/** The vars and names of secrets of the version that serves now, if any. @throws Stopped */
+export async function deployedAs(api: Api, worker: string): Promise<Deployed> {
   const what = 'Looking for the settings of the Worker';
   const path = `/workers/scripts/${worker}`;
-  const otherwise = { [noWorker]: { deployments: [] } };
+  const otherwise = { 10007: { deployments: [] } }; // there is no such Worker
   const { deployments } = await api(what, Deployments, `${path}/deployments`, { otherwise });
   const id = deployments[0]?.versions[0]?.version_id;
   const bindings = id ? (await api(what, Version, `${path}/versions/${id}`)).resources.bindings : [];

@@ -24,12 +24,7 @@ const advice: Record<Check['name'], string> = {
   email: 'Deploy with --email-from.',
 };
 
-/**
- * Checks a running service's dependencies, and prints results and advice. A fault fails the command, and undoes
- * nothing.
- *
- * @throws ApiError, when the service does not respond
- */
+/** Checks a service's dependencies, and prints results and advice. A fault fails the command. */
 export async function checkService(service: Service): Promise<void> {
   const schema = await Promise.all(expectedSchema().map(fingerprint));
   const checks = await insist(3, () => operatorOf(service).call('POST /check', { body: { schema } }));

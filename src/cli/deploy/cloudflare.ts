@@ -53,11 +53,7 @@ type Call = {
   otherwise?: { [code: number]: unknown };
 };
 
-/**
- * Calls Cloudflare's API below an address, and returns the result of what has to succeed.
- *
- * @throws Stopped, with `what` failed, why, and what to do
- */
+/** Calls Cloudflare's API, and returns its result. @throws Stopped, with `what` failed */
 export type Api = <S extends v.GenericSchema>(
   what: string,
   result: S,
@@ -70,8 +66,6 @@ const Envelope = v.object({
   errors: v.array(v.object({ code: v.optional(v.number(), 0), message: v.string() })),
 });
 
-const timeoutMs = 60_000;
-
 /** A call takes a fraction of a second, while wrangler takes one to start and is used only where necessary. */
 export function apiAt(address: string, signedIn: Headers): Api {
   const base = process.env.CLOUDFLARE_API_BASE_URL || 'https://api.cloudflare.com/client/v4';
@@ -80,7 +74,7 @@ export function apiAt(address: string, signedIn: Headers): Api {
       method: method ?? (body ? 'POST' : 'GET'),
       headers: { ...signedIn, ...headers, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(60_000),
     }).catch(({ message, cause }: Error) => {
       const reason = cause instanceof Error ? cause.message : message;
       throw failure(what, `Cloudflare did not respond: ${reason}`);
@@ -99,18 +93,15 @@ export function apiAt(address: string, signedIn: Headers): Api {
 
 const pageSize = 100;
 
-/** All items of a paged list. @throws Stopped */
+/** All items of a paged list at a path that ends with `?` or `&`. @throws Stopped */
 export async function listed<S extends v.GenericSchema>(
   api: Api,
   what: string,
   item: S,
   path: string,
-  query: { [name: string]: string } = {},
 ): Promise<v.InferOutput<S>[]> {
   const all: v.InferOutput<S>[] = [];
-  for (let page = 1; all.length === (page - 1) * pageSize; page++) {
-    const part = new URLSearchParams({ ...query, per_page: `${pageSize}`, page: `${page}` });
-    all.push(...(await api(what, v.array(item), `${path}?${part}`)));
-  }
+  for (let page = 1; all.length === (page - 1) * pageSize; page++)
+    all.push(...(await api(what, v.array(item), `${path}per_page=${pageSize}&page=${page}`)));
   return all;
 }

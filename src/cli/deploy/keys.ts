@@ -16,13 +16,7 @@ const keys: { [secret: string]: [file: string, make: () => string] } = {
 
 export const operatorKeyFile = (folder: string): string => join(folder, 'operator.key');
 
-/**
- * Returns the secrets that the Worker lacks: those that an unfinished deploy left in `folder`, otherwise new ones,
- * which are then kept there. Cloudflare reveals no secret, and rotating a key requires knowing it. Only the cell `main`
- * gets new HEADER_KEYS: others need the same, or an account could not move there.
- *
- * @throws Stopped, where a new key would be lost, or could not read the database
- */
+/** The secrets that the Worker lacks, as kept in `folder`, or else new ones. @throws Stopped */
 export function keepMissing(
   folder: string,
   plan: Plan,
@@ -47,6 +41,7 @@ export function keepMissing(
         `The database ${plan.database} already exists, and only its old keys can decrypt what it holds. ` +
           `Put its HEADER_KEYS into ${file}. If the database is empty, delete it instead: npx wrangler d1 delete ${plan.database}`,
       );
+    // An account could not move between cells with others.
     const isShared = isHeaderKeys && plan.cell !== undefined && plan.cell !== mainCell;
     const value = isShared ? keysOfOthers(folder, plan.origin, file) : make();
     mkdirSync(folder, { recursive: true });

@@ -8,11 +8,7 @@ export type Ids = { namespace: string; database: string; bucket: boolean; jurisd
 /** The parts of a deployment, by their names in an account. */
 export type Plan = ReturnType<typeof planOf>;
 
-/**
- * Plans a deployment after wrangler.toml. With a name in `settings`, everything carries that name, so that two
- * deployments in one account share nothing. Mail is bound only if there is a sender, so that an account without Email
- * Service does not need it.
- */
+/** Plans a deployment after wrangler.toml. With a name, it shares nothing with others. */
 export function planOf(settings: Settings) {
   const { name, cell, domain, location, jurisdiction } = settings;
   const named = (one: string) => (name ? `${name}-${one}` : one);
@@ -37,10 +33,7 @@ export function planOf(settings: Settings) {
     cell,
     /** The public address, if that is known beforehand. */
     origin: domain && `https://${domain}`,
-    /**
-     * wrangler.toml for this deployment. Without ids it serves a dry run only; without an origin, the Worker makes no
-     * links to itself.
-     */
+    /** wrangler.toml for this deployment; without ids, for a dry run. */
     configuration: (ids?: Ids, origin?: string) => ({
       ...toml,
       name: worker,
@@ -54,6 +47,7 @@ export function planOf(settings: Settings) {
         ...one,
         dataset: named(one.dataset).replaceAll('-', '_'),
       })),
+      // An account without Email Service needs none.
       send_email: settings.emailFrom ? toml.send_email : [],
       ratelimits: withOwnNamespaces(worker, toml.ratelimits),
       vars: { ...toml.vars, ...varsFor(settings), ORIGIN: origin },
@@ -71,11 +65,7 @@ export const addressed = (domain: string | undefined) => ({
   ...(domain && { routes: [{ pattern: domain, custom_domain: true }] }),
 });
 
-/**
- * Gives rate limiters namespaces of their own, because Cloudflare counts limiters of equal `namespace_id` together
- * across an account's Workers. The ids are positive 32-bit integers computed from the Worker's name and the limiter's,
- * so that each deploy keeps its counters.
- */
+/** Limiters of equal `namespace_id` are counted together: each gets its own, always the same. */
 export const withOwnNamespaces = <T extends { name: string }>(worker: string, limiters: T[]) =>
   limiters.map((limiter) => {
     const digest = createHash('sha256').update(`${worker}/${limiter.name}`).digest();

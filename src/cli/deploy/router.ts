@@ -33,11 +33,7 @@ export const deployedRouter = (cells: Cells, name = routerName, domain?: string)
   ...addressed(domain?.endsWith('.workers.dev') ? undefined : domain),
 });
 
-/**
- * Returns the public address of deployed cells, which is to be the router's: at `domain`, if that is given.
- *
- * @throws Stopped, naming the Workers that are not deployed as these cells of this address, and how to do that
- */
+/** The address of deployed cells, which the router takes over. @throws Stopped */
 export async function addressOf(
   api: Api,
   cells: Cells,

@@ -27,11 +27,7 @@ const tableOfMigrations = `create table if not exists d1_migrations(
   id integer primary key autoincrement, name text unique,
   applied_at timestamp default current_timestamp not null);`;
 
-/**
- * Applies the migrations that the database lacks, all or none, with their entries as applied. Returns their names.
- *
- * @throws Stopped, also for a database that holds something else, which is not changed
- */
+/** Applies what migrations the database lacks, all or none. Returns them. @throws Stopped */
 export async function migrate(
   wrangler: Wrangler,
   query: Query,
@@ -82,12 +78,7 @@ export function expectedSchema(): string[] {
     .map(({ name }) => plain(String(name)));
 }
 
-/**
- * Compares the tables, indexes and triggers of a database with those of the migrations. A database with newer
- * migrations only needs to have the known ones.
- *
- * @throws Stopped, naming what is missing, different or unknown
- */
+/** Compares a database with the migrations, of which it may have newer ones. @throws Stopped */
 export async function mustHaveSchema(query: Query, database: string): Promise<void> {
   const expected = expectedSchema();
   const found = (await query('Checking the schema', schemaSql)).map(plain);

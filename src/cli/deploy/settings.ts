@@ -28,10 +28,7 @@ const prefix = 'DEPLOY_';
 /** Turns off something that an earlier deploy has set. */
 const none = 'none';
 
-/**
- * A setting that differs between deployments without a change to tracked files: an option on the command line or an
- * environment variable.
- */
+/** What differs between deployments: an option, or an environment variable. */
 class Setting extends Option {
   /** The Worker's var that stores it for later deploys, which `none` removes. */
   variable = '';
@@ -118,10 +115,7 @@ export const varsFor = (given: Settings): DeployedVars =>
     }),
   );
 
-/**
- * These settings, completed with the deployed Worker's. Its domain is that of its address, unless that is one that
- * Cloudflare has given to it.
- */
+/** These settings, completed with those of the deployed Worker. */
 export function withKept(given: Settings, vars: DeployedVars): Settings {
   const host = URL.parse(vars.ORIGIN ?? '')?.host;
   const kept = {

@@ -43,10 +43,7 @@ const optional: { [refusal: string]: [(before: Configuration) => Configuration, 
   ],
 };
 
-/**
- * Uploads the new code with `keys` as secrets, keeping all others. Optional features that Cloudflare refuses are left
- * out on another try; returns what that means. @throws Stopped
- */
+/** Uploads code and keys, but for what Cloudflare refuses; returns the consequences. */
 export async function upload(
   wrangler: Wrangler,
   folder: string,
@@ -80,20 +77,13 @@ export async function upload(
   }
 }
 
-const everyMs = 1000;
-
-/**
- * Waits until the service responds at its new address, which takes a while after the first deploy; behind a router of
- * these cells, until that does. Returns the problem that the service reports, or undefined if it is healthy.
- *
- * @throws Stopped, when it has not responded within `timeoutMs`
- */
+/** Waits for the service, or a router of these cells. Returns its problem. @throws Stopped */
 export async function waitForHealth(
   url: string,
   timeoutMs: number,
   cells: Iterable<string> = [],
 ): Promise<string | undefined> {
-  for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(everyMs)) {
+  for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(1000)) {
     const reply = await healthAt(url);
     if (!reply?.headers.has('x-request-id')) continue; // a page of Cloudflare's, not the service
     if (cellsNamed(reply).sort().join() !== [...cells].sort().join()) continue; // what was there before

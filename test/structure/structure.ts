@@ -1,9 +1,6 @@
 import type { SourceFile } from './source.ts';
 
-/**
- * The rules of structure that no linter can check file by file. Returns a line for each that is broken, with what
- * to do about it.
- */
+/** What breaks the rules of structure that no linter can check, with what to do about it. */
 export function structureProblems(files: SourceFile[]): string[] {
   return [...importCycles(files), ...upwardImports(files), ...sharedTables(files)];
 }

@@ -114,10 +114,7 @@ export async function removeLeft(name: string): Promise<void> {
   }, 30_000);
 }
 
-/**
- * The bindings of a Worker that is killed after so many calls of its database and bucket: from then on each fails. Every
- * other time the last one is still carried out.
- */
+/** Bindings that fail after so many calls of D1; every other time the last one is carried out. */
 export function killedAfter(calls: number, bindings: Env): Env {
   let left = calls;
   return {

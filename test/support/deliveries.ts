@@ -58,10 +58,7 @@ export function attempted(webhookId: string, attempts = 1) {
   );
 }
 
-/**
- * Has something happen that nobody attempts to deliver, as if whoever began to had crashed at once. The deliveries are
- * due, and no message is on its way for them.
- */
+/** Has something happen whose deliveries are due, with no message on its way for them. */
 export async function unattempted<T>(webhookId: string, happen: () => Promise<T>): Promise<T> {
   const refuse = [
     vi.spyOn(env.DELIVERIES, 'send').mockRejectedValue(new Error('Queue is overloaded')),

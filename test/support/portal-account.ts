@@ -8,10 +8,7 @@ import { portalRoutes } from './routes.ts';
 import { addRows, rows } from './rows.ts';
 import { as, operator, type WebhookOut, webhookBody, world } from './world.ts';
 
-/**
- * An account with something behind every page of the portal, and an admin who is signed in. Whatever people, receivers
- * and providers call something is called `mark`, which has no spaces.
- */
+/** An account with something called `mark` behind every page, and an admin who is signed in. */
 export async function portalAccount(mark = 'Marked') {
   const hooks = receiver(() => new Response(mark, { status: 410 }));
   const us = await world();

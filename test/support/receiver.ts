@@ -8,10 +8,7 @@ export type Got = {
 
 type Respond = (got: Got) => Response | Promise<Response>;
 
-/**
- * Stands in for the receivers of webhooks inside workerd, where there is nobody outside to call: it keeps what
- * it got, and responds as the test says. Journeys use real receivers over HTTPS.
- */
+/** Stands in for receivers of webhooks: it keeps what it got, and responds as the test says. */
 export function receiver(first: Respond = () => new Response('ok')) {
   const got: Got[] = [];
   const others = new Map<string, (request: Request) => Response | Promise<Response>>();

@@ -93,10 +93,7 @@ export async function world({ providers = ['motive'] }: { providers?: string[] }
   return { accountId, apiToken: token.data.value, tokenId: token.data.id, connections, connection };
 }
 
-/**
- * An account that is opened before each test, or once before all of them, as the hook says. It is the same object each
- * time, with what the last one has.
- */
+/** An account opened before each test, or all, as the hook says, in the same object. */
 export function worldBefore(
   hook: (open: () => Promise<void>) => void,
   options?: Parameters<typeof world>[0],

@@ -39,10 +39,7 @@ export async function startCounter(certificates: Certificates, ms: number) {
   return counter;
 }
 
-/**
- * Returns how many calls a second get their response, from `start` until `count` have. Calls that arrive during
- * `prepare` count as well.
- */
+/** Calls a second from `start` to the `count`th response; those during `prepare` count too. */
 export async function arrivalsPerSecond(
   counter: Counter,
   count: number,

@@ -65,10 +65,7 @@ async function paced(perSecond: number, seconds: number, work: () => Promise<unk
 /** How long after the last event the others may arrive before they count as lost. */
 const timeoutMs = 60_000;
 
-/**
- * Opens a well-behaved account. Returns how it lives for some seconds: the milliseconds of its lists and ingest calls,
- * and of deliveries since their ingest call, its refused calls, and the events that never arrived.
- */
+/** Opens a well-behaved account. Returns how it lives for some seconds, and what it lost. */
 async function startNeighbour(stack: BenchStack) {
   const us = await newAccount(stack);
   /** When each event that has not arrived was sent, by its vehicle's name. */

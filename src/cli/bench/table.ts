@@ -35,9 +35,7 @@ export const comparedWithBare = (rows: TableRow[]): Table => ({
 /** A comparison: its ratio, service divided by bare, must be at least or at most so much. */
 type Measure = { what: string; unit: string; atLeast?: number; atMost?: number };
 
-/**
- * Runs both alternately, once to warm up and then `rounds` times; without rounds, just once. Returns the table's row.
- */
+/** Runs both alternately, once to warm up and then `rounds` times; without rounds, just once. */
 export async function compare(
   { what, unit, atLeast = 0, atMost = Number.POSITIVE_INFINITY }: Measure,
   rounds: number,

@@ -7,11 +7,7 @@ import { buildDocuments } from '../site/build.ts';
 /** The package that `npm run client` builds. */
 export const clientDirectory = join(localDirectory, 'client');
 
-/**
- * Builds the typed client: what Redocly generates from the OpenAPI document, with `index.ts` in front of it.
- *
- * @throws Error with what Redocly or TypeScript printed, when it fails
- */
+/** Builds the typed client: what Redocly generates from the OpenAPI document, behind `index.ts`. */
 export function buildClient(): void {
   const sources = join(clientDirectory, 'src');
   rmSync(clientDirectory, { recursive: true, force: true });

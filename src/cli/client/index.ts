@@ -10,10 +10,7 @@ export type Delivery = api.AccidentDelivery | api.EventDelivery;
 /** Other settings of a client. */
 type Settings = Omit<api.ClientConfig, 'serverUrl' | 'auth' | 'argsStyle' | 'errorMode'>;
 
-/**
- * A client of the service at `baseUrl`, with each operation of the API as a function. Temporary failures are retried,
- * after `Retry-After` if given; others throw an ApiError.
- */
+/** A client of the service. Temporary failures are retried; others throw an ApiError. */
 export const fleetClient = ({
   baseUrl,
   token,

@@ -3,10 +3,7 @@ import { type Operator, request } from '../operate/client.ts';
 
 export type DemoAccount = Pick<Demo, 'accountId' | 'apiToken' | 'connections'>;
 
-/**
- * Creates the demo account, or returns an earlier one. Its first connection is fed by a connector; the second one pulls
- * from the provider at `baseUrl`.
- */
+/** Creates the demo account, whose second connection pulls, or returns an earlier one. */
 export async function demoAccount(
   operator: Operator,
   before: DemoAccount | undefined,

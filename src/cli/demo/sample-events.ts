@@ -6,10 +6,7 @@ import { type DemoProvider, incidents, pick, somewhere } from './provider.ts';
 /** Enough for the minutes in which an account that moves to another cell refuses writes. */
 const maxTries = 30;
 
-/**
- * Sends a sample fleet, then an event every few seconds and, early on, an accident with its three levels. Every other
- * event comes from the second connection's provider.
- */
+/** Sends a fleet, then events of both connections, and an accident in three levels. */
 export async function sendSampleEvents(
   baseUrl: string,
   demo: DemoAccount,

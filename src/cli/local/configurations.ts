@@ -15,10 +15,7 @@ export const unlimited: Change = (toml) => ({
 const strictFile = (name: string): string => join(root, `src/dev/strict/${name}.ts`);
 const spread = strictFile('spread');
 
-/**
- * The service by itself. With several isolates it passes everything on to others of the same code, whose configurations
- * follow.
- */
+/** The service by itself, or a Worker that passes everything on to several isolates of it. */
 export function spreadOver(isolates: number, vars: object, change?: Change): object[] {
   const main = strictly(change);
   if (isolates === 1) return [main];

@@ -24,12 +24,7 @@ const environment = {
   VSCODE_INSPECTOR_OPTIONS: '{}',
 };
 
-/**
- * Serves what `args` configure on `port` (0: any free one). `directory` gets the log (`wrangler.log`) and the process
- * id.
- *
- * @throws Error, when it does not respond within a minute
- */
+/** Serves what `args` configure. @throws Error, if it is not up in a minute */
 export async function startDev(
   directory: string,
   port: number,

@@ -17,12 +17,7 @@ import { runWrangler } from '../project/wrangler.ts';
 
 const folder = join(root, 'migrations');
 
-/**
- * Applies the migrations that a cell's local database in the folder `state` lacks. A new one becomes a copy of an empty
- * database, which is quicker.
- *
- * @throws Error, with what went wrong, or that the data is from other migrations
- */
+/** Applies what migrations a cell's local database lacks. @throws Error, for data of others */
 export async function migrate(state: string, cell = mainCell): Promise<void> {
   if (existsSync(doneFile(state, cell))) return apply(state, cell);
   cpSync(await emptyState(cell), state, { recursive: true, force: false });

@@ -14,10 +14,7 @@ export type Received = {
   body: { timestamp: string; type: number; data: { [field: string]: unknown } };
 };
 
-/**
- * Starts a receiver and passes each delivery to `got`, which may respond to it. Otherwise it gets a 204 when `got` is
- * done, and what is not JSON a 400. Port 0 takes any free port.
- */
+/** Passes each delivery to `got`, which may respond; or a 204 does. What is not JSON gets a 400. */
 export function startReceiver(
   certificates: Certificates,
   port: number,

@@ -33,12 +33,7 @@ export type StackOptions = {
   registry?: string;
 };
 
-/**
- * Starts the service from this source on real local D1, KV and Queues: applies migrations, then runs `wrangler dev`.
- * All its data is in `directory`; a stack left running there is ended first. Port 0 takes any free port.
- *
- * @throws Error, when it is not up within a minute; its log is `wrangler.log` in `directory`
- */
+/** Starts the service with its data in `directory`. @throws Error, if it is not up in a minute */
 export async function startStack({
   directory,
   port,

@@ -11,12 +11,7 @@ import {
 import { serviceAt, serviceOf } from './context.ts';
 import { printable } from './print.ts';
 
-/**
- * A client of the operators' API for the command's service. Behind a router, without --cell, it asks the cells in turn
- * about an id, and stays with the one that knows it.
- *
- * @throws ApiError
- */
+/** Behind a router, without --cell, it stays with the first cell that knows an id. */
 export function operatorFor(command: Command): Operator {
   const service = serviceOf(command);
   let operator = operatorOf(service);
@@ -67,11 +62,7 @@ const inCell = (cell: string, { message, reasons }: ApiError): ApiError =>
 /** What a cell replied; the only one of a service without a router has no name. */
 export type OfCell<T> = { cell?: string; data: T };
 
-/**
- * Asks the chosen cell, or all. Those that do not respond are named on stderr, and the command will exit with 1.
- *
- * @throws ApiError, if none does
- */
+/** Asks the chosen cell, or all. A cell that does not respond makes the command exit with 1. */
 export async function askAll<C extends Call>(
   command: Command,
   call: C,

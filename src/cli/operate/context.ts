@@ -12,10 +12,7 @@ export function serviceOf(command: Command): Service {
   return serviceAt(url, cell);
 }
 
-/**
- * The service at a URL, by default at FLEET_URL, otherwise the local one; behind a router in a cell, by default in
- * FLEET_CELL. @throws ApiError
- */
+/** The service at a URL, FLEET_URL, or the local one; in a cell or FLEET_CELL. @throws ApiError */
 export function serviceAt(givenUrl?: string, givenCell?: string): Service {
   readKeysFile();
   const url = givenUrl ?? (process.env.FLEET_URL || undefined);

@@ -7,10 +7,7 @@ import { askAll, inOneList, type OfCell, operatorFor } from './cells.ts';
 import { ApiError, type Call } from './client.ts';
 import { show } from './print.ts';
 
-/**
- * A command that makes one call: its name with the fields that are arguments, and the call. The other fields of the
- * request become options, unless `fixed` has all of them. The description is the operation's, unless it has its own.
- */
+/** A command that makes one call. Fields that are not in its usage or `fixed` are options. */
 export type Derived = [usage: string, call: Call, fixed?: object, description?: string];
 
 type Schema = {

@@ -15,10 +15,7 @@ type CallResult = {
   warnings?: { field: string; message: string; records: number; index: number }[];
 };
 
-/**
- * Exits with 1 when a record was rejected, or something of one could not be used. A call that finds the service busy or
- * unreachable is repeated.
- */
+/** Exits with 1 if a record was rejected, or something of one could not be used. */
 export function importCommand(): Command {
   return new Command('import')
     .description('Load records from an NDJSON or CSV file; safe to run again')

@@ -38,10 +38,7 @@ export function generateCommand(): Command {
     });
 }
 
-/**
- * Yields the records of a made-up fleet: drivers and vehicles, then for each day the trips of their shifts, each
- * starting where the previous one ended, with incidents on the way. Equal options give equal records.
- */
+/** The records of a made-up fleet, day by day: equal options give equal records. */
 export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): Generator<object> {
   const generator = xoroshiro128plus(seed);
   const between = (low: number, high: number) => low + uniformFloat64(generator) * (high - low);

@@ -6,10 +6,7 @@ import { root, siteDirectory } from '../project/paths.ts';
 import { buildDesign } from './design.ts';
 import { buildMap } from './map.ts';
 
-/**
- * Builds all files that Cloudflare serves without the Worker. They replace `directory` when all are there; a running
- * service has its own copy.
- */
+/** Builds all files that Cloudflare serves without the Worker, and then replaces `directory`. */
 export async function buildSite(directory: string): Promise<void> {
   const fresh = mkdtempSync(`${directory}.`);
   try {
@@ -25,10 +22,7 @@ export async function buildSite(directory: string): Promise<void> {
   }
 }
 
-/**
- * Builds the API's documents. A separate program prints them, because they come from Worker code, which is a project of
- * its own.
- */
+/** Builds the API's documents, by a program of their own: they come from Worker code. */
 export function buildDocuments(directory: string): void {
   const program = join(root, 'src/docs/openapi/print.ts');
   const options = { encoding: 'utf8', maxBuffer: 2 ** 25 } as const;

@@ -59,10 +59,7 @@ export function breaksBetween(published: string, revision: string): string[] {
 const isAllowed = ({ kind, revision }: Change, rule: string): boolean =>
   allowed.some((one) => one.rule === rule && one.kind === kind && one.of.test(revision?.pointer ?? ''));
 
-/**
- * Builds the API documents and publishes them, for comparison with later ones. Refuses a change that would break
- * clients, unless the API version is new.
- */
+/** Publishes the API documents, unless a change would break clients of the same version. */
 function publish(): void {
   buildDocuments(siteDirectory);
   for (const name of ['openapi.json', 'openapi.operator.json']) {

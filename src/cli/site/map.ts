@@ -10,11 +10,7 @@ type Polygons = Extract<Parameters<typeof merge>[1], unknown[]>;
 type Area = Areas['geometries'][number];
 type Position = number[];
 
-/**
- * Builds the files of pages with a map into the folder `directory`: MapLibre with its worker and stylesheet, and
- * outlines of the world's countries (Natural Earth) and of the states and counties of the USA (Census Bureau), as
- * GeoJSON.
- */
+/** Builds MapLibre, and outlines of the world's countries and of US states and counties. */
 export function buildMap(directory: string): void {
   mkdirSync(directory, { recursive: true });
   for (const file of ['maplibre-gl.mjs', 'maplibre-gl-worker.mjs', 'maplibre-gl.css'])

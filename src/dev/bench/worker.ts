@@ -10,10 +10,7 @@ const writeLine = console.info;
 let held = false;
 let underWay = 0;
 
-/**
- * The Worker that benchmarks run: the unchanged service in a runtime as strict as production; below `/bare/` the
- * minimal code for the same jobs; below `/unlimited/` the service without a limiter; and below `/bench/` commands.
- */
+/** The service; `/bare/` is minimal code, `/unlimited/` without a limiter, `/bench/` commands. */
 export default {
   ...worker,
   async fetch(request: Request, env: BareEnv, ctx: ExecutionContext): Promise<Response> {

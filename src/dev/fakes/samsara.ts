@@ -11,10 +11,7 @@ export type SamsaraData = {
 
 type Item = { [field: string]: unknown };
 
-/**
- * A fake of Samsara's API after its published description: pages, requires its token, filters by time, and returns
- * errors as Samsara does. A page has at most `perPage` items.
- */
+/** A fake of Samsara's API after its description. A page has at most `perPage` items. */
 export function fakeSamsara(data: SamsaraData, { perPage = 100 }: { perPage?: number } = {}) {
   const routes: { [path: string]: (query: URLSearchParams) => unknown } = {
     '/me': () => ({ data: { id: data.organisationId ?? '20936', name: data.organisation } }),

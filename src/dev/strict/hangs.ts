@@ -9,10 +9,7 @@ const stores = new Map<string, { until: number; calls: number }>();
 export const hang = (store: string, seconds: number): void =>
   void stores.set(store, { until: performance.now() + 1000 * seconds, calls: 0 });
 
-/**
- * Calls a store. One that hangs is reset at the end, which fails all waiting calls, of which it has carried out every
- * fifth, beginning with the first. Calls that outlive their invocation never return.
- */
+/** Calls a store. One that hangs fails at the end, and has carried out every fifth call. */
 export async function available<T>(store: Store, work: () => Promise<T>): Promise<T> {
   const hung = stores.get(store);
   const leftMs = (hung?.until ?? 0) - performance.now();

@@ -1,8 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/**
- * Cloudflare's limits in production that the local runtime does not enforce, in bytes unless the name says otherwise.
- */
+/** Limits of production that the local runtime lacks, in bytes unless the name says otherwise. */
 export const limits = {
   queries: 1_000,
   parameters: 100,

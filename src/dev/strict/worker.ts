@@ -5,10 +5,7 @@ import { invoked, queriesSoFar } from './limits.ts';
 
 export { Ingest } from '../../index.ts';
 
-/**
- * The unchanged service in a runtime as strict as production, for local runs and tests. Exceeding a limit fails the
- * call and logs an error.
- */
+/** The unchanged service in a runtime as strict as production: what exceeds a limit fails. */
 const strictWorker = {
   fetch: async (request: Request, env, ctx) =>
     (await obey(new URL(request.url), env, ctx)) ??
@@ -18,10 +15,7 @@ const strictWorker = {
 } satisfies ExportedHandler<Env, QueueMessage>;
 export default strictWorker;
 
-/**
- * Does what a request asks of the runtime: `/strict/hang/D1/80` makes a store hang, for so many seconds;
- * `/strict/minute/0` runs the cron job as at a time (milliseconds since 1970). Returns how many queries there have been.
- */
+/** Makes a store hang: `/strict/hang/D1/80`; runs the cron job as at a time: `/strict/minute/0`. */
 async function obey({ pathname }: URL, env: Env, ctx: ExecutionContext): Promise<Response | undefined> {
   const [, place, what, first = '', second] = pathname.split('/');
   if (place !== 'strict') return undefined;

@@ -37,10 +37,7 @@ export function closed<T>(document: T): T {
   return (open ? { ...parts, additionalProperties: false } : parts) as T;
 }
 
-/**
- * Starts Prism, a validating proxy, between its caller and `upstream`. Answers its URL, what it found in replies
- * that the document does not allow, and how to stop it.
- */
+/** Starts Prism, a validating proxy, and returns what it finds in replies. */
 export async function startProxy(document: Document, upstream: string, directory: string) {
   const file = join(directory, 'openapi.json');
   writeFileSync(file, JSON.stringify(document));

@@ -8,10 +8,7 @@ import { browserPath } from './browser.ts';
 import { temporaryFolder } from './folder.ts';
 import { stackFolder } from './journey.ts';
 
-/**
- * Does once what tests that start side by side would each do: migrates, unpacks the browser, and starts the stack that
- * they share as soon as the first of them asks where it is.
- */
+/** Does once for all: migrates, unpacks the browser, and starts the stack that tests share. */
 export default async function setUp() {
   const folders = temporaryFolder();
   process.env.TEST_FOLDER = folders;

@@ -7,10 +7,7 @@ import { generate } from 'selfsigned';
 /** Answers requests, as Hono's apps do. */
 type Site = { fetch: (request: Request) => Response | Promise<Response> };
 
-/**
- * A network of its own for programs that run with `env`: a site at `baseUrl`, and by https the one that
- * `hosted` says for a host. Whoever tries to reach any other host is refused and stands in `refused`.
- */
+/** A network for programs that run with `env`: `site` at `baseUrl`, and `hosts` by https. */
 export async function startNetwork(site: Site, hosts: string[], hosted: Site) {
   const altNames = hosts.map((value) => ({ type: 2 as const, value }));
   const pair = await generate([{ name: 'commonName', value: 'a network for tests' }], {

@@ -23,10 +23,7 @@ export const event = (sourceId: string, minutesAgo: number) => ({
   startedAt: new Date(Date.now() - minutesAgo * 60_000).toISOString(),
 });
 
-/**
- * Somebody who reads the guides: with an account and a fleet of their own on the service that tests share, the samples in
- * a folder, and set in the shell what the guides ask for.
- */
+/** A reader of the guides, with an account, a fleet, the samples in a folder, and settings. */
 export async function startReader() {
   needPython();
   const folder = temporaryFolder();

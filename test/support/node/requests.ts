@@ -18,11 +18,7 @@ type Parameter = {
   example?: unknown;
 };
 
-/**
- * Makes requests for one operation: some as the document has them, with `known` values for properties and
- * parameters of that name so that they reach something, and some as nobody should send them. The same `seed`
- * makes the same requests.
- */
+/** Requests of one operation: as documented, with `known` values, and as nobody should send them. */
 export function requestsFor(
   document: Document,
   template: string,

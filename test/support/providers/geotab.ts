@@ -232,10 +232,7 @@ function matches(item: Item, search: Item, typeName: string): boolean {
   );
 }
 
-/**
- * A made-up MyGeotab database with nothing in it but the groups and rules that there are always. Tests change it while it
- * is being read.
- */
+/** A database with nothing but the usual groups and rules. Tests change it while it is read. */
 export const geotabDatabase = (database: string) => ({
   database,
   user: `service@${database}.example.com`,

@@ -27,10 +27,7 @@ export const samsaraData = (token = samsaraToken): SamsaraData => ({
   events: [],
 });
 
-/**
- * Stands in for Samsara with two vehicles. Tests change `data` while it is read, and let calls fail by `fault`; `calls`
- * are the URLs that were called.
- */
+/** Stands in for Samsara: tests change its `data`, and let calls fail by `fault`. */
 export function samsara(hooks: ReturnType<typeof receiver>, { perPage = 100 }: { perPage?: number } = {}) {
   const data = samsaraData();
   const provider = { data, calls: [] as URL[], fault: undefined as Fault | undefined };

@@ -83,10 +83,7 @@ const longAgo = Date.parse('2026-01-10T08:00:00Z');
 
 let made = 0;
 
-/**
- * What a made-up Terminal holds for one connection: three vehicles, and nothing that happened yet. Tests change it while
- * it is being read.
- */
+/** What Terminal holds for one connection. Tests change it while it is read. */
 export const terminalData = () => ({
   company: 'Example Haulage',
   status: 'connected',

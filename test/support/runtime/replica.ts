@@ -8,10 +8,7 @@ const tables = [
   ...['deletions', 'archived_days', 'changes'],
 ];
 
-/**
- * The service where lists are read from a replica, which knows only what it was last told: a second database. Its
- * bookmarks are `seen-n`: what the n-th copy had.
- */
+/** The service with a replica, which knows what it was last told. Bookmarks are `seen-n`. */
 export async function replicated() {
   await applyD1Migrations(env.REPLICA, env.MIGRATIONS);
   const triggers = await env.REPLICA.prepare(`select name from sqlite_master where type = 'trigger'`).all();

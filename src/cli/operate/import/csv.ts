@@ -11,13 +11,7 @@ const maxLinesOfRow = 50;
 /** What the first line says: what separates cells, and the names of fields. */
 type Head = { separator: string; names: string[]; kind: string | undefined };
 
-/**
- * Reads records from the lines of a CSV file. The first one names the fields; a dot leads into an object
- * (`location.latitude`), a vertical bar separates the values of a list, and empty cells are left out. Commas, semicolons
- * or tabs separate cells. A row that cannot be read, or has more cells than the first line, is a problem of its own.
- *
- * @throws ApiError, if the first line cannot be read, or has a name that is no field, or one twice
- */
+/** Reads records from lines of CSV, of which the first names the fields. @throws ApiError */
 export async function* readCsv(lines: AsyncIterable<Text>, kind?: string): AsyncGenerator<Line> {
   let head: Head | undefined;
   const read: Text[] = [];

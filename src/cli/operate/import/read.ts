@@ -7,11 +7,7 @@ import { isObject, type Line, type Text } from './line.ts';
 
 export type Encoding = 'utf-8' | 'windows-1252' | 'utf-16le';
 
-/**
- * Streams the records of an NDJSON or CSV file (by its ending). `kind` is the default kind.
- *
- * @throws ApiError, if there is no such kind, or the first line of a CSV file does not name fields
- */
+/** Streams the records of an NDJSON or CSV file, by its ending. `kind` is the default kind. */
 export async function* readRecords(
   file: string,
   kind?: string,

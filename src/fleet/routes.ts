@@ -69,9 +69,9 @@ async function nameVehicle(c: Context) {
 }
 
 /** The rest of an item may be sent back as its list shows it. */
-async function renaming(c: Context, { itemWords }: { itemWords: object }) {
+async function renaming(c: Context, { itemFields }: { itemFields: object }) {
   const body = await readJson(c, largestBody);
-  const change = parse(ExternalIdInput, body, Object.keys(itemWords));
+  const change = parse(ExternalIdInput, body, Object.keys(itemFields));
   const id = c.req.param('id')?.toLowerCase() ?? '';
   if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
   refuseOther(body, id);

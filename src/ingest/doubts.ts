@@ -1,3 +1,4 @@
+import type { Field } from '../fleet/lists/field.ts';
 import { cleanText } from '../fleet/lists/mend.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
@@ -15,9 +16,9 @@ const tooFar = 'is years before the newest time of the call: check the clock of 
 
 /** The fields of records that hold times, by kind. */
 const timesOf = new Map<string, string[]>(
-  recordKinds.map(({ kind, recordColumns }) => {
-    const columns = Object.entries(recordColumns);
-    return [kind, columns.flatMap(([name, { holds }]) => (holds === 'time' ? [name] : []))];
+  recordKinds.map(({ kind, fields }) => {
+    const all = Object.entries<Field>(fields);
+    return [kind, all.flatMap(([name, { holds }]) => (holds === 'time' ? [name] : []))];
   }),
 );
 

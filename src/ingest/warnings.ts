@@ -37,7 +37,7 @@ export function warningsOf(
 type Sent = { kind: Kind; incidentTypes?: unknown; vin?: unknown };
 
 const fieldsOf = new Map<Kind, Set<string>>(
-  recordKinds.map(({ kind, recordWords }) => [kind, new Set(['sourceId', ...Object.keys(recordWords)])]),
+  recordKinds.map(({ kind, recordFields }) => [kind, new Set(['kind', ...Object.keys(recordFields)])]),
 );
 
 const vinForm = /^[A-HJ-NPR-Z0-9]{17}$/;

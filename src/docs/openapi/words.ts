@@ -1,5 +1,7 @@
 import { changeKinds, changesByKind } from '../../fleet/changes/schema.ts';
+import type { Field, Fields } from '../../fleet/lists/field.ts';
 import { alternatives } from '../../fleet/lists/field-types.ts';
+import { meaningInRecord } from '../../fleet/lists/record.ts';
 import { lists, recordKinds } from '../../fleet/lists/registry.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import { eachField } from '../../webhooks/fields.ts';
@@ -13,6 +15,9 @@ const wordsOf = (name: string, description: string, properties: { [name: string]
   ...Object.fromEntries(Object.entries(properties).map(([property, text]) => [`${name}.${property}`, text])),
 });
 
+const meanings = (fields: Fields, meaning = ({ description }: Field) => description) =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, meaning(field)]));
+
 /**
  * The descriptions of components and properties in the documents: by `Component`, by `property`, or by
  * `Component.property` where a property's meaning differs. Replies to operators have theirs in
@@ -21,8 +26,13 @@ const wordsOf = (name: string, description: string, properties: { [name: string]
 export const words: Record<string, string> = {
   ...Object.assign(
     {},
-    ...lists.map((list) => wordsOf(itemName(list), list.description, list.itemWords)),
-    ...recordKinds.map((kind) => wordsOf(recordName(kind), kind.recordDescription, kind.recordWords)),
+    ...lists.map((list) => wordsOf(itemName(list), list.description, meanings(list.itemFields))),
+    ...recordKinds.map((kind) =>
+      wordsOf(recordName(kind), kind.recordDescription, {
+        kind: 'What it is.',
+        ...meanings(kind.recordFields, meaningInRecord),
+      }),
+    ),
   ),
   ...eachField('description'),
 
@@ -65,7 +75,7 @@ export const words: Record<string, string> = {
   TestSent: 'The test that was sent.',
   'TestSent.eventId': 'The event or accident of the test.',
   deliveryIds: 'The Delivery-Ids, in the order in which they are sent.',
-  ...wordsOf('EventNotification', 'What happened: the payload of type 2.', safetyEvents.itemWords),
+  ...wordsOf('EventNotification', 'What happened: the payload of type 2.', meanings(safetyEvents.itemFields)),
   AccidentNotification: 'One level of an accident: the payload of type 1. All levels share one `eventId`.',
   EventDelivery: 'The body of a delivery about a safety event.',
   AccidentDelivery: 'The body of a delivery about one level of an accident.',

@@ -89,7 +89,7 @@ async function writeNext(env: Env, bucket: R2Bucket, { db, commit }: Lease, one:
   const at = place.list ?? 0;
   const resource = lists.find(({ list }) => list.path === `/${wanted.lists[at]}`);
   if (!resource) throw new Error('An export names no list'); // of another version of the service
-  const { list, itemColumns: columns } = resource;
+  const { list, itemFields: columns } = resource;
   const { items, next } = await readItems(env, one, list, budget);
   let { files } = one;
   for (const format of wanted.formats) {

@@ -91,7 +91,7 @@ export function listOf<F extends Fields>(
         order,
         table,
         stored: { ...columns, sourceUpdatedAt: columnOf('sourceUpdatedAt') },
-        columns: { ...itemOf(fields).itemColumns, sourceUpdatedAt: { holds: 'time', nullable: true } },
+        columns: { ...itemOf(fields).itemFields, sourceUpdatedAt: { holds: 'time', nullable: true } },
         fixed: ['createdAt', ...Object.keys(columns).filter((key) => fields[key]?.fixed)],
       },
     }),
@@ -112,8 +112,7 @@ export const itemOf = <F extends Fields>(fields: F) => {
   const item: v.GenericSchema = v.object(map(({ output }) => output));
   return {
     item: item as v.GenericSchema<Item<F>>, // its entries are these very fields
-    itemWords: map(({ description }) => description),
-    itemColumns: map(({ holds, nullable }) => ({ holds, nullable })),
+    itemFields: Object.fromEntries(shown(fields)),
     itemExample: map(({ example }) => example) as Item<F>, // each field's example is of what it shows
   };
 };

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
 import type { Feed } from '../incidents/translate.ts';
-import { type Columns, type Field, type Fields, type Given, isGiven, optional } from './field.ts';
+import { type Field, type Fields, type Given, isGiven, optional } from './field.ts';
 import { time, wholeText } from './field-types.ts';
 
 /** Names that no field can have, because records, rows and pages use them. */
@@ -33,12 +33,9 @@ export type RecordKind<K extends string = string, F extends Fields = Fields> = {
   fields: F;
   record: v.GenericSchema<RecordInput<K, F>, RecordOutput<K, F>>;
   recordDescription: string;
-  /** The descriptions of its fields, by their names in a record. */
-  recordWords: { [name: string]: string };
   /** Its fields, by their names in a record. */
   recordFields: { [name: string]: Field };
   recordExample: { kind: K; sourceId: string };
-  recordColumns: Columns;
   /** Turns a validated record into a row. Ids are computed from sourceIds, also those of references. */
   toRow: (record: object, source: Source) => RecordRow<F>;
 };
@@ -73,14 +70,8 @@ export function recordKind<const K extends string, F extends Fields>(
     fields,
     record: schema as RecordKind<K, F>['record'], // its entries are these very fields
     recordDescription: declaration.record ?? `A new ${inWords(kind)}, or a new version of one.`,
-    recordWords: {
-      kind: 'What it is.',
-      sourceUpdatedAt: sourceUpdatedAt.description,
-      ...map(meaningInRecord),
-    },
     recordFields: { sourceUpdatedAt, ...map((field) => field) },
     recordExample: { ...map(exampleInRecord), kind, sourceId },
-    recordColumns: map(({ holds, nullable }) => ({ holds, nullable })),
     toRow: rowMaker(declaration, held),
   };
 }
@@ -96,7 +87,8 @@ const sourceUpdatedAt = optional(
 /** A field of records, by its key in rows and its name in records. */
 type Held = { key: string; name: string; field: Field };
 
-function meaningInRecord({ refersTo, nullable, description, inRecord, most, omitted }: Field): string {
+/** What a field of a record means. */
+export function meaningInRecord({ refersTo, nullable, description, inRecord, most, omitted }: Field): string {
   if (!refersTo) return [inRecord ?? description, most, omitted].filter(Boolean).join(' ');
   const { kind } = refersTo;
   return `The ${kind}'s sourceId${nullable ? '.' : `; the ${kind} must be known, or in the same call.`}`;

@@ -69,7 +69,7 @@ const declared = {
   query: queryOf,
   file: {
     name: 'accidents',
-    columns: { ...accidents.itemColumns, notificationLevel: { holds: 'text', nullable: false } },
+    columns: { ...accidents.itemFields, notificationLevel: { holds: 'text', nullable: false } },
     inWords: ({ notificationLevel, levels }, time) => ({
       notificationLevel: inWords(notificationLevel),
       levels: levels.map((one) => `${inWords(one.notificationLevel)} ${time(one.receivedAt)}`),

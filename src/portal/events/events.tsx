@@ -31,7 +31,7 @@ const events = {
     vin: { label: 'VIN' },
     connection: { label: 'Connection' },
   },
-  file: { name: 'safety-events', columns: safetyEvents.itemColumns },
+  file: { name: 'safety-events', columns: safetyEvents.itemFields },
   show: ({ asked, words, connections }) => ({
     // "Risk 4 and 5, November 16 – 22", "Speeding, November 20".
     lead: [asked.risk && words.risk, asked.type, words.from].filter(Boolean).join(', '),

@@ -19,104 +19,56 @@ type Accident = {
 const only = async () => (await as(tale.us.apiToken).get<Accident[]>('/accidents')).data[0];
 const send = async (...records: object[]) => (await as(tale.us.connection.ingestKey).send(...records)).data;
 
-/** A vehicle of the account's first connection, or of another one; of no other group than itself. */
-type Known = { of: string; at?: number; status?: string; vin?: string };
-const [active, inactive] = ['active', 'inactive'];
+/** A vehicle as `name@connection`, with `.x` behind if it is inactive, `?` with another VIN, `!` with a placeholder. */
+function vehicleIn(text: string) {
+  const [, of = '', at = 0, mark] = /^(\w+)(?:@(\d))?(\.x|[?!])?$/.exec(text) ?? [];
+  const said = { sourceId: of, name: `The ${of}`, licensePlate: `P ${of}`, groups: [of] };
+  return {
+    of,
+    at: Number(at),
+    record: vehicle({
+      ...said,
+      ...(mark === '.x' && { status: 'inactive' }),
+      ...(mark === '?' && { vin: 'OTHER' }),
+      ...(mark === '!' && { vin: placeholder }),
+    }),
+  };
+}
 
-const cases: [name: string, fleet: Known[], changes: object, expected: string | null][] = [
-  ['the one with the VIN', [{ of: 'van' }], {}, 'van'],
-  ['the one with the VIN in lower case', [{ of: 'van' }], { vin: '1fujgldr5clbp8834' }, 'van'],
-  ['none with another VIN', [{ of: 'van', vin: 'OTHER' }], {}, null],
-  [
-    'an active one before a newer one that was sold',
-    [{ of: 'van' }, { of: 'sold', status: inactive }],
-    {},
-    'van',
-  ],
-  [
-    'an active one before an older one that was sold',
-    [{ of: 'sold', status: inactive }, { of: 'van' }],
-    {},
-    'van',
-  ],
-  [
-    'an active one of another connection before one that was sold',
-    [
-      { of: 'van', at: 1 },
-      { of: 'sold', status: inactive },
-    ],
-    {},
-    'van',
-  ],
-  ['one of its connection before newer ones', [{ of: 'van' }, { of: 'twin', at: 1 }], {}, 'van'],
-  [
-    'the newest of other connections',
-    [
-      { of: 'old', at: 2 },
-      { of: 'van', at: 1 },
-    ],
-    {},
-    'van',
-  ],
-  [
-    'the newest of those that were sold',
-    [
-      { of: 'old', status: inactive },
-      { of: 'van', status: inactive },
-    ],
-    {},
-    'van',
-  ],
-  ['none of several active ones', [{ of: 'van' }, { of: 'twin', status: active }], {}, null],
-  [
-    'none of several active ones of another connection',
-    [
-      { of: 'van', at: 1 },
-      { of: 'twin', at: 1 },
-      { of: 'sold', status: inactive },
-    ],
-    {},
-    null,
-  ],
-  [
-    'its connection’s only one, although another connection has several',
-    [{ of: 'van' }, { of: 'b', at: 1 }, { of: 'twin', at: 1 }],
-    {},
-    'van',
-  ],
-  [
-    'the one that it names, whatever its VIN',
-    [{ of: 'van', vin: 'OTHER' }, { of: 'twin' }],
-    { vehicle: 'van' },
-    'van',
-  ],
-  [
-    'the one that it names, of several active ones',
-    [{ of: 'van' }, { of: 'twin' }],
-    { vehicle: 'van' },
-    'van',
-  ],
-  ['the one that it names, with a placeholder', [{ of: 'van' }], { vehicle: 'van', vin: placeholder }, 'van'],
-  ['the one that it names, without a VIN', [{ of: 'van' }], { vehicle: 'van', vin: undefined }, 'van'],
-  ['by VIN until the one that it names is known', [{ of: 'van' }], { vehicle: 'unheard-of' }, 'van'],
-  ['none with a placeholder', [{ of: 'van', vin: placeholder }], { vin: placeholder }, null],
-  ['none without vehicles', [], {}, null],
+const cases: [name: string, fleet: string, changes: object, expected: string | null][] = [
+  ['the one with the VIN', 'van', {}, 'van'],
+  ['the one with the VIN in lower case', 'van', { vin: '1fujgldr5clbp8834' }, 'van'],
+  ['none with another VIN', 'van?', {}, null],
+  ['an active one before a newer one that was sold', 'van sold.x', {}, 'van'],
+  ['an active one before an older one that was sold', 'sold.x van', {}, 'van'],
+  ['an active one of another connection before one that was sold', 'van@1 sold.x', {}, 'van'],
+  ['one of its connection before newer ones', 'van twin@1', {}, 'van'],
+  ['the newest of other connections', 'old@2 van@1', {}, 'van'],
+  ['the newest of those that were sold', 'old.x van.x', {}, 'van'],
+  ['none of several active ones', 'van twin', {}, null],
+  ['none of several active ones of another connection', 'van@1 twin@1 sold.x', {}, null],
+  ['its connection’s only one, although another has several', 'van b@1 twin@1', {}, 'van'],
+  ['the one that it names, whatever its VIN', 'van? twin', { vehicle: 'van' }, 'van'],
+  ['the one that it names, of several active ones', 'van twin', { vehicle: 'van' }, 'van'],
+  ['the one that it names, with a placeholder', 'van', { vehicle: 'van', vin: placeholder }, 'van'],
+  ['the one that it names, without a VIN', 'van', { vehicle: 'van', vin: undefined }, 'van'],
+  ['by VIN until the one that it names is known', 'van', { vehicle: 'unheard-of' }, 'van'],
+  ['none with a placeholder', 'van!', { vin: placeholder }, null],
+  ['none without vehicles', '', {}, null],
 ];
 
 it.each(cases)('the vehicle of an accident is %s', async (_, fleet, changes, expected) => {
   tale.us = await world({ providers: ['motive', 'samsara', 'geotab'] });
   const them = await world();
   await as(them.connection.ingestKey).send(vehicle({ groups: ['theirs'] }), vehicle({ sourceId: 'van' }));
-  for (const { of, at = 0, ...said } of fleet)
-    await as(tale.us.connections[at]?.ingestKey ?? '').send(
-      vehicle({ sourceId: of, name: `The ${of}`, licensePlate: `P ${of}`, groups: [of], ...said }),
-    );
+  const vehicles = fleet.split(' ').filter(Boolean).map(vehicleIn);
+  for (const { at, record } of vehicles) await as(tale.us.connections[at]?.ingestKey ?? '').send(record);
   const [right, wrong] = [
     await tale.register({ filters: { vehicleGroups: ['van'] } }),
     await tale.register({ filters: { vehicleGroups: ['theirs'] } }),
   ];
   expect(await send(accident(changes))).toMatchObject({ accepted: 1, rejected: [] });
-  const at = fleet.find(({ of }) => of === expected)?.at ?? 0;
+  const at = vehicles.find(({ of }) => of === expected)?.at ?? 0;
   const connectionId = tale.us.connections[at]?.id ?? '';
   expect(await only()).toMatchObject({
     vehicleId: expected && recordId(connectionId, 'vehicle', expected),
@@ -135,7 +87,7 @@ it.each(cases)('the vehicle of an accident is %s', async (_, fleet, changes, exp
 describe('the vehicle of an accident', () => {
   const van = vehicle({ sourceId: 'van', name: 'Van', groups: ['Vans'] });
   const truck = vehicle({ sourceId: 'truck', name: 'Truck', groups: ['Trucks'] });
-  const sold = { status: inactive };
+  const sold = { status: 'inactive' };
   const nameOf = async () => (await only())?.vehicleName;
 
   it('is decided again at each level, for the filters of webhooks too, and stays between them', async () => {

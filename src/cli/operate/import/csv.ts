@@ -85,9 +85,7 @@ function headOf({ line, text, problem }: Text, kind?: string): Head {
   return { separator, names, kind };
 }
 
-const columnsOf = new Map<string, Columns>(
-  recordKinds.map(({ kind, recordColumns }) => [kind, recordColumns]),
-);
+const columnsOf = new Map<string, Columns>(recordKinds.map(({ kind, recordFields }) => [kind, recordFields]));
 
 /** The names of a kind's fields, or of all kinds' without one, as the first line has them. */
 function namesFor(kind: string | undefined): string[] {
@@ -97,7 +95,7 @@ function namesFor(kind: string | undefined): string[] {
       isObject(holds) ? Object.keys(holds).map((inner) => `${name}.${inner}`) : [name],
     ),
   );
-  return [...new Set(['kind', 'sourceUpdatedAt', ...fields])];
+  return [...new Set(['kind', ...fields])];
 }
 
 /** The record in a row, or what is wrong with it. */

@@ -1,6 +1,5 @@
 import { and, eq, ne, sql } from 'drizzle-orm';
-import type { BatchItem } from 'drizzle-orm/batch';
-import { type Database, refuseUnless, transaction, write } from '../platform/db/database.ts';
+import { type Database, refuseUnless, type Statements, transaction, write } from '../platform/db/database.ts';
 import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
@@ -55,31 +54,27 @@ export async function changeAccount(
   env: Env,
   id: string,
   { name, status }: AccountChange,
-  also: (db: Database) => BatchItem<'sqlite'>[] = () => [],
+  also: (db: Database) => Statements = () => [],
 ): Promise<Account> {
   const caller = operatorIn(id);
-  const noted = (db: Database) =>
+  const audited = (db: Database) =>
     audit(db, caller, {
       action: status === undefined ? 'changed' : status === 'active' ? 'activated' : 'suspended',
       subject: 'account',
       of: self(id),
       fields: name === undefined ? [] : ['name'],
     });
-  const [, [account]] = await asCaller(env, caller, (db) => [
-    refuseUnless(
-      db,
-      sql`exists (select 1 from accounts where id = ${id} and id <> ${nobody})`,
-      unknownAccount,
-    ),
-    db
+  const { changed } = await asCaller(env, caller, (db) => ({
+    changed: db
       .update(accounts)
       .set({ name: name ?? sql`${accounts.name}`, status: status ?? sql`${accounts.status}` })
-      .where(eq(accounts.id, id))
+      .where(and(eq(accounts.id, id), ne(accounts.id, nobody)))
       .returning(),
-    ...(name === undefined && status === undefined ? [] : [noted(db)]),
-    ...also(db),
-  ]);
-  if (!account) throw invalid('Unknown account');
+    audited: name === undefined && status === undefined ? undefined : audited(db),
+    also: also(db),
+  }));
+  const [account] = changed;
+  if (!account) throw invalid(unknownAccount);
   if (status === 'suspended') await untilCachesExpire(env);
   return asAccount(account);
 }
@@ -107,11 +102,7 @@ export const wrongName = 'The name does not match. Nothing has been deleted.';
 /** The statements that suspend an account before deletion, if it has this name. */
 export const suspendToDelete = (db: Database, id: string, name: string) =>
   [
-    refuseUnless(
-      db,
-      sql`${id} <> ${nobody} and exists (select 1 from accounts where id = ${id})`,
-      unknownAccount,
-    ),
+    refuseUnless(db, sql`${id} <> ${nobody}`, unknownAccount),
     refuseUnless(db, sql`(select name from accounts where id = ${id}) = ${name}`, wrongName),
     audit(db, operatorIn(id), {
       action: 'scheduled for deletion',

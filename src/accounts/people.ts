@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { type Database, refuseUnless, writeReturning } from '../platform/db/database.ts';
-import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
+import { type Database, refuseUnless, write, writeReturning } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
 import { portalUsers } from '../platform/db/tables.ts';
@@ -25,50 +25,38 @@ export async function addPortalUser(
   role: Role,
 ): Promise<PortalUser> {
   const { accountId } = caller;
-  const [, , , [user]] = await asCaller(env, caller, (db) => [
-    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, unknownAccount),
-    insertPending(db, accountId, { email, role }),
-    auditInvitation(db, caller, { email, role }),
-    db
-      .select()
-      .from(portalUsers)
-      .where(and(eq(portalUsers.email, email), eq(portalUsers.accountId, accountId))),
-  ]);
-  if (user && user.confirmedAt === null) return user;
+  const { users } = await asCaller(env, caller, (db) => ({
+    ...addPending(db, caller, { email, role }),
+    users: db.select().from(portalUsers).where(sql`email = ${email} and account_id = ${accountId}`),
+  }));
+  const [user] = users;
+  if (user?.confirmedAt === null) return user;
   const message = 'belongs to this account already';
   throw invalid('This address cannot be added', [{ field: 'email', message }]);
 }
 
 /**
- * The statement that adds a pending person. A pending one gets the new role; one who has signed in
+ * The statements that add a pending person, and audit that. A pending one gets the new role; one who has signed in
  * stays unchanged. The first person of an account becomes an admin.
  */
-export const insertPending = (
-  db: Database,
-  accountId: string,
-  { email, role }: { email: string; role: Role },
-) =>
-  writeReturning(db)`
-    insert into portal_users (id, account_id, email, created_at, role)
-    select ${newId()}, ${accountId}, ${email}, ${Date.now()}, iif(
-      exists (select 1 from portal_users where account_id = ${accountId} and email <> ${email}), ${role}, 'admin')
-    where true
-    on conflict (email, account_id) do update set role = excluded.role
-      where confirmed_at is null and role <> excluded.role`;
-
-/** The statement that audits an invitation if the one before it changed a row. */
-export const auditInvitation = (
-  db: Database,
-  caller: Caller,
-  { email, role }: { email: string; role: Role },
-) =>
-  audit(db, caller, {
-    action: 'invited',
-    subject: 'person',
-    of: sql`select id, email as name from portal_users
-      where email = ${email} and account_id = ${caller.accountId} and changes() > 0`,
-    fields: [`role: ${role}`],
-  });
+export const addPending = (db: Database, caller: Caller, { email, role }: { email: string; role: Role }) => {
+  const ours = sql`account_id = ${caller.accountId}`;
+  return {
+    added: write(db)`
+      insert into portal_users (id, account_id, email, created_at, role)
+      select ${newId()}, ${caller.accountId}, ${email}, ${Date.now()},
+        iif(exists (select 1 from portal_users where ${ours} and email <> ${email}), ${role}, 'admin')
+      where true
+      on conflict (email, account_id) do update set role = excluded.role
+        where confirmed_at is null and role <> excluded.role`,
+    audited: audit(db, caller, {
+      action: 'invited',
+      subject: 'person',
+      of: sql`select id, email as name from portal_users where email = ${email} and ${ours} and changes() > 0`,
+      fields: [`role: ${role}`],
+    }),
+  };
+};
 
 /** A slice of the account's people, pending ones included, in the order they were added. */
 export async function listPortalUsers(
@@ -76,14 +64,14 @@ export async function listPortalUsers(
   caller: Caller,
   slice: SliceQuery,
 ): Promise<Slice<PortalUser>> {
-  const [users] = await asCaller(env, caller, (db) => [
+  const users = await asCaller(env, caller, (db) =>
     db
       .select()
       .from(portalUsers)
       .where(and(eq(portalUsers.accountId, caller.accountId), following(portalUsers, slice)))
       .orderBy(portalUsers.createdAt, portalUsers.id)
       .limit(slice.limit + 1),
-  ]);
+  );
   return sliceOf(users, slice);
 }
 
@@ -92,9 +80,9 @@ export async function findPortalUser(
   caller: Caller,
   userId: string,
 ): Promise<PortalUser | undefined> {
-  const [[user]] = await asCaller(env, caller, (db) => [
+  const [user] = await asCaller(env, caller, (db) =>
     db.select().from(portalUsers).where(own(caller, userId)),
-  ]);
+  );
   return user;
 }
 
@@ -108,12 +96,9 @@ export async function setPreferences(
   userId: string,
   chosen: Preferences,
 ): Promise<void> {
-  await asCaller(env, caller, (db) => [db.update(portalUsers).set(chosen).where(own(caller, userId))], {
-    repeatable: true,
-  });
+  const set = (db: Database) => db.update(portalUsers).set(chosen).where(own(caller, userId));
+  await asCaller(env, caller, set, { repeatable: true });
 }
-
-const lastAdmin = 'An account needs at least one admin. Make somebody else an admin first.';
 
 /**
  * Changes a person's role.
@@ -121,18 +106,17 @@ const lastAdmin = 'An account needs at least one admin. Make somebody else an ad
  * @throws Refusal: invalid, when they are not in the account, or it would have no admin who has signed in
  */
 export async function setRole(env: Env, caller: Caller, userId: string, role: Role): Promise<PortalUser> {
-  const [, , [changed]] = await asCaller(env, caller, (db) => [
-    refuseUnless(db, role === 'admin' ? sql`true` : hasAdminBeside(caller, userId), lastAdmin),
-    audit(db, caller, {
+  const { changed } = await asCaller(env, caller, (db) => ({
+    allowed: role === 'admin' ? undefined : unlessLastAdmin(db, caller, userId),
+    audited: audit(db, caller, {
       action: 'changed',
       subject: 'person',
       of: sql`select id, email as name from portal_users where ${own(caller, userId)} and role <> ${role}`,
       fields: [`role: ${role}`],
     }),
-    db.update(portalUsers).set({ role }).where(own(caller, userId)).returning(),
-  ]);
-  if (!changed) throw invalid('Unknown user');
-  return changed;
+    changed: db.update(portalUsers).set({ role }).where(own(caller, userId)).returning(),
+  }));
+  return known(changed);
 }
 
 /**
@@ -141,30 +125,38 @@ export async function setRole(env: Env, caller: Caller, userId: string, role: Ro
  * @throws Refusal: invalid, when they are not in the account, or it would have no admin who has signed in
  */
 export async function removePortalUser(env: Env, caller: Caller, userId: string): Promise<PortalUser> {
-  const [, , [removed]] = await asCaller(env, caller, (db) => [
-    refuseUnless(db, 'operator' in caller ? sql`true` : hasAdminBeside(caller, userId), lastAdmin),
-    audit(db, caller, {
+  const { removed } = await asCaller(env, caller, (db) => ({
+    allowed: 'operator' in caller ? undefined : unlessLastAdmin(db, caller, userId),
+    audited: audit(db, caller, {
       action: 'deleted',
       subject: 'person',
       of: sql`select id, email as name from portal_users where ${own(caller, userId)}`,
     }),
-    db.delete(portalUsers).where(own(caller, userId)).returning(),
-  ]);
-  if (!removed) throw invalid('Unknown user');
-  return removed;
+    removed: db.delete(portalUsers).where(own(caller, userId)).returning(),
+  }));
+  return known(removed);
+}
+
+function known([user]: PortalUser[]): PortalUser {
+  if (!user) throw invalid('Unknown user');
+  return user;
 }
 
 const own = ({ accountId }: Caller, userId: string) => sql`id = ${userId} and account_id = ${accountId}`;
 
 /**
- * Whether the account has another admin who has signed in. Checked in the transaction of the change, so that two
- * changes at once cannot remove the last two admins.
+ * Refuses unless the account has another admin who has signed in. In the transaction of the change, so that two changes
+ * at once cannot remove the last two admins.
  */
-const hasAdminBeside = ({ accountId }: Caller, userId: string) => sql`
-  not exists (select 1 from portal_users
-    where id = ${userId} and account_id = ${accountId} and role = 'admin' and confirmed_at is not null)
-  or exists (select 1 from portal_users
-    where account_id = ${accountId} and id <> ${userId} and role = 'admin' and confirmed_at is not null)`;
+const unlessLastAdmin = (db: Database, { accountId }: Caller, userId: string) =>
+  refuseUnless(
+    db,
+    sql`exists (select 1 from portal_users
+      where account_id = ${accountId} and id <> ${userId} and role = 'admin' and confirmed_at is not null)
+    or not exists (select 1 from portal_users
+      where id = ${userId} and account_id = ${accountId} and role = 'admin' and confirmed_at is not null)`,
+    'An account needs at least one admin. Make somebody else an admin first.',
+  );
 
 /** How many people an account can invite in 24 hours. */
 export const maxInvitationsPerDay = 20;
@@ -188,23 +180,23 @@ export async function invite(
 ): Promise<boolean> {
   const { accountId } = caller;
   const now = Date.now();
-  const [, , , , , [invited]] = await asCaller(env, caller, (db) => [
-    writeReturning(db)`delete from invitations where account_id = ${accountId} and id in (
-        select id from invitations where account_id = ${accountId} and sent_at <= ${now - dayMs})`,
-    refuseUnless(
+  const ours = sql`account_id = ${accountId}`;
+  const { invited } = await asCaller(env, caller, (db) => ({
+    old: write(db)`delete from invitations where ${ours} and id in (
+      select id from invitations where ${ours} and sent_at <= ${now - dayMs})`,
+    allowed: refuseUnless(
       db,
-      sql`(select count(*) from invitations where account_id = ${accountId}) < ${maxInvitationsPerDay}`,
+      sql`(select count(*) from invitations where ${ours}) < ${maxInvitationsPerDay}`,
       `An account can invite at most ${maxInvitationsPerDay} people a day. Try again tomorrow.`,
     ),
-    writeReturning(db)`delete from portal_users where account_id = ${accountId} and confirmed_at is null
-        and created_at <= ${now - pendingMs}`,
-    insertPending(db, accountId, { email, role }),
-    auditInvitation(db, caller, { email, role }),
-    writeReturning<{ emailed: number }>(db)`
+    unused: write(db)`
+      delete from portal_users where ${ours} and confirmed_at is null and created_at <= ${now - pendingMs}`,
+    ...addPending(db, caller, { email, role }),
+    invited: writeReturning<{ emailed: number }>(db)`
       insert into invitations (account_id, id, email, sent_at, emailed)
       select ${accountId}, ${newId()}, ${email}, ${now}, not exists (
         select 1 from invitations where email = ${email} and emailed and sent_at > ${now - quietMs})
       returning emailed`,
-  ]);
-  return invited?.emailed === 1;
+  }));
+  return invited[0]?.emailed === 1;
 }

@@ -1,4 +1,4 @@
-import { and, eq, gt, type SQL, sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../platform/config.ts';
 import {
   breaksUnique,
@@ -8,11 +8,9 @@ import {
   refuseUnless,
   transaction,
   write,
-  writeReturning,
 } from '../platform/db/database.ts';
 import { beingMoved, notMoving } from '../platform/db/guard.ts';
 import { openDatabase } from '../platform/db/system.ts';
-import { portalUsers, sessions, signInLinks } from '../platform/db/tables.ts';
 import { dayMs, minuteMs } from '../platform/durations.ts';
 import { invalid, refusalIn } from '../platform/errors.ts';
 import { refuseIfMoved } from './owner.ts';
@@ -65,7 +63,10 @@ export async function createSignInLinks(
   const expiresAt = now + linkMs;
   const theirs = sql`id in ${jsonList(links.map(({ userId }) => userId))}`;
   const made = await transaction(db, [
-    db.insert(signInLinks).values(links.map(({ hash, userId, form }) => ({ hash, userId, form, expiresAt }))),
+    write(db)`
+      insert into sign_in_links (hash, user_id, form, expires_at)
+      select value->>'hash', value->>'userId', value->>'form', ${expiresAt}
+      from json_each(${JSON.stringify(links.map(({ hash, userId, form }) => ({ hash, userId, form })))})`,
     unlessMoving(db, theirs),
     key === undefined ? [] : countRequest(db, theirs, now),
   ]).catch((error: unknown) => {
@@ -125,22 +126,20 @@ export async function signIn(env: Env, link: string, key = ''): Promise<string |
   const now = Date.now();
   const db = openDatabase(env);
   const ofLink = sql`id in (select user_id from sign_in_links where hash = ${hash} and expires_at > ${now})`;
-  const [, , , [started]] = await transaction(db, [
-    unlessMoving(db, ofLink),
-    db
-      .update(portalUsers)
-      .set({ lastSignInAt: now, confirmedAt: sql`coalesce(confirmed_at, ${now})` })
-      .where(ofLink),
-    writeReturning(db)`
+  const { started } = await transaction(db, {
+    allowed: unlessMoving(db, ofLink),
+    confirmed: write(db)`
+      update portal_users set last_sign_in_at = ${now}, confirmed_at = coalesce(confirmed_at, ${now})
+      where ${ofLink}`,
+    added: write(db)`
       insert into sessions (hash, user_id, expires_at)
-      select ${session}, user_id, ${now + sessionMs} from sign_in_links where hash = ${hash} and expires_at > ${now}`,
-    db
-      .select({ hash: sessions.hash })
-      .from(sessions)
-      .where(and(eq(sessions.hash, session), gt(sessions.expiresAt, now + sessionMs - minuteMs))),
-    db.delete(signInLinks).where(eq(signInLinks.hash, hash)),
-  ]);
-  if (started) return secret;
+      select ${session}, user_id, ${now + sessionMs}
+      from sign_in_links where hash = ${hash} and expires_at > ${now}`,
+    started: read(db)`
+      select 1 from sessions where hash = ${session} and expires_at > ${now + sessionMs - minuteMs}`,
+    used: write(db)`delete from sign_in_links where hash = ${hash}`,
+  });
+  if (started.length > 0) return secret;
   await refuseIfMoved(env);
   return undefined;
 }
@@ -151,7 +150,10 @@ export async function signOut(
   session: { user: PortalUser; hash: string },
   everywhere: boolean,
 ): Promise<void> {
-  const which = everywhere ? eq(sessions.userId, session.user.id) : eq(sessions.hash, session.hash);
+  const { user, hash } = session;
   const db = openDatabase(env);
-  await transaction(db, [db.delete(sessions).where(which), unlessMoving(db, sql`id = ${session.user.id}`)]);
+  await transaction(db, [
+    write(db)`delete from sessions where ${everywhere ? sql`user_id = ${user.id}` : sql`hash = ${hash}`}`,
+    unlessMoving(db, sql`id = ${user.id}`),
+  ]);
 }

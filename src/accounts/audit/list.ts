@@ -26,9 +26,8 @@ export type Entry = {
 export async function listAudit(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<Entry>> {
   const { accountId } = caller;
   const after = slice.after ? sql`and seq < ${slice.after.sort}` : sql.empty();
-  const [rows] = await asCaller(env, caller, (db) => [
-    select(db, sql`account_id = ${accountId} ${after} order by seq desc limit ${slice.limit + 1}`),
-  ]);
+  const which = sql`account_id = ${accountId} ${after} order by seq desc limit ${slice.limit + 1}`;
+  const rows = await asCaller(env, caller, (db) => select(db, which));
   return cutSlice(rows.map(entryOf), slice, ({ seq }) => ({ sort: seq, id: accountId }));
 }
 

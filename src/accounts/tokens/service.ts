@@ -1,14 +1,7 @@
 import { and, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
-import {
-  type Database,
-  jsonList,
-  read,
-  refuseUnless,
-  write,
-  writeReturning,
-} from '../../platform/db/database.ts';
+import { type Database, jsonList, read, refuseUnless, write } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { withRetries } from '../../platform/db/retry.ts';
@@ -68,25 +61,23 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
       ? sql`select id as account_id, null as connection_id from accounts where id = ${caller.accountId}`
       : sql`select account_id, id as connection_id from connections
           where id = ${connectionId} and account_id = ${caller.accountId}`;
-  const [, , [row]] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      refuseIfFull(db, caller, connectionId),
-      writeReturning(db)`
-      insert into tokens (id, account_id, connection_id, scope, read_only, name, hash, last_four, created_at, expires_at)
-      select ${newId()}, account_id, connection_id, ${scope}, ${Number(readOnly)}, ${name}, ${hash}, ${value.slice(-4)},
-        ${Date.now()}, ${expiresAt}
+  const add = (db: Database) => ({
+    room: refuseIfFull(db, caller, connectionId),
+    added: write(db)`
+      insert into tokens (
+        id, account_id, connection_id, scope, read_only, name, hash, last_four, created_at, expires_at)
+      select ${newId()}, account_id, connection_id, ${scope}, ${Number(readOnly)}, ${name}, ${hash},
+        ${value.slice(-4)}, ${Date.now()}, ${expiresAt}
       from (${owner})`,
-      db.select().from(tokens).where(eq(tokens.hash, hash)),
-      audit(db, caller, {
-        action: 'created',
-        subject: credentialName(scope),
-        of: sql`select id, name from tokens where hash = ${hash}`,
-      }),
-    ],
-    { result: { shown: value } },
-  );
+    rows: db.select().from(tokens).where(eq(tokens.hash, hash)),
+    audited: audit(db, caller, {
+      action: 'created',
+      subject: credentialName(scope),
+      of: sql`select id, name from tokens where hash = ${hash}`,
+    }),
+  });
+  const { rows } = await asCaller(env, caller, add, { result: { shown: value } });
+  const [row] = rows;
   if (!row) throw invalid(scope === 'ingest' ? 'Unknown connection' : 'Unknown account');
   await storeInKv(env, hash);
   return { ...visible(row), value };
@@ -100,18 +91,12 @@ export const maxIngestKeys = 20;
 
 /** Checked in the transaction that adds one, so that no race exceeds the limit. */
 function refuseIfFull(db: Database, { accountId }: Caller, connectionId: string | undefined) {
-  const [of, max, most] =
-    connectionId === undefined
-      ? [
-          sql`account_id = ${accountId} and scope = 'api'`,
-          maxApiTokens,
-          `An account can have at most ${maxApiTokens} active API tokens`,
-        ]
-      : [
-          sql`connection_id = ${connectionId}`,
-          maxIngestKeys,
-          `A connection can have at most ${maxIngestKeys} active ingest keys`,
-        ];
+  const isApi = connectionId === undefined;
+  const of = isApi ? sql`account_id = ${accountId} and scope = 'api'` : sql`connection_id = ${connectionId}`;
+  const max = isApi ? maxApiTokens : maxIngestKeys;
+  const most = isApi
+    ? `An account can have at most ${max} active API tokens`
+    : `A connection can have at most ${max} active ingest keys`;
   const active = sql`${of} and revoked_at is null and (expires_at is null or expires_at > ${Date.now()})`;
   return refuseUnless(
     db,
@@ -132,27 +117,22 @@ export async function listTokens(
 ): Promise<Slice<CreatedToken>> {
   const createdBy = creatorOfToken(sql`tokens.id`, sql`tokens.account_id`).as('created_by');
   const { hash: _hash, accountId: _accountId, ...columns } = getTableColumns(tokens);
-  const [rows] = await asCaller(env, caller, (db) => [
+  const ofScope = scope && eq(tokens.scope, scope);
+  const rows = await asCaller(env, caller, (db) =>
     db
       .select({ ...columns, createdBy })
       .from(tokens)
-      .where(
-        and(activeOf(caller), scope && eq(tokens.scope, scope), following(tokens, slice, 'newest first')),
-      )
+      .where(and(activeOf(caller), ofScope, following(tokens, slice, 'newest first')))
       .orderBy(desc(tokens.createdAt), desc(tokens.id))
       .limit(slice.limit + 1),
-  ]);
+  );
   return sliceOf(rows, slice);
 }
 
 /** A credential of the account; undefined if it does not exist or was revoked. */
 export async function findTokenById(env: Env, caller: Caller, id: string): Promise<Token | undefined> {
-  const [[row]] = await asCaller(env, caller, (db) => [
-    db
-      .select()
-      .from(tokens)
-      .where(and(activeOf(caller), eq(tokens.id, id))),
-  ]);
+  const which = and(activeOf(caller), eq(tokens.id, id));
+  const [row] = await asCaller(env, caller, (db) => db.select().from(tokens).where(which));
   return row && visible(row);
 }
 
@@ -165,20 +145,21 @@ const activeOf = (caller: Caller) => and(eq(tokens.accountId, caller.accountId),
  * @throws Refusal: invalid, when the credential does not exist
  */
 export async function revokeToken(env: Env, caller: Caller, id: string): Promise<Token> {
-  const [, [row]] = await asCaller(env, caller, (db) => [
-    audit(db, caller, {
+  const { revoked } = await asCaller(env, caller, (db) => ({
+    audited: audit(db, caller, {
       action: 'revoked',
       subject: sql`(select iif(scope = 'api', ${credentialName('api')}, ${credentialName('ingest')})
         from tokens where id = ${id})`,
       of: sql`select id, name from tokens
         where id = ${id} and account_id = ${caller.accountId} and revoked_at is null`,
     }),
-    db
+    revoked: db
       .update(tokens)
       .set({ revokedAt: sql`coalesce(revoked_at, ${Date.now()})` })
       .where(and(eq(tokens.id, id), eq(tokens.accountId, caller.accountId)))
       .returning(),
-  ]);
+  }));
+  const [row] = revoked;
   if (!row) throw invalid('Unknown token');
   // `/ingest` checks its key on the primary in the transaction that writes: no cache to wait for.
   const expired = row.scope === 'api' ? untilCachesExpire(env) : undefined;
@@ -219,12 +200,9 @@ async function storeInKv(env: Env, hash: string): Promise<void> {
 
 /** Updates KV for a connection's ingest keys after the connection has changed. */
 export async function refreshIngestKeys(env: Env, caller: Caller, connectionId: string): Promise<void> {
-  const [rows] = await asCaller(env, caller, (db) => [
-    db
-      .select({ hash: tokens.hash })
-      .from(tokens)
-      .where(and(eq(tokens.connectionId, connectionId), isNull(tokens.revokedAt))),
-  ]);
+  const keys = (db: Database) => read<{ hash: string }>(db)`
+    select hash from tokens where connection_id = ${connectionId} and revoked_at is null`;
+  const rows = await asCaller(env, caller, keys);
   await Promise.all(rows.map(({ hash }) => storeInKv(env, hash)));
 }
 

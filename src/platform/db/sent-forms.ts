@@ -1,5 +1,6 @@
 import { config } from '../config.ts';
-import { seal, unseal } from '../crypto.ts';
+import { seal } from '../crypto.ts';
+import { minuteMs } from '../durations.ts';
 import { type Database, refuse, type Write, write, writeReturning } from './database.ts';
 
 /** A form that was sent, the request that handles it, and what is known of its result. */
@@ -30,22 +31,14 @@ export async function claimForm(
   return [claim]; // by itself it would run, because it can be awaited
 }
 
-/** What a row has of a form's result; nothing if it was encrypted with a key that is gone. */
-export async function openResult(env: Env, id: string, sealed: string | null): Promise<FormResult> {
-  if (sealed === null) return {};
-  const { text = '{}' } = await unseal(config(env).headerKeys, id, JSON.parse(sealed)).catch(() => ({
-    text: '{}',
-  }));
-  return JSON.parse(text); // as it was sealed
-}
+/** How long a secret can be shown for the first time, and how long from then on. */
+const unseenMs = 10 * minuteMs;
+const seenMs = minuteMs;
 
-/** Returns a form's result, and notes that it has been shown: unless it was first shown, or else sent, too long ago. */
-export const showResult = (
-  db: Database,
-  accountId: string,
-  id: string,
-  { now, seenAfter, sentAfter }: { now: number; seenAfter: number; sentAfter: number },
-) => writeReturning<{ result: string | null }>(db)`
-  update sent_forms set shown_at = coalesce(shown_at, ${now})
-  where account_id = ${accountId} and id = ${id} and coalesce(shown_at > ${seenAfter}, at > ${sentAfter})
-  returning result`;
+/** The statement that returns a form's result while it can be shown, and records when that was first. */
+export const showResult = (db: Database, accountId: string, id: string, now: number) =>
+  writeReturning<{ result: string | null }>(db)`
+    update sent_forms set shown_at = coalesce(shown_at, ${now})
+    where account_id = ${accountId} and id = ${id}
+      and coalesce(shown_at > ${now - seenMs}, at > ${now - unseenMs})
+    returning result`;

@@ -68,13 +68,6 @@ export const portalUsers = sqliteTable('portal_users', {
   timeZone: text('time_zone'),
 });
 
-export const signInLinks = sqliteTable('sign_in_links', {
-  hash: text().primaryKey(),
-  userId: text('user_id').notNull(),
-  expiresAt: integer('expires_at').notNull(),
-  form: text(),
-});
-
 export const sessions = sqliteTable('sessions', {
   hash: text().primaryKey(),
   userId: text('user_id').notNull(),

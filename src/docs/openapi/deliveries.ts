@@ -1,7 +1,7 @@
 import { retries, webhookIsPaused } from '../../webhooks/deliveries/policy.ts';
 import { deliveryFilters } from '../../webhooks/deliveries/read/schema.ts';
 import { type Json, ref } from './components.ts';
-import { bodyOf, type Operation } from './document.ts';
+import { type Operation, requestBody } from './document.ts';
 import { idParameter, pageParameters, query, rangeParameters, unknownId } from './lists.ts';
 
 const { webhookId, status, type, eventId } = deliveryFilters;
@@ -158,7 +158,7 @@ function delivery({
         description,
         schema,
       })),
-      requestBody: bodyOf(body),
+      requestBody: requestBody(body),
       responses: {
         '2XX': { description: 'Delivered. At most 4 KiB of the response are read.' },
         410: { description: 'Not wanted: the delivery fails permanently.' },

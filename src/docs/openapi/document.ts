@@ -119,7 +119,7 @@ function written(operation: Operation, tag: string): Json {
     ...(description && { description }),
     security: security === 'none' ? [] : [{ [security]: [] }],
     ...(parameters.length > 0 && { parameters: parameters.map(({ written }) => written) }),
-    ...(body && { requestBody: bodyOf(body) }),
+    ...(body && { requestBody: requestBody(body) }),
     responses: {
       200: {
         description: reply.message,
@@ -133,7 +133,7 @@ function written(operation: Operation, tag: string): Json {
 }
 
 /** The body of a request: a component, with its example. */
-export const bodyOf = (name: string): Json => ({
+export const requestBody = (name: string): Json => ({
   required: true,
   content: { 'application/json': { schema: ref(name), example: examples[name] } },
 });

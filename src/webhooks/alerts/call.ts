@@ -7,7 +7,7 @@ import { sendMail } from '../../platform/send-mail.ts';
 import { receiverProblem } from '../address.ts';
 import { callOnce } from '../deliveries/send/call-once.ts';
 import type { ChannelKind } from './channel-input.ts';
-import { type AlertMessage, bodyOf } from './message-formats.ts';
+import { type AlertMessage, channelBody } from './message-formats.ts';
 import { failureDescription } from './words.ts';
 
 /** A channel to call. */
@@ -64,7 +64,7 @@ export async function post(env: Env, { id, kind, address }: Target, message: Ale
   if (url === undefined) return 'has an address that we can no longer decrypt. Enter it again';
   if (receiverProblem(url, { allowLoopback })) return failureDescription({ result: 'blocked address' });
   const headers = { 'Content-Type': 'application/json', 'User-Agent': `FleetDataService/${version}` };
-  const body = bodyOf(kind, message, Date.now());
+  const body = channelBody(kind, message, Date.now());
   const outcome = await callOnce(url, { method: 'POST', headers, body }, channelTimeoutMs);
   if (outcome.result === 'success') return null;
   if (outcome.result === 'timeout') return `did not respond within ${channelTimeoutMs / 1000} s`;

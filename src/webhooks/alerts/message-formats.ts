@@ -12,7 +12,7 @@ export type AlertMessage = {
 };
 
 /** The body of a message for a kind of channel, at a time in milliseconds since 1970. */
-export const bodyOf = (kind: ChannelKind, message: AlertMessage, at: number): string =>
+export const channelBody = (kind: ChannelKind, message: AlertMessage, at: number): string =>
   JSON.stringify(formats[kind](message, at));
 
 const formats: { [kind in ChannelKind]: (message: AlertMessage, at: number) => object } = {

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { maxChannels } from '../../../src/webhooks/alerts/channel-input.ts';
 import type { AlertMessage } from '../../../src/webhooks/alerts/message-formats.ts';
-import { bodyOf } from '../../../src/webhooks/alerts/message-formats.ts';
+import { channelBody } from '../../../src/webhooks/alerts/message-formats.ts';
 import { sendRecordAlerts } from '../../../src/webhooks/alerts/records.ts';
 import { alertStory, fail } from '../../support/alerts.ts';
 import { ask, follow, signIn, textOf } from '../../support/portal.ts';
@@ -52,8 +52,8 @@ describe('a message', () => {
       { text: 'Please check your receiver.' },
     ],
   };
-  const body = (kind: Parameters<typeof bodyOf>[0]) =>
-    JSON.parse(bodyOf(kind, message, Date.UTC(2026, 10, 20, 20)));
+  const body = (kind: Parameters<typeof channelBody>[0]) =>
+    JSON.parse(channelBody(kind, message, Date.UTC(2026, 10, 20, 20)));
   const mrkdwn = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
 
   it('for Slack has sections, in which names are no links and mention nobody', () => {
@@ -92,14 +92,14 @@ describe('a message', () => {
     const link = { url: `https://p.example.com/${'w'.repeat(100)}`, label: 'Open the accident' };
     const parts = Array(21).fill({ name: 'n'.repeat(200), text: 't'.repeat(2000), link });
     const [slack = '', teams = ''] = (['slack', 'teams'] as const).map((kind) =>
-      bodyOf(kind, { ...message, parts }, 0),
+      channelBody(kind, { ...message, parts }, 0),
     );
     const texts = JSON.parse(slack).blocks.map(({ text }: { text: { text: string } }) => text.text);
     expect(texts.join('').length).toBeLessThan(13_000);
     expect(teams.length).toBeLessThan(21_000);
     for (const body of [slack, teams]) expect(body.split(link.url)).toHaveLength(22);
     const [long] = JSON.parse(
-      bodyOf('slack', { ...message, parts: [{ text: 't'.repeat(9000), link }] }, 0),
+      channelBody('slack', { ...message, parts: [{ text: 't'.repeat(9000), link }] }, 0),
     ).blocks.slice(1);
     expect(long.text.text).toMatch(/^t{2500} <https.*Open the accident>$/);
   });

@@ -37,10 +37,12 @@ export const authenticate = (scope: Scope) =>
     const token = await findCredential(c, hash, isOurs);
     if (!token) throw new Refusal({ kind: 'unauthenticated' });
     if (token.expiresAt && token.expiresAt <= Date.now()) throw new Refusal({ kind: 'unauthenticated' });
-    const caller: TokenCaller = { tokenId: token.id, accountId: token.accountId, ...replicaReadsOf(c) };
+    const { id: tokenId, accountId, connection, readOnly } = token;
+    const scoped = { connectionId: connection?.connectionId, readOnly }; // D1 compares it
+    const caller: TokenCaller = { tokenId, accountId, ...scoped, ...replicaReadsOf(c) };
     const check = () => asCaller(c.env, caller, () => []);
-    const isScope = scope === (token.connection ? 'ingest' : 'api');
-    if (!isScope || (token.readOnly && !/^(?:GET|HEAD)$/.test(c.req.method))) {
+    const isScope = scope === (connection ? 'ingest' : 'api');
+    if (!isScope || (readOnly && !/^(?:GET|HEAD)$/.test(c.req.method))) {
       await check();
       throw new Refusal({ kind: 'forbidden' });
     }

@@ -18,12 +18,15 @@ import { openDatabase } from './system.ts';
 
 /** Who acts in an account, and by what right. Valid only together with the check of `asCaller`. */
 export type Caller = { accountId: string; form?: SentForm } & (
-  | { tokenId: string; check?: PassedCheck; replicaReads?: ReplicaReads }
+  | (KnownScope & { tokenId: string; check?: PassedCheck; replicaReads?: ReplicaReads })
   | { sessionHash: string; needs?: Role | undefined } // the minimum role; any if missing
   | { operator: true }
   | { link: string } // the hash of a connect link, for people outside the account
   | { pull: { connectionId: string; claim: string } } // while the claim is ours
 );
+
+/** What a token was found to be good for: the connection of an ingest key, and whether it only reads. */
+export type KnownScope = { connectionId?: string | undefined; readOnly?: boolean | undefined };
 
 /** That a token has been checked, and when it was last used, in milliseconds since 1970; 0: never. */
 export type PassedCheck = { lastUsedAt: number };
@@ -148,7 +151,8 @@ function credentialOf(caller: Caller): SQL {
   const now = Date.now();
   if ('tokenId' in caller)
     return sql`select account_id, last_used_at, null as role from tokens
-      where id = ${caller.tokenId} and revoked_at is null and coalesce(expires_at > ${now}, true)`;
+      where id = ${caller.tokenId} and revoked_at is null and coalesce(expires_at > ${now}, true)
+        and connection_id is ${caller.connectionId ?? null} and read_only = ${Number(caller.readOnly ?? false)}`;
   if ('sessionHash' in caller)
     return sql`select u.account_id, null as last_used_at, u.role
       from sessions s join portal_users u on u.id = s.user_id

@@ -64,10 +64,10 @@ export async function readAsCaller<const S extends Statements>(
   });
 }
 
-async function checkOnPrimary(env: Env, { tokenId, accountId }: Extract<Caller, { tokenId: string }>) {
-  const caller: Extract<Caller, { tokenId: string }> = { tokenId, accountId };
-  await asCaller(env, caller, () => []);
-  return caller.check?.lastUsedAt ?? 0;
+async function checkOnPrimary(env: Env, { check: _, ...caller }: Extract<Caller, { tokenId: string }>) {
+  const fresh: Extract<Caller, { tokenId: string }> = caller;
+  await asCaller(env, fresh, () => []);
+  return fresh.check?.lastUsedAt ?? 0;
 }
 
 const replicaReadsOf = (caller: Caller): ReplicaReads | undefined =>

@@ -18,6 +18,11 @@ import {
 } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach);
+async function issueReadOnly(): Promise<string> {
+  const body = { name: 'reports', readOnly: true };
+  const { data } = await operator.post<IssuedToken>(`/operator/accounts/${us.accountId}/tokens`, body);
+  return data.value;
+}
 const revoke = (id: string) => operator.delete(`/operator/tokens/${id}`);
 const unauthenticated = { status: 401, message: 'Invalid or expired token' };
 const forbidden = { status: 403, message: 'Insufficient permissions' };
@@ -44,6 +49,27 @@ describe('an API token', () => {
       expect(reply).toMatchObject(unauthenticated);
       expect(reply.headers.get('www-authenticate')).toContain('ApiKey');
     }
+  });
+
+  it.each([
+    ['an ingest key an API token', () => us.connection.ingestKey, { connection: undefined }],
+    ['a read-only token a full one', () => issueReadOnly(), { readOnly: false }],
+    [
+      'a token an ingest key',
+      () => us.apiToken,
+      { connection: { connectionId: 'x', provider: 'x', tSP: 'x' } },
+    ],
+  ])('is refused when KV says something else than D1: %s', async (_, credential, changes) => {
+    const value = await credential();
+    const hash = await hashToken(value);
+    const entry = await env.TOKENS.get<object>(hash, { type: 'json' });
+    await env.TOKENS.put(hash, JSON.stringify({ ...entry, ...changes }));
+    for (const reply of [
+      await as(value).get('/connections'),
+      await as(value).post('/webhook', webhookBody(us)),
+      await as(value).send(vehicle()),
+    ])
+      expect(reply).toMatchObject(unauthenticated);
   });
 
   it('works when KV does not know it, and KV, which may have cached that, is not asked again soon', async () => {
@@ -104,9 +130,7 @@ describe('an API token', () => {
 describe('a read-only token', () => {
   let readOnly: string;
   beforeEach(async () => {
-    const body = { name: 'reports', readOnly: true };
-    const { data } = await operator.post<IssuedToken>(`/operator/accounts/${us.accountId}/tokens`, body);
-    readOnly = data.value;
+    readOnly = await issueReadOnly();
   });
 
   it('may only read, whatever the route, also when only the database knows it', async () => {

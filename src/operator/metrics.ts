@@ -77,11 +77,11 @@ async function count(env: Env, now: number): Promise<Measured> {
   const hour = hourOf(now);
   const upTo = sql`limit ${maxPendingCounted}`;
   const db = openDatabase(env);
-  const [waits, waiting, [counted]] = await transaction(
+  const { waits, counts } = await transaction(
     db,
-    [
-      ...selectWaits(db, undefined, now),
-      read<{ [name: string]: number }>(db)`
+    {
+      waits: selectWaits(db, undefined, now),
+      counts: read<{ [name: string]: number }>(db)`
     with hour as (
       select h.delivered, h.failed, h.retried from webhooks w
       cross join webhook_hours h on h.webhook_id = w.id and h.slot = ${hour % countedHours}
@@ -94,12 +94,14 @@ async function count(env: Env, now: number): Promise<Measured> {
       (select min(due_at) from pulls where due_at <= ${now}) as pullDueAt,
       (select count(*) from (
         select 1 from connections indexed by connections_with_problems where health_status <> 1 ${upTo})) as problems`,
-    ],
+    },
     { repeatable: true },
   );
+  const [counted] = counts;
+  const { waiting } = waits;
   const [accident] = waiting.flatMap((one) => (one.accident ? [one.oldest] : [])).sort();
   const secondsSince = (at: Value) => (at ? Math.max(0, (now - at) / 1000) : 0);
-  const levels = Object.entries(levelsOf(waits, waiting, now)).flatMap(([span, kinds]) =>
+  const levels = Object.entries(levelsOf(waits, now)).flatMap(([span, kinds]) =>
     Object.entries(kinds).map(([kind, level]): Labelled => [`kind="${kind}",span="${span}"`, level]),
   );
   return {

@@ -28,7 +28,7 @@ const accidentWaitsMs = 30_000;
 export async function status(env: Env, now = Date.now()): Promise<v.InferInput<typeof StatusReport>> {
   const [health, found] = await Promise.all([checkHealth(env), deliveryStatus(env, now)]);
   const { waits, failing, accidents, connections, uncovered, deletions, encrypted } = found;
-  const [counted, waiting] = waits;
+  const { waiting } = waits;
   const sumOf = (key: 'pending' | 'due') =>
     Math.min(
       waiting.reduce((total, one) => total + one[key], 0),
@@ -48,7 +48,7 @@ export async function status(env: Env, now = Date.now()): Promise<v.InferInput<t
     later: pending - due,
     oldestPendingAt:
       waiting.length > 0 ? Math.min(...waiting.map(({ oldest }) => createdAtOf(oldest))) : null,
-    serviceLevels: levelsOf(counted, waiting, now),
+    serviceLevels: levelsOf(waits, now),
     accidents: accidents.map((one) => ({ ...one, createdAt: createdAtOf(one.deliveryId) })),
     failing: failing.map((row) => ({ ...row, lastFailure: JSON.parse(row.lastFailure ?? 'null') })),
     paused: failing.flatMap(({ pausedSince, ...one }) =>

@@ -18,11 +18,8 @@ import { operator } from '../support/world.ts';
 const tale = story();
 
 async function levels(accountId: string | undefined = tale.us.accountId, now = Date.now()) {
-  const [counted, waiting] = await transaction(
-    openDatabase(env),
-    selectWaits(openDatabase(env), accountId, now),
-  );
-  return levelsOf(counted, waiting, now);
+  const db = openDatabase(env);
+  return levelsOf(await transaction(db, selectWaits(db, accountId, now)), now);
 }
 
 const send = () => tale.send(accident());

@@ -55,7 +55,7 @@ export async function readOverview(env: Env, caller: Caller, span: Span) {
     days: found.days.map(asDay),
     /** When something last changed; 0: not within 30 days. */
     changedAt: changed[0]?.seq ?? 0,
-    levels: levelsOf(...waits, now),
+    levels: levelsOf(waits, now),
   };
 }
 

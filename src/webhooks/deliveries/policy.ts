@@ -1,3 +1,4 @@
+import { hourMs, minuteMs } from '../../platform/durations.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
 export const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const;
@@ -20,8 +21,6 @@ export type Attempt = { at: number; durationMs: number } & Outcome;
 export type Next = { status: 'delivered' | 'failed' } | { status: 'pending'; nextAttemptAt: number };
 
 const second = 1000;
-const minute = 60 * second;
-const hour = 60 * minute;
 
 /** How long a receiver may take to respond, up to the end of its headers. */
 export const callTimeoutMs = 15 * second;
@@ -42,14 +41,14 @@ export const leaseMs = 30_000;
 /** The waits after the 1st, 2nd, … failed attempt of an event; after the last one the delivery has failed. */
 export const schedule = [
   5 * second,
-  5 * minute,
-  30 * minute,
-  2 * hour,
-  5 * hour,
-  10 * hour,
-  14 * hour,
-  20 * hour,
-  24 * hour,
+  5 * minuteMs,
+  30 * minuteMs,
+  2 * hourMs,
+  5 * hourMs,
+  10 * hourMs,
+  14 * hourMs,
+  20 * hourMs,
+  24 * hourMs,
 ] as const;
 
 /** How often a failing receiver is called at least while an accident waits for it, in the first ten minutes. */
@@ -71,7 +70,7 @@ export const maxAttemptsOf = (type: number): number => scheduleOf(type).length +
 
 /** A wait in words: `5 s`, `30 min`, `2 h`. */
 const inWords = (ms: number): string =>
-  ms < minute ? `${ms / second} s` : ms < hour ? `${ms / minute} min` : `${ms / hour} h`;
+  ms < minuteMs ? `${ms / second} s` : ms < hourMs ? `${ms / minuteMs} min` : `${ms / hourMs} h`;
 
 /** The facts about retries for guides, pages and the API's document. */
 export const retries = {
@@ -87,7 +86,7 @@ export const retries = {
   accidentWaits: `${accidentSchedule.slice(0, 2).map(inWords).join(', ')}, then every ${inWords(accidentRetryMs)} for ten minutes`,
   maxAccidentAttempts: accidentSchedule.length + 1,
   /** Hours between the first attempt and the last. */
-  hours: Math.round(schedule.reduce<number>((sum, wait) => sum + wait, 0) / hour),
+  hours: Math.round(schedule.reduce<number>((sum, wait) => sum + wait, 0) / hourMs),
 };
 
 /**
@@ -95,7 +94,7 @@ export const retries = {
  */
 export const circuitAfter = 5;
 export const circuitFirstMs = 30 * second;
-export const circuitLongestMs = 15 * minute;
+export const circuitLongestMs = 15 * minuteMs;
 /** While an accident waits it opens for `accidentRetryMs` only, so many times: some 15 minutes. */
 export const circuitAccidentOpenings = 40;
 
@@ -104,7 +103,7 @@ export const circuitAccidentOpenings = 40;
  * Accidents that have just failed are not, because one that a receiver never accepts would use up its attempts within
  * seconds.
  */
-export const retrySoonMs = 6 * minute;
+export const retrySoonMs = 6 * minuteMs;
 export const accidentPauseMs = 5 * second;
 export const maxRetriedAtOnce = 500;
 
@@ -118,7 +117,7 @@ export const maxCallsPerSecond = 1000;
 export const inTimeMs = 5 * second;
 
 /** How long the next level of an accident waits for the previous one. */
-export const levelWaitMs = minute;
+export const levelWaitMs = minuteMs;
 
 /** The part of a second's calls that may be made at once under a limit per second. */
 export const burstSeconds = 0.25;
@@ -138,7 +137,7 @@ export const priorityOf = (type: NotificationType, eventRisk: number): number =>
   type === ACCIDENT ? 0 : eventRisk === 5 ? 1 : eventRisk === 4 ? 2 : 3;
 
 /** How long a delivery may be due without an attempt. */
-export const giveUpAfterMs = 5 * 24 * hour;
+export const giveUpAfterMs = 5 * 24 * hourMs;
 
 /**
  * Decides what follows an attempt. `attempts` includes this one; `now` is in milliseconds since 1970; `random`, from 0

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, read } from '../../platform/db/database.ts';
+import { type Database, type Results, read } from '../../platform/db/database.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
 import { isWaiting, pendingWebhooks } from '../deliveries/due.ts';
 import { countedHours, hourOf, shownHours } from '../deliveries/read/counts.ts';
@@ -31,27 +31,32 @@ type Waiting = {
  */
 export const selectWaits = (db: Database, accountId: string | undefined, now: number) => {
   const hour = hourOf(now);
-  const own = (column: SQL) => (accountId === undefined ? sql`true` : sql`${column} = ${accountId}`);
+  const isOwn = accountId === undefined ? sql`true` : sql`w.account_id = ${accountId}`;
+  const hooks =
+    accountId === undefined
+      ? pendingWebhooks
+      : sql`hooks as (select id from webhooks where account_id = ${accountId})`;
   const waiting = (priorities: SQL) => sql`
     select * from (
       select d.id, d.priority, d.attempts, d.next_attempt_at, ${isFirst(sql`d`)} as first
       from hooks cross join deliveries d indexed by deliveries_due
         on d.webhook_id = hooks.id and ${isWaiting('d')} and d.priority in ${priorities}
       limit ${maxPendingLookedAt})`;
-  return [
-    read<{ hours: number; waits: string }>(db)`
+  return {
+    counted: read<{ hours: number; waits: string }>(db)`
       select hours, waits from service_levels where account_id = ${accountId ?? everybody}
         and start > iif(hours = 1, ${hour - shownHours}, ${hour - countedHours})
       union all
       select 0, c.waits from webhooks w cross join webhook_hours c
-        on c.webhook_id = w.id and c.slot in (${hour % countedHours}, ${(hour - 1) % countedHours}) and c.hour > max(coalesce(${lastAddedUp}, 0), ${hour - 2})
-      where ${own(sql`w.account_id`)}`,
-    read<Waiting>(db)`
-      with ${accountId === undefined ? pendingWebhooks : sql`hooks as (select id from webhooks where ${own(sql`account_id`)})`}
+        on c.webhook_id = w.id and c.slot in (${hour % countedHours}, ${(hour - 1) % countedHours})
+          and c.hour > max(coalesce(${lastAddedUp}, 0), ${hour - 2})
+      where ${isOwn}`,
+    waiting: read<Waiting>(db)`
+      with ${hooks}
       select priority = 0 as accident, attempts = 0 as unattempted, min(id) as oldest, count(*) as pending,
         sum(next_attempt_at <= ${now}) as due, sum(first) as first
       from (${waiting(sql`(0)`)} union all ${waiting(sql`(1, 2, 3)`)}) group by 1, 2, substr(id, 1, 10)`,
-  ] as const;
+  };
 };
 
 /**
@@ -67,7 +72,7 @@ export type ServiceLevel = {
 type Quantiles = Record<'p50' | 'p95' | 'p99', number | null>;
 
 /** The levels of the last 24 hours and 30 days, from the results of `selectWaits`. What waits counts with its age. */
-export function levelsOf(counted: { hours: number; waits: string }[], waiting: Waiting[], now: number) {
+export function levelsOf({ counted, waiting }: Results<ReturnType<typeof selectWaits>>, now: number) {
   const soFar = waiting.map(({ accident, unattempted, oldest, first }) => {
     const success = now - createdAtOf(oldest);
     const waits = { success, firstAttempt: unattempted ? success : undefined };

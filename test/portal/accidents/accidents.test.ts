@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { settled } from '../../support/deliveries.ts';
-import { ask, signIn, visitor } from '../../support/portal.ts';
+import { textIn } from '../../support/page.ts';
+import { ask, type Page, signIn, visitor } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
@@ -49,22 +50,22 @@ beforeAll(async () => {
     await settled(String(id));
 });
 
-const { html: get } = visitor(() => cookie);
-const linkTo = async (name: string, state = '') =>
-  new RegExp(`href="(/portal/accidents/[^"]*)">[^<]*</a>(?:(?!</tr>)[\\s\\S])*${name}`).exec(
-    await get(`/portal/accidents${state}`),
-  )?.[1] ?? '';
-const vinsOn = (html: string) => [...html.matchAll(/<code>(VIN\w+)<\/code>/g)].map(([, vin]) => vin).sort();
+const { page } = visitor(() => cookie);
+const list = (query = '') => page(`/portal/accidents${query}`);
+const vinsOn = async (query: string) => (await list(query)).textAt('tbody code').toSorted();
+/** The page of the accident with a VIN. */
+async function open(vin: string): Promise<Page> {
+  const row = (await list()).all('tbody tr').find((one) => textIn(one).includes(vin));
+  return page(row?.querySelector('a.cover')?.getAttribute('href') ?? '');
+}
 
-describe('the list of accidents', () => {
-  it.each([
-    ['', ['VIN114', 'VINFALSE', 'VINREADY']],
-    ['?state=open', ['VIN114']],
-    ['?state=report', ['VINREADY']],
-    ['?state=false', ['VINFALSE']],
-  ])('%s', async (query, vins) => {
-    expect(vinsOn(await get(`/portal/accidents${query}`))).toEqual(vins);
-  });
+it.each([
+  ['', ['VIN114', 'VINFALSE', 'VINREADY']],
+  ['?state=open', ['VIN114']],
+  ['?state=report', ['VINREADY']],
+  ['?state=false', ['VINFALSE']],
+])('the list of accidents%s has %o', async (query, vins) => {
+  expect(await vinsOn(query)).toEqual(vins);
 });
 
 it('an event names its recipients to members, not to viewers', async () => {
@@ -73,9 +74,9 @@ it('an event names its recipients to members, not to viewers', async () => {
     us.accountId,
   );
   const path = `/portal/events/${event?.id}`;
-  expect(await get(path)).toContain('safety@example.com');
-  const viewer = await ask('GET', path, { cookie: (await signIn(us, 'viewer')).cookie });
-  expect(await viewer.text()).not.toContain('safety@example.com');
+  expect((await page(path)).text).toContain('safety@example.com');
+  const viewer = await signIn(us, 'viewer');
+  expect(await visitor(() => viewer.cookie).textAt(path)).not.toContain('safety@example.com');
 });
 
 describe('accidents of another source', () => {
@@ -100,14 +101,14 @@ describe('accidents of another source', () => {
     const ofDriver = await idOf('drivers', 'Robin Vale');
     for (const path of [`vehicles/${ofVehicle}`, `drivers/${ofDriver}`])
       expect(await read(`/portal/${path}`)).toContain(`/portal/accidents/${found?.id}`);
-    const list = (query: string) => read(`/portal/accidents?${query}`);
+    const listed = (query: string) => read(`/portal/accidents?${query}`);
     const shows = expect.stringContaining(`/portal/accidents/${found?.id}`);
     const matching = ['vehicle=from+tele', 'driver=robin', 'level=1'];
     for (const query of [`vehicle=${ofVehicle}`, `driver=${ofDriver}`, ...matching])
-      expect(await list(query), query).toEqual(shows);
+      expect(await listed(query), query).toEqual(shows);
     for (const query of ['vehicle=nobody', 'driver=nobody', 'level=2', 'to=2020-01-01'])
-      expect(await list(query), query).not.toEqual(shows);
-    expect(await list('from=nonsense')).toContain('Must be a date');
+      expect(await listed(query), query).not.toEqual(shows);
+    expect(await listed('from=nonsense')).toContain('Must be a date');
   });
 });
 
@@ -119,10 +120,9 @@ it('the page of an accident that could be of several vehicles shows none of them
     ...[twin('a'), twin('b'), crash],
     safetyEvent({ sourceId: 'of a twin', vehicle: 'a', startedAt: minutesAgo(11) }),
   );
-  const page = await get(await linkTo('VINTWIN'));
-  expect(page).toContain('VINTWIN');
-  expect(page).not.toContain('Twin ');
-  expect(page).toContain('No other safety events');
+  const { text } = await open('VINTWIN');
+  expect(text).toMatch(/VINTWIN.*No other safety events/);
+  expect(text).not.toContain('Twin ');
 });
 
 describe('somebody takes care of an accident', () => {
@@ -134,7 +134,7 @@ describe('somebody takes care of an accident', () => {
   };
 
   it('with a note and in their name, for the list, the API and the change feed', async () => {
-    const path = await linkTo('VIN114');
+    const { path } = await open('VIN114');
     expect(await stored()).not.toHaveProperty('acknowledged');
     const { resume } = (await as(us.apiToken).get('/changes?cursor=now')) as never as { resume: string };
     const { cookie: viewer } = await signIn(us, 'viewer');
@@ -149,9 +149,9 @@ describe('somebody takes care of an accident', () => {
     });
     const { data: changed } = await as(us.apiToken).get(`/changes?cursor=${resume}`);
     expect(changed).toMatchObject([{ kind: 'accident', data: { closed: { note: 'Towed' } } }]);
-    expect(vinsOn(await get('/portal/accidents?state=open'))).toEqual([]);
-    expect(vinsOn(await get('/portal/accidents?state=closed'))).toEqual(['VIN114']);
-    expect(await get(path)).toMatch(/Called Joss[\s\S]*Towed/);
+    expect(await vinsOn('?state=open')).toEqual([]);
+    expect(await vinsOn('?state=closed')).toEqual(['VIN114']);
+    expect((await page(path)).text).toMatch(/Called Joss.*Towed/);
     const again = { sourceId: 'first', vin: 'VIN114', eventTime: minutesAgo(30), notificationLevel: 2 };
     const { send } = as(us.connection.ingestKey);
     await send(accident({ ...again, location: { latitude: 1, longitude: 1 } }));
@@ -164,26 +164,25 @@ describe('somebody takes care of an accident', () => {
 
 describe('the page of an accident', () => {
   it('has its levels, who was notified and answered what, the events around it, and the way there', async () => {
-    const html = await get(await linkTo('VIN114'));
-    expect(html).toContain('Accident, Truck 114');
-    expect(html.match(/class="done"/g)).toHaveLength(2);
-    expect(html).toMatch(/class="now" aria-current="step">[\s\S]*Report ready/);
-    const facts = ['39.73920, −104.99030', 'ZQX 4471', 'VIN114', 'Joss Arden', '50 km'];
-    for (const words of facts) expect(html).toContain(words);
-    expect(html).toMatch(/after the accident[\s\S]*\+\d+ s</);
+    const { heading, text, textAt, all } = await open('VIN114');
+    expect(heading).toBe('Accident, Truck 114');
+    expect(textAt('li.done')).toHaveLength(2);
+    expect(textAt('li.now[aria-current=step]')).toEqual([expect.stringContaining('Report ready')]);
+    for (const words of ['39.73920, −104.99030', 'ZQX 4471', 'VIN114', 'Joss Arden', '50 km'])
+      expect(text).toContain(words);
+    expect(text).toMatch(/after the accident .*\+\d+ s /);
 
-    const panel = (id: string) => new RegExp(`id="${id}"[\\s\\S]*?</section>`).exec(html)?.[0] ?? '';
-    const notified = panel('notified');
-    expect(notified.match(/<tbody>/g)).toHaveLength(2);
+    expect(all('#notified-now tbody')).toHaveLength(2);
+    const [notified = ''] = textAt('#notified-now');
     // The path and the query of a receiver may be secrets.
     expect(notified.match(/claims\.example\.com(?!\/)/g)).toHaveLength(2);
-    expect(notified).toMatch(/claims[\s\S]*?Delivered[\s\S]*?200/);
-    expect(notified).toMatch(/board[\s\S]*?Failed[\s\S]*?410/);
+    expect(notified).toMatch(/claims.*?Delivered.*?200/);
+    expect(notified).toMatch(/board.*?Failed.*?410/);
     expect(notified).not.toContain('said in private');
-    expect(panel('around')).toMatch(/Phone Usage[\s\S]*This accident[\s\S]*Idling/);
-    expect(panel('around')).not.toContain('Smoking');
-    const way = /data-line="([^"]*)"/.exec(html)?.[1] ?? '[]';
-    expect(JSON.parse(way)).toEqual([
+    const [around] = textAt('.timeline');
+    expect(around).toMatch(/Phone Usage.*This accident.*Idling/);
+    expect(around).not.toContain('Smoking');
+    expect(JSON.parse(all('[data-line]')[0]?.getAttribute('data-line') ?? '[]')).toEqual([
       [-105, 39],
       [-105, 39.5],
       [-104.9903, 39.7392],
@@ -191,16 +190,13 @@ describe('the page of an accident', () => {
   });
 
   it('is called by its place, and leads to the report, or says why there is none', async () => {
-    const path = await linkTo('VINREADY');
-    const ready = await get(path);
-    expect(ready).toContain(`href="${path}/report"`);
+    const { path, heading, text, links } = await open('VINREADY');
+    expect(heading).toBe('VINREADY, I-81 N near Carlisle, PA');
+    expect(text).toContain('40.21500, −77.18900');
+    expect(links('Open the report')).toEqual([`${path}/report`]);
     const report = await ask('GET', `${path}/report`, { cookie });
     expect(report.headers.get('location')).toBe('https://reports.example.com/crash-2');
-    expect(ready).toMatch(/<h1>VINREADY, I-81 N near Carlisle, PA<\/h1>/);
-    expect(ready).toContain('40.21500, −77.18900');
-    expect(await get(await linkTo('VIN114'))).toContain('It arrives with level 3');
-    const dismissed = await get(await linkTo('VINFALSE'));
-    expect(dismissed).toContain('False alarms have no report');
-    expect(dismissed).toContain('It was a false alarm');
+    expect((await open('VIN114')).text).toContain('It arrives with level 3');
+    expect((await open('VINFALSE')).text).toMatch(/It was a false alarm.*False alarms have no report/);
   });
 });

@@ -7,7 +7,7 @@ import { spanOf } from '../../../src/portal/overview/overview.tsx';
 import { readOverview } from '../../../src/portal/read/overview.ts';
 import { addDays, rangeOfDays, startOfDay } from '../../../src/portal/ui/days.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
-import { ask, follow, signIn, watchedOn } from '../../support/portal.ts';
+import { ask, signIn, visitor, watchedOn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
@@ -22,37 +22,28 @@ beforeEach(async () => {
 });
 
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
-const overview = async (path = '/portal') => (await ask('GET', path, { cookie })).text();
+const { page } = visitor(() => cookie);
 /** What a reader sees of a part of a page, by its id. */
-async function textOf(id: string, path = '/portal'): Promise<string> {
-  const parts: string[] = [];
-  await new HTMLRewriter()
-    .on(`#${id}`, { text: ({ text }) => void parts.push(text) })
-    .on(`#${id} *`, { element: () => void parts.push(' ') })
-    .transform(await ask('GET', path, { cookie }))
-    .text();
-  return parts.join('').replaceAll(/\s+/g, ' ').trim();
-}
+const textOf = async (id: string, path = '/portal') => (await page(path)).textAt(`#${id}`)[0];
 
 it('a new account sees what to do next, and each step ticks itself off', async () => {
   expect(await textOf('setup-now')).toContain('1 of 3 done'); // the token
-  expect(await overview()).not.toContain('Safety events per day');
+  expect(await textOf('trend-now')).toBeUndefined();
   await as(us.apiToken).post('/webhook', webhookBody(us));
   expect(await textOf('setup-now')).toContain('2 of 3 done');
   await as(us.connection.ingestKey).send(vehicle());
-  const html = await overview();
-  expect(html).not.toContain('of 3 done');
-  expect(html).toContain('Safety events per day');
+  expect(await textOf('setup-now')).toBeUndefined();
+  expect(await textOf('trend-now')).toContain('Safety events per day');
 });
 
 it('whoever does not want the list of steps hides it, once data has come in', async () => {
+  const hide = async () => (await page('/portal')).links('Hide this list');
   await rows('update tokens set revoked_at = 1 where id = ?1', us.tokenId);
-  expect(await overview()).not.toContain('Hide this list');
+  expect(await hide()).toEqual([]);
   await as(us.connection.ingestKey).send(vehicle());
-  const href = /[^"]+(?=">Hide this list)/.exec(await overview())?.[0] ?? '';
-  const reply = await ask('GET', href, { cookie });
-  expect(await follow(reply, cookie)).not.toContain('of 3 done');
-  expect(await overview()).toContain('of 3 done'); // for others
+  const [href = ''] = await hide();
+  expect((await page(href)).text).not.toContain('of 3 done');
+  expect(await textOf('setup-now')).toContain('of 3 done'); // for others
 });
 
 it('says how long deliveries took, once there are any', async () => {
@@ -81,11 +72,11 @@ it('events are counted when they come in, and late ones when the job has run; ea
   expect(await textOf('vehicles-now')).toMatch(/Truck 1 1 1 2/);
   expect(await textOf('drivers-now')).toMatch(/Ann 1 1 2/);
   expect(await textOf('latest-now')).toMatch(/5 Speeding Truck 1 · Motive/);
-  const html = await overview();
+  const leads = (await page('/portal')).links();
   const day = (before: number) => ago(before * 24 * hourMs).slice(0, 10);
-  expect(html).toContain(`/portal/events?from=${day(29)}&amp;to=${day(0)}&amp;type=Speeding`);
-  expect(html).toContain(`/portal/events?from=${day(0)}&amp;to=${day(0)}&amp;risk=4`);
-  expect(html).toMatch(/\/portal\/events\?from=[\d-]+&amp;to=[\d-]+&amp;vehicle=[\da-f-]{36}&amp;risk=4/);
+  expect(leads).toContain(`/portal/events?from=${day(29)}&to=${day(0)}&type=Speeding`);
+  expect(leads).toContain(`/portal/events?from=${day(0)}&to=${day(0)}&risk=4`);
+  expect(leads.join()).toMatch(/events\?from=[\d-]+&to=[\d-]+&vehicle=[\da-f-]{36}&risk=4/);
 });
 
 it('a period is compared with as much time before', async () => {
@@ -98,8 +89,8 @@ it('a period is compared with as much time before', async () => {
   );
   await countEvents(env);
   for (const [path, words] of [
-    ['/portal?days=7', '1 in the last 7 days, 50% fewer than in the 7 days before'],
-    ['/portal', '3 in the last 30 days, 200% more than in the 30 days before'],
+    ['/portal?days=7', '1 in the last 7 days , 50% fewer than in the 7 days before'],
+    ['/portal', '3 in the last 30 days , 200% more than in the 30 days before'],
     ['/portal?days=90', '4 in the last 90 days'],
   ])
     expect(await textOf('trend-now', path)).toContain(words);
@@ -117,16 +108,14 @@ it('what has a problem comes first, with why and where to go, and is counted in 
   await settled(webhook.id);
   expect((await deliveriesOf(webhook.id)).some(({ status }) => status === 'failed')).toBe(true);
   await operator.patch(`/operator/connections/${us.connection.id}`, { name: 'Cold chain', healthStatus: 3 });
-  const problems = await textOf('problems-now');
-  expect(problems).toContain('Connection “Cold chain” is unavailable No data arrives.');
-  expect(problems).toContain('Webhook “receiver.example.com”');
-  expect(problems).toContain('returns 410');
+  expect(await textOf('problems-now')).toMatch(
+    /Connection “Cold chain” is unavailable No data arrives\..*Webhook “receiver\.example\.com”.*returns 410/,
+  );
   expect(await textOf('open-now')).toMatch(
     /1 open accident All.*Level 2 Truck 1 Verified, report to follow\./,
   );
-  expect(await textOf('nav', '/portal/events')).toContain('Accidents 1 open');
   expect(await textOf('nav', '/portal/events')).toMatch(
-    /Connections 1 with a problem Webhooks 1 with a problem/,
+    /Accidents 1 open .* Connections 1 with a problem Webhooks 1 with a problem/,
   );
 });
 

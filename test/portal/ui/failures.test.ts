@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { overloaded } from '../../support/database.ts';
+import { pageIn } from '../../support/page.ts';
 import { ask, type Sent } from '../../support/portal.ts';
 import { personalRoutes, portalAccount } from '../../support/portal-account.ts';
 
@@ -22,12 +23,7 @@ async function pageOf(method: string, path: string, sent: Sent = {}) {
   expect(reply.headers.get('content-type')).toContain('text/html');
   expect(html).toMatch(/^<!DOCTYPE html>/i);
   expect(html).toContain('</html>');
-  return {
-    status: reply.status,
-    heading: /<h1>(.*?)<\/h1>/.exec(html)?.[1],
-    text: html.replace(/<[^>]*>/g, ' '),
-    header: (name: string) => reply.headers.get(name),
-  };
+  return { ...pageIn(html), status: reply.status, header: (name: string) => reply.headers.get(name) };
 }
 
 /** The tests' bindings with a D1 that fails altogether, or in transactions alone. */

@@ -45,10 +45,7 @@ export const internalSuffixes = (
 /** Ports below this, except 443, belong to other services, such as SSH and mail. */
 export const lowestPort = 1024;
 
-/**
- * Why `url` cannot receive deliveries, or undefined if it can. Applied when a webhook is saved and when it is called.
- * Names are checked as names: on Workers, their addresses cannot be pinned.
- */
+/** Why `url` cannot receive deliveries, or undefined. Workers cannot pin addresses: names are checked. */
 export function receiverProblem(url: string, policy: ReceiverPolicy): ReceiverProblem | undefined {
   const parsed = URL.parse(url);
   if (parsed?.protocol !== 'https:') return 'not https';

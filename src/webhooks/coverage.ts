@@ -16,9 +16,8 @@ import { ACCIDENT } from './notifications/types.ts';
 export type CoveredConnection = Connection & { isCovered: boolean };
 
 /**
- * SQL for whether anybody is notified of accidents of the connection `c`: a webhook that is not paused, or a person or
- * channel by a rule, which is about all connections of the account; or whether its account wants nobody to be. What
- * filters and groups leave out was chosen. Emails count where the deployment sends them.
+ * SQL for whether anybody is notified of accidents of the connection `c`: a webhook that is not paused, a person or a
+ * channel; or whether its account wants nobody to be. What filters and groups leave out was chosen.
  */
 export const isCovered = (env: Env): SQL => sql`(c.notifies_nobody or exists (
     select 1 from mail_rules r where r.account_id = c.account_id and r.levels > 0
@@ -35,12 +34,7 @@ const selectCovered = (env: Env, db: Database, { accountId }: Caller, id: string
   read<{ isCovered: number }>(db)`
     select ${isCovered(env)} as isCovered from connections c where id = ${id} and account_id = ${accountId}`;
 
-/**
- * Adds a connection to the caller's account and to its webhooks that cover all, with the statements of `alongside` in
- * the same transaction.
- *
- * @throws Refusal: invalid, when the account does not exist or has 1,000 connections
- */
+/** Adds a connection, also to webhooks that cover all, with `alongside` in one transaction. @throws Refusal: invalid */
 export async function createConnection(
   env: Env,
   caller: Caller,

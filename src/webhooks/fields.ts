@@ -5,19 +5,13 @@ import { Filters } from './filters.ts';
 import { ACCIDENT, EVENT } from './notifications/types.ts';
 import { OAuth, OAuthInput } from './oauth.ts';
 
-/**
- * The declaration of a webhook's field: what the API accepts, returns and documents, what D1 stores, and what calls to
- * the receiver get.
- */
+/** What the API accepts, returns and documents of a webhook's field, and what D1 stores. */
 export type WebhookField = {
   description: string;
   example: unknown;
   input: v.GenericSchema;
   output: v.GenericSchema;
-  /**
-   * Whether a column of the same name stores the value unchanged. Such a field is also part of each call. `service.ts`
-   * handles the others.
-   */
+  /** Whether a column of this name stores it unchanged, and calls get it. `service.ts` has the others. */
   plain: boolean;
 };
 

@@ -1,7 +1,4 @@
-/**
- * Durations, such as response times, as counts by bucket, so that one row of counters holds any number of them and rows
- * can be added. Bucket i holds those above bucket i - 1 and up to `upperBoundMs(i)`.
- */
+/** Durations counted by bucket: bucket i has those above `upperBoundMs(i - 1)`, up to `upperBoundMs(i)`. */
 export type Histogram = { [bucket: string]: number };
 
 const firstUpperBoundMs = 5;
@@ -25,9 +22,8 @@ const promptMs = 5_000;
 type Waits = { firstAttempt?: number | undefined; success?: number | undefined };
 
 /**
- * Counts how many milliseconds some deliveries of a type waited since their notification was received; infinitely long
- * for what they never had. A counter is called `accidentSuccess12` by type and bucket; `accidentInTime` counts those
- * first attempted within 5 s.
+ * Counts the waits of some deliveries, infinite for what they never had: by type and bucket, as `accidentSuccess12`.
+ * `accidentInTime` counts those first attempted within 5 s.
  */
 export const countWaits = (
   type: 'accident' | 'event',
@@ -66,10 +62,7 @@ export function addHistograms(all: Histogram[]): Histogram {
   return sum;
 }
 
-/**
- * The duration, in milliseconds, within which a `share` (0 to 1) of them were; null if there are none, and infinite if
- * that many never ended. Accurate to the width of a bucket, and rounded to two digits.
- */
+/** How many ms a `share` (0 to 1) of them took at most; null for none, infinite if that many never ended. */
 export function percentile(histogram: Histogram, share: number): number | null {
   const total = Object.values(histogram).reduce((sum, count) => sum + count, 0);
   let below = 0;

@@ -60,11 +60,7 @@ export type OAuth = v.InferOutput<typeof OAuth>;
 
 export type OAuthClient = OAuth & { clientSecret: string };
 
-/**
- * Encrypts a client for its webhook. Without a secret it keeps that of `before`, which never goes to another address.
- *
- * @throws Refusal: invalid, if there is none to keep
- */
+/** Encrypts a client, with the secret of `before` if the address is the same. @throws Refusal: invalid, without one */
 export async function sealClient(
   env: Env,
   webhookId: string,

@@ -68,11 +68,7 @@ export const TestSent = v.object({
 });
 export type TestSent = v.InferOutput<typeof TestSent>;
 
-/**
- * Validates the body of a create or update. Messages of the contract come first; `errors` names every invalid field.
- *
- * @throws Refusal: invalid
- */
+/** Validates the body of a create or update. The contract's messages come first. @throws Refusal: invalid */
 export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInput {
   const all = typeof body === 'object' && body && 'allConnections' in body && Boolean(body.allConnections);
   const result = checked(all ? WebhookInput : ListedConnections, body, readOnly);

@@ -45,10 +45,7 @@ export const maxWebhooks = 1000;
 /** The total size of an account's webhooks, which are listed in one response. */
 export const maxWebhookBytes = 2_000_000;
 
-/**
- * SQL for their approximate size: urls, encrypted headers, filters, 39 bytes for each connection, and a constant each.
- * All connections count as the 1,000 that an account can have, so that a new one can always join.
- */
+/** SQL for about their size. All connections count as 1,000, so that a new one can always join. */
 const webhookBytes = ({ accountId }: Caller): SQL => sql`(
   select coalesce(sum(300 + octet_length(url) + length(headers) + coalesce(octet_length(filters), 0)
     + coalesce(length(oauth), 0) + 39 * ${maxConnections} * all_connections), 0)
@@ -65,11 +62,7 @@ const tooLarge: Failure = {
 const mustBeListable = (db: Database, caller: Caller) =>
   refuseUnless(db, sql`${webhookBytes(caller)} <= ${maxWebhookBytes}`, tooLarge);
 
-/**
- * Creates a webhook, active at once.
- *
- * @throws Refusal: invalid, for unknown connection ids, a url in use, more than 1,000 webhooks, or more than 2 MB
- */
+/** Creates a webhook, active at once. @throws Refusal: invalid, also for a url in use or too many webhooks */
 export async function createWebhook(
   env: Env,
   caller: Caller,
@@ -101,11 +94,8 @@ async function saved(env: Env, row: WebhookRow | undefined, signingSecret?: stri
 }
 
 /**
- * Replaces a webhook's configuration, also for pending deliveries. Returns once no call to the old one can start any
- * more, after some seconds at most. With a `revision`, only if the webhook was not saved since. Without `labels` it
- * keeps its own.
- *
- * @throws Refusal: invalid, for an unknown id or another revision, and as for `createWebhook`
+ * Replaces a webhook, also for pending deliveries, if it was not saved since `revision`. Once it returns, within
+ * seconds, no call to the old one can start. Without `labels` it keeps its own. @throws Refusal: invalid
  */
 export async function updateWebhook(
   env: Env,
@@ -153,11 +143,7 @@ export async function updateWebhook(
   return saved(env, row, row?.signing === signing ? secret : undefined);
 }
 
-/**
- * Gives a webhook a new signing secret; the old one signs as well for 24 hours.
- *
- * @throws Refusal: invalid, for an unknown id or a webhook that does not sign
- */
+/** Gives a webhook a new signing secret; the old one signs as well for 24 hours. @throws Refusal: invalid */
 export async function rotateSecret(env: Env, caller: Caller, id: string): Promise<{ signingSecret: string }> {
   const found = await findRow(env, caller, id);
   if (!found) throw invalid('Invalid webhook id');
@@ -174,12 +160,7 @@ export async function rotateSecret(env: Env, caller: Caller, id: string): Promis
   return rotated.meta.changes > 0 ? { signingSecret } : rotateSecret(env, caller, id);
 }
 
-/**
- * Deletes a webhook and cancels its pending deliveries. Returns once no call can start any more, after some seconds at
- * most.
- *
- * @throws Refusal: invalid, for an unknown id
- */
+/** Deletes a webhook. Once it returns, within seconds, no call can start. @throws Refusal: invalid */
 export async function deleteWebhook(env: Env, caller: Caller, id: string): Promise<void> {
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
@@ -191,11 +172,8 @@ export async function deleteWebhook(env: Env, caller: Caller, id: string): Promi
 }
 
 /**
- * Pauses or resumes a webhook. While it is paused its deliveries wait, up to five days; no call can start any more once
- * this returns, after some seconds at most. Then they are sent, accidents first, even if its receiver's circuit is open.
- * Doing so twice changes nothing.
- *
- * @throws Refusal: invalid, for an unknown id
+ * Pauses or resumes a webhook. While paused its deliveries wait; no call can start once this returns, within seconds.
+ * Then they are sent, even if its receiver's circuit is open. @throws Refusal: invalid
  */
 export async function setPaused(
   env: Env,
@@ -218,10 +196,8 @@ export async function setPaused(
 }
 
 /**
- * Limits the calls to the receiver of one of the account's webhooks; null for the service's own limit. A missing one
- * stays unchanged, and saving the webhook changes none.
- *
- * @throws Refusal: invalid, for an unknown id
+ * Limits the calls to a receiver; null for the service's own limit. Saving the webhook changes none.
+ * @throws Refusal: invalid
  */
 export async function setReceiverLimits(
   env: Env,
@@ -279,10 +255,7 @@ const subscribe = (
         : sql`select value as id, key as place from json_each(${JSON.stringify(connectionIds)})`
     }) c where w.id = ${id}`;
 
-/**
- * The columns of a webhook with its secrets encrypted, and its signing secret if it is to sign. `client` is its OAuth
- * client so far.
- */
+/** The columns of a webhook with its secrets encrypted. `client` is its OAuth client so far. */
 async function columnsOf(env: Env, id: string, input: WebhookInput, client?: Sealed | null) {
   const { signing, filters, oauth, headers, notificationTypes } = input;
   const secret = signing ? newSecret() : undefined;

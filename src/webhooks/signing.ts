@@ -25,11 +25,7 @@ async function stillSigning(env: Env, webhookId: string, sealed: Sealed): Promis
   return Object.entries(secrets).filter(([, until]) => until === endless || Number(until) > Date.now());
 }
 
-/**
- * Encrypts a webhook's new secret. `before`, the webhook's secrets so far, still sign for a day.
- *
- * @throws Error, if the key of `before` is no longer in HEADER_KEYS
- */
+/** Encrypts a webhook's new secret; those of `before` still sign for a day. @throws Error, as `unseal` does */
 export async function sealSecret(
   env: Env,
   webhookId: string,

@@ -22,10 +22,7 @@ import { auditWebhook, findRow, type Webhook } from './stored.ts';
 export const madeUpVin = 'TEST0000000000000';
 const betweenLevelsMs = 3000;
 
-/**
- * Made-up notifications: an event, a level of an accident in the webhook's first connection, if it names any, or all
- * three levels.
- */
+/** Made-up notifications: an event, a level of an accident, or all three levels. */
 export function madeUp(
   { type, level }: TestInput,
   { connectionIds: [connection = newId()] }: Pick<Webhook, 'connectionIds'>,
@@ -67,10 +64,8 @@ export function madeUp(
 }
 
 /**
- * Sends made-up notifications to this webhook alone, three seconds apart, as real deliveries. `start` begins with the
- * first at once. Returns their subject, and the ids of their deliveries.
- *
- * @throws Refusal: invalid, when the webhook does not subscribe to their type, has no connection, or is paused
+ * Sends made-up notifications to this webhook alone, three seconds apart; `start` begins with the first at once.
+ * @throws Refusal: invalid, when it does not subscribe to their type, has no connection, or is paused
  */
 export async function sendTest(
   env: Env,
@@ -111,11 +106,8 @@ export async function sendTest(
 export const maxTestsOfHost = 10;
 
 /**
- * Calls the receiver of what is typed, once, as a delivery would after saving it, with a made-up event or else the first
- * level of an accident. `id` is the webhook's if it is saved: what is not typed is as there. Saves nothing. `input` has
- * been validated, so its addresses are allowed.
- *
- * @throws Refusal: invalid, when a host was tested ten times within the hour, or `oauth` comes without its secret
+ * Calls the receiver of what is typed, once, as a delivery would after saving it. What the webhook with this `id` has
+ * is used where nothing is typed. @throws Refusal: invalid, also when a host was tested ten times within the hour
  */
 export async function tryReceiver(
   env: Env,

@@ -54,9 +54,8 @@ export const ownWebhook = (caller: Caller, id: string) =>
   and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
 
 /**
- * The statement that audits a change of one of the account's webhooks, if the condition `only` holds. It is named by its
- * name, or else by the host of its url: paths and queries can hold secrets. A normalised url has a path, and neither
- * user nor password.
+ * The statement that audits a change of the account's webhook, if `only` holds. It is called by its name, or else by
+ * its host: paths and queries can hold secrets. A normalised url has a path, and neither user nor password.
  */
 export const auditWebhook = (
   db: Database,

@@ -5,12 +5,7 @@ import { words } from './words.ts';
 
 export type Json = { [key: string]: unknown };
 
-/**
- * Turns named valibot schemas into the named components of an OpenAPI document: of their input, with descriptions and
- * examples, or of their output. A schema refers to others among them.
- *
- * @throws Error, when JSON Schema cannot express a schema and no metadata replaces it
- */
+/** The components of valibot schemas, of their input with words and examples, or of their output. */
 export function components(
   schemas: Record<string, v.GenericSchema>,
   typeMode: 'input' | 'output' = 'input',

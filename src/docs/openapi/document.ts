@@ -55,10 +55,7 @@ export type Reply = {
   resumable?: boolean;
 };
 
-/**
- * 400s: a message, or the field and what it must be, which is also the message unless one is given. Undefined stands for
- * none.
- */
+/** 400s: a message, or a field and what it must be, which is also the message unless one is given. */
 export type Refusals = (string | Refused | undefined)[];
 export type Refused = { field: string; must: string; message?: string };
 

@@ -18,11 +18,7 @@ const wordsOf = (name: string, description: string, properties: { [name: string]
 const meanings = (fields: Fields, meaning = ({ description }: Field) => description) =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, meaning(field)]));
 
-/**
- * The descriptions of components and properties in the documents: by `Component`, by `property`, or by
- * `Component.property` where a property's meaning differs. Replies to operators have theirs in
- * `src/operator/api`; the last ones here are those of the operator's tool.
- */
+/** Descriptions, by `Component`, `property` or `Component.property`. Replies to operators have their own. */
 export const words: Record<string, string> = {
   ...Object.assign(
     {},

@@ -11,11 +11,7 @@ const docComments = /^ *\/\*\*[\s\S]*?\*\/\n/gm;
 
 const searchProgram = join(import.meta.dirname, '../../../node_modules/minisearch/dist/es/index.js');
 
-/**
- * Writes the pages of `/docs` and the headers of all assets into `dist`, where `openapi.json` is.
- *
- * @throws Error, for a malformed guide
- */
+/** Writes `/docs` and the headers of all assets into `dist`, where `openapi.json` is. @throws Error */
 export async function buildDocs(dist: string): Promise<void> {
   const folder = join(dist, 'docs');
   for (const part of ['providers', 'operating']) mkdirSync(join(folder, part), { recursive: true });

@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTables } from './resource-tables.ts';
 
-/**
- * The guides in order, under the headings of the menu: each is a file of `src/docs/guides`, and a page under `/docs`
- * (the first one is `/docs` itself). Adding one takes a word here.
- */
+/** The guides by the headings of the menu: each is a file of `src/docs/guides`, the first `/docs` itself. */
 export const guideGroups = [
   { heading: 'Start', paths: ['', 'quick-start', 'authentication'] },
   { heading: 'Receive', paths: ['receiving', 'reliability', 'webhooks', 'signatures', 'events', 'testing'] },

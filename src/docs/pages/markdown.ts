@@ -6,10 +6,7 @@ export type Heading = { tag: string; id: string; title: string; lead: string; te
 
 export type Rendered = { html: string; headings: Heading[] };
 
-/**
- * Returns a renderer for guides: headings link to themselves, rows of tables become cards on a phone, and adjacent
- * samples are one group.
- */
+/** A renderer in which headings link to themselves and adjacent samples are one group. */
 export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
   const code = await codeRenderer();
   const markdown = new MarkdownIt();

@@ -10,11 +10,7 @@ import { code, fence, table } from './blocks.ts';
 import { costTable } from './costs.ts';
 import { nameIn, type Schema } from './reference.ts';
 
-/**
- * Replaces the placeholders of a guide, computed from the resources, the retry policy and the OpenAPI document: `<!--
- * kinds -->`, `<!-- lists -->`, `<!-- records -->`, `<!-- retries -->`, `<!-- costs -->`, `<!-- per-event NAME -->` or
- * `<!-- payload NAME -->`.
- */
+/** Replaces a guide's placeholders, such as `<!-- kinds -->`, by what the code declares. */
 export const withTables = (markdown: string): string =>
   markdown
     .replace('<!-- kinds -->', () => alternatives(lists.map(({ kind }) => code(kind))))

@@ -9,9 +9,7 @@ import { post, type Target } from './call.ts';
 import { type ChannelInput, type ChannelKind, maxChannels } from './channel-input.ts';
 import { deleteMailRule, type MailRule, saveMailRule } from './rules.ts';
 
-/**
- * A channel as people see it: only the host and the last four characters of its URL. Times are milliseconds since 1970.
- */
+/** A channel with only the host and the end of its URL. Times are milliseconds since 1970. */
 export type Channel = {
   id: string;
   kind: ChannelKind;
@@ -41,11 +39,7 @@ export async function listChannels(env: Env, caller: Caller): Promise<Channel[]>
 export const findChannel = async (env: Env, caller: Caller, id: string): Promise<Channel | undefined> =>
   (await listChannels(env, caller)).find((channel) => channel.id === id);
 
-/**
- * Adds a channel with its rules, or changes the `known` one, whose URL stays if none is given. Returns its id.
- *
- * @throws Refusal: invalid, for more than 10; not found
- */
+/** Adds a channel, or changes the `known` one. Returns its id. @throws Refusal: invalid, for more than 10; not found */
 export async function saveChannel(
   env: Env,
   caller: Caller,

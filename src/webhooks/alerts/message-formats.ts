@@ -57,10 +57,7 @@ const formats: { [kind in ChannelKind]: (message: AlertMessage, at: number) => o
   https: (message, at) => ({ sentAt: timestamp(at), ...message }),
 };
 
-/**
- * How long the texts of all parts can be in a chat, and of one: Slack refuses messages of more than some 11,000
- * characters, and Teams more than 28 KB of JSON.
- */
+/** How long all texts of a chat can be, and one: Slack takes some 11,000 characters, Teams 28 KB of JSON. */
 const maxTexts = 9000;
 const maxText = 2500;
 

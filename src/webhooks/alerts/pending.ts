@@ -12,10 +12,8 @@ export const maxNamed = 20;
 export const maxPeople = 20;
 
 /**
- * The statement that adds news to the messages that recipients are waiting for, for the transaction that marks it as
- * notified. `news` is a query with `account_id`, `recipient_id` and `item`, as `texts.ts` reads it. So nothing is lost
- * or repeated by a kill, and what a recipient waits for is one row for each kind, however much happens. Drops what is
- * for nobody: of accounts that are not active, and emails where the deployment sends none.
+ * The statement that adds news to recipients' messages, for the transaction that marks it as notified: a kill loses
+ * and repeats nothing. `news` has `account_id`, `recipient_id` and `item`, as `texts.ts` reads it. Drops what is for nobody.
  */
 export const addNews = (env: Env, db: Database, kind: NewsKind, news: SQL, now: number) =>
   write(db)`

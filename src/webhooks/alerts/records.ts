@@ -18,9 +18,8 @@ const maxChanges = 50;
 const maxRecords = 250;
 
 /**
- * Notifies people and channels of the accidents and safety events that their rules ask for. Adds them to their messages
- * in the transaction that advances in the accounts' changes: a killed run loses and repeats nothing. Accounts take
- * turns, a part of each one's changes at a time.
+ * Notifies people and channels of what their rules ask for, in the transaction that advances in the accounts' changes:
+ * a killed run loses and repeats nothing. Accounts take turns, a part of each one's changes at a time.
  */
 export async function sendRecordAlerts(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const db = openDatabase(env);
@@ -78,10 +77,7 @@ const unread = (accountIds: SQL): SQL => sql`
     from unread n cross join json_each(n.records, '$.accident') w
     cross join accidents a on a.id = w.value left join vehicles v on v.id = a.vehicle_id)`;
 
-/**
- * The accident levels that came in within a day and since the rule was made, and false alarms, for those notified of the
- * accident. An unknown vehicle matches every group.
- */
+/** Levels of a day, since the rule was made, and false alarms. Unknown vehicles match every group. */
 const newsOfAccidents = (now: number): SQL => sql`
   select a.account_id, r.recipient_id, a.id, ${itemOf(sql`l.value->>'notificationLevel'`)} as item
   from crashes a cross join json_each(a.levels) l cross join mail_rules r on r.account_id = a.account_id

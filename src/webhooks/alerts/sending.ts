@@ -21,10 +21,7 @@ export async function wakeSender(env: Env, { meta }: D1Result): Promise<void> {
 /** How many messages the people and channels of an account are sent in a day (UTC). */
 export const maxPerAccountAndDay = 200;
 
-/**
- * How many emails all accounts are sent in a day, because Cloudflare limits them and sign-in links need room; beyond it
- * each account is still sent a few.
- */
+/** Emails of all accounts in a day: sign-in links need room. Beyond it, each account is sent a few. */
 export const maxEmailsPerDay = 1_000;
 export const leastEmailsPerAccount = 10;
 
@@ -43,8 +40,8 @@ const sentAtOnce = 5;
 const maxRead = 2_000;
 
 /**
- * Sends the messages that are due, account by account in turn, and one after the other per recipient. A failed one is
- * retried, and others to that recipient wait a minute. Returns how many messages it sent.
+ * Sends the messages that are due, accounts in turn, one after the other per recipient. Others to a recipient wait a
+ * minute after one that fails. Returns how many it sent.
  */
 export async function sendMessages(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
@@ -113,8 +110,8 @@ const isOf = ({ accountId, recipientId, kind }: DueMessage): SQL =>
   sql`account_id = ${accountId} and recipient_id = ${recipientId} and kind = ${kind}`;
 
 /**
- * Claims a message until it is to be retried: if the run is killed, it is sent again. Counts a first attempt; beyond the
- * limits of the day it waits for the next one. Returns whether it may be sent.
+ * Claims a message until it is to be retried, also if the run is killed, or until the next day beyond the limits of
+ * this one. Returns whether it may be sent.
  */
 async function claim(db: Database, message: DueMessage, now: number): Promise<boolean> {
   const { accountId, attempts } = message;
@@ -141,10 +138,7 @@ async function claim(db: Database, message: DueMessage, now: number): Promise<bo
 
 type ToSend = DueMessage & { portal: string };
 
-/**
- * Sends a message, and takes what was sent out of it: it may have grown meanwhile. One that is for nobody any more is
- * dropped. Returns whether it arrived.
- */
+/** Sends a message and takes that out of it: it may have grown meanwhile. Returns whether it arrived. */
 async function deliver(env: Env, db: Database, message: ToSend, now: number): Promise<boolean> {
   const { recipientId, items, total, addedAt } = message;
   const problem = await sendOne(env, message);

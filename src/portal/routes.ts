@@ -145,7 +145,7 @@ const table: Route[] = [
   ['FORM', '/settings/people/:id/role', 'admin', people.changeRole],
   ['GET', '/settings/exports', 'viewer', exports.list],
   ['POST', '/settings/exports', 'admin', exports.request, 'limited'],
-  ['GET', '/settings/exports/:id/:file', 'admin', exports.download, 'limited'],
+  ['GET', '/settings/exports/:id/:file', 'admin', exports.sendFile, 'limited'],
   ['GET', '/settings/audit', 'viewer', audit.list],
   ['GET', '/settings/account', 'viewer', account.show],
   ['POST', '/settings/account', 'viewer', account.save],

@@ -21,7 +21,7 @@ import { capital, counted, listed } from '../../platform/text.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { rangeOfDays } from '../ui/days.ts';
 import { boxes, drawn, handles, line } from '../ui/fields.tsx';
-import { FormPanel } from '../ui/forms.tsx';
+import { FormPanel, type Offered } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { State } from '../ui/states.tsx';
 import { done } from '../ui/submit.ts';
@@ -59,15 +59,11 @@ export async function list(c: Context) {
         labels
         columns={columns}
         items={exports}
-        empty={
-          isAvailable
-            ? { icon: 'download', title: 'No exports yet' }
-            : {
-                icon: 'download',
-                title: 'Exports are not available here',
-                text: 'The operator of this service has to add a bucket for files first.',
-              }
-        }
+        empty={{
+          icon: 'download',
+          title: isAvailable ? 'No exports yet' : 'Exports are not available here',
+          text: !isAvailable && 'The operator of this service has to add a bucket for files first.',
+        }}
       />
     </>,
   );
@@ -78,12 +74,8 @@ const wordsFor = (name: string): string => name.replaceAll('-', ' ');
 const Trimmed = v.pipe(v.string(), v.trim());
 
 /** What an export is asked for by. */
-const which = {
-  lists: boxes(
-    'Lists',
-    exportableLists.map((name) => [name, capital(wordsFor(name))]),
-  ),
-};
+const offered = exportableLists.map((name): Offered => [name, capital(wordsFor(name))]);
+const which = { lists: boxes('Lists', offered) };
 const days = {
   from: line('From', Trimmed, { type: 'date', hint: 'Leave empty for all days.' }),
   to: line('To', Trimmed, { type: 'date', hint: 'Applies to events, trips and accidents.' }),
@@ -104,18 +96,18 @@ export const request = handles(
     if (problems.length > 0) throw invalid('Check the days.', problems);
     const wanted = parse(Wanted, { lists, formats, from: range.from?.[0], to: range.to?.[0] });
     await requestExport(c.env, c.get('caller'), c.get('session').user.id, wanted);
-    const mail = config(c.env).emailFrom
-      ? 'We will email you when it is ready.'
-      : 'It will appear here when it is ready.';
-    return done(c, path, `The export is being prepared. ${mail}`);
+    const then = config(c.env).emailFrom ? 'We will email you' : 'It will appear here';
+    return done(c, path, `The export is being prepared. ${then} when it is ready.`);
   },
 );
 
 /** Sends a file, piece by piece. */
-export async function download(c: Context) {
+export async function sendFile(c: Context) {
   const { id = '', file: name = '' } = c.req.param();
   return file(c, await openFile(c.env, c.get('caller'), id, name));
 }
+
+const download = { name: 'Download', icon: 'download', small: true } as const;
 
 const columns: Column<ListedExport>[] = [
   {
@@ -133,12 +125,8 @@ const columns: Column<ListedExport>[] = [
   },
   {
     head: 'Requested',
-    cell: ({ requestedAt, requestedBy }) => (
-      <span class="break-words">
-        <Time at={requestedAt} />
-        {requestedBy && ` by ${requestedBy}`}
-      </span>
-    ),
+    look: 'break-words',
+    cell: ({ requestedAt, requestedBy }) => [<Time at={requestedAt} />, requestedBy && ` by ${requestedBy}`],
   },
   { head: 'State', cell: (one) => <Progress {...one} /> },
   {
@@ -155,13 +143,7 @@ const columns: Column<ListedExport>[] = [
                   {counted(records, 'record', 'records')}, {sizeOf(bytes)}
                 </span>
               </span>
-              <LinkButton
-                href={`${path}/${one.id}/${name}`}
-                name="Download"
-                about={name}
-                icon="download"
-                small
-              />
+              <LinkButton {...download} href={`${path}/${one.id}/${name}`} about={name} />
             </li>
           ))}
         </ul>
@@ -170,18 +152,15 @@ const columns: Column<ListedExport>[] = [
 ];
 
 const Progress = ({ state, records, expiresAt }: ListedExport) => {
+  const many = counted(records, 'record', 'records');
   if (state === 'failed') return <State mood="bad">Failed. Request it again.</State>;
   if (state === 'preparing')
-    return (
-      <State mood="quiet" icon="clock">
-        Preparing, {counted(records, 'record', 'records')} so far
-      </State>
-    );
+    return <State mood="quiet" icon="clock" children={`Preparing, ${many} so far`} />;
   const isWhole = records < maxExportRecords;
   return (
     <>
       <State mood={isWhole ? 'ok' : 'warn'}>
-        {isWhole ? 'Ready' : `The first ${counted(records, 'record', 'records')}: choose fewer days`}
+        {isWhole ? 'Ready' : `The first ${many}: choose fewer days`}
       </State>
       <span class="sub block">
         Until <Time at={expiresAt} />

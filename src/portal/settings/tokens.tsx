@@ -133,12 +133,8 @@ const columns: Column<CreatedToken>[] = [
   { head: 'Ends in', cell: ({ lastFour }) => <code>…{lastFour}</code> },
   {
     head: 'Created',
-    cell: ({ createdAt, createdBy }) => (
-      <span class="break-words">
-        <Day at={createdAt} />
-        {createdBy && ` by ${createdBy}`}
-      </span>
-    ),
+    look: 'break-words',
+    cell: ({ createdAt, createdBy }) => [<Day at={createdAt} />, createdBy && ` by ${createdBy}`],
   },
   { head: 'Last used', look: 'nowrap', cell: (token) => <LastUsed token={token} /> },
   { head: 'Expires', look: 'nowrap', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },

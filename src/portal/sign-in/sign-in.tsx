@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import { isSecret, secretIn } from '../../accounts/secrets.ts';
 import {
   createSignInLinks,
@@ -10,7 +9,6 @@ import {
 } from '../../accounts/sessions.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
 import { config } from '../../platform/config.ts';
-import { invalid } from '../../platform/errors.ts';
 import { Email } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { limit, limitByAddress, withinLimit } from '../../platform/http/limits.ts';
@@ -19,11 +17,16 @@ import { renderMail } from '../../platform/mail.ts';
 import { sendMail } from '../../platform/send-mail.ts';
 import { forgetSession, startSession } from '../session/session.ts';
 import { PostForm } from '../ui/buttons.tsx';
-import { Field, Form, Problem } from '../ui/forms.tsx';
+import { drawn, handles, line } from '../ui/fields.tsx';
+import { Form, Problem } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { done, readForm, submit } from '../ui/submit.ts';
+import { done, readForm } from '../ui/submit.ts';
 
 export const linkMinutes = linkMs / 60_000;
+
+const fields = {
+  email: line('Email address', Email, { type: 'email', required: true, autocomplete: 'email' }),
+};
 
 /** The sign-in page; `problem` is what is wrong with a link. */
 export function requestPage(c: Context, problem?: string) {
@@ -33,7 +36,7 @@ export function requestPage(c: Context, problem?: string) {
     <>
       <Problem message={problem} />
       <Form to="/portal/sign-in" look="grid gap-4">
-        <Field name="email" label="Email address" type="email" required autocomplete="email" />
+        {drawn(fields)}
         <button class="btn btn-primary w-full" type="submit">
           Email me a link
         </button>
@@ -50,30 +53,25 @@ export function requestPage(c: Context, problem?: string) {
 /** The response and its timing are the same whether or not the address is known. */
 export async function requestLink(c: Context) {
   await limitByAddress(c, 'LINK_REQUEST_LIMIT');
-  return submit(
-    c,
-    async (form) => {
-      const email = v.safeParse(Email, form.value('email'));
-      if (!email.success) throw invalid('Enter a valid email address');
-      c.executionCtx.waitUntil(emailWithinLimit(c.env, email.output, form.value('key')));
-      return page(
-        c,
-        { title: 'Check your email' },
-        <>
-          <p>
-            If this address can sign in here, a link is on its way. It works once and expires after{' '}
-            {linkMinutes} minutes.
-          </p>
-          <p class="sub">
-            Nothing there? Look in the spam folder, or <a href="/portal/sign-in">try again</a>.
-          </p>
-        </>,
-      );
-    },
-    () => requestPage(c),
-    'email',
-  );
+  return mail(c);
 }
+
+const mail = handles(fields, requestPage, async (c, { email }, form) => {
+  c.executionCtx.waitUntil(emailWithinLimit(c.env, email, form.value('key')));
+  return page(
+    c,
+    { title: 'Check your email' },
+    <>
+      <p>
+        If this address can sign in here, a link is on its way. It works once and expires after {linkMinutes}{' '}
+        minutes.
+      </p>
+      <p class="sub">
+        Nothing there? Look in the spam folder, or <a href="/portal/sign-in">try again</a>.
+      </p>
+    </>,
+  );
+});
 
 async function emailWithinLimit(env: Env, email: string, key: string): Promise<void> {
   if (await withinLimit(env, 'SIGN_IN_LIMIT', email)) await emailSignInLinks(env, email, undefined, key);

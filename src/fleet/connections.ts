@@ -98,7 +98,7 @@ export function addConnection(db: Database, caller: Caller, connection: Connecti
 type Changeable = 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId' | 'notifiesNobody';
 
 /**
- * Changes a connection of the account, and updates its ingest keys in KV, so that a new map soon applies everywhere.
+ * Changes a connection, and its ingest keys in KV, so that a new map soon applies everywhere.
  *
  * @throws Refusal: invalid, when it does not exist, or another one has the externalId
  */

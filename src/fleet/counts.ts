@@ -8,10 +8,7 @@ import { hourMs } from '../platform/durations.ts';
 import { type Feed, isMapped } from './incidents/translate.ts';
 import { quarterMs } from './trends/recount.ts';
 
-/**
- * What was received from a connection; times in milliseconds since 1970. Counts stop at a limit, which means that many
- * or more.
- */
+/** What was received from a connection. Counts stop at a limit, which means that many or more. */
 export type ConnectionActivity = {
   vehicles: number;
   /** When the latest record was received; null if there is none. */
@@ -148,8 +145,8 @@ export type RiskCount = { at: number; risk: number; count: number };
 export const maxRisksCounted = 2000;
 
 /**
- * Counts the events of a vehicle or a driver since a time (milliseconds since 1970) by risk and quarter of an hour,
- * which add up to days in any zone. Reads two rows for each event.
+ * Counts the events of a vehicle or a driver since a time by risk and quarter of an hour, which add up
+ * to days in any zone. Reads two rows for each event.
  */
 export const countByRisk = (
   env: Env,

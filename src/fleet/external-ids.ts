@@ -8,8 +8,7 @@ import { vehicles } from './lists/vehicles.ts';
 import { recordChange } from './record-changes.ts';
 
 /**
- * Sets the account's own identifier of a vehicle. Returns the vehicle as its list shows it; undefined if it does not
- * exist. Does nothing if it is unchanged.
+ * Sets the account's own identifier of a vehicle. Returns it as listed; undefined if it does not exist.
  *
  * @throws Refusal: invalid, when another vehicle of the account has this externalId
  */

@@ -11,10 +11,7 @@ import { trips } from './lists/trips.ts';
 import { vehicles } from './lists/vehicles.ts';
 import { readList } from './service.ts';
 
-/**
- * Finds an item of a list by id: a row of D1. Archived items are found by their time in the list's order, in
- * milliseconds since 1970.
- */
+/** Finds an item of a list by id; an archived one by its time in the list's order, too. */
 export async function findItem<T>(
   env: Env,
   caller: Caller,

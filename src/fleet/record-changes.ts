@@ -15,8 +15,8 @@ export type Action = 'changed' | 'deleted';
 export type Written = { kind: ListedKind; table: AccountTable; ids: string[] };
 
 /**
- * Records, at the end of the transaction that upserts records, which of them have changed: those whose `updated_at` is
- * `now`. Writes one row, or none. `quiet`: nobody is notified of them.
+ * Records, at the end of the transaction that upserts records, which have changed: those whose
+ * `updated_at` is `now`. Writes one row, or none. `quiet`: nobody is notified of them.
  */
 export function recordWritten(db: Database, source: ChangeSource, written: Written[], quiet: boolean) {
   const { accountId, connectionId, now } = source;
@@ -40,8 +40,8 @@ export function recordWritten(db: Database, source: ChangeSource, written: Writt
 export const maxRecordsPerRow = 500;
 
 /**
- * The statement that records other changes or deletions of a kind, in the same transaction. `ids` are the records, or a
- * query with a column `id`; before a deletion. Writes one row for 500 records.
+ * The statement that records other changes, or deletions before they happen. `ids` are the records, or
+ * a query with a column `id`. Writes one row for 500 records.
  */
 export const recordChange = (
   db: Database,

@@ -12,10 +12,7 @@ import { type Kind, recordKinds } from './lists/registry.ts';
 /** How many records of each kind a chunk changes: each has several index entries. */
 const perKind = 300;
 
-/**
- * Statements for the transaction that changes records of a kind, before the change. `ids` is a query of the records,
- * with a column `id`.
- */
+/** Statements to run before records of a kind change. `ids` is a query with a column `id`. */
 export type Alongside = (kind: Kind, ids: SQL) => SQL[];
 
 /** Deletes records of a connection. */

@@ -15,8 +15,8 @@ type Kinds = typeof kinds;
 export type NamedItem<K extends keyof Kinds> = ReturnType<Kinds[K]['present']> & { connectionName: string };
 
 /**
- * Reads vehicles or drivers of the account by name, in alphabetical order: those after the one with the id `after`, or
- * the first ones. Reads about four rows for each, from an index range. Returns whether more follow.
+ * Reads vehicles or drivers in alphabetical order: after the one with the id `after`, or the first.
+ * Reads about four rows for each. Returns whether more follow.
  */
 export async function listByName<K extends keyof Kinds>(
   env: Env,
@@ -34,9 +34,9 @@ export async function listByName<K extends keyof Kinds>(
 }
 
 /**
- * Finds the account's vehicles and drivers with a name that begins with `text` or has a word that does, the vehicles
- * whose licence plate begins with it, and those whose VIN it is. Case, accents, spaces and punctuation do not count.
- * Returns at most `limit` and one more of each, by name, from index ranges.
+ * Finds vehicles and drivers with a name of which a word begins with `text`, or a licence plate that
+ * does, or that VIN. Case, accents, spaces and punctuation do not count. Returns at most `limit` and
+ * one more of each, by name.
  */
 export async function findByName(
   env: Env,
@@ -77,8 +77,8 @@ export type Match = { id: string; name: string };
 export const maxMatches = 100;
 
 /**
- * Finds the account's vehicles and drivers that match everything typed: a vehicle by id, name, licence plate or VIN, a
- * driver by id or name, as `findByName` does. Returns at most 100 of each, in one round trip, from index ranges.
+ * Finds at most 100 vehicles and drivers that match everything typed: a vehicle by id, name, licence
+ * plate or VIN, a driver by id or name, as `findByName` does.
  */
 export async function matchFleet(
   env: Env,

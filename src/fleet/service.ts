@@ -85,8 +85,8 @@ const ranges = {
 };
 
 /**
- * Chooses the index: that of a filter, else the connection's, else that of each connection or the account's. `all` is the
- * range that it would be without filters.
+ * Chooses the index: that of a filter, else `all`: the connection's, that of each connection, or the
+ * account's.
  */
 function narrowed(
   list: List,

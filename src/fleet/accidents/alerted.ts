@@ -4,10 +4,7 @@ import { type Database, write } from '../../platform/db/database.ts';
 /** How many recipients an accident remembers. */
 const most = 100;
 
-/**
- * The statement that remembers in accidents whom to notify if they are false alarms, which is done once. `news` is a query
- * with the `id` of an accident and the `recipient_id` of a user or channel.
- */
+/** Remembers whom to notify if accidents are false alarms. `news` has `id` and `recipient_id`. */
 export const rememberAlerted = (db: Database, news: SQL) =>
   write(db)`
     update accidents set alerted = iif(dismissed, null, (

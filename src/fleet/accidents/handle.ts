@@ -14,10 +14,7 @@ export type Handling = keyof typeof handlings;
 
 export const maxNote = 500;
 
-/**
- * Acknowledges, closes or reopens an accident in a user's name, for the list and the change feed. Returns false if
- * somebody has done so already.
- */
+/** Handles an accident in a user's name. Returns false if somebody has done so already. */
 export async function handleAccident(
   env: Env,
   caller: Caller,

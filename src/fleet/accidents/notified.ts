@@ -17,8 +17,8 @@ export const isBehind = (
   ${record}->>'notificationLevel' < a.notification_level, 0)`;
 
 /**
- * Whether the accident is a false alarm after this record. A later level or a newer version reopens it. A repeated
- * level does not, because without a time it may be from before the dismissal.
+ * Whether it is a false alarm then. A later level or a newer version reopens it; a repeated level
+ * does not, because without a time it may be from before the dismissal.
  */
 export const dismissedAfter = (record: SQL): SQL => sql`
   case
@@ -30,8 +30,8 @@ export const dismissedAfter = (record: SQL): SQL => sql`
   end`;
 
 /**
- * The notified levels after this record, as bits; customers are notified of what it adds. A false alarm adds level 2 if
- * level 1 was notified, and otherwise nothing.
+ * The notified levels then, as bits; customers are notified of what it adds. A false alarm adds
+ * level 2 if level 1 was notified, and otherwise nothing.
  */
 export const notifiedAfter = (record: SQL): SQL => sql`
   case

@@ -32,9 +32,8 @@ export const vehicleIdAfter = (record: SQL, owner: Owner): SQL =>
     ${vehicleOf({ ...owner, named: namedAfter(record), vin: vinAfter(record) }, sql`id`)})`;
 
 /**
- * The vehicle that is named, if the account has it. Otherwise the one with the VIN: active ones before others, then those
- * of the connection, then the newest. None if several of a connection are active, because one of them has a wrong VIN.
- * Returns its `what`, or null.
+ * The `what` of the vehicle that is named, otherwise of the one with the VIN: active ones first, then
+ * those of the connection, then the newest. Null if several of a connection are active.
  */
 export const vehicleOf = (
   { accountId, connectionId, named, vin }: Owner & { named: SQL; vin: SQL },
@@ -50,10 +49,7 @@ export const knownVinAfter = (record: SQL, owner: Owner): SQL =>
   sql`coalesce(nullif(${vinAfter(record)}, ''),
     (select vin from vehicles where id = ${vehicleIdAfter(record, owner)}), '')`;
 
-/**
- * SQL for the places in `rows` of those accidents that have just been written without a vehicle because several active
- * ones of a connection have the VIN, as JSON.
- */
+/** SQL for the places in `rows`, as JSON, of accidents that several vehicles could be meant by. */
 export const unclearAmong = (rows: { id: string }[]): SQL => sql`(
   select json_group_array(r.key) from json_each(${JSON.stringify(rows.map(({ id }) => id))}) r
   cross join accidents a on a.id = r.value and a.vehicle_id is null

@@ -60,8 +60,8 @@ export async function unlessUnreadable<T>(key: string, work: () => T | Promise<T
 }
 
 /**
- * Reads again where a file was probably replaced after the catalog was read: three times, or while there is a reason to
- * read `again`. Logs a file that cannot be read.
+ * Reads again while `again`, or three times, where a file was probably replaced since the catalog was
+ * read. Logs a file that cannot be read.
  *
  * @throws Refusal: unavailable, when a file cannot be read; or what `read` throws
  */

@@ -9,9 +9,9 @@ import { readRowsOf } from './files.ts';
 const daysAtATime = 5;
 
 /**
- * Finds archived records by their ids and days, as D1 would return them. Reads the files of each day concerned.
+ * Finds archived records by their ids and days, as D1 would return them.
  *
- * @throws Refusal: unauthenticated, forbidden, unavailable when a file cannot be read
+ * @throws Refusal: unavailable, when a file cannot be read
  */
 export async function findArchived(
   env: Env,

@@ -33,8 +33,8 @@ const accountsAtATime = 20;
 const rowsPerStatement = 1000;
 
 /**
- * Archives days that are no longer hot, in rounds: of each account the oldest one. Does nothing while the archive is
- * being changed. A connection that fails is left for the next run.
+ * Archives days that are no longer hot, in rounds: of each account the oldest one. What fails is left
+ * for the next run.
  */
 export async function archive(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const bucket = bucketOf(env);
@@ -59,8 +59,8 @@ export async function archive(env: Env, now = Date.now(), budget = newBudget()):
 }
 
 /**
- * For each kind, the oldest day of each of some accounts, except those being deleted or moving to another cell. Which
- * accounts these are is left to chance, so that none waits for those with many days.
+ * For each kind, the oldest day of each of some accounts. Which these are is left to chance, so that
+ * none waits for those with many days.
  */
 async function daysToMove(
   bucket: R2Bucket,
@@ -89,18 +89,15 @@ async function daysToMove(
 type Move = Folder & { lease: Lease; sizes: Sizes };
 
 /**
- * Moves the rows of one day of a connection from D1 to the archive, as far as the budget goes. Late rows are merged into
- * the files that are there, keeping the newer versions. Continues after an interruption.
+ * Moves a day of a connection from D1 to the archive, as far as the budget goes. Late rows are merged
+ * into the files that are there. Continues after an interruption.
  */
 export async function moveDay(move: Move, budget: Budget): Promise<void> {
   const known: KnownFiles = new Map();
   while (isLeft(budget) && (await moveSome(move, known)));
 }
 
-/**
- * Moves as many rows as a file has: writes them, reads them back, updates the catalog, deletes files that no longer
- * count, and only then the rows. Returns false if there are none.
- */
+/** Moves as many rows as a file has, and deletes them last of all. Returns false if there are none. */
 async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
   const { kind, day, lease } = move;
   const { db, commit } = lease;
@@ -169,8 +166,8 @@ const deleteRows = (db: Database, { table }: ArchiveKind, versions: Version[]) =
 };
 
 /**
- * The ends of the ids in files that this invocation has read, as numbers: a day of many files reads each of them once,
- * and again only if it probably has a record that came in late.
+ * The ends of the ids in files that this invocation has read, as numbers: each is read again only if
+ * it probably has a record that came in late.
  */
 type KnownFiles = Map<string, Float64Array>;
 

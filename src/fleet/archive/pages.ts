@@ -38,9 +38,8 @@ const enoughBytes = 0.9 * maxPageBytes;
 type Reader = { env: Env; bucket: R2Bucket; caller: Caller };
 
 /**
- * Reads one page across the archive and D1. The catalog of the first days is read together with D1's rows up to their
- * end, in the batch of the caller's token check: a day that is being moved is read from both, and each of its rows is
- * shown once.
+ * Reads one page across the archive and D1. The catalog of the first days is read in one batch with
+ * D1's rows up to their end: a day that is being moved is read from both, and shown once.
  */
 export const readPageAcross = (reader: Reader, query: ArchivedPageQuery): Promise<Page> =>
   readAgain(
@@ -113,8 +112,8 @@ function daysQuery(query: ArchivedPageQuery, { accountId }: Caller, most: number
 }
 
 /**
- * The rows of D1 up to the end of the archived days, or as far as the page goes. One bound only: with two, SQLite would
- * use either, and read all rows up to the other.
+ * The rows of D1 up to the end of the archived days. One bound only: with two, SQLite would use
+ * either, and read all rows up to the other.
  */
 function bounded({ from, to, ...query }: ArchivedPageQuery, wanted: DaysQuery): PageQuery {
   const order = query.columns[query.order];
@@ -148,7 +147,7 @@ function anyLate(db: Database, { archive, table, columns, order }: ArchivedPageQ
 /**
  * Keeps the newer version of rows that are both in D1 and in the archive.
  *
- * @throws PartGone, when a row was moved since it was read from D1: the catalog names its file by now
+ * @throws PartGone, when a row has been moved since it was read from D1
  */
 async function keepNewer(
   { env, caller }: Reader,

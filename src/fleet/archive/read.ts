@@ -60,8 +60,7 @@ const mayHave = (
   (!after || comparePositions(descending ? first : last, after, descending) > 0);
 
 /**
- * Reads rows of files in the order of the query: one more than a page, or as far as may be scanned. Files are read in
- * the order in which they begin, until the next one begins after the page.
+ * Reads rows of files in order: one more than a page, or as far as may be scanned.
  *
  * @throws PartGone, Unreadable
  */
@@ -109,8 +108,8 @@ export async function readFiles(bucket: R2Bucket, ahead: Ahead[], query: Archive
 export const lastId = 'g';
 
 /**
- * Reads as many rows of a file from the page's beginning as it may need, or as many as there are. With a filter, the
- * filtered columns are read first, and the rest of a row group only where something passes.
+ * Reads as many rows of a file as a page may need. With a filter, its columns are read first, and the
+ * rest of a row group only where something passes.
  */
 async function readOn(file: OpenPart, query: ArchivedPageQuery): Promise<ArchivedRow[]> {
   const { descending, limit, archive } = query;

@@ -20,8 +20,8 @@ type Owner = { accountId: string; connectionId?: string | null };
 const filesPerStep = 20;
 
 /**
- * Removes part of an account's or connection's archive, files first, so that no unknown one is left. The change feed
- * records that of a connection. Returns '' while there is more, and undefined when done.
+ * Removes part of an account's or connection's archive, files first; the change feed records that of a
+ * connection. Returns '' while there is more, and undefined when done.
  */
 export async function removeArchive(env: Env, owner: Owner): Promise<string | undefined> {
   const bucket = bucketOf(env);
@@ -74,12 +74,11 @@ async function removeEntries({ db, commit }: Lease, { accountId, connectionId }:
 }
 
 /**
- * Removes a driver from the archived rows of an owner, by writing their files again. Looks through the days of some
- * files at a time: returns the next cursor, which is the same until a listing of the bucket shows that none of these
- * days names the driver, and undefined when done. A cursor never points into a day, whose files may be written again
- * under other names meanwhile.
+ * Removes a driver from the archived rows of an owner, by writing files again. Looks through the days
+ * of some files at a time. Returns the next cursor, which stays the same until none of these days
+ * names the driver and never points into a day, and undefined when done.
  *
- * @throws Error, when a file that the catalog does not name names the driver: operators must repair its day
+ * @throws Error, when a file names the driver that the catalog does not name: operators must repair its day
  */
 export async function eraseFromArchive(
   env: Env,
@@ -140,10 +139,10 @@ async function eraseFromFile(
 type Repair = { catalog: Part[]; bucket: Part[] };
 
 /**
- * Compares a day's catalog entry with the bucket and, with `apply`, repairs it. For operators: after going back in time
- * the catalog names files that were replaced since, and files may be lost.
+ * Compares a day's catalog entry with the bucket and, with `apply`, repairs it: after going back in
+ * time the catalog names files that were replaced since.
  *
- * @throws Refusal: unavailable, while the archive is being changed, when a file cannot be read, or without a bucket
+ * @throws Refusal: unavailable, while the archive is being changed, or when a file cannot be read
  */
 export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<Repair> {
   const bucket = bucketOf(env);
@@ -166,8 +165,8 @@ export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<R
 }
 
 /**
- * The files of a day that together have each of its records once, from the newest file that has it. With `apply` a file
- * is written again without the records that newer ones have.
+ * The files of a day that together have each of its records once, from the newest file that has it.
+ * With `apply` a file is written again without the records that newer ones have.
  */
 async function partsInBucket(folder: Folder, apply: boolean): Promise<Part[]> {
   const seen = new Set<unknown>();

@@ -26,9 +26,9 @@ export type FeedRequest = { connectionId: string | undefined; query: Record<stri
 export type FeedPage = { items: Change[]; next?: string; resume: string };
 
 /**
- * Reads the changes after a cursor, or of the last 30 days, in the order they were received. A record that changed
- * several times is in a page once, with its current state. A page is short and has a next one when it has covered
- * `maxRows`, when too few of `maxScanned` rows pass its filters, or when it would exceed `maxPageBytes`.
+ * Reads the changes after a cursor, or of the last 30 days. A record that changed several times is in
+ * a page once, as it is now. A page is short and has a next one after `maxRows`, when too few of
+ * `maxScanned` rows pass its filters, or when it would exceed `maxPageBytes`.
  */
 export async function readChanges(
   env: Env,
@@ -60,10 +60,7 @@ export async function readChanges(
   return { items, ...(reached && { next: resume }), resume };
 }
 
-/**
- * Where to begin. Without a cursor that is an hour after the oldest possible one, so that it does not expire while it
- * is used.
- */
+/** Where to begin. Without a cursor not with the oldest, whose cursor would expire while it is used. */
 function startOf(cursor: string | undefined, identity: string): Reached {
   const oldest = Date.now() - keptMs;
   if (cursor === undefined || cursor === now) return { seq: oldest + hourMs };
@@ -76,9 +73,8 @@ function startOf(cursor: string | undefined, identity: string): Reached {
 }
 
 /**
- * How far a client has come that has read everything: to the last row, or to yesterday if that is later, so that its
- * cursor does not expire while nothing happens. Not to now: because clocks differ, a transaction may commit with an
- * earlier time, though not by a day.
+ * How far a client has come that has read everything: at least to yesterday, so that its cursor does
+ * not expire while nothing happens. Not to now: clocks differ, though not by a day.
  */
 const upToNow = (latest: number | undefined): Reached => ({ seq: Math.max(latest ?? 0, Date.now() - dayMs) });
 
@@ -149,8 +145,8 @@ function entriesOf(rows: Noted[], after: Reached, kinds: readonly string[]): Ent
 type Collapsed = Omit<Entry, 'reached'> & { before: Reached };
 
 /**
- * Reduces entries to one per record, at its first place with its last action; at most `limit`. `end` is the position
- * reached, if there are entries beyond.
+ * Reduces entries to at most `limit` records, each at its first place with its last action. `end` is
+ * the position reached, if there are entries beyond.
  */
 function collapse(entries: Entry[], after: Reached, limit: number): { records: Collapsed[]; end?: Reached } {
   const records = new Map<string, Collapsed>();
@@ -177,9 +173,9 @@ function reachedAt([seq, records, ...more]: CursorKeys): Reached | undefined {
 const bytesAround = 200;
 
 /**
- * Adds the current state of records, reading a row for each. A missing one, or one of a connection that is being
- * deleted, is left out until the feed reaches its deletion. One that was archived since is left out until the feed
- * reaches the row that says where it is. `cut` is how far this gets if the page would become too large.
+ * Adds the current state of records. A missing one is left out until the feed reaches its deletion,
+ * and an archived one until it reaches the row that says where it is. `cut` is how far this gets if
+ * the page would become too large.
  */
 async function withState(
   env: Env,

@@ -81,9 +81,9 @@ export const exportOf = <T extends StoredExport>({ wanted, place, files, ...row 
 export const canExport = (env: Env): boolean => bucketOf(env) !== undefined;
 
 /**
- * Asks for an export in the name of a person of the account, who is emailed when it is ready. Returns its id.
+ * Asks for an export in the name of a person of the account, who is emailed when it is ready.
  *
- * @throws Refusal: invalid, for an unknown account, while another is being prepared, after too many on a day, or without a bucket
+ * @throws Refusal: invalid, while another is being prepared, after too many on a day, or without a bucket
  */
 export async function requestExport(env: Env, caller: Caller, userId: string, wanted: Wanted) {
   if (!canExport(env)) throw invalid('Exports are not available here.');
@@ -140,10 +140,8 @@ export async function listExports(env: Env, caller: Caller): Promise<ListedExpor
 }
 
 /**
- * Opens a file of the account's export that is ready: its bytes with their headers, and what has to go on behind the
- * response. The audit log notes that somebody took it.
- *
- * @throws Refusal: not found
+ * Opens a file of an export that is ready: its bytes with their headers, and what has to go on behind
+ * the response. @throws Refusal: not found
  */
 export async function openFile(env: Env, caller: Caller, id: string, name: string) {
   const { accountId } = caller;

@@ -23,9 +23,8 @@ export const exportFolder = (accountId: string, id?: string): string =>
 const keyOf = (folder: string, { name }: ExportFile, piece: number | 'footer') => `${folder}${name}/${piece}`;
 
 /**
- * Writes the next records of a file, or its `last`, which may be none. Returns the file as it is then: a piece that the
- * file does not count is written again. Parquet keeps its footer so far beside the pieces, for the next piece to go on
- * from.
+ * Writes the next records of a file, or its `last`, which may be none. Returns the file as it is then.
+ * Parquet keeps its footer so far beside the pieces, for the next one to go on from.
  */
 export async function writePiece(
   bucket: R2Bucket,

@@ -43,10 +43,7 @@ const retryMs = 30 * minuteMs;
 /** Who changes the files of exports: one invocation at a time. */
 const exportLease = 'export files';
 
-/**
- * Goes on with exports, a piece of each in turn. A piece counts from the transaction on that says where the next one
- * begins: what is killed is repeated.
- */
+/** Goes on with exports, a piece of each in turn. What is killed is repeated. */
 export async function prepareExports(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const bucket = bucketOf(env);
   if (!bucket) return;
@@ -184,8 +181,8 @@ async function emailReady(env: Env, db: Database, one: Export): Promise<void> {
 }
 
 /**
- * Deletes an account's exports, also those that are being prepared: whatever is deleted or erased may be in them. Files
- * go first, so that none is left that nobody knows of. Returns '' while there is more, and undefined when done.
+ * Deletes an account's exports: whatever is deleted or erased may be in them. Files go first. Returns
+ * '' while there is more, and undefined when done.
  */
 export const removeExports = (env: Env, { accountId }: { accountId: string }): Promise<string | undefined> =>
   stepWithLease(env, exportLease, '', async ({ db, commit }) => {

@@ -5,8 +5,8 @@ import { type Meaning, means, noIncident, providerWords } from './words.ts';
 export type Feed = { provider: string; incidentTypeMap?: Record<string, string[]> | undefined };
 
 /**
- * Translates a provider's labels into distinct incident types, and a risk from 1 to 5: the highest among them. Unmapped
- * labels are `Other`. Labels that are no incident are dropped, unless nothing else is left.
+ * Translates a provider's labels into distinct incident types, and the highest risk among them.
+ * Unmapped labels are `Other`. Labels that are no incident are dropped, unless nothing is left.
  */
 export function normaliseIncidents(
   feed: Feed,

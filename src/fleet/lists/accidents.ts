@@ -128,8 +128,8 @@ const table = tableOf(item, list, {
 });
 
 /**
- * Accidents. A record is one level of an accident; a row, and an item of the list, is the accident that
- * `src/fleet/accidents/` combines from its records. `notified` has a bit for each level that was notified.
+ * A record is one level of an accident; a row, and an item of the list, is the accident that
+ * `src/fleet/accidents/` combines from its records. `notified` has a bit for each notified level.
  */
 export const accidents = {
   ...listed(

@@ -25,8 +25,8 @@ export const placeOf = ({ order }: ArchiveKind, row: ArchivedRow) => ({
 });
 
 /**
- * The archived row after its record was received again: the newer version, as an upsert of a hot row would leave it.
- * Returns the archived row itself if nothing changes.
+ * The newer version, as an upsert of a hot row would leave it; the archived row itself if nothing
+ * changes.
  */
 export function newerOf(kind: ArchiveKind, archived: ArchivedRow, late: ArchivedRow): ArchivedRow {
   const merged = upserted(kind, archived, late);

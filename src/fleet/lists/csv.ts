@@ -11,8 +11,8 @@ export type ListWriter = {
 type LocalTimes = { zone: string; format: (at: string) => string };
 
 /**
- * Writes a CSV file (RFC 4180), or continues one that has `begun`. An object has a column for each member, such as
- * `location.latitude`; the values of a list are separated by a vertical bar.
+ * Writes a CSV file (RFC 4180), or continues one that has `begun`. An object has a column for each
+ * member, such as `location.latitude`; the values of a list are separated by a vertical bar.
  */
 export function csvWriter(
   columns: Columns,
@@ -65,8 +65,8 @@ const textOf = (value: unknown): string =>
 const lineOf = (values: FlatValue[]): string => `${values.map(cellOf).join(',')}\r\n`;
 
 /**
- * How spreadsheet formulas begin, and the wide forms that some convert; also after a `;`, at which some, such as Excel
- * in German or French, begin a cell. They get an apostrophe in front, as OWASP advises, because others wrote the text.
+ * How formulas begin, and the wide forms that some spreadsheets convert; also after a `;`, at which
+ * Excel in German or French begins a cell. They get an apostrophe in front, as OWASP advises.
  */
 const formula = /^(?=[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])|(?<=;)(?="*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])/g;
 const special = /[",\r\n]/;

@@ -202,8 +202,8 @@ export const alternatives = (values: readonly string[]): string =>
 export const uuid = (...words: Words) => field('uuid', Uuid, Uuid, words, { query: QueryIds });
 
 /**
- * The id of another record of the same connection. If required, that record must be known or in the same call;
- * otherwise it may come later.
+ * The id of another record of the same connection. If required, that must be known or in the same
+ * call.
  */
 export const reference = (
   refersTo: Referable,

@@ -3,10 +3,7 @@ import type { AccountTable } from '../../platform/db/tables.ts';
 import type { QuerySchema } from '../../platform/query.ts';
 import type { Mend } from './mend.ts';
 
-/**
- * One field of a resource: its form in records (`In`), in D1 (`Kept`) and in lists (`Shown`), and where it is used. Made
- * by the functions of `field-types.ts`, and modified by those below.
- */
+/** A field of a resource: its form in records (`In`), in D1 (`Kept`) and in lists (`Shown`). */
 export type Field<In = unknown, Kept = unknown, Shown = unknown, U extends Use = Use> = {
   description: string;
   /** What it means in a record, if that is something else. */
@@ -57,9 +54,9 @@ export const isGiven = ({ use }: Field): boolean =>
   use === 'given' || use === 'reference' || use === 'unlisted' || use === 'derivable';
 
 /**
- * The type of a field's value: a scalar, a list, or an object by the names of its members. The columns of D1, CSV and
- * Parquet follow from it. D1 stores times as milliseconds since 1970, booleans as 0 and 1, and lists and objects as
- * JSON, with times as text and without null members.
+ * The type of a field's value: a scalar, a list, or an object by the names of its members. D1 stores
+ * times as milliseconds since 1970, booleans as 0 and 1, and lists and objects as JSON, with times as
+ * text and without null members.
  */
 export type Holds = Scalar | [Scalar | Members] | Members;
 export type Scalar = 'text' | 'uuid' | 'time' | 'integer' | 'number' | 'boolean';

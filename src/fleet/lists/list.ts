@@ -151,10 +151,7 @@ function columnsByKey(columns: { [key: string]: SQLiteColumn }): (key: string) =
 export const columnName = (key: string): string =>
   key === 'tSP' ? 'tsp' : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/**
- * The table of a resource. `migrations/` creates it, with an index for each order in which its list is read: a test
- * compares the two. `unlisted` are columns that no list shows.
- */
+/** The table of a resource, which `migrations/` creates. `unlisted` are columns that no list shows. */
 export function tableOf(
   fields: Fields,
   { path, id }: Pick<ListDeclaration, 'path' | 'id'>,

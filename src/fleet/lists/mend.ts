@@ -1,10 +1,7 @@
 import * as v from 'valibot';
 import { unprintable } from '../../platform/fields.ts';
 
-/**
- * Makes something usable of a record's value that the field's schema refuses, or undefined. The result is checked
- * again.
- */
+/** Makes something usable of a value that the field's schema refuses, or undefined. */
 export type Mend = (value: unknown) => unknown;
 
 /** The value if the schema accepts it, otherwise what can be used of it; undefined if nothing can. */

@@ -7,9 +7,8 @@ import type { Columns, Holds, Scalar } from './field.ts';
 type Begun = { bytes: number; groups: number; footer: ArrayBuffer };
 
 /**
- * Writes a Parquet file. Rows are as D1 keeps them, or as lists show them. `order` is the time that they are in order
- * of, if they are: only its bounds help a reader to skip row groups. Another invocation goes on with a file that has
- * `begun`.
+ * Writes a Parquet file. Rows are as D1 keeps them, or as lists show them. Only bounds of `order`, the
+ * time that they are in order of, help a reader to skip row groups.
  */
 export function parquetWriter(columns: Columns, order?: string, begun?: Begun): ListWriter {
   const writer = new ByteWriter(64 * 1024);

@@ -9,9 +9,8 @@ import { itemOf, type ListDeclaration, listOf, tableOf } from './list.ts';
 import { type RecordDeclaration, recordKind, sourceIdText } from './record.ts';
 
 /**
- * Declares a resource: a kind of record that connectors send, that is stored in a table and listed. Everything else
- * follows: what `/ingest` accepts and writes, the list with its filters and pages, both documents of the API, the
- * tables in the guides, the columns of `fleet import`. Its table needs a migration, and the registry a line.
+ * Declares a kind of record that connectors send, that is stored in a table and listed. All else
+ * follows from it; its table needs a migration, and the registry a line.
  */
 export function resource<const K extends string, F extends Fields>(
   declaration: RecordDeclaration<K, F> & {

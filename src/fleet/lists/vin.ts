@@ -10,8 +10,8 @@ export const upperVin = (text: string): string =>
   text.trim().replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 
 /**
- * A VIN as it is stored and compared: trimmed and in upper case. Empty for a placeholder, such as `UNKNOWN`, `N/A`, `-`
- * or one character repeated, because vehicles with the same one would be taken for the same vehicle.
+ * A VIN as it is stored and compared. Empty for a placeholder, such as `N/A`, `-` or one character
+ * repeated, because vehicles with the same one would be taken for the same vehicle.
  */
 export function vinOf(text: string): string {
   const vin = upperVin(text);

@@ -21,8 +21,8 @@ const accountsAtATime = 20;
 const hoursAtATime = 4;
 
 /**
- * Counts safety events for the overview: the marked hours, newest first and account by account, and those that nobody
- * has read for six hours. May be repeated.
+ * Counts safety events for the overview: the marked hours, newest first, and those that nobody has
+ * read for six hours.
  */
 export async function countEvents(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const db = openDatabase(env);
@@ -66,8 +66,8 @@ const behindSince = (to: number): SQL => sql`
   order by counted_to limit ${int(accountsAtATime)}`;
 
 /**
- * The newest marked day of each of some accounts. Which these are is left to chance, so that none waits for those with
- * many days. Reads as many rows as accounts.
+ * The newest marked day of each of some accounts. Which these are is left to chance, so that none
+ * waits for those with many days.
  */
 const firstMarked = sql`
   with recursive marked (account_id) as (

@@ -8,8 +8,8 @@ const maxTypes = 6;
 const maxAffected = 7;
 
 /**
- * Days in the reader's zone and as many before, up to today. `starts` are the quarters of an hour (since 1970) in which
- * these days begin, oldest first, and that in which tomorrow does.
+ * Days in the reader's zone and as many before. `starts` are the quarters of an hour since 1970 in
+ * which these days begin, oldest first, and that in which tomorrow does.
  */
 export type Span = { today: string; days: number; starts: number[] };
 
@@ -24,8 +24,8 @@ const nowAndBefore = ({ days, starts }: Span): Quarters[] => [
 const current = sql`1`;
 
 /**
- * The counts of time spans by their `place`: of the whole UTC days within, of the hours around them, and of the quarters
- * of the hours in which a span begins and ends, unless that is with the hour.
+ * The counts of time spans by their `place`: of whole UTC days, of the hours around them, and of the
+ * quarters of the hours in which a span begins and ends.
  */
 function countsOf({ accountId }: Caller, spans: Quarters[]): SQL {
   const [from, to] = [sql`d.value->>0`, sql`d.value->>1`];
@@ -90,10 +90,7 @@ export const selectAffected = (db: Database, caller: Caller, which: 'vehicles' |
     order by m.risk4 + m.risk5 desc, m.risk5 desc, m.id`;
 };
 
-/**
- * Events of risk 4 and of risk 5 of a day so far, and the average of both by this time of the same weekday in the four
- * weeks before.
- */
+/** Events of risk 4 and 5 of a day so far, and what both were by this time in the four weeks before. */
 export type Today = { risk4: number; risk5: number; typical: number };
 
 /** Quarters of an hour since 1970: that in which the day began, and the end of this hour. */

@@ -22,8 +22,8 @@ export const liveForSeconds = 5;
 const thisHour = sql`(unixepoch() / 3600)`;
 
 /**
- * The hours of an account without marks: from the one before those counted last, to the next. After a long gap only the
- * first of them, so that the job comes up to now in some steps.
+ * The hours of an account without marks: from the one before those counted last, to the next. After a
+ * long gap only the first of them.
  */
 const liveHoursOf = (accountId: string): SQL => sql`
   with recursive due (account_id, start, last) as (
@@ -47,10 +47,7 @@ const lastHour = sql`min(${thisHour}, counted_to / ${int(hourMs)} + ${int(liveHo
 export const hoursOfMask = (mask: number): number[] =>
   Array.from({ length: 24 }, (_, hour) => hour).filter((hour) => mask & (1 << hour));
 
-/**
- * The statements that bring an account's recent counts up to date, unless that was done within the last five seconds.
- * Only changed counts are written.
- */
+/** The statements that bring an account's recent counts up to date, at most every five seconds. */
 export const recountLive = (db: Database, accountId: string) => {
   const live = liveHoursOf(accountId);
   return [
@@ -133,8 +130,8 @@ function addUpDays(db: Database, due: SQL) {
 }
 
 /**
- * Writes the counts of spans of so many hours, where they differ, from their events or shorter spans `e`: the sums of
- * each risk, and what the other tables have by name, also by quarter of an hour.
+ * Writes the counts of spans of so many hours, where they differ, from their events or shorter spans
+ * `e`: the sums of each risk, and what the other tables have by name.
  */
 const writeCounts = (db: Database, hours: 1 | 24, tables: SQL, quarters: SQL) =>
   write(db)`

@@ -66,9 +66,13 @@ export async function readWithin<T extends object>(
 
 /** The names of the drivers or vehicles with these ids. */
 async function namesOf(env: Env, caller: Caller, of: Named, ids: string[]) {
-  const [rows] = await asCaller(env, caller, (db) => [
-    read<{ id: string; name: string }>(db)`select id, name from ${sql.identifier(`${of}s`)}
-            where id in ${jsonList(ids)} and +account_id = ${caller.accountId}`,
-  ]);
+  const rows = await asCaller(
+    env,
+    caller,
+    (db) =>
+      read<{ id: string; name: string }>(db)`
+      select id, name from ${sql.identifier(`${of}s`)}
+      where id in ${jsonList(ids)} and +account_id = ${caller.accountId}`,
+  );
   return new Map<unknown, string>(rows.map(({ id, name }) => [id, name]));
 }

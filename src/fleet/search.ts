@@ -28,7 +28,7 @@ export async function listByName<K extends keyof Kinds>(
   const position = sql`(coalesce((select search_keys->>0 from ${list.table} where id = ${after} and +account_id = ${caller.accountId}), ''), ${after})`;
   const ids = sql`select id from names where account_id = ${caller.accountId} and kind = ${kind}
     ${after === undefined ? sql.empty() : sql`and (name, id) > ${position}`} order by name, id limit ${limit + 1}`;
-  const [rows] = await asCaller(env, caller, (db) => [selectItems(db, caller, list, ids)]);
+  const rows = await asCaller(env, caller, (db) => selectItems(db, caller, list, ids));
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return { items: present<K>(list, rows.slice(0, limit)), ...(last && { next: String(last.id) }) };
 }
@@ -46,13 +46,13 @@ export async function findByName(
 ): Promise<{ [K in keyof Kinds]: NamedItem<K>[] }> {
   const most = limit + 1;
   const ids = vehiclesMeantBy(caller, text, most);
-  const [vehicleRows, driverRows] = await asCaller(env, caller, (db) => [
-    selectItems(db, caller, kinds.vehicle, sql`${ids} limit ${3 * most}`),
-    selectItems(db, caller, kinds.driver, startingWith(caller, 'driver', text, most)),
-  ]);
+  const found = await asCaller(env, caller, (db) => ({
+    vehicles: selectItems(db, caller, kinds.vehicle, sql`${ids} limit ${3 * most}`),
+    drivers: selectItems(db, caller, kinds.driver, startingWith(caller, 'driver', text, most)),
+  }));
   return {
-    vehicle: present<'vehicle'>(kinds.vehicle, vehicleRows).slice(0, most),
-    driver: present<'driver'>(kinds.driver, driverRows).slice(0, most),
+    vehicle: present<'vehicle'>(kinds.vehicle, found.vehicles).slice(0, most),
+    driver: present<'driver'>(kinds.driver, found.drivers).slice(0, most),
   };
 }
 
@@ -88,10 +88,10 @@ export async function matchFleet(
   if (!vehicle && !vin && !driver) return {};
   const meant = vehicle && sql`${vehiclesMeantBy(caller, vehicle, maxMatches)} union select ${vehicle}`;
   const named = driver && sql`${startingWith(caller, 'driver', driver, maxMatches)} union select ${driver}`;
-  const [vehicles, drivers] = await asCaller(env, caller, (db) => [
-    selectMatches(db, caller, 'vehicles', [meant, vin && withVin(caller, vin)]),
-    selectMatches(db, caller, 'drivers', [named]),
-  ]);
+  const { vehicles, drivers } = await asCaller(env, caller, (db) => ({
+    vehicles: selectMatches(db, caller, 'vehicles', [meant, vin && withVin(caller, vin)]),
+    drivers: selectMatches(db, caller, 'drivers', [named]),
+  }));
   return { ...((vehicle || vin) && { vehicles }), ...(driver && { drivers }) };
 }
 

@@ -26,12 +26,12 @@ export async function handleAccident(
   const source = { accountId, connectionId, now };
   const handled = JSON.stringify({ at: timestamp(now), by, ...(note && { note }) });
   const column = sql.identifier(does === 'acknowledge' ? 'acknowledged' : 'closed');
-  const [{ meta }] = await asCaller(env, caller, (db) => [
-    write(db)`
+  const { handling } = await asCaller(env, caller, (db) => ({
+    handling: write(db)`
       update accidents set ${column} = ${does === 'reopen' ? null : handled}, updated_at = ${now}
       where id = ${eventId} and account_id = ${accountId} and connection_id = ${connectionId}
         and (${column} is null) = ${Number(does !== 'reopen')}`,
-    recordChange(db, source, 'changed', 'accident', sql`select ${eventId} as id where changes() > 0`),
-  ]);
-  return meta.changes > 0;
+    change: recordChange(db, source, 'changed', 'accident', sql`select ${eventId} as id where changes() > 0`),
+  }));
+  return handling.meta.changes > 0;
 }

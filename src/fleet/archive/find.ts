@@ -30,14 +30,17 @@ export async function findArchived(
     return found;
   };
   return readAgain(async () => {
-    const [days] = await asCaller(env, caller, (db) => [
-      read<DayOf & { parts: string }>(db)`
+    const days = await asCaller(
+      env,
+      caller,
+      (db) =>
+        read<DayOf & { parts: string }>(db)`
         select d.kind, d.account_id as accountId, d.connection_id as connectionId, d.day, d.parts
         from (select distinct value->>0 as connection_id, value->>1 as day from json_each(${places})) w
         cross join archived_days d
         on d.kind = ${kind.name} and d.connection_id = w.connection_id and d.day = w.day
         where +d.account_id = ${caller.accountId} and ${notBeingDeleted(sql`d.connection_id`)}`,
-    ]);
+    );
     const found: ArchivedRow[] = [];
     for (let at = 0; at < days.length; at += daysAtATime)
       found.push(...(await Promise.all(days.slice(at, at + daysAtATime).map(rowsOn))).flat());

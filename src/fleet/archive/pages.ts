@@ -74,16 +74,15 @@ async function readStep(
 ): Promise<Page & { isArchived: boolean; reads: number }> {
   const { env, bucket, caller } = reader;
   const wanted = daysQuery(query, caller, most);
-  const [leaving, found, [{ late } = { late: 0 }], rows] = await readAsCaller(
+  const { leaving, found, late, rows } = await readAsCaller(
     env,
     caller,
-    (db) =>
-      [
-        connectionsBeingDeleted(db, caller),
-        daysOf(db, wanted),
-        anyLate(db, query, wanted),
-        selectRows(db, bounded(query, wanted)),
-      ] as const,
+    (db) => ({
+      leaving: connectionsBeingDeleted(db, caller),
+      found: daysOf(db, wanted),
+      late: anyLate(db, query, wanted),
+      rows: selectRows(db, bounded(query, wanted)),
+    }),
     query.connectionId,
   );
   const days = found.map(archivedOf);
@@ -92,7 +91,7 @@ async function readStep(
 
   const open = days.filter((day) => !leaving.some(({ id }) => id === day.connectionId));
   const stored = await readFiles(bucket, filesAhead(query, caller, open), query);
-  if (late) await keepNewer(reader, query, hot, stored);
+  if (late[0]?.late) await keepNewer(reader, query, hot, stored);
   const shown = stored.rows.map((row): StreamRow => ({ ...shownOf(query, row), hit: 1, nth: 0 }));
   const last: Stream = { rows: [], end: endOf(days, query) };
   return {
@@ -156,14 +155,13 @@ async function keepNewer(
   stored: Stored,
 ): Promise<void> {
   const archived = new Map(stored.rows.map((row) => [String(row.id), row]));
-  const [twins] = await readAsCaller(
+  const twins = await readAsCaller(
     env,
     caller,
-    (db) => [
+    (db) =>
       read<ArchivedRow>(db)`
         select ${selected(kind.stored)} from ${kind.table}
         where ${kind.table.id} in ${jsonList([...archived.keys()])} and +account_id = ${caller.accountId}`,
-    ],
     connectionId,
   );
   const known = new Set(twins.map(({ id }) => id));

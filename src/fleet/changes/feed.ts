@@ -20,10 +20,8 @@ const now = 'now';
 /** How many rows a page covers at most: each is a call of `/ingest`, or a part of one. */
 export const maxRows = 100;
 
-export type FeedRequest = { connectionId: string | undefined; query: Record<string, string[]> };
-
 /** A page of the feed. `resume` is the cursor for next time; `next` is the same, if there is more now. */
-export type FeedPage = { items: Change[]; next?: string; resume: string };
+type FeedPage = { items: Change[]; next?: string; resume: string };
 
 /**
  * Reads the changes after a cursor, or of the last 30 days. A record that changed several times is in
@@ -33,21 +31,24 @@ export type FeedPage = { items: Change[]; next?: string; resume: string };
 export async function readChanges(
   env: Env,
   caller: Caller,
-  { connectionId, query }: FeedRequest,
+  { connectionId, query }: { connectionId: string | undefined; query: Record<string, string[]> },
 ): Promise<FeedPage> {
   const { limit, cursor, kinds } = parseQuery(ChangesQuery, query);
   const identity = JSON.stringify(['/changes', caller.accountId, connectionId, kinds]);
   const cursorAt = (reached: Reached) => encodeCursor(keysOf(reached), identity);
   const after = startOf(cursor, identity);
 
-  const [[latest], rows] = await asCaller(
+  const { latest, rows } = await asCaller(
     env,
     caller,
-    (db) => [selectLatest(db, caller), selectRows(db, caller, after, { connectionId, kinds })],
+    (db) => ({
+      latest: selectLatest(db, caller),
+      rows: selectRows(db, caller, after, { connectionId, kinds }),
+    }),
     { connectionId },
   );
+  const upTo = upToNow(latest[0]?.seq);
   if (cursor === now) {
-    const upTo = upToNow(latest?.seq);
     // A client that lists everything next gets again what its replica may have lacked.
     return { items: [], resume: cursorAt(mayReadReplica(caller) ? { seq: upTo.seq - hourMs } : upTo) };
   }
@@ -56,7 +57,7 @@ export async function readChanges(
   const { records, end } = collapse(entriesOf(covered.page, after, kinds ?? changeKinds), after, limit);
   const { items, cut } = await withState(env, caller, records);
   const reached = cut ?? end ?? (covered.end && { seq: covered.end.seq });
-  const resume = cursorAt(reached ?? upToNow(latest?.seq));
+  const resume = cursorAt(reached ?? upTo);
   return { items, ...(reached && { next: resume }), resume };
 }
 
@@ -199,30 +200,28 @@ async function withState(
 
 async function readCurrent(env: Env, caller: Caller, records: Collapsed[]): Promise<Map<string, SizedItem>> {
   const wanted = lists
-    .map(({ kind, list }) => ({
-      kind,
-      list,
-      ids: records.filter((record) => record.kind === kind).map(({ id }) => id),
-    }))
-    .filter(({ ids }) => ids.length > 0);
-  if (wanted.length === 0) return new Map();
+    .map(({ kind, list }) => ({ list, ofKind: records.filter((record) => record.kind === kind) }))
+    .filter(({ ofKind }) => ofKind.length > 0);
+  const known = new Map<string, SizedItem>();
+  if (wanted.length === 0) return known;
   const found = await asCaller(env, caller, (db) =>
-    wanted.map(({ list, ids }) => selectByIds(db, caller, list, ids)),
+    wanted.map(({ list, ofKind }) => {
+      const ids = ofKind.map(({ id }) => id);
+      return selectByIds(db, caller, list, ids);
+    }),
   );
-  const items = found.flatMap((rows, at) => {
-    const list = wanted[at]?.list;
-    return list ? rows.map((row) => presentSized(list, row)) : [];
-  });
-  const known = new Map(items.map((item) => [item.id, item]));
-  for (const { kind, list } of wanted) {
-    if (!list.archive) continue;
-    const missing = records.flatMap(({ day, ...record }) =>
-      record.kind === kind && day !== null && !known.has(record.id) ? [{ ...record, day }] : [],
-    );
-    for (const row of await findArchived(env, caller, list.archive, missing)) {
-      const item = presentSized(list, shownOf(list, row));
+  for (const [at, { list, ofKind }] of wanted.entries()) {
+    const keep = (row: { [key: string]: unknown }) => {
+      const item = presentSized(list, row);
       known.set(item.id, item);
-    }
+    };
+    found[at]?.forEach(keep);
+    if (!list.archive) continue;
+    const missing = ofKind.flatMap(({ day, ...record }) =>
+      day !== null && !known.has(record.id) ? [{ ...record, day }] : [],
+    );
+    const archived = await findArchived(env, caller, list.archive, missing);
+    for (const row of archived) keep(shownOf(list, row));
   }
   return known;
 }

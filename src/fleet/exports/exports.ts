@@ -127,12 +127,16 @@ export type ListedExport = Export & {
 
 /** The account's exports, newest first. There are few: they are deleted when they expire. */
 export async function listExports(env: Env, caller: Caller): Promise<ListedExport[]> {
-  const [found] = await asCaller(env, caller, (db) => [
-    read<StoredExport & { requestedBy: string | null }>(db)`
+  const found = await asCaller(
+    env,
+    caller,
+    (db) =>
+      read<StoredExport & { requestedBy: string | null }>(db)`
       select ${exportColumns}, u.email as requestedBy
       from exports e left join portal_users u on u.id = e.requested_by and u.account_id = e.account_id
-      where e.account_id = ${caller.accountId} and expires_at > ${Date.now()} order by requested_at desc, e.id desc`,
-  ]);
+      where e.account_id = ${caller.accountId} and expires_at > ${Date.now()} 
+      order by requested_at desc, e.id desc`,
+  );
   return found.map((row) => ({
     ...exportOf(row),
     state: row.finishedAt ? 'ready' : row.nextAt ? 'preparing' : 'failed',
@@ -147,15 +151,16 @@ export async function openFile(env: Env, caller: Caller, id: string, name: strin
   const { accountId } = caller;
   const own = sql`from exports, json_each(files) f where exports.id = ${id} and account_id = ${accountId}
     and finished_at is not null and expires_at > ${Date.now()} and f.value->>'name' = ${name}`;
-  const [[found]] = await asCaller(env, caller, (db) => [
-    read<{ file: string }>(db)`select f.value as file ${own}`,
-    audit(db, caller, {
+  const { files } = await asCaller(env, caller, (db) => ({
+    files: read<{ file: string }>(db)`select f.value as file ${own}`,
+    audit: audit(db, caller, {
       action: 'changed',
       subject: 'account',
       of: sql`select id, name from accounts where id = ${accountId} and exists (select 1 ${own})`,
       fields: [`export downloaded: ${name}`],
     }),
-  ]);
+  }));
+  const [found] = files;
   const bucket = bucketOf(env);
   if (!found || !bucket) throw new Refusal({ kind: 'not found' });
   const headers = {

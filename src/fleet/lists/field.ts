@@ -91,21 +91,6 @@ export const optional = <In, Kept, Shown, U extends Use>({
 /** Whether a record can be without the field. */
 export const isOmissible = ({ nullable, omitted }: Field): boolean => nullable || omitted !== undefined;
 
-/** A field that is added when its record is stored. */
-export const added = <In, Kept, Shown>(
-  field: Field<In, Kept, Shown, 'given'>,
-): Field<In, Kept, Shown, 'added'> => ({ ...field, use: 'added' });
-
-/** The same, which items omit if it has no value. */
-export const ifAny = <In, Kept, Shown>(
-  field: Field<In, Kept, Shown, 'given'>,
-): Field<In, Kept | null, Shown | undefined, 'added'> => ({
-  ...added(field),
-  output: v.optional(field.output),
-  nullable: true,
-  ifAny: true,
-});
-
 /** A field that records may omit; then it is `fallback`. */
 export const orElse = <In, Kept, Shown, U extends Use>(
   field: Field<In, Kept, Shown, U>,
@@ -117,10 +102,31 @@ export const orElse = <In, Kept, Shown, U extends Use>(
   omitted: `Defaults to \`${typeof fallback === 'string' ? fallback : JSON.stringify(fallback)}\`.`,
 });
 
+const using =
+  <U extends Use>(use: U) =>
+  <In, Kept, Shown>(field: Field<In, Kept, Shown, 'given'>): Field<In, Kept, Shown, U> => ({ ...field, use });
+
 /** A field that no record has: the resource's `derive` computes it. */
-export const derived = <In, Kept, Shown>(
+export const derived = using('derived');
+
+/** The same for the service's own use. */
+export const internal = using('internal');
+
+/** A field for notifications only. */
+export const unlisted = using('unlisted');
+
+/** A field that is added when its record is stored. */
+export const added = using('added');
+
+/** The same, which items omit if it has no value. */
+export const ifAny = <In, Kept, Shown>(
   field: Field<In, Kept, Shown, 'given'>,
-): Field<In, Kept, Shown, 'derived'> => ({ ...field, use: 'derived' });
+): Field<In, Kept | null, Shown | undefined, 'added'> => ({
+  ...added(field),
+  output: v.optional(field.output),
+  nullable: true,
+  ifAny: true,
+});
 
 /** A field that `derive` computes if a record omits it; `omitted` describes how, as a sentence. */
 export const derivable = <In, Kept, Shown>(
@@ -132,16 +138,6 @@ export const derivable = <In, Kept, Shown>(
   use: 'derivable',
   omitted,
 });
-
-/** A field for notifications only. */
-export const unlisted = <In, Kept, Shown>(
-  field: Field<In, Kept, Shown, 'given'>,
-): Field<In, Kept, Shown, 'unlisted'> => ({ ...field, use: 'unlisted' });
-
-/** A field that `derive` computes for the service's own use. */
-export const internal = <In, Kept, Shown>(
-  field: Field<In, Kept, Shown, 'given'>,
-): Field<In, Kept, Shown, 'internal'> => ({ ...field, use: 'internal' });
 
 /** A field that keeps its first value. */
 export const fixed = <F extends Field>(field: F): F => ({ ...field, fixed: true });

@@ -43,11 +43,10 @@ export const countsAreDue = (now: number): SQL => sql`(
 type Work = Parameters<typeof transaction>[1];
 
 async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
-  const [behind, marked] = await transaction(
-    db,
-    [read<{ accountId: string }>(db)`${behindSince(now - liveMs)}`, read<Marked>(db)`${firstMarked}`],
-    { repeatable: true },
-  );
+  const { behind, marked } = await transaction(db, {
+    behind: read<{ accountId: string }>(db)`${behindSince(now - liveMs)}`,
+    marked: read<Marked>(db)`${firstMarked}`,
+  });
   return [
     ...behind.map(({ accountId }): Work => [...recountLive(db, accountId), forgetOld(db, accountId, now)]),
     ...marked.map(

@@ -8,92 +8,94 @@ import { decodePosition, encodePosition } from '../../src/platform/db/cursor.ts'
 import type { Caller } from '../../src/platform/db/guard.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { maxScanned } from '../../src/platform/db/pages.ts';
-import { walk } from '../support/archive.ts';
-import { addRows, rows } from '../support/rows.ts';
+import { insertRecords, insertTrips, listsOf, walk } from '../support/archive.ts';
+import { rows } from '../support/rows.ts';
 import { runs } from '../support/runs.ts';
 import { metered } from '../support/runtime/meter.ts';
 import { as, world, worldBefore } from '../support/world.ts';
 
-const us = worldBefore(beforeAll);
+const us = worldBefore(beforeAll, { providers: ['motive', 'samsara', 'geotab'] });
+const them = worldBefore(beforeAll);
 const caller: Caller = us;
 
 const idsOf = (items: unknown[]) => items.map((item) => (item as { id: string }).id);
-
-type TripSeed = { startedAt: number; vehicle: number; driver: number };
+const time = (ms: number) => [new Date(ms).toISOString()];
 const vehicles = Array.from({ length: 14 }, newId);
 const drivers = [null, newId(), newId()];
 
-/** Puts trips into the database as they are, at times that often coincide. */
-async function insert(trips: TripSeed[]): Promise<string[]> {
-  const ids = trips.map(() => crypto.randomUUID());
-  await addRows('trips', trips.length, (i) => ({
-    ...ofUs(ids[i]),
-    vehicle_id: vehicles[trips[i]?.vehicle ?? 0],
-    driver_id: drivers[trips[i]?.driver ?? 0],
-    started_at: trips[i]?.startedAt,
-  }));
-  return ids;
-}
-const ofUs = (id = newId()) => ({
-  id,
-  account_id: us.accountId,
-  connection_id: us.connection.id,
-  source_id: id,
-});
-
+/** At times that often coincide. */
 const seed = fc.record({
   startedAt: fc.integer({ min: 1, max: 12 }),
-  vehicle: fc.nat(vehicles.length - 1),
-  driver: fc.nat(drivers.length - 1),
+  vehicle: fc.constantFrom(...vehicles),
+  driver: fc.constantFrom(...drivers),
+  risk: fc.integer({ min: 1, max: 5 }),
+  connection: fc.nat(2),
 });
 const filter = fc.record({
-  vehicles: fc.option(fc.uniqueArray(fc.nat(vehicles.length - 1), { minLength: 1, maxLength: 13 })),
-  driver: fc.option(fc.integer({ min: 1, max: 2 })),
+  vehicleIds: fc.option(fc.uniqueArray(fc.constantFrom(...vehicles), { minLength: 1, maxLength: 13 })),
+  driver: fc.option(fc.constantFrom(...drivers.slice(1))),
   from: fc.option(fc.integer({ min: 1, max: 6 })),
   to: fc.option(fc.integer({ min: 7, max: 13 })),
-  connection: fc.boolean(),
+  risk: fc.option(fc.integer({ min: 1, max: 5 })),
+  connection: fc.option(fc.nat(2)),
 });
 
 describe('walking a list to its end', () => {
+  // An index leads to trips of an account, and only to safety events of a connection.
   it('yields each item that was there at the start once, in order, whatever is inserted meanwhile', async () => {
     await fc.assert(
       fc.asyncProperty(
+        fc.constantFrom('trips', 'safety_events'),
         fc.array(seed, { maxLength: 60 }),
         fc.array(fc.array(seed, { maxLength: 4 }), { maxLength: 8 }),
         fc.integer({ min: 1, max: 20 }),
         filter,
         fc.boolean(),
-        async (atStart, inserts, limit, chosen, descending) => {
-          await rows('delete from trips');
-          const ids = await insert(atStart);
+        async (
+          table,
+          atStart,
+          inserts,
+          limit,
+          { vehicleIds, driver, from, to, risk, connection },
+          descending,
+        ) => {
+          for (const each of ['trips', 'safety_events']) await rows(`delete from ${each}`);
+          const least = table === 'trips' ? null : risk;
+          const ids = await insertRecords(table, us, atStart);
+          await insertRecords(
+            table,
+            them,
+            atStart.map((one) => ({ ...one, connection: 0 })),
+          );
           const matching = atStart
-            .map((trip, i) => ({ ...trip, id: ids[i] ?? '' }))
+            .map((one, i) => ({ ...one, id: ids[i] ?? '' }))
             .filter(
-              (trip) =>
-                (!chosen.vehicles || chosen.vehicles.includes(trip.vehicle)) &&
-                (!chosen.driver || chosen.driver === trip.driver) &&
-                (!chosen.from || trip.startedAt >= chosen.from) &&
-                (!chosen.to || trip.startedAt < chosen.to),
+              (one) =>
+                (!vehicleIds || vehicleIds.includes(one.vehicle)) &&
+                (!driver || driver === one.driver) &&
+                (!least || one.risk >= least) &&
+                (connection === null || connection === one.connection) &&
+                one.startedAt >= (from ?? 0) &&
+                one.startedAt < (to ?? 100),
             )
             .sort((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1))
             .map(({ id }) => id);
           if (descending) matching.reverse();
-          const time = (ms: number) => [new Date(ms).toISOString()];
           const query = {
             limit: [String(limit)],
-            ...(chosen.vehicles && { vehicleIds: chosen.vehicles.map((at) => vehicles[at] ?? '') }),
-            ...(chosen.driver && { driverIds: [drivers[chosen.driver] ?? ''] }),
-            ...(chosen.from && { from: time(chosen.from) }),
-            ...(chosen.to && { to: time(chosen.to) }),
+            ...(vehicleIds && { vehicleIds }),
+            ...(driver && { driverIds: [driver] }),
+            ...(least && { minEventRisk: [String(least)] }),
+            ...((from || table !== 'trips') && { from: time(from ?? 0) }),
+            ...((to || table !== 'trips') && { to: time(to ?? 100) }),
           };
-          const connectionId = chosen.connection ? us.connection.id : undefined;
-
+          const connectionId = connection === null ? undefined : us.connections[connection]?.id;
           const { items, pages } = await walk(
             env,
             caller,
-            trips.list,
+            listsOf[table],
             { connectionId, descending, query },
-            async () => void (await insert(inserts.shift() ?? [])),
+            async () => void (await insertRecords(table, us, inserts.shift() ?? [])),
           );
           expect(Math.max(...pages)).toBeLessThanOrEqual(limit);
           const walked = idsOf(items);
@@ -106,14 +108,12 @@ describe('walking a list to its end', () => {
   });
 
   it('also when the filters let so few rows pass that a page comes out short', async () => {
-    const ids = Array.from({ length: 2 * maxScanned + 500 }, newId);
-    await addRows('safety_events', ids.length, (i) => ({
-      ...ofUs(ids[i]),
-      tsp: 'Motive',
-      translated_incident_types: '["Speeding"]',
-      event_risk: [1500, 2499].includes(i) ? 5 : 1,
-      started_at: i,
+    const seeds = Array.from({ length: 2 * maxScanned + 500 }, (_, i) => ({
+      startedAt: i,
+      risk: [1500, 2499].includes(i) ? 5 : 1,
     }));
+    await rows('delete from safety_events');
+    const ids = await insertRecords('safety_events', us, seeds);
     const query = { from: ['1970-01-01'], to: ['1970-01-02'], minEventRisk: ['5'] };
     const request = { connectionId: us.connection.id, query };
     const { items, pages } = await walk(env, caller, safetyEvents.list, request);
@@ -124,7 +124,12 @@ describe('walking a list to its end', () => {
 
 it('a page of 50 costs one round trip and at most 60 rows, first or deep, and writes nothing', async () => {
   await rows('delete from trips');
-  await insert(Array.from({ length: 600 }, (_, i) => ({ startedAt: i + 1, vehicle: i % 2, driver: 1 })));
+  const seeds = Array.from({ length: 600 }, (_, i) => ({
+    startedAt: i + 1,
+    vehicle: vehicles[i % 2] ?? '',
+    driver: drivers[1] ?? '',
+  }));
+  await insertTrips(us, seeds);
   let cursor: string | undefined;
   for (const filter of [{}, { vehicleIds: [vehicles[0] ?? ''] }, { driverIds: [drivers[1] ?? ''] }])
     for (let page = 0; page < 5; page++) {
@@ -137,6 +142,27 @@ it('a page of 50 costs one round trip and at most 60 rows, first or deep, and wr
       expect(cost.read).toBeLessThanOrEqual(60);
       cursor = page < 4 ? next : undefined;
     }
+});
+
+it('a page over connections costs a few rows for each that is shown or looked through', async () => {
+  await rows('delete from safety_events');
+  await insertRecords(
+    'safety_events',
+    us,
+    Array.from({ length: 3000 }, (_, i) => ({ startedAt: i, risk: 1 + (i % 5), connection: i % 3 })),
+  );
+  const page = async (narrowing: Record<string, string[]>) => {
+    const meter = metered();
+    const query = { from: time(0), to: time(5000), limit: ['50'], ...narrowing };
+    const request = { connectionId: undefined, query, descending: true };
+    return { ...(await readList(meter.env, caller, safetyEvents.list, request)), ...meter.cost };
+  };
+  const all = await page({});
+  expect([all.items.length, all.trips]).toEqual([50, 1]);
+  expect(all.read).toBeLessThanOrEqual(6 * 51 + 40);
+  const rare = await page({ eventTypes: ['Railroad Crossing Violation'] });
+  expect([rare.items, rare.next]).toEqual([[], expect.any(String)]);
+  expect(rare.read).toBeLessThanOrEqual(15 * 1000);
 });
 
 describe('a cursor', () => {
@@ -166,7 +192,7 @@ describe('a cursor', () => {
 
   it('of another list, filter or account is 400', async () => {
     await rows('delete from trips');
-    await insert([1, 2, 3].map((startedAt) => ({ startedAt, vehicle: 0, driver: 1 })));
+    await insertTrips(us, [{ startedAt: 1 }, { startedAt: 2 }, { startedAt: 3 }]);
     const them = await world();
     const get = (path: string, token = us.apiToken, connection?: string) =>
       as(token, connection ? { 'connection-id': connection } : {}).get<unknown[]>(path);

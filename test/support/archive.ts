@@ -5,13 +5,13 @@ import { dayOf } from '../../src/fleet/archive/day.ts';
 import { type Sizes, usualSizes } from '../../src/fleet/archive/files.ts';
 import { moveDay } from '../../src/fleet/archive/job.ts';
 import type { ArchiveKind } from '../../src/fleet/lists/archived.ts';
-import type { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
+import { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
 import { trips } from '../../src/fleet/lists/trips.ts';
 import { readList } from '../../src/fleet/service.ts';
 import type { Caller } from '../../src/platform/db/guard.ts';
 import { through } from '../../src/platform/db/through.ts';
 import { newBudget } from '../../src/platform/jobs/budget.ts';
-import { rows } from './rows.ts';
+import { addRows, rows } from './rows.ts';
 import { allPages, type World } from './world.ts';
 
 /** The service's bindings without a bucket, as deployments without an archive have them. */
@@ -20,33 +20,47 @@ export const withoutArchive: Env = { ...env, ARCHIVE: undefined as unknown as R2
 /** The archive's bucket. */
 export const bucket = env.ARCHIVE;
 
-/** How trips are archived. */
-export const tripKind = kindOf(trips);
-export function kindOf({ list }: typeof trips | typeof safetyEvents): ArchiveKind {
-  if (!list.archive) throw new Error(`${list.path} is not archived`);
-  return list.archive;
+/** A record of the database, of a vehicle of its own unless one is named. */
+export type RecordSeed = {
+  startedAt: number;
+  vehicle?: string;
+  driver?: string | null;
+  risk?: number;
+  connection?: number;
+  id?: string;
+};
+
+/** What else the rows of a table have. */
+const details = {
+  trips: () => ({ start_location: '{"latitude":1.5,"longitude":-2}', distance_km: 12.25 }),
+  safety_events: ({ risk = 1 }: RecordSeed) => ({
+    tsp: 'Motive',
+    translated_incident_types: '["Speeding"]',
+    event_risk: risk,
+  }),
+};
+
+/** Puts records into the database as they are; returns their ids. */
+export async function insertRecords(table: keyof typeof details, us: World, seeds: RecordSeed[]) {
+  const ids = seeds.map(({ id = crypto.randomUUID() }) => id);
+  await addRows(table, seeds.length, (i) => {
+    const { startedAt, vehicle, driver, connection = 0 } = seeds[i] as RecordSeed; // one for each row
+    return {
+      ...{ id: ids[i], account_id: us.accountId, connection_id: us.connections[connection]?.id },
+      ...{ source_id: ids[i], created_at: 5, updated_at: 7, started_at: startedAt },
+      ...{ vehicle_id: vehicle ?? ids[i], driver_id: driver ?? null },
+      ...details[table](seeds[i] as RecordSeed),
+    };
+  });
+  return ids;
 }
 
 /** Puts trips into the database as they are; returns their ids. */
-export async function insertTrips(
-  us: World,
-  seeds: { startedAt: number; vehicle?: string; driver?: string | null; connection?: number; id?: string }[],
-): Promise<string[]> {
-  const values = seeds.map(({ id = crypto.randomUUID(), connection = 0, ...seed }) => ({
-    ...seed,
-    id,
-    connection: us.connections[connection]?.id,
-  }));
-  await rows(
-    `insert into trips (id, account_id, connection_id, source_id, vehicle_id, driver_id, started_at, start_location,
-       distance_km, created_at, updated_at)
-     select value->>'id', ?2, value->>'connection', value->>'id', coalesce(value->>'vehicle', value->>'id'),
-       value->>'driver', value->>'startedAt', '{"latitude":1.5,"longitude":-2}', 12.25, 5, 7 from json_each(?1)`,
-    JSON.stringify(values),
-    us.accountId,
-  );
-  return values.map(({ id }) => id);
-}
+export const insertTrips = (us: World, seeds: RecordSeed[]): Promise<string[]> =>
+  insertRecords('trips', us, seeds);
+
+/** The lists of these tables. */
+export const listsOf = { trips: trips.list, safety_events: safetyEvents.list };
 
 /** Forgets everything that was archived and everything that would be. */
 export async function emptyArchive(): Promise<void> {
@@ -61,12 +75,13 @@ export async function move(
   us: World,
   at: number,
   {
-    kind = tripKind,
+    table = 'trips',
     connection = 0,
     sizes = usualSizes,
     bindings = env,
-  }: { kind?: ArchiveKind; connection?: number; sizes?: Sizes; bindings?: Env } = {},
+  }: { table?: keyof typeof details; connection?: number; sizes?: Sizes; bindings?: Env } = {},
 ): Promise<void> {
+  const kind = listsOf[table].archive as ArchiveKind; // both are archived
   const connectionId = us.connections[connection]?.id ?? '';
   const day: DayOf = { kind: kind.name, accountId: us.accountId, connectionId, day: dayOf(at) };
   const done = await inArchive(bindings, (lease) =>

@@ -8,9 +8,11 @@ import { newId } from '../../../src/platform/db/ids.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import {
   emptyArchive,
+  insertRecords,
   insertTrips,
   interruptedAfter,
   lapse,
+  listsOf,
   move,
   walk,
   withoutArchive,
@@ -30,6 +32,7 @@ const seed = fc.record({
   vehicle: fc.constantFrom(...vehicles),
   driver: fc.constantFrom(...drivers),
   connection: fc.nat(1),
+  risk: fc.integer({ min: 1, max: 5 }),
 });
 /** Days that are moved, and after how many steps each move is interrupted. */
 const moves = fc.array(
@@ -47,6 +50,7 @@ const query = fc.record(
   },
   { requiredKeys: ['limit'] },
 );
+const ever = { from: ['1970-01-01'], to: ['1970-01-07'] };
 const get = env.ARCHIVE.get.bind(env.ARCHIVE);
 const byOne = fc.boolean().map((one) => (one ? 0 : undefined));
 
@@ -99,31 +103,34 @@ describe('a list over the archive and D1', () => {
   it('is the one that D1 alone would have, whatever is archived and wherever a move was interrupted', async () => {
     await fc.assert(
       fc.asyncProperty(
+        fc.constantFrom('trips', 'safety_events'),
         fc.array(seed, { maxLength: 60 }),
         moves,
         fc.array(fc.tuple(query, byOne, fc.boolean()), { minLength: 1, maxLength: 4 }),
-        async (seeds, moving, requests) => {
+        async (table, seeds, moving, requests) => {
           await emptyArchive();
-          await insertTrips(us, seeds);
+          await insertRecords(table, us, seeds);
+          const list = listsOf[table];
           const asked = requests
             .filter(([{ from, to }]) => !from || !to || String(from) < String(to))
             .map(([query, one, descending]) => ({
-              query: query as Record<string, string[]>,
+              query: table === 'trips' ? query : { ...ever, ...query },
               connectionId: one === undefined ? undefined : us.connections[one]?.id,
               descending,
             }));
           const expected = [];
           for (const request of asked)
-            expected.push((await walk(withoutArchive, caller, trips.list, request)).items);
+            expected.push((await walk(withoutArchive, caller, list, request)).items);
           for (const { day, connection, steps } of moving) {
-            const options = { connection, sizes: { part: 5, group: 2 }, bindings: interruptedAfter(steps) };
+            const sizes = { part: 5, group: 2 };
+            const options = { table, connection, sizes, bindings: interruptedAfter(steps) };
             await move(us, day * dayMs, options).catch((error) =>
               expect(String(error)).toContain('interrupted'),
             );
             await lapse();
           }
           for (const [at, request] of asked.entries()) {
-            const { items, pages } = await walk(env, caller, trips.list, request);
+            const { items, pages } = await walk(env, caller, list, request);
             expect(items).toEqual(expected[at]);
             expect(Math.max(...pages)).toBeLessThanOrEqual(Number(request.query.limit));
           }

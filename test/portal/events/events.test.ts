@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { safetyEvents } from '../../../src/fleet/lists/safety-events.ts';
-import { kindOf, move } from '../../support/archive.ts';
+import { move } from '../../support/archive.ts';
 import { type Page, signIn, visitor } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
@@ -181,7 +180,7 @@ describe('the page of a safety event', () => {
 
   it('is found by the link of the list when it has moved to the archive long ago', async () => {
     const [link = ''] = (await list(`?type=Speeding&from=${day}`)).links('Speeding');
-    await move(us, Date.parse(longAgo), { kind: kindOf(safetyEvents) });
+    await move(us, Date.parse(longAgo), { table: 'safety_events' });
     const path = `/portal/events/${await idOf('safety_events', 'source_id', 'old')}`;
     expect((await get(path)).status).toBe(404);
     expect((await page(link)).heading).toBe('Speeding, Truck 114');

@@ -125,6 +125,7 @@ const list: ListDeclaration<keyof typeof item> = {
 const table = tableOf(item, list, {
   notified: integer().notNull(),
   namedVehicleId: textColumn('named_vehicle_id'),
+  alerted: textColumn('alerted'),
 });
 
 /**

@@ -66,6 +66,7 @@ export const portalUsers = sqliteTable('portal_users', {
   getsAlerts: integer('gets_alerts', { mode: 'boolean' }).notNull().default(true),
   role: text({ enum: roles }).notNull().default('admin'),
   timeZone: text('time_zone'),
+  linksAt: text('links_at').notNull().default('[]'),
 });
 
 export const sessions = sqliteTable('sessions', {

@@ -117,21 +117,19 @@ const isBeingDeleted = ({ accountId }: Caller): SQL => sql`
     then ${refuse('This account is being deleted')}`;
 
 function credentialCheck(db: Database, caller: Caller, connectionId: string | undefined, refused: SQL) {
-  const wrongConnection =
-    connectionId === undefined
-      ? sql.empty()
-      : sql`when not ${ownsConnection(caller, connectionId)} then ${refuse('Invalid connection id')}`;
   const inactive =
     'operator' in caller
       ? sql`when a.id is null then ${refuse(unknownAccount)}`
       : sql`when c.account_id is null then ${refuse(refusalOf(caller))}
           when a.status = 'suspended' then ${refuse({ kind: 'forbidden' })}`;
-  return read<{ lastUsedAt: number }>(db)`
+  const isOwn = sql`exists (
+    select 1 from connections where id = ${connectionId} and account_id = ${caller.accountId})`;
+  return read<PassedCheck>(db)`
     select case
       ${refused}
       ${inactive}
       ${missingRole(caller)}
-      ${wrongConnection}
+      ${connectionId === undefined ? sql.empty() : sql`when not ${isOwn} then ${refuse('Invalid connection id')}`}
       else coalesce(c.last_used_at, 0) end as lastUsedAt
     from (select 1)
     left join (${credentialOf(caller)}) c on c.account_id = ${caller.accountId}
@@ -173,9 +171,6 @@ function missingRole(caller: Caller): SQL {
   const enough = roles.filter((role) => may(role, needed));
   return sql`when c.role not in ${jsonList(enough)} then ${refuse({ kind: 'not allowed' })}`;
 }
-
-const ownsConnection = (caller: Caller, id: string): SQL =>
-  sql`exists (select 1 from connections where id = ${id} and account_id = ${caller.accountId})`;
 
 /**
  * The account's connections that are being deleted. Their records carry the account's id until they are gone, so

@@ -5,11 +5,11 @@ import { described, fault } from '../log.ts';
 import { bookmarkIn } from './cursor.ts';
 import type { Database, Results, Statements } from './database.ts';
 import { asCaller, type Caller, guarded, type ReplicaReads } from './guard.ts';
-import { openSession } from './system.ts';
+import { openDatabase, openSession } from './system.ts';
 import { newTokenCache } from './token-cache.ts';
 
 /** Reads for the tokens that this isolate has just checked on the primary. */
-const readWithCache = newTokenCache();
+const readChecked = newTokenCache();
 
 /**
  * Does what `asCaller` does, for statements that only read and may be slightly stale. Where there are replicas, a
@@ -36,38 +36,31 @@ export async function readAsCaller<const S extends Statements>(
     if (bookmark) replicaReads.bookmark = bookmark;
     return read;
   };
-  const primary = async () => {
+  const readPrimary = async () => {
     const { check, results } = await readIn('first-primary', true);
     caller.check = check;
     return results;
   };
-  if (replicaReads.primary) return primary();
-  const afterFailure = (error: unknown) => {
-    if (!(error instanceof Refusal) || error.failure.kind === 'unavailable') {
-      fault('warn', { message: 'A replica failed, and the primary is read', ...described(error) });
+  const readReplica = async () => {
+    try {
+      return (await readIn(replicaReads.bookmark ?? 'first-unconstrained', false)).results;
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.failure.kind === 'unavailable')
+        fault('warn', { message: 'A replica failed, and the primary is read', ...described(error) });
+      replicaReads.primary = true; // for the rest of the request
+      return readPrimary();
     }
-    replicaReads.primary = true;
-    return primary();
   };
-  return readWithCache(caller.tokenId, {
-    check: () => checkOnPrimary(env, caller),
-    // After a failure the primary is read, not the replica again.
-    read: () =>
-      readIn(replicaReads.bookmark ?? 'first-unconstrained', false).then(
-        ({ results }) => results,
-        afterFailure,
-      ),
-    behind: replicaReads.behind,
-    used: (lastUsedAt) => {
-      caller.check ??= { lastUsedAt };
-    },
-  });
+  if (replicaReads.primary) return readPrimary();
+  const check = () => checkOnPrimary(env, caller);
+  const { lastUsedAt, result } = await readChecked(caller.tokenId, check, readReplica, replicaReads.behind);
+  caller.check ??= { lastUsedAt };
+  return result;
 }
 
-async function checkOnPrimary(env: Env, { check: _, ...caller }: Extract<Caller, { tokenId: string }>) {
-  const fresh: Extract<Caller, { tokenId: string }> = caller;
-  await asCaller(env, fresh, () => []);
-  return fresh.check?.lastUsedAt ?? 0;
+async function checkOnPrimary(env: Env, caller: Extract<Caller, { tokenId: string }>) {
+  const { check } = await guarded(env, openDatabase(env), caller, () => [], {});
+  return check.lastUsedAt;
 }
 
 const replicaReadsOf = (caller: Caller): ReplicaReads | undefined =>

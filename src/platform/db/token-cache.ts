@@ -21,18 +21,6 @@ export async function untilCachesExpire(env: Env, wait = (ms: number) => schedul
 /** A passed check: when it was sent, when the token was last used, and whether another check is under way. */
 type CachedCheck = { sentAt: number; lastUsedAt: number; renewing: boolean };
 
-/** How a list can be read for a token. */
-export type Ways<T> = {
-  /** Asks the primary when the token was last used. */
-  check: () => Promise<number>;
-  /** Reads a replica, or the primary where that fails. */
-  read: () => Promise<T>;
-  /** Continues work after the reply. */
-  behind: (work: Promise<unknown>) => void;
-  /** Gets when the token was last used, once per check, because the caller then records the use. */
-  used: (lastUsedAt: number) => void;
-};
-
 /** The checks that an isolate has cached, by token. `clock` is in milliseconds since any moment. */
 export function newTokenCache(clock: () => number = Date.now, most = 10_000) {
   const cached = new Map<string, CachedCheck>();
@@ -53,25 +41,30 @@ export function newTokenCache(clock: () => number = Date.now, most = 10_000) {
   }
 
   /**
-   * Reads for a token whose check is cached, and renews an ageing one behind the reply; or checks the token at the same
-   * time, and returns what was read only if that passes.
+   * Reads for a token whose check is cached, and renews an ageing one `behind` the reply; or checks it at the same
+   * time, by asking the primary when it was last used. Returns that with what was read, once per check: the caller then
+   * records the use.
    *
    * @throws what the check or the read throws
    */
-  return async <T>(tokenId: string, { check: ask, read, behind, used }: Ways<T>): Promise<T> => {
+  return async <T>(
+    tokenId: string,
+    ask: () => Promise<number>,
+    read: () => Promise<T>,
+    behind: (work: Promise<unknown>) => void,
+  ): Promise<{ lastUsedAt: number; result: T }> => {
     const found = cached.get(tokenId);
     const age = found ? clock() - found.sentAt : -1; // negative as well where the clock was set back
     if (!found || age < 0 || age >= cacheTtlMs) {
       const [lastUsedAt, result] = await Promise.all([check(tokenId, ask, true), read()]);
-      used(lastUsedAt);
-      return result;
+      return { lastUsedAt, result };
     }
-    used(found.lastUsedAt);
+    const { lastUsedAt } = found;
     found.lastUsedAt = clock();
     if (age >= cacheTtlMs / 2 && !found.renewing) {
       found.renewing = true;
       behind(check(tokenId, ask, false).catch(() => {})); // it expires, or is dropped
     }
-    return read();
+    return { lastUsedAt, result: await read() };
   };
 }

@@ -80,7 +80,6 @@ export async function readBytes(request: Request, limitBytes: number): Promise<U
   if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge;
   const bytes = await readUpTo(limitBytes, request.body);
   if (!bytes) throw tooLarge;
-  read.set(request, bytes);
   return bytes;
 }
 
@@ -97,12 +96,4 @@ async function readUpTo(
     chunks.push(chunk as Uint8Array<ArrayBuffer>); // as streams of the runtime have them
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
-}
-
-const read = new WeakMap<Request, Uint8Array<ArrayBuffer>>();
-
-/** The request again, as if its body had not been read. */
-export function afresh(request: Request): Request {
-  const { method, headers, body } = request;
-  return new Request(request.url, { method, headers, body: read.get(request) ?? body });
 }

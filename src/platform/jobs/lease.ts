@@ -72,9 +72,6 @@ export async function stepWithLease(
   return cursor;
 }
 
-/** The statement that ends a lease, whoever holds it: what is under way under it is refused. */
-export const endLease = (db: Database, name: string) => write(db)`delete from jobs where name = ${name}`;
-
 /**
  * Records when something happened, by the database's clock, which is the same for all machines, under a name `check/…`
  * that no job has.

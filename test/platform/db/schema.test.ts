@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers';
 import { getTableName, is } from 'drizzle-orm';
 import { getTableConfig, type SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { expect, it } from 'vitest';
@@ -14,19 +13,14 @@ const declared = [
 ];
 type ColumnInfo = { name: string; type: string; notnull: number };
 
+// Columns that only SQL reads are declared by nobody.
 it.each(declared.map((table) => [getTableName(table), table] as const))(
-  'columns of %s are as migrated',
+  'the declared columns of %s are as migrated',
   async (name, table) => {
-    const info = await env.DB.prepare(`select * from pragma_table_info(?1)`).bind(name).all<ColumnInfo>();
-    expect(
-      Object.fromEntries(
-        getTableConfig(table).columns.map((column) => [column.name, [column.getSQLType(), column.notNull]]),
-      ),
-    ).toEqual(
-      Object.fromEntries(
-        info.results.map(({ name, type, notnull }) => [name, [type.toLowerCase(), notnull === 1]]),
-      ),
-    );
+    const info = await rows<ColumnInfo>('select * from pragma_table_info(?1)', name);
+    const migrated = info.map(({ name, type, notnull }) => [name, [type.toLowerCase(), notnull === 1]]);
+    const columns = getTableConfig(table).columns.map((one) => [one.name, [one.getSQLType(), one.notNull]]);
+    expect(Object.fromEntries(migrated)).toMatchObject(Object.fromEntries(columns));
   },
 );
 

@@ -18,7 +18,7 @@ type Story = {
   revocation: { at: number; out: number; back: number; reply: number; rate: number };
 };
 
-const ways = { behind: () => {}, used: () => {} };
+const behind = () => {};
 
 /** Plays a story. Returns the lists that began after the revocation's reply and were given data. */
 async function play(story: Story, waits = true): Promise<List[]> {
@@ -42,11 +42,9 @@ async function play(story: Story, waits = true): Promise<List[]> {
     await time.sleep(list.at);
     const readWithCache = isolates[list.isolate % isolates.length] ?? newTokenCache();
     const began = time.now();
-    const got = await readWithCache(token, {
-      ...ways,
-      check: () => ask(list.check),
-      read: () => ask(list.replica, list.lag).catch(() => ask(list.check)),
-    }).then(
+    const check = () => ask(list.check);
+    const replica = () => ask(list.replica, list.lag).catch(check);
+    const got = await readWithCache(token, check, replica, behind).then(
       () => true,
       () => false,
     );
@@ -114,7 +112,7 @@ async function steadily(everyMs: number, count: number) {
   const lists = Array.from({ length: count }, async (_, i) => {
     await time.sleep(i * everyMs);
     const began = time.now();
-    await readWithCache(token, { ...ways, check: primary, read: () => time.sleep(2) });
+    await readWithCache(token, primary, () => time.sleep(2), behind);
     took.push(time.now() - began);
   });
   await time.run();
@@ -141,7 +139,7 @@ describe('a cached check', () => {
     const asked = vi.fn(check);
     const renewed: Promise<unknown>[] = [];
     const behind = (work: Promise<unknown>) => void renewed.push(work);
-    await cache(id, { ...ways, check: asked, read: async () => {}, behind }).catch(() => {});
+    await cache(id, asked, async () => {}, behind).catch(() => {});
     await Promise.all(renewed);
     return asked.mock.calls.length > renewed.length;
   }

@@ -25,12 +25,12 @@ import {
 import { AccidentState } from '../ui/states.tsx';
 import { FullTime, Time } from '../ui/time.tsx';
 import { Around, courseOf } from './course.tsx';
-import { HandlingPanel, handleSent } from './handling.tsx';
+import { HandlingPanel, handlesAccident } from './handling.tsx';
 import { Levels } from './levels.tsx';
 import { Report } from './report.tsx';
 
 /** Handles the page's form. */
-export const handle = (c: Context) => handleSent(c, () => detail(c));
+export const handle = handlesAccident(detail);
 
 export async function detail(c: Context) {
   const id = idIn(c, 'eventId');

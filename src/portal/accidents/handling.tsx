@@ -1,42 +1,30 @@
-import * as v from 'valibot';
 import { type Handling, handleAccident, handlings, maxNote } from '../../fleet/accidents/handle.ts';
 import type { Accident } from '../../fleet/named-lists.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { Line } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { Submit } from '../ui/buttons.tsx';
-import { Field, Form } from '../ui/forms.tsx';
+import { drawn, handles, line } from '../ui/fields.tsx';
+import { Form } from '../ui/forms.tsx';
 import { Facts, Panel } from '../ui/parts.tsx';
 import { accidentPath } from '../ui/records.tsx';
-import { done, parseForm, submit } from '../ui/submit.ts';
+import { done } from '../ui/submit.ts';
 import { Time } from '../ui/time.tsx';
 import { requireAccident } from './course.tsx';
 
-const Note = v.object({ note: Line(maxNote) });
+const fields = { note: line('Note (optional)', Line(maxNote)) };
 
 /** Handles the form of the accident's page, which `show` shows again. */
-export async function handleSent(c: Context, show: () => Promise<Response>) {
-  const accident = await requireAccident(c);
-  return submit(
-    c,
-    async (form) => {
-      const [does] = Object.keys(handlings).filter((one): one is Handling => one === form.value('do'));
-      if (!does) throw new Refusal({ kind: 'not found' });
-      const { note } = parseForm(Note, form);
-      const by = c.get('session').user.email;
-      const changed = await handleAccident(c.env, c.get('caller'), accident, {
-        does,
-        by,
-        note: note || null,
-      });
-      const nothing = 'Nothing was changed: somebody else has done it already.';
-      return changed
-        ? done(c, accidentPath(accident), `The accident is ${handlings[does]}.`)
-        : done(c, accidentPath(accident), nothing, 'warn');
-    },
-    show,
-  );
-}
+export const handlesAccident = (show: (c: Context) => Promise<Response>) =>
+  handles(fields, show, async (c, { note }, form) => {
+    const accident = await requireAccident(c);
+    const [does] = Object.keys(handlings).filter((one): one is Handling => one === form.value('do'));
+    if (!does) throw new Refusal({ kind: 'not found' });
+    const handled = { does, by: c.get('session').user.email, note: note || null };
+    return (await handleAccident(c.env, c.get('caller'), accident, handled))
+      ? done(c, accidentPath(accident), `The accident is ${handlings[does]}.`)
+      : done(c, accidentPath(accident), 'Nothing was changed: somebody else has done it already.', 'warn');
+  });
 
 /** Who acknowledged and closed an accident, and the form for it. Not live: it would be replaced while somebody types. */
 export const HandlingPanel = ({ accident }: { accident: Accident }) => {
@@ -51,7 +39,7 @@ export const HandlingPanel = ({ accident }: { accident: Accident }) => {
         ]}
       />
       <Form to={accidentPath(accident)} look="grid gap-3">
-        {!closed && <Field name="note" label="Note (optional)" />}
+        {!closed && drawn(fields)}
         <div class="actions">
           {closed && <Submit name="Reopen" does="reopen" weight="plain" />}
           {!closed && !acknowledged && <Submit name="Acknowledge" does="acknowledge" weight="plain" />}

@@ -23,45 +23,38 @@ export const settings = {
   ],
 };
 
+const link = (path: string, name: string, icon: IconName, more: Partial<MenuLink> = {}): MenuLink => ({
+  href: `/portal${path}`,
+  ...{ name, icon, ...more },
+});
+
 export const menu: { heading?: string; links: MenuLink[] }[] = [
   {
     links: [
-      { href: '/portal', name: 'Overview', icon: 'layout-dashboard', short: 'Overview' },
-      {
-        href: '/portal/accidents',
-        name: 'Accidents',
-        icon: 'car-front',
-        short: 'Accidents',
-        counts: 'accidents',
-      },
-      { href: '/portal/events', name: 'Safety events', icon: 'shield-alert', short: 'Events' },
+      link('', 'Overview', 'layout-dashboard', { short: 'Overview' }),
+      link('/accidents', 'Accidents', 'car-front', { short: 'Accidents', counts: 'accidents' }),
+      link('/events', 'Safety events', 'shield-alert', { short: 'Events' }),
     ],
   },
   {
     heading: 'Fleet',
     links: [
-      { href: '/portal/vehicles', name: 'Vehicles', icon: 'truck' },
-      { href: '/portal/drivers', name: 'Drivers', icon: 'id-card' },
-      { href: '/portal/trips', name: 'Trips', icon: 'route' },
+      link('/vehicles', 'Vehicles', 'truck'),
+      link('/drivers', 'Drivers', 'id-card'),
+      link('/trips', 'Trips', 'route'),
     ],
   },
   {
     heading: 'Data',
     links: [
-      { href: '/portal/connections', name: 'Connections', icon: 'plug', counts: 'connections' },
-      {
-        href: '/portal/webhooks',
-        name: 'Webhooks',
-        icon: 'webhook',
-        short: 'Webhooks',
-        counts: 'webhooks',
-      },
+      link('/connections', 'Connections', 'plug', { counts: 'connections' }),
+      link('/webhooks', 'Webhooks', 'webhook', { short: 'Webhooks', counts: 'webhooks' }),
     ],
   },
   {
     heading: 'Account',
     links: [
-      { href: settings.href, name: 'Settings', icon: 'settings' },
+      link('/settings', 'Settings', 'settings'),
       { href: '/docs', name: 'API documentation', icon: 'book-open' },
     ],
   },

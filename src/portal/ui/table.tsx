@@ -162,40 +162,22 @@ function cellOf<T>({ href, look = href && 'card-title', label, more, cell }: Col
 }
 
 /** Links to further entries of a list, and to its beginning. */
-export const Pager = (props: { count: Child; first?: string | undefined; next?: string | undefined }) => {
-  const { count, first, next } = props;
-  return (
-    <nav class="pager" aria-label="Pages">
-      <span>{count}</span>
-      <span class="actions">
-        {first && (
-          <a class="btn btn-sm" href={first}>
-            <Icon name="chevron-left" />
-            First
-          </a>
-        )}
-        {next && (
-          <a class="btn btn-sm" href={next}>
-            Next
-            <Icon name="chevron-right" />
-          </a>
-        )}
-      </span>
-    </nav>
-  );
-};
-
-/** The same for a list that is read in slices; nothing if it has one page only. */
-export const SlicePager = (props: {
-  c: Context;
-  count: Child;
-  slice: SliceQuery;
-  next: SliceQuery['after'];
-}) => {
-  const { c, count, slice, next } = props;
-  const path = c.req.path;
-  if (!slice.after && !next) return null;
-  return (
-    <Pager count={count} first={slice.after && path} next={next && `${path}?cursor=${cursorFor(c, next)}`} />
-  );
-};
+export const Pager = ({ count, first, next }: Pages) => (
+  <nav class="pager" aria-label="Pages">
+    <span>{count}</span>
+    <span class="actions">
+      {first && (
+        <a class="btn btn-sm" href={first}>
+          <Icon name="chevron-left" />
+          First
+        </a>
+      )}
+      {next && (
+        <a class="btn btn-sm" href={next}>
+          Next
+          <Icon name="chevron-right" />
+        </a>
+      )}
+    </span>
+  </nav>
+);

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { root } from '../../src/cli/project/paths.ts';
 import { runWrangler } from '../../src/cli/project/wrangler.ts';
 import { dayMs } from '../../src/platform/durations.ts';
+import { runToEnd } from '../support/node/child.ts';
 import { readParquet } from '../support/node/duckdb.ts';
 import { temporaryFolder } from '../support/node/folder.ts';
 import { addFullRows } from '../support/node/full-rows.ts';
@@ -115,13 +114,12 @@ it('a backup of database and bucket can be restored, and a rehearsal says what i
     .filter((name) => name.endsWith('.parquet'));
   writeFileSync(join(backup, 'archive', damaged), 'PAR1');
   rmSync(join(backup, 'archive', missing));
-  const rehearsal = promisify(execFile)(process.execPath, [join(root, 'src/cli/rehearse.ts'), backup]);
-  const { code, stdout, stderr } = await rehearsal.catch((error) => error);
-  expect([code, stdout], stderr).toEqual([
+  const { code, out, err } = await runToEnd('src/cli/rehearse.ts', [backup]);
+  expect([code, out], err).toEqual([
     1,
     expect.stringMatching(/^database: \d+ tables, \d{2,} rows\narchive: 3 files, \d+ rows\n$/),
   ]);
-  expect(stderr.trim().split('\n').sort()).toEqual([`${damaged} is damaged`, `${missing} is missing`].sort());
+  expect(err.trim().split('\n').sort()).toEqual([`${damaged} is damaged`, `${missing} is missing`].sort());
 
   const copy = join(backup, 'copy');
   const keys = copyBucket(join(backup, 'restored'), copy);

@@ -1,17 +1,14 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { root } from '../../src/cli/project/paths.ts';
+import { runToEnd } from '../support/node/child.ts';
 
 type Table = { benchmark: string; rows: Record<string, string | number | boolean>[] };
 
 /** Each once, at its smallest, as a person would run it; how fast it was says nothing here. */
 it('benchmarks find nothing lost, no delivery called twice, and the bundle as small as it is', async () => {
-  const program = join(root, 'src/cli/bench.ts');
   const names = ['requests', 'ingest', 'deliveries', 'startup', 'receivers', 'neighbours', 'router'];
-  const { stdout } = await promisify(execFile)(process.execPath, [program, '--small', '--json', ...names]);
-  const tables = stdout
+  const { code, out, err } = await runToEnd('src/cli/bench.ts', ['--small', '--json', ...names]);
+  expect(code, err).toBe(0);
+  const tables = out
     .trim()
     .split('\n')
     .map((line): Table => JSON.parse(line));

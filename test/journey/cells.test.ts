@@ -1,6 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openAccount } from '../../src/cli/demo/account.ts';
 import { ring } from '../../src/cli/demo/provider.ts';
@@ -254,42 +253,3 @@ it('junk reaches no cell', async () => {
   await until('all are logged', () => ids.every((id) => linesOf(id).length > 0));
   expect(ids.flatMap(linesOf).filter((line) => !line.startsWith('[router'))).toEqual([]);
 });
-
-it('an account that has moved is found by a credential of its former cell, which is then not asked', async () => {
-  const us = await journeyAccount(inCell(stack, 'main'), { account: 'Moved', connection: 'Moved vans' });
-  const [main, eu] = [databaseWith('Fleet of main'), databaseWith('Fleet of eu')];
-  for (const table of ['accounts', 'connections', 'tokens']) copyRows(main, eu, table, us.accountId);
-  main.exec(`update accounts set status = 'moved', cell = 'eu' where id = '${us.accountId}'`);
-  main.exec(`delete from tokens where account_id = '${us.accountId}'`);
-  const connections = () => api<object[]>(stack, us.token, 'GET', '/connections');
-  expect((await connections()).data).toMatchObject([{ id: us.connectionId }]);
-  const records = [vehicle({ name: 'Moved van' })];
-  expect((await api(stack, us.ingestKey, 'POST', '/ingest', { records })).status).toBe(200);
-  await withoutQueriesIn(['main'], async () => {
-    expect((await connections()).status).toBe(200);
-    expect(await (await list(us, '/vehicles')).text()).toContain('Moved van');
-  });
-  eu.exec(`update accounts set status = 'moved', cell = 'main' where id = '${us.accountId}'`);
-  expect(await connections()).toMatchObject({ status: 401, message: 'Invalid or expired token' });
-});
-
-/** The database in which there is an account of this name, open until the test ends. */
-function databaseWith(account: string): DatabaseSync {
-  const files = readdirSync(stack.directory, { recursive: true })
-    .map((name) => join(stack.directory, String(name)))
-    .filter((path) => /D1DatabaseObject.[0-9a-f]+\.sqlite$/.test(path));
-  for (const file of files) {
-    const database = new DatabaseSync(file);
-    onTestFinished(() => database.close());
-    if (database.prepare('select 1 from accounts where name = ?').get(account)) return database;
-  }
-  throw new Error(`No database has ${account}`);
-}
-
-function copyRows(from: DatabaseSync, to: DatabaseSync, table: string, accountId: string) {
-  const column = table === 'accounts' ? 'id' : 'account_id';
-  for (const row of from.prepare(`select * from ${table} where ${column} = ?`).all(accountId)) {
-    const names = Object.keys(row);
-    to.prepare(`insert into ${table} (${names}) values (${names.map(() => '?')})`).run(...Object.values(row));
-  }
-}

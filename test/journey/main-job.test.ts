@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
-import { root } from '../../src/cli/project/paths.ts';
+import { runToEnd } from '../support/node/child.ts';
 import {
   addWebhook,
   api,
@@ -129,14 +127,14 @@ it('a call that fails is found by its request id, shown and sent again with the 
 it('npm run deploy -- --check tries what it relies on, and nothing is at fault', async () => {
   const { baseUrl: FLEET_URL, operatorKey: FLEET_OPERATOR_KEY } = stack;
   await fetch(`${FLEET_URL}/cdn-cgi/local/scheduled?cron=*+*+*+*+*&time=${Date.now()}`);
-  const args = [join(root, 'src/cli/deploy.ts'), '--check'];
   const env = { ...process.env, FLEET_URL, FLEET_OPERATOR_KEY };
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env });
-  expect(stdout).toContain(`Checked ${FLEET_URL}\n`);
+  const { code, out } = await runToEnd('src/cli/deploy.ts', ['--check'], { env });
+  expect(code).toBe(0);
+  expect(out).toContain(`Checked ${FLEET_URL}\n`);
   for (const what of ['schema', 'database', 'refusals', 'scheduled jobs', 'archive', 'queue', 'KV'])
-    expect(stdout).toMatch(new RegExp(`│ ${what} +│ ok +│ \\d+ ms`));
-  expect(stdout).toMatch(/│ background work +│ ok .* continues behind the handler/);
-  expect(stdout).not.toContain('fault');
+    expect(out).toMatch(new RegExp(`│ ${what} +│ ok +│ \\d+ ms`));
+  expect(out).toMatch(/│ background work +│ ok .* continues behind the handler/);
+  expect(out).not.toContain('fault');
 });
 
 it('a start on a port that another service has fails, and does not take that one for its own', async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, RequestListener, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
+import { buffer } from 'node:stream/consumers';
 import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import type { Certificates } from './certificates.ts';
 
@@ -52,12 +53,19 @@ export function lineOf({ method, headers, body }: Received): string {
   return `  ${time}  ${method}  ${what}  (Delivery-Id ${headers['delivery-id']})`;
 }
 
-/** A server whose requests `serve` handles. Their bodies are not read. */
+/** A server whose requests `serve` handles. */
 export const servedBy =
-  (serve: (request: Request) => Promise<Response>): RequestListener =>
-  async ({ url = '/', method = 'GET', headers }, reply) => {
-    const asked = { method, headers: headers as Record<string, string> }; // none repeats
-    const response = await serve(new Request(`https://localhost${url}`, asked));
+  (serve: (request: Request) => Response | Promise<Response>): RequestListener =>
+  async (incoming, reply) => {
+    const { url = '/', method = 'GET', headers } = incoming;
+    const body = await buffer(incoming);
+    const response = await serve(
+      new Request(new URL(url, `http://${headers.host}`), {
+        method,
+        headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
+        ...(body.length > 0 && { body }),
+      }),
+    );
     reply.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.text());
   };
 

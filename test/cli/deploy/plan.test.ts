@@ -1,23 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { withOwnNamespaces } from '../../../src/cli/deploy/plan.ts';
-import { root } from '../../../src/cli/project/paths.ts';
+import { readToml } from '../../../src/cli/project/toml.ts';
 import { rateLimits } from '../../../src/platform/rate-limits.ts';
-
-const declared = readFileSync(join(root, 'wrangler.toml'), 'utf8')
-  .split('[[ratelimits]]')
-  .slice(1)
-  .map((text) => ({
-    name: /^name = "(.+)"$/m.exec(text)?.[1] ?? '',
-    limit: Number(/limit = (\d+)/.exec(text)?.[1]),
-    period: Number(/period = (\d+)/.exec(text)?.[1]),
-  }));
 
 it('wrangler.toml sets the limits that the code and the guides speak of', () => {
   const inCode = Object.entries(rateLimits).map(([name, { calls, seconds }]) => [name, calls, seconds]);
-  expect(declared.map(({ name, limit, period }) => [name, limit, period]).sort()).toEqual(inCode.sort());
+  const declared = readToml().ratelimits.map(({ name, simple }) => [name, simple.limit, simple.period]);
+  expect(declared.sort()).toEqual(inCode.sort());
 });
 
 const limiters = ['SIGN_IN_LIMIT', 'TOKEN_LIMIT', 'UNKNOWN_LIMIT'].map((name) => ({

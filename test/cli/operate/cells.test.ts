@@ -12,11 +12,11 @@ type Replies = { [call: string]: { status?: number; message?: string; data?: unk
 let cells: { [name: string]: Replies };
 let asked: string[];
 const router = await fakeService(({ method, url, headers }) => {
-  const cell = String(headers['fleet-cell'] ?? '');
+  const cell = headers.get('fleet-cell') ?? '';
   const call = `${method} ${url.pathname.replace('/operator', '')}${url.search}`;
   if (!cells[cell]) return { status: 400, headers: { 'Fleet-Cell': Object.keys(cells).join(',') } };
   asked.push(`${cell} ${call}`);
-  const isTheirs = headers.authorization === `Bearer ${cell === 'main' ? 'key' : `key of ${cell}`}`;
+  const isTheirs = headers.get('authorization') === `Bearer ${cell === 'main' ? 'key' : `key of ${cell}`}`;
   if (!isTheirs) return { status: 401 };
   return cells[cell]?.[call] ?? { status: 400, message: 'Unknown webhook' };
 });

@@ -1,4 +1,6 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import { root } from '../../../src/cli/project/paths.ts';
 
 /** Reads what a program prints, on both streams and together, until it ends with a code. */
 export function watched(child: ChildProcess) {
@@ -13,4 +15,11 @@ export function watched(child: ChildProcess) {
       running.printed += text;
     });
   return running;
+}
+
+/** Runs a program of ours to its end. */
+export async function runToEnd(program: string, args: string[], options: SpawnOptions = {}) {
+  const running = watched(spawn(process.execPath, [resolve(root, program), ...args], options));
+  const code = await running.ended;
+  return { ...running, code };
 }

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -13,7 +12,7 @@ import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { root } from '../../../src/cli/project/paths.ts';
-import { watched } from './child.ts';
+import { runToEnd } from './child.ts';
 import { newAccount } from './cloudflare.ts';
 import { temporaryFolder } from './folder.ts';
 import { startNetwork } from './network.ts';
@@ -51,14 +50,8 @@ export async function deploy(env: Record<string, string>, ...args: string[]) {
   const home = temporaryFolder();
   const own = { HOME: home, XDG_CONFIG_HOME: home, WRANGLER_HIDE_BANNER: 'true' };
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const running = watched(
-    spawn(process.execPath, [join(project, 'src/cli/deploy.ts'), ...args], {
-      cwd: project,
-      env: { PATH, NODE_COMPILE_CACHE, ...own, ...env },
-    }),
-  );
-  const code = await running.ended;
-  return { ...running, code };
+  const program = join(project, 'src/cli/deploy.ts');
+  return runToEnd(program, args, { cwd: project, env: { PATH, NODE_COMPILE_CACHE, ...own, ...env } });
 }
 
 /** An account with nothing in it, and the service as it answers at `hosts` once it is deployed there. */

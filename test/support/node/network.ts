@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import { generate } from 'selfsigned';
+import { servedBy } from '../../../src/cli/local/receiver.ts';
 
 /** Answers requests, as Hono's apps do. */
 type Site = { fetch: (request: Request) => Response | Promise<Response> };
@@ -14,8 +14,8 @@ export async function startNetwork(site: Site, hosts: string[], hosted: Site) {
     extensions: [{ name: 'subjectAltName', altNames }],
   });
   const open: Socket[] = [];
-  const secure = createSecureServer({ cert: pair.cert, key: pair.private }, answering(hosted));
-  const plain = createServer(answering(site));
+  const secure = createSecureServer({ cert: pair.cert, key: pair.private }, servedBy(hosted.fetch));
+  const plain = createServer(servedBy(site.fetch));
   const refused: string[] = [];
   plain.on('connect', (request, client: Socket) => {
     const [host = ''] = (request.url ?? '').split(':');
@@ -50,17 +50,3 @@ export async function startNetwork(site: Site, hosts: string[], hosted: Site) {
 }
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port; // it listens on a port
-
-const answering = (site: Site) => async (request: IncomingMessage, response: ServerResponse) => {
-  const { method = 'GET', url = '/', headers } = request;
-  const body = await buffer(request);
-  const reply = await site.fetch(
-    new Request(new URL(url, `http://${headers.host}`), {
-      method,
-      headers: new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)])),
-      ...(body.length > 0 && { body }),
-    }),
-  );
-  response.writeHead(reply.status, Object.fromEntries(reply.headers));
-  response.end(await reply.text());
-};

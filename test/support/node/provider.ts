@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { servedBy } from '../../../src/cli/local/receiver.ts';
 
 /** Serves a fake of a provider over HTTP on this machine, on any free port. */
-export async function startProvider(serve: (request: Request) => Promise<Response>) {
+export async function startProvider(serve: (request: Request) => Response | Promise<Response>) {
   const server = createServer(servedBy(serve));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();

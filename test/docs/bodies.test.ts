@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { clientDocument } from '../../src/docs/openapi/client.ts';
 import { operatorDocument } from '../../src/docs/openapi/operator.ts';
+import { type ApiDocument, nameIn, type Schema } from '../../src/docs/pages/reference.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { bodies } from '../support/routes.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -15,30 +16,18 @@ import {
   worldBefore,
 } from '../support/world.ts';
 
-type Schema = {
-  $ref?: string;
-  type?: string;
-  properties?: { [name: string]: Schema };
-  required?: string[];
-  anyOf?: Schema[];
-};
-type Operation = { requestBody?: { content: { 'application/json': { schema: Schema } } } };
-type Document = {
-  paths: { [path: string]: { [method: string]: Operation } };
-  components: { schemas: { [name: string]: Schema } };
-};
 type Body = { [name: string]: unknown };
 
 /** The object that a schema is, refers to, or allows beside null. */
-function objectIn({ components }: Document, { $ref, anyOf = [], ...schema }: Schema): Schema {
-  if ($ref) return components.schemas[$ref.split('/').at(-1) ?? ''] ?? {};
-  return anyOf[0] ? objectIn({ components } as Document, anyOf[0]) : schema;
+function objectIn(document: ApiDocument, { $ref, anyOf = [], ...schema }: Schema): Schema {
+  if ($ref) return document.components.schemas[nameIn({ $ref })] ?? {};
+  return anyOf[0] ? objectIn(document, anyOf[0]) : schema;
 }
 
 type Property = { within: string[]; name: string; isOptional: boolean; isList: boolean };
 
 /** Every property of a body, also of the objects in it. */
-const propertiesOf = (document: Document, schema: Schema, within: string[] = []): Property[] => {
+const propertiesOf = (document: ApiDocument, schema: Schema, within: string[] = []): Property[] => {
   const { properties = {}, required = [] } = objectIn(document, schema);
   return Object.entries(properties).flatMap(([name, property]) => [
     {
@@ -52,14 +41,15 @@ const propertiesOf = (document: Document, schema: Schema, within: string[] = [])
 };
 
 /** Every operation, but for the calls of providers, whose body is theirs. */
-const operations = [clientDocument(), operatorDocument()].flatMap((document) =>
-  Object.entries((document as Document).paths).flatMap(([path, methods]) =>
+const documents = [clientDocument(), operatorDocument()] as ApiDocument[]; // as OpenAPI has it
+const operations = documents.flatMap((document) =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(() => !path.startsWith('/providers'))
       .map(([method, { requestBody }]) => {
         const schema = requestBody?.content['application/json'].schema;
         const route = `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`;
-        return { route, properties: schema && propertiesOf(document as Document, schema) };
+        return { route, properties: schema && propertiesOf(document, schema) };
       }),
   ),
 );

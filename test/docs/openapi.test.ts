@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { app } from '../../src/app.ts';
 import { clientDocument } from '../../src/docs/openapi/client.ts';
 import { operatorDocument } from '../../src/docs/openapi/operator.ts';
+import type { ApiDocument, Content } from '../../src/docs/pages/reference.ts';
 import { expiredCursor } from '../../src/fleet/changes/schema.ts';
 import { encodeCursor } from '../../src/platform/db/cursor.ts';
 import { newId } from '../../src/platform/db/ids.ts';
@@ -13,42 +14,28 @@ import {
   call,
   type IssuedToken,
   operator,
-  type Reply,
   type WebhookOut,
   type World,
   webhookBody,
   world,
 } from '../support/world.ts';
 
-type Operation = {
-  operationId: string;
-  parameters?: object[];
-  requestBody?: object;
-  responses: { [status: string]: { content?: { 'application/json': { examples: Examples } } } };
-};
-type Examples = { [name: string]: { value: Pick<Reply, 'message' | 'errors'> } };
-type Document = {
-  paths: Record<string, Record<string, Operation>>;
-  components: {
-    schemas: Record<string, { description?: string; properties?: Record<string, object> }>;
-    headers: Record<string, object>;
-  };
-};
-const client = clientDocument() as Document; // as OpenAPI has it
-const operators = operatorDocument() as Document;
+const client = clientDocument() as ApiDocument; // as OpenAPI has it
+const operators = operatorDocument() as ApiDocument;
 
 /** `GET /path` of each operation of a document, with its 400s. */
-const operationsOf = (document: Document) =>
+const operationsOf = (document: ApiDocument) =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       name: `${method.toUpperCase()} ${path}`,
       has400: 400 in operation.responses,
       hasBody: 'requestBody' in operation,
-      refusals: Object.values(operation.responses[400]?.content?.['application/json'].examples ?? {}).map(
-        ({ value }) => value,
-      ),
+      refusals: refusalsOf(operation.responses[400] as { content?: Content }), // a component has none
     })),
   );
+
+const refusalsOf = (response: { content?: Content } | undefined) =>
+  Object.values(response?.content?.['application/json'].examples ?? {}).map(({ value }) => value);
 
 /** Those whose 400s the documents spell out: all but the operators'. */
 const described = [client, operators]

@@ -9,11 +9,13 @@ export type ApiDocument = {
   components: {
     securitySchemes: { ApiToken: { name: string } };
     parameters: { [name: string]: Parameter };
+    headers: { [name: string]: object };
     schemas: { [name: string]: Schema };
   };
 };
 
 type Operation = {
+  operationId: string;
   summary: string;
   description?: string;
   tags: string[];
@@ -32,12 +34,12 @@ type Parameter = {
   example?: unknown;
 };
 
-type Content = {
+export type Content = {
   'application/json': { schema: Schema; example?: unknown; examples?: { [name: string]: { value: Failed } } };
 };
 
 /** The body of a failure. */
-type Failed = { message: string; errors?: { field: string }[] };
+type Failed = { message: string; errors?: { field: string; message: string }[] };
 
 export type Schema = {
   $ref?: string;

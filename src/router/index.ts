@@ -4,7 +4,7 @@ import { boundCells, cellHeader } from '../platform/cells.ts';
 import { invalid } from '../platform/errors.ts';
 import { type App, type Context, logRequest } from '../platform/http/context.ts';
 import { identify } from '../platform/http/envelope.ts';
-import { renderFailure } from '../platform/http/failures.ts';
+import { renderFailure, statusOf } from '../platform/http/failures.ts';
 import { askAll, askAny, health } from './all.ts';
 import { cellOf } from './cell-of.ts';
 import { moveAccount, movePath } from './move.ts';
@@ -45,8 +45,25 @@ router.all('*', (c) => {
 
 router.onError((error, c) => {
   identify(c);
-  return renderFailure(error, c);
+  const response = renderFailure(error, c);
+  const isPage = c.req.header('accept')?.includes('text/html') && response.status === statusOf('unavailable');
+  return isPage ? c.html(pageOf(c), response) : response;
 });
+
+/** What a browser is shown of a cell that is down; the pages of the service are in the cells. */
+const pageOf = (c: Context): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Not available</title>
+<body style="font: 1rem/1.5 system-ui; max-width: 36rem; margin: 4rem auto; padding: 0 1rem">
+<h1>This page is not available</h1>
+<p>The part of the service that has your data does not respond at the moment. Nothing that it has accepted is lost.
+Reload this page in some seconds.</p>
+<p>Request ${c.get('requestId')}</p>
+</body>
+</html>
+`;
 
 /** The operator's tool and a deploy know a router by this header. */
 const nameCells = (c: Context) => c.header(cellHeader, [...boundCells(c.env).keys()].join(', '));

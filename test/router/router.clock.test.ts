@@ -189,6 +189,20 @@ it.each<[string, Cell, timesOut?: true]>([
   expect(wait.mock.calls.at(-1)?.[0]).toBe(120_000);
 });
 
+it('a browser is shown a page that says that a cell is down, when to try again, and the id in the log', async () => {
+  listenToLog();
+  const { ask } = inFront({ main: ok, eu: () => undefined });
+  const headers = { cookie: '__Host-session=eu.secret', accept: 'text/html,*/*;q=0.8' };
+  for (const method of ['GET', 'POST']) {
+    const response = await ask('/portal/events', { method, headers });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=UTF-8');
+    const page = await response.text();
+    expect(page).toContain('does not respond at the moment');
+    expect(page).toContain(response.headers.get('x-request-id'));
+  }
+});
+
 it('a failure that a cell reports itself stays as it is', async () => {
   const { ask } = inFront({ main: () => says(503, { 'retry-after': '3' }) });
   expect((await ask('/webhooks', { headers: await tokenOf() })).headers.get('retry-after')).toBe('3');

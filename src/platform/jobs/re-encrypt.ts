@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { config } from '../config.ts';
 import { type Sealed, seal, unseal } from '../crypto.ts';
 import { type Database, read, write } from '../db/database.ts';
+import { notMoving } from '../db/guard.ts';
 import { listOf } from '../db/sql.ts';
 import { openDatabase } from '../db/system.ts';
 import { inSteps, newBudget } from './budget.ts';
@@ -52,7 +53,7 @@ async function reEncryptSome(
   const [table, id, column] = [where.table, where.id, where.column].map((name) => sql.identifier(name));
   const old = await read<{ id: string; sealed: string }>(db)`
     select ${id} as id, ${column} as sealed from ${table}
-      where ${column}->>'key' <> ${headerKeys[0]?.id ?? ''} limit ${perStep}`;
+      where ${column}->>'key' <> ${headerKeys[0]?.id ?? ''} and ${notMoving(sql`account_id`)} limit ${perStep}`;
   const fresh = old.map(async ({ id, sealed }) => {
     const text = await unseal(headerKeys, id, JSON.parse(sealed) as Sealed); // as it was sealed
     return { id, sealed, fresh: JSON.stringify(await seal(headerKeys, id, text)) };

@@ -17,7 +17,7 @@ import {
   unattempted,
 } from '../../../support/deliveries.ts';
 import { accident, safetyEvent } from '../../../support/records.ts';
-import { rows } from '../../../support/rows.ts';
+import { addRows, rows } from '../../../support/rows.ts';
 import { story } from '../../../support/story.ts';
 
 const tale = story();
@@ -41,6 +41,9 @@ describe('custom headers', () => {
       return Object.values(row);
     };
     expect(await keys()).toEqual(Array(4).fill('test'));
+    await addRows('moves', 1, () => ({ account_id: tale.us.accountId, state: 'copying', move: '{}' }));
+    expect(await reEncrypt(rotated)).toBe(0);
+    await rows('delete from moves');
     expect(await reEncrypt(rotated)).toBeGreaterThan(0);
     expect(await keys()).toEqual(Array(4).fill('new'));
     expect(await reEncrypt(rotated)).toBe(0);

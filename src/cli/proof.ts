@@ -12,6 +12,7 @@ const maxSeed = 2000;
 const all = [
   'journey/kill',
   'journey/move',
+  'journey/cell-down',
   'journey/hang',
   'operator/moves',
   'simulation',

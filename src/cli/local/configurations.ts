@@ -6,6 +6,9 @@ import { readToml, renamed, routerConfiguration, type Toml } from '../project/to
 /** Changes what wrangler.toml says. */
 export type Change = (toml: Toml) => Toml;
 
+/** A Worker's configuration, for wrangler. */
+type Configuration = { name: string; [key: string]: unknown };
+
 /** Rate limits that nothing reaches. */
 export const unlimited: Change = (toml) => ({
   ...toml,
@@ -16,7 +19,7 @@ const strictFile = (name: string): string => join(root, `src/dev/strict/${name}.
 const spread = strictFile('spread');
 
 /** The service by itself, or a Worker that passes everything on to several isolates of it. */
-export function spreadOver(isolates: number, vars: object, change?: Change): object[] {
+export function spreadOver(isolates: number, vars: object, change?: Change): Configuration[] {
   const main = strictly(change);
   if (isolates === 1) return [main];
   const { assets: _, triggers: __, secrets: ___, ...shared } = main;
@@ -34,7 +37,11 @@ export function spreadOver(isolates: number, vars: object, change?: Change): obj
 }
 
 /** A router in front of `cells`, and those of them that run here, each with stores and vars of its own. */
-export function routed(cells: string[], here: { cell: string; vars: object }[], change?: Change): object[] {
+export function routed(
+  cells: string[],
+  here: { cell: string; vars: object }[],
+  change?: Change,
+): Configuration[] {
   const { assets: _, triggers: __, secrets: ___, ...main } = strictly(change);
   const workerOf = (cell: string) => `${main.name}-${cell}`;
   const router = routerConfiguration(

@@ -68,6 +68,8 @@ export async function startStack({
     ? spreadOver(isolates, { ...vars, ...first.secrets }, change)
     : routed(cells, withVars, change);
   const files = configs.map((configuration, i) => {
+    // What a killed stack has left there would lead others to its address for five minutes.
+    rmSync(join(registry, configuration.name), { force: true });
     const file = join(directory, i === 0 ? 'wrangler.json' : `worker-${i}.json`);
     writeFileSync(file, JSON.stringify(configuration), { mode: 0o600 });
     return file;

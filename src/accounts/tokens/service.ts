@@ -240,13 +240,13 @@ function visible({ hash: _hash, accountId: _accountId, ...token }: typeof tokens
 
 const tokensPerChunk = 100;
 
-/** The statements that revoke all ingest keys of a connection. The first one returns their hashes. */
+/** The statements that revoke all ingest keys of a connection. They return the hashes of these. */
 export const revokeKeysOf = (db: Database, connectionId: string, now: number) => {
   const active = sql`connection_id = ${connectionId} and revoked_at is null`;
-  return [
-    read<{ hash: string }>(db)`select hash from tokens where ${active}`,
-    write(db)`update tokens set revoked_at = ${now} where ${active}`,
-  ] as const;
+  return {
+    keys: read<{ hash: string }>(db)`select hash from tokens where ${active}`,
+    revoked: write(db)`update tokens set revoked_at = ${now} where ${active}`,
+  };
 };
 
 /** Deletes the credentials of the account or connection, from KV first. */

@@ -31,24 +31,22 @@ export async function deleteAccount(
 ): Promise<Deletion | undefined> {
   const at = Date.now();
   const dueAt = now ? at : at + graceDays * dayMs;
-  const statements = (db: Database) =>
-    [
-      ...stopWebhooks(db, id, at),
-      write(db)`
+  const statements = (db: Database) => ({
+    ...stopWebhooks(db, id, at),
+    scheduled: write(db)`
       insert into deletions (id, kind, account_id, requested_at, due_at)
       values (${id}, 'account', ${id}, ${at}, ${dueAt})
       on conflict (id) do update set due_at = min(due_at, excluded.due_at)`,
-      deletionsWhere(db, sql`id = ${id}`),
-      ...suspendToDelete(db, id, name),
-    ] as const;
-  const repeated = { evenIfDeleted: true };
-  const [, webhooks, , [deletion]] = await asCaller(env, operatorIn(id), statements, repeated);
+    deletion: deletionsWhere(db, sql`id = ${id}`),
+    suspended: suspendToDelete(db, id, name),
+  });
+  const done = await asCaller(env, operatorIn(id), statements, { evenIfDeleted: true });
   const expired = untilCachesExpire(env);
-  const ids = webhooks.map((webhook) => webhook.id);
+  const ids = done.webhooks.map((webhook) => webhook.id);
   await cancelPending(env, ids);
   await expired;
   await untilNoCallStarts(env, ids);
-  return deletion;
+  return done.deletion[0];
 }
 
 /**
@@ -76,28 +74,24 @@ export async function deleteConnection(
 ): Promise<Deletion | undefined> {
   const { accountId } = caller;
   const at = Date.now();
-  const [keys, , subscribers, , , , , [deletion]] = await asCaller(
-    env,
-    caller,
-    (db) => [
-      ...revokeKeysOf(db, id, at),
-      ...unsubscribeAll(db, id),
-      removeFanOuts(db, id),
-      recordChange(db, { accountId, connectionId: id, now: at }, 'deleted', 'connection', [id]),
-      write(db)`
-        insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step)
-        values (${id}, 'connection', ${accountId}, ${id}, ${at}, ${at}, ${stepNames('connection')[0]})`,
-      deletionsWhere(db, sql`id = ${id}`),
-      ...takeConnection(db, caller, id, name),
-      removePull(db, id),
-    ],
-    { connectionId: id },
-  );
-  const hashes = keys.map(({ hash }) => hash);
-  const webhooks = subscribers.map((webhook) => webhook.id);
+  const statements = (db: Database) => ({
+    ...revokeKeysOf(db, id, at),
+    ...unsubscribeAll(db, id),
+    fanOuts: removeFanOuts(db, id),
+    change: recordChange(db, { accountId, connectionId: id, now: at }, 'deleted', 'connection', [id]),
+    scheduled: write(db)`
+      insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step)
+      values (${id}, 'connection', ${accountId}, ${id}, ${at}, ${at}, ${stepNames('connection')[0]})`,
+    deletion: deletionsWhere(db, sql`id = ${id}`),
+    taken: takeConnection(db, caller, id, name),
+    pull: removePull(db, id),
+  });
+  const done = await asCaller(env, caller, statements, { connectionId: id });
+  const hashes = done.keys.map(({ hash }) => hash);
+  const webhooks = done.webhooks.map((webhook) => webhook.id);
   await forgetTokens(env, hashes);
   await untilNoCallStarts(env, webhooks);
-  return deletion;
+  return done.deletion[0];
 }
 
 /**
@@ -108,23 +102,24 @@ export async function eraseDriver(env: Env, caller: Caller, id: string): Promise
   const { accountId } = caller;
   const at = Date.now();
   const own = sql`from drivers where id = ${id} and account_id = ${accountId}`;
-  const [[driver], [underWay]] = await asCaller(env, caller, (db) => [
-    read<{ connectionId: string }>(db)`select connection_id as connectionId ${own}`,
-    deletionsWhere(db, sql`id = ${id}`),
-  ]);
-  if (!driver) return underWay;
+  const found = await asCaller(env, caller, (db) => ({
+    drivers: read<{ connectionId: string }>(db)`select connection_id as connectionId ${own}`,
+    deletions: deletionsWhere(db, sql`id = ${id}`),
+  }));
+  const [driver] = found.drivers;
+  if (!driver) return found.deletions[0];
   const source = { accountId, connectionId: driver.connectionId, now: at };
-  const [, , , , , [deletion]] = await asCaller(env, caller, (db) => [
-    audit(db, caller, { action: 'erased', subject: 'driver', of: sql`select id, null as name ${own}` }),
-    write(db)`
+  const done = await asCaller(env, caller, (db) => ({
+    audited: audit(db, caller, { action: 'erased', subject: 'driver', of: sql`select id, null as name ${own}` }),
+    erased: write(db)`
       insert into erased_drivers (id, account_id, connection_id, erased_at)
       select id, account_id, connection_id, ${at} ${own}`,
-    write(db)`
+    scheduled: write(db)`
       insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step, email)
       select id, 'driver', account_id, connection_id, ${at}, ${at}, ${stepNames('driver')[0]}, lower(email) ${own}`,
-    recordChange(db, source, 'deleted', 'driver', sql`select id ${own}`),
-    deleteDriverRow(db, accountId, id),
-    deletionsWhere(db, sql`id = ${id}`),
-  ]);
-  return deletion;
+    change: recordChange(db, source, 'deleted', 'driver', sql`select id ${own}`),
+    driver: deleteDriverRow(db, accountId, id),
+    deletions: deletionsWhere(db, sql`id = ${id}`),
+  }));
+  return done.deletions[0];
 }

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, read, transaction, type Write, write } from '../../platform/db/database.ts';
+import { read, transaction, write } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 
 /** A table whose rows move. */
@@ -7,11 +7,12 @@ export type Moved = {
   name: string;
   columns: string[];
   key: string[];
-  /** The column that finds an account's rows; undefined if no index leads to them, so that all rows are scanned. */
-  owner: Owner | undefined;
-  /** What follows the owner in the index. */
+  /** The column that leads to an account. */
+  owner: Owner;
+  /** What finds an account's rows: the key, another index by name, or nothing, so that all rows are scanned. */
+  by: 'key' | 'scan' | { index: string };
+  /** What follows the owner there. */
   tail: { column: string; isText: boolean }[];
-  index: string | undefined;
 };
 
 /** The columns that lead to an account, the most direct first. */
@@ -63,72 +64,28 @@ export async function movedTables(env: Pick<Env, 'DB'>): Promise<Moved[]> {
   return described.toSorted((a, b) => rank(a) - rank(b)).map(moved);
 }
 
+/** @throws Error, if the table leads to no account */
 function moved({ name, ...described }: Described): Moved {
   const types: Record<string, string> = JSON.parse(described.columns);
   const key: string[] = JSON.parse(described.key);
-  const indexes: Record<string, string[]> = JSON.parse(described.indexes);
-  const leading = (owner: string) => Object.entries(indexes).find(([, columns]) => columns[0] === owner);
-  const owner = owners.find((one) => key[0] === one || leading(one));
-  const [index, led = key] = owner && key[0] !== owner ? (leading(owner) ?? []) : [];
+  const indexes = Object.entries<string[]>(JSON.parse(described.indexes));
+  const leading = (owner: string) => indexes.find(([, columns]) => columns[0] === owner);
+  const found = owners.find((one) => key[0] === one || leading(one));
+  const owner = found ?? owners.find((one) => one in types);
+  if (!owner) throw new Error(`${name} leads to no account`);
+  const [index, led = key] = key[0] === owner ? [] : (leading(owner) ?? []);
   const tail = [...new Set([...led, ...key])].filter((column) => column !== owner);
   return {
-    name,
-    columns: Object.keys(types),
-    key,
-    owner,
+    ...{ name, columns: Object.keys(types), key, owner },
+    by: index ? { index } : found ? 'key' : 'scan',
     tail: tail.map((column) => ({ column, isText: types[column]?.toLowerCase() === 'text' })),
-    index,
   };
-}
-
-/** SQL for whether a row `t` belongs to the account. @throws Error, if the table leads to no account */
-function isOf({ name, columns }: Moved, accountId: string): SQL {
-  const owner = owners.find((one) => columns.includes(one));
-  if (!owner) throw new Error(`${name} leads to no account`);
-  const parent = parents[owner];
-  return parent
-    ? sql`exists (select 1 from ${raw(parent)} p where p.id = t.${raw(owner)} and p.account_id = ${accountId})`
-    : sql`t.account_id = ${accountId}`;
 }
 
 export type MovedRow = Record<string, string | number | null>;
 
-/** How far a step has come: in which table, after which row's owner and tail (or key), and how many rows a chunk has. */
-export type Cursor = { table?: number; after?: unknown[]; rows?: number; file?: string };
-
 /** How many rows of all accounts a page scans, in tables without an index for this. */
 const scanned = 5_000;
-
-/**
- * The statements that read the account's next rows of a table by index. For tables that must be scanned, `ends`
- * returns where the scan ended.
- */
-export function pageStatements(
-  db: Database,
-  table: Moved,
-  accountId: string,
-  after: unknown[] | undefined,
-  limit: number,
-) {
-  const { owner } = table;
-  const columns = raw(table.columns.map((column) => `t.${column}`).join(', '));
-  if (owner) {
-    const [from, ...tail] = after ?? [];
-    return {
-      rows: read<MovedRow>(db)`
-        ${ownersFrom(table.name, owner, accountId, after && String(from))}
-        select ${columns} from ${found(table, owner)} where ${further(table, from, tail)} limit ${limit}`,
-      ends: undefined,
-    };
-  }
-  const key = list(table.key);
-  const from = after ? sql`where (${key}) > (${values(after)})` : sql.empty();
-  const part = sql`select * from ${raw(table.name)} ${from} order by ${key} limit ${scanned}`;
-  return {
-    rows: read<MovedRow>(db)`select ${columns} from (${part}) t where ${isOf(table, accountId)}`,
-    ends: read<MovedRow>(db)`select ${key} from (${part}) limit 1 offset ${scanned - 1}`,
-  };
-}
 
 /** Reads the account's next rows of a table; `next` is after which row they continue, if they do. */
 export async function nextRows(
@@ -139,17 +96,29 @@ export async function nextRows(
   limit: number,
 ): Promise<{ rows: MovedRow[]; next: unknown[] | undefined }> {
   const db = openDatabase({ DB });
-  const page = pageStatements(db, table, accountId, after ?? undefined, limit);
-  const { rows, ends } = await transaction(db, page);
-  const { owner, key, tail } = table;
-  const last = owner ? (rows.length < limit ? undefined : rows.at(-1)) : ends?.[0];
-  const columns = owner ? [owner, ...tail.map(({ column }) => column)] : key;
-  return { rows, next: last && columns.map((column) => last[column]) };
+  const { name, key, owner, by, tail } = table;
+  const columns = raw(table.columns.map((column) => `t.${column}`).join(', '));
+  const placeOf = (row: MovedRow | undefined, at: string[]) => row && at.map((column) => row[column]);
+  if (by === 'scan') {
+    const from = after ? sql`where (${list(key)}) > (${values(after)})` : sql.empty();
+    const part = sql`select * from ${raw(name)} ${from} order by ${list(key)} limit ${scanned}`;
+    const { rows, ends } = await transaction(db, {
+      rows: read<MovedRow>(db)`
+        ${ownersFrom(table, accountId)}
+        select ${columns} from (${part}) t where t.${raw(owner)} in (select id from owners)`,
+      ends: read<MovedRow>(db)`select ${list(key)} from (${part}) limit 1 offset ${scanned - 1}`,
+    });
+    return { rows, next: placeOf(ends[0], key) };
+  }
+  const [from, ...rest] = after ?? [];
+  const rows = await read<MovedRow>(db)`
+    ${ownersFrom(table, accountId, after ? String(from) : '')}
+    select ${columns} from owners o
+    cross join ${raw(name)} t ${by === 'key' ? sql.empty() : raw(`indexed by ${by.index}`)} on t.${raw(owner)} = o.id
+    where ${further(table, from, rest)} limit ${limit}`;
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return { rows, next: placeOf(last, [owner, ...tail.map(({ column }) => column)]) };
 }
-
-const found = ({ name, index }: Moved, owner: Owner): SQL =>
-  sql`owners o cross join ${raw(name)} t ${index ? raw(`indexed by ${index}`) : sql.empty()}
-    on t.${raw(owner)} = o.id`;
 
 /** Whether a row comes after a key: rows of the first owner from there on, and all rows of the others. */
 function further({ tail }: Moved, owner: unknown, after: unknown[]): SQL {
@@ -162,7 +131,7 @@ function further({ tail }: Moved, owner: unknown, after: unknown[]): SQL {
 }
 
 /** `owners`: the owners of the account's rows, in order, from one on. */
-function ownersFrom(name: string, owner: Owner, accountId: string, from = ''): SQL {
+function ownersFrom({ name, owner }: Moved, accountId: string, from = ''): SQL {
   // A webhook's deliveries all belong to one account, and outlive it.
   if (name === 'deliveries')
     return sql`with recursive hooks (id) as (
@@ -180,14 +149,12 @@ function ownersFrom(name: string, owner: Owner, accountId: string, from = ''): S
     : sql`with owners (id) as (select ${accountId})`;
 }
 
-/** SQL that counts an account's rows in a table; undefined where that would take a scan. */
-export function countOf(table: Moved, accountId: string): SQL | undefined {
-  const { name, owner } = table;
-  if (name === 'notifications') return undefined;
-  return owner
-    ? sql`(${ownersFrom(name, owner, accountId)} select count(*) from ${found(table, owner)})`
-    : sql`(select count(*) from ${raw(name)} t where ${isOf(table, accountId)})`;
-}
+/** SQL that counts an account's rows in a table; undefined where that would scan a large one. */
+export const countOf = (table: Moved, accountId: string): SQL | undefined =>
+  table.name === 'notifications'
+    ? undefined
+    : sql`(${ownersFrom(table, accountId)}
+        select count(*) from ${raw(table.name)} t where t.${raw(table.owner)} in (select id from owners))`;
 
 const rowsPerChunk = 1000;
 
@@ -198,37 +165,32 @@ const deletion: RowChange = ({ name, key }, keys) =>
   sql`delete from ${raw(name)} where (${list(key)}) in (${keys})`;
 
 /**
- * Deletes a chunk of an account's rows, or changes them otherwise, referring rows first, by statements that
- * `commit` runs. Returns the cursor to continue from; undefined when done.
+ * Deletes a chunk of an account's rows in these tables, by default in all, or changes them otherwise; referring rows
+ * first. Returns the cursor to continue from; undefined when done.
  */
-export async function removeRows(
+export async function throughRows(
   env: Env,
-  accountId: string,
-  tables: Moved[],
-  { table: at = tables.length - 1, after }: Cursor,
-  commit: (...changes: Write[]) => Promise<unknown>,
+  { accountId, cursor }: { accountId: string; cursor: string },
+  names?: string[],
   changing = deletion,
-): Promise<Cursor | undefined> {
+): Promise<string | undefined> {
+  const tables = (await movedTables(env)).filter(({ name }) => names?.includes(name) ?? true);
+  type Place = { table?: number; after?: unknown[] };
+  const { table: at = tables.length - 1, after }: Place = cursor === '' ? {} : JSON.parse(cursor); // as it was written
   const table = tables[at];
   if (!table) return undefined;
-  const { rows, next } = await nextRows(env, keysOnly(table), accountId, after, rowsPerChunk);
-  const keys = jsonArrays(rows.map((row) => table.key.map((column) => row[column])));
+  const { owner, key, tail } = table;
+  const columns = [...new Set([owner, ...key, ...tail.map(({ column }) => column)])]; // others can be long
+  const { rows, next } = await nextRows(env, { ...table, columns }, accountId, after, rowsPerChunk);
+  const keys = jsonArrays(rows.map((row) => key.map((column) => row[column])));
   const db = openDatabase(env);
-  await commit(...keys.map((json) => write(db)`${changing(table, fromArrays(table.key, json))}`));
-  return next ? { table: at, after: next } : { table: at - 1 };
+  const changes = keys.map((json) => write(db)`${changing(table, fromArrays(key, json))}`);
+  if (changes.length > 0) await transaction(db, changes, { repeatable: true });
+  return JSON.stringify(next ? { table: at, after: next } : { table: at - 1 });
 }
 
-/** With the columns that it takes to find and delete rows: others can be long. */
-const keysOnly = (table: Moved): Moved => {
-  const needed = [...table.key, ...table.tail.map(({ column }) => column)];
-  return {
-    ...table,
-    columns: table.columns.filter((column) => needed.includes(column) || column.endsWith('_id')),
-  };
-};
-
 /** How many bytes of rows are written at a time. */
-export const wantedBytes = 700_000;
+const wantedBytes = 700_000;
 
 /** The values as JSON arrays that fit a parameter: 2 MB in D1, twice as much locally. */
 export function jsonArrays(rows: unknown[]): string[] {
@@ -249,7 +211,7 @@ export function jsonArrays(rows: unknown[]): string[] {
 export const fromArrays = (columns: string[], json: string, wanted = columns): SQL =>
   sql`select ${list(wanted.map((one) => `value->>${columns.indexOf(one)}`))} from json_each(${json}) where true`;
 
-export const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;
+const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;
 
 export const raw = (text: string): SQL => sql.raw(text);
 export const list = (columns: string[]): SQL => raw(columns.join(', '));

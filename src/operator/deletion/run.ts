@@ -7,7 +7,7 @@ import { removeExports } from '../../fleet/exports/run.ts';
 import { type Action, changeRows } from '../../fleet/record-changes.ts';
 import { type Alongside, deleteConnectionRow, eraseReferences, removeRecords } from '../../fleet/remove.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
-import { type Database, read, transaction, type Write, write } from '../../platform/db/database.ts';
+import { type Database, read, transaction, write } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
@@ -17,7 +17,7 @@ import { claimedUntilOf } from '../../webhooks/deliveries/send/in-flight.ts';
 import { eraseRecipient, removeNotifications } from '../../webhooks/notifications/remove.ts';
 import { removeServiceLevels } from '../../webhooks/service-levels/add-up.ts';
 import { maxListed } from '../api/operation.ts';
-import { type Cursor, movedTables, type RowChange, removeRows } from './rows.ts';
+import { throughRows } from './rows.ts';
 
 export type Kind = 'account' | 'connection' | 'driver' | 'copy';
 
@@ -73,7 +73,7 @@ const inRows =
 const ofAccount: Record<string, Step> = {
   tokens: removeTokens,
   exports: removeExports,
-  rows: throughRows,
+  rows: (env, deletion) => throughRows(env, deletion),
   archive: (env, { accountId }) => removeArchive(env, { accountId, connectionId: null }),
 };
 
@@ -114,23 +114,6 @@ const noted =
     connectionId === null
       ? []
       : [changeRows({ accountId, connectionId, now: Date.now() }, action, kind, ids)];
-
-/** Deletes a chunk of the account's rows in these tables, by default in all, or changes them otherwise. */
-async function throughRows(
-  env: Env,
-  { accountId, cursor }: Deletion,
-  names?: string[],
-  changing?: RowChange,
-): Promise<string | undefined> {
-  const db = openDatabase(env);
-  const tables = (await movedTables(env)).filter(({ name }) => names?.includes(name) ?? true);
-  const place: Cursor = cursor === '' ? {} : JSON.parse(cursor); // as it was written
-  const commit = async (first?: Write, ...others: Write[]) => {
-    if (first) await transaction(db, [first, ...others], { repeatable: true });
-  };
-  const next = await removeRows(env, accountId, tables, place, commit, changing);
-  return next && JSON.stringify(next);
-}
 
 const lookAgainMs = 250;
 

@@ -42,7 +42,7 @@ import { showCell } from './cell.ts';
 import { activateAccount, deleteAccount, deleteConnection, eraseDriver } from './deletion/accept.ts';
 import { continueDeletion, type Deletion, listDeletions, stepNames } from './deletion/run.ts';
 import { findDeliveries } from './find-deliveries.ts';
-import type { Handlers } from './handler.ts';
+import type { Handlers } from './handler-types.ts';
 import { checkService } from './health/check.ts';
 import { continueMove, showMove } from './moves/leave.ts';
 import { status } from './status.ts';

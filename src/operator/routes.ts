@@ -16,7 +16,7 @@ import { limitByAddress } from '../platform/http/limits.ts';
 import { cursorFor, requestedSlice, SliceParameters } from '../platform/http/requested-slice.ts';
 import type { Operation } from './api/operation.ts';
 import { operations } from './api/operations.ts';
-import { owned } from './handler.ts';
+import { owned } from './handler-types.ts';
 import { handlers } from './handlers.ts';
 import { checkHealth, problemOf, warningOf } from './health/service.ts';
 import { metricsText } from './metrics.ts';

@@ -1,4 +1,4 @@
-import { boundCells } from '../platform/cells.ts';
+import { boundCells, cellHeader } from '../platform/cells.ts';
 import { Refusal } from '../platform/errors.ts';
 import type { Context } from '../platform/http/context.ts';
 import { identify, ok } from '../platform/http/envelope.ts';
@@ -22,19 +22,20 @@ export const askAny = (c: Context): Promise<Response> =>
     Promise.reject<Response>(),
   );
 
-/** What is used of a reply. */
 type Reply = { status: number; message: string; retryAfter: number; data: object };
 
 const nothing = { queueBacklog: null, oldestDueSeconds: null, sweptSecondsAgo: null, size: null };
 const data = { database: 'unavailable', ...nothing };
 const down: Reply = { status: statusOf('unhealthy'), message: 'Does not respond', retryAfter: 60, data };
 
-/** The health of all cells; `data` is that of the first that is not healthy. @throws Refusal: unhealthy */
+/** The health of all cells, whose names show that this is a router; `data` is of the first that is ill. @throws Refusal */
 export async function health(c: Context): Promise<Response> {
+  const names = [...boundCells(c.env).keys()];
+  c.header(cellHeader, names.join(', '));
   const request = new Request(c.req.url, { headers: c.req.raw.headers });
   const replyOf = async (cell: string) => (await ask(c, cell, request.clone())).json<Reply>();
   const cells = await Promise.all(
-    [...boundCells(c.env).keys()].map(async (cell) => ({ cell, ...(await replyOf(cell).catch(() => down)) })),
+    names.map(async (cell) => ({ cell, ...(await replyOf(cell).catch(() => down)) })),
   );
   const said = (some: typeof cells) => some.map(({ cell, message }) => `${cell}: ${message}`).join('; ');
   const ill = cells.filter(({ status }) => status >= statusOf('invalid'));

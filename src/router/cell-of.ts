@@ -3,17 +3,13 @@ import { cellIn } from '../platform/cells.ts';
 import { Refusal } from '../platform/errors.ts';
 import { sessionCookieOf } from '../platform/http/session-cookie.ts';
 
-/** What a request names a cell by, and the cell that issued it, which the account may have left. */
+/** `token`, `session` or the beginning of the path; its value, and the cell that issued it, which the account may have left. */
 export type Named = { by: string; key: string; cell: string };
 
 /** Sign-in links, connect links, and the addresses for providers' webhooks. */
 const inPath = /^\/(portal\/sign-in|portal\/connect|providers)\/([^/]+)/;
 
-/**
- * Which cell a request names: `by` is `token`, `session`, or the beginning of its path. Undefined if none.
- *
- * @throws Refusal: unauthenticated, for a malformed credential
- */
+/** What a request names a cell by, if anything. @throws Refusal: unauthenticated, for a malformed credential */
 export function cellOf(request: Request): Named | undefined {
   const { pathname } = new URL(request.url);
   const [, by, id] = inPath.exec(pathname) ?? [];

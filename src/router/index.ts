@@ -2,9 +2,10 @@ import { Hono } from 'hono';
 import { ingestBinding } from '../ingest/binding.ts';
 import { boundCells, cellHeader } from '../platform/cells.ts';
 import { invalid } from '../platform/errors.ts';
-import { type App, type Context, logRequest } from '../platform/http/context.ts';
+import { type App, logRequest } from '../platform/http/context.ts';
 import { identify } from '../platform/http/envelope.ts';
 import { renderFailure, statusOf } from '../platform/http/failures.ts';
+import { plainPage } from '../platform/http/plain-page.ts';
 import { askAll, askAny, health } from './all.ts';
 import { cellOf } from './cell-of.ts';
 import { moveAccount, movePath } from './move.ts';
@@ -22,51 +23,34 @@ router.use(async (c, next) => {
   logRequest(c, began);
 });
 
-router.get('/health', (c) => {
-  nameCells(c);
-  return health(c);
-});
+router.get('/health', health);
 router.post('/portal/sign-in', askAll);
 router.all('/operator/*', (c) => {
-  const cells = boundCells(c.env);
+  const cells = [...boundCells(c.env).keys()];
   const cell = c.req.header(cellHeader) ?? '';
-  if (!cells.has(cell)) {
-    nameCells(c);
-    throw invalid(`${cellHeader} header is required: ${[...cells.keys()].join(' or ')}`);
+  if (!cells.includes(cell)) {
+    c.header(cellHeader, cells.join(', '));
+    throw invalid(`${cellHeader} header is required: ${cells.join(' or ')}`);
   }
-  if (c.req.method === 'POST' && movePath.test(c.req.path))
-    return moveAccount(c.req.raw, [...cells.keys()], (to, request) => ask(c, to, request));
-  return ask(c, cell, c.req.raw);
+  return c.req.method === 'POST' && movePath.test(c.req.path)
+    ? moveAccount(c.req.raw, cells, (to, request) => ask(c, to, request))
+    : ask(c, cell, c.req.raw);
 });
 router.all('*', (c) => {
   const named = cellOf(c.req.raw);
   return named ? pass(c, named) : askAny(c);
 });
 
+const down =
+  'Your part of the service does not respond at the moment. Nothing is lost. Reload in some seconds.';
+
 router.onError((error, c) => {
   identify(c);
   const response = renderFailure(error, c);
-  const isPage = c.req.header('accept')?.includes('text/html') && response.status === statusOf('unavailable');
-  return isPage ? c.html(pageOf(c), response) : response;
+  if (response.status !== statusOf('unavailable') || !c.req.header('accept')?.includes('text/html'))
+    return response;
+  return c.html(plainPage('Not available', `${down}</p><p>Request ${c.get('requestId')}`), response);
 });
-
-/** What a browser is shown of a cell that is down; the pages of the service are in the cells. */
-const pageOf = (c: Context): string => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Not available</title>
-<body style="font: 1rem/1.5 system-ui; max-width: 36rem; margin: 4rem auto; padding: 0 1rem">
-<h1>This page is not available</h1>
-<p>The part of the service that has your data does not respond at the moment. Nothing that it has accepted is lost.
-Reload this page in some seconds.</p>
-<p>Request ${c.get('requestId')}</p>
-</body>
-</html>
-`;
-
-/** The operator's tool and a deploy know a router by this header. */
-const nameCells = (c: Context) => c.header(cellHeader, [...boundCells(c.env).keys()].join(', '));
 
 export default { fetch: router.fetch } satisfies ExportedHandler<Env>;
 

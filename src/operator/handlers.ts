@@ -155,22 +155,12 @@ export const handlers: Handlers<typeof operations> = {
     return findDeliveries(env, eventId ? { eventId } : { vin: String(vin) });
   },
 
-  async getDelivery({ env, id }) {
-    const located = await locateDelivery(env, id);
-    return located && show(env, located);
-  },
-
-  async replayDelivery({ env, id }) {
-    const located = await locateDelivery(env, id);
-    return located && replayOne(env, operatorIn(located.accountId), located);
-  },
-
-  async sendDelivery({ env, id }) {
-    const located = await locateDelivery(env, id);
-    if (!located) return undefined;
-    await sendNow(env, operatorIn(located.accountId), located);
-    return show(env, located);
-  },
+  getDelivery: withDelivery(findDelivery),
+  replayDelivery: withDelivery(replayOne),
+  sendDelivery: withDelivery(async (...delivery) => {
+    await sendNow(...delivery);
+    return findDelivery(...delivery);
+  }),
 
   countReplay: ({ env, caller, id, query }) => countReplayable(env, caller, id, query),
   replayWebhook: ({ env, caller, id, body }) => replay(env, caller, id, body),
@@ -247,7 +237,13 @@ async function receiverAfter(asked: Asked, action: (asked: Asked) => Promise<unk
 
 type Located = NonNullable<Awaited<ReturnType<typeof locateDelivery>>>;
 
-const show = (env: Env, { accountId, ...key }: Located) => findDelivery(env, operatorIn(accountId), key);
+/** Does something with a delivery, of which operators need to know nothing but the id. */
+function withDelivery<T>(work: (env: Env, caller: Caller, delivery: Located) => Promise<T>) {
+  return async ({ env, id }: { env: Env; id: string }) => {
+    const located = await locateDelivery(env, id);
+    return located && work(env, operatorIn(located.accountId), located);
+  };
+}
 
 const progress = (deletion: Deletion | undefined) => ({ deletion: deletion ? withSteps(deletion) : null });
 

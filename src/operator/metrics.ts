@@ -77,11 +77,9 @@ async function count(env: Env, now: number): Promise<Measured> {
   const hour = hourOf(now);
   const upTo = sql`limit ${maxPendingCounted}`;
   const db = openDatabase(env);
-  const { waits, counts } = await transaction(
-    db,
-    {
-      waits: selectWaits(db, undefined, now),
-      counts: read<{ [name: string]: number }>(db)`
+  const { waits, counts } = await transaction(db, {
+    waits: selectWaits(db, undefined, now),
+    counts: read<{ [name: string]: number }>(db)`
     with hour as (
       select h.delivered, h.failed, h.retried from webhooks w
       cross join webhook_hours h on h.webhook_id = w.id and h.slot = ${hour % countedHours}
@@ -94,9 +92,7 @@ async function count(env: Env, now: number): Promise<Measured> {
       (select min(due_at) from pulls where due_at <= ${now}) as pullDueAt,
       (select count(*) from (
         select 1 from connections indexed by connections_with_problems where health_status <> 1 ${upTo})) as problems`,
-    },
-    { repeatable: true },
-  );
+  });
   const [counted] = counts;
   const { waiting } = waits;
   const [accident] = waiting.flatMap((one) => (one.accident ? [one.oldest] : [])).sort();

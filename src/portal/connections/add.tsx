@@ -187,18 +187,18 @@ const Where = ({ connector: { provider, credential } }: { connector: Connector }
 const askedFor = ({ credential: { label, fields = [] } }: Connector): string =>
   fields.length === 2 ? fields.map((field) => field.label.toLowerCase()).join(' and ') : label;
 
+const Part = v.pipe(v.string(), AtMost(maxCredential));
 const Required = v.pipe(
-  v.string(),
-  AtMost(maxCredential),
+  Part,
   v.check((text) => text.trim() !== '', 'is required'),
 );
 const kept = 'Stored encrypted, and never shown again.';
 
 const credentialFields = (connector: Connector) =>
   Object.fromEntries(
-    inputsOf(connector).map(({ input, label, isSecret, hint }) => [
+    inputsOf(connector).map(({ input, label, isSecret, hint, otherwise }) => [
       input,
-      line(label, Required, {
+      line(label, otherwise === undefined ? Required : Part, {
         type: isSecret ? 'password' : 'text',
         autocomplete: 'off',
         hint: isSecret ? [hint, kept].filter(Boolean).join('. ').replace('…. ', '… ') : hint,

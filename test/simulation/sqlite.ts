@@ -1,4 +1,4 @@
-import { DatabaseSync, type StatementSync, type Value } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 
 /** Runs work of a store when its time comes, or has it fail. */
 export type Through = <T>(store: string, work: () => T) => Promise<T>;
@@ -30,7 +30,9 @@ export function memoryD1(migrations: string[], through: Through, { now, random }
   const changes = () => Number(compiled('select total_changes() as n').all()[0]?.n);
 
   const prepared = (text: string, values: unknown[] = []) => {
-    const bound = values.map((value) => (typeof value === 'boolean' ? Number(value) : value) as Value);
+    const bound = values.map(
+      (value) => (typeof value === 'boolean' ? Number(value) : value) as SQLInputValue,
+    );
     const all = () => {
       const before = changes();
       const results = compiled(text)

@@ -86,26 +86,17 @@ export function insertNew(
   const all = sql`json_each(${ifDelivered(source, type, notifications)}) n`;
   const wanted = isWanted(source, type);
   if (type === ACCIDENT)
-    return write(
-      db,
-    )`${insertFrom(source, accidentPayload(source), sql`${all} where ${isNew} and ${wanted}`)}`;
+    return insertFrom(db, source, accidentPayload(source), sql`${all} where ${isNew} and ${wanted}`);
   const ofVehicles = sql`${all} cross join vehicles v on v.id = n.value->>'vehicleId'
     where not exists (select 1 from safety_events where id = n.value->>'eventId') and ${wanted}
       and ${ownPayload(source, EVENT)} is null`;
-  return write(db)`${insertFrom(source, eventPayload, ofVehicles)}`;
+  return insertFrom(db, source, eventPayload, ofVehicles);
 }
 
 /** Writes notifications without a record, such as those of tests. */
-export const insertNotifications = (
-  db: Database,
-  source: NotificationSource,
-  notifications: NewNotification[],
-) =>
-  write(db)`${insertFrom(
-    source,
-    sql`n.value->>'data'`,
-    sql`json_each(${JSON.stringify(notifications)}) n where true`,
-  )}`;
+export function insertNotifications(db: Database, source: NotificationSource, all: NewNotification[]) {
+  return insertFrom(db, source, sql`n.value->>'data'`, sql`json_each(${JSON.stringify(all)}) n where true`);
+}
 
 /** SQL for the webhooks that subscribe to a type of notifications of a connection. */
 export const subscribersOf = (connectionId: string, type: NotificationType): SQL =>
@@ -135,7 +126,8 @@ const isWanted = (source: NotificationSource, type: NotificationType): SQL => sq
     select 1 from webhook_connections w
     where ${subscribersOf(source.connectionId, type)} and ${isLetThrough(source)}), 1)`;
 
-const insertFrom = (source: NotificationSource, data: SQL, notifications: SQL): SQL => sql`
+const insertFrom = (db: Database, source: NotificationSource, data: SQL, notifications: SQL) =>
+  write(db)`
     insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)
     select n.value->>'eventId', n.value->>'level', n.value->>'type', ${source.accountId}, ${source.connectionId},
       ${data}, ${source.now}, ${source.requestId}

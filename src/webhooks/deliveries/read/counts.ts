@@ -64,21 +64,24 @@ function waitsOf(
   });
 }
 
-/** Adds to a counter; an hour replaces the one 30 days before it. */
-const addedUp = ({ responseTimes, waits }: { responseTimes: object; waits: object }) => sql`
-  delivered = iif(hour = excluded.hour, delivered, 0) + excluded.delivered,
-  failed = iif(hour = excluded.hour, failed, 0) + excluded.failed,
-  retried = iif(hour = excluded.hour, retried, 0) + excluded.retried,
-  response_times = iif(hour = excluded.hour, ${added('response_times', responseTimes)}, excluded.response_times),
-  waits = iif(hour = excluded.hour, ${added('waits', waits)}, excluded.waits),
+/** Adds to the counters of an hour, which replaces the one 30 days before it. */
+const addedUp = (counts: { responseTimes: object; waits: object }) => sql`
+  delivered = ${added(sql`delivered`)},
+  failed = ${added(sql`failed`)},
+  retried = ${added(sql`retried`)},
+  response_times = iif(hour = excluded.hour, ${addedIn('response_times', counts.responseTimes)},
+    excluded.response_times),
+  waits = iif(hour = excluded.hour, ${addedIn('waits', counts.waits)}, excluded.waits),
   noticed = iif(hour = excluded.hour, noticed, 0),
   hour = excluded.hour`;
+
+const added = (column: SQL): SQL => sql`iif(hour = excluded.hour, ${column}, 0) + excluded.${column}`;
 
 /** How many counters one call of a function of D1 sets, which takes at most 32 arguments. */
 const countersPerCall = 15;
 
 /** Adds these counts to the row's, key by key: D1 would bill iterating over JSON as reading rows. */
-function added(column: 'response_times' | 'waits', counts: object): SQL {
+function addedIn(column: 'response_times' | 'waits', counts: object): SQL {
   const set = Object.keys(counts).map((name) => {
     if (!/^\w+$/.test(name)) throw new Error('The name of a counter stands in SQL');
     const path = `'$."${name}"'`;

@@ -26,9 +26,8 @@ export type ClaimedWebhook = {
   accountId: string;
   /** Its `CallSettings` as JSON. */
   settings: string;
-  /** The most calls that may be in flight now, and ever. */
+  /** The most calls that may be in flight now. */
   window: number;
-  ceiling: number;
   /** Whether a wider window would hold more due deliveries. */
   more: boolean;
   /** The operator's limit; null if there is none. */
@@ -46,7 +45,7 @@ export type ClaimedWebhook = {
  * Whose deliveries to claim, how many, when (milliseconds since 1970), and whether only accidents. `known` is the
  * webhook as the worker last saw it, which saves reading limits that it does not have.
  */
-export type ClaimRequest = {
+type ClaimRequest = {
   webhookId: string;
   count: number;
   now: number;
@@ -101,7 +100,7 @@ export const webhookColumns = (now: number): SQL => sql`
     'oauth', json(w.oauth), 'oauthToken', json(w.oauth_token)) as settings,
   coalesce(h.failures, 0) as failures, coalesce(h.open_until, 0) as openUntil, h.timer_at as timerAt,
   w.max_per_second as maxPerSecond, coalesce(h.next_call_at, 0) as nextCallAt,
-  ${windowOf(now)} as window, ${ceilingOf} as ceiling`;
+  ${windowOf(now)} as window`;
 
 const plain = sql.raw(plainFields.map((name) => `'${name}', w.${webhooks[name].name}`).join(', '));
 

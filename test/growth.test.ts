@@ -68,7 +68,7 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   moves: { kept: 'one row an account, deleted with the copy that it leaves' },
   erased_drivers: { kept: 'one small row for each driver that operators erase' },
   deliveries: { pruned: [] }, // seeks from webhook to webhook: test/webhooks/deliveries/send/trust.clock.test.ts
-  changes: { pruned: [] }, // seeks from account to account: test/fleet/changes/feed.clock.test.ts
+  changes: { pruned: [] }, // seeks from account to account: test/fleet/changes/feed.test.ts
   event_counts: { kept: 'a row for each hour and day of the last half year of an account' },
   event_counts_due: { kept: 'at most a row for each day of the last half year of an account' },
   event_counting: { kept: 'one row an account' },

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorIn } from '../../src/accounts/owner.ts';
 import { deleteConnection } from '../../src/operator/deletion/accept.ts';
 import { type Item, listPage } from '../support/fleet.ts';
+import { changes } from '../support/follower.ts';
 import { ask, follow, signIn, textOf } from '../support/portal.ts';
 import { vehicle } from '../support/records.ts';
 import { as, type IssuedToken, operator, world, worldBefore } from '../support/world.ts';
@@ -18,17 +19,15 @@ const vehiclesOf = async (place = 0, query = '', account = us) =>
   (await listPage(account.apiToken, `/vehicles${query}`, account.connections[place]?.id)).data;
 const put = (path: string, externalId: unknown, token = us.apiToken) =>
   as(token).put<Item>(path, { externalId });
-const changed = async (since: string | undefined) => {
-  const path = `/changes?cursor=${since}`;
-  return (await as(us.apiToken).get<{ data: Item }[]>(path)).data.map(({ data }) => data.externalId);
-};
+const changed = async (since: string) =>
+  (await changes(us.apiToken, `cursor=${since}`)).data.map(({ data }) => data?.externalId);
 
 describe('an externalId', () => {
   it('of a vehicle is shown, found and followed, whatever its provider sends, until it is taken away', async () => {
     const [first] = await vehiclesOf();
     expect(first).toMatchObject({ externalId: null });
     const path = `/vehicles/${first?.id}`;
-    const now = (await as(us.apiToken).get('/changes?cursor=now')) as unknown as { resume: string };
+    const { resume } = await changes(us.apiToken, 'cursor=now');
     expect(await put(path, ' FL-0042 ')).toMatchObject({
       status: 200,
       message: 'Vehicle changed',
@@ -40,7 +39,7 @@ describe('an externalId', () => {
     ]);
     expect(await vehiclesOf(1, '?externalId=FL-0042')).toEqual([]);
     expect(await vehiclesOf(0, '?externalId=FL-0042&status=inactive')).toEqual([]);
-    expect(await changed(now.resume)).toEqual(['FL-0042']);
+    expect(await changed(resume)).toEqual(['FL-0042']);
     expect((await put(path, null)).data).toMatchObject({ externalId: null });
     expect(await vehiclesOf(0, '?externalId=FL-0042')).toEqual([]);
   });
@@ -57,14 +56,14 @@ describe('an externalId', () => {
   });
 
   it('of a connection is shown, found and followed', async () => {
-    const now = (await as(us.apiToken).get('/changes?cursor=now')) as unknown as { resume: string };
+    const { resume } = await changes(us.apiToken, 'cursor=now');
     expect(await put(`/connections/${us.connection.id}`, 'POL-7')).toMatchObject({
       message: 'Connection changed',
       data: { id: us.connection.id, externalId: 'POL-7' },
     });
     const found = (await as(us.apiToken).get<Item[]>('/connections?externalId=POL-7')).data;
     expect(found).toMatchObject([{ id: us.connection.id, externalId: 'POL-7' }]);
-    expect(await changed(now.resume)).toEqual(['POL-7']);
+    expect(await changed(resume)).toEqual(['POL-7']);
   });
 
   it('is unique in an account, among vehicles and among connections', async () => {

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { dateOf } from '../../../src/fleet/archive/day.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { eraseFromArchive } from '../../../src/fleet/archive/remove.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
@@ -136,24 +137,20 @@ describe('erasing a driver of whom a file remains that the catalog does not name
 
   it('is not done before an operator has repaired a day that only the bucket knows', async () => {
     const [entry] = await rows(
-      `select * from archived_days where kind = 'trips' and connection_id = ?1`,
+      `delete from archived_days where kind = 'trips' and connection_id = ?1 returning day`,
       us.connection.id,
     );
-    await rows('delete from archived_days where kind = ?1 and connection_id = ?2', 'trips', us.connection.id);
     const id = await erase();
-    const reply = await operator.post(`/operator/deletions/${id}/continue`, {});
-    expect(reply.status).toBe(500);
-    expect(await deletionOf(id)).toMatchObject({ step: 'archive' });
-    const date = new Date(Number(entry?.day) * dayMs).toISOString().slice(0, 10);
-    await operator.post(`/operator/connections/${us.connection.id}/archive/repair`, {
-      kind: 'trips',
-      date,
-      apply: true,
-    });
+    await operator.post(`/operator/deletions/${id}/continue`, {});
+    const problem = expect.stringContaining('the catalog does not name it');
+    expect(await deletionOf(id)).toMatchObject({ step: 'archive', problem });
+    const repair = { kind: 'trips', date: dateOf(Number(entry?.day)), apply: true };
+    await operator.post(`/operator/connections/${us.connection.id}/archive/repair`, repair);
     await toTheEnd(id);
     expect(await files(us.connection.id)).toHaveLength(2);
     expect(JSON.stringify(await as(us.apiToken).get('/trips'))).not.toContain(id);
   });
 });
 
-const deletionOf = async (id: string) => (await rows('select id, step from deletions where id = ?1', id))[0];
+const deletionOf = async (id: string) =>
+  (await rows('select id, step, problem from deletions where id = ?1', id))[0];

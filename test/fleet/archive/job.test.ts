@@ -97,16 +97,24 @@ describe('moving a day', () => {
     expect(await put([])).toEqual([]);
   });
 
-  it('may be interrupted between any two steps, and run again', async () => {
+  it.each([
+    ['a day', false],
+    ['what came in late', true],
+  ])('%s may be interrupted between any two steps, and run again', async (_, isLate) => {
     for (let [steps, done] = [0, false]; !done; steps++) {
       await emptyArchive();
-      const inserted = await insertTrips(us, seeds(12));
+      let inserted = await insertTrips(us, seeds(12));
+      if (isLate) {
+        await move(us, day, { sizes });
+        const [late = ''] = await insertTrips(us, [{ startedAt: day + 90_000 }]);
+        inserted = inserted.toSpliced(2, 0, late);
+      }
       done = await movedBefore(steps);
       await lapse();
       expect(ids(await listed())).toEqual(inserted);
       await move(us, day, { sizes });
       expect(ids(await listed())).toEqual(inserted);
-      expect([await hot(), (await files()).length]).toEqual([0, 3]);
+      expect([await hot(), (await files()).length]).toEqual([0, isLate ? 4 : 3]);
     }
   });
 
@@ -163,55 +171,36 @@ describe('moving a day', () => {
   });
 });
 
-describe('what comes in late for an archived day', () => {
+it('what comes in late is shown once, and merged into the file it belongs to, the newer version winning', async () => {
   const update = (id: string | undefined, set: string) => rows(`update trips set ${set} where id = ?1`, id);
-
-  it('is shown once, and merged into the file it belongs to, the newer version winning', async () => {
-    const inserted = await insertTrips(us, seeds(12));
-    await rows('update trips set source_updated_at = 1000');
-    await move(us, day, { sizes });
-    const before = await files();
-    const [newer, older, unchanged] = [inserted[3], inserted[4], inserted[2]];
-    await insertTrips(us, [
-      { id: newer ?? '', startedAt: day + 3 * 60_000 },
-      { id: older ?? '', startedAt: day + 4 * 60_000 },
-      { id: unchanged ?? '', startedAt: day + 2 * 60_000, vehicle: unchanged ?? '' },
-      { id: newId(), startedAt: day + 90_000 },
-    ]);
-    await update(newer, 'distance_km = 99, source_updated_at = 2000, created_at = 50, updated_at = 60');
-    await update(older, 'distance_km = 98, source_updated_at = 500, created_at = 50, updated_at = 60');
-    await update(unchanged, 'source_updated_at = 1000, created_at = 50, updated_at = 60');
-    const shown = async () =>
-      (await listed()).map(({ id, distanceKm, createdAt }) => ({ id, distanceKm, createdAt }));
-    const early = await shown();
-    expect(early).toHaveLength(13);
-    const find = (id: string | undefined) => early.find((item) => item.id === id);
-    expect(find(newer)).toMatchObject({ distanceKm: 99, createdAt: '1970-01-01T00:00:00.005Z' });
-    expect(find(older)).toMatchObject({ distanceKm: 12.25 });
-    await move(us, day, { sizes });
-    expect(await shown()).toEqual(early);
-    expect(await hot()).toBe(0);
-    const after = await files();
-    // Of three files, only the first one was written again; it was full, so that there are two of it now.
-    expect(after.filter((file) => before.includes(file))).toHaveLength(2);
-    expect(after).toHaveLength(4);
-  });
-
-  it('may be interrupted between any two steps, and run again', async () => {
-    for (let [steps, done] = [0, false]; !done; steps++) {
-      await emptyArchive();
-      const inserted = await insertTrips(us, seeds(12));
-      await move(us, day, { sizes });
-      const [late = ''] = await insertTrips(us, [{ startedAt: day + 90_000 }]);
-      done = await movedBefore(steps);
-      await lapse();
-      const all = inserted.toSpliced(2, 0, late);
-      expect(ids(await listed())).toEqual(all);
-      await move(us, day, { sizes });
-      expect(ids(await listed())).toEqual(all);
-      expect([await hot(), (await files()).length]).toEqual([0, 4]);
-    }
-  });
+  const inserted = await insertTrips(us, seeds(12));
+  await rows('update trips set source_updated_at = 1000');
+  await move(us, day, { sizes });
+  const before = await files();
+  const [newer, older, unchanged] = [inserted[3], inserted[4], inserted[2]];
+  await insertTrips(us, [
+    { id: newer ?? '', startedAt: day + 3 * 60_000 },
+    { id: older ?? '', startedAt: day + 4 * 60_000 },
+    { id: unchanged ?? '', startedAt: day + 2 * 60_000, vehicle: unchanged ?? '' },
+    { id: newId(), startedAt: day + 90_000 },
+  ]);
+  await update(newer, 'distance_km = 99, source_updated_at = 2000, created_at = 50, updated_at = 60');
+  await update(older, 'distance_km = 98, source_updated_at = 500, created_at = 50, updated_at = 60');
+  await update(unchanged, 'source_updated_at = 1000, created_at = 50, updated_at = 60');
+  const shown = async () =>
+    (await listed()).map(({ id, distanceKm, createdAt }) => ({ id, distanceKm, createdAt }));
+  const early = await shown();
+  expect(early).toHaveLength(13);
+  const find = (id: string | undefined) => early.find((item) => item.id === id);
+  expect(find(newer)).toMatchObject({ distanceKm: 99, createdAt: '1970-01-01T00:00:00.005Z' });
+  expect(find(older)).toMatchObject({ distanceKm: 12.25 });
+  await move(us, day, { sizes });
+  expect(await shown()).toEqual(early);
+  expect(await hot()).toBe(0);
+  const after = await files();
+  // Of three files, only the first one was written again; it was full, so that there are two of it now.
+  expect(after.filter((file) => before.includes(file))).toHaveLength(2);
+  expect(after).toHaveLength(4);
 });
 
 describe('the job', () => {

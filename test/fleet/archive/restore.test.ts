@@ -2,7 +2,6 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
-import type { Caller } from '../../../src/platform/db/guard.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { bucket, emptyArchive, insertTrips, move, walk } from '../../support/archive.ts';
 import { listenToLog } from '../../support/log.ts';
@@ -12,7 +11,6 @@ import { as, operator, worldBefore } from '../../support/world.ts';
 // The database goes back in time, and the bucket does not.
 
 const us = worldBefore(beforeAll);
-const caller: Caller = us;
 beforeEach(emptyArchive);
 
 const sizes = { part: 5, group: 2 };
@@ -33,18 +31,28 @@ async function exportDatabase(): Promise<() => Promise<void>> {
   };
 }
 
-const listed = async () =>
-  (await walk(env, caller, trips.list, { query: {} })).items.map((item) => (item as { id: string }).id);
+const items = async () => (await walk(env, us, trips.list, { query: {} })).items as { id: string }[];
+const listed = async () => (await items()).map(({ id }) => id);
+/** Has so many trips of the day come in, 10 ms apart. */
+const happen = (count: number, at = 10 * dayMs) =>
+  insertTrips(
+    us,
+    Array.from({ length: count }, (_, i) => ({ startedAt: at + 10 * i })),
+  );
+const moveDay = (day = 10) => move(us, day * dayMs, { sizes });
+async function firstFile() {
+  const [{ key = '' } = {}] = (await bucket.list()).objects;
+  return { key, bytes: (await (await bucket.get(key))?.arrayBuffer()) ?? new ArrayBuffer() };
+}
 const filesOfDay = async (date: string) =>
   (await bucket.list()).objects.filter(({ key }) => key.includes(`date=${date}`)).length;
 
 it('days that were archived since are read from D1, and archived again without anything twice', async () => {
-  const seeds = Array.from({ length: 20 }, (_, i) => ({ startedAt: (10 + (i % 2)) * dayMs + i }));
-  await insertTrips(us, seeds);
-  await move(us, 10 * dayMs, { sizes });
+  for (const day of [10, 11]) await happen(10, day * dayMs);
+  await moveDay();
   const restore = await exportDatabase();
   const before = await listed();
-  await move(us, 11 * dayMs, { sizes });
+  await moveDay(11);
   await restore();
   expect(await listed()).toEqual(before);
   await archive(env);
@@ -61,20 +69,16 @@ const repair = (body: object) =>
 const unavailable = { failure: { kind: 'unavailable', retryAfter: 60 } };
 
 it('files that were written again since are found once an operator has repaired the catalog', async () => {
-  await insertTrips(
-    us,
-    Array.from({ length: 12 }, (_, i) => ({ startedAt: 10 * dayMs + 10 * i })),
-  );
-  await move(us, 10 * dayMs, { sizes });
+  await happen(12);
+  await moveDay();
   const restore = await exportDatabase();
-  await insertTrips(us, [{ startedAt: 10 * dayMs + 5 }]);
-  await move(us, 10 * dayMs, { sizes });
+  await happen(1, 10 * dayMs + 5);
+  await moveDay();
   const after = await listed();
   await restore();
-  const [late = ''] = await insertTrips(us, [{ startedAt: 10 * dayMs + 6 }]);
+  const [late = ''] = await happen(1, 10 * dayMs + 6);
   await expect(listed()).rejects.toMatchObject(unavailable);
-  await expect(move(us, 10 * dayMs, { sizes })).rejects.toThrow('cannot be read');
-
+  await expect(moveDay()).rejects.toThrow('cannot be read');
   expect((await repair({})).data).toEqual({
     catalog: { files: 3, records: 12 },
     bucket: { files: 4, records: 13 },
@@ -82,42 +86,34 @@ it('files that were written again since are found once an operator has repaired 
   });
   await expect(listed()).rejects.toMatchObject(unavailable);
   expect((await repair({ apply: true })).data.applied).toBe(true);
-  await move(us, 10 * dayMs, { sizes });
+  await moveDay();
   expect(await listed()).toEqual(after.toSpliced(2, 0, late));
   expect(await rows('select 1 from trips')).toEqual([]);
 });
 
 it('a repair takes each record from the newest file that has it, and leaves no other', async () => {
-  const [id = ''] = await insertTrips(
-    us,
-    Array.from({ length: 5 }, (_, i) => ({ startedAt: 10 * dayMs + i })),
-  );
-  await move(us, 10 * dayMs, { sizes });
-  const [{ key = '' } = {}] = (await bucket.list()).objects;
-  const replaced = (await (await bucket.get(key))?.arrayBuffer()) ?? new ArrayBuffer();
+  const [id = ''] = await happen(5);
+  await moveDay();
+  const { key, bytes: replaced } = await firstFile();
   await insertTrips(us, [{ id, startedAt: 10 * dayMs }]);
   await rows('update trips set distance_km = 99, updated_at = 9');
-  await move(us, 10 * dayMs, { sizes });
-  const { items } = await walk(env, caller, trips.list, { query: {} });
-  expect(items[0]).toMatchObject({ distanceKm: 99 });
+  await moveDay();
+  const before = await items();
+  expect(before[0]).toMatchObject({ distanceKm: 99 });
   await bucket.put(key, replaced); // as if the move had been interrupted before it deleted this
   await bucket.put(key.replace(/part-.{8}/, 'part-00000000'), replaced);
   await rows('delete from archived_days');
   expect((await repair({ apply: true })).data).toMatchObject({ bucket: { files: 1, records: 5 } });
-  expect((await walk(env, caller, trips.list, { query: {} })).items).toEqual(items);
+  expect(await items()).toEqual(before);
   expect(await filesOfDay('1970-01-11')).toBe(1);
 });
 
 describe('a file that cannot be read', () => {
   /** Archives a day of 12 trips. Returns their ids, and the object of the first file. */
   async function archived() {
-    const ids = await insertTrips(
-      us,
-      Array.from({ length: 12 }, (_, i) => ({ startedAt: 10 * dayMs + 10 * i })),
-    );
-    await move(us, 10 * dayMs, { sizes });
-    const [{ key = '' } = {}] = (await bucket.list()).objects;
-    const bytes = (await (await bucket.get(key))?.arrayBuffer()) ?? new ArrayBuffer();
+    const ids = await happen(12);
+    await moveDay();
+    const { key, bytes } = await firstFile();
     return { ids, key, restore: () => bucket.put(key, bytes) };
   }
 
@@ -136,7 +132,7 @@ describe('a file that cannot be read', () => {
       expect(lines('fault')).toContainEqual(
         expect.objectContaining({ message: 'A file of the archive cannot be read', key, level: 'error' }),
       );
-      await insertTrips(us, [{ startedAt: 10 * dayMs + 7 }]);
+      await happen(1, 10 * dayMs + 7);
       await archive(env);
       await restore();
       await archive(env);
@@ -147,11 +143,11 @@ describe('a file that cannot be read', () => {
 
   it('that nobody knows is left alone', async () => {
     await archived();
-    const folder = (await bucket.list()).objects[0]?.key.replace(/[^/]*$/, '') ?? '';
-    await bucket.put(`${folder}part-of-somebody.parquet`, 'not ours');
-    await insertTrips(us, [{ startedAt: 10 * dayMs + 7 }]);
-    await move(us, 10 * dayMs, { sizes });
-    expect(await bucket.head(`${folder}part-of-somebody.parquet`)).not.toBeNull();
+    const foreign = (await firstFile()).key.replace(/[^/]*$/, 'part-of-somebody.parquet');
+    await bucket.put(foreign, 'not ours');
+    await happen(1, 10 * dayMs + 7);
+    await moveDay();
+    expect(await bucket.head(foreign)).not.toBeNull();
   });
 });
 

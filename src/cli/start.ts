@@ -14,19 +14,9 @@ import { localDirectory } from './project/paths.ts';
 
 const program = new Command('npm start --')
   .description('Runs the whole service on this machine, with a demo account and a receiver for its webhook.')
-  .option(
-    '--port <port>',
-    'port of the API; the receiver and a fake provider get the next two',
-    wholeNumber(1024, 65_533),
-    8787,
-  )
+  .option('--port <port>', 'port of the API; the next two are used, too', wholeNumber(1024, 65_533), 8787)
   .option('--quiet', 'send no sample events: nothing happens until you send something')
-  .option(
-    '--isolates <count>',
-    'run the service in so many isolates, as Cloudflare does',
-    wholeNumber(1, 9),
-    1,
-  )
+  .option('--isolates <count>', 'run it in so many isolates, as Cloudflare does', wholeNumber(1, 9), 1)
   .addOption(
     new Option('--cells <names>', 'run a router and these cells behind it, separated by commas')
       .argParser(cellNames)
@@ -34,13 +24,8 @@ const program = new Command('npm start --')
   )
   .option('--fresh', 'delete all data of earlier runs first')
   .parse();
-const { port, quiet, fresh, isolates, cells } = program.opts<{
-  port: number;
-  quiet?: boolean;
-  fresh?: boolean;
-  isolates: number;
-  cells?: string[];
-}>();
+type Options = { port: number; quiet?: boolean; fresh?: boolean; isolates: number; cells?: string[] };
+const { port, quiet, fresh, isolates, cells } = program.opts<Options>();
 
 const stopped = new AbortController();
 let stack: Stack | undefined;

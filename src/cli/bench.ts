@@ -1,10 +1,11 @@
 import { Argument, Command } from 'commander';
 import { deliveries, receivers } from './bench/deliveries.ts';
-import { runBenchmarks } from './bench/harness.ts';
+import { type BenchStack, type Harness, startBenchStack } from './bench/harness.ts';
 import { ingest } from './bench/ingest.ts';
 import { neighbours } from './bench/neighbours.ts';
 import { requests, router } from './bench/requests.ts';
 import { startup } from './bench/startup.ts';
+import { print } from './bench/table.ts';
 
 const benchmarks = { requests, ingest, deliveries, startup, neighbours, receivers, router };
 type Name = keyof typeof benchmarks;
@@ -24,6 +25,21 @@ const program = new Command('npm run bench --')
   )
   .parse();
 
-const options = program.opts<{ json: boolean; small: boolean }>();
+const { json, small } = program.opts<{ json: boolean; small: boolean }>();
 const [chosen] = program.processedArgs as [Name[]]; // as the argument's choices
-await runBenchmarks(Object.fromEntries(chosen.map((name) => [name, benchmarks[name]])), options);
+const running = new Map<string, BenchStack>();
+const stack: Harness['stack'] = async ({ rateLimits = false, cells = [] } = {}) => {
+  const folder = cells.length > 0 ? 'bench-cells' : 'bench';
+  const before = running.get(folder);
+  if (small && before?.rateLimits === rateLimits) return before;
+  await before?.stop();
+  const started = await startBenchStack(folder, rateLimits, cells);
+  running.set(folder, started);
+  return started;
+};
+try {
+  for (const name of chosen)
+    for (const table of await benchmarks[name].run({ small, stack })) print(name, table, json);
+} finally {
+  for (const one of running.values()) await one.stop();
+}

@@ -5,12 +5,12 @@ import { startStack } from '../local/stack.ts';
 import { request } from '../operate/client.ts';
 import { localDirectory, root } from '../project/paths.ts';
 import { startCounter } from './counter.ts';
-import { print, type Table } from './table.ts';
+import type { Table } from './table.ts';
 
 /** A benchmark: a description and its measurement. */
 export type Benchmark = { about: string; run: (harness: Harness) => Promise<Table[]> };
 
-type Harness = {
+export type Harness = {
   /** Whether to measure little, only to show that everything works. */
   small: boolean;
   /** Starts a service without data. A small benchmark reuses a running one with the same options. */
@@ -22,31 +22,8 @@ type StackOptions = { rateLimits?: boolean; cells?: string[] };
 
 export type BenchStack = Awaited<ReturnType<typeof startBenchStack>>;
 
-/** Runs benchmarks one after the other and prints their tables. */
-export async function runBenchmarks(
-  benchmarks: { [name: string]: Benchmark },
-  { json, small }: { json: boolean; small: boolean },
-): Promise<void> {
-  const running = new Map<string, BenchStack>();
-  const stack: Harness['stack'] = async ({ rateLimits = false, cells = [] } = {}) => {
-    const folder = cells.length > 0 ? 'bench-cells' : 'bench';
-    const before = running.get(folder);
-    if (small && before?.rateLimits === rateLimits) return before;
-    await before?.stop();
-    const started = await startBenchStack(folder, rateLimits, cells);
-    running.set(folder, started);
-    return started;
-  };
-  try {
-    for (const [name, { run }] of Object.entries(benchmarks))
-      for (const table of await run({ small, stack })) print(name, table, json);
-  } finally {
-    for (const one of running.values()) await one.stop();
-  }
-}
-
 /** Starts the service inside the benchmarks' Worker, with its commands. */
-async function startBenchStack(folder: string, rateLimits: boolean, cells: string[]) {
+export async function startBenchStack(folder: string, rateLimits: boolean, cells: string[]) {
   const directory = join(localDirectory, folder);
   rmSync(directory, { recursive: true, force: true });
   const change: Change = (toml) => withBenchWorker(rateLimits ? toml : unlimited(toml));

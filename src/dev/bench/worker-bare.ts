@@ -39,28 +39,20 @@ async function deliver({ url, body }: BareCall): Promise<void> {
   await response.text();
 }
 
-/** Makes the calls of a batch, as many at a time as the service does. */
-export async function bareDeliver(calls: BareCall[]): Promise<void> {
+const inFlight = new Map<string, number>();
+
+/** Makes the calls of a batch, so many at a time and to a receiver, as the service does. */
+export async function bareDeliver(calls: BareCall[], atOnce: number, toReceiver: number): Promise<void> {
   const left = calls.filter(({ url }) => url).values();
   const worker = async () => {
-    for (const call of left) await deliver(call);
-  };
-  await Promise.all(Array.from({ length: 6 }, worker));
-}
-
-const inFlight = new Map<string, number>();
-const maxInFlight = 50;
-
-/** Makes the five calls of a batch, with no more in flight to a receiver than the service allows. */
-export async function bareDeliverSlow(calls: BareCall[]): Promise<void> {
-  await Promise.all(
-    calls.map(async (call) => {
-      while ((inFlight.get(call.url) ?? 0) >= maxInFlight) await scheduler.wait(10);
+    for (const call of left) {
+      while ((inFlight.get(call.url) ?? 0) >= toReceiver) await scheduler.wait(10);
       inFlight.set(call.url, (inFlight.get(call.url) ?? 0) + 1);
       await deliver(call);
       inFlight.set(call.url, (inFlight.get(call.url) ?? 1) - 1);
-    }),
-  );
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
 /** One prepared query for the same rows, and the same JSON, without token, checks and paging. */

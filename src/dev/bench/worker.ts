@@ -2,7 +2,7 @@ import type { QueueMessage } from '../../index.ts';
 import type { StarterEnv } from '../../webhooks/deliveries/consumer.ts';
 import { sweep } from '../../webhooks/deliveries/sweep.ts';
 import worker from '../strict/worker.ts';
-import { type BareCall, type BareEnv, bare, bareDeliver, bareDeliverSlow } from './worker-bare.ts';
+import { type BareCall, type BareEnv, bare, bareDeliver } from './worker-bare.ts';
 
 const writeLine = console.info;
 
@@ -30,8 +30,8 @@ export default {
     if (held) return;
     if (!isBare) return worker.queue(batch as MessageBatch<QueueMessage>, env, ctx); // every other is the service's
     const calls = (batch as MessageBatch<BareCall>).messages.map(({ body }) => body);
-    if (batch.queue === 'bare') return bareDeliver(calls);
-    return ctx.waitUntil(bareDeliverSlow(calls));
+    if (batch.queue === 'bare') return bareDeliver(calls, 6, Number.POSITIVE_INFINITY);
+    return ctx.waitUntil(bareDeliver(calls, 5, 50));
   },
 };
 

@@ -170,43 +170,14 @@ describe('an email address', () => {
   });
 
   it.each([
-    ...['', ' ', 'n/a', 'ann', '@', 'ann@', '@example.com', 'ann@@example.com', 'a@b@example.com'],
-    ...['ann@example', 'ann@localhost', 'ann@127.0.0.1', 'ann@[127.0.0.1]', 'ann@example.c', 'ann@1.23'],
-    ...[
-      'ann@-a.com',
-      'ann@a-.com',
-      'ann@a..com',
-      'ann@.com',
-      'ann@a.com.',
-      'ann@a_b.com',
-      `ann@${label}a.com`,
-    ],
-    ...[
-      '.ann@a.com',
-      'ann.@a.com',
-      'a..b@a.com',
-      'a b@a.com',
-      '"a b"@a.com',
-      'Ann <ann@a.com>',
-      'ann@a.com,b@a.com',
-    ],
-    ...['mailto:ann@a.com', 'ann@a.com\u0000', 'a\nb@a.com', 'ann@a.com\r\nBcc: b@a.com', 'änn@a.com'],
-    ...[
-      'ann@ä/b.com',
-      'ann@ä:80',
-      'ann@ä?.com',
-      'ann@ä#.com',
-      'ann@x@ä.com',
-      'ann@ä',
-      'ann@ä\\.com',
-      'ann@ä %.com',
-    ],
-    ...[
-      `${'a'.repeat(65)}@a.com`,
-      `a@${'a.'.repeat(130)}com`,
-      `a@${'ä'.repeat(63)}.com`,
-      'a'.repeat(100_000),
-    ],
+    ...'n/a ann @ ann@ @example.com ann@@example.com a@b@example.com ann@example ann@localhost'.split(' '),
+    ...'ann@127.0.0.1 ann@[127.0.0.1] ann@example.c ann@1.23 ann@-a.com ann@a-.com ann@a..com'.split(' '),
+    ...'ann@.com ann@a.com. ann@a_b.com .ann@a.com ann.@a.com a..b@a.com ann@a.com,b@a.com'.split(' '),
+    ...'mailto:ann@a.com änn@a.com ann@ä/b.com ann@ä:80 ann@ä?.com ann@ä#.com ann@x@ä.com ann@ä'.split(' '),
+    ...['', ' ', 'a b@a.com', '"a b"@a.com', 'Ann <ann@a.com>', 'ann@ä\\.com', 'ann@ä %.com'],
+    ...['ann@a.com\u0000', 'a\nb@a.com', 'ann@a.com\r\nBcc: b@a.com', `ann@${label}a.com`],
+    ...[`${'a'.repeat(65)}@a.com`, `a@${'a.'.repeat(130)}com`, `a@${'ä'.repeat(63)}.com`],
+    'a'.repeat(100_000),
   ])('%j is none', (text) => {
     expect(read(text).success).toBe(false);
   });

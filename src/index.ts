@@ -1,6 +1,6 @@
 import { app } from './app.ts';
 import { ingestBinding } from './ingest/binding.ts';
-import { noteProbe, type ProbeMessage } from './operator/health/check.ts';
+import { type ProbeMessage, recordProbe } from './operator/health/check.ts';
 import { jobs, starters } from './operator/jobs.ts';
 import { config } from './platform/config.ts';
 import { everyMinute, type JobMessage, runJob } from './platform/jobs/jobs.ts';
@@ -31,7 +31,7 @@ export default {
 
 function receive(env: Env, message: QueueMessage): Promise<void> {
   if ('job' in message) return runJob(env, jobs, message.job);
-  if ('check' in message) return noteProbe(env, message);
+  if ('check' in message) return recordProbe(env, message);
   return 'pull' in message ? pull(env, message.pull) : handle(env, message);
 }
 

@@ -2,7 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { audit } from '../accounts/audit/write.ts';
 import { refreshIngestKeys } from '../accounts/tokens/service.ts';
 import { type Database, refuseUnless, write } from '../platform/db/database.ts';
-import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
 import { connections } from '../platform/db/tables.ts';
@@ -83,7 +83,6 @@ export function addConnection(db: Database, caller: Caller, connection: Connecti
   const count = sql`(
     select count(*) from (select 1 from connections where account_id = ${accountId} limit ${most}))`;
   return [
-    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, unknownAccount),
     refuseUnless(db, sql`${count} < ${most}`, `An account can have at most ${most} connections`),
     db.insert(connections).values(connection),
     recordConnection(db, connection),

@@ -7,7 +7,7 @@ import { pruneChanges } from '../fleet/record-changes.ts';
 import { countEvents, countsAreDue } from '../fleet/trends/job.ts';
 import type { Job, Jobs } from '../platform/jobs/jobs.ts';
 import { reEncrypt } from '../platform/jobs/re-encrypt.ts';
-import { healthAlertsAreDue, noteSilences, sendHealthAlerts } from '../providers/health-alerts.ts';
+import { healthAlertsAreDue, notifyOfSilence, sendHealthAlerts } from '../providers/health-alerts.ts';
 import { startPulls } from '../providers/pull.ts';
 import { alertsAreDue, sendAlerts } from '../webhooks/alerts/alerts.ts';
 import { recordAlertsAreDue, sendRecordAlerts } from '../webhooks/alerts/records.ts';
@@ -16,7 +16,7 @@ import { giveUp, prune as pruneDeliveries, sweep } from '../webhooks/deliveries/
 import { pruneNotifications } from '../webhooks/notifications/remove.ts';
 import { addUpWaits } from '../webhooks/service-levels/add-up.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
-import { noteSize } from './health/service.ts';
+import { recordSize } from './health/service.ts';
 
 /** What the cron does itself each minute: it finds what is due, and sends messages. */
 export const starters = { sweep, 'start pulls': startPulls };
@@ -47,6 +47,6 @@ export const jobs: Jobs = {
   'delete expired credentials': hourly(pruneCredentials),
   'delete old audit entries': hourly(pruneAudit),
   're-encrypt': hourly(reEncrypt),
-  'note which connections are silent': hourly(noteSilences),
-  'note the size of the database': hourly(noteSize),
+  'note which connections are silent': hourly(notifyOfSilence),
+  'note the size of the database': hourly(recordSize),
 };

@@ -7,7 +7,7 @@ import { send } from '../platform/queue.ts';
 import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import type { Found, ProviderRecord } from './connector.ts';
 import { msOf } from './read.ts';
-import { type Claimed, noteRefusals, type Refused } from './store.ts';
+import { type Claimed, keepRefusals, type Refused } from './store.ts';
 
 /** The most records of a call of `/ingest`. */
 const maxRecords = 500;
@@ -43,7 +43,7 @@ export async function takeIn(
       unknownVehicles ||= orphans.length > 0;
     }
   }
-  if (problems.length > 0) await noteRefusals(env, claimed, problems, Date.now());
+  if (problems.length > 0) await keepRefusals(env, claimed, problems, Date.now());
   return { unknownVehicles };
 }
 

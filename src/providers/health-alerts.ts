@@ -118,7 +118,7 @@ function adviceOn(changed: Pick<Changed, 'provider' | 'feeds' | 'isWithdrawn'>):
 }
 
 /** Uses of an ingest key are recorded once an hour, so the last one may be an hour later. */
-const noteMs = hourMs;
+const usedWithinMs = hourMs;
 
 /** How many connections one statement checks. */
 const perChunk = 2000;
@@ -129,14 +129,14 @@ type Sender = { id: string; accountId: string; name: string; silent: number };
  * Finds connections of connectors that have sent nothing for a day, and those that send again, and notifies their
  * accounts' people. Those that have never sent anything are ignored. Returns how many have changed.
  */
-export async function noteSilences(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
+export async function notifyOfSilence(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
   let count = 0;
   for (let after: string | undefined = ''; after !== undefined && isLeft(budget); ) {
     const { changed, last } = await findChanged(db, after, now);
     const { added } = await transaction(db, {
       added: addStories(env, db, changed.map(silenceStory), now),
-      noted: changed.map((one) => noteSilence(db, one, now)),
+      noted: changed.map((one) => markSilence(db, one, now)),
     });
     await wakeSender(env, added);
     count += changed.length;
@@ -158,7 +158,7 @@ const selectChanged = (db: Database, after: string, now: number) =>
   read<Sender>(db)`
     select id, accountId, name, silent from (
       select c.id, c.account_id as accountId, coalesce(c.name, c.tsp) as name, c.silent_since is not null as known, (
-        select max(t.last_used_at) <= ${now - silentMs - noteMs}
+        select max(t.last_used_at) <= ${now - silentMs - usedWithinMs}
         from tokens t indexed by tokens_active_by_connection
         where t.connection_id = c.id and t.revoked_at is null) as silent
       from ${chunk(after)} c
@@ -166,7 +166,7 @@ const selectChanged = (db: Database, after: string, now: number) =>
         and ${notMoving(sql`c.account_id`)})
     where silent <> known limit ${connectionsPerStep}`;
 
-const noteSilence = (db: Database, { id, accountId, silent }: Sender, now: number): Write[] => [
+const markSilence = (db: Database, { id, accountId, silent }: Sender, now: number): Write[] => [
   setSilentSince(db, id, silent ? now : null),
   ...setHealthStatus(db, { id, accountId, now }, silent ? 3 : 1),
 ];

@@ -7,7 +7,7 @@ import { updateConnection } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
 import { type Database, read, refuseUnless, write, writeReturning } from '../platform/db/database.ts';
-import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
@@ -38,13 +38,11 @@ const columns = sql`l.id, l.name, l.created_at as createdAt, l.expires_at as exp
 
 /** The account's links that can still be used, then those that were, the newest first; at most 100. */
 export async function listLinks(env: Env, caller: Caller): Promise<ConnectLink[]> {
-  const [rows] = await asCaller(env, caller, (db) => [
-    read<ConnectLink>(db)`
-      select ${columns} from connect_links l
-      where account_id = ${caller.accountId} and (connection_id is not null or expires_at > ${Date.now()})
-      order by connection_id is not null, created_at desc, id desc limit 100`,
-  ]);
-  return rows;
+  const links = (db: Database) => read<ConnectLink>(db)`
+    select ${columns} from connect_links l
+    where account_id = ${caller.accountId} and (connection_id is not null or expires_at > ${Date.now()})
+    order by connection_id is not null, created_at desc, id desc limit 100`;
+  return asCaller(env, caller, links);
 }
 
 /**
@@ -70,7 +68,6 @@ export async function createLink(
     env,
     caller,
     (db) => [
-      refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, unknownAccount),
       write(db)`delete from connect_links where ${open} and expires_at <= ${now}`,
       refuseUnless(
         db,
@@ -80,7 +77,7 @@ export async function createLink(
       write(db)`
       insert into connect_links (id, account_id, hash, name, created_at, expires_at)
       values (${id}, ${accountId}, ${hash}, ${name}, ${now}, ${expiresAt})`,
-      noted(db, caller, id, 'created'),
+      auditLink(db, caller, id, 'created'),
     ],
     { result: { shown: url } },
   );
@@ -95,17 +92,17 @@ export async function createLink(
 export async function revokeLink(env: Env, caller: Caller, id: string): Promise<ConnectLink | undefined> {
   const own = sql`l.id = ${id} and l.account_id = ${caller.accountId}`;
   const isOpen = sql`exists (select 1 from connect_links l where ${own} and l.connection_id is null)`;
-  const [, , [link]] = await asCaller(env, caller, (db) => [
-    refuseUnless(db, sql`exists (select 1 from connect_links l where ${own})`, { kind: 'not found' }),
-    refuseUnless(db, isOpen, usedLink),
-    read<ConnectLink>(db)`select ${columns} from connect_links l where ${own}`,
-    noted(db, caller, id, 'revoked'),
-    write(db)`delete from connect_links as l where ${own}`,
-  ]);
-  return link;
+  const { links } = await asCaller(env, caller, (db) => ({
+    known: refuseUnless(db, sql`exists (select 1 from connect_links l where ${own})`, { kind: 'not found' }),
+    unused: refuseUnless(db, isOpen, usedLink),
+    links: read<ConnectLink>(db)`select ${columns} from connect_links l where ${own}`,
+    audited: auditLink(db, caller, id, 'revoked'),
+    deleted: write(db)`delete from connect_links as l where ${own}`,
+  }));
+  return links[0];
 }
 
-const noted = (db: Database, caller: Caller, id: string, action: 'created' | 'revoked') =>
+const auditLink = (db: Database, caller: Caller, id: string, action: 'created' | 'revoked') =>
   audit(db, caller, {
     action,
     subject: 'connect link',

@@ -22,7 +22,7 @@ import {
 import { Problem } from './problem.ts';
 import { idFrom } from './read.ts';
 import { connectorOf } from './registry.ts';
-import { type Claimed, claimDue, dueConnections, noteRefusals, type Saved, save } from './store.ts';
+import { type Claimed, claimDue, dueConnections, keepRefusals, type Saved, save } from './store.ts';
 
 /**
  * When an invocation stops beginning pages: the last may take 18 s and must be written within the 30 s of background
@@ -217,7 +217,7 @@ async function readable(env: Env, run: Run, { feed }: Task, { records }: Found):
   if (run.access.tooLarge.length === 0) return records;
   const ids = run.access.tooLarge.map((id) => idFrom(id) ?? '');
   const refused = ids.map((sourceId) => ({ kind: kinds[feed], sourceId, reason: 'is too large to be read' }));
-  await noteRefusals(env, run, refused, Date.now());
+  await keepRefusals(env, run, refused, Date.now());
   return records.filter(({ sourceId }) => sourceId !== null && !ids.includes(String(sourceId)));
 }
 

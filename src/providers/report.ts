@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { config } from '../platform/config.ts';
 import { type Sealed, unseal } from '../platform/crypto.ts';
-import { read } from '../platform/db/database.ts';
+import { type Database, read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { recordId } from '../platform/db/ids.ts';
 import { isWithdrawn, openOnce } from './connect.ts';
@@ -19,13 +19,12 @@ export async function findReport(
   caller: Caller,
   { eventId, connectionId, eventTime, reportUrl }: Accident,
 ): Promise<{ link: string } | { missing: string }> {
-  const [[pull]] = await asCaller(env, caller, (db) => [
-    read<{ provider: string; secrets: string; baseUrl: string }>(db)`
-      select c.provider, p.secrets, p.base_url as baseUrl
-      from pulls p join connections c on c.id = p.connection_id
-      where p.connection_id = ${connectionId} and p.account_id = ${caller.accountId}
-        and not ${isWithdrawn(sql`c.id`)}`,
-  ]);
+  const select = (db: Database) => read<{ provider: string; secrets: string; baseUrl: string }>(db)`
+    select c.provider, p.secrets, p.base_url as baseUrl
+    from pulls p join connections c on c.id = p.connection_id
+    where p.connection_id = ${connectionId} and p.account_id = ${caller.accountId}
+      and not ${isWithdrawn(sql`c.id`)}`;
+  const [pull] = await asCaller(env, caller, select);
   const connector = pull && connectorOf(pull.provider);
   if (!pull || !connector?.reportLink)
     return reportUrl ? { link: reportUrl } : { missing: 'There is no report.' };

@@ -47,13 +47,14 @@ const row = sql`
  */
 export async function pullStatus(env: Env, caller: Caller, id: string) {
   const own = sql`(select connection_id from pulls where connection_id = ${id} and account_id = ${caller.accountId})`;
-  const [[found], problems, words] = await asCaller(env, caller, (db) => [
-    read<PullRow>(db)`${row} where p.connection_id = ${own}`,
-    read<{ kind: string; sourceId: string; accepted: number; reason: string; at: number }>(db)`
+  const { pulls, problems, words } = await asCaller(env, caller, (db) => ({
+    pulls: read<PullRow>(db)`${row} where p.connection_id = ${own}`,
+    problems: read<{ kind: string; sourceId: string; accepted: number; reason: string; at: number }>(db)`
       select kind, source_id as sourceId, accepted, reason, at from pull_refusals
       where connection_id = ${own} order by at desc`,
-    selectWords(db, own),
-  ]);
+    words: selectWords(db, own),
+  }));
+  const [found] = pulls;
   const summary = found && summaryOf(found);
   if (!summary) return undefined;
   const map = found.incidentTypeMap;
@@ -83,9 +84,8 @@ export const pullSummaries = (
   );
 
 async function summariesOf(env: Env, caller: Caller, ids: SQL): Promise<Map<string, PullSummary>> {
-  const [rows] = await asCaller(env, caller, (db) => [
-    read<PullRow>(db)`${row} where p.connection_id in ${ids} and +p.account_id = ${caller.accountId}`,
-  ]);
+  const which = sql`p.connection_id in ${ids} and +p.account_id = ${caller.accountId}`;
+  const rows = await asCaller(env, caller, (db) => read<PullRow>(db)`${row} where ${which}`);
   return new Map(
     rows.flatMap((found) => {
       const summary = summaryOf(found);

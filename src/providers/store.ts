@@ -64,20 +64,20 @@ const isActive = sql`exists (select 1 from accounts where id = account_id and st
 export async function claimDue(env: Env, ids: string[], now = Date.now()): Promise<Claimed[]> {
   const db = openDatabase(env);
   const claim = newId();
-  const [, rows] = await transaction(db, [
-    write(db)`
+  const { pulls } = await transaction(db, {
+    claimed: write(db)`
       update pulls set claim = ${claim}, claimed_until = ${now + claimMs}
       where connection_id in ${jsonList(ids)} and due_at <= ${now} and claimed_until <= ${now}
         and ${isActive}`,
-    read<StoredPull>(db)`
+    pulls: read<StoredPull>(db)`
       select p.connection_id as connectionId, p.account_id as accountId, p.claim, c.provider, c.tsp as tSP,
         c.incident_type_map as incidentTypeMap, c.health_status as healthStatus, p.secrets, p.session,
         p.base_url as baseUrl, p.history_days as historyDays, p.connected_at as connectedAt,
         c.last_pulled_at as succeededAt, p.due_at as dueAt, p.feeds
       from pulls p join connections c on c.id = p.connection_id
       where p.connection_id in ${jsonList(ids)} and p.claim = ${claim}`,
-  ]);
-  return rows.map((row) => ({
+  });
+  return pulls.map((row) => ({
     ...row,
     incidentTypeMap: row.incidentTypeMap === null ? undefined : JSON.parse(row.incidentTypeMap),
     secrets: JSON.parse(row.secrets ?? ''),
@@ -114,22 +114,22 @@ export async function save(
   const now = Date.now();
   const healthy = health && sql`health = ${health}, health_at = iif(health = ${health}, health_at, ${now}),`;
   const isNow = sql`exists (select 1 from pulls where connection_id = ${id} and health = ${health ?? null})`;
-  const [[row]] = await transaction(
+  const { saved } = await transaction(
     db,
-    [
-      writeReturning<{ isDue: number }>(db)`
+    {
+      saved: writeReturning<{ isDue: number }>(db)`
         update pulls set ${ended} ${healthy ?? sql.empty()}
           feeds = coalesce(${feeds ? JSON.stringify(feeds) : null}, feeds),
           session = coalesce(${session ? JSON.stringify(session) : null}, session),
           refused_at = coalesce(${refusedAt ?? null}, refused_at),
           due_at = iif(${due} is null or due_at is ${claimed.dueAt}, ${due}, due_at)
         where connection_id = ${id} and claim = ${claim} returning coalesce(due_at <= ${now}, 0) as isDue`,
-      ...(health ? setHealthStatus(db, { id, accountId, now }, health, isNow) : []),
-      ...(succeededAt === undefined ? [] : [setPulledAt(db, id, succeededAt)]),
-    ],
+      health: health && setHealthStatus(db, { id, accountId, now }, health, isNow),
+      pulled: succeededAt === undefined ? undefined : setPulledAt(db, id, succeededAt),
+    },
     { repeatable: true },
   );
-  return row && row.isDue === 1;
+  return saved[0] && saved[0].isDue === 1;
 }
 
 /** Why a record was refused, or what could not be used of it though it was `accepted`. */
@@ -139,7 +139,7 @@ export type Refused = { kind: string; sourceId: string; reason: string; accepted
 export const refusalsKept = 100;
 
 /** Keeps what was wrong with records, for people. The same again is not written. */
-export async function noteRefusals(
+export async function keepRefusals(
   env: Env,
   { connectionId }: Claimed,
   refused: Refused[],

@@ -19,7 +19,7 @@ import { aroundMs, maxAround } from '../../src/portal/accidents/course.tsx';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
 import { maxWebhooks } from '../../src/portal/read/attention.ts';
 import { maxCsvRecords } from '../../src/portal/ui/list-file.ts';
-import { noteRefusals, refusalsKept } from '../../src/providers/store.ts';
+import { keepRefusals, refusalsKept } from '../../src/providers/store.ts';
 import { maxFound, webhookActivity } from '../../src/webhooks/deliveries/read/activity.ts';
 import { deliveriesOf, maxOfEvent } from '../../src/webhooks/deliveries/read/find.ts';
 import { ask, signIn } from '../support/portal.ts';
@@ -80,11 +80,11 @@ describe('of more than fit, pages show', () => {
     const id = await connect(us, 'samsara', samsaraToken);
     const refusal = (_: unknown, i: number) => ({ kind: 'trip', sourceId: `t${i}`, reason: 'No' });
     const refused = Array.from({ length: refusalsKept + 1 }, refusal);
-    const claimed = { connectionId: id } as Parameters<typeof noteRefusals>[1]; // all that this needs of it
-    await noteRefusals(env, claimed, refused.slice(0, 1), 1);
-    await noteRefusals(env, claimed, refused.slice(1), 2);
+    const claimed = { connectionId: id } as Parameters<typeof keepRefusals>[1]; // all that this needs of it
+    await keepRefusals(env, claimed, refused.slice(0, 1), 1);
+    await keepRefusals(env, claimed, refused.slice(1), 2);
     const accepted = refused.map((one) => ({ ...one, kind: 'vehicle', accepted: true as const }));
-    await noteRefusals(env, claimed, accepted, 3);
+    await keepRefusals(env, claimed, accepted, 3);
     const html = await page(`/portal/connections/${id}`);
     expect(html.match(/>t\d+</g)).toHaveLength(2 * refusalsKept);
     expect(html).not.toContain('>t0<');

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
-import { noteSilences } from '../../src/providers/health-alerts.ts';
+import { notifyOfSilence } from '../../src/providers/health-alerts.ts';
 import { sendMessages } from '../../src/webhooks/alerts/sending.ts';
 import { keepEmails } from '../support/emails.ts';
 import { signIn } from '../support/portal.ts';
@@ -39,17 +39,17 @@ async function send() {
 it('becomes unavailable once its connector has not called for a day, and healthy when it calls again', async () => {
   await send();
   const now = Date.now();
-  expect(await noteSilences(env, now + 24 * hour)).toBe(0);
-  expect(await noteSilences(env, now + 26 * hour)).toBe(1);
+  expect(await notifyOfSilence(env, now + 24 * hour)).toBe(0);
+  expect(await notifyOfSilence(env, now + 26 * hour)).toBe(1);
   expect(await health()).toBe(3);
   expect(await subjects()).toEqual(['Motive is silent']);
-  expect(await noteSilences(env, now + 27 * hour)).toBe(0); // and people are told once
-  expect(await noteSilences(env, now + hour)).toBe(1);
+  expect(await notifyOfSilence(env, now + 27 * hour)).toBe(0); // and people are told once
+  expect(await notifyOfSilence(env, now + hour)).toBe(1);
   expect(await health()).toBe(1);
   expect(await subjects()).toEqual(['Motive is silent', 'Motive is sending again']);
 });
 
 it('is left alone while it has never sent anything', async () => {
-  expect(await noteSilences(env, Date.now() + 90 * 24 * hour)).toBe(0);
+  expect(await notifyOfSilence(env, Date.now() + 90 * 24 * hour)).toBe(0);
   expect(await health()).toBe(1);
 });

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { audit } from '../../accounts/audit/write.ts';
 import type { Position } from '../../platform/db/cursor.ts';
 import { read, refuseUnless, write } from '../../platform/db/database.ts';
-import { asCaller, type Caller, unknownAccount } from '../../platform/db/guard.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
@@ -91,7 +91,6 @@ export async function requestExport(env: Env, caller: Caller, userId: string, wa
   const now = Date.now();
   const id = newId();
   await asCaller(env, caller, (db) => [
-    refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, unknownAccount),
     refuseUnless(
       db,
       sql`not exists (select 1 from exports where account_id = ${accountId} and next_at is not null and finished_at is null)`,

@@ -193,7 +193,7 @@ async function run(env: Env, id: string, budget: Budget, now: number): Promise<D
     try {
       await runStep(env, db, { ...deletion, step: deletion.step }, budget);
     } catch (error) {
-      return noteFailure(db, deletion, error);
+      return recordFailure(db, deletion, error);
     }
   }
 }
@@ -201,7 +201,7 @@ async function run(env: Env, id: string, budget: Budget, now: number): Promise<D
 const retryMs = 10 * minuteMs;
 
 /** Has a deletion wait that fails, so that others go on, and says why. */
-async function noteFailure(db: Database, deletion: Deletion, error: unknown): Promise<Deletion> {
+async function recordFailure(db: Database, deletion: Deletion, error: unknown): Promise<Deletion> {
   const { id, accountId } = deletion;
   const failure = described(error);
   fault('error', { message: 'A deletion failed', deletionId: id, accountId, ...failure });

@@ -141,7 +141,7 @@ async function sendMessages(env: Env, { messagesMs }: Times) {
   const db = openDatabase(env);
   const id = newId();
   const ours = `check/${id}/*`;
-  await note(env, `check/${id}/sent`, 'sent');
+  await record(env, `check/${id}/sent`, 'sent');
   await env.DELIVERIES.sendBatch(
     [1, 2].map((n) => ({ body: { check: `check/${id}/${n}` } satisfies ProbeMessage })),
   );
@@ -161,17 +161,17 @@ async function sendMessages(env: Env, { messagesMs }: Times) {
 }
 
 /** Handles a probe: records when it arrived, and some seconds later that it was held for that long. */
-export async function noteProbe(env: Env, { check }: ProbeMessage, holdMs = usual.holdMs): Promise<void> {
+export async function recordProbe(env: Env, { check }: ProbeMessage, holdMs = usual.holdMs): Promise<void> {
   try {
-    await note(env, `${check}/came`, 'came');
+    await record(env, `${check}/came`, 'came');
     await scheduler.wait(holdMs);
-    await note(env, `${check}/done`, 'done');
+    await record(env, `${check}/done`, 'done');
   } catch {
     // The check that waits for it reports this.
   }
 }
 
-function note(env: Env, name: `check/${string}`, what: string) {
+function record(env: Env, name: `check/${string}`, what: string) {
   const db = openDatabase(env);
-  return transaction(db, [recordTime(db, name, what)], { repeatable: true });
+  return transaction(db, recordTime(db, name, what), { repeatable: true });
 }

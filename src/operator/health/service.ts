@@ -107,7 +107,7 @@ export const earlierSize = (db: Database, now: number) =>
       order by day limit 1`;
 
 /** Records the database's size once an hour, and logs an error when it is nearly full. Returns the size. */
-export async function noteSize(env: Env, now = Date.now()): Promise<number> {
+export async function recordSize(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
   const day = Math.floor(now / dayMs);
   const { meta } = await write(db)`delete from database_sizes where day < ${day - keptDays}`;

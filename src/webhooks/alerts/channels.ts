@@ -3,7 +3,7 @@ import { audit } from '../../accounts/audit/write.ts';
 import { config } from '../../platform/config.ts';
 import { seal } from '../../platform/crypto.ts';
 import { type Database, read, refuseUnless, write } from '../../platform/db/database.ts';
-import { asCaller, type Caller, unknownAccount } from '../../platform/db/guard.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { post, type Target } from './call.ts';
 import { type ChannelInput, type ChannelKind, maxChannels } from './channel-input.ts';
@@ -64,7 +64,6 @@ export async function saveChannel(
             where id = ${id}`,
         ]
       : [
-          refuseUnless(db, sql`exists (select 1 from accounts where id = ${accountId})`, unknownAccount),
           refuseUnless(
             db,
             sql`(select count(*) from alert_channels where account_id = ${accountId}) < ${maxChannels}`,

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
 import { fingerprint, schemaSql } from '../../../src/operator/api/schema.ts';
-import { checkService, noteProbe, type ProbeMessage } from '../../../src/operator/health/check.ts';
+import { checkService, type ProbeMessage, recordProbe } from '../../../src/operator/health/check.ts';
 import { rows } from '../../support/rows.ts';
 import { minute } from '../../support/service.ts';
 
@@ -12,7 +12,7 @@ const schema = async () => Promise.all((await rows(schemaSql)).map(({ name }) =>
 async function found(
   bindings: object = {},
   expected: string[] = [],
-  receive = (message: ProbeMessage): unknown => noteProbe(env, message, times.holdMs),
+  receive = (message: ProbeMessage): unknown => recordProbe(env, message, times.holdMs),
 ) {
   const sent = vi.spyOn(env.DELIVERIES, 'sendBatch').mockImplementation(async (messages) => {
     for (const { body } of messages) receive(body as ProbeMessage);
@@ -74,13 +74,13 @@ it.each<[string, (message: ProbeMessage) => unknown, [RegExp, RegExp]]>([
   ['no messages', () => {}, [/^fault: 0 of 2 messages came within 1.5 s/, /^fault: unknown/]],
   [
     'work that is cut off',
-    (message) => void noteProbe(env, message, 60_000),
+    (message) => void recordProbe(env, message, 60_000),
     [/^ok/, /^fault: work of 0.2 s behind the consumer's handler was cut off/],
   ],
   [
     'a message that waits for the work of the one before',
     ({ check }) =>
-      setTimeout(() => noteProbe(env, { check }, 10), check.endsWith('/2') ? times.holdMs + 200 : 0),
+      setTimeout(() => recordProbe(env, { check }, 10), check.endsWith('/2') ? times.holdMs + 200 : 0),
     [/^ok/, /^warning: .* the next message came after \d{3} ms/],
   ],
 ])('sees %s', async (_, receive, [queue, work]) => {

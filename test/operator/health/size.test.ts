@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import {
   errorShare,
   mostBytes,
-  noteSize,
   problemOf,
+  recordSize,
   sizeOf,
   tellOfSize,
   warningOf,
@@ -53,18 +53,18 @@ describe('the size that is noted', () => {
 
   it('is one a day, for 60 days', async () => {
     for (const day of [0, 10, 60]) {
-      await noteSize(env, now + day * dayMs);
-      await noteSize(env, now + day * dayMs + 3_600_000);
+      await recordSize(env, now + day * dayMs);
+      await recordSize(env, now + day * dayMs + 3_600_000);
     }
     const days = async () =>
       (await rows('select day from database_sizes order by day')).map(({ day }) => day);
     expect(await days()).toEqual([1000, 1010, 1060]);
-    await noteSize(env, now + 61 * dayMs);
+    await recordSize(env, now + 61 * dayMs);
     expect(await days()).toEqual([1010, 1060, 1061]);
   });
 
   it('is what the rate follows from', async () => {
-    const bytes = await noteSize(env, Date.now() - 5 * dayMs);
+    const bytes = await recordSize(env, Date.now() - 5 * dayMs);
     expect(bytes).toBeGreaterThan(100_000);
     await rows('update database_sizes set bytes = bytes - 50000');
     const { data } = await call<{ size: { bytes: number; daysLeft: number } }>('GET', '/health');

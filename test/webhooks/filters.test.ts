@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Filters } from '../../src/webhooks/filters.ts';
 import { settled } from '../support/deliveries.ts';
-import { ask, formOn, signIn } from '../support/portal.ts';
+import { signIn } from '../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
@@ -161,24 +161,18 @@ it.each([
 });
 
 it('the portal sets filters, says how much was sent, and removes them', async () => {
-  const { cookie } = await signIn(tale.us);
+  const { page } = await signIn(tale.us);
   const { id } = await tale.register();
-  await tale.send(...fleet);
+  await as(tale.us.connection.ingestKey).send(...fleet);
   const path = `/portal/webhooks/${id}`;
-  const text = async () => (await ask('GET', path, { cookie })).text();
-  const chosen = {
-    incidentTypes: 'Harsh Braking',
-    vehicleGroups: 'North',
-    accidentLevels: '1',
-  };
-  const save = async (choose: boolean, risk: string) => {
-    const form = await formOn(await ask('GET', `${path}/edit`, { cookie }));
-    for (const [name, value] of Object.entries(chosen))
-      form.fill({ [`filters.${name}`]: choose ? [value] : [] });
-    form.fill({ 'filters.minEventRisk': risk });
-    return ask('POST', `${path}/edit`, { cookie, fields: form.fields() });
-  };
-  expect(await text()).not.toContain('sent within 24 hours');
+  const save = async (choose: boolean, risk: string) =>
+    (await page(`${path}/edit`)).press('Save changes', {
+      'filters.incidentTypes': choose ? ['Harsh Braking'] : [],
+      'filters.vehicleGroups': choose ? ['North'] : [],
+      'filters.accidentLevels': choose ? ['1'] : [],
+      'filters.minEventRisk': risk,
+    });
+  expect((await page(path)).text).not.toContain('sent within 24 hours');
   expect((await save(true, '4')).status).toBe(303);
   expect((await listed())[0]?.filters).toEqual({
     minEventRisk: 4,
@@ -186,9 +180,9 @@ it('the portal sets filters, says how much was sent, and removes them', async ()
     vehicleGroups: ['North'],
     accidentLevels: [1],
   });
-  const shown = await text();
-  expect(shown).toContain('Safety events of risk 4 and above');
-  expect(shown).toMatch(/\d deliver(?:y|ies) sent within 24 hours/);
+  const { text } = await page(path);
+  expect(text).toContain('Safety events of risk 4 and above');
+  expect(text).toMatch(/\d deliver(?:y|ies) sent within 24 hours/);
   expect((await save(true, 'x')).status).toBe(400);
   expect((await save(false, '')).status).toBe(303);
   expect((await listed())[0]).not.toHaveProperty('filters');

@@ -6,7 +6,7 @@ import { callsOf } from '../../src/webhooks/deliveries/send/calls.ts';
 import { sealClient } from '../../src/webhooks/oauth.ts';
 import { importKey, signatureHeaders } from '../../src/webhooks/signing.ts';
 import { attempted, claim, deliveriesOf, settled, unattempted } from '../support/deliveries.ts';
-import { ask, formOn, signIn, textOf } from '../support/portal.ts';
+import { signIn } from '../support/portal.ts';
 import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
 import { as, operator, type WebhookOut, webhookBody } from '../support/world.ts';
@@ -20,6 +20,14 @@ const client = {
   clientId: 'fleet data',
   clientSecret: 's3cret:+',
   scope: 'claims.write',
+};
+
+/** The same as somebody types it into the form. */
+const typed = {
+  'Token URL': client.tokenUrl,
+  'Client ID': client.clientId,
+  'Client secret': client.clientSecret,
+  Scope: client.scope,
 };
 
 const audience = 'https://api.example.com/claims';
@@ -293,9 +301,10 @@ describe('a token endpoint that fails', () => {
     const hook = await register();
     await tale.happen();
     const { id } = await attempted(hook.id);
-    const { cookie } = await signIn(tale.us);
-    const page = await ask('GET', `/portal/webhooks/${hook.id}/deliveries/${id}`, { cookie });
-    expect(await page.text()).toMatch(/No access token[\s\S]*Token endpoint responded 400: invalid_scope/);
+    const { html } = await signIn(tale.us);
+    expect(await html(`/portal/webhooks/${hook.id}/deliveries/${id}`)).toMatch(
+      /No access token[\s\S]*Token endpoint responded 400: invalid_scope/,
+    );
     const { data } = await api().get<object[]>(`/deliveries?webhookId=${hook.id}`);
     expect(data).toMatchObject([
       { lastAnswer: { kind: 'token', status: null, reason: 'token endpoint responded 400: invalid_scope' } },
@@ -314,14 +323,9 @@ describe('a token endpoint that fails', () => {
 });
 
 describe('a test from the form', () => {
-  const press = async (path: string, typed: Record<string, string> = {}, button = 'test') => {
-    const { cookie } = await signIn(tale.us);
-    const form = await formOn(await ask('GET', path, { cookie }));
-    form.fill(typed);
-    return ask('POST', path, { cookie, fields: [...form.fields(), ['do', button]] });
-  };
+  const press = async (path: string, fields: Record<string, string> = {}) =>
+    (await (await signIn(tale.us)).page(path)).press('Send a test', fields);
   const pathOf = ({ id }: Hook) => `/portal/webhooks/${id}/edit`;
-  const typed = Object.fromEntries(Object.entries(client).map(([name, text]) => [`oauth.${name}`, text]));
 
   it('of a saved webhook has the token and the signature that a delivery would have', async () => {
     const hook = (await register(client, { signing: true })) as Hook & { signingSecret: string };
@@ -329,7 +333,7 @@ describe('a test from the form', () => {
       const isReal = headers.authorization === 'Bearer token-1' && headers['webhook-signature'];
       return new Response(null, { status: isReal ? 204 : 401 });
     });
-    expect(await textOf(await press(pathOf(hook)))).toMatch(/Your receiver returned 204 in \d+ ms\./);
+    expect((await press(pathOf(hook))).text).toMatch(/Your receiver returned 204 in \d+ ms\./);
     expect(asked).toMatchObject([{ fields: { scope: client.scope } }]);
     const { headers, body } = tale.heard.got[0] ?? {};
     const key = await importKey(hook.signingSecret);
@@ -344,16 +348,15 @@ describe('a test from the form', () => {
 
   it('uses what is typed, and what is stored where nothing is', async () => {
     const hook = await register();
-    await press(pathOf(hook), { 'oauth.scope': 'typed' });
+    await press(pathOf(hook), { Scope: 'typed' });
     expect(asked).toMatchObject([{ authorization: expect.any(String), fields: { scope: 'typed' } }]);
-    const moved = await press(pathOf(hook), { 'oauth.tokenUrl': `${origin}/moved` });
-    expect(moved.status).toBe(400);
-    expect(await moved.text()).toMatch(/id="oauth.clientSecret-error".*?is required/);
-    const other = await press(pathOf(hook), { 'oauth.clientSecret': 'other' });
-    expect((await formOn(other)).values('oauth.clientSecret')).toEqual(['other']);
+    const moved = await press(pathOf(hook), { 'Token URL': `${origin}/moved` });
+    expect([moved.status, moved.errors['oauth.clientSecret']]).toEqual([400, 'is required']);
+    const other = await press(pathOf(hook), { 'Client secret': 'other' });
+    expect(other.form('Send a test').values('Client secret')).toEqual(['other']);
     expect(asked.at(-1)?.authorization).toBe(`Basic ${btoa('fleet+data:other')}`);
     const before = asked.length;
-    await press('/portal/webhooks/new', { ...typed, url: 'https://receiver.example.com/new' });
+    await press('/portal/webhooks/new', { ...typed, URL: 'https://receiver.example.com/new' });
     expect(asked).toHaveLength(before + 1);
     expect(sentTokens().at(-1)).toMatch(/^Bearer token-/);
   });
@@ -361,9 +364,9 @@ describe('a test from the form', () => {
   it('says whether the token endpoint or the receiver failed', async () => {
     const hook = await register();
     tale.heard.returns(401);
-    expect(await textOf(await press(pathOf(hook)))).toMatch(/Your receiver returned 401 Unauthorized in/);
+    expect((await press(pathOf(hook))).text).toMatch(/Your receiver returned 401 Unauthorized in/);
     grant = () => Response.json({ error: 'invalid_scope' }, { status: 400 });
-    const text = await textOf(await press(pathOf(hook)));
+    const { text } = await press(pathOf(hook));
     expect(text).toContain(
       'Your receiver was not called, because it needs an access token: token endpoint responded 400: invalid_scope.',
     );
@@ -374,50 +377,37 @@ describe('a test from the form', () => {
     const hook = await register();
     const host = `${tale.us.accountId} ${new URL(origin).hostname}`;
     await rows('insert into test_calls values (?1, ?2, 10)', Math.floor(Date.now() / 3_600_000), host);
-    const text = await (await press(pathOf(hook))).text();
-    expect(text).toMatch(/id="oauth.tokenUrl-error".*?was tested 10 times/);
+    const { errors } = await press(pathOf(hook));
+    expect(errors['oauth.tokenUrl']).toContain('was tested 10 times');
     expect(asked).toEqual([]);
   });
 });
 
 it('the portal saves a client, keeps its secret, says what is wrong, and removes it', async () => {
   const hook = await register(null);
-  const { cookie } = await signIn(tale.us);
-  const path = `/portal/webhooks/${hook.id}/edit`;
-  const open = async () => formOn(await ask('GET', path, { cookie }));
-  const save = async (fields: Record<string, string>) => {
-    const form = await open();
-    for (const [name, text] of Object.entries(fields)) form.fill({ [`oauth.${name}`]: text });
-    return ask('POST', path, { cookie, fields: form.fields() });
-  };
-  const wrong = await save({ ...client, tokenUrl: 'http://login.example.com' });
-  expect(wrong.status).toBe(400);
-  const text = await wrong.text();
-  expect(text).toMatch(/id="oauth.tokenUrl-error".*?Must start with https/);
+  const { page } = await signIn(tale.us);
+  const path = `/portal/webhooks/${hook.id}`;
+  const save = async (fields: Record<string, string>) =>
+    (await page(`${path}/edit`)).press('Save changes', fields);
+  const wrong = await save({ ...typed, 'Token URL': 'http://login.example.com' });
+  expect([wrong.status, wrong.errors['oauth.tokenUrl']]).toEqual([400, expect.stringContaining('https')]);
   // Otherwise the secret of before would be kept without a word once the error is mended.
-  expect((await formOn(new Response(text))).values('oauth.clientSecret')).toEqual([client.clientSecret]);
-  expect((await save({ ...client })).status).toBe(303);
-  const form = await open();
-  expect(form.values('oauth.clientId')).toEqual([client.clientId]);
-  expect(form.values('oauth.clientSecret')).toEqual(['']);
-  await save({ scope: '' });
-  const more = await open();
-  more.fill({ paramName: 'audience' });
-  expect(await (await ask('POST', path, { cookie, fields: more.fields() })).text()).toMatch(
-    /id="oauth.params-error".*?values must be 1 to 500/,
-  );
-  more.fill({ paramValue: audience });
-  await ask('POST', path, { cookie, fields: more.fields() });
-  await save({ scope: '' });
+  expect(wrong.form('Save changes').values('Client secret')).toEqual([client.clientSecret]);
+  expect((await save(typed)).status).toBe(303);
+  const form = (await page(`${path}/edit`)).form('Save changes');
+  expect([...form.values('Client ID'), ...form.values('Client secret')]).toEqual([client.clientId, '']);
+  await save({ Scope: '' });
+  const more = await save({ 'Parameter 1 name': 'audience' });
+  expect(more.errors['oauth.params']).toContain('values must be 1 to 500');
+  await more.press('Save changes', { 'Parameter 1 value': audience });
+  await save({ Scope: '' });
   await tale.happen();
   await settled(hook.id);
   expect(sentTokens()).toEqual(['Bearer token-1']);
   expect(asked[0]?.fields).toEqual({ grant_type: 'client_credentials', audience });
-  const page = await textOf(await ask('GET', path.replace('/edit', ''), { cookie }));
-  expect(page).toContain('with audience');
-  expect(page).not.toContain(audience);
-  const none = await open();
-  none.fill({ paramName: '', 'oauth.tokenUrl': '', 'oauth.clientId': '' });
-  await ask('POST', path, { cookie, fields: none.fields() });
+  const { text } = await page(path);
+  expect(text).toContain('with audience');
+  expect(text).not.toContain(audience);
+  await save({ 'Parameter 1 name': '', 'Token URL': '', 'Client ID': '' });
   expect((await api().get<Hook[]>('/webhooks')).data[0]).not.toHaveProperty('oauth');
 });

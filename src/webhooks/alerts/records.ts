@@ -63,7 +63,8 @@ const nextChanges = sql`
 
 const advance = (db: Database, accountIds: SQL) =>
   write(db)`
-    update mail_feeds as f set seen = (select max(seq) from (${nextChanges})) where account_id in ${accountIds}`;
+    update mail_feeds as f set seen = coalesce((select max(seq) from (${nextChanges})), seen)
+    where account_id in ${accountIds}`;
 
 /** The unread changes of accounts, with the time `at` that the records have which came in by them. */
 const unread = (accountIds: SQL): SQL => sql`

@@ -9,10 +9,7 @@ import { IngestRecord, type RecordWarning, type Rejection } from './schema.ts';
 
 export type Accepted = { index: number; record: IngestRecord };
 
-/**
- * Checks the records of a call one by one. Those with everything that their kind needs are accepted, with warnings of
- * what else could not be used. Of several for the same thing, only the newest version is accepted.
- */
+/** Checks records one by one, with warnings. Of several for one thing, the newest is accepted. */
 export function acceptRecords(inputs: unknown[]): {
   accepted: Accepted[];
   rejected: Rejection[];
@@ -46,7 +43,7 @@ const fieldsOf = new Map<unknown, { [name: string]: Field }>(
   recordKinds.map(({ kind, recordFields }) => [kind, recordFields]),
 );
 
-/** The record with what can be used of the fields that the issues are about, without those that it can be without. */
+/** The record with what is usable of the fields that the issues are about. */
 function whatIsUsable(input: unknown, issues: Issues): unknown {
   if (!isMap(input)) return input;
   const usableFields = Object.entries(fieldsOf.get(input.kind) ?? {})
@@ -58,7 +55,7 @@ function whatIsUsable(input: unknown, issues: Issues): unknown {
   return { ...input, ...Object.fromEntries(usableFields) };
 }
 
-/** What the issues say, with whether anything is left of the value. A blank value is as good as none. */
+/** What the issues say, with what became of the value. A blank one is none. */
 function lossesIn(left: unknown, issues: Issues): FieldError[] {
   const losses = issues.flatMap((issue) => {
     const keys = issue.path?.map(({ key }) => key) ?? [];
@@ -75,7 +72,7 @@ function lossesIn(left: unknown, issues: Issues): FieldError[] {
 const within = (value: unknown, keys: unknown[]): unknown =>
   keys.reduce((outer, key) => (isMap(outer) ? outer[String(key)] : outer), value);
 
-/** What is missing in a record, although each field may be. The issues are those of what was sent. */
+/** What is missing in a record, although each field may be missing. */
 function problemOf(record: IngestRecord, issues: Issues): string | undefined {
   if (record.kind !== 'accident' || record.vin != null || record.vehicle) return undefined;
   const wrong = issues.find(({ path, input }) => path?.[0].key === 'vin' && !isBlank(input));
@@ -97,7 +94,7 @@ type Issues = readonly v.BaseIssue<unknown>[];
 const isMap = (input: unknown): input is { [name: string]: unknown } =>
   typeof input === 'object' && input !== null && !Array.isArray(input);
 
-/** Truncates lists that are too long for any field, so that not every value of a refused list is checked. */
+/** Truncates lists, so that not every value of a refused one is checked. */
 const withShortLists = (input: unknown): unknown =>
   isMap(input)
     ? Object.fromEntries(

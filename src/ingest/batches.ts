@@ -22,8 +22,8 @@ const isNews = ({ record }: Accepted, now: number): boolean =>
 export type Entry = Accepted & { row: { id: string; createdAt: number; [key: string]: unknown } };
 
 /**
- * Records of one kind in a call, each for a different thing, with their notifications, all of one type, of which the
- * call has `ofType`, and those that nobody gets because they are too old.
+ * Records of one kind, each for a different thing, with their notifications: the call has `ofType`
+ * of their type. Those `heldBack` are too old.
  */
 export type Batch = {
   keeper: Keeper;
@@ -67,7 +67,7 @@ export const batchesOf = (source: Source, accepted: Accepted[]): Batch[] =>
     });
   });
 
-/** The first record for each thing, then the second: a call may have up to three levels of an accident. */
+/** The first record for each thing, then the second: an accident may have three levels. */
 function byOccurrence(entries: Entry[]): Entry[][] {
   const occurrences: Entry[][] = [];
   const seen = new Map<string, number>();
@@ -108,7 +108,7 @@ function ofEvent({ recipients }: RecordOf<'safetyEvent'>, row: RowOf<'safetyEven
   };
 }
 
-/** The notification of one level of an accident. A false alarm is sent as level 2 with `isAccurate` false. */
+/** The notification of a level. A false alarm is level 2 with `isAccurate` false. */
 function ofAccident(
   { connectionId, tSP }: Source,
   { sourceUpdatedAt }: RecordOf<'accident'>,

@@ -23,10 +23,7 @@ export const ingestBinding = (
   serve: (request: Request, env: Env, context: ExecutionContext) => Response | Promise<Response>,
 ) =>
   class extends WorkerEntrypoint<Env> {
-    /**
-     * Accepts up to 500 records under an ingest key, through the same route as HTTP calls. A refusal is returned, not
-     * thrown.
-     */
+    /** Accepts up to 500 records as HTTP calls do. Returns a refusal instead of throwing it. */
     async records(ingestKey: string, batch: IngestBatch): Promise<IngestReply> {
       const request = new Request('https://ingest.internal/ingest', {
         method: 'POST',

@@ -10,7 +10,7 @@ import type { RecordWarning } from './schema.ts';
 const earliest = Date.UTC(2000, 0, 1);
 const tooEarly = 'is before the year 2000: check the clock and the unit';
 
-/** How far before the newest time of its call an event is improbable: a clock that rolls over goes back 20 years. */
+/** An event so far before the newest is improbable: clocks roll over by 20 years. */
 export const farMs = 2 * 365 * dayMs;
 const tooFar = 'is years before the newest time of the call: check the clock of the device';
 
@@ -23,9 +23,8 @@ const timesOf = new Map<string, string[]>(
 );
 
 /**
- * What is improbable about accepted records, although they are stored with it: placeholders for VINs, and times that a
- * wrong clock or unit gives. `now` is the time of a call that notifies; without it, records are compared with each
- * other. Times are milliseconds since 1970.
+ * What is improbable about accepted records: placeholders for VINs, and times of a wrong clock or
+ * unit. `now` is the time of a call that notifies; otherwise records are compared with each other.
  */
 export function doubtsAbout(accepted: Accepted[], sent: unknown[], now = 0): RecordWarning[] {
   const newest = Math.max(now, ...accepted.map(({ record }) => whenOf(record)?.time ?? 0));

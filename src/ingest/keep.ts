@@ -6,7 +6,7 @@ import { type Database, read, type Write } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/tables.ts';
 import { upsertInto } from '../platform/db/upsert.ts';
 
-/** How to store records of a kind: the records each must refer to, with the key in its row, and the statement. */
+/** How to store records of a kind, and the parents that each must have. */
 export type Keeper = {
   parents: { key: string; kind: string; table: AccountTable }[];
   write: (db: Database, rows: { id: string; createdAt: number }[]) => Write;
@@ -14,10 +14,7 @@ export type Keeper = {
   warning?: { field: string; message: string; among: (rows: { id: string }[]) => SQL };
 };
 
-/**
- * Prepares to store records of a resource, each with what it copies from the records it refers to. A row that refers to
- * an unknown parent is skipped.
- */
+/** Prepares to store records, with what they copy from parents. Skips rows without a parent. */
 export function keeperOf({
   kind,
   table,
@@ -48,7 +45,7 @@ export function keeperOf({
 /** An erased driver is not stored again. */
 const unlessErased = `join (select 1) on r.value->>'id' not in (select id from erased_drivers)`;
 
-/** Nor does anything refer to one again. `in` looks into the table's key, and reads no row where it finds none. */
+/** Nor does anything refer to one again: `in` reads no row where it finds none. */
 const unlessErasedReferences = (fields: Fields) =>
   Object.entries(fields).flatMap(([key, { refersTo }]) =>
     refersTo?.kind === drivers.kind

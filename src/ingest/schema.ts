@@ -17,9 +17,7 @@ export const IngestRecord = v.variant(
 ) as unknown as v.GenericSchema<v.InferInput<RecordKindOf<Kind>['record']>, RecordOf<Kind>>; // of these very kinds
 export type IngestRecord = RecordOf<Kind>;
 
-/**
- * The body of `POST /ingest`. Records are validated one by one, so that one that is refused does not affect the others.
- */
+/** The body of `POST /ingest`. Its records are validated one by one: one may be refused. */
 export const IngestBody = v.object({
   records: v.pipe(
     v.array(v.unknown()),
@@ -37,10 +35,7 @@ export const Rejection = v.object({
 });
 export type Rejection = v.InferOutput<typeof Rejection>;
 
-/**
- * What could not be used of an accepted record as it was sent. The message never quotes a value; the field is a path such
- * as `location.address`.
- */
+/** What was wrong with an accepted record. The field may be a path; no value is quoted. */
 export type RecordWarning = { index: number; kind: Kind; sourceId: string; field: string; message: string };
 
 /** Something wrong with accepted records: in how many, and in which first. */
@@ -52,10 +47,7 @@ export const Warning = v.object({
 });
 export type Warning = v.InferOutput<typeof Warning>;
 
-/**
- * The result of a call; `unchanged` records were known already, or older than what is known. `heldBack` new safety events
- * are too old for notifications.
- */
+/** The result of a call. `heldBack` events are too old for notifications. */
 export const IngestOutcome = v.object({
   accepted: v.pipe(v.number(), v.integer()),
   unchanged: v.pipe(v.number(), v.integer()),

@@ -19,10 +19,9 @@ const recordsPerPart = 100;
 export type Starter = ((work: NewWork[]) => void) & { mayBegin?: boolean };
 
 /**
- * Stores up to 500 records of one connection, with their notifications and deliveries, in one transaction; while other
- * accounts are active, in several, each of which may be repeated. With `notify: false` nobody is notified, now or
- * later. Returns the refused records, and what could not be used of accepted ones; `start` gets the new deliveries after
- * each transaction, since a later one may fail.
+ * Stores up to 500 records of a connection in one transaction; while other accounts are active, in
+ * several. With `notify: false` nobody is ever notified of them. `start` gets new deliveries after
+ * each transaction.
  *
  * @throws Refusal: unauthenticated, forbidden, rate limited, unavailable
  */

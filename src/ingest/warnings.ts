@@ -9,8 +9,8 @@ export const maxWarnings = 20;
 const maxRepeated = 100;
 
 /**
- * The warnings of a call: those `found`, and unknown fields, incident labels without a mapping, and impossible VINs in
- * `records`, which are as sent. The same about several records is one.
+ * The warnings of a call: those `found`, unknown fields, labels without a mapping, and impossible
+ * VINs. The same about several `records`, which are as sent, is one.
  */
 export function warningsOf(
   feed: Feed,

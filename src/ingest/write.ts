@@ -14,7 +14,7 @@ import { type Batch, batchesOf } from './batches.ts';
 import { knownIds } from './keep.ts';
 import type { RecordWarning, Rejection } from './schema.ts';
 
-/** What writing records has come to: how many have changed, refused ones, warnings, and work for deliveries. */
+/** What has come of writing records. */
 export type WrittenRecords = {
   changed: number;
   rejected: Rejection[];
@@ -24,8 +24,8 @@ export type WrittenRecords = {
 };
 
 /**
- * Stores records with their notifications and deliveries in one transaction, which may be repeated. `claims`: the first
- * deliveries of events are claimed at once.
+ * Stores records with notifications and deliveries in one transaction, which may be repeated.
+ * `claims`: the first deliveries of events are claimed at once.
  */
 export async function writeRecords(
   env: Env,

@@ -5,11 +5,7 @@ import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { withoutRecipient } from '../notifications/remove.ts';
 import { isWaiting } from './due.ts';
 
-/**
- * Cancels the pending deliveries of deleted or stopped webhooks, except those in flight: their worker finds the webhook
- * gone, and cancels what is to be retried.
- * While an account is being moved its webhooks are stopped, and their deliveries wait.
- */
+/** Cancels what is pending for deleted or stopped webhooks, unless in flight or being moved. */
 export async function cancelPending(env: Env, webhookIds: string[]): Promise<void> {
   const now = Date.now();
   await changeInChunks(
@@ -26,7 +22,7 @@ export async function cancelPending(env: Env, webhookIds: string[]): Promise<voi
   );
 }
 
-/** Deletes those of a connection's notifications, which must go later, from deliveries that `keys` selects. */
+/** Deletes the deliveries of a connection among `keys`, before its notifications. */
 export const removeDeliveries = (keys: SQL, connectionId: string): SQL => sql`
   delete from deliveries as d where (webhook_id, id) in (${keys}) and (d.connection_id = ${connectionId}
     or exists (select 1 from notifications n
@@ -37,12 +33,12 @@ export const removeDeliveries = (keys: SQL, connectionId: string): SQL => sql`
 export const removeFanOuts = (db: Database, connectionId: string) =>
   write(db)`delete from fan_outs where connection_id = ${connectionId}`;
 
-/** Removes an address in lower case from the recipients in the payloads of the deliveries that `keys` selects. */
+/** Removes an address in lower case from the payloads of the deliveries `keys`. */
 export const erasePayloads = (keys: SQL, email: string): SQL => sql`
   update deliveries set data = ${withoutRecipient(email)}
   where (webhook_id, id) in (${keys}) and instr(lower(data), ${email}) > 0`;
 
-/** Removes responses that contain an address in lower case from the deliveries that `keys` selects. */
+/** Removes responses that contain an address from the deliveries `keys`. */
 export const eraseAnswers = (keys: SQL, email: string): SQL => sql`
   update deliveries set log = (select json_group_array(json_remove(value, '$.answer')) from json_each(log))
   where (webhook_id, id) in (${keys}) and instr(lower(log), ${email}) > 0`;

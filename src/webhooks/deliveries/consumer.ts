@@ -8,10 +8,7 @@ import { work } from './send/worker.ts';
 /** When work returns after a failure of ours, such as an overloaded D1. */
 const retrySeconds = 10;
 
-/**
- * Handles one message: works for a webhook, or continues the fan-out of a large call. Never throws: a failure is logged
- * and retried after ten seconds; the sweep finds what is lost.
- */
+/** Handles a message. Never throws: a failure is retried, and the sweep finds what is lost. */
 export async function handle(env: Env, { claim, ...message }: NewWork): Promise<void> {
   try {
     if ('fanOut' in message) await continueFanOut(env, message);
@@ -26,9 +23,9 @@ export async function handle(env: Env, { claim, ...message }: NewWork): Promise<
 export type StarterEnv = Env & { QUEUE_ONLY?: true };
 
 /**
- * Returns a function that starts work on new deliveries after a request's response. The first webhook's starts in the
- * request's own background, without the queue; an invocation has connections for one worker only, so the rest is
- * queued. A failure to start is no failure of the request: the sweep finds the rows.
+ * Returns a function that starts work on new deliveries behind a response: the first webhook's at
+ * once, since an invocation has connections for one worker, and the rest by the queue. Whatever
+ * fails to start is found by the sweep.
  */
 export function starter(env: StarterEnv, context: Pick<ExecutionContext, 'waitUntil'>) {
   let isFree = !env.QUEUE_ONLY;

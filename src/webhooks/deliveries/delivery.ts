@@ -2,7 +2,7 @@ import type { Attempt } from './policy.ts';
 
 export type DeliveryKey = { webhookId: string; id: string };
 
-/** A claimed delivery with its notification; `wanted` is false if the webhook no longer subscribes to it. */
+/** A claimed delivery; `wanted` if its webhook still subscribes to it. */
 export type ClaimedDelivery = DeliveryKey & {
   claimedUntil: number;
   attempts: number;

@@ -2,8 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { leaseMs } from './policy.ts';
 
 /**
- * SQL for whether a delivery is in the index `deliveries_due`: it is pending, and not claimed by the call that creates
- * it, which would be two index rows for nothing (`send/first-claim.ts`).
+ * SQL for whether `deliveries_due` has a delivery: it is pending, and not claimed by a first claim.
  */
 export function isWaiting(alias = 'deliveries'): SQL {
   const d = sql.identifier(alias);
@@ -16,8 +15,7 @@ export const dueAtOf: SQL = sql`coalesce(d.next_attempt_at, d.claimed_until - ${
 const priorities = { all: sql`(0, 1, 2, 3)`, accidents: sql`(0)`, events: sql`(1, 2, 3)` };
 
 /**
- * A webhook's due deliveries, claimed or not, accidents first. With every priority named, SQLite reads them in index
- * order and skips those that are not due.
+ * A webhook's due deliveries, accidents first. With all priorities named, SQLite uses the index.
  */
 export const dueDeliveries = (
   webhookId: SQL | string,
@@ -29,7 +27,7 @@ export const dueDeliveries = (
     and next_attempt_at <= ${now}
   order by priority, next_attempt_at`;
 
-/** SQL for when the first pending delivery of a webhook is due after a time, or was; null if there is none. */
+/** SQL for when a webhook's first pending delivery is due after a time; null for none. */
 export const firstDueOf = (webhookId: SQL, after = -1): SQL => sql`
   (select min((select next_attempt_at from deliveries indexed by deliveries_due
     where webhook_id = ${webhookId} and status = 'pending' and priority = p.value and next_attempt_at > ${after}

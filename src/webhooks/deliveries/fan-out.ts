@@ -46,7 +46,7 @@ const tooManyWaitMs = 500;
 /** Sorts after every id. */
 const END = '~';
 
-/** How many bytes of notifications a row of a fan-out has, as in a dump: there are several rows for more. */
+/** The most bytes of notifications in a row, as in a dump. There are several rows for more. */
 export const maxNotificationBytes = 40_000;
 
 /** The bytes of a value as JSON in a dump, where quotes are doubled. */
@@ -60,9 +60,10 @@ const webhooksIn = (deliveries: number, notifications: number): number =>
 type New = { type: NotificationType; notifications: NewNotification[]; ofType: number };
 
 /**
- * The statements that give each subscribing webhook a pending delivery of each new notification, up to the limit of one
- * transaction, and write the notifications; a fan-out remembers the rest, for `continueFanOut`. They run in this order,
- * before the records are written. With `claims`, the first deliveries are claimed at once, if a webhook is ready.
+ * The statements, in this order and before the records are written, that give subscribing webhooks
+ * a delivery of each new notification, and write these. One transaction creates a bounded number; a
+ * fan-out remembers the rest. With `claims`, a webhook that is ready has its first deliveries
+ * claimed.
  */
 export function fanOut(db: Database, source: NotificationSource, news: New, claims: boolean) {
   const { type, notifications, ofType } = news;
@@ -115,7 +116,7 @@ export function workOf(
 
 const idsOf = (idle: { webhookId: string }[]): string[] => idle.map(({ webhookId }) => webhookId);
 
-/** The statement that makes later levels wait for earlier ones, once the accidents' notifications are written. */
+/** Makes later levels wait for earlier ones, once their notifications are written. */
 export function holdNewLevels(db: Database, source: NotificationSource, news: New) {
   const levels = JSON.stringify(news.notifications.map(({ eventId, level }) => ({ eventId, level })));
   const { now } = source;
@@ -136,9 +137,9 @@ type FanOutRow = {
 };
 
 /**
- * Continues a fan-out, in small transactions that alternate with others of the account, and sends its message again if
- * an invocation does not suffice. Each begins at the fan-out's mark and advances it, so that repeating one, or running
- * two at a time, creates no delivery twice. Leaves that of an account that is being moved to the new cell.
+ * Continues a fan-out in small transactions, and sends its message again if an invocation does not
+ * suffice. Each begins at the fan-out's mark and advances it: repeating one creates no delivery
+ * twice.
  */
 export async function continueFanOut(env: Env, message: FanOut): Promise<void> {
   const db = openDatabase(env);
@@ -182,10 +183,7 @@ async function expandNext(env: Env, db: Database, id: string, row: FanOutRow): P
   return moved.some(({ mark }) => mark < END);
 }
 
-/**
- * The webhooks to wake. For events, those with due deliveries already have a worker. Accidents have workers of their
- * own, so that they need not wait for long calls.
- */
+/** The webhooks to wake. Accidents have workers of their own, and due events have some already. */
 const selectIdle = (
   db: Database,
   source: NotificationSource,
@@ -204,8 +202,8 @@ const selectIdle = (
       }`;
 
 /**
- * Each of the notifications, created at `createdAt`, for each of the webhooks: claimed for the one that is `ready`, with
- * the `payload` unless that is null. The limit keeps SQLite from evaluating it three times.
+ * Each notification for each webhook: claimed for the `ready` one, with the `payload` unless null.
+ * The limit keeps SQLite from evaluating that three times.
  */
 const insertDeliveries = (
   source: NotificationSource,

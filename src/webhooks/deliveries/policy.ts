@@ -4,8 +4,7 @@ import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 export const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 
 /**
- * The outcome of one HTTP call of a delivery. `answer` is the first KiB of the response as text, `reason` what else is
- * known of a failure, in words.
+ * The outcome of a call: `answer` is the first KiB of the response, `reason` explains a failure.
  */
 export type Outcome = { reason?: string } & (
   | { result: 'success'; status: number; answer: string }
@@ -17,7 +16,7 @@ export type Outcome = { reason?: string } & (
 /** One attempt as stored. Times are milliseconds; nothing of the request is kept. */
 export type Attempt = { at: number; durationMs: number } & Outcome;
 
-/** The state of a delivery after an attempt: done, failed, or due again at a time (milliseconds since 1970). */
+/** What follows an attempt: the end, or another one at a time. */
 export type Next = { status: 'delivered' | 'failed' } | { status: 'pending'; nextAttemptAt: number };
 
 const second = 1000;
@@ -29,8 +28,8 @@ export const callTimeoutMs = 15 * second;
 export const startWindowMs = 5_000;
 
 /**
- * How long an invocation starts calls: until their 15 s, and two more to record them, no longer fit into the 30 s that
- * Workers allows background work. And how long it claims: the last claim needs a few seconds to start.
+ * How long an invocation may start calls: their 15 s, and two to record them, must fit into the 30
+ * s of background work. And how long it claims: a claim needs seconds to start.
  */
 export const callsForMs = 30_000 - callTimeoutMs - 2_000;
 export const claimsForMs = callsForMs - 4_000;
@@ -38,7 +37,7 @@ export const claimsForMs = callsForMs - 4_000;
 /** How long a claim lasts: longer than the start window, a call (15 s) and recording it. */
 export const leaseMs = 30_000;
 
-/** The waits after the 1st, 2nd, … failed attempt of an event; after the last one the delivery has failed. */
+/** The waits after the 1st, 2nd, … failed attempt of an event; then it has failed. */
 export const schedule = [
   5 * second,
   5 * minuteMs,
@@ -51,11 +50,11 @@ export const schedule = [
   24 * hourMs,
 ] as const;
 
-/** How often a failing receiver is called at least while an accident waits for it, in the first ten minutes. */
+/** How often a receiver is called at least while an accident waits, for ten minutes. */
 export const accidentRetryMs = 20 * second;
 const accidentRetries = 32;
 
-/** The waits of an accident: retried so often at first that it arrives within half a minute of a short outage. */
+/** The waits of an accident: after a short outage it arrives within half a minute. */
 const accidentSchedule = [
   5 * second,
   15 * second,
@@ -89,9 +88,7 @@ export const retries = {
   hours: Math.round(schedule.reduce<number>((sum, wait) => sum + wait, 0) / hourMs),
 };
 
-/**
- * A circuit opens after this many failures in a row, at first briefly, then twice as long each time up to the longest.
- */
+/** A circuit opens after this many failures in a row: briefly, then twice as long each time. */
 export const circuitAfter = 5;
 export const circuitFirstMs = 30 * second;
 export const circuitLongestMs = 15 * minuteMs;
@@ -99,17 +96,17 @@ export const circuitLongestMs = 15 * minuteMs;
 export const circuitAccidentOpenings = 40;
 
 /**
- * When a receiver works again, retries due within this time are made at once, and all of them if its circuit was open.
- * Accidents that have just failed are not, because one that a receiver never accepts would use up its attempts within
- * seconds.
+ * When a receiver works again, retries due within this time are made at once; all of them if its
+ * circuit was open. Accidents that have just failed wait: one that is never accepted would use up
+ * its attempts.
  */
 export const retrySoonMs = 6 * minuteMs;
 export const accidentPauseMs = 5 * second;
 export const maxRetriedAtOnce = 500;
 
 /**
- * How many calls a webhook may have in flight: at first, and at most. The number doubles while responses arrive in
- * time, and halves when the receiver is overloaded. An operator can lower the maximum.
+ * How many calls a webhook may have in flight at first, and at most. The number doubles while
+ * responses arrive in time, and halves when the receiver is overloaded.
  */
 export const firstWindow = 5;
 export const widestWindow = 50;
@@ -122,7 +119,7 @@ export const levelWaitMs = minuteMs;
 /** The part of a second's calls that may be made at once under a limit per second. */
 export const burstSeconds = 0.25;
 
-/** How long a receiver with a limit per second cannot be called yet, in milliseconds; 0 if it can. */
+/** How many ms a receiver with a limit per second cannot be called yet. */
 export function paceMs(
   { maxPerSecond, nextCallAt }: { maxPerSecond: number | null; nextCallAt: number },
   now: number,
@@ -140,8 +137,8 @@ export const priorityOf = (type: NotificationType, eventRisk: number): number =>
 export const giveUpAfterMs = 5 * 24 * hourMs;
 
 /**
- * Decides what follows an attempt. `attempts` includes this one; `now` is in milliseconds since 1970; `random`, from 0
- * to 1, spreads the waits by ±20 %, so that receivers that fail together are not all called at the same time.
+ * Decides what follows an attempt, which `attempts` includes. `random`, from 0 to 1, spreads waits
+ * by ±20 %, so that receivers that fail together are not called together.
  */
 export function nextAfter(
   outcome: Outcome,
@@ -158,7 +155,7 @@ export function nextAfter(
   return { status: 'pending', nextAttemptAt: now + Math.round(Math.max(spread, Math.min(asked, 2 * wait))) };
 }
 
-/** Classifies an exception by its message, which is all that the runtime gives; `connection` by default. */
+/** Classifies an exception by its message, which is all that there is. */
 export function kindOf(error: unknown): 'timeout' | 'dns' | 'tls' | 'connection' {
   if (error instanceof Error && error.name === 'TimeoutError') return 'timeout';
   const message = error instanceof Error ? error.message : '';

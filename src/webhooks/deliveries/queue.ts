@@ -1,9 +1,9 @@
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
 /**
- * Wakes a webhook. `worker` numbers the invocations that work for it in parallel: each new one that finds enough to do
- * wakes two more. `timer` is when a message for retries was due. `accidents` is for accidents alone, which so wait for
- * no worker that is busy with events.
+ * Wakes a webhook. `worker` numbers those that work for it in parallel: each wakes two more if
+ * there is enough to do. `timer` is when a message for retries was due. `accidents` need not wait
+ * for workers of events.
  */
 export type Wake = {
   accountId: string;
@@ -18,7 +18,7 @@ export type FanOut = { fanOut: string };
 
 export type DeliveryMessage = Wake | FanOut;
 
-/** Messages for the first worker of each of these webhooks, for what is due or for notifications of one type. */
+/** Messages for the first worker of each of these webhooks. */
 export const wakeOf = (accountId: string, webhookIds: string[], type?: NotificationType): Wake[] =>
   [...new Set(webhookIds)].map((webhookId) => ({
     accountId,

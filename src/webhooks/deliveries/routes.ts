@@ -35,7 +35,7 @@ async function send(c: Context) {
   return show(c, 'Delivery is due', key);
 }
 
-/** The delivery that the path names by its Delivery-Id alone. @throws Refusal: not found, also for another account's */
+/** The delivery in the path. @throws Refusal: not found, also for another account's */
 async function deliveryKey(c: Context): Promise<DeliveryKey> {
   const id = c.req.param('id')?.toLowerCase() ?? '';
   const webhookId = isUuid(id) && (await webhookOfDelivery(c.env, c.get('caller'), id));

@@ -25,9 +25,9 @@ const accidentLateMs = 5 * 60_000;
 const graceMs = 5_000;
 
 /**
- * Finds lost work: wakes webhooks whose first due accident or event nobody has claimed, and fan-outs that have stopped.
- * Stores since when the oldest of these deliveries has been due, for `/health`, and logs accidents not delivered for
- * five minutes. Returns how many messages it sent.
+ * Finds lost work: wakes webhooks whose first due delivery is unclaimed, and fan-outs that have
+ * stopped. Stores how late they are, for `/health`, and logs late accidents. Returns how many
+ * messages it sent.
  */
 export async function sweep(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
@@ -62,7 +62,7 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
   ]);
 }
 
-/** The first delivery that is due for a webhook; `waits` if nobody works for it, `late` is an accident's. */
+/** A webhook's first due delivery; `waits` if unclaimed. `late` is an accident's id. */
 type Head = { webhookId: string; accountId: string; dueAt: number; waits: number; late: string | null };
 
 const selectHeads = (db: Database, now: number) => {
@@ -90,10 +90,7 @@ const selectHeads = (db: Database, now: number) => {
     select * from all_heads where waits or late is not null order by waits desc limit ${maxWebhooks}`;
 };
 
-/**
- * Fails deliveries that have been due for five days without an attempt, because their receiver's circuit was open, or
- * their webhook paused, all that time. Once an hour. Returns how many.
- */
+/** Fails what has been due for five days without an attempt. Returns how many deliveries. */
 export function giveUp(env: Env, now = Date.now(), budget?: Budget): Promise<number> {
   const tooLate = sql`
     with ${pendingWebhooks}
@@ -112,10 +109,7 @@ export function giveUp(env: Env, now = Date.now(), budget?: Budget): Promise<num
 
 const perChunk = 5000;
 
-/**
- * Deletes finished deliveries past retention, including those of deleted webhooks, and their notifications. Works in
- * chunks in the table's own order, once an hour. Returns the number of deliveries deleted.
- */
+/** Deletes finished deliveries past retention, and their notifications. Returns how many. */
 export async function prune(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
   const before = firstIdAt(now - config(env).retentionMs);

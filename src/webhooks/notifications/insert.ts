@@ -7,12 +7,12 @@ import { isLetThrough, ownerOf } from './pass.ts';
 import type { AccidentNotification, EventNotification } from './payloads.ts';
 import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
 
-/** Where notifications come from: a connection of an account, in a request, at a time in milliseconds since 1970. */
+/** Where and when notifications come from. */
 export type NotificationSource = { accountId: string; connectionId: string; requestId: string; now: number };
 
 /**
- * One notification: its key and its payload. The database adds what an event's payload has of its vehicle, from the row
- * of `vehicleId`. `accident` is the record's content, which decides whether its levels are new, and of which vehicle.
+ * A notification: its key and payload. The row of `vehicleId` adds to an event's payload;
+ * `accident` decides whether a level is new, and its vehicle.
  */
 export type NewNotification = {
   eventId: string;
@@ -33,9 +33,8 @@ type AccidentContent = {
 };
 
 /**
- * Whether the notification `n` (JSON) is new: an unknown event of a known vehicle, or a level of an accident that was
- * not notified yet. Must be evaluated before the events and accidents are written, so that repeating the batch notifies
- * nobody twice.
+ * Whether the notification `n` is new: an unknown event of a known vehicle, or a level without
+ * notification. Evaluated before records are written: repeating the batch notifies nobody twice.
  */
 export const isNew = sql`
   case when n.value->>'level' = 0
@@ -55,28 +54,22 @@ export const newAmong = (notifications: NewNotification[]): SQL => {
 const eventPayload = sql`json_set(n.value->>'data',
   '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''), '$.vehicleGroups', json(v.groups))`;
 
-/** SQL for the payload of an accident's notification `n`. The vehicle that it names adds the VIN, if it has none itself. */
+/** SQL for an accident's payload. Without a VIN it gets that of the vehicle. */
 const accidentPayload = (source: NotificationSource): SQL => sql`
   iif(n.value->>'$.data.vin' <> '', n.value->>'data', (
     select json_set(n.value->>'data', '$.vin', ${knownVinAfter(sql`n.value->'accident'`, ownerOf(source))})
     from (select 1) left join accidents a on a.id = n.value->>'eventId'))`;
 
-/**
- * A row of more than some 1,000 bytes takes a page more: with a payload of up to this size a delivery has room for its
- * attempt.
- */
+/** With such a payload a row has room for an attempt: 1,000 bytes fit without another page. */
 const maxOwnBytes = 500;
 
-/**
- * SQL for the payload of the event's notification `n` if it is stored in the delivery, which saves a row: it is short,
- * and a single webhook subscribes. Null otherwise.
- */
+/** SQL for the payload of an event that its only delivery keeps, which saves a row. Or null. */
 export const ownPayload = ({ connectionId }: NotificationSource, type: NotificationType): SQL => sql`(
   select data from (select ${eventPayload} as data from vehicles v where v.id = n.value->>'vehicleId')
   where length(cast(data as blob)) <= ${maxOwnBytes} and not exists (
     select 1 from webhook_connections where ${subscribersOf(connectionId, type)} limit 1 offset 1))`;
 
-/** Writes new notifications of one type that some webhook gets, unless the deliveries have their payloads. */
+/** Writes new notifications that some webhook gets and no delivery keeps. */
 export function insertNew(
   db: Database,
   source: NotificationSource,
@@ -102,13 +95,12 @@ export function insertNotifications(db: Database, source: NotificationSource, al
 export const subscribersOf = (connectionId: string, type: NotificationType): SQL =>
   sql`connection_id = ${connectionId} and notification_types & ${type}`;
 
-/** SQL for a value of the first webhook `c` that subscribes to a type of notifications of a connection. */
+/** SQL for a value of the first webhook `c` that subscribes. */
 export const ofFirst = (connectionId: string, type: NotificationType, value: SQL): SQL =>
   sql`(select ${value} from webhook_connections c where ${subscribersOf(connectionId, type)} limit 1)`;
 
 /**
- * Notifications of one type as JSON, if a webhook subscribes to the type. The first such webhook has just been given a
- * delivery of each, unless it has filters: if it got none, or all have their payloads, no notification is read.
+ * The notifications as JSON, if the first webhook has filters, or got a delivery without payload.
  */
 const ifDelivered = (
   { connectionId, now }: NotificationSource,

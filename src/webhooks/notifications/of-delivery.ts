@@ -1,10 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { ACCIDENT, EVENT, EVENT_LEVEL } from './types.ts';
 
-/**
- * SQL for the notification of the delivery `d`, as a table of one row with `connection_id`, `request_id` and `data`, or
- * of none past retention. For use inside a query of the delivery.
- */
+/** SQL for the notification of the delivery `d`, as a table: of one row, or none past retention. */
 export const notificationOf = (d: 'd' | 'deliveries' = 'd'): SQL =>
   sql.raw(`(
     select coalesce(${d}.connection_id, n.connection_id) as connection_id,
@@ -17,8 +14,8 @@ export const typeOf = (d: 'd' | 'deliveries' = 'd'): SQL =>
   sql.raw(`iif(${d}.level = ${EVENT_LEVEL}, ${EVENT}, ${ACCIDENT})`);
 
 /**
- * SQL for what customers were notified of about events and accidents with these `ids` (a query): `event_id`, `level`
- * and `created_at` of each. Events that went to a single webhook are found while D1 has them.
+ * SQL for the notifications of these events and accidents: `event_id`, `level` and `created_at`.
+ * Events of a single webhook are found while D1 has them.
  */
 export const notifiedOf = (accountId: string, ids: SQL): SQL => sql`(
   select event_id, level, created_at from notifications where event_id in (${ids}) and account_id = ${accountId}
@@ -26,6 +23,6 @@ export const notifiedOf = (accountId: string, ids: SQL): SQL => sql`(
   select id, ${EVENT_LEVEL}, created_at from safety_events e where id in (${ids}) and account_id = ${accountId}
     and not exists (select 1 from notifications where event_id = e.id and level = ${EVENT_LEVEL}))`;
 
-/** SQL for whether the waits of a delivery are counted: not those of tests, or of replays, which keep earlier attempts. */
+/** SQL for whether waits are counted: not of tests, or of replays, which had attempts. */
 export const isFirst = (d: SQL): SQL => sql`
   (not ${d}.is_test and json_array_length(${d}.log) + ${d}.attempts_omitted <= ${d}.attempts)`;

@@ -5,10 +5,7 @@ import type { AccidentNotification, EventNotification } from './payloads.ts';
 
 /* Which notifications pass the filters of webhooks, as SQL. */
 
-/**
- * SQL for whether two lists overlap. A missing filter matches everything, and so does an unknown value: an accident of
- * an unknown vehicle matches every group.
- */
+/** SQL for whether two lists overlap. An unknown value and a missing filter match everything. */
 export const overlap = (wanted: SQL, has: SQL): SQL => sql`(${wanted} is null or ${has} is null or exists (
   select 1 from json_each(${has}) h join json_each(${wanted}) o on o.value = h.value))`;
 
@@ -25,9 +22,8 @@ export const filterable = (data: EventNotification | AccidentNotification) =>
     : {};
 
 /**
- * SQL for whether `w`, which subscribes to this connection, lets the notification `n` through. An event has level 0, and
- * the levels of an accident have no risk. Reads only webhooks with filters. Runs before accidents are written, so it
- * looks up their vehicle as it will be then.
+ * SQL for whether the webhook `w` lets the notification `n` through. Reads only those with filters.
+ * Runs before accidents are written, and looks up their vehicle as it will be.
  */
 export const isLetThrough = (source: { accountId: string; connectionId: string }): SQL => {
   const ofAccident = vehicleIdAfter(sql`n.value->'accident'`, ownerOf(source));

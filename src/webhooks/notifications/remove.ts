@@ -6,26 +6,20 @@ import { dayMs, hourMs } from '../../platform/durations.ts';
 import type { Budget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
-/**
- * Each hour scans one of so many slices of the table, by key: all of it in 30 days. That reads each row once a month,
- * at a thousandth of what writing an index by time would cost.
- */
+/** Each hour scans a slice of the table: an index by time would cost a thousand times as much. */
 export const pruneSlices = 30 * 24;
 
 /** How long beyond the deliveries' retention replays may need a notification. */
 const graceMs = 7 * dayMs;
 
-/** Deletes old notifications without deliveries. Once an hour, a slice of the table at a time. Returns how many. */
+/** Deletes old notifications without deliveries, a slice at a time. Returns how many. */
 export function pruneNotifications(env: Env, now = Date.now(), budget?: Budget): Promise<number> {
   const slice = Math.floor(now / hourMs) % pruneSlices;
   const before = now - config(env).retentionMs - graceMs;
   return changeInChunks(openDatabase(env), leftOverNotifications(slice, before), budget);
 }
 
-/**
- * The statement, exported so that a test can check its query plan. Ids of records are UUIDs of version 5, hashes that
- * fill all slices evenly.
- */
+/** The statement. Ids of records are hashes, which fill all slices evenly. */
 export const leftOverNotifications = (slice: number, before: number): SQL => sql`
   delete from notifications where (event_id, level) in (
     select event_id, level from notifications
@@ -44,7 +38,7 @@ const startOf = (slice: number): string =>
 export const removeNotifications = (keys: SQL, connectionId: string): SQL => sql`
   delete from notifications where (event_id, level) in (${keys}) and connection_id = ${connectionId}`;
 
-/** Removes an address in lower case from the recipients in the notifications that `keys` selects. */
+/** Removes an address in lower case from the notifications `keys`. */
 export const eraseRecipient = (keys: SQL, email: string): SQL => sql`
   update notifications set data = ${withoutRecipient(email)}
   where (event_id, level) in (${keys}) and instr(lower(data), ${email}) > 0`;

@@ -6,7 +6,7 @@ export const EVENT = 2;
 export type NotificationType = typeof ACCIDENT | typeof EVENT;
 export const notificationTypes = [ACCIDENT, EVENT] as const;
 
-/** Safety events that began earlier before they first came in are no news, and nobody is notified. Accidents always are. */
+/** Older events are no news: nobody is notified. Accidents always are. */
 export const newsMs = 7 * dayMs;
 
 /** The level of an event's notification; an accident's are 1 to 3. */

@@ -5,8 +5,8 @@ import { countedHours, hourOf, shownHours } from '../deliveries/read/counts.ts';
 import { everybody, lastAddedUp } from './levels.ts';
 
 /**
- * Adds up the waits in the webhooks' hourly counters, by account, hour and day. Once an hour, for all hours since the
- * last run and the one before them, which may have been counted in its last seconds. May be repeated.
+ * Adds up the waits of the webhooks' hours by account, hour and day: of all hours since the last
+ * run, and the one before, which may have been counted at its very end. May be repeated.
  */
 export async function addUpWaits(env: Env, now = Date.now()): Promise<void> {
   const db = openDatabase(env);
@@ -53,9 +53,6 @@ export async function addUpWaits(env: Env, now = Date.now()): Promise<void> {
 
 const replaced = sql`on conflict (account_id, hours, start) do update set waits = excluded.waits`;
 
-/**
- * The statement that removes an account's sums at the very end, once its webhooks are gone: until then the hourly job
- * may add them up again.
- */
+/** Removes an account's sums at the end: the hourly job may add them up again before. */
 export const removeServiceLevels = (db: Database, accountId: string) =>
   write(db)`delete from service_levels where account_id = ${accountId}`;

@@ -15,7 +15,7 @@ export const maxPendingLookedAt = 10_000;
 /** SQL for the last hour that was added up. */
 export const lastAddedUp = sql`(select max(start) from service_levels where account_id = ${everybody} and hours = 1)`;
 
-/** Waiting deliveries of one kind that were created within the same 4 seconds; `first` are those that count. */
+/** Waiting deliveries of the same 4 seconds; `first` are those that count. */
 type Waiting = {
   accident: number;
   unattempted: number;
@@ -26,8 +26,8 @@ type Waiting = {
 };
 
 /**
- * The statements that select how long deliveries of an account, or of all accounts, have waited: its hours and days,
- * two counters of each webhook, and what waits now, at two rows each.
+ * The statements that select how long deliveries of an account, or of all, have waited: hours and
+ * days, two counters of each webhook, and what waits now.
  */
 export const selectWaits = (db: Database, accountId: string | undefined, now: number) => {
   const hour = hourOf(now);
@@ -59,10 +59,7 @@ export const selectWaits = (db: Database, accountId: string | undefined, now: nu
   };
 };
 
-/**
- * How long deliveries of a kind waited, in seconds; infinite where that many were never attempted or delivered, null if
- * there were none. `inTime` is the share attempted within 5 s.
- */
+/** How long deliveries waited, in seconds; `inTime` is the share attempted within 5 s. */
 export type ServiceLevel = {
   count: number;
   inTime: number | null;
@@ -71,7 +68,7 @@ export type ServiceLevel = {
 };
 type Quantiles = Record<'p50' | 'p95' | 'p99', number | null>;
 
-/** The levels of the last 24 hours and 30 days, from the results of `selectWaits`. What waits counts with its age. */
+/** The levels of 24 hours and 30 days. What waits counts with its age. */
 export function levelsOf({ counted, waiting }: Results<ReturnType<typeof selectWaits>>, now: number) {
   const soFar = waiting.map(({ accident, unattempted, oldest, first }) => {
     const success = now - createdAtOf(oldest);

@@ -37,13 +37,13 @@ export type WebhookActivity = {
   hours: HourTally[];
   receiver: Receiver | undefined;
   counts: StateCounts;
-  /** A part of them; `next` is where the next one begins. It can be short and still have a next one. */
+  /** A part of them. It can be short and still have a `next` one. */
   part: { deliveries: BrowsedDelivery[]; next?: string };
   /** The names of its first connections; more than five means that there are more. */
   connections: string[];
 };
 
-/** A delivery of its page; `about` is null past retention, or while its connection is being deleted. */
+/** A delivery of its page; `about` is null past retention. */
 export type BrowsedDelivery = ListedDelivery & { about: About | null };
 
 /** Which of them: in a state, of a type, from a place on, or those found by a text. */
@@ -64,8 +64,9 @@ const maxOfVin = 20;
 const maxVehicles = 50;
 
 /**
- * The activity of one of the account's webhooks, in one round trip: at most 720 counters, 500 index entries for each of
- * three states, and a part of its deliveries, newest first and pending ones as due, or those that `search` finds.
+ * The activity of a webhook in one round trip: 720 counters, 500 index entries for each of three
+ * states, and a part of its deliveries, newest first and pending ones as due, or those that
+ * `search` finds.
  */
 export async function webhookActivity(
   env: Env,
@@ -102,10 +103,7 @@ export async function webhookActivity(
   };
 }
 
-/**
- * SQL for the events and accidents whose deliveries a Delivery-Id, event id or VIN finds. By VIN, the newest events of
- * each of the account's vehicles with it, and its accidents among the account's newest 1,000.
- */
+/** SQL for what a Delivery-Id, an event id or a VIN finds; a VIN finds its newest events. */
 function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): SQL {
   const id = text.toLowerCase();
   const vin = vinOf(text) || text;
@@ -137,7 +135,7 @@ const waitingOf = (most: number): SQL => sql`
   (select count(*) from (select 1 from deliveries indexed by deliveries_due
     where webhook_id = w.id and ${isWaiting()} limit ${most}))`;
 
-/** A webhook in the list; hours are the last 24, oldest first. A count of 100 means that or more. */
+/** A webhook in the list, with its last 24 hours, oldest first. */
 export type WebhookSummary = Listed & { receiver: Receiver; hours: HourTally[] };
 
 type Listed = {

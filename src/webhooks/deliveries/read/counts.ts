@@ -8,10 +8,7 @@ import { ACCIDENT } from '../../notifications/types.ts';
 import type { ClaimedDelivery, Recorded } from '../delivery.ts';
 import type { Attempt } from '../policy.ts';
 
-/**
- * A webhook's deliveries in some time: how many were delivered or failed for good, how many attempts failed and will be
- * repeated, and how long responses took. `waits`: see `waitsOf`.
- */
+/** A webhook's deliveries in some time, and how long its receiver and they took. */
 export type Tally = {
   delivered: number;
   failed: number;
@@ -47,10 +44,7 @@ export const tallyOf = (outcomes: Recorded[]): Tally =>
     }),
   );
 
-/**
- * How long a delivery waited since its notification was received: until its first attempt, and until success, which a
- * failed one never had.
- */
+/** How long a delivery waited for its first attempt, and for success if it has ended. */
 function waitsOf(
   { id, type, attempts }: ClaimedDelivery,
   status: Recorded['status'],
@@ -80,7 +74,7 @@ const added = (column: SQL): SQL => sql`iif(hour = excluded.hour, ${column}, 0) 
 /** How many counters one call of a function of D1 sets, which takes at most 32 arguments. */
 const countersPerCall = 15;
 
-/** Adds these counts to the row's, key by key: D1 would bill iterating over JSON as reading rows. */
+/** Adds counts to the row's, key by key: D1 bills iterating over JSON as reading rows. */
 function addedIn(column: 'response_times' | 'waits', counts: object): SQL {
   const set = Object.keys(counts).map((name) => {
     if (!/^\w+$/.test(name)) throw new Error('The name of a counter stands in SQL');
@@ -97,8 +91,8 @@ function addedIn(column: 'response_times' | 'waits', counts: object): SQL {
 export const attemptsIn = ({ delivered, failed, retried }: Tally): number => delivered + failed + retried;
 
 /**
- * Adds a tally to the current hour of a webhook: writes one row, or none for a deleted webhook. With `claim`, a delivery
- * that the rest of the transaction records, only while that is still claimed: recording a batch twice counts it once.
+ * Adds a tally to a webhook's current hour. With `claim`, a delivery that the transaction records,
+ * only while that is claimed: recording a batch twice counts it once.
  */
 export function countOutcomes(
   db: Database,
@@ -120,10 +114,7 @@ export function countOutcomes(
     on conflict (webhook_id, slot) do update set ${addedUp({ responseTimes, waits })}`;
 }
 
-/**
- * SQL that counts deliveries that fail without an attempt, which `which` selects by `webhook_id`. Runs before the
- * update that fails them, in the same transaction.
- */
+/** SQL that counts what fails without an attempt. Runs before the update that fails it. */
 export const countFailed = (which: SQL, now: number): SQL => sql`
   insert into webhook_hours (webhook_id, slot, hour, delivered, failed, waits)
   select w.id, ${hourOf(now) % countedHours}, ${hourOf(now)}, 0, c.failed, c.waits
@@ -138,7 +129,7 @@ export const countFailed = (which: SQL, now: number): SQL => sql`
   where true
   on conflict (webhook_id, slot) do update set ${addedUp({ responseTimes: {}, waits: endedUnattempted })}`;
 
-/** How waits of deliveries that fail without an attempt are counted: none was delivered, some never attempted. */
+/** The counters of what fails without an attempt: some was never attempted. */
 const never = Number.POSITIVE_INFINITY;
 const nameOf = (counter: Histogram): string => Object.keys(counter)[0] ?? '';
 const endedUnattempted = {
@@ -151,7 +142,7 @@ const endedUnattempted = {
 /** A counter as D1 returns it. */
 type CountedHour = Omit<HourTally, 'responseTimes' | 'waits'> & { webhookId: string; responseTimes: string };
 
-/** The statement that selects the last hours of these webhooks (a query of ids): at most `count` counters each. */
+/** Selects the last `count` hours of these webhooks (a query of ids). */
 export function selectHours(db: Database, webhookIds: SQL, count: number, now: number) {
   const first = hourOf(now) - count + 1;
   const slots = Array.from({ length: count }, (_, i) => (first + i) % countedHours);

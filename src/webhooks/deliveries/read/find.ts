@@ -59,9 +59,8 @@ export const maxOfEvent = 300;
 const maxLookedAt = 5000;
 
 /**
- * The deliveries of a retained event or accident by level, whether these are all, the event's recipients, and whether
- * anybody is notified of the accident's next levels. Reads a row for each webhook and level, and those of other events
- * of the same call.
+ * The deliveries of an event or accident by level, whether these are all, its recipients, and
+ * whether anybody is notified of next levels. Also reads other events of the same call.
  */
 export async function deliveriesOf(
   env: Env,
@@ -116,14 +115,11 @@ export async function findDelivery(
   return row && asListed<Details & More>(row);
 }
 
-/** How long to wait for an attempt that somebody has asked for, and the first wait between two checks. */
+/** How long to wait for an attempt, and the first wait between two checks. */
 const timeoutMs = 3000;
 const firstWaitMs = 60;
 
-/**
- * A delivery once an attempt `since` a time (milliseconds since 1970) has ended, or as it is three seconds later. Checks
- * some seven times, waiting twice as long each time.
- */
+/** A delivery once an attempt `since` a time has ended, or as it is three seconds later. */
 export async function afterAttempt(env: Env, caller: Caller, key: DeliveryKey, since: number) {
   const until = Date.now() + timeoutMs;
   for (let waitMs = firstWaitMs; ; waitMs *= 2) {
@@ -135,8 +131,7 @@ export async function afterAttempt(env: Env, caller: Caller, key: DeliveryKey, s
 }
 
 /**
- * The webhook of a delivery, found by its Delivery-Id alone: one seek for each of the account's webhooks, 1,000 at
- * most.
+ * The webhook of a delivery, by its Delivery-Id alone: one seek for each of the account's webhooks.
  *
  * @throws Refusal: unauthenticated, forbidden
  */
@@ -152,10 +147,7 @@ export async function webhookOfDelivery(env: Env, caller: Caller, id: string): P
   return found?.webhookId;
 }
 
-/**
- * Finds a delivery by its Delivery-Id alone, for operators: one seek for each webhook that has deliveries. Returns its
- * key and its account.
- */
+/** Finds a delivery by its id alone, for operators: one seek for each webhook with deliveries. */
 export async function locateDelivery(
   env: Env,
   id: string,

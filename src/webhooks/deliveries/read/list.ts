@@ -11,9 +11,8 @@ import { DeliveryListQuery, type DeliverySummary } from './schema.ts';
 import { asListed, type ListedDelivery, selectDeliveries } from './select.ts';
 
 /**
- * Reads one page of the deliveries for the account's webhooks, webhook by webhook. Returns its items and the cursor of
- * the next page, if there is one. A page is short and has a next one if too few of `maxScanned` deliveries pass its
- * filters. 500 items stay far below `maxPageBytes`.
+ * Reads a page of the deliveries, webhook by webhook. It may be short and have a next one, if too
+ * few of `maxScanned` pass its filters.
  *
  * @throws Refusal: invalid, naming the parameter; unauthenticated; forbidden
  */

@@ -14,9 +14,8 @@ import { allowProbe } from '../receiver/circuit.ts';
 import { findDelivery } from './find.ts';
 
 /**
- * Which finished deliveries of a webhook to replay: missed ones, which failed or were cancelled, or delivered ones as
- * well; created in a time span (milliseconds since 1970), and after the delivery `after`; or only the one with this
- * `id`.
+ * What to replay: missed deliveries, or delivered ones as well, of a time span (ms since 1970) and
+ * after the delivery `after`; or only the one with this `id`.
  */
 export type ReplaySelection = {
   since?: number | undefined;
@@ -29,23 +28,20 @@ export type ReplaySelection = {
 /** What a call has replayed; if there are more, `next` is the delivery to continue `after`. */
 export type Replayed = { replayed: number; more: boolean; next?: string };
 
-/**
- * How many deliveries a replay would send, among as many as a call checks: with `more` there are others. `tooOld` counts
- * those excluded by age, up to as many.
- */
+/** How many deliveries a replay would send; with `more` others. `tooOld` are excluded by age. */
 export type ReplayCount = { count: number; more: boolean; tooOld: number };
 
 /** How many a transaction replays, so that it does not block D1 for long. */
 const replayedPerChunk = 1000;
 
-/** How long before the end of retention a delivery can no longer be replayed, because it might be deleted first. */
+/** So long before the end of retention nothing is replayed, or it might be deleted first. */
 const marginMs = 2 * giveUpAfterMs;
 
 /** The age up to which a delivery can be replayed, in milliseconds. */
 export const replayableMs = (env: Env): number => Math.max(0, config(env).retentionMs - marginMs);
 
 /**
- * Counts what a call of `replay` would send of one of the account's webhooks.
+ * Counts what a call of `replay` would send.
  *
  * @throws Refusal: invalid, for an empty time span; unauthenticated, forbidden, unavailable
  */
@@ -72,10 +68,9 @@ export async function countReplayable(
 }
 
 /**
- * Replays finished deliveries of one of the account's webhooks, oldest first. Each restarts its schedule under the same
- * Delivery-Id, keeping its priority and earlier attempts, and the circuit lets a probe through. Skips deliveries too
- * close to the end of retention, and those that the webhook no longer subscribes to. If this fails midway, the sweep
- * wakes what was changed.
+ * Replays finished deliveries, oldest first: each restarts its schedule under the same Delivery-Id,
+ * and the circuit lets a probe through. Skips what is too old or no longer subscribed to. The sweep
+ * wakes what a failure leaves.
  *
  * @throws Refusal: invalid, for an empty time span; unauthenticated, forbidden, unavailable
  */
@@ -111,7 +106,7 @@ export async function replay(
 }
 
 /**
- * Replays one finished delivery of the account.
+ * Replays one finished delivery.
  *
  * @throws Refusal: invalid, when it cannot be replayed; unauthenticated, forbidden, unavailable
  */
@@ -128,10 +123,10 @@ export async function replayOne(env: Env, caller: Caller, { webhookId, id }: Del
 }
 
 /**
- * Makes a delivery that waits for a retry due now; the circuit lets a probe through. It keeps its place in its
- * schedule. A level of an accident still waits for the previous one.
+ * Makes a delivery that waits for a retry due now, and lets a probe through its circuit.
  *
- * @throws Refusal: invalid, when it is finished or its webhook is paused; unauthenticated, forbidden, unavailable
+ * @throws Refusal: invalid, when it is finished or its webhook paused; unauthenticated, forbidden,
+ * unavailable
  */
 export async function sendNow(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<void> {
   const whose = ownWebhookId(caller, webhookId);
@@ -158,11 +153,7 @@ const oldestReplayable = (env: Env): string => firstIdAt(Date.now() - replayable
 /** Sorts after every id. */
 const END = '~';
 
-/**
- * The range of Delivery-Ids of a selection, without its ends; what is not after `oldest` cannot be replayed.
- *
- * @throws Refusal: invalid, for an empty span
- */
+/** The range of a selection; what is not after `oldest` is too old. @throws Refusal: invalid */
 function rangeOf(
   env: Env,
   caller: Caller,
@@ -192,7 +183,7 @@ const columns = sql`select webhook_id, id, event_id, level, status, connection_i
 const finished = (isIn: SQL, limit: number): SQL =>
   sql`${columns} from deliveries where ${isIn} order by id limit ${limit}`;
 
-/** SQL for the first missed deliveries, by id, read from indexes: at most `limit` rows of a status. */
+/** SQL for the first missed deliveries, read from indexes: `limit` rows of a status. */
 const missed = (isIn: SQL, limit: number): SQL => sql`
   select * from (${columns} from deliveries indexed by deliveries_failed
     where status = 'failed' and ${isIn} order by id limit ${limit})
@@ -205,7 +196,7 @@ const missed = (isIn: SQL, limit: number): SQL => sql`
 export const ownWebhookId = ({ accountId }: Caller, id: string): SQL =>
   sql`(select id from webhooks where id = ${id} and account_id = ${accountId})`;
 
-/** SQL for whether the candidate `d` can be replayed: it is finished, and its webhook subscribes to it. */
+/** SQL for whether `d` can be replayed: it is finished, and subscribed to. */
 const isReplayable: SQL = sql`(d.status <> 'pending' and exists (
   select 1 from ${notificationOf()} n cross join webhook_connections wc on wc.connection_id = n.connection_id
   where wc.webhook_id = d.webhook_id and wc.notification_types & ${typeOf()}))`;

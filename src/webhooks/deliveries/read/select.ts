@@ -32,7 +32,7 @@ export type ListedDelivery = {
 /** What a delivery is about; `vehicle` and `vin` are empty if its notification names none. */
 export type About = { types: string[]; risk: number | null; vehicle: string; vin: string };
 
-/** The field `about` of `deliveryColumns`. An accident's notification names no vehicle, but its accident may. */
+/** The field `about`. Only its accident knows the vehicle of an accident's notification. */
 export const about: SQL = sql`'about', json((
   select json_object(
     'types', json(coalesce(n.data -> '$.translatedIncidentTypes', '[]')),
@@ -46,7 +46,7 @@ export const about: SQL = sql`'about', json((
 /** A delivery as read: `rest` is JSON. */
 type StoredDelivery = Omit<ListedDelivery, 'type' | 'createdAt' | 'last'> & { rest: string | null };
 
-/** SQL for the delivery `d`, with more fields if given: `'name', value, …`. Those and the latest attempt if `shown`. */
+/** SQL for the delivery `d`, with its latest attempt and more fields if `shown`. */
 export const deliveryColumns = (more?: SQL, shown: SQL = sql`true`): SQL => sql`
   d.id, d.webhook_id as webhookId, d.event_id as eventId, d.level, d.status, d.attempts,
   json_array_length(d.log) + d.attempts_omitted as made,
@@ -69,7 +69,7 @@ type ListedRow = StoredDelivery & Scanned & { at: string };
 /** The states that lists can be of; retrying deliveries are also pending. */
 export type ListedState = ListedDelivery['status'] | 'retrying';
 
-/** Which deliveries to read, of all webhooks of the account or of one. Times are milliseconds since 1970. */
+/** Which deliveries to read, of all webhooks of the account or of one. */
 export type ListQuery = {
   webhookId?: string | undefined;
   state?: ListedState | undefined;
@@ -90,9 +90,7 @@ export type ListQuery = {
 };
 
 /**
- * The statement that reads a part of the account's deliveries, for `cutScan`.
- *
- * @throws Refusal: invalid, for a place of another list
+ * Reads a part of the deliveries, for `cutScan`. @throws Refusal: invalid, for another list's place
  */
 export function selectDeliveries(db: Database, { accountId }: Caller, query: ListQuery) {
   const { webhookId, type, from, to, place, limit, most, more } = query;
@@ -123,10 +121,7 @@ export function selectDeliveries(db: Database, { accountId }: Caller, query: Lis
   })}`;
 }
 
-/**
- * An order in which an index has the deliveries `d` of the webhooks `w`: webhook by webhook, and in each by `keys`. So
- * nothing is sorted, and little more is read than a page shows.
- */
+/** An order that an index has: by webhook `w`, then by `keys` of its deliveries `d`. */
 type ReadOrder = {
   /** What is joined to the webhooks. */
   deliveries: SQL;
@@ -178,7 +173,7 @@ function orderOf(accountId: string, { events, state, newestFirst = false }: List
   };
 }
 
-/** SQL for whether a delivery comes after a place. @throws Refusal: invalid, if this order has no such place */
+/** SQL for whether a delivery comes after a place. @throws Refusal: invalid, for no such place */
 function isAfter({ keys, least, descending }: ReadOrder, [webhookId, first, ...others]: CursorKeys): SQL {
   if (typeof first !== typeof least || others.length !== keys.length - 1) throw invalidCursor();
   const own = sql`(${sql.join(keys, sql`, `)})`;

@@ -18,8 +18,8 @@ import {
 import { ceilingOf } from './window.ts';
 
 /**
- * What attempts reveal about a webhook's receiver: how many failed since the last success, how many succeeded, whether
- * it is overloaded (timeouts, 429, 5xx), or so quick that it may get more calls than `window`.
+ * What attempts reveal about a receiver: failures since the last success, successes, whether it is
+ * overloaded (timeouts, 429, 5xx), or so quick that it may get more calls than `window`.
  */
 export type ReceiverReport = {
   failures: number;
@@ -92,7 +92,7 @@ export function moveReceiver(
       paused_since = excluded.paused_since`;
 }
 
-/** The retries that a recovered receiver gets early, accidents first; not those that it asked to postpone. */
+/** The retries that a recovered receiver gets early, unless it asked to postpone them. */
 export const waitingRetries = (webhookId: string, was: 'failing' | 'open', now: number): SQL => sql`
   select * from (
     select webhook_id, id from deliveries indexed by deliveries_due
@@ -102,10 +102,7 @@ export const waitingRetries = (webhookId: string, was: 'failing' | 'open', now: 
       and (priority > 0 or log ->> '$[#-1].at' <= ${now - accidentPauseMs})
     order by priority, next_attempt_at limit ${maxRetriedAtOnce})`;
 
-/**
- * Ends a receiver's open circuit at this time at the latest (milliseconds since 1970), for a new accident, and lets it
- * open for short times again.
- */
+/** Ends an open circuit by this time, for a new accident, and lets it open briefly again. */
 export const probeSooner = (env: Env, webhookId: string, at: number): Promise<unknown> =>
   write(openDatabase(env))`
     update webhook_health set open_until = ${at}, openings = 0 where webhook_id = ${webhookId} and open_until > ${at}`;

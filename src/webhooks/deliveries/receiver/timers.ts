@@ -8,7 +8,7 @@ import type { Wake } from '../queue.ts';
 import { probeSooner } from './circuit.ts';
 
 /**
- * Makes the queue wake an idle webhook again: when its open circuit lets a call through, or its next delivery is due.
+ * Makes the queue wake an idle webhook: when its circuit lets a call through, or a delivery is due.
  * `retryAt` is the first retry that the worker has scheduled.
  */
 export async function wakeForRetry(env: Env, wake: Wake, { webhook, retryAt }: Idle): Promise<void> {
@@ -34,10 +34,7 @@ type Idle = {
 /** The longest delay of a queue message. */
 const maxDelayMs = 12 * hourMs;
 
-/**
- * Makes the queue wake a webhook at a time (milliseconds since 1970), unless it already does so earlier. Each webhook
- * has one such message: when it arrives, it schedules the next one.
- */
+/** Makes the queue wake a webhook at a time, unless it does so earlier, by one message. */
 async function wakeAt(env: Env, wake: Wake, at: number): Promise<void> {
   const now = Date.now();
   const timer = Math.min(at, now + maxDelayMs);
@@ -53,7 +50,7 @@ async function wakeAt(env: Env, wake: Wake, at: number): Promise<void> {
   await env.DELIVERIES.send(message, { delaySeconds }).catch(() => {}); // the sweep wakes it
 }
 
-/** When the next delivery of a webhook becomes due (milliseconds since 1970); null if there is none. */
+/** When the next delivery of a webhook becomes due; null if there is none. */
 async function nextDueAt(env: Env, webhookId: string): Promise<number | null> {
   const [row] = await read<{ at: number | null }>(
     openDatabase(env),

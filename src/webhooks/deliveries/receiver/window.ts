@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { type Database, write } from '../../../platform/db/database.ts';
 import { burstSeconds, circuitAfter, firstWindow, widestWindow } from '../policy.ts';
 
-/** SQL for the calls that `w`, with the health `h`, may have in flight: none while its account has paused it. */
+/** SQL for the calls that `w`, with the health `h`, may have in flight; none while paused. */
 export const windowOf = (now: number): SQL => sql`
   case when w.paused_at is not null then 0
     when h.failures >= ${circuitAfter} then iif(h.open_until > ${now}, 0, 1)

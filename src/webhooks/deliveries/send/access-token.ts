@@ -5,15 +5,15 @@ import { keepToken, openClient } from '../../oauth.ts';
 import { callTimeoutMs, type Outcome } from '../policy.ts';
 import { requestToken, type Token } from './token-endpoint.ts';
 
-/** Returns a token by `until` (milliseconds since 1970), other than the one the receiver has `refused`. */
+/** Returns a token by `until`, other than the one that was `refused`. */
 type Authorize = (until: number, refused?: string) => Promise<Token>;
 
 /** How much time must be left to renew a token. */
 const renewalMs = 1_000;
 
 /**
- * Makes a call with an access token. If the receiver refuses it, renews it once, within the time of a single call.
- * `call` returns undefined if it is too late for one. Never throws.
+ * Makes a call with a token. If the receiver refuses it, renews it once, within the time of one
+ * call. `call` returns undefined if it is too late. Never throws.
  */
 export async function withToken(
   authorize: Authorize,
@@ -30,8 +30,8 @@ export async function withToken(
 }
 
 /**
- * Gets access tokens for a webhook's calls, one request at a time. A new token is stored for all workers; `stored` is
- * the one that was in D1 when the webhook was read.
+ * Gets access tokens for a webhook, one request at a time. A new one is stored for all workers;
+ * `stored` was in D1 before.
  *
  * @throws Error, if the key of the client is no longer in HEADER_KEYS
  */

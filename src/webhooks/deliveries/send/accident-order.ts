@@ -9,9 +9,9 @@ type Level = { eventId: string; level: number };
 const lastLevel = 3;
 
 /**
- * Makes new deliveries of an accident's levels wait, up to a minute, while a lower level is pending for the same
- * webhook, so that a receiver usually gets the levels in order. Runs in the transaction that adds the deliveries, after
- * their notifications, created at `createdAt`, are written. `webhooks` are those that just got deliveries.
+ * Makes new levels of accidents wait up to a minute while a lower one is pending for the same
+ * webhook. Runs after their notifications, of `createdAt`, are written; `webhooks` just got
+ * deliveries.
  */
 export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: number, now: number) =>
   write(db)`
@@ -29,8 +29,7 @@ export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: 
       where d.attempts = 0 and d.claimed_until = 0)`;
 
 /**
- * Selects the pending levels that waited for these deliveries of a webhook, which have ended; undefined if there are
- * none. Levels of a test wait for their time instead.
+ * Selects the levels that waited for these, which have ended; those of tests wait for their time.
  */
 export const nextLevels = (
   webhookId: string,

@@ -8,18 +8,15 @@ import { authorizer, withToken } from './access-token.ts';
 import { callOnce, firstKiB } from './call-once.ts';
 import type { CallSettings } from './claim.ts';
 
-/**
- * One call of a delivery; `attempt` counts from 1, `data` is the payload as JSON. It may start until `startBy`, in
- * milliseconds since 1970.
- */
+/** A call of a delivery; `attempt` counts from 1, `data` is JSON. It may start until `startBy`. */
 export type Call = { id: string; attempt: number; type: number; data: string; startBy: number };
 
-/** Makes the call of a delivery. Returns undefined, without a call, if it is too late. Never throws. */
+/** Makes the call of a delivery; undefined if it is too late. Never throws. */
 export type MakeCall = (call: Call) => Promise<Outcome | undefined>;
 
 /**
- * How to call a webhook's receiver, for deliveries and tests alike: with its headers, its signature and an access token.
- * Prepared once for many calls.
+ * How to call a webhook's receiver, for deliveries and tests: with its headers, signature and
+ * access token.
  *
  * @throws Error, if the key of an encrypted part is no longer in HEADER_KEYS
  */
@@ -56,10 +53,7 @@ export async function prepareCalls(
   return (call) => withToken(authorize, (token, timeoutMs) => attempt(call, token, timeoutMs));
 }
 
-/**
- * The headers of every call, without what is its own: a plain object, because `Headers` are slower to copy for each.
- * `custom` ones can replace only our User-Agent.
- */
+/** The headers of every call, as a plain object: `Headers` are slower to copy. */
 function headersFor(custom: Record<string, string>, isAuthorized: boolean): Record<string, string> {
   const sent = Object.entries(custom).filter(([name]) => !isAuthorized || !/^authorization$/i.test(name));
   const isNamed = sent.some(([name]) => /^user-agent$/i.test(name));

@@ -8,8 +8,8 @@ export const maxKeptBytes = 1024;
 type Init = { method: string; headers: Record<string, string>; body: string };
 
 /**
- * Makes one call without following redirects, which must respond within `timeoutMs`. The status decides as soon as the
- * headers are in; `textOf` reads the body for the log, and must not throw. Never throws: a failure is an outcome.
+ * Makes one call without following redirects. The status decides as soon as the headers are in;
+ * `textOf` reads the body for the log. Neither may throw: a failure is an outcome.
  */
 export async function callOnce(
   url: string,
@@ -26,13 +26,13 @@ export async function callOnce(
   }
 }
 
-/** The first KiB of the response as text, if it arrives within a second, without the token. Reads at most 4 KiB. */
+/** The first KiB of the response, if it comes within a second, without the token. */
 export async function firstKiB(response: Response, token?: string): Promise<string> {
   const text = (await beginningOf(response, maxReadBytes, maxReadMs)).replaceAll('\0', '');
   return cut(token ? without(token, text) : text);
 }
 
-/** What arrives of a response's text in so many milliseconds, until that is `maxBytes`; the rest is discarded. */
+/** The text that arrives within so many ms, until that is `maxBytes`. */
 export async function beginningOf({ body }: Response, maxBytes: number, ms: number): Promise<string> {
   if (!body) return '';
   const reader = body.getReader();
@@ -53,7 +53,7 @@ export async function beginningOf({ body }: Response, maxBytes: number, ms: numb
 /** How much of a token is enough to recognise it. */
 const telling = 16;
 
-/** Some receivers return the headers that they got. The text may end within the token, which is then left out. */
+/** Some receivers return our headers. A token that is cut is left out. */
 function without(token: string, text: string): string {
   const [first = '', ...others] = text.replaceAll(token, '…').split(token.slice(0, telling));
   return others.length > 0 ? `${first}…` : first;

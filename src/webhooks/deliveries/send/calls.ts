@@ -71,20 +71,20 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
           Math.floor((callsPerWorker * claimAheadMs) / Math.max(1, responseMs)),
         );
   return {
-    /** How many deliveries to claim now: the free calls, or what a quick receiver handles in a tenth of a second. */
+    /** How many deliveries to claim: the free calls, or what 100 ms suffice for. */
     room: (): number => Math.max(callsPerWorker - running.size, ahead()),
-    /** Waits until the receiver has responded once, which shows its pace, or has proved to be slow. */
+    /** Waits until the receiver has shown its pace, or has proved to be slow. */
     async paceKnown(): Promise<void> {
       if (responseMs === undefined && running.size > 0)
         await Promise.race([...running, scheduler.wait(claimAheadMs)]);
     },
-    /** How many workers a window of this size has work for: few where each claims ahead, or claims would be small. */
+    /** How many workers a window of this size has work for. */
     workersFor(window: number): number {
       const size = ahead();
       const workers = size > callsPerWorker ? Math.round(window / size) : Math.ceil(window / callsPerWorker);
       return Math.max(1, workers);
     },
-    /** Starts the calls of claimed deliveries, or has them wait; `startBy` is the latest time to start one. */
+    /** Starts the calls of claimed deliveries by `startBy`, or has them wait. */
     start(webhook: ClaimedWebhook, claimed: ClaimedDelivery[], startBy: number): void {
       for (const delivery of claimed)
         waiting.push(async () => attempted(env, delivery, await makerOf(webhook), startBy));
@@ -112,7 +112,7 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
   };
 }
 
-/** Makes the call of a claimed delivery, unless there is a reason not to, and decides what follows it. */
+/** Makes the call of a claimed delivery, if any, and decides what follows. */
 async function attempted(
   env: Env,
   delivery: ClaimedDelivery,
@@ -132,10 +132,7 @@ async function attempted(
   return { delivery, attempt, ...nextAfter(outcome, { type, attempts }, now, Math.random()) };
 }
 
-/**
- * Writes an Analytics Engine point for one attempt; an invocation may write 250. Never throws: observing
- * deliveries must not stop them.
- */
+/** Writes an Analytics Engine point. Never throws: observing deliveries must not stop them. */
 function countAttempt(
   env: Env,
   { webhookId, accountId, type, attempts }: ClaimedDelivery,

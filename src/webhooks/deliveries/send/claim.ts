@@ -42,8 +42,7 @@ export type ClaimedWebhook = {
 };
 
 /**
- * Whose deliveries to claim, how many, when (milliseconds since 1970), and whether only accidents. `known` is the
- * webhook as the worker last saw it, which saves reading limits that it does not have.
+ * What to claim. `known` is the webhook as last seen, which saves reading limits it does not have.
  */
 type ClaimRequest = {
   webhookId: string;
@@ -54,10 +53,10 @@ type ClaimRequest = {
 };
 
 /**
- * The statements of one batch that claim up to `count` due deliveries of a webhook: the claimed deliveries, what they
- * use of a limit per second, and the webhook's row. Claims come from a window of the first due deliveries, accidents
- * first. Claimed ones stay in the window until they are recorded, so its size bounds the calls in flight; accidents may
- * exceed it by as much again while events fill it. It is 0 while the circuit is open, and 1 for a probe.
+ * The statements that claim up to `count` of the first due deliveries of a webhook, accidents
+ * first. Claimed ones stay in that window until they are recorded, so its size bounds the calls in
+ * flight; accidents may exceed it as much again. It is 0 while the circuit is open, and 1 for a
+ * probe.
  */
 export const claimStatements = (
   db: Database,

@@ -14,17 +14,16 @@ import { firstCallsUntil } from './in-flight.ts';
 /** Work that a call may begin itself with its claim; the queue carries it without. */
 export type NewWork = DeliveryMessage & { claim?: Claim };
 
-/** A call claims nothing for a webhook with more deliveries than this within a lease, and checks so many webhooks. */
+/** A webhook with more recent deliveries gets no first claim. So many webhooks are checked. */
 const maxRecent = 100;
 const maxLookedAt = 10;
 
-/** A call's claim is valid only if D1 runs its transaction this soon: the sweep finds lost ones by id. */
+/** D1 must run the transaction this soon, or the sweep might miss a lost claim. */
 const claimWithinMs = 5_000;
 
 /**
- * SQL for the webhook whose first deliveries the call that creates them claims and works on itself, which saves a round
- * trip and two rows. It is the first with nothing to do, whose receiver is healthy and has no limit, and without such a
- * claim. Null if there is none.
+ * SQL for the webhook that the call which creates deliveries works for itself, which saves a round
+ * trip and two rows: the first with nothing to do, no limit and a healthy receiver. Or null.
  */
 export const readyWebhook = (webhooks: SQL, now: number): SQL => sql`(
   select i.webhook_id from (select webhook_id from ${webhooks} order by webhook_id limit ${maxLookedAt}) i
@@ -39,16 +38,13 @@ export const readyWebhook = (webhooks: SQL, now: number): SQL => sql`(
     and ${firstCallsUntil(sql`i.webhook_id`, now - leaseMs, maxRecent)} <= ${now}
   order by i.webhook_id limit 1)`;
 
-/**
- * SQL for `next_attempt_at` and `claimed_until` of a new delivery of the notification `n` to the webhook `w`, where `c` has
- * the webhook whose first deliveries are claimed.
- */
+/** SQL for when a new delivery of `n` to `w` is due, and until when claimed, if it is for `c`. */
 export const dueAndClaimed = (now: number): SQL => {
   const isClaimed = sql`(n.key < ${firstWindow} and w.webhook_id = c.webhook_id)`;
   return sql`iif(${isClaimed}, null, ${now}), iif(${isClaimed}, ${now + leaseMs}, 0)`;
 };
 
-/** The deliveries claimed at creation; `unseen` are the new notifications, before their events are written. */
+/** What a first claim has taken of the `unseen` notifications. */
 export const selectFirstClaim = (db: Database, webhooks: SQL, unseen: SQL, now: number) => {
   const claimed = sql`d.id >= ${firstIdAt(now)} and d.claimed_until = ${now + leaseMs}`;
   return read<FirstClaimed>(db)`
@@ -73,9 +69,8 @@ export function firstClaim(rows: FirstClaimed[], notifications: number, now: num
 }
 
 /**
- * The statement, for a chunk, that makes deliveries due that were claimed at creation and not recorded while their
- * claims held: they are in no index. The last sweep found older ones; two leases of overlap allow for transactions that
- * end late.
+ * The statement, for a chunk, that makes first claims due which were not recorded while they held:
+ * they are in no index. The last sweep found older ones, but for transactions that end late.
  */
 export const listAbandoned = (now: number): SQL => sql`
   update deliveries set next_attempt_at = claimed_until - ${leaseMs}, claimed_until = 0

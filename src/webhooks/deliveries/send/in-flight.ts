@@ -19,10 +19,7 @@ export async function untilNoCallStarts(env: Env, webhookIds: string[]): Promise
   }
 }
 
-/**
- * Until when deliveries of an account are claimed (milliseconds since 1970), at most `atMost`, including those of
- * deleted webhooks. By then no call is in flight and all are recorded. Null if none is claimed.
- */
+/** Until when deliveries of an account are claimed: then all are recorded. Null if none is. */
 export async function claimedUntilOf(env: Env, accountId: string, atMost?: number): Promise<number | null> {
   const now = Date.now();
   const [row] = await read<{ until: number | null }>(openDatabase(env))`
@@ -32,7 +29,7 @@ export async function claimedUntilOf(env: Env, accountId: string, atMost?: numbe
   return row?.until || null;
 }
 
-/** SQL for until when deliveries of a webhook that were claimed `since` then are claimed, up to a time; 0 for none. */
+/** SQL for until when what was claimed `since` then is claimed; 0 for none. */
 const claimedUntil = (
   webhookId: SQL,
   now: number,
@@ -45,10 +42,7 @@ const claimedUntil = (
     select claimed_until from (select claimed_until from ${dueDeliveries(webhookId, now)} limit ${2 * widestWindow}))
   where until between ${since + leaseMs} and ${atMost})`;
 
-/**
- * SQL for until when deliveries of a webhook are claimed by the calls that created them since a time (milliseconds
- * since 1970): these are in no index, so at most `most` recent ids are read.
- */
+/** SQL for until when first claims since a time hold. No index has them: `most` ids are read. */
 export const firstCallsUntil = (webhookId: SQL, since: number, most = -1): SQL => sql`coalesce((
   select max(iif(status = 'pending' and next_attempt_at is null, claimed_until, 0)) from (
     select status, next_attempt_at, claimed_until from deliveries

@@ -1,7 +1,7 @@
 import { parseRetryAfter } from '../../../platform/retry-after.ts';
 import type { Outcome } from '../policy.ts';
 
-/** How Cloudflare's network reports an unreachable receiver, by status. 530 has a code for what is wrong. */
+/** How Cloudflare's network reports an unreachable receiver. 530 has a code besides. */
 const networkFailures: { [status: number]: 'tls' | 'dns' | 'connection' | 'timeout' } = {
   520: 'connection', // an empty or unreadable response
   521: 'connection', // refused

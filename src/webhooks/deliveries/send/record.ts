@@ -9,11 +9,10 @@ import { nextLevels } from './accident-order.ts';
 export const maxKeptAttempts = 21;
 
 /**
- * The statements that record outcomes and release the claims that still hold. What is to be counted now is in `tally`,
- * and a `report` moves the receiver's circuit and window. Five failures in a row open the circuit, for 30 seconds
- * first, then twice as long each time, up to 15 minutes; a success closes it. The window is halved or doubled once for
- * all workers that saw the same one, and starts at one call after an outage. When a receiver recovers, its waiting
- * retries become due at once.
+ * The statements that record outcomes and release claims, count `tally`, and move the circuit and
+ * window by a `report`. Five failures in a row open the circuit; a success closes it. The window is
+ * halved or doubled once for all workers that saw the same one. When a receiver recovers, waiting
+ * retries become due.
  */
 export function recordStatements(
   db: Database,

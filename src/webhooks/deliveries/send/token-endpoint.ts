@@ -6,10 +6,7 @@ import type { OAuthClient } from '../../oauth.ts';
 import type { Outcome } from '../policy.ts';
 import { beginningOf, callOnce } from './call-once.ts';
 
-/**
- * An access token, or why there is none; used until `goodUntil` (milliseconds since 1970). `inBody` is where the
- * endpoint accepts the client: in the body, or by HTTP Basic.
- */
+/** An access token, or why there is none. `inBody`: the endpoint takes the client in the body. */
 export type Token = { goodUntil: number; inBody: boolean } & (
   | { value: string; problem?: never }
   | { value?: never; problem: Extract<Outcome, { result: 'token' }> }
@@ -19,7 +16,7 @@ export type Token = { goodUntil: number; inBody: boolean } & (
 export const tokenTimeoutMs = 5_000;
 export const maxTokenBytes = 16 * 1024;
 
-/** After a failure a worker's waiting deliveries fail with the endpoint's response for this long. */
+/** After a failure waiting deliveries get the same response for this long. */
 const problemKeptMs = 5_000;
 
 /** How long a token is used that does not say when it expires, and at most. */
@@ -29,7 +26,7 @@ const longestLifeMs = dayMs;
 /** A token is renewed when a fifth of its life is left, or a minute. */
 const spareMs = 60_000;
 
-/** Requests a token where the endpoint accepted the client last, and if that is refused, the other way. */
+/** Requests a token the way that the endpoint accepted last, then the other way. */
 export async function requestToken(
   env: Env,
   client: OAuthClient,
@@ -106,10 +103,10 @@ function credentialOf({ clientId, clientSecret }: OAuthClient): string {
   return btoa(pair.join(':'));
 }
 
-/** Types of tokens that need more than a header. All others are sent as bearer tokens, whatever they are called. */
+/** Types of tokens that need more than a header. All others are bearer tokens. */
 const unusable = /^(?:mac|dpop|pop)$/i;
 
-/** The token in a successful response, or what it has instead: nothing of it that may be a token. */
+/** The token in a response, or what it has instead, without anything secret. */
 function granting(text: string) {
   const fields = fieldsOf(text);
   const { access_token, token_type, expires_in, error } = fields;
@@ -148,7 +145,7 @@ function errorIn(text: string): unknown[] {
 /** How much of a text is searched for secrets. */
 const maxSearched = 2000;
 
-/** Text of the endpoint as it may be kept: one line, without what may be a token or repeats what we sent. */
+/** Text of the endpoint in one line, without secrets and what we sent. */
 function shown(said: unknown, client: OAuthClient): string {
   if (typeof said !== 'string') return '';
   const text = said.slice(0, maxSearched);
@@ -169,7 +166,7 @@ const isPublic = /^(?:audience|resource)$/i;
 /** A part of a secret of so many letters and digits is not there by chance. */
 const telling = 12;
 
-/** Whether a text repeats a secret or a part of it, also percent-encoded, or with entities or escapes. */
+/** Whether a text repeats a part of a secret, also percent-encoded or escaped. */
 function repeats(text: string, secret: string): boolean {
   const decoded = text
     .replaceAll('&amp;', '&')

@@ -3,8 +3,8 @@ import { send } from '../../../platform/queue.ts';
 import type { Wake } from '../queue.ts';
 
 /**
- * The transactions of workers: D1 runs them one by one, so other accounts wait for a few of an account's at most. Those
- * of all accounts are bounded for ingest and pages, since after an outage thousands of webhooks catch up at once.
+ * The transactions of workers, which D1 runs one by one: other accounts wait for a few at most. All
+ * together are bounded, since after an outage thousands of webhooks catch up.
  */
 export const transactions = fairQueue({
   atOnce: (accountId) => (othersAreActive(accountId) ? 1 : 4),
@@ -14,7 +14,7 @@ export const transactions = fairQueue({
   pauseMs: halfTheTime(20),
 });
 
-/** The workers of an account in an isolate, whose calls take memory. What waits longer returns to the queue. */
+/** The workers of an account in an isolate: their calls take memory. */
 const workers = fairQueue({
   atOnce: 120,
   maxWaiting: 1_000,
@@ -27,14 +27,14 @@ const workers = fairQueue({
 const lineOf = ({ accountId, accidents }: Wake): string =>
   accidents ? `accidents of ${accountId}` : accountId;
 
-/** Runs `work` when a worker for this webhook may begin. Returns undefined if none may until `latest`, or for too long. */
+/** Runs `work` when it is its turn; undefined if that is too late, or takes too long. */
 export const inWorkersTurn = <T>(wake: Wake, work: () => Promise<T>, latest: number) =>
   workers.run(lineOf(wake), work, latest);
 
 /** Whether other workers of the account wait for one to end. */
 export const workersWait = (wake: Wake): boolean => workers.waiting(lineOf(wake)) > 0;
 
-/** Returns a function that wakes the two workers that follow this one, each once the webhook has work for so many. */
+/** Returns a function that wakes the next two workers, once there is work for so many. */
 export function growth(env: Env, { timer: _, ...wake }: Wake): (workers: number) => void {
   let next = [2 * wake.worker, 2 * wake.worker + 1];
   return (count) => {

@@ -17,24 +17,23 @@ import { growth, inWorkersTurn, transactions, workersWait } from './turns.ts';
 /**
  * How a delivery is sent:
  *
- * 1. An ingest call writes it (`../fan-out.ts`) and may claim it itself (`first-claim.ts`), or a message wakes its webhook.
- * 2. `../consumer.ts` takes the message, and a worker runs when it is its turn in this isolate (`turns.ts`).
- * 3. The worker claims what is due, as far as the receiver's window goes (`claim.ts`, `../receiver/window.ts`).
- * 4. It makes five calls at a time (`calls.ts`, `attempt.ts`), and decides what follows each (`../policy.ts`).
- * 5. It records the outcomes, and what they say of the receiver, in the transaction of its next claim (`record.ts`,
- *    `../receiver/circuit.ts`).
- * 6. A claim that leaves work for others wakes two more workers, and they two more each (`turns.ts`).
- * 7. When nothing is due any more, a timer wakes the webhook for its next retry (`../receiver/timers.ts`).
- * 8. A worker may be killed at any time: claims expire, and the sweep wakes their webhooks (`../sweep.ts`).
+ * 1. An ingest call writes it (`../fan-out.ts`) and may claim it (`first-claim.ts`), or wakes its webhook.
+ * 2. `../consumer.ts` takes the message. A worker begins when it is its turn here (`turns.ts`).
+ * 3. It claims what is due, as far as the receiver's window goes (`claim.ts`, `../receiver/window.ts`),
+ * 4. makes five calls at a time (`calls.ts`, `attempt.ts`), and decides what follows (`../policy.ts`).
+ * 5. It records the outcomes, and what they say of the receiver (`../receiver/circuit.ts`), in the
+ *    transaction of its next claim (`record.ts`).
+ * 6. If a claim leaves work for others, it wakes two more workers, and they two more each.
+ * 7. When nothing is due, a timer wakes the webhook for its next retry (`../receiver/timers.ts`).
+ * 8. If it is killed, its claims expire, and the sweep wakes the webhook (`../sweep.ts`).
  */
 
 /**
- * The most transactions of an invocation: each has seven of D1's 1,000 queries, and comes with up to 40 of its 10,000
- * calls.
+ * The most transactions of an invocation: each has seven of 1,000 queries, and 40 calls at most.
  */
 const maxTransactions = 140;
 
-/** What is left of an invocation. Claims and calls may start until a time, in milliseconds since 1970. */
+/** What is left of an invocation: claims and calls may start until then. */
 type Budget = { until: number; callsUntil: number; transactions: number; log: AttemptLog['log'] };
 
 const isLeft = ({ until, transactions }: Budget): boolean => transactions > 0 && Date.now() < until;
@@ -46,10 +45,11 @@ const contendedMs = 2_000;
 const waitAgainSeconds = 1;
 
 /**
- * Works for a webhook as long as an invocation may, and sees to what must follow. Starts with the claim `first`, if
- * given. A worker that ends because others wait gets in line again.
+ * Works for a webhook as long as an invocation may, beginning with the claim `first`, and sees to
+ * what follows. Gets in line again if others wait.
  *
- * @throws Refusal: unavailable, or what D1 throws; claims then expire, and the sweep wakes their deliveries
+ * @throws Refusal: unavailable, or what D1 throws; claims then expire, and the sweep wakes their
+ * deliveries
  */
 export async function work(env: Env, wake: Wake, first?: Claim): Promise<void> {
   const now = Date.now();
@@ -70,7 +70,7 @@ export async function work(env: Env, wake: Wake, first?: Claim): Promise<void> {
   }
 }
 
-/** How a worker ended: nothing was left to claim, its time or its turn was over, or the webhook was deleted. */
+/** How a worker ended. */
 type WorkerEnd = {
   reason: 'idle' | 'out of time' | 'webhook gone';
   webhook: Claim['webhook'];
@@ -123,7 +123,7 @@ export async function runWorker(env: Env, wake: Wake, budget: Budget, first?: Cl
     const claim = readClaim(claimed, now);
     return { ...claim, isFull: hasMore(claim, count), mayClaim };
   };
-  /** Accidents wait for nobody, and what was called is recorded though it is not this worker's turn. */
+  /** Accidents need no turn, and what has ended is recorded without one. */
   const next = async (): Promise<Latest | undefined> => {
     if (accidents) return recordAndClaim();
     const turn = await transactions.run(accountId, () => recordAndClaim());
@@ -158,10 +158,7 @@ export async function runWorker(env: Env, wake: Wake, budget: Budget, first?: Cl
 const hasMore = ({ webhook, claimed }: Claim, count = Number.POSITIVE_INFINITY): boolean =>
   claimed.length > 0 && (webhook?.more === true || claimed.length === count);
 
-/**
- * Logs a worker's attempts: one line for all successful ones, with what is needed to trace each, and one for each
- * failure.
- */
+/** Logs attempts: one line for all successful ones, and one for each failure. */
 function logAttempts(log: AttemptLog['log'], webhookId: string, outcomes: Recorded[]): void {
   const delivered: DeliveredLine['deliveries'] = [];
   let accountId = '';

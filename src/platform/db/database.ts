@@ -64,14 +64,16 @@ export type Statements =
   | readonly Statements[]
   | { readonly [name: string]: Statements };
 
-/** The results of statements, by the same names and in the same lists; unknown for any statements. */
+/** The results of statements: by their names, or those of a list in a list; unknown for any statements. */
 export type Results<S> = Statements extends S
   ? unknown
   : S extends Statement
     ? S['_']['result']
     : S extends undefined
       ? undefined
-      : { -readonly [name in keyof S]: Results<S[name]> };
+      : S extends readonly (infer T)[]
+        ? Results<T>[]
+        : { -readonly [name in keyof S]: Results<S[name]> };
 
 const isStatement = (value: Statements): value is Statement => value !== undefined && 'getSQL' in value;
 

@@ -42,10 +42,10 @@ export async function edit(c: Context) {
 /** The form of a new webhook, or of the one given, and the result of a test. Each of its buttons sends all of it. */
 async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, tried?: Attempt) {
   const caller = c.get('caller');
-  const [webhook, connections, [groups]] = await Promise.all([
+  const [webhook, connections, groups] = await Promise.all([
     given,
     listConnections(c.env, caller),
-    asCaller(c.env, caller, (db) => [selectGroups(db, caller)]),
+    asCaller(c.env, caller, (db) => selectGroups(db, caller)),
   ]);
   const sent = c.get('shownAgain');
   const isRevealed = c.req.query('reveal') === 'yes';

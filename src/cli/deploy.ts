@@ -50,7 +50,7 @@ try {
   process.exitCode = 1;
 }
 
-/** How to call the account to deploy to, and the folder that keeps what concerns one of its Workers. */
+/** How to call the account to deploy to, and the folder of one of its Workers. */
 async function signIn(): Promise<{ wrangler: Wrangler; api: Api; folderOf: (worker: string) => string }> {
   const signedIn = await credentials(wranglerFor());
   const account = await chooseAccount(apiAt('', signedIn));
@@ -110,7 +110,7 @@ async function deploy(settings: Settings): Promise<void> {
   else warn('not checked: set FLEET_URL and FLEET_OPERATOR_KEY, and run npm run deploy -- --check');
 }
 
-/** Deploys the router in front of deployed cells, which takes their public address over from whichever has it. */
+/** Deploys the router in front of deployed cells, whose public address it takes over. */
 async function deployRouter(cells: Cells, { name = routerName, domain }: Settings): Promise<void> {
   const { wrangler, api, folderOf } = await signIn();
   const origin = await addressOf(api, cells, name, domain);
@@ -123,7 +123,7 @@ async function deployRouter(cells: Cells, { name = routerName, domain }: Setting
 `);
 }
 
-/** Waits until the service responds. If it is not healthy, the command fails, and undoes nothing. */
+/** Waits until the service responds. If it is not healthy, the command fails. */
 async function mustBeHealthy(origin: string, cells?: Iterable<string>): Promise<void> {
   const unwell = await waitForHealth(origin, 180_000, cells);
   if (!unwell) return report('It responds and is healthy');
@@ -163,7 +163,7 @@ async function rehearse(settings: Settings): Promise<void> {
   );
 }
 
-/** Bundles a Worker without an account, in a temporary folder, and prints the steps of its deploy. @throws Stopped */
+/** Bundles a Worker in a temporary folder, and prints the steps of its deploy. @throws Stopped */
 async function dryRun(what: string, configuration: object, steps: (size: string) => string) {
   const folder = mkdtempSync(join(tmpdir(), 'fleet-dry-run-'));
   try {

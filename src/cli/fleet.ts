@@ -131,7 +131,7 @@ export function fleetCommand(): Command {
     .addCommand(generateCommand());
 }
 
-/** Runs the tool. Refusals are printed in one line, and so is a file that cannot be read or written. */
+/** Runs the tool. Refusals and files that cannot be read or written are one line each. */
 export async function runFleet(command: Command, args: string[]): Promise<void> {
   const { npm_lifecycle_event: script, npm_config_loglevel: level } = process.env;
   if (script === 'fleet' && level !== 'silent' && !process.stdout.isTTY)

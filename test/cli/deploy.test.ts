@@ -91,7 +91,7 @@ it('creates everything on a new account, goes on after failures, changes nothing
   expect(out).toMatch(/Checked https:.*\n[^!]*│ queue │ ok +│ 7 ms │ seen/);
   expect(keys.map((file) => readFileSync(file, 'utf8'))).toEqual(values);
   for (const secret of values) expect(out).not.toContain(secret.trim());
-  // Replicas are turned on before the Worker reads them, and it runs beside its clients, where they are.
+  // Replicas are turned on before the Worker reads them, and it runs where they are.
   expect(out).toContain('✓ Lists are read from replicas of the database');
   expect(account.databases.map(({ replicated }) => replicated)).toEqual([true]);
   expect(account.calls.indexOf(upload)).toBeGreaterThan(account.calls.lastIndexOf('PUT d1/database/:id'));
@@ -118,7 +118,7 @@ it('creates everything on a new account, goes on after failures, changes nothing
   expect(bound(account, name)).toMatchObject(told);
   expect(storesOf(account)).toEqual(stores);
 
-  // Another stands beside it and shares nothing: on a domain of its own, without what the account lacks by now.
+  // Another stands beside it and shares nothing, without what the account lacks by now.
   Object.assign(account, { unknownFlag: 'queue_consumer_no_wait_for_wait_until', r2: false });
   account.calls.length = 0;
   const production = structuredClone(account.workers.get(name));

@@ -54,7 +54,7 @@ function browser() {
   };
 }
 
-/** The links in the mails to an address, which the local email service has kept; its log says where. */
+/** The links in the mails to an address, which the local service keeps where its log says. */
 const linksTo = (address: string): string[] =>
   [...wranglerLog().matchAll(new RegExp(`^To: ${address}$[\\s\\S]*?^Text: (.+)$`, 'gm'))].flatMap(
     ([, file = '']) => [...readFileSync(file, 'utf8').matchAll(/https?:\S+/g)].map(([link]) => link),
@@ -65,7 +65,7 @@ const wranglerLog = () => readFileSync(join(stack.directory, 'wrangler.log'), 'u
 const list = ({ token, connectionId }: JourneyAccount, path: string) =>
   fetch(stack.baseUrl + path, { headers: { 'x-api-key': token, 'connection-id': connectionId } });
 
-/** Does something that makes no queries in these cells; again, if other work of theirs gets between. */
+/** Does something that makes no queries in these cells; again, if other work intervenes. */
 async function withoutQueriesIn(cells: string[], work: () => Promise<void>): Promise<void> {
   const queries = async (cell: string) =>
     (await fetch(`${stack.baseUrl}/strict/queries`, { headers: { 'fleet-cell': cell } })).text();

@@ -7,7 +7,7 @@ import { accident, safetyEvent, vehicle } from '../support/records.ts';
 /** `npm run proof` runs it at full size. */
 const full = process.env.FULL_PROOF === '1';
 
-/** What hangs, for how many seconds, which replies callers get meanwhile, and how many repeats receivers may see. */
+/** What hangs, for how many seconds, with which replies, and how many repeats there may be. */
 const drills = [
   { store: 'D1', seconds: 12, replies: { ingest: 503, webhooks: 503, archive: 503 }, repeats: 20 },
   { store: 'KV', seconds: 4, replies: { ingest: 200, webhooks: 200, archive: 200 }, repeats: 0 },

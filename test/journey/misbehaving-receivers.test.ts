@@ -115,7 +115,7 @@ it.each<[name: string, Expected]>([
     name,
     leads,
   ]),
-  // The local runtime has the same word for all of these; Cloudflare's network tells them apart by status.
+  // The local runtime has one word for these; Cloudflare's network has statuses.
   ['has a certificate of nobody', { result: 'connection' }],
   ['is not there', { result: 'connection' }],
 ])('an attempt at a receiver that %s has the right outcome', async (name, expected) => {

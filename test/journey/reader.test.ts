@@ -10,7 +10,7 @@ import { api, fleetJson, until } from '../support/node/journey.ts';
 import { type Block, blocksOf, isSample } from '../support/node/samples.ts';
 import { openTerminal, type Printed } from '../support/node/terminal.ts';
 
-// One reader, one service, one account: the README's tour, then the guides in their order, block by block.
+// One reader, service and account: the README's tour, then the guides, block by block.
 
 const readme = blocksOf(readFileSync(resolve(import.meta.dirname, '../../README.md'), 'utf8'));
 const guides = new Map(readGuides().map(({ path, markdown }) => [path, blocksOf(markdown)]));
@@ -63,7 +63,7 @@ const shownBelow = (blocks: Block[], name: string): Block | undefined => {
   return next && !next.name && ['json', 'text'].includes(next.language) ? next : undefined;
 };
 
-/** Checks that a block worked, and printed what the page shows below it; JSON may be shown in part. */
+/** Checks that a block worked, and printed what the page shows below it, or more JSON. */
 function expectShown(blocks: Block[], name: string, { out, code }: Printed): void {
   expect(code, `${name}: ${out}`).toBe(0);
   expect(out.match(/(?:^|\})\{"status":(?!200\b)\d+/gm), `${name}: ${out}`).toBe(null); // of replies

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { markdownFiles, sourceFiles } from './source.ts';
 import { longLines, structureProblems } from './structure.ts';
 
-/** Checks the structure of the project it lies in: says nothing, or what is wrong, with exit code 1. */
+/** Checks the structure of this project: prints nothing, or what is wrong, with exit code 1. */
 const root = resolve(import.meta.dirname, '../..');
 const problems = [...structureProblems(sourceFiles(root)), ...longLines(markdownFiles(root))];
 for (const problem of problems) console.error(problem);

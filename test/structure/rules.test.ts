@@ -57,7 +57,7 @@ const messages: [message: string, path: keyof typeof broken][] = [
   ['is longer than 120 characters', 'src/docs/fuel.md'],
 ];
 
-/** A copy of the project with that code added and a list more, and what `npm run check` prints for it. */
+/** A copy of the project with that code and a list more, and what `npm run check` prints. */
 let copy: string;
 let printed: string;
 beforeAll(async () => {
@@ -121,7 +121,7 @@ it('every file belongs to a TypeScript project', () => {
   expect(orphans.map(({ path }) => path)).toEqual(['src/cli/client/index.ts']);
 });
 
-/** The commands of `npm run check` but for the first, which generates `src/platform/env.d.ts`; for these files alone. */
+/** The commands of `npm run check` but the first, which generates types; for these files alone. */
 function checks(files: string[]): string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const [, ...commands] = scripts.check.split(' && ');
@@ -144,14 +144,14 @@ function copyOfProject(): string {
     '.gitignore',
   ])
     cpSync(join(root, part), join(copy, part), { recursive: true });
-  // Packages are linked one by one: the compiler keeps its cache in `node_modules`, and this copy needs its own.
+  // Packages are linked one by one: the compiler's cache in `node_modules` is this copy's own.
   mkdirSync(join(copy, 'node_modules'));
   for (const name of readdirSync(join(root, 'node_modules')).filter((name) => name !== '.cache'))
     symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name));
   return copy;
 }
 
-/** Has the compiler check these files and what they import: the others were checked where they come from. */
+/** Has the compiler check these files alone: the others were checked where they come from. */
 function limitProjects(copy: string, files: string[]): void {
   for (const project of ['src', 'src/cli', 'test']) {
     const path = join(copy, project, 'tsconfig.json');
@@ -167,7 +167,7 @@ function limitProjects(copy: string, files: string[]): void {
 const projectOf = (path: string): string =>
   ['src/cli', 'src'].find((project) => path.startsWith(`${project}/`)) ?? 'test';
 
-/** Does what the guide on lists says: writes its files, and changes those of which it shows what changes. Returns which. */
+/** Writes and changes the files that the guide on lists shows. Returns which. */
 function addList(copy: string): string[] {
   const guide = readFileSync(join(copy, 'src/docs/contributing/adding-a-list.md'), 'utf8');
   const files: string[] = [];

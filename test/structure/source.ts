@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-/** A file of the project, by its path from the root, with the files of the project that it imports. */
+/** A file of the project, by its path from the root, with those that it imports. */
 export type SourceFile = { path: string; text: string; imports: string[] };
 
 /** Every TypeScript file under `src` and `test` of the project at `root`, sorted by path. */

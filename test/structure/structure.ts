@@ -5,7 +5,7 @@ export function structureProblems(files: SourceFile[]): string[] {
   return [...importCycles(files), ...upwardImports(files), ...sharedTables(files)];
 }
 
-/** The rooms of `src`, each of which imports only from those before it. `architecture.md` says the same. */
+/** The rooms of `src`, each of which imports only from those before, as in `architecture.md`. */
 export const roomOrder = [
   'platform',
   'accounts',
@@ -40,7 +40,7 @@ export function upwardImports(files: SourceFile[]): string[] {
     });
 }
 
-/** Within each folder, its files and subfolders, each taken as a whole, import one another without a cycle. */
+/** The files and subfolders of a folder, each as a whole, import one another without a cycle. */
 export function importCycles(files: SourceFile[]): string[] {
   const folders = new Map<string, Graph>();
   for (const file of files)
@@ -84,7 +84,7 @@ function findCycle(graph: Graph): string[] | undefined {
   return node === undefined ? undefined : [...path.slice(path.indexOf(node)), node];
 }
 
-/** A table is written by one feature, a folder of a room with all in it; the others ask that feature. */
+/** A table is written by one feature, a folder of a room; the others ask that feature. */
 export function sharedTables(files: SourceFile[]): string[] {
   const writers = new Map<string, Map<string, string>>();
   for (const { path, text } of files) {

@@ -8,7 +8,7 @@ import { signIn } from './portal.ts';
 import { rows } from './rows.ts';
 import { story } from './story.ts';
 
-/** A story in which minutes pass as a test says, and emails are kept: nothing has failed yet, and Ann can sign in. */
+/** A story in which minutes pass as a test says, emails are kept, and Ann can sign in. */
 export function alertStory() {
   const shared = {} as { ann: string; now: number; emails: ReturnType<typeof keepEmails> }; // filled in before each test
   const tale = story();
@@ -28,7 +28,7 @@ export function alertStory() {
     tale,
     /** Runs the jobs, in this minute. */
     run,
-    /** Lets so many minutes pass, and runs the jobs in each of the first and the last, and each tenth in between. */
+    /** Lets minutes pass, with jobs in the first and the last ones, and each tenth in between. */
     async pass(minutes: number, bindings: Env = env) {
       for (let i = 1; i <= minutes; i++) {
         shared.now += minuteMs;
@@ -44,7 +44,7 @@ export function alertStory() {
   });
 }
 
-/** Five attempts of webhooks failed in a row at a time, as a worker records it; null: one succeeded since. */
+/** Five attempts of webhooks failed in a row at a time; null: one succeeded since. */
 export const fail = (webhookIds: string[], at: number | null) =>
   rows(
     `insert into webhook_health (webhook_id, failures, openings, open_until, paused_since)

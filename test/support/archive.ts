@@ -90,7 +90,7 @@ export async function move(
   if (done === 'busy') throw new Error('somebody else changes the archive');
 }
 
-/** Bindings that fail for good before the `steps`th change of the database or the bucket, as if the Worker were killed. */
+/** Bindings that fail before the `steps`th change of D1 or R2, as if the Worker were killed. */
 export function interruptedAfter(steps: number): Env {
   let left = steps;
   const step = () => {
@@ -115,7 +115,7 @@ export function interruptedAfter(steps: number): Env {
 /** Lets a lease lapse whose holder was interrupted. */
 export const lapse = () => rows('update jobs set leased_until = 0');
 
-/** Reads a list to its end, and returns its items and how long each page was. `meanwhile` happens after each page. */
+/** Reads a list to its end: its items, and the lengths of pages, after which `meanwhile` happens. */
 export async function walk(
   bindings: Env,
   caller: Caller,

@@ -63,7 +63,7 @@ const replyOf = async <T>(response: Response): Promise<Reply<T>> => ({
   headers: response.headers,
 });
 
-/** Works on a move for some seconds, through a router in front of these cells, which is killed before so many calls. */
+/** Works on a move for some seconds, through a router that is killed before so many calls. */
 export async function workOn(
   accountId: string,
   [from, to]: string[],

@@ -33,7 +33,7 @@ export async function deliveriesOf(webhookId: string): Promise<DeliveryRow[]> {
   return results.map((row) => ({ ...row, log: JSON.parse(row.log) }));
 }
 
-/** Waits until as many deliveries of the webhook have come to one of the statuses, through the real queue. */
+/** Waits until so many deliveries of the webhook have one of the statuses. */
 export function settled(webhookId: string, count = 1, statuses = ['delivered', 'failed', 'cancelled']) {
   return vi.waitFor(
     async () => {
@@ -81,7 +81,7 @@ export async function unattempted<T>(webhookId: string, happen: () => Promise<T>
   return result;
 }
 
-/** Makes the webhook's pending deliveries due now, as if their time and that of its circuit had come. */
+/** Makes the webhook's pending deliveries due now, and its circuit. */
 export const makeDue = (webhookId: string) =>
   env.DB.batch([
     env.DB.prepare(
@@ -90,7 +90,7 @@ export const makeDue = (webhookId: string) =>
     env.DB.prepare(`update webhook_health set open_until = 0 where webhook_id = ?1`).bind(webhookId),
   ]);
 
-/** Makes it seem that the webhook's receiver has failed so often that its circuit is open for a time. */
+/** Makes it seem that the webhook's circuit is open for a time. */
 export const pauseFor = (webhookId: string, ms: number, openings = 4) =>
   rows(
     'insert or replace into webhook_health (webhook_id, failures, openings, open_until) values (?1, 9, ?2, ?3)',

@@ -4,7 +4,7 @@ import { as, type World, world } from './world.ts';
 /** An item of a list, as far as all of them are alike. */
 export type Item = Record<string, unknown> & { id: string; sourceId: string };
 
-/** A small fleet of two connections, its trips and safety events, and an account beside it that has nothing. */
+/** A fleet of two connections with trips and safety events, and an account that has nothing. */
 export async function seededFleet(): Promise<{ us: World; them: World; trucks: string; vans: string }> {
   const us = await world({ providers: ['motive', 'samsara'] });
   const them = await world();

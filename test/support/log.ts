@@ -3,7 +3,7 @@ import { vi } from 'vitest';
 /** A line of the log, as who reads it sees it. */
 export type LogLine = Record<string, unknown> & { level: string; kind: string };
 
-/** Listens to all that the Worker writes: raw, and as parsed lines of a kind, which must all be JSON. */
+/** Listens to all that the Worker writes: raw, and as parsed lines of a kind. */
 export function listenToLog() {
   const raw: string[] = [];
   for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const)

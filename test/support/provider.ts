@@ -7,7 +7,7 @@ import { receiver } from './receiver.ts';
 import { rows, value } from './rows.ts';
 import { as, operator, type World, webhookBody, world } from './world.ts';
 
-/** Connects a provider as operators do, without history unless `more` says so. Returns the connection's id. */
+/** Connects a provider as operators do, without history unless `more` says so. Returns its id. */
 export async function connect(us: World, provider: string, credential: string, more: object = {}) {
   const reply = await operator.post<{ id: string }>(`/operator/accounts/${us.accountId}/connections`, {
     provider,
@@ -28,7 +28,7 @@ export const makePullDue = (id: string) =>
     id,
   );
 
-/** Gives a connection a turn now, whatever it waits for. Returns whether it has more to do at once. */
+/** Gives a connection a turn now. Returns whether it has more to do at once. */
 export async function pullRun(id: string): Promise<boolean> {
   // The queue gives it turns of its own.
   await vi.waitFor(async () => expect(await pullColumn(id, 'claimed_until')).toBe(0), { timeout: 20_000 });
@@ -62,14 +62,14 @@ export const read = async <T = { [key: string]: unknown }>(us: World, connection
 export const pullStatus = async (id: string) =>
   (await operator.get<Pull>(`/operator/connections/${id}/pull`)).data;
 
-/** Which records of a connection were refused and why, in order; and what could not be used of others. */
+/** Which records were refused and why, in order; and what could not be used of others. */
 export const refusalsOf = async (id: string) => inOrder((await pullStatus(id)).refusals);
 export const warningsOf = async (id: string) => inOrder((await pullStatus(id)).warnings);
 
 const inOrder = (problems: Pull['refusals']) =>
   problems.map(({ kind, reason }) => `${kind}: ${reason}`).sort();
 
-/** What `levels` has of an accident that was dismissed after its first level, and of one with a report. */
+/** What `levels` has of an accident dismissed after its first level, and of one with a report. */
 export const dismissed = [
   [1, false, false],
   [2, false, false],
@@ -80,7 +80,7 @@ export const reported = [
   [3, true, true],
 ];
 
-/** Fresh for each test: an account, receivers that keep what they get, and what tests of a provider do most. */
+/** Fresh for each test: an account, its receivers, and what tests of a provider do most. */
 export function providerStory(provider: string, credentialNow = () => '') {
   const tale = {} as { us: World; hooks: ReturnType<typeof receiver> }; // filled in before each test
   beforeEach(async () => {

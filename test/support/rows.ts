@@ -15,7 +15,7 @@ export const value = async <T = unknown>(query: string, ...values: unknown[]) =>
   Object.values((await rows(query, ...values))[0] ?? {})[0] as T; // the query says what it is
 
 /**
- * Adds rows to a table. A column that must hold something and is not given holds what `usual` says, or an id of its own
+ * Adds rows to a table. A column that must hold something holds what `usual` says, an id of its own
  * if it is called so, or else nothing: an empty list or 0.
  */
 export async function addRows(
@@ -49,7 +49,7 @@ export async function addRows(
 
 const rowsAtOnce = 2000;
 
-/** Adds webhooks that ask for everything, of receivers of their own. Returns their ids, the oldest first. */
+/** Adds webhooks for everything, each with a receiver. Returns their ids, the oldest first. */
 export async function addWebhooks(accountId: string, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId());
   await addRows('webhooks', count, (i) => ({
@@ -105,7 +105,7 @@ const ofTheService = ['sweeps', 'jobs', 'database_sizes', 'test_calls'];
 /** Conditions that have been found: a walk of the schema is many queries. */
 const conditions = new Map<string, Promise<string | undefined>>();
 
-/** The condition that a row of `table` belongs to account `?1`; undefined if the schema does not say whose it is. */
+/** The condition that a row of `table` is of account `?1`; undefined if the schema does not say. */
 function ownership(table: string): Promise<string | undefined> {
   const found = conditions.get(table) ?? findOwnership(table);
   conditions.set(table, found);

@@ -4,7 +4,7 @@ import { safetyEvent, vehicle } from './records.ts';
 import { rows } from './rows.ts';
 import { as, type WebhookOut, type World, webhookBody, world } from './world.ts';
 
-/** Fresh for each test: an account, receivers that keep what they get, and what tests of deliveries do most. */
+/** Fresh for each test: an account, its receivers, and what tests of deliveries do most. */
 export function story() {
   const tale = {} as { us: World; heard: ReturnType<typeof receiver> }; // filled in before each test
   beforeEach(async () => {

@@ -16,7 +16,7 @@ export type Reply<T = unknown> = {
 
 const base = 'https://api.example.com';
 
-/** Sends one request to the Worker, with other bindings if given. A `body` that is no string or bytes is sent as JSON. */
+/** Sends a request to the Worker. A `body` that is no string or bytes is sent as JSON. */
 export async function call<T = unknown>(
   method: string,
   path: string,

@@ -9,7 +9,7 @@ export type BenchAccount = Awaited<ReturnType<typeof newAccount>>;
 
 const vehicles = 50;
 
-/** Opens an account with one connection and fifty vehicles. Returns the calls of its customer and its connector. */
+/** Opens an account with a connection and fifty vehicles. Returns what it can call. */
 export async function newAccount(stack: Stack & { cell?: string }) {
   const operator = operatorOf(stack);
   const wanted = [{ provider: 'motive', name: 'bench' }];

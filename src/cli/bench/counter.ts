@@ -9,7 +9,7 @@ export async function startCounter(certificates: Certificates, ms: number) {
   const seen = new Set<string>();
   const inFlight = new Map<string, number>();
   const nothing = {
-    /** Calls that got their response, those with a known `Delivery-Id`, and the most in parallel at one path. */
+    /** Calls with a response, those with a known `Delivery-Id`, and the most in parallel at a path. */
     ...{ got: 0, repeats: 0, most: 0 },
     /** When the first call since the last reset began, and when the last one got its response. */
     ...{ firstAt: undefined as number | undefined, lastAt: 0 },

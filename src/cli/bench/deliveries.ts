@@ -77,7 +77,7 @@ export const deliveries: Benchmark = {
   },
 };
 
-/** So many webhooks, whose receivers take so long, and the share of the bare consumer's rate that they should have. */
+/** Webhooks, how long their receivers take, and what share of the bare rate they should have. */
 type Case = [webhooks: number, ms: number, count: number, atLeast: number];
 
 const cases: Case[] = [

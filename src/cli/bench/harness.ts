@@ -13,11 +13,11 @@ export type Benchmark = { about: string; run: (harness: Harness) => Promise<Tabl
 export type Harness = {
   /** Whether to measure little, only to show that everything works. */
   small: boolean;
-  /** Starts a service without data. A small benchmark reuses a running one with the same options. */
+  /** Starts a service without data. A small benchmark reuses one with the same options. */
   stack: (options?: StackOptions) => Promise<BenchStack>;
 };
 
-/** Whether rate limits are the service's instead of out of reach; cells run beside the service without one. */
+/** Whether there are rate limits; and cells, which run beside the service without any. */
 type StackOptions = { rateLimits?: boolean; cells?: string[] };
 
 export type BenchStack = Awaited<ReturnType<typeof startBenchStack>>;
@@ -40,7 +40,7 @@ export async function startBenchStack(folder: string, rateLimits: boolean, cells
       await call('/bench/log');
       return measured;
     },
-    /** Starts a receiver that responds after `ms`. It stops with the stack, as do all in `closing`. */
+    /** Starts a receiver that responds after `ms`, and stops with the stack, as all in `closing`. */
     async receiver(ms = 0) {
       const counter = await startCounter(stack.certificates, ms);
       closing.push(counter);

@@ -10,7 +10,7 @@ import { percentile, type TableRow } from './table.ts';
 /** A neighbour's p99 during an attack may be this many times its p99 alone. */
 const maxRatio = 3;
 
-/** A neighbour's times alone and during each attack, in the same run on the same stack, with the service's limits. */
+/** A neighbour's times alone and during each attack, in one run on one stack. */
 export const neighbours: Benchmark = {
   about: 'what a well-behaved account notices of others that are not',
   run: async ({ small, stack: start }) => {
@@ -51,7 +51,7 @@ export const neighbours: Benchmark = {
   },
 };
 
-/** Starts `work` so many times a second for some seconds, whether or not the last has ended, and waits for all of it. */
+/** Starts `work` so many times a second, whether or not the last has ended, and waits for all. */
 async function paced(perSecond: number, seconds: number, work: () => Promise<unknown>): Promise<void> {
   const begun: Promise<unknown>[] = [];
   const start = performance.now();
@@ -81,7 +81,7 @@ async function startNeighbour(stack: BenchStack) {
   stack.closing.push(receiver);
   await us.webhooks([receiver.url]);
 
-  /** Repeats a call until it is accepted, as every client should; a refusal makes it that much slower. */
+  /** Repeats a call until it is accepted, as clients should: a refusal makes it slower. */
   const timed = async (kind: 'lists' | 'ingest', call: () => Promise<unknown>): Promise<void> => {
     const began = performance.now();
     for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(1000))

@@ -59,7 +59,7 @@ export const router: Benchmark = {
   },
 };
 
-/** Requests a second of so many, sixteen at a time. @throws Error, when a reply is not the expected one */
+/** Requests a second of so many, sixteen at a time. @throws Error, for an unexpected reply */
 const rateOf =
   (url: string, headers: Record<string, string>, amount: number, expected = 200) =>
   async (): Promise<number> => {

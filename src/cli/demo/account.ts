@@ -51,7 +51,7 @@ export async function demoSignIn(
   return (await operator.call('POST /sign-in-links', { body: { email } })).url;
 }
 
-/** Registers `url` for all notifications of the demo account; an earlier webhook gets the new URL. */
+/** Registers `url` for all notifications; an earlier webhook gets the new URL. */
 export async function demoWebhook(baseUrl: string, demo: DemoAccount, url: string): Promise<void> {
   const headers = { 'x-api-key': demo.apiToken, 'content-type': 'application/json' };
   const body = JSON.stringify({

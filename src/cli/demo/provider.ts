@@ -13,7 +13,7 @@ import type { Operator } from '../operate/client.ts';
 
 export type DemoProvider = Listening & {
   credential: string;
-  /** Adds an event of one of its vehicles, and calls the webhook of the connection that pulls from it. */
+  /** Adds an event of a vehicle, and calls the webhook of the connection that pulls. */
   happen(label: string): Promise<void>;
   /** Sets the connection whose webhook it calls. */
   ringFor(operator: Operator, baseUrl: string, connectionId: string): Promise<void>;

@@ -5,7 +5,7 @@ import type { DeployedVars, Residency } from './settings.ts';
 
 const Accounts = v.array(v.object({ id: v.string(), name: v.string() }));
 
-/** Returns the id of the account to deploy to. @throws Stopped when there is none, or several to choose from */
+/** Returns the id of the account to deploy to. @throws Stopped, unless it is the only one */
 export async function chooseAccount(api: Api): Promise<string> {
   if (process.env.CLOUDFLARE_ACCOUNT_ID) return process.env.CLOUDFLARE_ACCOUNT_ID;
   const accounts = await api('Signing in to Cloudflare', Accounts, '/accounts?per_page=50');
@@ -16,7 +16,7 @@ export async function chooseAccount(api: Api): Promise<string> {
   throw new Stopped(`You have several accounts. Set CLOUDFLARE_ACCOUNT_ID to the id of one:${choices}`);
 }
 
-/** A store of an account: how Cloudflare calls its kind, its name, its id, and the hint of where it should be. */
+/** Kinds of stores, with what Cloudflare calls a store's name, its id, and a hint of its place. */
 const kinds = {
   database: { path: '/d1/database', name: 'name', id: 'uuid', hint: 'primary_location_hint' },
   'KV namespace': { path: '/storage/kv/namespaces', name: 'title', id: 'id', hint: undefined },
@@ -62,7 +62,7 @@ export function placeBeside(database: Store | undefined, { database: name, place
   return jurisdiction ? { jurisdiction } : place;
 }
 
-/** Creates what is missing in `place`, passes a line about each to `report`, and returns the ids. @throws Stopped */
+/** Creates what is missing, a line about each to `report`, and returns the ids. @throws Stopped */
 export async function createMissing(
   api: Api,
   plan: Plan,
@@ -85,7 +85,7 @@ export async function createMissing(
   const namespace = await idOf('KV namespace', plan.namespace, found.namespace);
   const database = await idOf('database', plan.database, found.database);
   for (const queue of plan.queues) await idOf('queue', queue, await find(api, 'queue', queue));
-  // Buckets of a jurisdiction are not listed with the others: creating it again is the surest check.
+  // Lists leave out buckets of a jurisdiction: creating it again is the surest check.
   const bucket = await api(`Creating the bucket ${plan.bucket}`, v.unknown(), '/r2/buckets', {
     body: { name: plan.bucket, ...(location && !jurisdiction && { locationHint: location }) },
     ...(jurisdiction && { headers: { 'cf-r2-jurisdiction': jurisdiction } }),
@@ -117,7 +117,7 @@ export async function deployedAs(api: Api, worker: string): Promise<Deployed> {
   };
 }
 
-/** The Worker's address: its domain, or that below the account's own; that of a cell is the router's. @throws Stopped */
+/** The Worker's address: its domain, or one below workers.dev; a cell's is its router's. @throws Stopped */
 export async function originOf(api: Api, { origin, cell, worker }: Plan): Promise<string> {
   if (origin) return origin;
   if (cell)

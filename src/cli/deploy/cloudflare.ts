@@ -13,7 +13,7 @@ const advice = (reason: string): string =>
     ? "The credentials do not allow this. Give the API token the permissions in the operators' guide, or run `npx wrangler login` again."
     : 'Fix that, or wait a moment, and run it again: it continues from here.';
 
-/** Runs wrangler with the credentials of `wrangler login` or the environment; for one account, once that is known. */
+/** Runs wrangler as whoever is logged in; for one account, once that is known. */
 export type Wrangler = (args: string[], env?: Variables) => Promise<WranglerOutput>;
 
 export const wranglerFor =
@@ -21,7 +21,7 @@ export const wranglerFor =
   (args, env) =>
     runWrangler(args, { ...(accountId && { CLOUDFLARE_ACCOUNT_ID: accountId }), ...env });
 
-/** Returns the output of wrangler, which must not fail. @throws Stopped, with `what` failed, why, and what to do */
+/** Returns the output of wrangler. @throws Stopped, with `what` failed, why, and what to do */
 export function must(what: string, output: WranglerOutput): WranglerOutput {
   if (output.ok) return output;
   const message = output.text.slice(output.text.lastIndexOf('[ERROR]') + 1).replace(/^ERROR\]/, '');
@@ -66,7 +66,7 @@ const Envelope = v.object({
   errors: v.array(v.object({ code: v.optional(v.number(), 0), message: v.string() })),
 });
 
-/** A call takes a fraction of a second, while wrangler takes one to start and is used only where necessary. */
+/** A call takes a fraction of a second, and wrangler one to start. */
 export function apiAt(address: string, signedIn: Headers): Api {
   const base = process.env.CLOUDFLARE_API_BASE_URL || 'https://api.cloudflare.com/client/v4';
   return async (what, schema, path, { method, body, headers, otherwise = {} } = {}) => {

@@ -50,7 +50,7 @@ export function keepMissing(
   });
 }
 
-/** HEADER_KEYS of a cell of the same public address that was deployed from here. @throws Stopped, if there is none */
+/** HEADER_KEYS of a cell at the same address that was deployed from here. @throws Stopped */
 function keysOfOthers(folder: string, origin: string | undefined, file: string): string {
   for (const keys of globSync(join(dirname(folder), '*/header.keys'))) {
     const configuration = join(dirname(keys), 'wrangler.json');

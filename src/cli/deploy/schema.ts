@@ -50,7 +50,7 @@ export async function migrate(
   return lacking;
 }
 
-/** Makes sure that a database without our migrations has no tables of others. @throws Stopped, when it has */
+/** Makes sure that a database without our migrations has no tables. @throws Stopped */
 async function mustBeFree(ask: (sql: string) => Promise<string[]>, name: string): Promise<void> {
   const tables = await ask(
     `select name from sqlite_master where type = 'table' and name not glob '_cf_*' and name not glob 'sqlite_*'`,

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { nearest } from '../../platform/fields.ts';
 import { Vars } from '../../platform/vars.ts';
 
-/** Where Cloudflare can create a database. A hint: Cloudflare picks the nearest data centre with room. */
+/** Where Cloudflare can create a database: a hint, which it follows if there is room. */
 const locations = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc'];
 
 /** Where Cloudflare guarantees that data stays; `fedramp` are data centres for that. */
@@ -81,7 +81,7 @@ export type Settings = { [name in Stored | 'name' | 'location' | 'jurisdiction']
 
 const nameOf = (one: Setting) => one.attributeName() as keyof Settings; // each is one
 
-/** Reads the settings. An empty one counts as absent, as GitHub passes variables that are not set. */
+/** Reads the settings. An empty one counts as absent: GitHub passes those that are not set. */
 export function settingsIn(program: Command, args: string[]): Settings {
   for (const one of settings) {
     if (one.envVar && process.env[one.envVar] === '') delete process.env[one.envVar];

@@ -13,7 +13,7 @@ export function writeConfiguration(folder: string, configuration: object): strin
   return file;
 }
 
-/** Bundles the Worker and checks its configuration, offline. Returns its size in words. @throws Stopped */
+/** Bundles the Worker offline, and returns its size in words. @throws Stopped */
 export async function tryUpload(wrangler: Wrangler, config: string): Promise<string> {
   const { text } = must('Bundling', await wrangler(['deploy', '--dry-run', '--config', config]));
   return /Total Upload: (.+)/.exec(text)?.[1] ?? 'of unknown size';
@@ -24,7 +24,7 @@ type Configuration = { compatibility_flags: string[]; analytics_engine_datasets:
 /** Speeds up deliveries; without a default date, so it may not exist. */
 const noWait = 'queue_consumer_no_wait_for_wait_until';
 
-/** Optional features, by how Cloudflare refuses them: the configuration without them, and the consequences. */
+/** By how Cloudflare refuses an optional feature: how to do without, and the consequences. */
 const optional: { [refusal: string]: [(before: Configuration) => Configuration, string] } = {
   [noWait]: [
     (before) => ({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { dayMs } from '../../platform/durations.ts';
 
-/** Files with the certificate and key of this machine, and with the authority that signed it: itself. */
+/** Files with the certificate and key of this machine, and with its authority: itself. */
 export type Certificates = { certFile: string; keyFile: string; caFile: string };
 
 /** Returns a certificate for localhost and 127.0.0.1. Creates it in `directory` if needed. */

@@ -36,7 +36,7 @@ export function spreadOver(isolates: number, vars: object, change?: Change): Con
   return [{ ...main, main: spread, services }, ...others];
 }
 
-/** A router in front of `cells`, and those of them that run here, each with stores and vars of its own. */
+/** A router in front of `cells`, and those that run here, each with stores and vars of its own. */
 export function routed(
   cells: string[],
   here: { cell: string; vars: object }[],
@@ -73,7 +73,7 @@ function withOwnStores<T extends Stores>(toml: T, cell: string): T {
   };
 }
 
-/** The project's configuration, in a runtime that enforces production's limits, unlike Miniflare. */
+/** The project's configuration, in a runtime that enforces production's limits. */
 function strictly(change: Change = (toml) => toml): Toml {
   const toml = readToml();
   const compatibility_flags = ['nodejs_als', ...toml.compatibility_flags];

@@ -18,7 +18,7 @@ export type DevServer = {
 const environment = {
   // Otherwise wrangler asks questions.
   CI: 'true',
-  // Wrangler would store every request and log line in a database for an unused page; it halved the speed.
+  // Wrangler would store every request and log line for an unused page, at half the speed.
   X_LOCAL_OBSERVABILITY: 'false',
   // Prevents wrangler's own debugger, which slows down every line of the log.
   VSCODE_INSPECTOR_OPTIONS: '{}',
@@ -52,7 +52,7 @@ export async function startDev(
 
 export const localOrigin = (port: number | string): string => `http://localhost:${port}`;
 
-/** A free TCP port outside the range that systems assign, so that it is still free a moment later. */
+/** A free TCP port that no system assigns, so that it is still free a moment later. */
 export async function freePort(): Promise<number> {
   const port = randomInt(20_000, 32_000);
   const server = createServer().listen(port, '127.0.0.1');
@@ -68,7 +68,7 @@ export async function freePort(): Promise<number> {
 
 const pidFile = (directory: string) => join(directory, 'wrangler.pid');
 
-/** Returns the address that wrangler reports: on a port that is taken, some other server would respond. */
+/** Returns the address that wrangler reports: elsewhere, some other server may respond. */
 async function untilReady(child: ChildProcess, logFile: string): Promise<string> {
   for (const until = Date.now() + 60_000; Date.now() < until; await wait(100)) {
     const log = readFileSync(logFile, 'utf8');
@@ -104,7 +104,7 @@ async function end(child: ChildProcess, directory: string): Promise<void> {
   rmSync(pidFile(directory), { force: true });
 }
 
-/** Ends a server left running in `directory` by a killed process, if its process id still belongs to it. */
+/** Ends a server that a killed process left in `directory`, if its process id is still its own. */
 export function endLeftOver(directory: string): void {
   if (!existsSync(pidFile(directory))) return;
   const pid = Number(readFileSync(pidFile(directory), 'utf8'));

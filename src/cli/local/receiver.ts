@@ -40,7 +40,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A delivery in a line. Others may call a receiver, too, such as a team channel: what they send is shown as it is. */
+/** A delivery in a line. What others send, such as a team channel, is shown as it is. */
 export function lineOf({ method, headers, body }: Received): string {
   if (typeof body?.timestamp !== 'string' || !body.data)
     return `  ${method}  ${JSON.stringify(body).slice(0, 500)}`;
@@ -69,7 +69,7 @@ export const servedBy =
     reply.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.text());
   };
 
-/** Listens over HTTPS on localhost and passes each request to `handle` as soon as its headers are in. */
+/** Listens over HTTPS, and passes each request to `handle` as soon as its headers are in. */
 export function listen(
   { certFile, keyFile }: Certificates,
   port: number,

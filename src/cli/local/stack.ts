@@ -26,7 +26,7 @@ export type StackOptions = {
   change?: Change;
   /** How many isolates requests and messages are spread over. */
   isolates?: number;
-  /** The cells behind a router; none for the service by itself. Those in `apart` run in stacks of their own. */
+  /** The cells behind a router, if there is one. Those in `apart` run in stacks of their own. */
   cells?: string[];
   apart?: string[];
   /** Where the stacks of cells apart find one another; by default in `directory`. */

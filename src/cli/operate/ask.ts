@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { ApiError } from './client.ts';
 
-/** Asks at the terminal and returns the reply. @throws ApiError, which says what to do, when there is no terminal */
+/** Asks at the terminal. @throws ApiError, which says what to do without one */
 export async function ask(question: string, withoutTerminal: string): Promise<string> {
   if (!process.stdin.isTTY) throw new ApiError(withoutTerminal);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

@@ -38,7 +38,7 @@ function cellsToChoose({ cell }: Service, error: unknown): string[] {
   return cells;
 }
 
-/** The first cell that knows what is asked about, and its reply. @throws ApiError, if none does, or one does not respond */
+/** The first cell that knows what is asked about, and its reply. @throws ApiError */
 async function firstToKnow<T>(baseUrl: string, cells: string[], ask: (operator: Operator) => Promise<T>) {
   let refusal: unknown;
   for (const cell of cells)

@@ -29,7 +29,7 @@ export class ApiError extends Error {
 export type Operator = {
   /** Returns the data of a response; of a list all parts, unless a limit is given. */
   call: <C extends Call>(call: C, ...asked: Given<C>) => Promise<Data<C>>;
-  /** Writes what is at a path below `/operator` to a file that only its owner can read, once all of it is there. */
+  /** Writes what is at a path below `/operator` to a file for its owner alone, once it is complete. */
   download: (path: string, file: string) => Promise<void>;
 };
 
@@ -144,7 +144,7 @@ async function envelope<T>(url: string, init: RequestInit): Promise<Envelope<T>>
   });
 }
 
-/** Makes a repeatable call up to `maxTries` times while its failure is temporary. @throws ApiError */
+/** Repeats a call up to `maxTries` times while its failure is temporary. @throws ApiError */
 export async function insist<T>(
   maxTries: number,
   call: () => Promise<T>,

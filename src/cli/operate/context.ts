@@ -6,7 +6,7 @@ import { readDemo } from '../local/directory.ts';
 import { localDirectory } from '../project/paths.ts';
 import { ApiError, keyVariable, type Service } from './client.ts';
 
-/** The command's service: by --url or FLEET_URL, otherwise the local one; in the cell of --cell. @throws ApiError */
+/** The command's service, and its cell, as its options say. @throws ApiError */
 export function serviceOf(command: Command): Service {
   const { url, cell } = command.optsWithGlobals<{ url?: string; cell?: string }>();
   return serviceAt(url, cell);
@@ -44,7 +44,7 @@ export const wholeNumber = (min: number, max: number) => (text: string) => {
 
 const keysFile = join(localDirectory, 'deploy/fleet.env');
 
-/** Adds the variables of `.local/deploy/fleet.env` to the environment, which comes first. @throws ApiError */
+/** Adds what `.local/deploy/fleet.env` has to the environment, which comes first. @throws ApiError */
 function readKeysFile(): void {
   if (!existsSync(keysFile)) return;
   if (statSync(keysFile).mode & 0o077)

@@ -49,7 +49,7 @@ const shorter: { [field: string]: string } = {
   tSP: 'tsp',
 };
 
-/** Neither the shell's history nor other users should see these: stdin has them, where they are required or `-`. */
+/** Nobody else should see these: stdin has them, where they are required or `-`. */
 const secrets = ['credential', 'secret', 'url'];
 
 /** Lists of all accounts: all cells are asked. */

@@ -110,7 +110,7 @@ function sizeOf(file: string): number {
 
 const atOnce = 4;
 
-/** Sends calls, four at a time; after one with vehicles waits, because later records may refer to them. */
+/** Sends calls, four at a time; one with vehicles alone, since later records may refer to them. */
 export async function sendAll(
   calls: AsyncIterable<Line[]>,
   send: (lines: Line[]) => Promise<void>,

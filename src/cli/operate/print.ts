@@ -30,7 +30,7 @@ export function startBar(
   return bar;
 }
 
-/** A list as a table; of one thing its fields, and a table for each list that it holds. A single value is all there is. */
+/** A list as a table; a thing as its fields, with a table for each list in it; a value as it is. */
 export function tablesOf(found: unknown): string {
   if (Array.isArray(found)) return listOf(found);
   const fields = fieldsOf(Object(found));
@@ -101,6 +101,6 @@ const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u20
 export const printable = (text: string): string =>
   text.replace(invisible, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** Indented JSON, equally safe to print; the escapes are those of JSON, so programs read the original. */
+/** Indented JSON, as safe to print: the escapes are JSON's, so programs read the original. */
 export const printableJson = (value: unknown): string =>
   JSON.stringify(value, null, 2).split('\n').map(printable).join('\n');

@@ -49,7 +49,7 @@ function inWords({ count, more, tooOld }: ReplayCount, all: boolean): string {
   return printable(sentences.filter(Boolean).join(' '));
 }
 
-/** Replays everything, in as many calls as that takes. @throws ApiError, which says how far it got */
+/** Replays all, in as many calls as that takes. @throws ApiError, which says how far it got */
 async function replayAll(
   operator: Operator,
   id: string,

@@ -56,7 +56,7 @@ const shared = [
   'observability',
 ] as const;
 
-/** The configuration of a router called `name` in front of `cells`: the names of their Workers, by those of the cells. */
+/** The configuration of a router in front of `cells`: their Workers, by the cells' names. */
 export function routerConfiguration(name: string, cells: { [cell: string]: string }) {
   const toml = readToml();
   return {

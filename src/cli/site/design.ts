@@ -5,11 +5,11 @@ import subsetFont from 'subset-font';
 import { iconNames } from '../../portal/ui/icon-names.ts';
 import { root } from '../project/paths.ts';
 
-/** Basic Latin, Latin-1 and our own texts' punctuation; names in other letters use the reader's fonts. */
+/** Latin letters and our own punctuation; names in other letters use the reader's fonts. */
 const latin = `${charactersBetween([0x20, 0x7e], [0xa0, 0xff])}–—‘’“”•…→↑↓−×`;
 const ascii = `${charactersBetween([0x20, 0x7e])}…`;
 
-/** Builds the stylesheets, the fonts, the icons and the mark of all pages into the folder `directory`. */
+/** Builds the stylesheets, fonts, icons and the mark of all pages into `directory`. */
 export async function buildDesign(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
   for (const name of ['design.css', 'docs.css']) stylesheet(name, directory);
@@ -27,7 +27,7 @@ function stylesheet(name: string, directory: string): void {
   if (status !== 0) throw new Error(`Cannot build the stylesheet:\n${stderr}`);
 }
 
-/** The icons of Lucide that pages use, the risks as rising bars, and the levels of an accident as segments. */
+/** The icons of Lucide that pages use, risks as rising bars, and accidents' levels as segments. */
 function icons(): string {
   const symbol = (id: string, viewBox: string, content: string) =>
     `<symbol id="${id}" viewBox="${viewBox}">${content}</symbol>`;

@@ -54,7 +54,7 @@ const borders = (topology: Topology, areas: Areas, wanted: (a: Area, b: Area) =>
 /** The first two digits of a county's id are its state's, whose borders are drawn separately. */
 const withinState = (a: Area, b: Area): boolean => `${a.id}`.slice(0, 2) === `${b.id}`.slice(0, 2);
 
-/** The name of each area, in the middle of its largest part, with its size: large areas are named first. */
+/** The name of each area, in the middle of its largest part, with its size. */
 const names = (topology: Topology, areas: Areas) =>
   feature(topology, areas).features.flatMap(({ geometry, properties }) => {
     if (geometry.type !== 'Polygon' && geometry.type !== 'MultiPolygon') return [];

@@ -29,7 +29,7 @@ export async function bare(
   return Response.json({ status: 200 });
 }
 
-/** Makes one call with the same headers as the service's, so that receivers and the runtime have as much to read. */
+/** Makes one call with headers like the service's, which are as much to read. */
 async function deliver({ url, body }: BareCall): Promise<void> {
   const headers = {
     ...{ 'User-Agent': 'FleetDataService/bare', 'X-Secret': 's3cret', 'Content-Type': 'application/json' },
@@ -75,10 +75,10 @@ async function bareVehicles(env: Env, query: URLSearchParams): Promise<Response>
   return Response.json({ status: 200, message: 'Vehicles', data, next: query.get('next') });
 }
 
-/** Rows as the service would write them, prepared by the client: events, and their deliveries to each webhook. */
+/** Rows as the service would write them: events, and their deliveries to each webhook. */
 type BareRows = { [table in 'safety_events' | 'deliveries']: { id: string }[] };
 
-/** One insert of the events and one of the deliveries, and a message for each delivery, which is dropped. */
+/** One insert for each table, and a message for each delivery, which is dropped. */
 async function bareIngest(env: BareEnv, rows: BareRows): Promise<void> {
   const inserts = Object.entries(rows).map(([table, all]) => {
     const columns = Object.keys(all[0] ?? {});

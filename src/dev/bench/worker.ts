@@ -56,7 +56,7 @@ const commands: { [name: string]: Command } = {
   wake: (env) => sweep(env, Date.now() + 60_000),
 };
 
-/** While wake-ups are dropped, `env` with a queue that counts them, and through which all deliveries pass. */
+/** While wake-ups are dropped, a queue counts them, and all deliveries pass through it. */
 function watched(env: Env): StarterEnv {
   if (!held) return env;
   const sendBatch: Env['DELIVERIES']['sendBatch'] = (messages) => {
@@ -68,7 +68,7 @@ function watched(env: Env): StarterEnv {
   return { ...env, DELIVERIES, QUEUE_ONLY: true };
 }
 
-/** Adds when the response was ready: some deliveries are quicker than its way back to the client. */
+/** Adds when the response was ready: some deliveries arrive before the client has it. */
 function stamped(reply: Response): Response {
   const marked = new Response(reply.body, reply);
   marked.headers.set('x-ready-at', String(Date.now()));

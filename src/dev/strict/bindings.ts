@@ -67,7 +67,7 @@ function database(original: () => D1Database): Pick<D1Database, 'prepare' | 'bat
   });
 }
 
-/** How many arguments the functions in a statement have at most; known for the latest statements. */
+/** The most arguments of a function in a statement, known for the latest statements. */
 const argumentsOf = new Map<string, number>();
 
 function mostArguments(text: string): number {

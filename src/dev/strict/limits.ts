@@ -84,7 +84,7 @@ export async function connected<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Waits for a store that hangs, which is no fault of the invocation; it is ended if that takes too long. */
+/** Waits for a store that hangs. An invocation for which that takes too long is ended. */
 export async function hangs(ms: number): Promise<void> {
   const invocation = current.getStore();
   if (invocation) invocation.hung = true;

@@ -4,7 +4,7 @@ import { invoked } from './limits.ts';
 
 export { Ingest } from '../../router/index.ts';
 
-/** The unchanged router, which also passes on what is meant for a cell's runtime, and the cron job for all of them. */
+/** The unchanged router, which also passes on what is for a cell's runtime, and the cron job. */
 export default {
   fetch: async (request, env, ctx) => {
     if (!new URL(request.url).pathname.startsWith('/strict/'))

@@ -24,7 +24,7 @@ function anyOf(env: Bindings): Service<Isolate> {
   return env[all[Math.floor(Math.random() * all.length)] as 'ISOLATE_1']; // one of them
 }
 
-/** Spreads requests and messages over isolates, as Cloudflare does, so that relying on the memory of one shows. */
+/** Spreads requests and messages over isolates, so that relying on one's memory shows. */
 export default {
   fetch: (request, env) => anyOf(env).fetch(request),
   queue: ({ queue, messages }, env) =>

@@ -120,7 +120,7 @@ it('a given setting replaces the deployed one, and none removes it', () => {
 const workflow = readFileSync(join(root, '.github/workflows/deploy.yml'), 'utf8');
 const [, test = '', staging = '', production = ''] = workflow.split(/^ {2}(?:test|staging|production):$/m);
 
-/** The settings of a job: those of its command, and variables of the environment as far as these are set. */
+/** The settings of a job: those of its command, and the variables that are set. */
 function settingsOf(job: string, variables: { [name: string]: string } = {}) {
   const [, options = ''] = /run: npm run deploy(?: -- (.*))?$/m.exec(job) ?? [];
   const passed = [...job.matchAll(/^ +(DEPLOY_\w+): \$\{\{ vars\.(\w+) \}\}$/gm)];

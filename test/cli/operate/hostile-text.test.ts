@@ -5,7 +5,7 @@ import { fakeService } from '../../support/node/fake-service.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 import { fleet, startFleet } from '../../support/node/journey.ts';
 
-/** What somebody may have called a thing: it would clear the screen, reorder what is shown, and forge a row. */
+/** A name that would clear the screen, reorder what is shown, and forge a row. */
 const hostile = 'Acme Żółw 東京\u0000\u001b[2J\u009b31m\u202egpj.exe\u2066\u2028\r\n│ forged │';
 /** Everything but line feeds, which separate the tool's own lines. */
 const dangerous = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;

@@ -14,7 +14,7 @@ const idOf = (time = '') => {
 };
 const [first, second] = times.map(idOf);
 
-/** A service with deliveries for three calls; it can count, and fail at a call that goes on after an id. */
+/** A service with deliveries for three calls, which can fail at one that continues after an id. */
 let count: object;
 let failsAfter: string | undefined;
 let asked: { method: string; url: string; body: Record<string, unknown> }[];

@@ -22,7 +22,7 @@ it('installing says what is happening and how long it takes, and nothing when ev
   write('package.json', project);
   expect(install()).toMatch(/^Installing packages\. .*about a minute/);
   expect(install()).toBe('');
-  // Others' registries may have other packages for other systems: that is no reason to change the lock file.
+  // Other registries have other packages for other systems: the lock file stays.
   write('package-lock.json', JSON.parse(read('package-lock.json')));
   const locked = read('package-lock.json');
   rmSync(join(folder, 'node_modules'), { recursive: true });

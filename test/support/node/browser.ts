@@ -7,7 +7,7 @@ const installed = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ];
 
-/** The Chromium that npm brought on Linux, which is unpacked for the first caller; elsewhere the one that is installed. */
+/** The Chromium that npm brought on Linux, unpacked; elsewhere the one that is installed. */
 export const browserPath = async (): Promise<string | undefined> =>
   process.platform === 'linux' ? chromium.executablePath() : installed.find((path) => existsSync(path));
 

@@ -34,7 +34,7 @@ export function cloneSource() {
   };
 }
 
-/** Runs `npm start` with `args` in a clone; what it prints, and how to press Ctrl-C. @throws Error when it is not up in two minutes */
+/** Runs `npm start` in a clone. @throws Error when it is not up in two minutes */
 export async function npmStart(folder: string, port: number, ...args: string[]) {
   const program = join(folder, 'src/cli/start.ts');
   const running = watched(

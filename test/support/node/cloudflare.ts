@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { type Context, Hono } from 'hono';
 
-/** A Cloudflare account: what it holds, and the part of its REST API that wrangler uses to deploy this service. */
+/** A Cloudflare account: what it holds, and the part of its REST API that a deploy uses. */
 export type Cloudflare = {
   id: string;
   databases: Database[];

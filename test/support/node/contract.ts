@@ -28,7 +28,7 @@ export type Operation = {
 export const readDocument = (name: 'openapi.json' | 'openapi.operator.json'): Document =>
   JSON.parse(readFileSync(join(siteDirectory, name), 'utf8'));
 
-/** A document with objects that hold what they declare and no more: clients must bear additions, tests need not. */
+/** A document whose objects hold no more than they declare: tests bear no additions. */
 export function closed<T>(document: T): T {
   if (Array.isArray(document)) return document.map(closed) as T; // of the same kind
   if (typeof document !== 'object' || document === null) return document;

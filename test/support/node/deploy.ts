@@ -17,7 +17,7 @@ import { newAccount } from './cloudflare.ts';
 import { temporaryFolder } from './folder.ts';
 import { startNetwork } from './network.ts';
 
-/** A copy of the project, so that what a deploy keeps is not kept among ours; `copyProject` makes it. */
+/** A copy of the project, which has what a deploy keeps; `copyProject` makes it. */
 export const project = temporaryFolder();
 /** The files below a folder; none if it is not there. */
 export const filesOf = (folder: string) =>
@@ -33,7 +33,7 @@ export const snapshot = () =>
     .filter((file) => !file.includes('/node_modules/')) // its caches are of the test runner
     .map((file) => `${file} ${statSync(file).mtimeMs}`);
 
-/** Has the copy there for the tests of a file, each of which begins with nothing kept. Files share this module. */
+/** Has the copy there for the tests of a file, each of which begins with nothing kept. */
 export function copyProject(): void {
   beforeAll(() => {
     mkdirSync(project, { recursive: true });
@@ -54,7 +54,7 @@ export async function deploy(env: Record<string, string>, ...args: string[]) {
   return runToEnd(program, args, { cwd: project, env: { PATH, NODE_COMPILE_CACHE, ...own, ...env } });
 }
 
-/** An account with nothing in it, and the service as it answers at `hosts` once it is deployed there. */
+/** An account with nothing in it, and the service at `hosts` once it is deployed there. */
 export async function cloud(hosts: string[], deployed: Hono) {
   const account = newAccount();
   const network = await startNetwork(account.api, hosts, deployed);

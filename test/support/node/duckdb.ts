@@ -8,7 +8,7 @@ import {
 
 type Row = { [column: string]: unknown };
 
-/** What DuckDB reads from Parquet files: rows as the API shows them, in the order of the file or in this one, and the type of each column. */
+/** What DuckDB reads from Parquet files: rows as the API shows them, and types of columns. */
 export async function readParquet(files: string, order?: string): Promise<{ rows: Row[]; types: Row }> {
   const database = await (await DuckDBInstance.create(':memory:')).connect();
   const found = await database.runAndReadAll(

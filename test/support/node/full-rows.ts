@@ -18,7 +18,7 @@ function largest(table: string, { name, type }: Column, sql: string): string | n
   return sql.includes(`json_valid(${name})`) ? `[${' '.repeat(bytes - 2)}]` : "'".repeat(bytes / 2);
 }
 
-/** Adds a row to each table of a database, with the longest texts that it can have. Returns the tables. */
+/** Adds a row to each table, with the longest texts that it can have. Returns the tables. */
 export function addFullRows(path: string): string[] {
   const database = new DatabaseSync(path);
   database.exec('pragma foreign_keys = off');

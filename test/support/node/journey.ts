@@ -12,7 +12,7 @@ import { temporaryFolder } from './folder.ts';
 
 const fleetProgram = join(root, 'src/cli/fleet.ts');
 
-/** A folder of its own for a stack with these options, and how to start one there, and another after it. */
+/** A folder for a stack with these options, and how to start one there, and another after it. */
 export function stackFolder(options: Omit<StackOptions, 'directory' | 'port'> = {}) {
   const directory = temporaryFolder();
   return {
@@ -28,7 +28,7 @@ export function stackFolder(options: Omit<StackOptions, 'directory' | 'port'> = 
   };
 }
 
-/** A stack of its own for the tests of a file, started before them; again by `restart` once it was killed. */
+/** A stack for the tests of a file, started before them; again by `restart` once it was killed. */
 export function ownStack(options?: Parameters<typeof stackFolder>[0]) {
   const folder = stackFolder(options);
   const restart = async (port?: number) => void Object.assign(stack, await folder.start(port));
@@ -52,7 +52,7 @@ export const inCell = ({ baseUrl, cells }: Stack, cell: string): Service => ({
 /** What tests need of a stack that others use as well. */
 export type SharedStack = Pick<Stack, 'baseUrl' | 'operatorKey' | 'certificates'>;
 
-/** The one stack of all tests that disturb no others: each has accounts and addresses of its own there. */
+/** The stack of all tests that disturb no others: each has accounts of its own there. */
 export async function sharedStack(): Promise<SharedStack> {
   const response = await fetch(process.env.SHARED_STACK ?? '');
   const stack: SharedStack & { error?: string } = await response.json();
@@ -84,7 +84,7 @@ export type Ran = { code: number; out: string; err: string };
 
 let running: Promise<unknown> = Promise.resolve();
 
-/** Runs the operator's tool against `stack` in this process, which is quicker than starting one; one run at a time. */
+/** Runs the operator's tool in this process, which is quicker than another; one run at a time. */
 export function fleet(stack: Service, ...args: string[]): Promise<Ran> {
   const run = running.then(() => runHere(stack, args));
   running = run.catch(() => {});

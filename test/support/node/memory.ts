@@ -7,9 +7,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 export const canMeasureMemory = existsSync('/proc/self/clear_refs');
 
 /**
- * Measures how many MiB of memory the stack in `directory` needs at most for some work beyond what it had before: all
- * of workerd, so that V8's heap is less. Memory that earlier work has left free is not counted, so warm up with work of
- * another kind.
+ * Measures how many MiB the stack in `directory` needs at most for some work, beyond what it had:
+ * all of workerd. What earlier work has left free is not counted, so warm up with other work.
  */
 export function memoryOf(directory: string) {
   const group = readFileSync(join(directory, 'wrangler.pid'), 'utf8').trim();

@@ -87,7 +87,7 @@ export const rudeServers: Record<string, Misbehaviour> = {
 /** A server of the above, its port, and how to end it with all its connections. */
 export type RawServer = { port: number; stop: () => void };
 
-/** Serves over TLS: reads the head of each request, and gives `handle` the socket and what it has read. */
+/** Serves over TLS: gives `handle` the socket, and the head of each request. */
 export const serveTls = (
   pair: { cert: string; key: string },
   handle: (socket: Socket, request: string) => void,

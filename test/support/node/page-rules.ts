@@ -10,8 +10,8 @@ const finishTransitions =
   'for (const one of document.getAnimations()) if (one.transitionProperty) one.finish()';
 
 /**
- * Expects each page, once opened, to have no fault that axe finds on a phone, nor too little contrast in dark, and to be
- * no wider than a phone, nor than those of the other `widths`. With `within`, axe looks at that part of the page alone.
+ * Expects each page to have no fault that axe finds on a phone, or in dark, `within` a part of it,
+ * and to be no wider than a phone, nor than the other `widths`.
  */
 export async function expectGoodPages(
   page: Page,

@@ -3,7 +3,7 @@ import { startProvider } from './provider.ts';
 /** What a proxy answers itself; undefined for what it passes on. */
 export type Answer = (path: string) => Response | Promise<Response> | undefined;
 
-/** Stands before the service at `baseUrl`. Answers its own URL, the paths of requests in their order, and how to stop. */
+/** Stands before the service. Returns its URL, the paths of requests in order, and how to stop. */
 export async function startProxy(baseUrl: string, answer: Answer) {
   const paths: string[] = [];
   const server = await startProvider(async ({ url, headers }) => {

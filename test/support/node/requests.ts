@@ -57,7 +57,7 @@ export function requestsFor(
   return fc.sample(all, { seed, numRuns: count });
 }
 
-/** An operation's request with the document's examples: its required parameters and its body, with `known` values. */
+/** An operation's request with the document's examples, and `known` values. */
 export function usualRequest(
   document: Document,
   template: string,
@@ -114,7 +114,7 @@ const inPath = (value: string): string => (/^\.{0,2}$/.test(value) ? 'dot' : enc
 
 const nothing = fc.constant<string[]>([]);
 
-/** Values of a parameter as the document has them; a known one that is undefined is always left out. */
+/** Values of a parameter as documented; a known one that is undefined is left out. */
 const valuesOf = (
   { name }: Parameter,
   known: Record<string, unknown>,

@@ -46,7 +46,7 @@ export type Settings = Record<string, string>;
 /** A sample that runs, and what it has printed. */
 export type Running = ReturnType<typeof watched>;
 
-/** Writes the samples as files into `folder`. Returns how to run them, and the names of those that were. */
+/** Writes the samples into `folder`. Returns how to run them, and the names of those that ran. */
 export function samplesIn(folder: string) {
   for (const { name, code } of samples) if (name) writeFileSync(join(folder, name), code);
   const ran = new Set<string>();

@@ -1,4 +1,4 @@
-/** A fleet of three vehicles at a made-up provider, with a week of history, on which tests act whoever the provider is. */
+/** A fleet of three vehicles at any made-up provider, with a week of history. */
 export type Fleet = {
   provider: string;
   origin: string;
@@ -10,7 +10,7 @@ export type Fleet = {
   /** What is asked for in a minute in which nothing happens. */
   asked: string[];
   addVehicle(n: number): void;
-  /** A vehicle with a name of a million characters, one of the wrong shape, and an event at a negative speed. */
+  /** A vehicle with an endless name, one of the wrong shape, and an event at a negative speed. */
   addBroken(): void;
   /** The n-th event since, of one vehicle after the other. */
   addEvent(n: number, isCrash: boolean): FleetEvent;

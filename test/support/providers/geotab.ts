@@ -56,7 +56,7 @@ export const geotabUser = (n: number, more: Item = {}): Item =>
     ...more,
   });
 
-/** A trip of a vehicle that began at a time (milliseconds since 1970) and took half an hour, as Geotab gives it. */
+/** A trip of half an hour from a time (milliseconds since 1970), as Geotab gives it. */
 export const geotabTrip = (device: Item, at: number, more: Item = {}): Item =>
   come(at + 1_800_000, {
     id: `b${at.toString(16).toUpperCase()}`,
@@ -70,7 +70,7 @@ export const geotabTrip = (device: Item, at: number, more: Item = {}): Item =>
     ...more,
   });
 
-/** An exception of a rule by a vehicle at a time (milliseconds since 1970), as Geotab gives it: without a place. */
+/** An exception of a rule at a time (milliseconds since 1970), as Geotab gives it: no place. */
 export const geotabException = (device: Item, rule: string, at: number, more: Item = {}): Item =>
   come(at, {
     id: `a${device.id}_${at}`,
@@ -111,9 +111,8 @@ export type GeotabFault = (call: GeotabCall) => Response | undefined;
 const mostItems = 5_000;
 
 /**
- * A fake of the API of MyGeotab, from what is known of it: JSON-RPC with errors in replies of 200, sessions that
- * are good for one host, `Get` with walks by id, feeds by version, and calls in bulk. `moves` is the host that has the
- * database; who authenticates elsewhere is sent there. Walks have pages of at most `perPage` items.
+ * A fake of MyGeotab: JSON-RPC with errors in 200s, sessions of one host, walks by id, feeds by
+ * version, calls in bulk. Who authenticates elsewhere than at `moves` is sent there.
  */
 export function fakeGeotab(
   data: GeotabData,

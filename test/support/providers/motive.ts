@@ -1,13 +1,12 @@
 import { dayMs } from '../../../src/platform/durations.ts';
 import { type Fleet, type Item, idsOf, longName, soon } from './fleet.ts';
 
-/** Fields that Motive knows and does not give: when an item last changed, and that it is too slight to be shown. */
+/** Fields that Motive does not give: when an item changed, and that it is too slight to show. */
 const hidden = ['changedAt', 'isSlight'];
 
 /**
- * A fake of Motive's API, from what is published and was seen of it: it pages by number, wraps each item, cuts
- * times off to days, gives speeds in miles unless told otherwise, and answers errors as Motive does. A page has at most
- * `perPage` items; `saysTotal: false` leaves out how many there are in all.
+ * A fake of Motive: it pages by number, wraps each item, cuts times off to days, gives speeds in
+ * miles unless told otherwise. `saysTotal: false` leaves out how many items there are.
  */
 export function fakeMotive(
   data: MotiveData,
@@ -101,7 +100,7 @@ const iso = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+/, 
 
 let made = 0;
 
-/** What a made-up Motive holds: three vehicles, and nothing that happened yet. Tests change it while it is being read. */
+/** What Motive holds: three vehicles, and no events yet. Tests change it while it is read. */
 export const motiveData = () => ({
   company: 'Sample Freight',
   key: `motive-secret-key-${made++}`,
@@ -156,7 +155,7 @@ const inPassing = ({ id, number, vin, year, make, model }: Item): Item => ({
   vehicle: { id, number, year, make, model, vin, metric_units: false },
 });
 
-/** A driving period of a vehicle that began at a time (milliseconds since 1970) and took half an hour. */
+/** A driving period of half an hour from a time (milliseconds since 1970). */
 export const motivePeriod = (vehicle: Item, at: number, more: Item = {}): Item => ({
   id: idOf(vehicle, at),
   start_time: iso(at),
@@ -229,7 +228,7 @@ export const motiveSpeeding = (vehicle: Item, at: number, more: Item = {}): Item
   ...more,
 });
 
-/** Its events are of both lists; the company's days begin at any hour, and its pages say how many there are, or not. */
+/** Its events are of both lists, its days begin at any hour, and its pages may say a total. */
 export function motiveFleet(): Fleet {
   const now = Date.now();
   const data = { ...motiveData(), dayBeginsAt: made++ % 24 };

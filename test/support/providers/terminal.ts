@@ -2,9 +2,8 @@ import { dayMs } from '../../../src/platform/durations.ts';
 import { type Fleet, type Item, idsOf, iso, longName, soon } from './fleet.ts';
 
 /**
- * A fake of Terminal's API, from its published description: it pages by cursor, wants both parts of the credential,
- * lists by when it took something in or by when that began, but never both, and answers errors as Terminal does. A page
- * has at most `perPage` items.
+ * A fake of Terminal: it pages by cursor, wants both parts of the credential, and lists by when it
+ * took something in or by when that began, but never both.
  */
 export function fakeTerminal(data: TerminalData, { perPage = 100 }: { perPage?: number } = {}) {
   const visible = (items: Item[], query: URLSearchParams) =>

@@ -14,7 +14,7 @@ export type Cost = {
   queued: number;
 };
 
-/** The service's bindings with a meter in front of them. What is woken waits for whoever measures it. */
+/** The service's bindings with a meter. What is woken waits for whoever measures it. */
 export function metered() {
   const cost: Cost = { trips: 0, read: 0, written: 0, ms: 0, kvReads: 0, kvWrites: 0, queued: 0 };
   const woken: unknown[] = [];

@@ -7,7 +7,7 @@ import { findSourceMaps } from './source-maps.ts';
 
 findSourceMaps();
 
-// Files share a Worker, whose start takes longer than most of them. Each begins with nothing stored.
+// Files share a Worker, which is slow to start. Each begins with nothing stored.
 beforeAll(async () => {
   // Where a test has no receiver nobody answers, as offline; asking DNS would only fill the output.
   globalThis.fetch = async () => {

@@ -1,4 +1,4 @@
-/** Time that passes only while nothing else can happen: `run` plays everything that sleeps, in order. */
+/** Time that passes while nothing else can happen: `run` plays all that sleeps, in order. */
 export function virtualTime() {
   let now = 0;
   const sleepers: { until: number; wake: () => void }[] = [];

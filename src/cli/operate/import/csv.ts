@@ -5,7 +5,7 @@ import { nearest } from '../../../platform/fields.ts';
 import { ApiError } from '../client.ts';
 import { isObject, type Line, type Text } from './line.ts';
 
-/** How many lines a quoted cell may have: a quote that is never closed costs no more of the file. */
+/** How many lines a quoted cell may have, so that an open quote costs no more. */
 const maxLinesOfRow = 50;
 
 /** What the first line says: what separates cells, and the names of fields. */
@@ -25,8 +25,8 @@ export async function* readCsv(lines: AsyncIterable<Text>, kind?: string): Async
 }
 
 /**
- * Takes rows out of lines that were read. One with an open quote waits for further lines, up to the end or too many; then
- * its first line is given up, and the others are read again.
+ * Takes rows out of lines that were read. One with an open quote waits for further lines, up to the
+ * end or too many; then its first line is given up, and the others are read again.
  */
 function* rowsOf(lines: Text[], head: Head, isEnd: boolean): Generator<Line> {
   for (let count = 1; count <= lines.length; count++) {
@@ -122,7 +122,7 @@ function recordIn(cells: string[], { names, separator, kind }: Head): Pick<Line,
 
 const booleans = new Map(['false', 'no', '0', 'true', 'yes', '1'].map((cell, at) => [cell, at > 2]));
 
-/** A cell as the value of its field; an invalid one stays text, of which the service says what is wrong. */
+/** A cell as the value of its field; an invalid one stays text, for the service to explain. */
 function typedCell(cell: string, holds: Holds | undefined, separator: string): unknown {
   if (Array.isArray(holds)) return cell.split('|').flatMap((item) => item.trim() || []);
   if (holds === 'boolean') return booleans.get(cell.toLowerCase()) ?? cell;

@@ -1,4 +1,4 @@
-/** One line of a file: its number from 1, its record or what is wrong with it, and the bytes read so far. */
+/** A line of a file: its number from 1, its record or problem, and the bytes read so far. */
 export type Line = { line: number; record?: unknown; problem?: string | undefined; bytesRead: number };
 
 /** A line of text, or what is wrong with it. */

@@ -35,7 +35,7 @@ function parsed(text: string, kind?: string): Pick<Line, 'record' | 'problem'> {
   }
 }
 
-/** The lines of a file, each decoded by itself, so that one in another encoding leaves the others readable. */
+/** The lines of a file, each decoded by itself: one in another encoding spoils no other. */
 async function* linesOf(file: string, encoding: Encoding): AsyncGenerator<Text> {
   const isWide = encoding === 'utf-16le';
   const input = createReadStream(file, { encoding: isWide ? 'utf16le' : 'latin1' });

@@ -26,11 +26,8 @@ const served = new Hono()
   .get('/health', (c) => c.json({ message: 'Healthy' }))
   .post('/operator/check', (c) => {
     checked.push([c.req.header('fleet-cell'), c.req.header('authorization')?.slice('Bearer '.length)]);
-    return c.json({
-      status: 200,
-      message: 'OK',
-      data: [{ name: 'queue', result: 'ok', ms: 7, detail: 'seen' }],
-    });
+    const data = [{ name: 'queue', result: 'ok', ms: 7, detail: 'seen' }];
+    return c.json({ status: 200, message: 'OK', data });
   });
 
 it('deploys cells of one address and a router in front of them, each again without harm', async () => {
@@ -48,17 +45,8 @@ it('deploys cells of one address and a router in front of them, each again witho
   ]);
 
   // A second cell has an operator key of its own, the HEADER_KEYS of the first, and no address.
-  const second = await deploy(
-    env,
-    '--name',
-    'fleet-eu',
-    '--cell',
-    'eu',
-    '--domain',
-    domain,
-    '--jurisdiction',
-    'eu',
-  );
+  const ofEu = ['--name', 'fleet-eu', '--cell', 'eu', '--jurisdiction', 'eu'];
+  const second = await deploy(env, ...ofEu, '--domain', domain);
   expect([second.code, second.err]).toEqual([0, '']);
   expect(second.out).toContain('with eu=fleet-eu among its cells');
   expect(second.out).toContain(

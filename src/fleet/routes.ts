@@ -26,10 +26,17 @@ for (const { list } of lists)
   fleetRoutes
     .get(list.path, authenticate('api'), (c) => page(c, list))
     .get(`${list.path}/:id`, authenticate('api'), (c) => item(c, list));
-fleetRoutes
-  .get('/changes', authenticate('api'), changes)
-  .put('/connections/:id', authenticate('api'), (c) => nameConnection(c))
-  .put('/vehicles/:id', authenticate('api'), (c) => nameVehicle(c));
+fleetRoutes.get('/changes', authenticate('api'), changes);
+fleetRoutes.put('/connections/:id', authenticate('api'), (c) =>
+  identify(c, connections, async (id, externalId) => {
+    if (!(await findItem(c.env, c.get('caller'), connections.list, id))) return undefined;
+    await updateConnection(c.env, c.get('caller'), id, { externalId });
+    return findItem(c.env, c.get('caller'), connections.list, id);
+  }),
+);
+fleetRoutes.put('/vehicles/:id', authenticate('api'), (c) =>
+  identify(c, vehicles, (id, externalId) => setVehicleExternalId(c.env, c.get('caller'), id, externalId)),
+);
 
 async function page(c: Context, list: List) {
   const { items, next } = await readList(c.env, c.get('caller'), list, {
@@ -41,41 +48,35 @@ async function page(c: Context, list: List) {
 
 /** An item as its list shows it. `at` finds an archived one. */
 async function item(c: Context, list: List) {
-  const id = c.req.param('id')?.toLowerCase() ?? '';
   const { at } = parseQuery(ItemQuery, c.req.queries());
-  const found = isUuid(id) && (await findItem(c.env, c.get('caller'), list, id, at));
+  const found = await findItem(c.env, c.get('caller'), list, idIn(c), at);
   if (!found) throw new Refusal({ kind: 'not found' });
   return ok(c, capital(list.singular), found);
 }
 
-const largestBody = 64 * 1024;
-
 const ItemQuery = v.object({ at: v.optional(QueryTime) });
 
-/** Sets the account's own identifier of a connection. */
-async function nameConnection(c: Context) {
-  const { id, change } = await renaming(c, connections);
-  const { list } = connections;
-  if (!(await findItem(c.env, c.get('caller'), list, id))) throw new Refusal({ kind: 'not found' });
-  await updateConnection(c.env, c.get('caller'), id, change);
-  return ok(c, 'Connection changed', await findItem(c.env, c.get('caller'), list, id));
-}
-
-async function nameVehicle(c: Context) {
-  const { id, change } = await renaming(c, vehicles);
-  const vehicle = await setVehicleExternalId(c.env, c.get('caller'), id, change.externalId);
-  if (!vehicle) throw new Refusal({ kind: 'not found' });
-  return ok(c, 'Vehicle changed', vehicle);
-}
-
-/** The rest of an item may be sent back as its list shows it. */
-async function renaming(c: Context, { itemFields }: { itemFields: object }) {
-  const body = await readJson(c, largestBody);
-  const change = parse(ExternalIdInput, body, Object.keys(itemFields));
+function idIn(c: Context): string {
   const id = c.req.param('id')?.toLowerCase() ?? '';
   if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
+  return id;
+}
+
+const largestBody = 64 * 1024;
+
+/** Sets the account's own identifier of an item. The rest of it may be sent back as its list shows it. */
+async function identify(
+  c: Context,
+  { list, itemFields }: { list: { singular: string }; itemFields: object },
+  set: (id: string, externalId: string | null) => Promise<object | undefined>,
+) {
+  const body = await readJson(c, largestBody);
+  const { externalId } = parse(ExternalIdInput, body, Object.keys(itemFields));
+  const id = idIn(c);
   refuseOther(body, id);
-  return { id, change };
+  const changed = await set(id, externalId);
+  if (!changed) throw new Refusal({ kind: 'not found' });
+  return ok(c, `${capital(list.singular)} changed`, changed);
 }
 
 /** In the order they were received. */

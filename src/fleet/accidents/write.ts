@@ -78,21 +78,15 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
 
 const context = contextKeys.map(columnName);
 
+const named = (names: string): string[] => names.split(' ');
+
 /** The columns of which one has to change for anything to be written, and those that are written with them. */
 const compared = [
-  ...[
-    'vin',
-    'vehicle_id',
-    'named_vehicle_id',
-    'event_time',
-    'location',
-    'notification_level',
-    'report_ready',
-    'is_accurate',
-  ],
-  ...['dismissed', 'report_url', 'levels', 'notified', 'source_updated_at', 'driver_name', ...context],
+  ...named('vin vehicle_id named_vehicle_id event_time location notification_level report_ready'),
+  ...named('is_accurate dismissed report_url levels notified source_updated_at driver_name'),
+  ...context,
 ];
-const besides = ['updated_at', 'vehicle_name', 'license_plate'];
+const besides = named('updated_at vehicle_name license_plate');
 
 const ofEach = (table: string): SQL => listOf(compared, (name) => sql`${sql.identifier(table)}.${name}`);
 

@@ -17,39 +17,30 @@ export type Filter<N extends string = string> = {
   passes?: (stored: unknown, value: never) => boolean;
 };
 
-export const equals = <N extends string>(field: N, description: string): Filter<N> => ({
-  field,
-  description,
-  where: eq,
-});
+const by =
+  (condition: Pick<Filter, 'where' | 'passes'>) =>
+  <N extends string>(field: N, description: string): Filter<N> => ({ field, description, ...condition });
 
-export const atLeast = <N extends string>(field: N, description: string): Filter<N> => ({
-  field,
-  description,
+export const equals = by({ where: eq });
+
+export const atLeast = by({
   where: gte,
   passes: (stored, value) => stored !== null && Number(stored) >= Number(value),
 });
 
-export const atMost = <N extends string>(field: N, description: string): Filter<N> => ({
-  field,
-  description,
+export const atMost = by({
   where: lte,
   passes: (stored, value) => stored !== null && Number(stored) <= Number(value),
 });
 
 /** Rows whose field is one of the parameter's values, which are scanned. */
-export const oneOf = <N extends string>(field: N, description: string): Filter<N> => ({
-  field,
-  description,
+export const oneOf = by({
   where: (column, values: string[]) =>
     sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
 });
 
-/** Rows whose field is one of the parameter's values, found by an index on the field, the list's order and id. */
-export const indexed = <N extends string>(field: N, description: string): Filter<N> => ({
-  field,
-  description,
-});
+/** The same rows, found by an index on the field, the list's order and id. */
+export const indexed = by({});
 
 /** Rows that pass a custom condition: `where` in D1, and in an archived list `passes` for a stored value. */
 export const matching = <N extends string, S extends QuerySchema>(

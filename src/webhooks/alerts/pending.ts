@@ -13,19 +13,21 @@ export const maxPeople = 20;
 
 /**
  * The statement that adds news to recipients' messages, for the transaction that marks it as notified: a kill loses
- * and repeats nothing. `news` has `account_id`, `recipient_id` and `item`, as `texts.ts` reads it. Drops what is for nobody.
+ * and repeats nothing. `news` has `account_id`, `recipient_id` and `item`, as `texts.ts` reads it. Drops what is for
+ * nobody.
  */
 export const addNews = (env: Env, db: Database, kind: NewsKind, news: SQL, now: number) =>
   write(db)`
     insert into alert_messages (account_id, recipient_id, kind, items, total, added_at, due_at)
-    select account_id, recipient_id, ${kind}, json_group_array(json(item)) filter (where place <= ${maxNamed}),
-      count(*), ${now}, ${now}
-    from (select *, row_number() over (partition by recipient_id order by ${accidentsFirst(sql`item`)}) as place
-      from (${news}))
-    where account_id in (select id from accounts where status = 'active')
-      and (recipient_id in (select id from alert_channels)
-        or ${sendsEmail(env)} and recipient_id in (select id from portal_users where confirmed_at is not null))
-    group by account_id, recipient_id
+    select account_id, recipient_id, ${kind}, items, total, ${now}, ${now} from (
+      select account_id, recipient_id, count(*) as total,
+        json_group_array(json(item)) filter (where place <= ${maxNamed}) as items
+      from (select *, row_number() over (partition by recipient_id order by ${accidentsFirst(sql`item`)}) as place
+        from (${news}))
+      group by account_id, recipient_id) n
+    where exists (select 1 from accounts where id = n.account_id and status = 'active')
+      and (exists (select 1 from alert_channels where id = n.recipient_id) or ${sendsEmail(env)}
+        and exists (select 1 from portal_users where id = n.recipient_id and confirmed_at is not null))
     on conflict do update set total = total + excluded.total, added_at = excluded.added_at,
       due_at = iif(attempts > 0, min(due_at, excluded.due_at), due_at),
       items = (select json_group_array(json(value)) from (

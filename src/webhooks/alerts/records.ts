@@ -13,7 +13,7 @@ import { wakeSender } from './sending.ts';
 import { falseAlarm } from './texts.ts';
 
 /** How many accounts a step handles, and how many changes of each: the first, and others up to so many records. */
-const maxAccounts = 5;
+const maxAccounts = 3;
 const maxChanges = 50;
 const maxRecords = 250;
 

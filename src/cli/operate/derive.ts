@@ -71,20 +71,18 @@ export function derived(group: string, [usage, call, fixed, description]: Derive
     const declared = fields.find(({ name }) => name === field);
     command.argument(`<${field}>`, declared?.schema.description ?? '');
   }
-  const options = fields
-    .filter(({ name, required }) => !fixed && !named.includes(name) && !(required && secrets.includes(name)))
-    .map((field) => ({ field, option: optionOf(field) }));
-  for (const { option } of options) command.addOption(option);
   const secret = fields.find(({ name, required }) => required && secrets.includes(name));
+  const others = fields.filter((field) => !fixed && !named.includes(field.name) && field !== secret);
+  const options = new Map(others.map((field) => [field.name, optionOf(field)]));
+  for (const option of options.values()) command.addOption(option);
   if (secret) command.addHelpText('after', `\nIts ${secret.name} is read from stdin.`);
   return command.action(async () => {
-    const args = new Map(
-      command.registeredArguments.map((one, at) => [one.name(), command.processedArgs[at]]),
-    );
+    const { registeredArguments, processedArgs } = command;
+    const args = new Map(registeredArguments.map((one, at) => [one.name(), processedArgs[at]]));
     const given = command.opts();
     const body: { [name: string]: unknown } = { ...fixed };
     for (const { name, schema, required } of fields) {
-      const option = options.find(({ field }) => field.name === name)?.option.attributeName();
+      const option = options.get(name)?.attributeName();
       const value = option ? given[option] : (args.get(name) ?? (required && !fixed ? '-' : undefined));
       if (value !== undefined) body[name] = await typedValue(name, schema, value);
     }

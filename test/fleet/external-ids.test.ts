@@ -2,8 +2,9 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorIn } from '../../src/accounts/owner.ts';
 import { deleteConnection } from '../../src/operator/deletion/accept.ts';
+import { capital } from '../../src/platform/text.ts';
+import { changes } from '../support/changes.ts';
 import { type Item, listPage } from '../support/fleet.ts';
-import { changes } from '../support/follower.ts';
 import { ask, follow, signIn, textOf } from '../support/portal.ts';
 import { vehicle } from '../support/records.ts';
 import { as, type IssuedToken, operator, world, worldBefore } from '../support/world.ts';
@@ -15,55 +16,50 @@ beforeEach(async () => {
     for (const sourceId of ['truck-1', 'truck-2']) await as(ingestKey).send(vehicle({ sourceId }));
 });
 
-const vehiclesOf = async (place = 0, query = '', account = us) =>
-  (await listPage(account.apiToken, `/vehicles${query}`, account.connections[place]?.id)).data;
+const vehiclesOf = async (place = 0, query = '') =>
+  (await listPage(us.apiToken, `/vehicles${query}`, us.connections[place]?.id)).data;
 const put = (path: string, externalId: unknown, token = us.apiToken) =>
   as(token).put<Item>(path, { externalId });
-const changed = async (since: string) =>
-  (await changes(us.apiToken, `cursor=${since}`)).data.map(({ data }) => data?.externalId);
 
 describe('an externalId', () => {
-  it('of a vehicle is shown, found and followed, whatever its provider sends, until it is taken away', async () => {
+  it.each(['vehicle', 'connection'])(
+    'of a %s is shown, found and followed, until it is taken away',
+    async (kind) => {
+      const [first] = kind === 'vehicle' ? await vehiclesOf() : [us.connection];
+      const found = async (query: string) =>
+        (await listPage(us.apiToken, `/${kind}s?externalId=${query}`, us.connection.id)).data;
+      const path = `/${kind}s/${first?.id}`;
+      const { resume } = await changes(us.apiToken, 'cursor=now');
+      expect(await put(path, ' FL-0042 ')).toMatchObject({
+        status: 200,
+        message: `${capital(kind)} changed`,
+        data: { id: first?.id, externalId: 'FL-0042' },
+      });
+      expect(await found('FL-0042')).toMatchObject([{ id: first?.id, externalId: 'FL-0042' }]);
+      const { data } = await changes(us.apiToken, `cursor=${resume}`);
+      expect(data.map((change) => change.data?.externalId)).toEqual(['FL-0042']);
+      expect((await put(path, null)).data).toMatchObject({ externalId: null });
+      expect(await found('FL-0042')).toEqual([]);
+    },
+  );
+
+  it('of a vehicle stays, whatever its provider sends, and is found with other filters', async () => {
     const [first] = await vehiclesOf();
-    expect(first).toMatchObject({ externalId: null });
-    const path = `/vehicles/${first?.id}`;
-    const { resume } = await changes(us.apiToken, 'cursor=now');
-    expect(await put(path, ' FL-0042 ')).toMatchObject({
-      status: 200,
-      message: 'Vehicle changed',
-      data: { id: first?.id, externalId: 'FL-0042' },
-    });
+    await put(`/vehicles/${first?.id}`, 'FL-1');
     await as(us.connection.ingestKey).send(vehicle({ name: 'Renamed' }));
-    expect(await vehiclesOf(0, '?externalId=FL-0042')).toMatchObject([
-      { id: first?.id, name: 'Renamed', externalId: 'FL-0042' },
-    ]);
-    expect(await vehiclesOf(1, '?externalId=FL-0042')).toEqual([]);
-    expect(await vehiclesOf(0, '?externalId=FL-0042&status=inactive')).toEqual([]);
-    expect(await changed(resume)).toEqual(['FL-0042']);
-    expect((await put(path, null)).data).toMatchObject({ externalId: null });
-    expect(await vehiclesOf(0, '?externalId=FL-0042')).toEqual([]);
+    const renamed = [{ id: first?.id, name: 'Renamed', externalId: 'FL-1' }];
+    expect(await vehiclesOf(0, '?externalId=FL-1&status=active')).toMatchObject(renamed);
+    expect(await vehiclesOf(0, '?externalId=FL-1&status=inactive')).toEqual([]);
+    expect(await vehiclesOf(1, '?externalId=FL-1')).toEqual([]);
   });
 
   it('is set by sending the whole vehicle back, of which the rest is ignored', async () => {
     const [first, second] = await vehiclesOf();
     const put = (path: string) =>
       as(us.apiToken).put<Item>(path, { ...first, name: 'x', externalId: 'FL-1' });
-    const { status, data } = await put(`/vehicles/${first?.id}`);
-    expect({ status, name: data.name, externalId: data.externalId }).toEqual({
-      ...{ status: 200, name: first?.name, externalId: 'FL-1' },
-    });
+    const changed = { name: first?.name, externalId: 'FL-1' };
+    expect(await put(`/vehicles/${first?.id}`)).toMatchObject({ status: 200, data: changed });
     expect(await put(`/vehicles/${second?.id}`)).toMatchObject({ status: 400, errors: [{ field: 'id' }] });
-  });
-
-  it('of a connection is shown, found and followed', async () => {
-    const { resume } = await changes(us.apiToken, 'cursor=now');
-    expect(await put(`/connections/${us.connection.id}`, 'POL-7')).toMatchObject({
-      message: 'Connection changed',
-      data: { id: us.connection.id, externalId: 'POL-7' },
-    });
-    const found = (await as(us.apiToken).get<Item[]>('/connections?externalId=POL-7')).data;
-    expect(found).toMatchObject([{ id: us.connection.id, externalId: 'POL-7' }]);
-    expect(await changed(resume)).toEqual(['POL-7']);
   });
 
   it('is unique in an account, among vehicles and among connections', async () => {

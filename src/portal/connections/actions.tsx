@@ -3,7 +3,7 @@ import { deleteConnection } from '../../operator/deletion/accept.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/connect.ts';
 import { saveExternalId } from '../ui/external-id.tsx';
-import { confirmed } from '../ui/forms.tsx';
+import { confirmed } from '../ui/fields.tsx';
 import { inPath } from '../ui/records.tsx';
 import { done, readForm, submit } from '../ui/submit.ts';
 import { showConnection } from './connection.tsx';

@@ -15,8 +15,8 @@ import {
   withdraw,
 } from '../../providers/links.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { drawn, handles, line } from '../ui/fields.tsx';
-import { confirmed, FormPanel } from '../ui/forms.tsx';
+import { confirmed, drawn, handles, line } from '../ui/fields.tsx';
+import { FormPanel } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { once, shownOnce } from '../ui/once.ts';
 import { ShownOnce } from '../ui/parts.tsx';

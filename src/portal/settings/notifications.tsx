@@ -16,8 +16,8 @@ import {
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
 import { Group } from '../../webhooks/filters.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
-import { box, boxes, choice, drawn, handles, line } from '../ui/fields.tsx';
-import { Buttons, confirmed, Form, FormPanel, type Offered } from '../ui/forms.tsx';
+import { box, boxes, choice, confirmed, drawn, handles, line } from '../ui/fields.tsx';
+import { Buttons, Form, FormPanel, type Offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';
 import { inPath } from '../ui/records.tsx';

@@ -2,10 +2,11 @@ import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
+import type { Weight } from './buttons.tsx';
 import { Buttons, Choice, Choices, Field, Form, type Offered, Select } from './forms.tsx';
 import { type Head, page } from './layout.tsx';
 import type { SentForm } from './reader.ts';
-import { submit } from './submit.ts';
+import { done, submit } from './submit.ts';
 
 /**
  * A field of a form: its control, which shows what is stored, what a form that was sent has in it, and what is valid. A
@@ -123,6 +124,7 @@ type FormPage<F extends Fields> = Head & {
   fields: F;
   stored?: object;
   send?: string;
+  weight?: Weight;
   back: string;
   place?: Place;
   save: (values: Values<F>, form: SentForm) => Promise<Response>;
@@ -130,7 +132,7 @@ type FormPage<F extends Fields> = Head & {
 
 /** Shows the page, or handles its form. */
 export function formPage<F extends Fields>(c: Context, described: FormPage<F>): Response | Promise<Response> {
-  const { before, fields, stored, send = 'Save', back, place, save, ...head } = described;
+  const { before, fields, stored, send = 'Save', weight = 'primary', back, place, save, ...head } = described;
   const show = () =>
     page(
       c,
@@ -139,9 +141,40 @@ export function formPage<F extends Fields>(c: Context, described: FormPage<F>): 
         <Form look="panel-body grid gap-4">
           {before}
           {drawn(fields, stored)}
-          <Buttons send={send} back={back} />
+          <Buttons {...{ send, weight, back }} />
         </Form>
       </section>,
     );
   return c.req.method === 'GET' ? show() : handles(fields, show, (_, ...sent) => save(...sent), place)(c);
 }
+
+/** An irrevocable action: its question, its consequences, and the message afterwards. */
+type Irrevocable = Pick<Head, 'title' | 'above' | 'narrow'> & {
+  text: Child;
+  /** What is to be typed first. */
+  typed?: string;
+  does: (typed: string) => Promise<unknown>;
+  said: string;
+  /** Where it is asked, and the next page by default. */
+  back: string;
+  next?: string;
+};
+
+/** Handles both the page that asks and its form. */
+export const confirmed = (describe: (c: Context) => Promise<Irrevocable>) => async (c: Context) => {
+  const { text, typed, does, said, next, ...asked } = await describe(c);
+  const fields = typed ? { typed: line(`Type “${typed}” to confirm`, Typed, { autocomplete: 'off' }) } : {};
+  return formPage(c, {
+    ...asked,
+    before: <p>{text}</p>,
+    fields,
+    send: asked.title.replace('?', ''),
+    weight: 'danger',
+    save: async (values: { typed?: string }) => {
+      await does(values.typed ?? '');
+      return done(c, next ?? asked.back, said);
+    },
+  });
+};
+
+const Typed = v.pipe(v.string(), v.trim());

@@ -1,51 +1,10 @@
 import { type Child, useContext } from 'hono/jsx';
-import type { Context } from '../../platform/http/context.ts';
 import { Allowed } from './allowed.tsx';
 import { LinkButton, PostForm, Submit, type Weight } from './buttons.tsx';
 import { Icon } from './icons.tsx';
-import { type Head, page } from './layout.tsx';
 import { Note, Panel } from './parts.tsx';
 import { reader } from './reader.ts';
-import { done, FilledForm, submit } from './submit.ts';
-
-/** An irrevocable action: its question, its consequences, and the message afterwards. */
-type Irrevocable = Pick<Head, 'title' | 'above' | 'narrow'> & {
-  text: Child;
-  /** What is to be typed first. */
-  typed?: string;
-  does: (typed: string) => Promise<unknown>;
-  said: string;
-  /** Where it is asked, and the next page by default. */
-  back: string;
-  next?: string;
-};
-
-/** Handles both the page that asks and its form. */
-export const confirmed = (describe: (c: Context) => Promise<Irrevocable>) => async (c: Context) => {
-  const { text, typed, does, said, back, next = back, ...head } = await describe(c);
-  const question = () =>
-    page(
-      c,
-      head,
-      <section class="panel">
-        <Form look="panel-body stack">
-          <p>{text}</p>
-          {typed && <Field name="typed" label={`Type “${typed}” to confirm`} autocomplete="off" />}
-          <Buttons send={head.title.replace('?', '')} weight="danger" back={back} />
-        </Form>
-      </section>,
-    );
-  if (c.req.method === 'GET') return question();
-  return submit(
-    c,
-    async (form) => {
-      await does(form.value('typed').trim());
-      return done(c, next, said);
-    },
-    question,
-    typed && 'typed',
-  );
-};
+import { FilledForm } from './submit.ts';
 
 /**
  * A form, for people who may send it. If it is shown again, its fields have the input and its errors. Without `to` it

@@ -2,7 +2,6 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { createContext } from 'hono/jsx';
 import * as v from 'valibot';
 import { type FieldError, invalid, refusalIn } from '../../platform/errors.ts';
-import { parse } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import type { Filled, SentForm } from './reader.ts';
 import type { Mood } from './states.tsx';
@@ -15,10 +14,6 @@ export async function readForm(c: Context): Promise<SentForm & { fields: object 
   const values = (name: string) => [fields[name] ?? []].flat().filter((value) => typeof value === 'string');
   return { value: (name) => values(name).at(-1) ?? '', values, fields };
 }
-
-/** Validates the fields of a form. @throws Refusal: invalid */
-export const parseForm = <S extends v.ObjectSchema<v.ObjectEntries, undefined>>(schema: S, form: SentForm) =>
-  parse(schema, Object.fromEntries(Object.keys(schema.entries).map((name) => [name, form.value(name)])));
 
 /** The problems of a form: a message about the whole, and errors by field. */
 export type FormProblem = { message: string; errors: FieldError[]; code?: FieldError['code'] };

@@ -6,7 +6,8 @@ import { deleteWebhook, rotateSecret, setPaused, updateWebhook } from '../../web
 import { madeUp, sendTest } from '../../webhooks/simulate.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
 import { Submit } from '../ui/buttons.tsx';
-import { confirmed, Form } from '../ui/forms.tsx';
+import { confirmed } from '../ui/fields.tsx';
+import { Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { shownOnce } from '../ui/once.ts';
 import { Panel, ShownOnce } from '../ui/parts.tsx';

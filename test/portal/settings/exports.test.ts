@@ -18,7 +18,7 @@ import { everyMinute } from '../../../src/platform/jobs/jobs.ts';
 import { bucket, emptyArchive, interruptedAfter, lapse, withoutArchive } from '../../support/archive.ts';
 import { keepEmails } from '../../support/emails.ts';
 import { listenToLog } from '../../support/log.ts';
-import { ask, origin, signIn, textOf, visitor } from '../../support/portal.ts';
+import { origin, type Person, signIn, textOf } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { as, call, operator, type World, world } from '../../support/world.ts';
@@ -28,8 +28,7 @@ const old = new Date(Date.now() - 300 * dayMs).toISOString();
 const recent = new Date(Date.now() - 2 * dayMs).toISOString();
 
 let us: World;
-let ann: Awaited<ReturnType<typeof signIn>>;
-const { get, textAt } = visitor(() => ann.cookie);
+let ann: Person;
 beforeEach(async () => {
   await emptyArchive();
   await rows('delete from exports');
@@ -50,13 +49,16 @@ beforeEach(async () => {
 /** No message starts the job: the tests do. */
 const quiet = { ...env, DELIVERIES: { sendBatch: async () => {} } as unknown as Queue };
 type Fields = [name: string, value: string][];
-const both: Fields = [
-  ['formats', 'csv'],
-  ['formats', 'parquet'],
-];
+const both: Fields = ['csv', 'parquet'].map((format) => ['formats', format]);
 const everything: Fields = [...exportableLists.map((list): [string, string] => ['lists', list]), ...both];
-const request = (fields: Fields = everything, cookie = ann.cookie, bindings: Env = quiet) =>
-  ask('POST', path, { cookie, fields, bindings });
+const request = (fields: Fields = everything, person = ann, bindings: Env = quiet) =>
+  person.post(path, fields, { bindings });
+/** What the page says of a form that is refused. */
+async function refusal(fields?: Fields): Promise<string> {
+  const reply = await request(fields);
+  expect(reply.status).toBe(400);
+  return textOf(reply);
+}
 
 /** Has the job write one piece, as after an invocation that had time for no more. */
 const writeOne = (bindings: Env = env) => {
@@ -78,7 +80,7 @@ async function exported(fields = everything): Promise<string> {
   await prepareExports(env);
   return prepared();
 }
-const fileAt = (id: string, name: string) => get(`${path}/${id}/${name}`);
+const fileAt = (id: string, name: string) => ann.get(`${path}/${id}/${name}`);
 const csv = async (id: string, list: string): Promise<Record<string, string>[]> =>
   parse(await (await fileAt(id, `${list}.csv`)).text(), { columns: true });
 /** What the API lists, connection by connection. */
@@ -122,8 +124,8 @@ describe('an export', () => {
       'content-disposition': 'attachment; filename="trips.csv"',
       'cache-control': 'private, no-store',
     });
-    expect(await textAt(path)).toMatch(/Ready .* trips\.csv 4 records, 2 KB/);
-    expect(await textAt('/portal/settings/audit')).toMatch(
+    expect(await ann.textAt(path)).toMatch(/Ready .* trips\.csv 4 records, 2 KB/);
+    expect(await ann.textAt('/portal/settings/audit')).toMatch(
       /export downloaded: trips\.csv .* Changed account Acme Insurance export requested/,
     );
   });
@@ -167,7 +169,7 @@ describe('an export', () => {
     const them = await world();
     const bob = await signIn(them);
     await request();
-    await request([['lists', 'connections'], ...both], bob.cookie);
+    await request([['lists', 'connections'], ...both], bob);
     for (let pieces = 0; pieces < 4; pieces++) await writeOne();
     const done = await rows('select account_id from exports where finished_at > 0');
     expect(done).toEqual([{ account_id: them.accountId }]);
@@ -182,13 +184,11 @@ describe('an export', () => {
       { message: 'A job failed', job: 'exports', error: 'Error: no bucket' },
     ]);
     expect(await isDue()).toBe(false);
-    expect(await textAt(path)).toContain('Preparing, 0 records so far');
+    expect(await ann.textAt(path)).toContain('Preparing, 0 records so far');
     await rows('update exports set next_at = 0, requested_at = requested_at - ?1', longestExportMs);
     await prepareExports(env);
-    expect([await textAt(path), await isDue()]).toEqual([
-      expect.stringContaining('Failed. Request it again.'),
-      false,
-    ]);
+    expect(await ann.textAt(path)).toContain('Failed. Request it again.');
+    expect(await isDue()).toBe(false);
   });
 
   it('waits while its account is suspended', async () => {
@@ -216,7 +216,7 @@ describe('an export', () => {
     await prepareExports(env);
     const [one] = await rows('select records, finished_at > 0 as done from exports');
     expect(one).toEqual({ records: maxExportRecords, done: 1 });
-    expect(await textAt(path)).toContain('The first 2,000,000 records: choose fewer days');
+    expect(await ann.textAt(path)).toContain('The first 2,000,000 records: choose fewer days');
     expect(sent()[0]?.text).toContain(
       'That is the most that an export can have: choose fewer days for the rest.',
     );
@@ -226,40 +226,31 @@ describe('an export', () => {
 describe('asking for an export', () => {
   it('is for admins, and for one at a time and five a day', async () => {
     const member = await signIn(us, 'member');
-    expect((await request(everything, member.cookie)).status).toBe(403);
+    expect((await request(everything, member)).status).toBe(403);
     for (let asked = 0; asked < maxExportsPerDay; asked++) {
       expect((await request([['lists', 'connections'], ...both])).status).toBe(303);
-      const again = await request();
-      expect([again.status, await textOf(again)]).toEqual([
-        400,
-        expect.stringContaining('is being prepared'),
-      ]);
+      expect(await refusal()).toContain('is being prepared');
       await prepareExports(env);
     }
-    const { get, textAt } = visitor(() => member.cookie);
-    expect((await get(`${path}/${await prepared()}/connections.csv`)).status).toBe(403);
-    const seen = await textAt(path);
+    expect((await member.get(`${path}/${await prepared()}/connections.csv`)).status).toBe(403);
+    const seen = await member.textAt(path);
     expect(seen).toContain('connections.csv 2 records');
     expect(seen).not.toContain('Download');
-    const tooMany = await request();
-    expect([tooMany.status, await textOf(tooMany)]).toEqual([
-      400,
-      expect.stringContaining('at most 5 exports a day'),
-    ]);
+    expect(await refusal()).toContain('at most 5 exports a day');
   });
 
   it('names what is wrong with the form', async () => {
-    const reply = await request([['lists', 'secrets'], ['from', '2026-02-30'], ...both]);
-    expect([reply.status, await textOf(reply)]).toEqual([400, expect.stringContaining('Must be a date')]);
-    expect(await textOf(await request(both))).toContain('Choose at least one.');
+    expect(await refusal([['lists', 'secrets'], ['from', '2026-02-30'], ...both])).toContain(
+      'Must be a date',
+    );
+    expect(await refusal(both)).toContain('Choose at least one.');
   });
 
   it('is not possible without a bucket, and the page says so', async () => {
     const bindings = { ...withoutArchive, DELIVERIES: quiet.DELIVERIES };
-    const reply = await request(everything, ann.cookie, bindings);
-    expect([reply.status, await rows('select 1 from exports')]).toEqual([400, []]);
-    const shown = await textOf(await ask('GET', path, { cookie: ann.cookie, bindings }));
-    expect(shown).toContain('Exports are not available here');
+    expect((await request(everything, ann, bindings)).status).toBe(400);
+    expect(await rows('select 1 from exports')).toEqual([]);
+    expect(await textOf(await ann.get(path, { bindings }))).toContain('Exports are not available here');
   });
 });
 
@@ -275,24 +266,22 @@ describe('the files of an export', () => {
   });
 
   it.each([
-    ['a driver is erased', async () => deleted(`drivers/${await driverId()}/erasure`)],
-    [
-      'a connection is deleted',
-      () => deleted(`connections/${us.connection.id}/deletion`, { name: 'Motive' }),
-    ],
+    ['a driver is erased', async () => `drivers/${await driverId()}/erasure`, {}],
+    ['a connection is deleted', () => `connections/${us.connection.id}/deletion`, { name: 'Motive' }],
     [
       'the account is deleted',
-      () => deleted(`accounts/${us.accountId}/deletion`, { name: 'Acme Insurance', now: true }),
+      () => `accounts/${us.accountId}/deletion`,
+      { name: 'Acme Insurance', now: true },
     ],
-  ])('are deleted when %s, and so is what is being prepared', async (_, happens) => {
+  ])('are deleted when %s, and so is what is being prepared', async (_, task, body) => {
     const other = await world();
-    await request(everything, (await signIn(other)).cookie);
+    await request(everything, await signIn(other));
     await exported();
     await request();
     await writeOne();
     const ours = async () => (await keys()).filter((key) => key.includes(us.accountId)).length;
     expect(await ours()).toBeGreaterThan(0);
-    await happens();
+    await deleted(await task(), body);
     expect(await ours()).toBe(0);
     expect(await rows('select account_id from exports')).toEqual([{ account_id: other.accountId }]);
     expect(await keys()).not.toEqual([]);
@@ -303,7 +292,7 @@ const driverId = async () =>
   (await rows('select id from drivers where account_id = ?1', us.accountId))[0]?.id as string; // as it is stored
 
 /** Asks for a deletion, and goes on with it to its end. */
-async function deleted(path: string, body: object = {}) {
+async function deleted(path: string, body: object) {
   await operator.post(`/operator/${path}`, body);
   const next = `/operator/deletions/${path.split('/')[1]}/continue`;
   for (let left: unknown = true; left; )

@@ -76,7 +76,7 @@ export function newConnection({ accountId }: Caller, input: NewConnection): Conn
   };
 }
 
-/** The statements that add it, or refuse to when the account does not exist or has 1,000 connections. */
+/** The statements that add it, unless the account does not exist or has 1,000 connections. */
 export function addConnection(db: Database, caller: Caller, connection: Connection) {
   const { accountId } = caller;
   const most = maxConnectionsListed;
@@ -136,11 +136,11 @@ export async function updateConnection(
 export const setPulledAt = (db: Database, id: string, at: number) =>
   write(db)`update connections set last_pulled_at = ${at} where id = ${id}`;
 
-/** The statement that sets since when a connection has been silent (the same); null once it sends again. */
+/** The statement that sets since when a connection has been silent; null once it sends again. */
 export const setSilentSince = (db: Database, id: string, since: number | null) =>
   write(db)`update connections set silent_since = ${since} where id = ${id}`;
 
-/** The statement that counts safety events that are stored, but too old for notifications; `count` is SQL. */
+/** The statement that counts safety events that are too old for notifications; `count` is SQL. */
 export const addHeldBack = (
   db: Database,
   { connectionId, now }: { connectionId: string; now: number },
@@ -150,7 +150,7 @@ export const addHeldBack = (
     update connections set held_back = held_back + n.count, held_back_at = ${now}
     from (select ${count} as count) n where id = ${connectionId} and n.count > 0`;
 
-/** The statements that set a connection's health status, and record the change, where `also` is true. */
+/** The statements that set a health status, and record the change, where `also` is true. */
 export function setHealthStatus(
   db: Database,
   { id, accountId, now }: { id: string; accountId: string; now: number },

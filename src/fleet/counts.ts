@@ -24,7 +24,7 @@ export const maxCountedInList = 1000;
 
 const hours = 24;
 
-/** What was received from the connections of a slice, by id. Reads ranges of indexes, up to 2,000 rows of each. */
+/** What was received from the connections of a slice, by id. Reads up to 2,000 rows of each. */
 export async function connectionActivity(
   env: Env,
   caller: Caller,
@@ -46,7 +46,7 @@ export async function connectionActivity(
   return new Map(rows.map(({ id, hours, ...row }) => [id, { ...row, ...summedUp(hours) }]));
 }
 
-/** A connection's events of the last 24 full hours, of which the last is not over, by hour, as JSON. */
+/** A connection's events of the last 24 full hours, including this one, by hour, as JSON. */
 function eventsByHour(connection: SQL): SQL {
   const first = (Math.floor(Date.now() / hourMs) - (hours - 1)) * hourMs;
   return sql`(
@@ -76,7 +76,7 @@ export type RecordCount = {
   arrivedAt: number | null;
 };
 
-/** The records of one connection by kind. Reads ranges of indexes: up to 10,000 entries for each kind. */
+/** The records of one connection by kind. Reads up to 10,000 entries for each. */
 export async function connectionRecords(env: Env, caller: Caller, id: string): Promise<RecordCount[]> {
   const counts = await asCaller(env, caller, (db) =>
     kinds.map((kind) => {
@@ -98,7 +98,7 @@ const kinds = [
   { kind: 'accidents', table: 'accidents', order: 'event_time' },
 ] as const;
 
-/** When a connection's latest record of a kind was received. Reads one entry of an index, and its row. */
+/** When a connection's latest record of a kind was received. Reads one entry and its row. */
 const latest = ({ table, order }: (typeof kinds)[number], connection: SQL) => sql`(
   select created_at from ${sql.identifier(table)} where connection_id = ${connection}
   order by ${sql.identifier(order)} desc, id desc limit 1)`;

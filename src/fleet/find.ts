@@ -41,7 +41,7 @@ export type References = {
   tripId?: string | null;
 };
 
-/** What a record refers to, as its lists show it, in one round trip; undefined for what D1 does not have. */
+/** What a record refers to, as its lists show it; undefined for what D1 does not have. */
 export async function findReferences(env: Env, caller: Caller, ids: References) {
   const found = await asCaller(env, caller, (db) => {
     const rows = (list: List, id: string | null | undefined) => selectByIds(db, caller, list, id ? [id] : []);
@@ -91,7 +91,7 @@ const tables = {
   trip: 'trips',
 } as const;
 
-/** The kinds of the account's records in D1 with this id, usually one or none. Reads a row for each. */
+/** The kinds of the account's records in D1 with this id, usually one or none. */
 export async function findAny(env: Env, caller: Caller, id: string): Promise<(keyof typeof tables)[]> {
   const each = Object.entries(tables).map(
     ([kind, table]) => sql`

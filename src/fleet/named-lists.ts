@@ -52,7 +52,7 @@ export async function readNamed<T extends object>(
 export const listTime = (at: number): string =>
   timestamp(Math.min(Math.max(at, 0), Date.UTC(10_000, 0, 1) - 1));
 
-/** The records of vehicles or drivers that began in a time span (milliseconds since 1970): the first, or the newest. */
+/** The first or the newest records of vehicles or drivers that began in a time span. */
 export async function readWithin<T extends object>(
   env: Env,
   caller: Caller,

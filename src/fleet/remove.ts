@@ -61,7 +61,7 @@ export function eraseReferences(
 export const deleteDriverRow = (db: Database, accountId: string, id: string) =>
   write(db)`delete from drivers where id = ${id} and account_id = ${accountId}`;
 
-/** The statements that remove a connection with this name from its account, which no longer knows it. */
+/** The statements that take a connection with this name from its account. */
 export const takeConnection = (db: Database, caller: Caller, id: string, name: string) => {
   const own = sql`id = ${id} and account_id = ${caller.accountId}`;
   return [

@@ -64,7 +64,7 @@ function idIn(c: Context): string {
 
 const largestBody = 64 * 1024;
 
-/** Sets the account's own identifier of an item. The rest of it may be sent back as its list shows it. */
+/** Sets the account's own identifier of an item, of which the rest may be sent back as listed. */
 async function identify(
   c: Context,
   { list, itemFields }: { list: { singular: string }; itemFields: object },

@@ -113,7 +113,7 @@ function selectMatches(
 const vehiclesMeantBy = (caller: Caller, text: string, most: number): SQL =>
   sql`${startingWith(caller, 'vehicle', text, most)} union ${withVin(caller, text)}`;
 
-/** The ids with a key that begins with a text: as many for the first key, which is of the whole name, as for others. */
+/** The ids with a key that begins with a text: as many for the whole name as for further words. */
 function startingWith({ accountId }: Caller, kind: keyof Kinds, text: string, most: number): SQL {
   const key = keyOf(text);
   const among = (keys: string) => sql`select id from (select id from names

@@ -34,30 +34,24 @@ export async function call<T = unknown>(
   return { ...reply, status: response.status, headers: response.headers };
 }
 
-/** Speaks as the holder of a credential. */
-export const as = (token: string, more: Record<string, string> = {}, bindings?: Env) => {
-  const sent = { headers: { 'x-api-key': token, ...more }, ...(bindings && { bindings }) };
+const speaking = (headers: Record<string, string>, bindings?: Env) => {
+  const sent = { headers, ...(bindings && { bindings }) };
   return {
     get: <T = unknown>(path: string) => call<T>('GET', path, sent),
     post: <T = unknown>(path: string, body: unknown) => call<T>('POST', path, { ...sent, body }),
     put: <T = unknown>(path: string, body: unknown) => call<T>('PUT', path, { ...sent, body }),
+    patch: <T = unknown>(path: string, body: unknown) => call<T>('PATCH', path, { ...sent, body }),
     delete: <T = unknown>(path: string) => call<T>('DELETE', path, sent),
     send: (...records: unknown[]) => call<IngestOutcome>('POST', '/ingest', { ...sent, body: { records } }),
   };
 };
 
+/** Speaks as the holder of a credential. */
+export const as = (token: string, more: Record<string, string> = {}, bindings?: Env) =>
+  speaking({ 'x-api-key': token, ...more }, bindings);
+
 /** Speaks as the operators. */
-export const operator = {
-  get: <T = unknown>(path: string) => call<T>('GET', path, { headers: operatorHeaders() }),
-  post: <T = unknown>(path: string, body: unknown) =>
-    call<T>('POST', path, { headers: operatorHeaders(), body }),
-  put: <T = unknown>(path: string, body: unknown) =>
-    call<T>('PUT', path, { headers: operatorHeaders(), body }),
-  patch: <T = unknown>(path: string, body: unknown) =>
-    call<T>('PATCH', path, { headers: operatorHeaders(), body }),
-  delete: <T = unknown>(path: string) => call<T>('DELETE', path, { headers: operatorHeaders() }),
-};
-const operatorHeaders = () => ({ authorization: `Bearer ${env.OPERATOR_KEY}` });
+export const operator = speaking({ authorization: `Bearer ${env.OPERATOR_KEY}` });
 
 export type IssuedToken = { id: string; value: string; lastFour: string };
 export type { WebhookOutput as WebhookOut } from '../../src/webhooks/schema.ts';

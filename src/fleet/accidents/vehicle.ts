@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm';
 import { isBehind } from './notified.ts';
 
 /*
- * Which vehicle an accident is of, as SQL: the filters of webhooks and the accident's row ask this in one transaction.
- * `a` is the accident's row so far, all null if there is none; `record` is JSON with notificationLevel, sourceUpdatedAt,
+ * Which vehicle an accident is of, as SQL, for webhooks' filters and the accident's row alike. `a` is
+ * its row so far, all null if there is none; `record` is JSON with notificationLevel, sourceUpdatedAt,
  * vin and vehicleId, which is the vehicle that it names.
  */
 
@@ -12,16 +12,16 @@ export const maxVehicles = 50;
 
 type Owner = { accountId: SQL; connectionId: SQL };
 
-/** The accident's VIN after this record, as far as the records know it: that of the newest version that has one. */
+/** The accident's VIN after this record: that of the newest version that has one. */
 export const vinAfter = (record: SQL): SQL =>
   sql`iif(${record}->>'vin' = '' or (${isBehind(record)} and a.vin <> ''), coalesce(a.vin, ''), ${record}->>'vin')`;
 
-/** The vehicle that it names after this record, by id: that of the newest version that names one. */
+/** The id of the vehicle that the newest version with one names. */
 export const namedAfter = (record: SQL): SQL =>
   sql`iif(${isBehind(record)}, coalesce(a.named_vehicle_id, ${record}->>'vehicleId'),
     coalesce(${record}->>'vehicleId', a.named_vehicle_id))`;
 
-/** Whether its vehicle stays as it was: it is decided again at each level, and when the VIN or the named one changes. */
+/** Whether its vehicle stays: it is decided at each level, and when the VIN or named one changes. */
 export const isDecided = (record: SQL): SQL =>
   sql`(a.vehicle_id is not null and a.vin = ${vinAfter(record)} and a.named_vehicle_id is ${namedAfter(record)}
     and exists (select 1 from json_each(a.levels) where value->>'notificationLevel' = ${record}->>'notificationLevel'))`;
@@ -44,7 +44,7 @@ export const vehicleOf = (
     select * from (${withVin(accountId, vin)})
     order by status = 'active' desc, connection_id = ${connectionId} desc, created_at desc, id desc limit 1) v))`;
 
-/** The accident's VIN after this record: if no record knows it, its vehicle's. Empty if that is not known either. */
+/** The same, or else its vehicle's; empty if that is not known either. */
 export const knownVinAfter = (record: SQL, owner: Owner): SQL =>
   sql`coalesce(nullif(${vinAfter(record)}, ''),
     (select vin from vehicles where id = ${vehicleIdAfter(record, owner)}), '')`;

@@ -10,14 +10,13 @@ import { isDecided, namedAfter, vehicleOf, vinAfter } from './vehicle.ts';
 export type AccidentRow = { id: string; createdAt: number };
 
 /**
- * Adds records to the accidents that they are about, each of another accident, as one statement; its `meta.changes` are
- * those that changed anything:
+ * Adds records to the accidents that they are about, each of another one, as one statement:
  *
- * - vin, eventTime and location are of the newest version, and so are reportUrl and what a claim needs, each among those
- *   that have it; without `sourceUpdatedAt` a lower level is older than a higher one, so that a call sent twice changes nothing;
+ * - vin, eventTime and location are of the newest version, and so are reportUrl and what a claim needs,
+ *   among those that have it; without `sourceUpdatedAt` a lower level is older than a higher one;
  * - reportReady and isAccurate are of the highest level, but a false alarm is never accurate;
  * - each level is there once, in order of level, with when it first came;
- * - the vehicle is decided at each level, and until one is found; its name and plate are as they were then.
+ * - the vehicle is decided at each level, and until one is found; its name and plate are as then.
  */
 export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
   write(db)`
@@ -80,7 +79,7 @@ const context = contextKeys.map(columnName);
 
 const named = (names: string): string[] => names.split(' ');
 
-/** The columns of which one has to change for anything to be written, and those that are written with them. */
+/** The columns of which one has to change for anything to be written, and those besides. */
 const compared = [
   ...named('vin vehicle_id named_vehicle_id event_time location notification_level report_ready'),
   ...named('is_accurate dismissed report_url levels notified source_updated_at driver_name'),

@@ -10,13 +10,13 @@ export const bucketOf = (env: { ARCHIVE?: R2Bucket }): R2Bucket | undefined => e
 /** A day of a connection: one folder of the archive. */
 export type DayOf = { kind: string; accountId: string; connectionId: string; day: number };
 
-/** A file of a day: some thousands of its rows, in order. Files never change; a new one replaces an old one. */
+/** A file of a day: some thousands of its rows, in order. Files never change. */
 export type Part = { file: string; rows: number; bytes: number; first: Position; last: Position };
 
 /** Where the files of a day are. */
 export type Folder = { bucket: R2Bucket; kind: ArchiveKind; day: DayOf };
 
-/** The folder of an account's or connection's archive, or of one day; a warehouse reads its parts as columns. */
+/** The folder of an account, connection or day; a warehouse reads its parts as columns. */
 export const folderOf = ({
   kind,
   accountId,
@@ -31,7 +31,7 @@ export const folderOf = ({
     '',
   ].join('/');
 
-/** A file in the catalog cannot be read: the bucket fails, or the file is damaged. Its key names no person. */
+/** A file cannot be read: the bucket fails, or it is damaged. Its key names no person. */
 export class Unreadable extends Error {
   readonly key: string;
   constructor(key: string, cause?: unknown) {

@@ -11,17 +11,17 @@ export const archiveLease = 'archive files';
 export const inArchive = <T>(env: Pick<Env, 'DB'>, work: (lease: Lease) => Promise<T>) =>
   withLease(env, archiveLease, work);
 
-/** How many files a row names at most, in less than 90,000 bytes: a row must be small enough to be restored. */
+/** How many files a row names at most, in less than 90,000 bytes, so that it can be restored. */
 export const filesPerRow = 300;
 
-/** An archived day, or a piece of one, with its files in order. D1 may have some of its rows too, and others of the day. */
+/** An archived day, or a piece of one, with its files in order. D1 may have rows of it too. */
 export type Archived = { connectionId: string; day: number; parts: Part[] };
 
 type Stored = Omit<Archived, 'parts'> & { parts: string };
 
 export const archivedOf = ({ parts, ...row }: Stored): Archived => ({ ...row, parts: JSON.parse(parts) });
 
-/** Which days of a list to find: an account's, or one connection's; from one day on, or backwards. */
+/** Which days of a list to find: an account's, or one connection's; forwards or backwards. */
 export type DaysQuery = {
   kind: string;
   accountId: string;

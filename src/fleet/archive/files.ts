@@ -4,7 +4,7 @@ import { type ArchivedRow, type ArchiveKind, placeOf } from '../lists/archived.t
 import { keptOf, parquetWriter } from '../lists/parquet.ts';
 import { type Folder, folderOf, type Part, readFile, unlessUnreadable } from './bucket.ts';
 
-/** The maximum rows of a file, which are held in memory, and of a row group, of which a page reads one or a few. */
+/** The maximum rows of a file, which are held in memory, and of a row group. */
 export type Sizes = { part: number; group: number };
 export const usualSizes: Sizes = { part: 5000, group: 250 };
 
@@ -95,7 +95,7 @@ async function decodeRows(
 export const readPart = async (folder: Folder, file: string, keys?: string[]): Promise<ArchivedRow[]> =>
   (await openPart(folder, file)).rows(keys && { keys });
 
-/** Reads the rows of a file with one of these ids, a row group at a time. @throws PartGone, Unreadable */
+/** Reads the rows of a file with one of these ids. @throws PartGone, Unreadable */
 export async function readRowsOf(
   folder: Folder,
   file: string,
@@ -130,7 +130,7 @@ export async function filesOf({ bucket, day }: Folder): Promise<StoredFile[]> {
 export const deleteFiles = ({ bucket, day }: Folder, files: StoredFile[]): Promise<void> =>
   bucket.delete(files.map(({ file }) => folderOf(day) + file));
 
-/** Deletes uncatalogued files of a day of which the catalogued ones have all records: interrupted work left them. */
+/** Deletes what interrupted work left: files of which the catalogued ones have all records. */
 export async function tidy(folder: Folder, parts: Part[]): Promise<void> {
   const known = new Set(parts.map(({ file }) => file));
   const left = (await filesOf(folder)).filter(({ file }) => !known.has(file));

@@ -97,7 +97,7 @@ export async function moveDay(move: Move, budget: Budget): Promise<void> {
   while (isLeft(budget) && (await moveSome(move, known)));
 }
 
-/** Moves as many rows as a file has, and deletes them last of all. Returns false if there are none. */
+/** Moves as many rows as a file has, and deletes them last. Returns false if there are none. */
 async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
   const { kind, day, lease } = move;
   const { db, commit } = lease;
@@ -194,7 +194,7 @@ async function twinsOf(
   return twins;
 }
 
-/** Writes versions into the files that they belong to, of which only those are written again, or into further ones. */
+/** Writes versions into the files that they belong to, or into further ones. */
 async function writeVersions(move: Move, parts: Part[], versions: Version[]): Promise<Part[]> {
   const { kind, sizes } = move;
   const added = Map.groupBy(
@@ -217,7 +217,7 @@ async function writeVersions(move: Move, parts: Part[], versions: Version[]): Pr
   return written;
 }
 
-/** The place of the file that a row belongs to: the number of files if it comes after all, and the last is half full. */
+/** The place of a row's file: a further one if it comes after all, and the last is half full. */
 function placeIn(parts: Part[], place: Position, sizes: Sizes): number {
   const last = parts.at(-1);
   const isFull = last && Math.max(last.rows / sizes.part, last.bytes / maxCharacters) > 0.5;

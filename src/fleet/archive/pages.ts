@@ -66,7 +66,7 @@ async function readSteps(reader: Reader, query: ArchivedPageQuery): Promise<Page
   }
 }
 
-/** Reads on from a position: through so many days of the archive, or, if there are none, through D1. */
+/** Reads on through so many days of the archive, or, if there are none, through D1. */
 async function readStep(
   reader: Reader,
   query: ArchivedPageQuery,

@@ -26,7 +26,7 @@ export type Stored = { rows: ArchivedRow[]; end?: Position; reads: number };
 /** How many files are in memory at a time, each with the rows of one of its groups. */
 const filesAtATime = 6;
 
-/** How many files a step reads at most beside those that its position lies in, and rows of them with a filter. */
+/** How many files a step reads beside those that its position lies in, and rows with a filter. */
 const maxParts = 40;
 const maxRowsFiltered = 20_000;
 

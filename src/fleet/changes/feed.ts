@@ -20,7 +20,7 @@ const now = 'now';
 /** How many rows a page covers at most: each is a call of `/ingest`, or a part of one. */
 export const maxRows = 100;
 
-/** A page of the feed. `resume` is the cursor for next time; `next` is the same, if there is more now. */
+/** A page of the feed. `resume` is the cursor for next time; `next` the same, if there is more now. */
 type FeedPage = { items: Change[]; next?: string; resume: string };
 
 /**
@@ -61,7 +61,7 @@ export async function readChanges(
   return { items, ...(reached && { next: resume }), resume };
 }
 
-/** Where to begin. Without a cursor not with the oldest, whose cursor would expire while it is used. */
+/** Where to begin. Not with the oldest: its cursor would expire while it is used. */
 function startOf(cursor: string | undefined, identity: string): Reached {
   const oldest = Date.now() - keptMs;
   if (cursor === undefined || cursor === now) return { seq: oldest + hourMs };

@@ -25,7 +25,7 @@ export const longestExportMs = dayMs;
 /** How many records an export has at most. */
 export const maxExportRecords = 2_000_000;
 
-/** In place of a person: an operator asked. These have no limit a day, and work for suspended accounts. */
+/** In place of a person: an operator, without a limit a day, also for suspended accounts. */
 export const operators = '';
 
 /** The job that prepares exports. */
@@ -34,7 +34,7 @@ export const exportJob = 'exports';
 /** The paths of lists, without their slash. */
 export const exportableLists = lists.map(({ list }) => list.path.slice(1));
 
-/** What is exported: which lists, in which formats, and from when (inclusive) until when (exclusive), in RFC 3339. */
+/** Which lists, in which formats, and from when (inclusive) until when (exclusive), in RFC 3339. */
 export const Wanted = v.object({
   lists: v.pipe(v.array(v.picklist(exportableLists)), v.minLength(1, 'Choose at least one.')),
   formats: v.pipe(v.array(v.picklist(formatNames)), v.minLength(1, 'Choose at least one.')),
@@ -118,7 +118,7 @@ export async function requestExport(env: Env, caller: Caller, userId: string, wa
   return { id };
 }
 
-/** An export as people see it, and the address of who asked for it; null once they have been removed. */
+/** An export as people see it; who asked for it is null once they have been removed. */
 export type ListedExport = Export & {
   requestedBy: string | null;
   state: 'preparing' | 'ready' | 'failed';

@@ -3,7 +3,7 @@ import { csvWriter } from '../lists/csv.ts';
 import type { Columns } from '../lists/field.ts';
 import { parquetWriter } from '../lists/parquet.ts';
 
-/** A file of an export, which lies in the bucket in so many pieces: put together in their order they are the file. */
+/** A file of an export, which lies in the bucket in so many pieces. */
 export type ExportFile = {
   /** Such as `trips.parquet`. */
   name: string;
@@ -49,7 +49,7 @@ export async function writePiece(
   return { ...file, records: file.records + items.length, bytes: bytes + piece.size, pieces: pieces + 1 };
 }
 
-/** Streams a file: returns its bytes, and what has to go on behind the response. A piece that is missing ends it early. */
+/** Streams a file, and returns what has to go on behind the response. A missing piece ends it. */
 export function streamFile(bucket: R2Bucket, folder: string, file: ExportFile) {
   const { readable, writable } = new FixedLengthStream(file.bytes);
   const work = async () => {

@@ -32,7 +32,7 @@ import {
 } from './exports.ts';
 import { emptyFolder, exportFolder, writePiece } from './files.ts';
 
-/** A piece ends after so many pages of so many records, or characters: all of them are held in memory. */
+/** A piece, which is held in memory, ends after so many pages of so many records, or characters. */
 const pagesPerPiece = 20;
 const perPage = 500;
 const pieceCharacters = 6_000_000;
@@ -106,7 +106,7 @@ async function writeNext(env: Env, bucket: R2Bucket, { db, commit }: Lease, one:
     where id = ${id}`);
 }
 
-/** The items of the next piece, and where the one after it begins in the same list, if there is one. */
+/** The items of the next piece, and where the one after it begins in the same list. */
 async function readItems(env: Env, one: Export, list: List, budget: Budget) {
   const left = maxExportRecords - one.records;
   const items: object[] = [];

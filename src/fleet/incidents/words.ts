@@ -12,7 +12,7 @@ export const means = (types: IncidentType | IncidentType[], raise = 0): Meaning 
 /** The meaning of a label that is no incident. */
 export const noIncident: Meaning = { types: [], raise: 0 };
 
-/** The labels of each provider, as it spells them, without those that are the name of their incident type. */
+/** The labels of each provider, as it spells them, but for names of incident types. */
 export const providerWords: { [provider: string]: { [word: string]: Meaning } } = {
   samsara: {
     Acceleration: means('Harsh Acceleration'),

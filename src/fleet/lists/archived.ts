@@ -7,7 +7,7 @@ export type ArchiveKind = {
   /** As in its list's path: `safety-events`. */
   name: string;
   table: AccountTable;
-  /** All columns except the account, which the folder names: what they hold, and where D1 stores it. */
+  /** All columns except the account, which the folder names, and those of D1. */
   columns: Columns;
   stored: { [key: string]: SQLiteColumn };
   /** The key of the time that orders the list. */

@@ -96,7 +96,7 @@ export const httpsUrl = (max: number, ...words: Words) => {
   });
 };
 
-/** The limits of a list in a record: number of values, characters of each, and bytes in all as JSON. */
+/** The limits of a list: number of values, characters of each, and bytes in all as JSON. */
 type ListLimits = { max: number; length: number; bytes: number };
 
 /** More values than any field accepts. */
@@ -143,7 +143,7 @@ export const magnitude = (max: number, ...words: Words<number>) => ({
   mend: (value: unknown) => Math.abs(mendNumber(value) ?? Number.NaN),
 });
 
-/** A whole number from `min` to `max`. The bounds are not in the contract, so that they can be widened. */
+/** A whole number. The bounds are not in the contract, so that they can be widened. */
 export const integer = (min: number, max: number, ...words: Words<number>) => {
   const isBetween = (value: number) => Number.isInteger(value) && value >= min && value <= max;
   const Integer = v.pipe(

@@ -3,7 +3,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type * as v from 'valibot';
 import type { QuerySchema } from '../../platform/query.ts';
 
-/** A filter of a list by one field. Rows are scanned for its condition; without one, an index finds them by value. */
+/** A filter by one field. Rows are scanned for its condition; without one, an index finds them. */
 export type Filter<N extends string = string> = {
   field: N;
   description: string;
@@ -13,7 +13,7 @@ export type Filter<N extends string = string> = {
   ofAccount?: boolean;
   /** The condition in D1. */
   where?: (column: SQLiteColumn, value: never) => SQL;
-  /** The same condition for a stored value of an archived row; by default it must be one of the parameter's. */
+  /** The same for an archived value; by default it must be one of the parameter's. */
   passes?: (stored: unknown, value: never) => boolean;
 };
 
@@ -42,7 +42,7 @@ export const oneOf = by({
 /** The same rows, found by an index on the field, the list's order and id. */
 export const indexed = by({});
 
-/** Rows that pass a custom condition: `where` in D1, and in an archived list `passes` for a stored value. */
+/** Rows that pass a custom condition: `where` in D1, and `passes` for an archived value. */
 export const matching = <N extends string, S extends QuerySchema>(
   field: N,
   description: string,

@@ -23,7 +23,7 @@ export type ListDeclaration<N extends string = string> = {
   order: N;
   /** Whether requests must name a connection. */
   connection: 'optional' | 'required';
-  /** Whether requests may, or must, have `from` and `to`; otherwise these are refused, like any unknown parameter. */
+  /** Whether requests may, or must, have `from` and `to`; otherwise these are unknown. */
   range?: 'optional' | 'required';
   filters?: { [parameter: string]: Filter<N> } & { [own in 'limit' | 'cursor' | 'from' | 'to']?: never };
   /** Whether the list is an addition to the specification. */
@@ -46,7 +46,7 @@ export type List<T = unknown> = Pick<ListDeclaration, 'path' | 'order' | 'range'
   /** What else is looked up for each item in D1. */
   also?: SQL;
   archive?: ArchiveKind;
-  /** Turns a row of `columns` into an item in place, because every item of every list passes here. */
+  /** Turns a row of `columns` into an item, in place because every item passes here. */
   present: (row: { [key: string]: unknown }) => T;
 };
 
@@ -151,7 +151,7 @@ function columnsByKey(columns: { [key: string]: SQLiteColumn }): (key: string) =
 export const columnName = (key: string): string =>
   key === 'tSP' ? 'tsp' : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The table of a resource, which `migrations/` creates. `unlisted` are columns that no list shows. */
+/** The table of a resource, which a migration creates. No list shows the columns of `unlisted`. */
 export function tableOf(
   fields: Fields,
   { path, id }: Pick<ListDeclaration, 'path' | 'id'>,

@@ -4,7 +4,7 @@ import { unprintable } from '../../platform/fields.ts';
 /** Makes something usable of a value that the field's schema refuses, or undefined. */
 export type Mend = (value: unknown) => unknown;
 
-/** The value if the schema accepts it, otherwise what can be used of it; undefined if nothing can. */
+/** The value if the schema accepts it, otherwise what can be used of it, if anything. */
 export function usable(schema: v.GenericSchema, mend: Mend | undefined, value: unknown): unknown {
   if (v.is(schema, value)) return value;
   const mended = mend?.(value);
@@ -14,7 +14,7 @@ export function usable(schema: v.GenericSchema, mend: Mend | undefined, value: u
 const controls = new RegExp(unprintable, 'gu');
 const lineBreaks = /[\t-\r\u0085\u2028\u2029]+/g;
 
-/** Text on one line, without control characters. A number becomes text, unless JSON has lost digits of it. */
+/** Text on one line, without control characters; a number as text, unless JSON has lost digits. */
 export function cleanText(value: unknown): string | undefined {
   if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return String(value);
   if (typeof value !== 'string') return undefined;
@@ -59,7 +59,7 @@ export const mendWord =
     )?.[1];
   };
 
-/** The first good values of a list, as many as fit. A value that should have been in a list is one. */
+/** The first good values of a list, as many as fit. A single value is a list of it. */
 export const mendList =
   (each: v.GenericSchema<string>, max: number, bytes: number): Mend =>
   (value) => {

@@ -3,7 +3,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ListWriter } from './csv.ts';
 import type { Columns, Holds, Scalar } from './field.ts';
 
-/** How far a file has come that is written on: its bytes and row groups, and a footer that has at least those. */
+/** How far a file has come: its bytes and row groups, and a footer that has at least those. */
 type Begun = { bytes: number; groups: number; footer: ArrayBuffer };
 
 /**

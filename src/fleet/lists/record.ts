@@ -17,7 +17,7 @@ export type RecordDeclaration<K extends string, F extends Fields> = {
   sourceId: string;
   /** What people find it by, as `searchKeys` makes it. */
   searchKeys?: (row: RecordRow<F>) => string[];
-  /** The record's description in the API's document; by default `A new …, or a new version of one.` */
+  /** Its description in the API's document; by default `A new …, or a new version of one.` */
   record?: string;
   fields: F & { [N in ReservedName]?: never };
 } & (keyof Derived<F> extends never
@@ -36,7 +36,7 @@ export type RecordKind<K extends string = string, F extends Fields = Fields> = {
   /** Its fields, by their names in a record. */
   recordFields: { [name: string]: Field };
   recordExample: { kind: K; sourceId: string };
-  /** Turns a validated record into a row. Ids are computed from sourceIds, also those of references. */
+  /** Turns a validated record into a row, whose ids are computed from sourceIds. */
   toRow: (record: object, source: Source) => RecordRow<F>;
 };
 

@@ -5,7 +5,7 @@ import { safetyEvents } from './safety-events.ts';
 import { trips } from './trips.ts';
 import { vehicles } from './vehicles.ts';
 
-/** All resources, in the order in which records are written: those that others refer to come first. */
+/** All resources, in the order in which records are written: those referred to come first. */
 export const resources = [connections, drivers, vehicles, trips, safetyEvents, accidents] as const;
 
 type Resource = (typeof resources)[number];

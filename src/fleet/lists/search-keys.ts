@@ -1,4 +1,4 @@
-/** How many words of a name can be searched for. Each is a row written with a new vehicle or driver. */
+/** How many words of a name can be searched for. Each is a row written. */
 export const maxWords = 6;
 
 /** How many characters of a key are kept, and compared. */
@@ -37,6 +37,6 @@ export function searchKeys(name: string, code?: string | null): string[] {
   return [keyOf(name), ...new Set([...further, ...ofCode])];
 }
 
-/** The key with which what people type is compared. Text of punctuation alone is compared as it is. */
+/** The key of what people type. Text of punctuation alone is compared as it is. */
 export const keyOf = (text: string): string =>
   joined(wordsIn(text)) || joined([text.trim().toLowerCase().normalize('NFKD')]);

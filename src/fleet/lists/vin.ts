@@ -5,7 +5,7 @@ const placeholders = new Set(
     .split(' '),
 );
 
-/** A VIN, or a placeholder, as VINs are compared. Of A to Z alone: other letters can become longer in upper case. */
+/** A VIN as compared. Of A to Z alone: other letters can become longer in upper case. */
 export const upperVin = (text: string): string =>
   text.trim().replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 

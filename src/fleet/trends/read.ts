@@ -53,7 +53,7 @@ function countsOf({ accountId }: Caller, spans: Quarters[]): SQL {
 export type DayCount = { day: number; risks: [number, number, number, number, number] };
 type DayRow = { day: number; risks: string };
 
-/** The days with events of a span and of the one before: up to 25 rows each, or one if the reader's zone is UTC. */
+/** The days with events of a span and of the one before: up to 25 rows each, or one in UTC. */
 export const selectDays = (db: Database, caller: Caller, { starts }: Span) => {
   const days = starts.slice(1).map((end, i): Quarters => [starts[i] ?? end, end]);
   return read<DayRow>(db)`
@@ -76,7 +76,7 @@ export const selectTypes = (db: Database, caller: Caller, span: Span) =>
 /** A vehicle or driver, with its events of risk 4 and 5. */
 export type Affected = { id: string; name: string; risk4: number; risk5: number };
 
-/** The vehicles or drivers with the most events of risk 4 and 5 in a span, among the 100 most affected of each day. */
+/** Those with the most events of risk 4 and 5 in a span, among the 100 most affected of each day. */
 export const selectAffected = (db: Database, caller: Caller, which: 'vehicles' | 'drivers', span: Span) => {
   const table = sql.identifier(which);
   const { accountId } = caller;
@@ -90,7 +90,7 @@ export const selectAffected = (db: Database, caller: Caller, which: 'vehicles' |
     order by m.risk4 + m.risk5 desc, m.risk5 desc, m.id`;
 };
 
-/** Events of risk 4 and 5 of a day so far, and what both were by this time in the four weeks before. */
+/** Events of risk 4 and 5 of a day so far, and both by this time in the four weeks before. */
 export type Today = { risk4: number; risk5: number; typical: number };
 
 /** Quarters of an hour since 1970: that in which the day began, and the end of this hour. */

@@ -3,7 +3,7 @@ import { type Database, write } from '../../platform/db/database.ts';
 import { int } from '../../platform/db/sql.ts';
 import { hourMs, minuteMs } from '../../platform/durations.ts';
 
-/** How many vehicles and drivers an hour and a day keep counts of: those with the most of risk 4 and 5. */
+/** How many vehicles and drivers a span keeps counts of: those with the most of risk 4 and 5. */
 export const maxNamed = 100;
 
 /** How many events of an account an hour counts at most, which bounds a recount. */

@@ -16,12 +16,7 @@ import {
   ReplayOutcome,
 } from '../../webhooks/deliveries/read/schema.ts';
 import { Filters } from '../../webhooks/filters.ts';
-import {
-  AccidentDelivery,
-  AccidentNotification,
-  EventDelivery,
-  EventNotification,
-} from '../../webhooks/notifications/payloads.ts';
+import * as payloads from '../../webhooks/notifications/payloads.ts';
 import { SigningSecret, TestInput, TestSent, WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
 import { deliveries, deliveryActions, deliveryList } from './deliveries.ts';
@@ -70,10 +65,7 @@ export const clientDocument = (): Json =>
       ExternalIdInput,
       ...Object.fromEntries(changesByKind.map(({ name, schema }) => [name, schema])),
       Change: v.pipe(Change, v.metadata(byKind)),
-      EventDelivery,
-      EventNotification,
-      AccidentDelivery,
-      AccidentNotification,
+      ...payloads,
       DeliverySummary,
       LastAnswer,
       ReplayInput,

@@ -5,21 +5,22 @@ import type { AlertMessage } from '../../../src/webhooks/alerts/message-formats.
 import { channelBody } from '../../../src/webhooks/alerts/message-formats.ts';
 import { sendRecordAlerts } from '../../../src/webhooks/alerts/records.ts';
 import { alertStory, fail } from '../../support/alerts.ts';
-import { ask, follow, signIn, textOf } from '../../support/portal.ts';
+import { type Person, signIn } from '../../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { as, operator } from '../../support/world.ts';
 
 const story = alertStory();
 const { tale, run, pass } = story;
-const path = '/portal/settings/notifications/channels';
+const notifications = '/portal/settings/notifications';
+const path = `${notifications}/channels`;
 const url = 'https://hooks.example.com/services/T0/B0/SECRETabcd';
 
-let cookie: string;
+let ann: Person;
 beforeEach(async () => {
   await rows('delete from alert_channels');
   await rows('delete from mail_rules');
-  ({ cookie } = await signIn(tale.us));
+  ann = await signIn(tale.us);
   tale.heard.got.length = 0;
   tale.heard.responds(() => new Response('ok'));
 });
@@ -27,9 +28,8 @@ beforeEach(async () => {
 const fields = (more: Record<string, string> = {}): Record<string, string> => ({
   ...{ kind: 'https', name: 'Ops', url, alerts: 'yes', ...more },
 });
-const post = (to: string, sent: Record<string, string> = {}) => ask('POST', to, { cookie, fields: sent });
 async function add(more?: Record<string, string>): Promise<string> {
-  const reply = await post(`${path}/new`, fields(more));
+  const reply = await ann.post(`${path}/new`, fields(more));
   expect(reply.status).toBe(303);
   return reply.headers.get('location') ?? '';
 }
@@ -112,47 +112,43 @@ describe('a message', () => {
 describe('a channel', () => {
   it('gets a test message at once, and the page says whether it arrived', async () => {
     const channel = await add();
-    expect(await follow(await post(`${channel}/test`), cookie)).toContain('Ops accepted the test message.');
+    expect(await ann.outcome(`${channel}/test`)).toContain('Ops accepted the test message.');
     expect(got()).toMatchObject([{ kind: 'test', accountId: tale.us.accountId }]);
     tale.heard.responds(() => new Response('channel_is_archived', { status: 410 }));
     const failed = 'the channel returned 410 Gone: channel_is_archived';
-    expect(await follow(await post(`${channel}/test`), cookie)).toContain(
-      `The test message failed: ${failed}`,
-    );
-    expect(await textOf(await ask('GET', '/portal/settings/notifications', { cookie }))).toContain(
-      'Returned 410 Gone: channel_is_archived',
-    );
+    expect(await ann.outcome(`${channel}/test`)).toContain(`The test message failed: ${failed}`);
+    expect(await ann.textAt(notifications)).toContain('Returned 410 Gone: channel_is_archived');
     tale.heard.responds(() => new Response(`no ${url}`, { status: 500 }));
-    expect(await follow(await post(`${channel}/test`), cookie)).not.toContain('SECRET');
+    expect(await ann.outcome(`${channel}/test`)).not.toContain('SECRET');
   });
 
   it('has its URL encrypted, and shows the host and four characters of it', async () => {
     const channel = await add();
     const [row] = await rows('select * from alert_channels');
     expect(JSON.stringify(row)).not.toContain('SECRET');
-    for (const page of [channel, '/portal/settings/notifications', '/portal/settings/audit']) {
-      const text = await (await ask('GET', page, { cookie })).text();
+    for (const page of [channel, notifications, '/portal/settings/audit']) {
+      const text = await ann.html(page);
       expect(text).not.toContain('SECRET');
       expect(text).toContain('Ops');
     }
-    const list = await textOf(await ask('GET', '/portal/settings/notifications', { cookie }));
+    const list = await ann.textAt(notifications);
     expect(list).toContain('hooks.example.com …abcd');
   });
 
   it('keeps its URL unless another is entered, and is notified of nothing once it is removed', async () => {
     const channel = await add();
-    await post(channel, fields({ url: '', name: 'Night shift', levels: '1' }));
-    await post(`${channel}/test`);
+    await ann.post(channel, fields({ url: '', name: 'Night shift', levels: '1' }));
+    await ann.post(`${channel}/test`);
     expect(got()).toHaveLength(1);
     const changed = 'https://other.example.com/x';
-    await post(channel, fields({ url: changed }));
-    await post(`${channel}/test`);
+    await ann.post(channel, fields({ url: changed }));
+    await ann.post(`${channel}/test`);
     expect(tale.heard.got.at(-1)?.url).toBe(changed);
-    expect(await textOf(await ask('GET', `${channel}/remove`, { cookie }))).toContain('Remove “Ops”?');
-    expect((await post(`${channel}/remove`)).status).toBe(303);
+    expect(await ann.textAt(`${channel}/remove`)).toContain('Remove “Ops”?');
+    expect((await ann.post(`${channel}/remove`)).status).toBe(303);
     for (const table of ['alert_channels', 'mail_rules'])
       expect(await rows(`select 1 from ${table}`)).toEqual([]);
-    expect((await ask('GET', channel, { cookie })).status).toBe(404);
+    expect((await ann.get(channel)).status).toBe(404);
   });
 
   it.each([
@@ -160,7 +156,7 @@ describe('a channel', () => {
     ['a URL that is too long', { url: `${url}${'x'.repeat(2048)}` }, 'can be at most 2,048 characters'],
     ['another kind', { kind: 'pager' }, 'must be one of the choices'],
   ])('is refused with %s, under its field', async (_, more, why) => {
-    const reply = await post(`${path}/new`, fields(more));
+    const reply = await ann.post(`${path}/new`, fields(more));
     const text = await reply.text();
     expect(reply.status).toBe(400);
     expect(text).toContain(why);
@@ -169,7 +165,7 @@ describe('a channel', () => {
 
   it('is one of ten at most', async () => {
     for (let i = 0; i < maxChannels; i++) await add();
-    const refused = await post(`${path}/new`, fields());
+    const refused = await ann.post(`${path}/new`, fields());
     expect(await refused.text()).toContain(`An account can have at most ${maxChannels} channels`);
   });
 

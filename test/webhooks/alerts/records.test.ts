@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { newBudget, within } from '../../../src/platform/jobs/budget.ts';
 import { sendRecordAlerts } from '../../../src/webhooks/alerts/records.ts';
-import { maxPerAccountAndDay, sendMessages } from '../../../src/webhooks/alerts/sending.ts';
+import { sendMessages } from '../../../src/webhooks/alerts/sending.ts';
 import { newsMs } from '../../../src/webhooks/notifications/types.ts';
 import { keepEmails } from '../../support/emails.ts';
 import { ask, signIn } from '../../support/portal.ts';
@@ -28,9 +28,9 @@ const crash = (level = 1, more = {}) => accident({ eventTime, notificationLevel:
 const event = (more = {}) => safetyEvent({ startedAt: eventTime, eventRisk: 5, driver: 'driver-1', ...more });
 const choose = (fields: [string, string][], who = ann) =>
   ask('POST', '/portal/settings/notifications', { cookie: who.cookie, fields });
-async function run(now?: number) {
-  await sendRecordAlerts(env, now);
-  await sendMessages(env, now);
+async function run() {
+  await sendRecordAlerts(env);
+  await sendMessages(env);
 }
 const subjects = () => emails.sent().map(({ subject }) => subject);
 const all: [string, string][] = ['1', '2', '3'].map((level) => ['levels', level]);
@@ -109,17 +109,11 @@ describe('an email is sent', () => {
   });
 });
 
-it('what happens within a minute is one message, which waits for the next day at the limit', async () => {
+it('what happens until a message is sent is in one message', async () => {
   await choose(all);
   await send(crash(), crash(1, { sourceId: 'second' }));
   await run();
   expect(subjects()).toEqual(['Truck 1: Accident, level 1, first detection and 1 more']);
-  await rows('update alerts_sent set messages = ?1', maxPerAccountAndDay);
-  await send(crash(1, { sourceId: 'third' }));
-  await run();
-  expect(subjects()).toHaveLength(1);
-  await run(Date.now() + 86_400_000);
-  expect(subjects().at(-1)).toBe('Truck 1: Accident, level 1, first detection');
 });
 
 it('an account without rules costs ingest and the job nothing', async () => {

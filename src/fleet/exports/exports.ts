@@ -67,15 +67,15 @@ export type Export = {
 export const exportColumns = sql`e.id, e.account_id as accountId, requested_by as userId, requested_at as requestedAt,
   finished_at as finishedAt, expires_at as expiresAt, next_at as nextAt, records, wanted, place, files`;
 
-type Json = 'wanted' | 'place' | 'files';
-export type StoredExport = Omit<Export, Json> & { [column in Json]: string };
+/** The same as D1 keeps it: what is an object is JSON. */
+export type StoredExport = {
+  [column in keyof Export]: Export[column] extends object ? string : Export[column];
+};
 
-export const exportOf = <T extends StoredExport>({ wanted, place, files, ...row }: T) => ({
-  ...row,
-  wanted: JSON.parse(wanted) as Wanted, // as they were written
-  place: JSON.parse(place) as Place,
-  files: JSON.parse(files) as ExportFile[],
-});
+export const exportOf = <T extends StoredExport>(row: T): Omit<T, keyof Export> & Export => {
+  const [wanted, place, files] = [row.wanted, row.place, row.files].map((json) => JSON.parse(json));
+  return { ...row, wanted, place, files };
+};
 
 /** Whether this deployment can export: it needs a bucket. */
 export const canExport = (env: Env): boolean => bucketOf(env) !== undefined;

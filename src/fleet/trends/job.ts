@@ -6,7 +6,7 @@ import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { hotSince } from '../archive/day.ts';
-import { hoursOfMask, isNotRecent, type Marked, recountLive, recountMarked } from './recount.ts';
+import { isNotRecent, type Marked, recountLive, recountMarked } from './recount.ts';
 
 /** How many days the overview covers, today included: 90 against the 90 before. */
 export const shownDays = 180;
@@ -16,9 +16,6 @@ const liveMs = 6 * hourMs;
 
 /** How many accounts are handled at a time for each reason. */
 const accountsAtATime = 20;
-
-/** How many hours of a day one transaction counts. */
-const hoursAtATime = 4;
 
 /**
  * Counts safety events for the overview: the marked hours, newest first, and those that nobody has
@@ -51,9 +48,7 @@ async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
     ...behind.map(({ accountId }): Work => [...recountLive(db, accountId), forgetOld(db, accountId, now)]),
     ...marked.map(
       (mark): Work =>
-        mark.day * dayMs < hotSince(env, now)
-          ? [forgetMark(db, mark)]
-          : recountMarked(db, { ...mark, hours: newestHours(mark.hours) }),
+        mark.day * dayMs < hotSince(env, now) ? [forgetMark(db, mark)] : recountMarked(db, mark),
     ),
   ];
 }
@@ -79,11 +74,6 @@ const firstMarked = sql`
     and d.day = (select max(day) from event_counts_due where account_id = m.account_id)
   where ${notMoving(sql`d.account_id`)}
   order by random() limit ${int(accountsAtATime)}`;
-
-const newestHours = (mask: number): number =>
-  hoursOfMask(mask)
-    .slice(-hoursAtATime)
-    .reduce((bits, hour) => bits | (1 << hour), 0);
 
 /** Archived days keep the counts made before. */
 const forgetMark = (db: Database, { accountId, day }: Marked) =>

@@ -16,7 +16,7 @@ export const quarterMs = 15 * minuteMs;
 const liveHours = 4;
 
 /** How long the recent hours of an account are not counted again. */
-export const liveForSeconds = 5;
+const liveForSeconds = 5;
 
 /** SQL for D1's current hour since 1970. The marks use the same clock. */
 const thisHour = sql`(unixepoch() / 3600)`;
@@ -31,10 +31,6 @@ const liveHoursOf = (accountId: string): SQL => sql`
     from event_counting where account_id = ${accountId} and ${isNotRecent}
     union all select account_id, start + 1, last from due where start < last)`;
 
-const markedHoursOf = ({ accountId, day, hours }: Marked): SQL => sql`
-  with due (account_id, start) as (
-    select ${accountId}, ${int(day * 24)} + value from json_each(${JSON.stringify(hoursOfMask(hours))}))`;
-
 /** Hours of a day to count again, as bits. */
 export type Marked = { accountId: string; day: number; hours: number };
 
@@ -42,10 +38,6 @@ export type Marked = { accountId: string; day: number; hours: number };
 export const isNotRecent = sql`live_at <= unixepoch() - ${int(liveForSeconds)}`;
 
 const lastHour = sql`min(${thisHour}, counted_to / ${int(hourMs)} + ${int(liveHours)})`;
-
-/** The hours of a day, from 0 to 23, whose bits are set. */
-export const hoursOfMask = (mask: number): number[] =>
-  Array.from({ length: 24 }, (_, hour) => hour).filter((hour) => mask & (1 << hour));
 
 /** The statements that bring an account's recent counts up to date, at most every five seconds. */
 export const recountLive = (db: Database, accountId: string) => {
@@ -59,16 +51,24 @@ export const recountLive = (db: Database, accountId: string) => {
   ] as const;
 };
 
-/** The statements that count marked hours again and remove their marks. */
-export const recountMarked = (db: Database, marked: Marked) => {
-  const { accountId, day, hours } = marked;
+/** How many marked hours of a day one transaction counts, the newest. */
+const hoursAtATime = 4;
+
+/** The statements that count marked hours of a day again and remove their marks. */
+export const recountMarked = (db: Database, { accountId, day, hours: mask }: Marked) => {
+  const all = Array.from({ length: 24 }, (_, hour) => hour).filter((hour) => mask & (1 << hour));
+  const hours = all.slice(-hoursAtATime);
+  const bits = int(hours.reduce((sum, hour) => sum | (1 << hour), 0));
+  const due = sql`
+    with due (account_id, start) as (
+      select ${accountId}, ${int(day * 24)} + value from json_each(${JSON.stringify(hours)}))`;
   const mark = sql`account_id = ${accountId} and day = ${int(day)}`;
   return [
-    countHours(db, markedHoursOf(marked)),
-    addUpDays(db, markedHoursOf(marked)),
-    write(db)`delete from event_counts_due where ${mark} and hours & ~${int(hours)} = 0`,
+    countHours(db, due),
+    addUpDays(db, due),
+    write(db)`delete from event_counts_due where ${mark} and hours & ~${bits} = 0`,
     write(db)`
-      update event_counts_due set hours = hours & ~${int(hours)} where ${mark} and hours & ${int(hours)} <> 0`,
+      update event_counts_due set hours = hours & ~${bits} where ${mark} and hours & ${bits} <> 0`,
   ] as const;
 };
 

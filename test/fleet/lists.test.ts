@@ -1,14 +1,36 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { recordId } from '../../src/platform/db/ids.ts';
-import { listPage, seededFleet } from '../support/fleet.ts';
-import { vehicle } from '../support/records.ts';
-import { as, type World, world } from '../support/world.ts';
+import { listPage } from '../support/fleet.ts';
+import { driver, safetyEvent, trip, vehicle } from '../support/records.ts';
+import { as, world, worldBefore } from '../support/world.ts';
 
-let us: World;
+const us = worldBefore(beforeAll, { providers: ['motive', 'samsara'] });
 let trucks: string;
 let vans: string;
 beforeAll(async () => {
-  ({ us, trucks, vans } = await seededFleet());
+  [trucks = '', vans = ''] = us.connections.map(({ id }) => id);
+  await as(us.connection.ingestKey).send(
+    vehicle(),
+    vehicle({ sourceId: 'truck-2' }),
+    driver({ sourceId: 'ann' }),
+    ...[1, 2, 3].map((hour) =>
+      trip({
+        sourceId: `trip-${hour}`,
+        vehicle: hour === 2 ? 'truck-2' : 'truck-1',
+        ...(hour < 3 && { driver: 'ann' }),
+        startedAt: `2026-11-20T0${hour}:00:00Z`,
+      }),
+    ),
+    ...[
+      { sourceId: 'a', startedAt: '2026-11-19T10:00:00Z', incidentTypes: ['crash'] },
+      { sourceId: 'b', startedAt: '2026-11-20T00:00:00Z', incidentTypes: ['hard_brake', 'cell_phone'] },
+      { sourceId: 'c', startedAt: '2026-11-20T10:00:00Z', incidentTypes: ['something_new'] },
+    ].map(safetyEvent),
+  );
+  await as(us.connections[1]?.ingestKey ?? '').send(
+    vehicle({ sourceId: 'van' }),
+    trip({ sourceId: 'v', vehicle: 'van', startedAt: '2026-11-20T02:30:00Z' }),
+  );
 });
 const list = (path: string, connection?: string, token = us.apiToken) => listPage(token, path, connection);
 const day = 'from=2026-11-20&to=2026-11-21';

@@ -178,30 +178,25 @@ it('days that have moved to the archive keep their counts', async () => {
   expect(await rows('select * from event_counts_due where account_id = ?1', us.accountId)).toEqual([]);
 });
 
-it('the newest of what is marked is counted first, and one account does not wait for another', async () => {
-  const [large, small] = [await world(), await world()];
-  for (const [us, days] of [
-    [large, 60],
-    [small, 1],
-  ] as const)
-    await as(us.connection.ingestKey).send(
-      vehicle({ sourceId: 'v0' }),
-      ...Array.from({ length: days }, (_, i) =>
-        safetyEvent({
-          sourceId: `e${i}`,
-          vehicle: 'v0',
-          startedAt: new Date(Date.now() - (i + 2) * 24 * hourMs).toISOString(),
-        }),
-      ),
-    );
+it('the newest of what is marked is counted first', async () => {
+  const us = await world();
+  await as(us.connection.ingestKey).send(
+    vehicle({ sourceId: 'v0' }),
+    ...Array.from({ length: 60 }, (_, i) =>
+      safetyEvent({
+        sourceId: `e${i}`,
+        vehicle: 'v0',
+        startedAt: new Date(Date.now() - (i + 2) * 24 * hourMs).toISOString(),
+      }),
+    ),
+  );
   const budget = newBudget({ queries: 60 });
   await countEvents(within(env, budget), Date.now(), budget);
-  expect(await counted(small, 24)).toHaveLength(1);
-  const found = await counted(large, 24);
+  const found = await counted(us, 24);
   expect(found.length).toBeLessThan(60);
-  expect(found.at(-1)).toEqual((await expected(large, 24)).at(-1));
+  expect(found.at(-1)).toEqual((await expected(us, 24)).at(-1));
   await countEvents(env);
-  expect(await counted(large, 24)).toEqual(await expected(large, 24));
+  expect(await counted(us, 24)).toEqual(await expected(us, 24));
 });
 
 it('an account is counted soon, however many others have more than can be counted', async () => {

@@ -32,8 +32,8 @@ export const webhookRoutes = new Hono<App>()
   .post('/webhook/:id/signing-secret', authenticate('api'), rotate)
   .post('/webhook/:id/replay', authenticate('api'), limitActions, replayMissed)
   .post('/webhook/:id/test', authenticate('api'), limitActions, test)
-  .post('/webhook/:id/pause', authenticate('api'), pause)
-  .post('/webhook/:id/resume', authenticate('api'), resume);
+  .post('/webhook/:id/pause', authenticate('api'), pausing(true))
+  .post('/webhook/:id/resume', authenticate('api'), pausing(false));
 
 export const largestBody = 64 * 1024;
 
@@ -87,14 +87,12 @@ async function test(c: Context) {
   return ok(c, 'Test sent', await sendTest(env, caller, requestId, webhook, madeUp(input, webhook), start));
 }
 
-async function pause(c: Context) {
-  await readNothing(c);
-  return ok(c, 'Webhook paused', present(await setPaused(c.env, c.get('caller'), webhookId(c), true)));
-}
-
-async function resume(c: Context) {
-  await readNothing(c);
-  return ok(c, 'Webhook resumed', present(await setPaused(c.env, c.get('caller'), webhookId(c), false)));
+function pausing(paused: boolean) {
+  return async (c: Context) => {
+    await readNothing(c);
+    const webhook = await setPaused(c.env, c.get('caller'), webhookId(c), paused);
+    return ok(c, `Webhook ${paused ? 'paused' : 'resumed'}`, present(webhook));
+  };
 }
 
 async function requireWebhook(c: Context): Promise<StoredWebhook> {

@@ -32,9 +32,9 @@ import {
   opened,
   ownWebhook,
   revisionColumn,
+  type SelectedWebhook,
   selectWebhooks,
   type Webhook,
-  type WebhookRow,
 } from './stored.ts';
 
 /** A saved webhook, with the signing secret if that is new. */
@@ -88,7 +88,11 @@ export async function createWebhook(
 }
 
 /** A webhook as it was just saved, with its signing secret if that is new. @throws Refusal: invalid, if it is gone */
-async function saved(env: Env, row: WebhookRow | undefined, signingSecret?: string): Promise<SavedWebhook> {
+async function saved(
+  env: Env,
+  row: SelectedWebhook | undefined,
+  signingSecret?: string,
+): Promise<SavedWebhook> {
   if (!row) throw invalid('Invalid webhook id');
   return { ...(await opened(env, row)), ...(signingSecret !== undefined && { signingSecret }) };
 }

@@ -44,7 +44,7 @@ export async function findWebhook(env: Env, caller: Caller, id: string): Promise
 }
 
 /** The account's webhook with what is encrypted and never shown; undefined for an unknown id. */
-export async function findRow(env: Env, caller: Caller, id: string): Promise<WebhookRow | undefined> {
+export async function findRow(env: Env, caller: Caller, id: string): Promise<SelectedWebhook | undefined> {
   const [row] = await asCaller(env, caller, (db) => selectWebhooks(db, ownWebhook(caller, id)));
   return row;
 }
@@ -92,10 +92,10 @@ export const selectWebhooks = (db: Database, which: SQL | undefined) =>
     .where(which)
     .$dynamic();
 
-export type WebhookRow = Awaited<ReturnType<typeof selectWebhooks>>[number];
+export type SelectedWebhook = Awaited<ReturnType<typeof selectWebhooks>>[number];
 
 /** A webhook that was read, with its headers decrypted. */
-export const opened = async (env: Env, row: WebhookRow): Promise<StoredWebhook> => ({
+export const opened = async (env: Env, row: SelectedWebhook): Promise<StoredWebhook> => ({
   ...pick(row, ['id', ...plainFields, 'createdAt', 'name', 'description', 'revision']),
   ...(row.allConnections && { allConnections: true }),
   ...(row.signing !== null && { signing: true }),

@@ -1,4 +1,4 @@
-import { eq, type SQL, sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../platform/config.ts';
 import { type Sealed, seal } from '../platform/crypto.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
-import { webhookConnections, webhooks } from '../platform/db/tables.ts';
+import { webhooks } from '../platform/db/tables.ts';
 import { type Failure, invalid } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import { normalisedUrl } from './address.ts';
@@ -135,7 +135,7 @@ export async function updateWebhook(
         ...(input.signing === false && { signing: null }),
       })
       .where(own),
-    unsubscribed: db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
+    unsubscribed: write(db)`delete from webhook_connections where webhook_id = ${id}`,
     subscribed: subscribe(db, caller, id, input),
     listable: mustBeListable(db, caller),
     audited: auditWebhook(db, caller, id, 'changed'),

@@ -69,12 +69,6 @@ export const portalUsers = sqliteTable('portal_users', {
   linksAt: text('links_at').notNull().default('[]'),
 });
 
-export const sessions = sqliteTable('sessions', {
-  hash: text().primaryKey(),
-  userId: text('user_id').notNull(),
-  expiresAt: integer('expires_at').notNull(),
-});
-
 export const webhooks = sqliteTable('webhooks', {
   id: text().primaryKey(),
   accountId: text('account_id').notNull(),
@@ -96,12 +90,4 @@ export const webhooks = sqliteTable('webhooks', {
   pausedAt: integer('paused_at'),
   name: text(),
   description: text(),
-});
-
-export const webhookConnections = sqliteTable('webhook_connections', {
-  connectionId: text('connection_id').notNull(),
-  webhookId: text('webhook_id').notNull(),
-  notificationTypes: integer('notification_types').notNull().default(3),
-  place: integer().notNull().default(0),
-  filtered: integer().notNull().default(0),
 });

@@ -1,11 +1,11 @@
-import { and, eq, gt, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Account, Units } from '../../accounts/accounts.ts';
 import type { PortalUser } from '../../accounts/people.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
 import { read } from '../../platform/db/database.ts';
 import { withRetries } from '../../platform/db/retry.ts';
 import { openDatabase } from '../../platform/db/system.ts';
-import { accounts, portalUsers, sessions } from '../../platform/db/tables.ts';
+import { accounts, portalUsers } from '../../platform/db/tables.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { countedHours } from '../../webhooks/deliveries/read/counts.ts';
 import { type Attention, attentionOf } from './attention.ts';
@@ -37,10 +37,11 @@ export async function findSession(env: Env, secret: string, watched?: Watched): 
       attention: attentionOf(accounts.id, now),
       version: sql<string | number | null>`${versionOf(watched ?? { of: 'account', id: accounts.id }, now)}`,
     })
-    .from(sessions)
-    .innerJoin(portalUsers, eq(portalUsers.id, sessions.userId))
+    .from(portalUsers)
     .innerJoin(accounts, and(eq(accounts.id, portalUsers.accountId), ne(accounts.status, 'moved')))
-    .where(and(eq(sessions.hash, hash), gt(sessions.expiresAt, now)));
+    .where(
+      sql`${portalUsers.id} = (select user_id from sessions where hash = ${hash} and expires_at > ${now})`,
+    );
   const [found] = await withRetries(() => stored.execute(), true);
   return found && { ...found, version: String(found.version ?? ''), hash };
 }

@@ -14,7 +14,7 @@ export type MapPoint = {
 };
 
 /** How many points a map shows at most: the first ones. */
-export const maxMapPoints = 200;
+const maxMapPoints = 200;
 
 /**
  * A map of some points, and of the route along `line`, as the first thing in a panel. Close points are clustered.

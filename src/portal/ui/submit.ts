@@ -16,7 +16,7 @@ export async function readForm(c: Context): Promise<SentForm & { fields: object 
 }
 
 /** The problems of a form: a message about the whole, and errors by field. */
-export type FormProblem = { message: string; errors: FieldError[]; code?: FieldError['code'] };
+type FormProblem = { message: string; errors: FieldError[]; code?: FieldError['code'] };
 
 /** The form around a field, if it is shown again. */
 export const FilledForm = createContext<Filled | undefined>(undefined);

@@ -13,7 +13,7 @@ import { Empty, Panel } from './parts.tsx';
  *     const people = await sliceOn(c, 100, ['person', 'people'], listPortalUsers);
  *     page(c, { title: 'People' }, <TablePanel id="people" title="People" stacked columns={columns} {...people} empty={…} />);
  *
- * A list of records, with filters, a search and a CSV file, is a `recordList` of `list.tsx`.
+ * A list of records with filters and a CSV file is declared as a `RecordList` of `list.tsx`.
  */
 
 /**
@@ -22,7 +22,6 @@ import { Empty, Panel } from './parts.tsx';
  */
 export type Column<T> = {
   head: string;
-  hideHead?: boolean;
   look?: string;
   label?: string;
   href?: (item: T) => string;
@@ -41,7 +40,6 @@ export const naming = <T,>(head: string, name: (item: T) => Child, more?: (item:
 /** The column with a row's buttons. */
 export const acting = <T,>(cell: (item: T) => Child): Column<T> => ({
   head: 'Action',
-  hideHead: true,
   look: 'end',
   cell,
 });
@@ -115,9 +113,9 @@ export function Table<T>(props: TableProps<T>) {
       <caption class="sr-only">{caption}</caption>
       <thead>
         <tr>
-          {columns.map(({ head, hideHead, look }) => (
+          {columns.map(({ head, look }) => (
             <th scope="col" class={look?.startsWith('num') ? 'num' : undefined}>
-              {hideHead ? <span class="sr-only">{head}</span> : head}
+              {look === 'end' ? <span class="sr-only">{head}</span> : head}
             </th>
           ))}
         </tr>

@@ -5,11 +5,11 @@ import { readList } from '../../src/fleet/service.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { maxPageBytes } from '../../src/platform/db/pages.ts';
 import { through } from '../../src/platform/db/through.ts';
-import { addRows, rows } from '../support/rows.ts';
+import { insertRecords } from '../support/archive.ts';
+import { rows } from '../support/rows.ts';
 import { allPages, worldBefore } from '../support/world.ts';
 
 const vehicles = Array.from({ length: 10 }, newId);
-const events = 300;
 /** Long enough that a page of 500 would have 5 MB: quotes take twice their bytes as JSON. */
 const longName = '"'.repeat(200);
 const manyGroups = JSON.stringify(Array.from({ length: 100 }, (_, i) => `${i}`.padEnd(100, 'é')));
@@ -17,18 +17,15 @@ const manyGroups = JSON.stringify(Array.from({ length: 100 }, (_, i) => `${i}`.p
 const us = worldBefore(beforeAll);
 let ids: string[];
 beforeAll(async () => {
-  ids = Array.from({ length: events }, newId);
-  await addRows('safety_events', events, (i) => ({
-    id: ids[i],
-    account_id: us.accountId,
-    connection_id: us.connection.id,
-    source_id: ids[i],
-    tsp: 'Motive',
-    translated_incident_types: '["Speeding"]',
-    event_risk: 1 + ((i + 1) % 2),
-    started_at: i + 1,
-    vehicle_id: vehicles[i % 10],
-  }));
+  ids = await insertRecords(
+    'safety_events',
+    us,
+    Array.from({ length: 300 }, (_, i) => ({
+      startedAt: i + 1,
+      risk: 1 + ((i + 1) % 2),
+      vehicle: vehicles[i % 10] ?? '',
+    })),
+  );
   await rows('update safety_events set vehicle_name = ?1, vehicle_groups = ?2', longName, manyGroups);
 });
 

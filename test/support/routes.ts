@@ -31,7 +31,6 @@ export const bodies: { [route: string]: (us: World) => object } = {
   'PATCH /operator/vehicles/:id': () => ({ externalId: 'A' }),
   'POST /operator/accounts/:id/deletion': () => ({ name: 'Acme' }),
   'POST /operator/accounts/:id/move': () => ({ to: 'eu' }),
-  'POST /operator/accounts/:id/arrival': () => ({ task: 'clear', move: 'x', from: 'eu' }),
   'POST /operator/connections/:id/archive/repair': () => ({ kind: 'trips', date: '2026-05-31' }),
   'POST /operator/connections/:id/deletion': () => ({ name: 'Motive' }),
   'POST /operator/connections/:id/ingest-keys': () => ({ name: 'key' }),

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { partHeader } from '../../../src/platform/cells.ts';
 import { through } from '../../../src/platform/db/through.ts';
 import { overloaded } from '../../support/database.ts';
 import { bodies, portalRoutes, routes } from '../../support/routes.ts';
@@ -8,8 +9,7 @@ import { call, webhookBody, worldBefore } from '../../support/world.ts';
 const without = [
   ...portalRoutes,
   ...['GET /operator/metrics', 'POST /operator/check'], // they say how D1 is
-  // A move needs a router, and its files are in the bucket.
-  ...['POST /operator/accounts/:id/move', 'GET /operator/accounts/:id/move/:file'],
+  'POST /operator/accounts/:id/move', // it needs a router
 ];
 
 /** Every route that reads or writes D1, but for the portal's and those that say how D1 is: these have tests of their own. */
@@ -21,6 +21,9 @@ const queries: { [pattern: string]: string } = {
   '/operator/deliveries/find': `?eventId=${id}`,
 };
 
+/** What a router asks for by `PUT /operator/accounts/:id/move`. */
+const part = encodeURIComponent(JSON.stringify({ task: 'clear', from: 'eu', next: { accountId: id } }));
+
 const us = worldBefore(beforeAll);
 
 describe('while D1 is overloaded', () => {
@@ -31,7 +34,7 @@ describe('while D1 is overloaded', () => {
     const credential = path.startsWith('/operator')
       ? { authorization: `Bearer ${env.OPERATOR_KEY}` }
       : { 'x-api-key': path === '/ingest' ? us.connection.ingestKey : us.apiToken };
-    const headers = { ...credential, 'connection-id': us.connection.id };
+    const headers = { ...credential, 'connection-id': us.connection.id, [partHeader]: part };
     vi.spyOn(scheduler, 'wait').mockResolvedValue(); // between tries
     const reply = await call(method, path, { headers, body, bindings: { ...env, DB: overloaded(env.DB) } });
     expect(reply).toMatchObject({ status: 503, retryAfter: expect.any(Number) });

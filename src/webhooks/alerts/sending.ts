@@ -80,6 +80,8 @@ type DueMessage = {
   recipientId: string;
   kind: NewsKind;
   items: string;
+  /** Those that were not deleted meanwhile. */
+  known: string;
   total: number;
   addedAt: number;
   attempts: number;
@@ -92,7 +94,7 @@ type DueMessage = {
 };
 
 const selectDue = (now: number): SQL => sql`
-  select m.account_id as accountId, m.recipient_id as recipientId, m.kind, m.items, m.total, m.added_at as addedAt,
+  select m.account_id as accountId, m.recipient_id as recipientId, m.kind, m.items, m.total, ${knownItems} as known, m.added_at as addedAt,
     m.attempts, a.name as account, u.email, u.time_zone as timeZone, h.kind as channel, h.address
   from (
     select *, row_number() over (partition by account_id order by due_at) as turn from (
@@ -105,6 +107,11 @@ const selectDue = (now: number): SQL => sql`
   left join portal_users u on u.id = m.recipient_id and u.confirmed_at is not null
   left join alert_channels h on h.id = m.recipient_id
   order by d.turn, d.due_at`;
+
+const knownItems = sql`iif(m.kind <> 'record', m.items, (
+  select json_group_array(json(i.value)) from json_each(m.items) i
+  where exists (select 1 from accidents where id = i.value->>'id')
+    or exists (select 1 from safety_events where id = i.value->>'id')))`;
 
 const isOf = ({ accountId, recipientId, kind }: DueMessage): SQL =>
   sql`account_id = ${accountId} and recipient_id = ${recipientId} and kind = ${kind}`;
@@ -167,7 +174,10 @@ async function sendOne(env: Env, message: ToSend): Promise<Problem> {
   const { accountId, account, recipientId, kind, total, email: to, channel, address } = message;
   if (account === null) return null;
   const of = { portal: message.portal, timeZone: message.timeZone ?? 'UTC' };
-  const texts = textsOf({ kind, items: JSON.parse(message.items), total }, of);
+  const items: object[] = JSON.parse(message.known);
+  const left = total - JSON.parse(message.items).length + items.length;
+  if (left === 0) return null;
+  const texts = textsOf({ kind, items, total: left }, of);
   const said = { accountId, account, kind, ...texts };
   if (channel && address) return post(env, { id: recipientId, kind: channel, address }, said);
   return to ? email(env, to, said) : null;

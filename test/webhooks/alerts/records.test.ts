@@ -116,6 +116,22 @@ it('what happens until a message is sent is in one message', async () => {
   expect(subjects()).toEqual(['Truck 1: Accident, level 1, first detection and 1 more']);
 });
 
+it('what was deleted before its message could be sent is not named, and by itself not sent', async () => {
+  await choose(all);
+  const { env: quiet } = metered(); // whose queue brings no job
+  await send(crash(), crash(1, { sourceId: 'second', vin: 'SOUTH' }));
+  await sendRecordAlerts(quiet);
+  await rows("delete from accidents where vin <> 'SOUTH'");
+  await sendMessages(env);
+  expect(subjects()).toEqual(['Van 2: Accident, level 1, first detection']);
+  await send(crash(1, { sourceId: 'third' }));
+  await sendRecordAlerts(quiet);
+  await rows('delete from accidents');
+  await sendMessages(env);
+  expect(subjects()).toHaveLength(1);
+  expect(await rows('select 1 from alert_messages')).toEqual([]);
+});
+
 it('an account without rules costs ingest and the job nothing', async () => {
   await run();
   await send(crash(), event());

@@ -17,7 +17,7 @@ import {
 import { keepEmails } from '../../support/emails.ts';
 import { listenToLog } from '../../support/log.ts';
 import { ask, signIn } from '../../support/portal.ts';
-import { rows } from '../../support/rows.ts';
+import { addRows, rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
 import { world } from '../../support/world.ts';
 
@@ -165,6 +165,9 @@ it('a message names twenty things and counts the others, whatever happens until 
 it('says in an email why somebody gets it, and how to turn it off', async () => {
   await add(['A'], { to: [annId] });
   await later();
+  await addRows('accidents', 1, () => ({
+    ...{ id: 'a', connection_id: tale.us.connection.id, notification_level: 1 },
+  }));
   const items = JSON.stringify([{ level: 1, id: 'a', at: 0, vehicle: 'Van' }]);
   await rows(
     `insert into alert_messages values (?1, ?2, 'record', ?3, 1, 0, 0, 0)`,

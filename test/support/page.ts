@@ -1,6 +1,6 @@
 import { type HTMLElement, type Node, parse, TextNode } from 'node-html-parser';
 
-/** What somebody types or chooses in a form: a text or choice, whether a box is checked, or which boxes of several are. */
+/** What somebody types or chooses: a text or choice, whether a box is checked, or which of several. */
 export type Typed = string | boolean | string[];
 type Control = {
   names: string[];

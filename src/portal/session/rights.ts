@@ -6,8 +6,8 @@ import { limit } from '../../platform/http/limits.ts';
 import { may, type Role } from '../../platform/roles.ts';
 
 /**
- * A route of the portal: its methods, its path, the role that it needs, and its handler. A form's page answers GET, and
- * POST with what is filled in. Those that cause calls or mail, such as tests, replays and invitations, are limited.
+ * A route of the portal: its methods, its path, the role that it needs, and its handler. A FORM is shown by GET,
+ * and sent by POST. What causes calls or mail, such as tests, replays and invitations, is limited.
  */
 export type Route = [
   methods: 'GET' | 'POST' | 'FORM',
@@ -32,7 +32,10 @@ export const methodsOf = ([methods]: Route) => (methods === 'FORM' ? ['GET', 'PO
 
 export function rolesIn(routes: Route[]): RoleOf {
   const router = new TrieRouter<Route[2]>();
-  for (const route of routes) for (const method of methodsOf(route)) router.add(method, route[1], route[2]);
+  for (const route of routes) {
+    const [, path, role] = route;
+    for (const method of methodsOf(route)) router.add(method, path, role);
+  }
   return (method, address) => {
     const path = address.split(/[?#]/)[0] ?? '';
     const isOurs = path === base || path.startsWith(`${base}/`);
@@ -41,7 +44,7 @@ export function rolesIn(routes: Route[]): RoleOf {
 }
 
 /**
- * Checks the role of people who are signed in, and how often they come where that is limited, per session and per
+ * Checks the role of people who are signed in, and how often they come where that is limited, by session and
  * account. A change checks the role once more, in its own transaction: see `asCaller`.
  *
  * @throws Refusal: not allowed, rate limited

@@ -78,9 +78,9 @@ async function emailWithinLimit(env: Env, email: string, key: string): Promise<v
 }
 
 /**
- * Emails new sign-in links to a person, with `accountId` only for that account, and for a form with this `key` once; does
- * nothing for an unknown address, or if this deployment sends no mail: operators then hand out links. Failures are only logged, because the response must
- * not reveal who has an account.
+ * Emails new sign-in links to a person, with `accountId` only for that account, and for a form with this `key`
+ * once. Without mail operators hand out links. Failures are only logged: the response must not reveal who has
+ * an account.
  */
 export async function emailSignInLinks(
   env: Env,

@@ -9,8 +9,8 @@ import type { SentForm } from './reader.ts';
 import { done, submit } from './submit.ts';
 
 /**
- * A field of a form: its control, which shows what is stored, what a form that was sent has in it, and what is valid. A
- * form is declared by its fields, which the page draws (`drawn`), and its handler gets (`handles`).
+ * A field of a form: its control, which shows what is stored, what was sent in it, and what is valid. A form
+ * is declared by its fields, which the page draws (`drawn`), and its handler gets (`handles`).
  */
 export type FormField<T = unknown> = {
   draw: (name: string, stored: unknown) => Child;
@@ -86,7 +86,7 @@ export const mapped = <T, U>(field: FormField<T>, as: (value: T) => U): FormFiel
   schema: v.pipe(field.schema, v.transform(as)),
 });
 
-/** The controls of fields, with what is stored under their names; for `filters.risk` that is `risk`. */
+/** The controls of fields, with what is stored under their names: for `filters.risk` as `risk`. */
 export const drawn = (fields: Fields, stored: object | null = {}): Child[] =>
   Object.entries(fields).map(([name, { draw }]) =>
     draw(name, new Map(Object.entries(stored ?? {})).get(name.split('.').at(-1) ?? name)),
@@ -102,7 +102,7 @@ export const valuesIn = <F extends Fields>(fields: F, form: SentForm): Values<F>
 
 type Place = Parameters<typeof submit>[3];
 
-/** Handles a form: what is wrong with none of its fields stands at the first, on the page that `show` shows again. */
+/** Handles a form. If something is wrong, `show` shows it again; errors of no field stand at the first. */
 export const handles =
   <F extends Fields>(
     fields: F,

@@ -76,7 +76,7 @@ export const filters = (groups: string[] = []) => ({
   ),
 });
 
-/** The client that gets access tokens. A secret that was typed comes back, or the old one would be kept. */
+/** The client that gets access tokens. A typed secret comes back, or the old one would be kept. */
 export const oauth = (isStored?: boolean) => ({
   'oauth.tokenUrl': line('Token URL', Trimmed, { placeholder: 'https://login.example.com/oauth2/token' }),
   'oauth.clientId': line('Client ID', Trimmed, { autocomplete: 'off' }),
@@ -163,7 +163,7 @@ const Pairs = (props: PairsProps & { name: string; label: string; of: string; st
   const { name, label, of, stored, legend, hint, kept = [] } = props;
   const sent = useContext(FilledForm);
   const rows = sent ? sentPairs(sent, of) : Object.entries(stored);
-  const input = (part: 'Name' | 'Value', row: number, value: string, placeholder: string = part) => (
+  const input = (part: 'Name' | 'Value', row: number, value: string, placeholder = `${part}`) => (
     <input
       class={part === 'Name' ? 'input' : 'input font-mono'}
       name={of + part}

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { type Database, read, refuseUnless, write } from '../../platform/db/database.ts';
 import { beingMoved } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
+import { invalid } from '../../platform/errors.ts';
 import type { Move as Shown } from '../api/moves.ts';
 
 /** A cell's row of a move: that of the cell which the account leaves has the progress. */
@@ -27,7 +28,15 @@ export type Part = {
 
 /** Rows can have any text, and headers cannot. */
 export const encodePart = (part: Part): string => encodeURIComponent(JSON.stringify(part));
-export const decodePart = (part: string): Part => JSON.parse(decodeURIComponent(part));
+
+/** @throws Refusal: invalid, for what `encodePart` has not made */
+export function decodePart(part: string): Part {
+  try {
+    return JSON.parse(decodeURIComponent(part));
+  } catch {
+    throw invalid('Not a part of a move');
+  }
+}
 
 export async function findMove(env: Env, accountId: string): Promise<Move | undefined> {
   const [found] = await read<{ move: string }>(openDatabase(env))`

@@ -272,6 +272,15 @@ describe('refuses, and says what to do,', () => {
     expect(await rowsIn('eu', 'select 1 from accounts where id = ?1', us.accountId)).toEqual([]);
   });
 
+  it('what is no part of a move', async () => {
+    for (const part of ['', '%', 'x'])
+      expect(
+        await call('PUT', `/operator/accounts/${crypto.randomUUID()}/move`, {
+          headers: { authorization: `Bearer ${env.OPERATOR_KEY}`, [partHeader]: part },
+        }),
+      ).toMatchObject({ status: 400, message: 'Not a part of a move' });
+  });
+
   it('all of it without the operator key of each cell', async () => {
     const us = await world();
     const bindings = {

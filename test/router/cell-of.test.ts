@@ -91,11 +91,8 @@ it('a credential with one character changed, left out or twice is refused by its
 
 it('whatever else is in the header is refused', () => {
   fc.assert(
-    fc.property(
-      fc.string({ unit: fc.integer({ min: 32, max: 126 }).map((n) => String.fromCharCode(n)) }),
-      (value) => {
-        expect(() => cellOf(request('/ingest', { 'x-api-key': value }))).toThrow('unauthenticated');
-      },
-    ),
+    fc.property(fc.string({ unit: 'grapheme-ascii' }), (value) => {
+      expect(() => cellOf(request('/ingest', { 'x-api-key': value }))).toThrow('unauthenticated');
+    }),
   );
 });

@@ -233,10 +233,13 @@ it('asking for a sign-in link reaches every cell, with the form, and one that is
 
 it('operators name the cell that they mean', async () => {
   const { ask, asked } = inFront({ main: ok, eu: movedTo('main') });
-  for (const headers of [{}, { 'fleet-cell': 'us' }, { 'fleet-cell': 'EU' }, { 'fleet-cell': 'main, eu' }])
-    expect(await (await ask('/operator/accounts', { headers })).json()).toMatchObject({
+  for (const headers of [{}, { 'fleet-cell': 'us' }, { 'fleet-cell': 'EU' }, { 'fleet-cell': 'main, eu' }]) {
+    const response = await ask('/operator/accounts', { headers });
+    expect(await response.json()).toMatchObject({
       ...{ status: 400, message: 'Fleet-Cell header is required: main or eu' },
     });
+    expect(response.headers.get('fleet-cell')).toBe('main, eu');
+  }
   expect(asked()).toEqual([]);
   // Their key is that cell's, so that nothing is followed.
   expect((await ask('/operator/accounts', { headers: { 'fleet-cell': 'eu' } })).status).toBe(421);
@@ -262,6 +265,8 @@ it.each<[string, Cell, { status: number; message: string; data?: unknown }]>([
   ],
 ])('the health of all cells says which is %s', async (_, eu, expected) => {
   const { ask } = inFront({ main: () => says(200, {}, 'Healthy'), eu });
-  expect(await (await ask('/health')).json()).toMatchObject(expected);
+  const response = await ask('/health');
+  expect(await response.json()).toMatchObject(expected);
+  expect(response.headers.get('fleet-cell')).toBe('main, eu');
   expect((await ask('/health', { method: 'HEAD' })).status).toBe(expected.status);
 });

@@ -87,6 +87,9 @@ export type MovedRow = Record<string, string | number | null>;
 /** How many rows of all accounts a page scans, in tables without an index for this. */
 const scanned = 5_000;
 
+/** How many bytes of rows, as JSON, a page has at most: a row can have 100 KB, and its request is held in memory. */
+const maxPageBytes = 8_000_000;
+
 /** Reads the account's next rows of a table; `next` is after which row they continue, if they do. */
 export async function nextRows(
   { DB }: Pick<Env, 'DB'>,
@@ -102,22 +105,35 @@ export async function nextRows(
   if (by === 'scan') {
     const from = after ? sql`where (${list(key)}) > (${values(after)})` : sql.empty();
     const part = sql`select * from ${raw(name)} ${from} order by ${list(key)} limit ${scanned}`;
-    const { rows, ends } = await transaction(db, {
-      rows: read<MovedRow>(db)`
+    const { found, ends } = await transaction(db, {
+      found: read<MovedRow>(db)`
         ${ownersFrom(table, accountId)}
-        select ${columns} from (${part}) t where t.${raw(owner)} in (select id from owners)`,
+        select ${columns} from (${part}) t where t.${raw(owner)} in (select id from owners)
+        order by ${list(key)} limit ${limit}`,
       ends: read<MovedRow>(db)`select ${list(key)} from (${part}) limit 1 offset ${scanned - 1}`,
     });
-    return { rows, next: placeOf(ends[0], key) };
+    const { rows, last } = pageOf(found, limit);
+    return { rows, next: placeOf(last ?? ends[0], key) };
   }
   const [from, ...rest] = after ?? [];
-  const rows = await read<MovedRow>(db)`
+  const found = await read<MovedRow>(db)`
     ${ownersFrom(table, accountId, after ? String(from) : '')}
     select ${columns} from owners o
     cross join ${raw(name)} t ${by === 'key' ? sql.empty() : raw(`indexed by ${by.index}`)} on t.${raw(owner)} = o.id
     where ${further(table, from, rest)} limit ${limit}`;
-  const last = rows.length < limit ? undefined : rows.at(-1);
+  const { rows, last } = pageOf(found, limit);
   return { rows, next: placeOf(last, [owner, ...tail.map(({ column }) => column)]) };
+}
+
+/** The rows that fit a page, at least one; `last` is the last of them, if more may follow. */
+function pageOf(found: MovedRow[], limit: number): { rows: MovedRow[]; last: MovedRow | undefined } {
+  let bytes = 0;
+  const end = found.findIndex((row) => {
+    bytes += bytesOf(JSON.stringify(row));
+    return bytes > maxPageBytes;
+  });
+  const rows = end < 0 ? found : found.slice(0, Math.max(1, end));
+  return { rows, last: found.length < limit && rows.length === found.length ? undefined : rows.at(-1) };
 }
 
 /** Whether a row comes after a key: rows of the first owner from there on, and all rows of the others. */

@@ -153,7 +153,7 @@ async function nextPart(env: Env, now: Move): Promise<Response> {
 const respond = (env: Env, what: Omit<Part, 'from'>, body: BodyInit): Response =>
   new Response(body, { headers: { [partHeader]: encodePart({ ...what, from: config(env).cell }) } });
 
-/** How many rows a part has: a row has 100 KB at most. */
+/** How many rows a part has at most. */
 const rowsPerPart = 250;
 
 /** The next rows or file; undefined after the last. Nothing changes them meanwhile, and copying twice does no harm. */

@@ -128,6 +128,29 @@ describe('a list page of 50', () => {
   });
 });
 
+// D1 compiles a statement once for each text.
+describe('the second time, every statement has a text that D1 has compiled:', () => {
+  const startedAt = new Date().toISOString();
+  it.each<[string, (round: number) => ReturnType<typeof call>]>([
+    ['an event', (i) => send(safetyEvent({ sourceId: `e${i}`, vehicle: `v${i}`, startedAt }))],
+    ['50 events', (i) => send(...events(50, `round ${i} `))],
+    ['an accident', (i) => send(accidentOf(i))],
+    ['a vehicle', (i) => send(vehicle({ sourceId: `v${i}`, name: `Truck ${i}` }))],
+    ['a trip', (i) => send({ ...safetyEvent({ sourceId: `t${i}`, vehicle: `v${i}` }), kind: 'trip' })],
+    ['a page of events', (i) => call(us.apiToken, 'GET', `/safety-events?from=2026-11-0${i}&to=2026-12-01`)],
+    ['a page of vehicles', (i) => call(us.apiToken, 'GET', `/vehicles?limit=${i}`)],
+    ['a page of changes', (i) => call(us.apiToken, 'GET', `/changes?limit=${40 + i}`)],
+    ['a page of deliveries', (i) => call(us.apiToken, 'GET', `/deliveries?limit=${i}`)],
+  ])('%s', async (_, round) => {
+    await as(us.apiToken).post('/webhook', webhookBody(us));
+    await send(...vehicles(50));
+    const [first, second] = [await round(1), await round(2)];
+    expect([...second.texts].filter((text) => !first.texts.has(text))).toEqual([]);
+    const seen = [first, second].map(({ texts }) => texts.size);
+    expect(seen).toEqual([seen[0], seen[0]]);
+  });
+});
+
 it('a malformed token costs no look-up anywhere', async () => {
   const { status, cost } = await call('fds_nonsense', 'GET', '/vehicles');
   expect(status).toBe(401);

@@ -14,12 +14,14 @@ export type Cost = {
   queued: number;
 };
 
-/** The service's bindings with a meter. What is woken waits for whoever measures it. */
+/** The service's bindings with a meter. What is woken waits for whoever measures it; `texts` are the statements' SQL. */
 export function metered() {
   const cost: Cost = { trips: 0, read: 0, written: 0, ms: 0, kvReads: 0, kvWrites: 0, queued: 0 };
   const woken: unknown[] = [];
-  const DB = through(env.DB, async (run) => {
+  const texts = new Set<string>();
+  const DB = through(env.DB, async (run, statements) => {
     const result = await run();
+    for (const { text } of statements) texts.add(text);
     cost.trips += 1;
     for (const { meta } of [result].flat() as D1Result[]) {
       cost.read += meta.rows_read;
@@ -45,5 +47,5 @@ export function metered() {
     },
   } as unknown as Queue; // as above
   const bindings: Env = { ...env, DB, TOKENS, DELIVERIES };
-  return { env: bindings, cost, woken };
+  return { env: bindings, cost, woken, texts };
 }

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, jsonList, read, write } from '../../../platform/db/database.ts';
 import { createdAtOf } from '../../../platform/db/ids.ts';
+import { int } from '../../../platform/db/sql.ts';
 import { hourMs } from '../../../platform/durations.ts';
 import { addHistograms, bucketOf, countWaits, type Histogram } from '../../latency.ts';
 import { isFirst } from '../../notifications/of-delivery.ts';
@@ -71,20 +72,29 @@ const addedUp = (counts: { responseTimes: object; waits: object }) => sql`
 
 const added = (column: SQL): SQL => sql`iif(hour = excluded.hour, ${column}, 0) + excluded.${column}`;
 
-/** How many counters one call of a function of D1 sets, which takes at most 32 arguments. */
+/**
+ * How many counters an update has room for, so that D1 compiles few texts, and how many one `json_set` sets: D1's
+ * functions take at most 32 arguments.
+ */
+const rooms = [3, 15, 30, 60];
 const countersPerCall = 15;
 
 /** Adds counts to the row's, key by key: D1 bills iterating over JSON as reading rows. */
-function addedIn(column: 'response_times' | 'waits', counts: object): SQL {
-  const set = Object.keys(counts).map((name) => {
-    if (!/^\w+$/.test(name)) throw new Error('The name of a counter stands in SQL');
-    const path = `'$."${name}"'`;
-    return `${path}, coalesce(${column} ->> ${path}, 0) + excluded.${column} ->> ${path}`;
-  });
-  let sum: string = column;
-  for (let at = 0; at < set.length; at += countersPerCall)
-    sum = `json_set(${[sum, ...set.slice(at, at + countersPerCall)].join(', ')})`;
-  return sql.raw(sum);
+function addedIn(name: 'response_times' | 'waits', counts: object): SQL {
+  const column = sql.raw(name);
+  const paths = Object.keys(counts).map((key) => `$."${key}"`);
+  const room = rooms.find((size) => paths.length <= size) ?? paths.length;
+  if (!paths[0]) return column;
+  const all = Array.from({ length: room }, (_, i) => paths[i] ?? paths[0]); // set twice to the same
+  let sum = column;
+  for (let at = 0; at < room; at += countersPerCall) {
+    const set = all.slice(at, at + countersPerCall).map((_, i) => {
+      const path = sql`(path ->> ${int(at + i)})`;
+      return sql`${path}, coalesce(${column} ->> ${path}, 0) + excluded.${column} ->> ${path}`;
+    });
+    sum = sql`json_set(${sum}, ${sql.join(set, sql`, `)})`;
+  }
+  return sql`(select ${sum} from (select ${JSON.stringify(all)} as path))`;
 }
 
 /** How many attempts a tally counts. */

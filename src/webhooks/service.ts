@@ -19,7 +19,7 @@ import { normalisedUrl } from './address.ts';
 import { wakeOf } from './deliveries/queue.ts';
 import { allowProbe } from './deliveries/receiver/circuit.ts';
 import { untilNoCallStarts } from './deliveries/send/in-flight.ts';
-import { maxConnections, pick, plainFields } from './fields.ts';
+import { maxConnections, maxWebhooks, pick, plainFields } from './fields.ts';
 import { canMatch, stored } from './filters.ts';
 import type { NotificationType } from './notifications/types.ts';
 import { sealClient } from './oauth.ts';
@@ -39,8 +39,6 @@ import {
 
 /** A saved webhook, with the signing secret if that is new. */
 export type SavedWebhook = Webhook & { signingSecret?: string };
-
-export const maxWebhooks = 1000;
 
 /** The total size of an account's webhooks, which are listed in one response. */
 export const maxWebhookBytes = 2_000_000;

@@ -46,11 +46,11 @@ import * as policy from '../../src/webhooks/deliveries/policy.ts';
 import { startWindowMs } from '../../src/webhooks/deliveries/policy.ts';
 import { replayableMs } from '../../src/webhooks/deliveries/read/replay.ts';
 import { maxTokenBytes, tokenTimeoutMs } from '../../src/webhooks/deliveries/send/token-endpoint.ts';
-import { maxConnections, refusedHeaders } from '../../src/webhooks/fields.ts';
+import { maxConnections, maxWebhooks, refusedHeaders } from '../../src/webhooks/fields.ts';
 import { newsMs } from '../../src/webhooks/notifications/types.ts';
 import { paramLimits } from '../../src/webhooks/oauth.ts';
 import { largestBody } from '../../src/webhooks/routes.ts';
-import { maxWebhookBytes, maxWebhooks } from '../../src/webhooks/service.ts';
+import { maxWebhookBytes } from '../../src/webhooks/service.ts';
 import { maxTestsOfHost } from '../../src/webhooks/simulate.ts';
 
 /** The numbers of a text: `8 KiB` is 8192. */

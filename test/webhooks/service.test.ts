@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../src/platform/db/ids.ts';
-import { maxWebhookBytes, maxWebhooks, updateWebhook } from '../../src/webhooks/service.ts';
+import { maxWebhooks } from '../../src/webhooks/fields.ts';
+import { maxWebhookBytes, updateWebhook } from '../../src/webhooks/service.ts';
 import { findWebhook } from '../../src/webhooks/stored.ts';
 import { addWebhooks, rows } from '../support/rows.ts';
 import { as, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';

@@ -13,6 +13,7 @@ import { firstIdAt } from '../../platform/db/ids.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { largeTransactions } from '../../platform/fair-queue.ts';
 import { send } from '../../platform/queue.ts';
+import { maxWebhooks } from '../fields.ts';
 import {
   insertNew,
   isNew,
@@ -75,26 +76,28 @@ export function fanOut(db: Database, source: NotificationSource, news: New, clai
   }));
   const keys = whole.map((one) => ({ ...one, data: filterable(one.data) }));
   const newOf = (all: object[], condition = sql`true`): SQL =>
-    sql`select n.key, n.value from json_each(iif(${condition}, ${JSON.stringify(all)}, '[]')) n where ${isNew}`;
+    sql`select n.key, n.value from json_each(iif(${condition}, ${JSON.stringify(all)}, '[]')) n where ${isNew(type)}`;
   const unseen = newOf(keys);
   const perRow = Math.max(1, Math.floor(maxNotificationBytes / Math.max(1, ...keys.map(dumpedBytes))));
   const first = firstWebhooks(source, news);
+  const servedAtOnce = webhooksIn(maxInFirst, ofType);
   // Deliveries have just been made of what is new, unless nothing of it passes the filters of these webhooks.
   const hasRest = sql`
-    exists (select 1 from webhook_connections where ${subscribersOf(connectionId, type)}
-      limit 1 offset ${webhooksIn(maxInFirst, ofType)})
+    exists (select 1 from webhook_connections where ${subscribersOf(connectionId, type)} limit 1 offset ${servedAtOnce})
     and (changes() > 0 or ${ofFirst(connectionId, type, sql`c.filtered and exists (${unseen})`)})`;
-  return {
-    idle: selectIdle(db, source, type, first, unseen),
-    deliveries: write(db)`${insertDeliveries(source, now, newOf(whole), first, {
-      ready: claims ? readyWebhook(first, now) : sql`null`,
-      payload: ownPayload(source, type),
-    })}`,
-    rest: writeReturning<{ id: string }>(db)`
+  const rest = () =>
+    writeReturning<{ id: string }>(db)`
       insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
       select ${uuidV7Sql(now)}, ${accountId}, ${connectionId}, ${type},
         json_group_array(json(value)), (select max(webhook_id) from ${first}), ${now}
-      from (${newOf(keys, hasRest)}) group by key / cast(${perRow} as integer) returning id`,
+      from (${newOf(keys, hasRest)}) group by key / cast(${perRow} as integer) returning id`;
+  return {
+    idle: selectIdle(db, source, type, first, unseen),
+    deliveries: write(db)`${insertDeliveries(source, type, now, newOf(whole), first, {
+      ready: claims ? readyWebhook(first, now) : sql`null`,
+      payload: ownPayload(source, type),
+    })}`,
+    rest: servedAtOnce < maxWebhooks ? rest() : undefined,
     notifications: insertNew(db, source, type, notifications),
     claimed: claims ? selectFirstClaim(db, first, unseen, now) : undefined,
   };
@@ -104,7 +107,7 @@ export function fanOut(db: Database, source: NotificationSource, news: New, clai
 export function workOf(
   { accountId, now }: NotificationSource,
   { type, notifications }: New,
-  { idle, rest, claimed = [] }: Results<ReturnType<typeof fanOut>>,
+  { idle, rest = [], claimed = [] }: Results<ReturnType<typeof fanOut>>,
 ): NewWork[] {
   const claim = firstClaim(claimed, notifications.length, now);
   const wakes = wakeOf(accountId, idsOf(idle), type).map((wake) => ({
@@ -172,7 +175,7 @@ async function expandNext(env: Env, db: Database, id: string, row: FanOutRow): P
   const keys = sql`select n.key, n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
   const { idle, moved } = await transaction(db, {
     idle: selectIdle(db, source, type, next, keys, sql`1`),
-    deliveries: write(db)`${insertDeliveries(source, createdAt, keys, next)}`,
+    deliveries: write(db)`${insertDeliveries(source, type, createdAt, keys, next)}`,
     held: type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : undefined,
     moved: writeReturning<{ mark: string }>(db)`
       update fan_outs set expanded_to = coalesce((select max(webhook_id) from ${next}), ${END})
@@ -194,7 +197,7 @@ const selectIdle = (
 ) =>
   read<{ webhookId: string }>(db)`
     select webhook_id as webhookId from ${webhooks} w where ${hasSome}
-      and iif(w.filtered, exists (select 1 from (${notifications}) n where ${isLetThrough(source)}), 1)
+      and iif(w.filtered, exists (select 1 from (${notifications}) n where ${isLetThrough(source, type)}), 1)
       ${
         type === ACCIDENT
           ? sql.empty()
@@ -207,6 +210,7 @@ const selectIdle = (
  */
 const insertDeliveries = (
   source: NotificationSource,
+  type: NotificationType,
   createdAt: number,
   notifications: SQL,
   webhooks: SQL,
@@ -219,7 +223,7 @@ const insertDeliveries = (
     n.value->>'priority', ${dueAndClaimed(source.now)},
     iif(n.data is null, null, ${source.connectionId}), iif(n.data is null, null, ${source.requestId}), n.data
   from (select n.key, n.value, ${payload} as data from (${notifications}) n limit -1) n cross join claims c cross join ${webhooks} w
-  where ${isLetThrough(source)}`;
+  where ${isLetThrough(source, type)}`;
 
 /** A delivery of a made-up notification; due at a time in milliseconds since 1970. */
 export type TestDelivery = { id: string; eventId: string; level: number; priority: number; dueAt: number };

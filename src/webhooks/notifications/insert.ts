@@ -33,21 +33,20 @@ type AccidentContent = {
 };
 
 /**
- * Whether the notification `n` is new: an unknown event of a known vehicle, or a level without
+ * SQL for whether the notification `n` of this type is new: an unknown event of a known vehicle, or a level without
  * notification. Evaluated before records are written: repeating the batch notifies nobody twice.
  */
-export const isNew = sql`
-  case when n.value->>'level' = 0
-    then not exists (select 1 from safety_events where id = n.value->>'eventId')
-      and exists (select 1 from vehicles where id = n.value->>'vehicleId')
-    else (select ${notifiedAfter(sql`n.value->'accident'`)} <> ${notifiedBefore}
-        from (select 1) left join accidents a on a.id = n.value->>'eventId')
-  end`;
+export const isNew = (type: NotificationType): SQL =>
+  type === EVENT
+    ? sql`(not exists (select 1 from safety_events where id = n.value->>'eventId')
+      and exists (select 1 from vehicles where id = n.value->>'vehicleId'))`
+    : sql`(select ${notifiedAfter(sql`n.value->'accident'`)} <> ${notifiedBefore}
+        from (select 1) left join accidents a on a.id = n.value->>'eventId')`;
 
-/** SQL for how many of these notifications are new. */
+/** SQL for how many of these notifications of events are new. */
 export const newAmong = (notifications: NewNotification[]): SQL => {
   const keys = notifications.map(({ eventId, level, vehicleId }) => ({ eventId, level, vehicleId }));
-  return sql`(select count(*) from json_each(${JSON.stringify(keys)}) n where ${isNew})`;
+  return sql`(select count(*) from json_each(${JSON.stringify(keys)}) n where ${isNew(EVENT)})`;
 };
 
 /** SQL for the payload of the event's notification `n`, with what its vehicle `v` adds. */
@@ -79,7 +78,7 @@ export function insertNew(
   const all = sql`json_each(${ifDelivered(source, type, notifications)}) n`;
   const wanted = isWanted(source, type);
   if (type === ACCIDENT)
-    return insertFrom(db, source, accidentPayload(source), sql`${all} where ${isNew} and ${wanted}`);
+    return insertFrom(db, source, accidentPayload(source), sql`${all} where ${isNew(type)} and ${wanted}`);
   const ofVehicles = sql`${all} cross join vehicles v on v.id = n.value->>'vehicleId'
     where not exists (select 1 from safety_events where id = n.value->>'eventId') and ${wanted}
       and ${ownPayload(source, EVENT)} is null`;
@@ -116,7 +115,7 @@ const ifDelivered = (
 const isWanted = (source: NotificationSource, type: NotificationType): SQL => sql`
   iif(${ofFirst(source.connectionId, type, sql`c.filtered`)}, exists (
     select 1 from webhook_connections w
-    where ${subscribersOf(source.connectionId, type)} and ${isLetThrough(source)}), 1)`;
+    where ${subscribersOf(source.connectionId, type)} and ${isLetThrough(source, type)}), 1)`;
 
 const insertFrom = (db: Database, source: NotificationSource, data: SQL, notifications: SQL) =>
   write(db)`

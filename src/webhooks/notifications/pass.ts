@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { vehicleIdAfter } from '../../fleet/accidents/vehicle.ts';
 import { groupKeysOfVehicle } from '../../fleet/lists/group-keys.ts';
 import type { AccidentNotification, EventNotification } from './payloads.ts';
+import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
 
 /* Which notifications pass the filters of webhooks, as SQL. */
 
@@ -22,19 +23,28 @@ export const filterable = (data: EventNotification | AccidentNotification) =>
     : {};
 
 /**
- * SQL for whether the webhook `w` lets the notification `n` through. Reads only those with filters.
+ * SQL for whether the webhook `w` lets the notification `n` of this type through. Reads only those with filters.
  * Runs before accidents are written, and looks up their vehicle as it will be.
  */
-export const isLetThrough = (source: { accountId: string; connectionId: string }): SQL => {
-  const ofAccident = vehicleIdAfter(sql`n.value->'accident'`, ownerOf(source));
+export const isLetThrough = (
+  source: { accountId: string; connectionId: string },
+  type: NotificationType,
+): SQL => {
   const filter = (name: string) => sql.raw(`f.filters->'${name}'`);
+  const ofType = {
+    [EVENT]: () => ({
+      vehicleId: sql`n.value->>'vehicleId'`,
+      passes: sql`n.value->>'$.data.eventRisk' >= coalesce(f.filters->>'minEventRisk', 0)
+        and ${overlap(filter('incidentTypes'), sql`n.value->'$.data.translatedIncidentTypes'`)}`,
+    }),
+    [ACCIDENT]: () => ({
+      vehicleId: sql`(select ${vehicleIdAfter(sql`n.value->'accident'`, ownerOf(source))}
+        from (select 1) left join accidents a on a.id = n.value->>'eventId')`,
+      passes: overlap(filter('accidentLevels'), sql`json_array(n.value->>'level')`),
+    }),
+  };
+  const { vehicleId, passes } = ofType[type]();
   return sql`iif(w.filtered, exists (
-    select 1 from webhooks f left join vehicles v on ${filter('groupKeys')} is not null
-      and v.id = coalesce(n.value->>'vehicleId', (
-        select ${ofAccident} from (select 1) left join accidents a on a.id = n.value->>'eventId'))
-    where f.id = w.webhook_id and ${overlap(filter('groupKeys'), groupKeysOfVehicle)}
-      and iif(n.value->>'level' = 0,
-        n.value->>'$.data.eventRisk' >= coalesce(f.filters->>'minEventRisk', 0)
-          and ${overlap(filter('incidentTypes'), sql`n.value->'$.data.translatedIncidentTypes'`)},
-        ${overlap(filter('accidentLevels'), sql`json_array(n.value->>'level')`)})), 1)`;
+    select 1 from webhooks f left join vehicles v on ${filter('groupKeys')} is not null and v.id = ${vehicleId}
+    where f.id = w.webhook_id and ${overlap(filter('groupKeys'), groupKeysOfVehicle)} and ${passes}), 1)`;
 };

@@ -12,6 +12,7 @@ import { uuidV7Sql } from '../../platform/db/id-sql.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { largeTransactions } from '../../platform/fair-queue.ts';
+import { isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
 import { send } from '../../platform/queue.ts';
 import { maxWebhooks } from '../fields.ts';
 import {
@@ -145,15 +146,15 @@ type FanOutRow = {
  * twice.
  */
 export async function continueFanOut(env: Env, message: FanOut): Promise<void> {
-  const db = openDatabase(env);
-  const until = Date.now() + claimsForMs;
+  const budget = newBudget({ ms: claimsForMs });
+  const db = openDatabase(within(env, budget));
   const { fanOut: id } = message;
   const [row] = await read<FanOutRow>(db)`
     select account_id as accountId, connection_id as connectionId, type, created_at as createdAt,
       json_array_length(notifications) as notifications
     from fan_outs where id = ${id} and expanded_to < ${END} and ${notMoving(sql`fan_outs.account_id`)}`;
   for (let more = true; row && more; ) {
-    if (Date.now() >= until) return void (await send(env.DELIVERIES, [message]));
+    if (!isLeft(budget)) return void (await send(env.DELIVERIES, [message]));
     const step = await largeTransactions.run(row.accountId, () => expandNext(env, db, id, row));
     if (step) more = step.result;
     else await scheduler.wait(tooManyWaitMs);

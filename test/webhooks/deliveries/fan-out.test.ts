@@ -1,8 +1,12 @@
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { newId } from '../../../src/platform/db/ids.ts';
 import { othersAreActive } from '../../../src/platform/fair-queue.ts';
+import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
 import { maxNotificationBytes } from '../../../src/webhooks/deliveries/fan-out.ts';
+import { listenToLog } from '../../support/log.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
+import { addRows, addWebhooks, rows } from '../../support/rows.ts';
+import { metered } from '../../support/runtime/meter.ts';
 import { as, type World, webhookBody, worldBefore } from '../../support/world.ts';
 
 const us: World = worldBefore(beforeEach);
@@ -33,4 +37,29 @@ it('remembers what remains in rows that can be restored from a backup, each cont
   expect(noted.length).toBeGreaterThan(1);
   for (const { calls: length } of noted) expect(length).toBeLessThan(maxNotificationBytes + 10_000);
   await vi.waitFor(async () => expect(await delivered()).toBe(6 * 500), { timeout: 30_000 });
+});
+
+it('to more webhooks than an invocation has queries for continues at once by a message', async () => {
+  const [webhookIds, id, notifications] = [await addWebhooks(us.accountId, 250), newId(), 300];
+  await rows(`update webhooks set filters = '{"minEventRisk":5}' where account_id = ?1`, us.accountId);
+  await addRows('webhook_connections', webhookIds.length, (i) => ({
+    webhook_id: webhookIds[i],
+    connection_id: us.connection.id,
+    notification_types: 2,
+    filtered: 1,
+  }));
+  await rows(
+    `insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
+     select ?1, ?2, ?3, 2, json_group_array(json_object('eventId', value, 'level', 0, 'data', json_object('eventRisk', 1))),
+       '', ?4 from json_each(?5)`,
+    ...[id, us.accountId, us.connection.id, Date.now(), JSON.stringify([...Array(notifications).keys()])],
+  );
+  const log = listenToLog();
+  const [first, second] = [metered(), metered()];
+  await handle(first.env, { fanOut: id });
+  expect(first.woken).toEqual([{ fanOut: id }]);
+  await handle(second.env, { fanOut: id });
+  expect(second.woken).toEqual([]);
+  expect(log.lines('fault')).toEqual([]);
+  expect(await rows('select id from fan_outs where id = ?1', id)).toEqual([]);
 });

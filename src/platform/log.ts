@@ -65,7 +65,12 @@ export type Fault =
   | { message: 'An alert could not be sent'; accountId: string; alert: string; code: string | null }
   | { message: 'Alerts are over the limit of the day'; left: number }
   | { message: 'The database is nearly full'; percent: number }
-  | { message: 'An accident has not been delivered for 5 minutes'; webhookId: string; deliveryId: string }
+  | {
+      message: 'An accident has not been delivered for 5 minutes';
+      webhookId: string;
+      deliveryId: string;
+      webhooks: number;
+    }
   | ({ message: 'A job failed'; job: string; connectionId?: string } & Described)
   | ({ message: 'A deletion failed'; deletionId: string; accountId: string } & Described)
   | ({ message: 'A replica failed, and the primary is read' } & Described)

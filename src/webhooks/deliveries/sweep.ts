@@ -18,8 +18,9 @@ import { listAbandoned } from './send/first-claim.ts';
 const maxWebhooks = 5000;
 const maxFanOuts = 100;
 
-/** An accident not delivered for this long is logged, whatever the reason. */
+/** An accident not delivered for this long is logged, whatever the reason, for so many webhooks. */
 const accidentLateMs = 5 * 60_000;
+const maxLateLogged = 20;
 
 /** How long a message about new work may be under way. */
 const graceMs = 5_000;
@@ -43,17 +44,18 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
     { repeatable: true },
   );
   if (listed.meta.changes >= rowsPerChunk) return sweep(env, now);
-  const late = heads.find(({ late }) => late !== null);
-  if (late?.late)
+  const late = heads.flatMap(({ webhookId, late }) => (late ? [{ webhookId, deliveryId: late }] : []));
+  for (const one of late.slice(0, maxLateLogged))
     fault('error', {
       message: 'An accident has not been delivered for 5 minutes',
-      webhookId: late.webhookId,
-      deliveryId: late.late,
+      ...one,
+      webhooks: late.length,
     });
   const webhooks = heads.filter(({ waits }) => waits === 1);
-  const oldest = webhooks.length > 0 ? Math.min(...webhooks.map(({ dueAt }) => dueAt)) : null;
+  const oldest = Math.min(...webhooks.filter(({ limited }) => !limited).map(({ dueAt }) => dueAt));
   await write(db)`
-    insert into sweeps (id, at, oldest_due_at, looked_to) values (1, ${now}, ${oldest}, ${now - 2 * leaseMs})
+    insert into sweeps (id, at, oldest_due_at, looked_to)
+    values (1, ${now}, ${Number.isFinite(oldest) ? oldest : null}, ${now - 2 * leaseMs})
     on conflict (id) do update
       set at = excluded.at, oldest_due_at = excluded.oldest_due_at, looked_to = excluded.looked_to`;
   return send(env.DELIVERIES, [
@@ -62,8 +64,18 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
   ]);
 }
 
-/** A webhook's first due delivery; `waits` if unclaimed. `late` is an accident's id. */
-type Head = { webhookId: string; accountId: string; dueAt: number; waits: number; late: string | null };
+/**
+ * A webhook's first due delivery; `waits` if unclaimed, `limited` if for the calls a second that the receiver allows.
+ * `late` is an accident's id.
+ */
+type Head = {
+  webhookId: string;
+  accountId: string;
+  dueAt: number;
+  waits: number;
+  limited: number;
+  late: string | null;
+};
 
 const selectHeads = (db: Database, now: number) => {
   const head = sql`json_array(claimed_until, next_attempt_at, account_id)`;
@@ -82,6 +94,7 @@ const selectHeads = (db: Database, now: number) => {
       from hooks where id is not null),
     all_heads as (
       select id as webhookId, head->>1 as dueAt, head->>2 as accountId, late,
+        coalesce(h.next_call_at > ${now - graceMs}, 0) as limited,
         head->>0 <= ${now} and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
           and not exists (select 1 from webhooks w indexed by webhooks_paused
             where w.id = heads.id and w.paused_at is not null)

@@ -81,6 +81,23 @@ describe('GET /health', () => {
     await finishAll();
   });
 
+  it('is healthy while deliveries wait for the calls a second that their receiver allows', async () => {
+    const { webhookId } = await dueFor(staleAfterSeconds + 2);
+    await rows('update webhooks set max_per_second = 1 where id = ?1', webhookId);
+    const lastCall = async (secondsAgo: number) => {
+      await rows(
+        `insert into webhook_health (webhook_id, failures, openings, open_until, next_call_at) values (?1, 0, 0, 0, ?2)
+         on conflict do update set next_call_at = excluded.next_call_at`,
+        webhookId,
+        Date.now() + 1000 - secondsAgo * 1000,
+      );
+      await sweepInVain();
+      return (await call('GET', '/health')).status;
+    };
+    expect([await lastCall(1), await lastCall(60)]).toEqual([200, 503]);
+    await finishAll();
+  });
+
   it('is 503 when no sweep has run for five minutes, or none a quarter of an hour after the first deploy', async () => {
     const stopped = { status: 503, message: 'Scheduled jobs have stopped' };
     await finishAll();

@@ -128,17 +128,21 @@ describe('while an accident waits', () => {
   });
 });
 
-it('an accident that has not been delivered for five minutes is logged, even while its circuit is open', async () => {
-  const hook = await fails(() => crash('late'));
-  await pauseFor(hook.id, 1e12);
+it('an accident that has not been delivered for five minutes is logged for each receiver, even while its circuit is open', async () => {
+  const hooks = [await fails(() => crash('late')), await fails(() => crash('late too'))];
   const late = async () => {
     const listening = listenToLog();
     await sweep(env);
     return listening.lines('fault').filter(({ message }) => /^An accident has not/.test(String(message)));
   };
+  for (const { id } of hooks) await pauseFor(id, 1e12);
   expect(await late()).toEqual([]);
-  const [{ id } = { id: '' }] = await pending(hook.id);
-  const older = newId(Date.now() - 300_001);
-  await rows('update deliveries set id = ?1 where id = ?2', older, id);
-  expect(await late()).toMatchObject([{ level: 'error', webhookId: hook.id, deliveryId: older }]);
+  const lines = [];
+  for (const { id: webhookId } of hooks) {
+    const [{ id } = { id: '' }] = await pending(webhookId);
+    const deliveryId = newId(Date.now() - 300_001);
+    await rows('update deliveries set id = ?1 where id = ?2', deliveryId, id);
+    lines.push({ level: 'error', webhookId, deliveryId, webhooks: 2 });
+  }
+  expect(await late()).toMatchObject(lines);
 });

@@ -7,7 +7,9 @@ create table accounts (
   status     text not null default 'active' check (status in ('active', 'suspended', 'moving', 'moved')),
   created_at integer not null,
   cell       text,                      -- where it is, if it has moved to another cell: this row stays behind
-  units      text not null default 'metric' check (units in ('metric', 'imperial')) -- as its users chose for the portal
+  units      text not null default 'metric' check (units in ('metric', 'imperial')), -- as its users chose for the portal
+  quotas     text not null default '{}' check (json_valid(quotas)), -- what it may add a day, where operators have set that
+  held       integer not null default 0 -- 1: it adds most to a database that is nearly full, and may not for now
 ) strict, without rowid;
 -- For a credential that is unknown here, because its account may have moved.
 create index accounts_moved on accounts (cell) where status = 'moved';

@@ -162,6 +162,7 @@ create table changes (
   records       text not null check (json_valid(records)), -- ids by kind: {"vehicle": ["…"], "trip": []}
   quiet         integer not null default 0,                -- 1: history, of which nobody is notified
   archived_day  integer,                                   -- where the archive has them: days since 1970, UTC
+  usage         text not null default '[]' check (json_valid(usage)), -- what the account has added that day: [days since 1970, records, bytes, deliveries]
   primary key (account_id, seq)
 ) strict, without rowid;
 

@@ -3,15 +3,20 @@ import { type Database, refuseUnless, type Statements, transaction, write } from
 import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
+import { int } from '../platform/db/sql.ts';
 import { openDatabase } from '../platform/db/system.ts';
-import { accounts } from '../platform/db/tables.ts';
+import { accounts, type Quotas } from '../platform/db/tables.ts';
 import { untilCachesExpire } from '../platform/db/token-cache.ts';
+import { dayMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import { audit } from './audit/write.ts';
 import { nobody, operatorIn } from './owner.ts';
 
-/** An account; one that is moving to another cell is read-only meanwhile. */
-export type Account = Omit<typeof accounts.$inferSelect, 'cell' | 'units'>;
+/** An account; one that is moving to another cell is read-only meanwhile. It has the quotas that operators have set. */
+export type Account = Pick<
+  typeof accounts.$inferSelect,
+  'id' | 'name' | 'status' | 'createdAt' | 'quotas' | 'held'
+>;
 
 /** A slice of the accounts, oldest first. */
 export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<Account>> {
@@ -29,11 +34,15 @@ export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<A
   return { items: items.map(asAccount), ...rest };
 }
 
-const asAccount = ({ id, name, status, createdAt }: Account): Account => ({ id, name, status, createdAt });
+const asAccount = ({ id, name, status, createdAt, quotas, held }: Account): Account => ({
+  ...{ id, name, status, createdAt },
+  ...{ quotas, held },
+});
 
 /** Creates an account, active at once. */
 export async function createAccount(env: Env, name: string): Promise<Account> {
-  const account = { id: newId(), name, status: 'active' as const, createdAt: Date.now() };
+  const id = newId();
+  const account = { id, name, status: 'active' as const, createdAt: Date.now(), quotas: {}, held: false };
   const db = openDatabase(env);
   await transaction(db, [
     db.insert(accounts).values(account),
@@ -42,42 +51,73 @@ export async function createAccount(env: Env, name: string): Promise<Account> {
   return asAccount(account);
 }
 
+type QuotaChange = { [quota in keyof Quotas]: number | null | undefined };
+
 /** The properties of an account that can change. */
-export type AccountChange = { name?: string | undefined; status?: Account['status'] | undefined };
+export type AccountChange = {
+  name?: string | undefined;
+  status?: Account['status'] | undefined;
+  /** Null is the usual one. */
+  quotas?: QuotaChange | undefined;
+};
 
 /**
- * Renames, suspends or activates an account. `also` runs in the same transaction.
+ * Renames, suspends or activates an account, or sets its quotas. `also` runs in the same transaction.
  *
  * @throws Refusal: invalid, when the account does not exist or is being deleted
  */
 export async function changeAccount(
   env: Env,
   id: string,
-  { name, status }: AccountChange,
+  { name, status, quotas = {} }: AccountChange,
   also: (db: Database) => Statements = () => [],
 ): Promise<Account> {
   const caller = operatorIn(id);
+  const changed = [...(name === undefined ? [] : ['name']), ...setIn(quotas)];
   const audited = (db: Database) =>
     audit(db, caller, {
       action: status === undefined ? 'changed' : status === 'active' ? 'activated' : 'suspended',
       subject: 'account',
       of: self(id),
-      fields: name === undefined ? [] : ['name'],
+      fields: changed,
     });
-  const { changed } = await asCaller(env, caller, (db) => ({
-    changed: db
+  const { rows } = await asCaller(env, caller, (db) => ({
+    rows: db
       .update(accounts)
-      .set({ name: name ?? sql`${accounts.name}`, status: status ?? sql`${accounts.status}` })
+      .set({
+        name: name ?? sql`${accounts.name}`,
+        status: status ?? sql`${accounts.status}`,
+        quotas: sql`json_patch(${accounts.quotas}, ${JSON.stringify(quotas)})`,
+      })
       .where(and(eq(accounts.id, id), ne(accounts.id, nobody)))
       .returning(),
-    audited: name === undefined && status === undefined ? undefined : audited(db),
+    audited: changed.length > 0 || status !== undefined ? audited(db) : undefined,
     also: also(db),
   }));
-  const [account] = changed;
+  const [account] = rows;
   if (!account) throw invalid(unknownAccount);
   if (status === 'suspended') await untilCachesExpire(env);
   return asAccount(account);
 }
+
+/** The quotas that are set, or set back to the usual one. */
+const setIn = (quotas: QuotaChange): string[] =>
+  Object.entries(quotas).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+
+/**
+ * If `isNearlyFull`, lets those accounts add no records which, the largest first, have added half of all bytes since
+ * yesterday; others may again. Reads a row for each account.
+ */
+export const holdLargest = (db: Database, isNearlyFull: boolean, now = Date.now()) => write(db)`
+  with added as materialized (
+    select a.id, (
+      select iif(c.usage->>0 >= ${int(now / dayMs)} - 1, c.usage->>2, 0) from changes c
+      where c.account_id = a.id order by c.seq desc limit 1) as bytes
+    from accounts a where ${isNearlyFull}),
+  largest as (select id, bytes, sum(bytes) over (order by bytes desc, id) as so_far, sum(bytes) over () as whole from added),
+  held as (select id from largest where bytes > 0 and so_far - bytes < whole / 2.0)
+  update accounts set held = not held
+  where held <> (id in (select id from held))`;
 
 /** The units in which the portal shows speeds and distances. */
 export type Units = (typeof accounts.$inferSelect)['units'];

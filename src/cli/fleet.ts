@@ -20,6 +20,7 @@ const groups: { [name: string]: [about: string, commands: (Derived | (() => Comm
       ['create <name>', 'POST /accounts'],
       ['list', 'GET /accounts'],
       ['rename <name>', 'PATCH /accounts/:id', {}, 'Rename an account'],
+      ['update', 'PATCH /accounts/:id'],
       ['suspend', 'PATCH /accounts/:id', { status: 'suspended' }, 'Suspend an account'],
       [
         'activate',

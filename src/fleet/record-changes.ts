@@ -16,25 +16,69 @@ export type Written = { kind: ListedKind; table: AccountTable; ids: string[] };
 
 /**
  * Records, at the end of the transaction that upserts records, which have changed: those whose
- * `updated_at` is `now`. Writes one row, or none. `quiet`: nobody is notified of them.
+ * `updated_at` is `now`. Writes one row, or none, with what the account has added today. `quiet`: nobody is notified of
+ * them. `bytes`: those of all as JSON.
  */
-export function recordWritten(db: Database, source: ChangeSource, written: Written[], quiet: boolean) {
+export function recordWritten(
+  db: Database,
+  source: ChangeSource,
+  written: Written[],
+  { quiet, bytes }: { quiet: boolean; bytes: number },
+) {
   const { accountId, connectionId, now } = source;
-  const changed = written.map(({ kind, table, ids }) => {
-    const id = sql.identifier(table.id.name);
-    return sql`${kind}, (
-      select json_group_array(w.value) from json_each(${JSON.stringify(ids)}) w
-      cross join ${table} t on t.${id} = w.value where t.updated_at = ${now})`;
+  const kinds = written.map(({ kind, table, ids }) => {
+    const [name, id] = [sql.identifier(kind), sql.identifier(table.id.name)];
+    const rows = sql`(
+      select json_group_array(w.value) as ids, total(t.created_at = ${now}) as added, count(*) as changed
+      from json_each(${JSON.stringify(ids)}) w cross join ${table} t on t.${id} = w.value where t.updated_at = ${now})`;
+    return {
+      from: sql`${rows} ${name}`,
+      ids: sql`${kind}, json(${name}.ids)`,
+      added: sql`${name}.added`,
+      kind,
+    };
   });
   const nothing = JSON.stringify(Object.fromEntries(written.map(({ kind }) => [kind, []])));
+  const notifying = kinds.flatMap(({ kind, added }) => {
+    if (kind === 'accident') return [sql`accident.changed`];
+    return kind === 'safetyEvent' ? [added] : [];
+  });
+  const deliveries = sql`(select count(*) from webhook_connections where connection_id = ${connectionId})`;
+  const count = Math.max(
+    1,
+    written.reduce((sum, { ids }) => sum + ids.length, 0),
+  );
+  const more = [
+    sql`added`,
+    sql`added * ${bytes / count}`,
+    quiet ? sql`0` : sql`iif(notifying, notifying * ${deliveries}, 0)`,
+  ];
+  const usage = more.map(
+    (value, i) =>
+      sql`cast(${value} + iif(last->>0 = ${today(now)}, coalesce(last->>${int(i + 1)}, 0), 0) as integer)`,
+  );
   return write(db)`
-    with changed (records) as materialized (select json_object(${sql.join(changed, sql`, `)})),
+    with changed (records, added, notifying) as materialized (
+      select json_object(${joined(kinds.map(({ ids }) => ids))}),
+        ${sum(kinds.map(({ added }) => added))}, ${sum(notifying)}
+      from ${joined(kinds.map(({ from }) => from))}),
     numbered as materialized (
-      select records, ${nextSeq(source)} as seq from changed where records <> ${nothing})
-    insert into changes (account_id, seq, lag, connection_id, action, records, quiet)
-    select ${accountId}, seq, seq - ${now}, ${connectionId}, 'changed', records, ${Number(quiet)}
+      select *, ${nextSeq(source)} as seq, ${lastUsage(accountId)} as last from changed where records <> ${nothing})
+    insert into changes (account_id, seq, lag, connection_id, action, records, quiet, usage)
+    select ${accountId}, seq, seq - ${now}, ${connectionId}, 'changed', records, ${Number(quiet)},
+      json_array(${today(now)}, ${joined(usage)})
     from numbered`;
 }
+
+const joined = (parts: SQL[]): SQL => sql.join(parts, sql`, `);
+const sum = (parts: SQL[]): SQL => sql.join([sql`0`, ...parts], sql` + `);
+
+/** SQL for a day, in days since 1970 (UTC). */
+export const today = (now: number): SQL => int(now / dayMs);
+
+/** SQL for what an account had added when a record of it last changed: see the column `usage`. */
+export const lastUsage = (accountId: SQL | string): SQL => sql`coalesce((
+  select usage from changes where account_id = ${accountId} order by seq desc limit 1), '[]')`;
 
 /** How many records a row names at most, as in a call of `/ingest`. */
 export const maxRecordsPerRow = 500;
@@ -59,9 +103,10 @@ export const changeRows = (
   ids: SQL | unknown[],
   archivedDay: number | null = null,
 ): SQL => sql`
-  insert into changes (account_id, seq, connection_id, action, records, archived_day, quiet)
+  insert into changes (account_id, seq, connection_id, action, records, archived_day, quiet, usage)
   select ${source.accountId}, ${nextSeq(source)} + part, ${source.connectionId}, ${action},
-    json_object(${kind}, json_group_array(id)), ${archivedDay}, ${Number(archivedDay !== null)}
+    json_object(${kind}, json_group_array(id)), ${archivedDay}, ${Number(archivedDay !== null)},
+    ${lastUsage(source.accountId)}
   from (
     select id, (row_number() over () - 1) / ${int(maxRecordsPerRow)} as part
     from (${Array.isArray(ids) ? sql`select value as id from json_each(${JSON.stringify(ids)})` : ids}))

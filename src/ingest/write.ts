@@ -12,6 +12,7 @@ import { ACCIDENT, EVENT } from '../webhooks/notifications/types.ts';
 import type { Accepted } from './accept.ts';
 import { type Batch, batchesOf } from './batches.ts';
 import { knownIds } from './keep.ts';
+import { whenOverQuota } from './quotas.ts';
 import type { RecordWarning, Rejection } from './schema.ts';
 
 /** What has come of writing records. */
@@ -47,7 +48,9 @@ export async function writeRecords(
     held: notified.map((batch) => (hasLaterLevels(batch) ? holdNewLevels(db, source, batch) : undefined)),
     changes: recordChanges(db, source, batches, !notify),
   });
-  const results = await asCaller(env, caller, statements, { repeatable: true });
+  const hasAccident = accepted.some(({ record }) => record.kind === 'accident');
+  const refused = whenOverQuota(caller.accountId, source.now, hasAccident);
+  const results = await asCaller(env, caller, statements, { repeatable: true, refused });
   return results.batches.reduce<WrittenRecords>(
     (sum, { notified, heldBack, kept }, place) => {
       const batch = batches[place] as Batch; // D1 returns a result for each, in order
@@ -123,5 +126,6 @@ function recordChanges(db: Database, source: Source, batches: Batch[], quiet: bo
     const ids = entries.flatMap(({ record, row }) => (record.kind === kind ? [row.id] : []));
     return ids.length > 0 ? [{ kind, table, ids: [...new Set(ids)] }] : [];
   });
-  return written.length > 0 ? recordWritten(db, source, written, quiet) : undefined;
+  const bytes = JSON.stringify(entries.map(({ row }) => row)).length;
+  return written.length > 0 ? recordWritten(db, source, written, { quiet, bytes }) : undefined;
 }

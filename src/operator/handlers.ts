@@ -53,8 +53,10 @@ export const handlers: Handlers<typeof operations> = {
 
   createAccount: ({ env, body: { name } }) => createAccount(env, name),
 
-  changeAccount: ({ env, id, body }) =>
-    body.status === 'active' ? activateAccount(env, id, body.name) : changeAccount(env, id, body),
+  changeAccount: ({ env, id, body: { name, status, recordsPerDay, bytesPerDay, deliveriesPerDay } }) => {
+    const quotas = { records: recordsPerDay, bytes: bytesPerDay, deliveries: deliveriesPerDay };
+    return (status === 'active' ? activateAccount : changeAccount)(env, id, { name, status, quotas });
+  },
 
   exportAccount: ({ env, caller, body: { lists, format, from, to } }) =>
     requestExport(env, caller, operators, {

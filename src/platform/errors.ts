@@ -17,9 +17,16 @@ export type Failure =
   | { kind: 'not json' }
   | { kind: 'not gzip' } // compressed in another way
   | { kind: 'rate limited'; retryAfter: number }
+  | { kind: 'over quota'; quota: string; retryAfter: number } // of an account and day; or the database is nearly full
   | { kind: 'unavailable'; retryAfter: number }
   | { kind: 'moved'; cells: string[] } // the account may be in one of these cells, to which a router passes the request on
   | { kind: 'unhealthy'; message: string; retryAfter: number; data: object };
+
+/** What people are told of a quota that is used up. */
+export const overQuota = (quota: string): string =>
+  quota === 'database'
+    ? 'Storage is nearly full, and takes no records of this account for now'
+    : `The account has used up its ${quota} of today`;
 
 export class Refusal extends Error {
   readonly failure: Failure;

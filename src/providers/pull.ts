@@ -1,7 +1,7 @@
 import { config } from '../platform/config.ts';
 import { seal, unseal } from '../platform/crypto.ts';
 import { dumpedBytes } from '../platform/db/dump.ts';
-import { refusalIn } from '../platform/errors.ts';
+import { overQuota, refusalIn } from '../platform/errors.ts';
 import { type Budget, isLeft, newBudget, within } from '../platform/jobs/budget.ts';
 import { described, fault } from '../platform/log.ts';
 import { send } from '../platform/queue.ts';
@@ -174,6 +174,8 @@ function problemIn(run: Run, error: unknown): Problem {
   const { failure } = refusalIn(error) ?? {};
   if (failure?.kind === 'unavailable' || failure?.kind === 'rate limited')
     return new Problem('rate limited', 'We are busy', failure.retryAfter * 1000);
+  if (failure?.kind === 'over quota')
+    return new Problem('invalid', overQuota(failure.quota), failure.retryAfter * 1000);
   interrupted(run, error);
   return new Problem('unexpected', 'returns something that we cannot read yet');
 }

@@ -17,6 +17,7 @@ import { maxExternalId } from '../../src/fleet/lists/resource.ts';
 import { incidentTypeLimits, recipientLimits } from '../../src/fleet/lists/safety-events.ts';
 import { groupLimits, maxNameBytes } from '../../src/fleet/lists/vehicles.ts';
 import { keptMs } from '../../src/fleet/record-changes.ts';
+import { defaultQuotas } from '../../src/ingest/quotas.ts';
 import { largestBody as largestIngest } from '../../src/ingest/routes.ts';
 import { fewRecords } from '../../src/ingest/service.ts';
 import { maxWarnings } from '../../src/ingest/warnings.ts';
@@ -88,6 +89,9 @@ it('the guide has the limits that the service keeps to', () => {
     'revoking a token if [lists may lag](/docs/lists#lists-that-may-lag)': [allExpiredMs / 1000],
     'body of `POST /ingest`': [largestIngest],
     'simultaneous calls of more than 50 records, per account': [1, maxLargeWaiting],
+    'new records of an account a day (UTC)': [defaultQuotas.records],
+    'bytes of these, as JSON': [defaultQuotas.bytes],
+    'deliveries of these, counted for every webhook of their connection': [defaultQuotas.deliveries],
     'times in the future': [maxClockLeadMs / dayMs],
     'age of a safety event that notifies': [newsMs / dayMs],
     '`warnings` of a call': [maxWarnings],

@@ -51,7 +51,7 @@ export const longTexts: { [column: string]: number | { [table: string]: number }
 /** Texts of at most this many bytes: ids, names of up to 200 characters and the like. */
 export const shortText = 800;
 export const shortTexts = new Set(
-  `id name status cell units account_id provider tsp external_id connection_id scope hash form last_four email role time_zone
+  `id name status cell units quotas usage account_id provider tsp external_id connection_id scope hash form last_four email role time_zone
   recipient_id event_id user_id actor actor_id actor_name action subject subject_id subject_name fields source_id vin make
   model fuel_type license_plate phone license_state license_number vehicle_id driver_id translated_incident_types
   vehicle_name vehicle_vin vehicle_groups trip_id named_vehicle_id levels driver_name severity kind http_verb signing

@@ -11,8 +11,25 @@ export const NewAccount = v.object({
   name: Name,
 });
 
+const mostADay = 1e15;
+const mustBeQuota = `must be a whole number from 0 to ${mostADay}`;
+const Quota = v.optional(
+  v.nullable(
+    v.pipe(
+      v.number(mustBeQuota),
+      v.integer(mustBeQuota),
+      v.minValue(0, mustBeQuota),
+      v.maxValue(mostADay, mustBeQuota),
+    ),
+  ),
+);
+
+/** A missing quota stays unchanged; null is the usual one. */
 export const AccountChange = v.object({
   name: v.optional(Name),
+  recordsPerDay: Quota,
+  bytesPerDay: Quota,
+  deliveriesPerDay: Quota,
   status: v.optional(v.picklist(['active', 'suspended'], 'must be active or suspended')),
 });
 
@@ -21,6 +38,11 @@ export const Account = v.object({
   name: v.string(),
   status: v.picklist(['active', 'suspended', 'moving', 'moved']),
   createdAt: time,
+  quotas: described(
+    v.object({ records: v.optional(count), bytes: v.optional(count), deliveries: v.optional(count) }),
+    'What the account may add a day, where that is not as usual.',
+  ),
+  held: described(v.boolean(), 'Whether it may add no records now, because the database is nearly full.'),
 });
 
 const listNames = lists.map(({ list }) => list.path.slice(1));
@@ -130,7 +152,7 @@ export const accountOperations = {
   },
   changeAccount: {
     call: 'PATCH /accounts/:id',
-    summary: 'Suspend or reactivate an account',
+    summary: 'Rename, suspend or reactivate an account, or set what it may add a day',
     body: AccountChange,
     reply: Account,
   },

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { type Account, changeAccount, suspendToDelete } from '../../accounts/accounts.ts';
+import { type Account, type AccountChange, changeAccount, suspendToDelete } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit/write.ts';
 import { operatorIn } from '../../accounts/owner.ts';
 import { forgetTokens, revokeKeysOf } from '../../accounts/tokens/service.ts';
@@ -54,8 +54,8 @@ export async function deleteAccount(
  *
  * @throws Refusal: invalid, when the account does not exist or is being deleted
  */
-export const activateAccount = (env: Env, id: string, name: string | undefined): Promise<Account> =>
-  changeAccount(env, id, { name, status: 'active' }, (db) => [
+export const activateAccount = (env: Env, id: string, change: AccountChange): Promise<Account> =>
+  changeAccount(env, id, { ...change, status: 'active' }, (db) => [
     write(db)`delete from deletions where id = ${id}`,
     resumeWebhooks(db, id),
   ]);

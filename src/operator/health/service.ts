@@ -1,3 +1,4 @@
+import { holdLargest } from '../../accounts/accounts.ts';
 import {
   type Database,
   read,
@@ -81,9 +82,10 @@ export function warningOf({ size }: Health): string | undefined {
 /** Cloudflare's limit for a database, in bytes. */
 export const mostBytes = 10_000_000_000;
 
-/** The shares at which somebody should act soon, and at once. */
+/** The shares at which somebody should act soon and at once, and from which who adds most is held. */
 export const warningShare = 0.8;
 export const errorShare = 0.95;
+export const holdShare = 0.9;
 
 /** The growth rate is that of the last 14 days, or as many as are known; sizes are kept somewhat longer. */
 const rateDays = 14;
@@ -106,7 +108,10 @@ export const earlierSize = (db: Database, now: number) =>
     select day, bytes from database_sizes where day >= ${Math.floor(now / dayMs) - rateDays}
       order by day limit 1`;
 
-/** Records the database's size once an hour, and logs an error when it is nearly full. Returns the size. */
+/**
+ * Records the database's size once an hour, says when it is nearly full, and holds the accounts that add most then.
+ * Returns the size.
+ */
 export async function recordSize(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
   const day = Math.floor(now / dayMs);
@@ -114,10 +119,15 @@ export async function recordSize(env: Env, now = Date.now()): Promise<number> {
   const bytes = meta.size_after;
   await write(db)`insert into database_sizes (day, bytes) values (${day}, ${bytes}) on conflict do nothing`;
   tellOfSize(bytes);
+  await holdLargest(db, bytes > holdShare * mostBytes, now);
   return bytes;
 }
 
 export function tellOfSize(bytes: number): void {
   const percent = Math.floor((bytes / mostBytes) * 100);
-  if (bytes > errorShare * mostBytes) fault('error', { message: 'The database is nearly full', percent });
+  if (bytes > warningShare * mostBytes)
+    fault(bytes > errorShare * mostBytes ? 'error' : 'warn', {
+      message: 'The database is nearly full',
+      percent,
+    });
 }

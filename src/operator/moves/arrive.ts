@@ -98,13 +98,13 @@ async function keyOf(env: Env, name: string, columns: string[]): Promise<string[
   return columns.every((column) => table?.columns.includes(column)) ? table?.key : undefined;
 }
 
-async function activate(env: Env, move: Move, { name, units }: AccountRow): Promise<void> {
+async function activate(env: Env, move: Move, { name, units, quotas }: AccountRow): Promise<void> {
   const db = openDatabase(env);
   const { accountId: id } = move;
   const of = sql`select id, name from accounts where id = ${id}`;
   await transaction(db, [
     saveMove(db, move, move),
-    setAccount(db, id, { status: 'active', cell: null, name, units }),
+    setAccount(db, id, { status: 'active', cell: null, name, units, quotas }),
     audit(db, operatorIn(id), { action: 'changed', subject: 'account', of, fields: ['cell'] }),
     // The wake-up messages for these times are in the other cell's queue.
     forgetTimers(db, id),

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, ne, sql } from 'drizzle-orm';
 import {
   type AccountRow,
   forgetMove,
@@ -16,6 +16,7 @@ import { checksum } from '../../platform/crypto.ts';
 import { read, transaction } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { openDatabase } from '../../platform/db/system.ts';
+import { accounts } from '../../platform/db/tables.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import { changeInChunks } from '../../platform/jobs/chunks.ts';
 import { leaseMs } from '../../platform/jobs/lease.ts';
@@ -97,8 +98,14 @@ async function stateOf(env: Env, id: string, { to, cancel }: NewMove, move?: Mov
 
 /** @throws Refusal: invalid, for an unknown account */
 async function accountOf(env: Env, id: string): Promise<AccountRow> {
-  const [found] = await read<AccountRow>(openDatabase(env))`
-    select *, created_at as createdAt from accounts where id = ${id} and id <> ${nobody}`;
+  const db = openDatabase(env);
+  const [found] = await transaction(
+    db,
+    db
+      .select()
+      .from(accounts)
+      .where(and(eq(accounts.id, id), ne(accounts.id, nobody))),
+  );
   if (!found) throw invalid('Unknown account');
   return found;
 }

@@ -1,4 +1,4 @@
-import { is, type SQL, sql } from 'drizzle-orm';
+import { is, SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { SQLiteSelectBase } from 'drizzle-orm/sqlite-core';
@@ -115,13 +115,14 @@ export async function transaction<const S extends Statements>(
 }
 
 /**
- * SQL that fails its batch with `failure`, or with an invalid one of this message. SQLite has no `raise` outside
+ * SQL that fails its batch with `failure`, which may be SQL for its JSON, or with an invalid one of this message. SQLite has no `raise` outside
  * triggers, but repeats a bad JSON path in its error. Should a newer SQLite accept it, the overflow fails the batch.
  */
-export function refuse(failure: Failure | string): SQL {
+export function refuse(failure: Failure | string | SQL): SQL {
+  if (is(failure, SQL)) return sql`coalesce(json_extract('{}', ${failure}), abs(-9223372036854775808))`;
   const json = JSON.stringify(typeof failure === 'string' ? { kind: 'invalid', message: failure } : failure);
   const path = json.replaceAll("'", String.raw`\u0027`); // SQLite would double it
-  return sql`coalesce(json_extract('{}', ${path}), abs(-9223372036854775808))`;
+  return refuse(sql`${path}`);
 }
 
 /** A statement that rolls its batch back with `failure` unless `condition` holds. */

@@ -67,6 +67,8 @@ export type GuardOptions = {
   countsOnly?: boolean;
   /** What the caller's form leads to. The form then takes effect once, even if nothing is written here. */
   result?: FormResult;
+  /** What else is refused, as `when … then …` about the account `a`. */
+  refused?: SQL;
   /** Whether an operator may write although the account's deletion has begun, which removes each kind of row once. */
   evenIfDeleted?: boolean;
 };
@@ -77,7 +79,14 @@ export async function guarded<const S extends Statements>(
   db: Database,
   caller: Caller,
   statements: (db: Database) => S,
-  { connectionId, repeatable, result, countsOnly = false, evenIfDeleted = false }: GuardOptions,
+  {
+    connectionId,
+    repeatable,
+    result,
+    refused: also,
+    countsOnly = false,
+    evenIfDeleted = false,
+  }: GuardOptions,
 ): Promise<{ check: PassedCheck; results: Results<S> }> {
   const results = statements(db);
   const writes = !countsOnly && !onlyReads(results);
@@ -87,7 +96,7 @@ export async function guarded<const S extends Statements>(
     ${writes && 'operator' in caller && !evenIfDeleted ? isBeingDeleted(caller) : sql.empty()}`;
   const { accountId, form } = caller;
   const all = {
-    checks: credentialCheck(db, caller, connectionId, refused),
+    checks: credentialCheck(db, caller, connectionId, refused, also),
     results,
     claim: form && (writes || result) ? await claimForm(env, db, accountId, form, result) : [],
   };
@@ -116,7 +125,13 @@ const isBeingDeleted = ({ accountId }: Caller): SQL => sql`
   when exists (select 1 from deletions where id = ${accountId} and step is not null)
     then ${refuse('This account is being deleted')}`;
 
-function credentialCheck(db: Database, caller: Caller, connectionId: string | undefined, refused: SQL) {
+function credentialCheck(
+  db: Database,
+  caller: Caller,
+  connectionId: string | undefined,
+  refused: SQL,
+  also = sql.empty(),
+) {
   const inactive =
     'operator' in caller
       ? sql`when a.id is null then ${refuse(unknownAccount)}`
@@ -129,6 +144,7 @@ function credentialCheck(db: Database, caller: Caller, connectionId: string | un
       ${refused}
       ${inactive}
       ${missingRole(caller)}
+      ${also}
       ${connectionId === undefined ? sql.empty() : sql`when not ${isOwn} then ${refuse('Invalid connection id')}`}
       else coalesce(c.last_used_at, 0) end as lastUsedAt
     from (select 1)

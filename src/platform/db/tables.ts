@@ -21,7 +21,13 @@ export const accounts = sqliteTable('accounts', {
   units: text({ enum: ['metric', 'imperial'] })
     .notNull()
     .default('metric'),
+  /** What it may add a day, where operators have set that. */
+  quotas: text({ mode: 'json' }).$type<Quotas>().notNull().default({}),
+  /** Whether it may add nothing for now, because the database is nearly full. */
+  held: integer({ mode: 'boolean' }).notNull().default(false),
 });
+
+export type Quotas = { records?: number; bytes?: number; deliveries?: number };
 
 export const connections = sqliteTable('connections', {
   id: text().primaryKey(),

@@ -1,7 +1,7 @@
 import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { cellHeader } from '../cells.ts';
-import { type Failure, refusalIn } from '../errors.ts';
+import { type Failure, overQuota, refusalIn } from '../errors.ts';
 import { described, fault } from '../log.ts';
 import type { Context } from './context.ts';
 
@@ -21,6 +21,7 @@ const replies = {
   'not json': { status: 415, message: 'Content-Type must be application/json' },
   'not gzip': { status: 415, message: 'Content-Encoding must be gzip or identity' },
   'rate limited': { status: 429, message: 'Rate limit exceeded' },
+  'over quota': { status: 429 },
   'internal error': { status: 500, message: 'Internal error' },
   unavailable: { status: 503, message: 'Temporarily unavailable, try again' },
   moved: { status: 421, message: 'This account is in another cell' },
@@ -77,6 +78,8 @@ function messageOf(failure: ReportedFailure): string {
     case 'invalid':
     case 'unhealthy':
       return failure.message;
+    case 'over quota':
+      return overQuota(failure.quota);
     case 'too large':
       return `Request body is larger than ${failure.limitBytes / 1024} KiB`;
     default:

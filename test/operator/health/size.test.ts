@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { holdLargest } from '../../../src/accounts/accounts.ts';
 import {
   errorShare,
   mostBytes,
@@ -8,11 +9,14 @@ import {
   sizeOf,
   tellOfSize,
   warningOf,
+  warningShare,
 } from '../../../src/operator/health/service.ts';
+import { openDatabase } from '../../../src/platform/db/system.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { listenToLog } from '../../support/log.ts';
+import { accident, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { call } from '../../support/world.ts';
+import { as, call, type World, world } from '../../support/world.ts';
 
 const GB = 1e9;
 const now = 1000 * dayMs;
@@ -37,15 +41,42 @@ describe('how full the database is', () => {
     );
   });
 
-  it('is an error line from 95 % on', () => {
+  it('is a line from 80 % on, and an error from 95 % on', () => {
     const { lines } = listenToLog();
-    tellOfSize(errorShare * mostBytes);
-    expect(lines('fault')).toEqual([]);
-    tellOfSize(errorShare * mostBytes + 1);
+    for (const share of [warningShare, errorShare]) {
+      tellOfSize(share * mostBytes);
+      tellOfSize(share * mostBytes + 1);
+    }
+    const message = 'The database is nearly full';
     expect(lines('fault')).toMatchObject([
-      { level: 'error', message: 'The database is nearly full', percent: 95 },
+      { level: 'warn', message, percent: 80 },
+      { level: 'warn', message, percent: 95 },
+      { level: 'error', message, percent: 95 },
     ]);
   });
+});
+
+it('a database that is nearly full takes no records of those who add most, until there is room again', async () => {
+  const [large, small] = [await world(), await world()];
+  const send = (one: World, count: number) =>
+    as(one.connection.ingestKey).send(
+      ...Array.from({ length: count }, () => vehicle({ sourceId: crypto.randomUUID() })),
+    );
+  await Promise.all([send(large, 20), send(small, 1)]);
+  await rows(
+    "update changes set usage = '[]' where account_id not in (?1, ?2)",
+    large.accountId,
+    small.accountId,
+  );
+  await holdLargest(openDatabase(env), true);
+  const refused = {
+    status: 429,
+    message: 'Storage is nearly full, and takes no records of this account for now',
+  };
+  expect([await send(large, 1), await send(small, 1)]).toMatchObject([refused, { status: 200 }]);
+  expect(await as(large.connection.ingestKey).send(vehicle(), accident())).toMatchObject({ status: 200 });
+  await holdLargest(openDatabase(env), false);
+  expect(await send(large, 1)).toMatchObject({ status: 200 });
 });
 
 describe('the size that is noted', () => {

@@ -51,6 +51,11 @@ describe('an API token', () => {
     }
   });
 
+  it('leaves KV once it is revoked', async () => {
+    await revoke(us.tokenId);
+    expect(await env.TOKENS.get(await hashToken(us.apiToken))).toBeNull();
+  });
+
   it.each([
     ['an ingest key an API token', () => us.connection.ingestKey, { connection: undefined }],
     ['a read-only token a full one', () => issueReadOnly(), { readOnly: false }],

@@ -71,7 +71,7 @@ export type Fault =
       deliveryId: string;
       webhooks: number;
     }
-  | ({ message: 'A job failed'; job: string; connectionId?: string } & Described)
+  | ({ message: 'A job failed'; job: string; accountId?: string; connectionId?: string } & Described)
   | ({ message: 'A deletion failed'; deletionId: string; accountId: string } & Described)
   | ({ message: 'A replica failed, and the primary is read' } & Described)
   | ({ message: 'A file of the archive cannot be read'; key: string } & Described)

@@ -1,10 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, read, transaction, write } from '../../platform/db/database.ts';
+import { type Database, jsonList, read, transaction, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { int } from '../../platform/db/sql.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
+import { described, fault } from '../../platform/log.ts';
 import { hotSince } from '../archive/day.ts';
 import { isNotRecent, type Marked, recountLive, recountMarked } from './recount.ts';
 
@@ -19,51 +20,64 @@ const accountsAtATime = 20;
 
 /**
  * Counts safety events for the overview: the marked hours, newest first, and those that nobody has
- * read for six hours.
+ * read for six hours. An account that fails is left to the next run.
  */
 export async function countEvents(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const db = openDatabase(env);
   let work: Work[] = [];
+  const failed: string[] = [];
   await inSteps(budget, async () => {
-    if (work.length === 0) work = await workToDo(env, db, now);
+    if (work.length === 0) work = await workToDo(env, db, now, failed);
     const next = work.shift();
-    if (next) await transaction(db, next, { repeatable: true });
+    if (next)
+      await transaction(db, next.statements, { repeatable: true }).catch((error: unknown) => {
+        failed.push(next.accountId);
+        fault('error', {
+          message: 'A job failed',
+          job: 'trends',
+          accountId: next.accountId,
+          ...described(error),
+        });
+      });
     return next !== undefined;
   });
 }
 
 /** SQL for whether there is something to count. */
 export const countsAreDue = (now: number): SQL => sql`(
-  exists (select 1 from (${behindSince(now - liveMs)}))
+  exists (select 1 from (${behindSince(now - liveMs, [])}))
   or exists (select 1 from event_counts_due d where ${notMoving(sql`d.account_id`)}))`;
 
-type Work = Parameters<typeof transaction>[1];
+type Work = { accountId: string; statements: Parameters<typeof transaction>[1] };
 
-async function workToDo(env: Env, db: Database, now: number): Promise<Work[]> {
+async function workToDo(env: Env, db: Database, now: number, failed: string[]): Promise<Work[]> {
   const { behind, marked } = await transaction(db, {
-    behind: read<{ accountId: string }>(db)`${behindSince(now - liveMs)}`,
-    marked: read<Marked>(db)`${firstMarked}`,
+    behind: read<{ accountId: string }>(db)`${behindSince(now - liveMs, failed)}`,
+    marked: read<Marked>(db)`${firstMarked(failed)}`,
   });
   return [
-    ...behind.map(({ accountId }): Work => [...recountLive(db, accountId), forgetOld(db, accountId, now)]),
-    ...marked.map(
-      (mark): Work =>
-        mark.day * dayMs < hotSince(env, now) ? [forgetMark(db, mark)] : recountMarked(db, mark),
-    ),
+    ...behind.map(({ accountId }) => ({
+      accountId,
+      statements: [...recountLive(db, accountId), forgetOld(db, accountId, now)],
+    })),
+    ...marked.map((mark) => ({
+      accountId: mark.accountId,
+      statements: mark.day * dayMs < hotSince(env, now) ? [forgetMark(db, mark)] : recountMarked(db, mark),
+    })),
   ];
 }
 
 /** The accounts last counted before a time. */
-const behindSince = (to: number): SQL => sql`
+const behindSince = (to: number, except: string[]): SQL => sql`
   select account_id as accountId from event_counting where counted_to < ${to} and ${isNotRecent}
-    and ${notMoving(sql`event_counting.account_id`)}
+    and ${notMoving(sql`event_counting.account_id`)} and account_id not in ${jsonList(except)}
   order by counted_to limit ${int(accountsAtATime)}`;
 
 /**
  * The newest marked day of each of some accounts. Which these are is left to chance, so that none
  * waits for those with many days.
  */
-const firstMarked = sql`
+const firstMarked = (except: string[]): SQL => sql`
   with recursive marked (account_id) as (
     select min(account_id) from event_counts_due
     union all
@@ -72,7 +86,7 @@ const firstMarked = sql`
   select d.account_id as accountId, d.day, d.hours
   from marked m cross join event_counts_due d on d.account_id = m.account_id
     and d.day = (select max(day) from event_counts_due where account_id = m.account_id)
-  where ${notMoving(sql`d.account_id`)}
+  where ${notMoving(sql`d.account_id`)} and d.account_id not in ${jsonList(except)}
   order by random() limit ${int(accountsAtATime)}`;
 
 /** Archived days keep the counts made before. */

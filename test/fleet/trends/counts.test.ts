@@ -7,6 +7,7 @@ import { transaction } from '../../../src/platform/db/database.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
 import { newBudget, within } from '../../../src/platform/jobs/budget.ts';
+import { listenToLog } from '../../support/log.ts';
 import { driver, safetyEvent, vehicle } from '../../support/records.ts';
 import { addRows, rows, value } from '../../support/rows.ts';
 import { runs } from '../../support/runs.ts';
@@ -208,4 +209,19 @@ it('an account is counted soon, however many others have more than can be counte
   await countEvents(within(env, budget), Date.now(), budget);
   expect(await value('select count(*) from event_counts_due')).toBeGreaterThan(1000);
   expect(await rows(`select * from event_counts_due where account_id = 'last'`)).toEqual([]);
+});
+
+it('an account that cannot be counted holds up no other, and is tried again with the next run', async () => {
+  const marks = () => rows('select account_id as id from event_counts_due order by 1');
+  await rows('delete from event_counts_due');
+  await addRows('event_counts_due', 2, (i) => ({ account_id: ['broken', 'sound'][i], day: 0, hours: 1 }));
+  await rows(`create trigger broken before delete on event_counts_due when old.account_id = 'broken'
+    begin select raise(abort, 'broken'); end`);
+  const log = listenToLog();
+  await countEvents(env);
+  expect(await marks()).toEqual([{ id: 'broken' }]);
+  expect(log.lines('fault')).toMatchObject([{ message: 'A job failed', job: 'trends', accountId: 'broken' }]);
+  await rows('drop trigger broken');
+  await countEvents(env);
+  expect(await marks()).toEqual([]);
 });

@@ -102,8 +102,9 @@ export async function sendTest(
   return { eventId: notifications[0]?.eventId ?? '', deliveryIds: deliveries.map(({ id }) => id) };
 }
 
-/** How many tests of unsaved webhooks a host gets within an hour. */
+/** How many tests of unsaved webhooks a host gets within an hour: from an account, and a receiver from all. */
 export const maxTestsOfHost = 10;
+export const maxTestsOfReceiver = 60;
 
 /**
  * Calls the receiver of what is typed, once, as a delivery would after saving it. What the webhook with this `id` has
@@ -127,9 +128,9 @@ export async function tryReceiver(
     oauthToken: null,
   };
   const call = await prepareCalls(env, webhookId, settings);
-  // Many customers share a token endpoint, and an account a few receivers.
-  await countTest(env, caller, 'url', hostOf(input.url));
-  if (oauth) await countTest(env, caller, 'oauth.tokenUrl', `${caller.accountId} ${hostOf(oauth.tokenUrl)}`);
+  await countTest(env, caller, 'url', input.url);
+  await countTest(env, caller, 'url', input.url, maxTestsOfReceiver);
+  if (oauth) await countTest(env, caller, 'oauth.tokenUrl', oauth.tokenUrl);
   const at = Date.now();
   const outcome = await call({
     id: newId(at),
@@ -143,16 +144,24 @@ export async function tryReceiver(
 
 const hostOf = (url: string): string => new URL(normalisedUrl(url)).hostname;
 
-/** Counts a test of a host, because anybody may name any host here. */
-async function countTest(env: Env, caller: Caller, field: string, host: string): Promise<void> {
+/** Counts a test of a host, because anybody may name any host here: one from the account, or from all if `ofAll` may. */
+async function countTest(
+  env: Env,
+  caller: Caller,
+  field: string,
+  url: string,
+  ofAll?: number,
+): Promise<void> {
+  const host = ofAll ? hostOf(url) : `${caller.accountId} ${hostOf(url)}`;
+  const most = ofAll ?? maxTestsOfHost;
   const hour = Math.floor(Date.now() / hourMs);
   const { counted } = await asCaller(env, caller, (db) => ({
     forgotten: write(db)`delete from test_calls where hour < ${hour}`,
     counted: write(db)`
       insert into test_calls (hour, host, calls) values (${hour}, ${host}, 1)
-      on conflict do update set calls = calls + 1 where calls < ${maxTestsOfHost}`,
+      on conflict do update set calls = calls + 1 where calls < ${most}`,
   }));
   if (counted.meta.changes > 0) return;
-  const message = `has a host that was tested ${maxTestsOfHost} times within the hour. Save the webhook, or try again later`;
+  const message = `has a host that was tested ${most} times within the hour. Save the webhook, or try again later`;
   throw invalid(`${field} ${message}`, [{ field, message }]);
 }

@@ -52,7 +52,7 @@ import { newsMs } from '../../src/webhooks/notifications/types.ts';
 import { paramLimits } from '../../src/webhooks/oauth.ts';
 import { largestBody } from '../../src/webhooks/routes.ts';
 import { maxWebhookBytes } from '../../src/webhooks/service.ts';
-import { maxTestsOfHost } from '../../src/webhooks/simulate.ts';
+import { maxTestsOfHost, maxTestsOfReceiver } from '../../src/webhooks/simulate.ts';
 
 /** The numbers of a text: `8 KiB` is 8192. */
 function numbersIn(text = ''): number[] {
@@ -112,7 +112,7 @@ it('the guide has the limits that the service keeps to', () => {
       [maxWebhookBytes / 1e6],
     '`url`': [maxUrlLength],
     '`params` of `oauth`': Object.values(paramLimits),
-    'tests of unsaved webhooks per host': [maxTestsOfHost, maxTestsOfHost],
+    'tests of unsaved webhooks per account and host': [maxTestsOfHost, maxTestsOfReceiver],
     'token endpoint': [tokenTimeoutMs / 1000, maxTokenBytes],
     'time to respond': [policy.retries.timeoutSeconds],
     attempts: [policy.retries.maxAttempts, policy.retries.maxAccidentAttempts, policy.retries.hours],

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -19,4 +21,23 @@ it('deploys with the wrangler whose runtime the tests have', () => {
 
 it('has the types of the Node that it runs on', () => {
   expect(versions['@types/node']?.split('.')[0]).toBe(versions.node?.split('.')[0]);
+});
+
+/** The latest version of a package, and when each was published. */
+async function published(name: string): Promise<{ latest: string; time: Record<string, string> }> {
+  const { stdout } = await promisify(execFile)('npm', ['view', name, 'time', 'dist-tags', '--json']);
+  const { time, 'dist-tags': tags } = JSON.parse(stdout);
+  return { latest: tags.latest, time };
+}
+
+/** As part of `npm run proof`, since it asks the registry. */
+it.runIf(process.env.FULL_PROOF)('is a year behind no package', async ({ skip }) => {
+  const yearMs = 365 * 86_400_000;
+  const behind: string[] = [];
+  for (const [name, version] of Object.entries(versions)) {
+    const { latest, time } = await published(name).catch(() => skip('without a network'));
+    const at = (one: string) => Date.parse(time[one] ?? '');
+    if (!(at(latest) - at(version) <= yearMs)) behind.push(`${name} ${version}: ${latest}`);
+  }
+  expect(behind).toEqual([]);
 });

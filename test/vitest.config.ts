@@ -1,5 +1,6 @@
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
+import { mutate } from './structure/mutants.ts';
 import { strictMigrations } from './support/node/migrations.ts';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -65,10 +66,13 @@ export default defineConfig({
     reporters: ['minimal', `${root}test/support/runtime/tally.ts`],
     projects: [
       {
-        plugins: [inOneWorker()],
+        plugins: [mutate(), inOneWorker()],
         test: { ...inWorkerd, name: 'worker', include: ['test/**/*.test.ts'], exclude: [outside, alone] },
       },
-      { plugins: [inOneWorker()], test: { ...inWorkerd, name: 'alone', include: [alone], isolate: true } },
+      {
+        plugins: [mutate(), inOneWorker()],
+        test: { ...inWorkerd, name: 'alone', include: [alone], isolate: true },
+      },
       {
         resolve: { alias: { 'cloudflare:workers': `${root}test/simulation/workers.ts` } },
         test: {
@@ -83,6 +87,7 @@ export default defineConfig({
         },
       },
       {
+        plugins: [mutate()],
         test: {
           name: 'node',
           root,

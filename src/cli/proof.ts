@@ -20,9 +20,10 @@ const all = [
   'pages',
   'across',
   'generated',
+  'structure/dependencies',
 ];
 
-const { seed, steps } = new Command('npm run proof --')
+const { seed, steps, mutants } = new Command('npm run proof --')
   .description(
     'Runs at full size the tests that try what is random, kill the service, or have its stores hang: an ' +
       'hour. With a seed or a number of steps it only simulates the service.',
@@ -33,13 +34,18 @@ const { seed, steps } = new Command('npm run proof --')
     'for how many steps, from seed to seed; one seed has some 2,000',
     wholeNumber(1, 4_000_000),
   )
+  .option(
+    '--mutants',
+    'breaks some forty rules one by one instead, and names those whose tests do not notice',
+  )
   .parse()
-  .opts<{ seed?: number; steps?: number }>();
+  .opts<{ seed?: number; steps?: number; mutants?: true }>();
 
 const only = seed !== undefined || steps !== undefined;
+const tests = mutants ? ['structure/mutants'] : only ? ['test/simulation'] : all;
 const { status } = spawnSync(
   'vitest',
-  ['run', '--config', 'test/vitest.config.ts', '--reporter=default', ...(only ? ['test/simulation'] : all)],
+  ['run', '--config', 'test/vitest.config.ts', '--reporter=default', ...tests],
   {
     cwd: root,
     stdio: 'inherit',

@@ -101,6 +101,14 @@ describe('a list refuses', () => {
   });
 });
 
+it("refuses another account's connection", async () => {
+  const them = await world();
+  expect(await list('/vehicles', them.connection.id)).toMatchObject({
+    status: 400,
+    message: 'Invalid connection id',
+  });
+});
+
 it('an empty cursor is none', async () => {
   const first = await list(`/trips?${day}`);
   for (const path of [`/trips?${day}&cursor=`, '/changes?cursor=', '/deliveries?cursor='])
@@ -112,8 +120,8 @@ it('limit is 50 unless given, and 500 at most', async () => {
   const other = await world();
   const records = (n: number, from: number) =>
     Array.from({ length: n }, (_, i) => vehicle({ sourceId: `v${from + i}` }));
-  await as(other.connection.ingestKey).send(...records(500, 0));
-  await as(other.connection.ingestKey).send(...records(10, 500));
+  await as(other.connection.ingestKey).send(...records(10, 0));
+  await as(other.connection.ingestKey).send(...records(500, 10)); // created at once: the first page ends among them
   const page = (query: string) => list(`/vehicles${query}`, other.connection.id, other.apiToken);
   expect((await page('')).data).toHaveLength(50);
   const first = await page('?limit=9999');

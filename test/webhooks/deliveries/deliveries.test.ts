@@ -95,6 +95,8 @@ describe('a delivery', () => {
     expect(data.log).toHaveLength(21);
     const times = data.log.map(({ at }) => at);
     expect(times).toEqual(times.toSorted());
+    const sent = tale.heard.got.map(({ body }) => body.timestamp);
+    expect(times).toEqual([sent[0], ...sent.slice(-20)]);
   });
 
   it.each([

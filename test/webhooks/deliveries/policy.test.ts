@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextAfter, type Outcome, scheduleOf } from '../../../src/webhooks/deliveries/policy.ts';
+import {
+  nextAfter,
+  type Outcome,
+  paceMs,
+  priorityOf,
+  scheduleOf,
+} from '../../../src/webhooks/deliveries/policy.ts';
 import { ACCIDENT, EVENT } from '../../../src/webhooks/notifications/types.ts';
 
 const first = { type: EVENT, attempts: 1 } as const;
@@ -56,13 +62,32 @@ describe('after an attempt', () => {
           const plain = nextAfter(failed, made, 0, random);
           const asked = nextAfter(busy(status, retryAfter), made, 0, random);
           if (plain.status !== 'pending' || asked.status !== 'pending') throw new Error('not pending');
-          expect(plain.nextAttemptAt).toBeGreaterThanOrEqual(wait * 0.8 - 1);
-          expect(plain.nextAttemptAt).toBeLessThanOrEqual(wait * 1.2 + 1);
+          expect(plain.nextAttemptAt).toBe(Math.round(wait * (0.8 + 0.4 * random)));
           expect(asked.nextAttemptAt).toBeGreaterThanOrEqual(plain.nextAttemptAt);
           expect(asked.nextAttemptAt).toBeLessThanOrEqual(wait * 2);
           if (status === 500) expect(asked.nextAttemptAt).toBe(plain.nextAttemptAt);
+          else if (retryAfter > 2 * wait) expect(asked.nextAttemptAt).toBe(2 * wait);
         },
       ),
     );
   });
+});
+
+it.each([
+  ['an accident', ACCIDENT, 0, 0],
+  ['an event of risk 5', EVENT, 5, 1],
+  ['of risk 4', EVENT, 4, 2],
+  ['of risk 3', EVENT, 3, 3],
+  ['without risk', EVENT, 0, 3],
+])('%s has its priority', (_, type, risk, priority) => {
+  expect(priorityOf(type as typeof ACCIDENT, risk)).toBe(priority);
+});
+
+it.each([
+  ['none', null, 9_000, 0],
+  ['a call a second', 1, 9_000, 9_000],
+  ['20 a second, of which five at once', 20, 9_000, 8_800],
+  ['20 a second, long ago', 20, -1, 0],
+])('a limit of %s is waited for', (_, maxPerSecond, nextCallAt, ms) => {
+  expect(paceMs({ maxPerSecond, nextCallAt }, 0)).toBe(ms);
 });

@@ -1,0 +1,40 @@
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { transaction } from '../../../../src/platform/db/database.ts';
+import { openDatabase } from '../../../../src/platform/db/system.ts';
+import type { Recorded } from '../../../../src/webhooks/deliveries/delivery.ts';
+import { leaseMs } from '../../../../src/webhooks/deliveries/policy.ts';
+import { claimStatements } from '../../../../src/webhooks/deliveries/send/claim.ts';
+import { recordStatements } from '../../../../src/webhooks/deliveries/send/record.ts';
+import { claim, deliveriesOf, unattempted } from '../../../support/deliveries.ts';
+import { accident } from '../../../support/records.ts';
+import { story } from '../../../support/story.ts';
+
+const tale = story();
+
+it('a worker whose claim is by now another’s records nothing', async () => {
+  const hook = await tale.register();
+  await unattempted(hook.id, tale.happen);
+  const [late, next] = [await claim(hook.id), await claim(hook.id, 50, Date.now() + leaseMs + 1)];
+  const record = async (claimed: typeof late.claimed, status: Recorded['status']) => {
+    const outcomes = claimed.map((delivery) => ({ delivery, status }));
+    const db = openDatabase(env);
+    await transaction(db, recordStatements(db, hook.id, outcomes, { now: Date.now() }));
+    return (await deliveriesOf(hook.id)).map((delivery) => delivery.status);
+  };
+  expect([late.claimed.length, next.claimed.length]).toEqual([1, 1]);
+  expect(await record(late.claimed, 'failed')).toEqual(['pending']);
+  expect(await record(next.claimed, 'delivered')).toEqual(['delivered']);
+});
+
+it('a worker for accidents claims no events', async () => {
+  const hook = await tale.register();
+  await unattempted(hook.id, async () => {
+    await tale.happen(2);
+    await tale.send(accident());
+  });
+  const db = openDatabase(env);
+  const request = { webhookId: hook.id, count: 50, now: Date.now(), accidentsOnly: true };
+  const { rows } = await transaction(db, claimStatements(db, request));
+  expect(rows.map(({ level }) => level)).toEqual([1]);
+});

@@ -49,7 +49,7 @@ const shorter: { [field: string]: string } = {
   tSP: 'tsp',
 };
 
-/** Nobody else should see these: stdin has them, where they are required or `-`. */
+/** Nobody else should see these: stdin has them where they are `-`, as they are if they are required. */
 const secrets = ['credential', 'secret', 'url'];
 
 /** Lists of all accounts: all cells are asked. */
@@ -71,19 +71,17 @@ export function derived(group: string, [usage, call, fixed, description]: Derive
     const declared = fields.find(({ name }) => name === field);
     command.argument(`<${field}>`, declared?.schema.description ?? '');
   }
-  const secret = fields.find(({ name, required }) => required && secrets.includes(name));
-  const others = fields.filter((field) => !fixed && !named.includes(field.name) && field !== secret);
+  const others = fields.filter((field) => !fixed && !named.includes(field.name));
   const options = new Map(others.map((field) => [field.name, optionOf(field)]));
   for (const option of options.values()) command.addOption(option);
-  if (secret) command.addHelpText('after', `\nIts ${secret.name} is read from stdin.`);
   return command.action(async () => {
     const { registeredArguments, processedArgs } = command;
     const args = new Map(registeredArguments.map((one, at) => [one.name(), processedArgs[at]]));
     const given = command.opts();
     const body: { [name: string]: unknown } = { ...fixed };
-    for (const { name, schema, required } of fields) {
+    for (const { name, schema } of fields) {
       const option = options.get(name)?.attributeName();
-      const value = option ? given[option] : (args.get(name) ?? (required && !fixed ? '-' : undefined));
+      const value = option ? given[option] : args.get(name);
       if (value !== undefined) body[name] = await typedValue(name, schema, value);
     }
     const id = args.get('id') ?? (owner && given[new Option(`--${owner}`).attributeName()]);
@@ -116,24 +114,29 @@ function fieldsOf({ parameters = [], requestBody }: Operation): Field[] {
 
 function optionOf({ name, schema, required }: Field): Option {
   const { type, description = '', enum: choices, default: usual, anyOf, items } = schema;
+  const about = anyOf ? description.replace(/; null for none/, '') : description;
   const long = shorter[name] ?? name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const isSecret = secrets.includes(name);
   const hints = [
     usual === true && 'This turns it off.',
     type === 'string' && choices && `One of ${choices.join(', ')}.`,
     items && 'Separate values with commas.',
     type === 'object' && 'A JSON file.',
     anyOf && '"" for none.',
-    secrets.includes(name) && '- reads it from stdin.',
+    isSecret && '- reads it from stdin.',
   ];
   const flags = type === 'boolean' ? `--${usual === true ? 'no-' : ''}${long}` : `--${long} <value>`;
-  const option = new Option(flags, [description, ...hints.filter(Boolean)].join(' '));
-  return option.makeOptionMandatory(required);
+  const option = new Option(flags, [about, ...hints.filter(Boolean)].join(' '));
+  return isSecret && required ? option.default('-', 'stdin') : option.makeOptionMandatory(required);
 }
 
 /** What was typed as a field's value. What is invalid stays text, for the service to explain. */
 async function typedValue(name: string, schema: Schema, typed: string | boolean): Promise<unknown> {
   if (typeof typed === 'boolean') return typed;
-  if (typed === '-' && secrets.includes(name)) return (await text(process.stdin)).trim();
+  if (typed === '-' && secrets.includes(name)) {
+    if (process.stdin.isTTY) console.error(`Enter the ${name}, then press Ctrl-D:`);
+    return (await text(process.stdin)).trim();
+  }
   if (typed === '' && schema.anyOf) return null;
   const { type, items } = schema.anyOf?.[0] ?? schema;
   if (type === 'object') return readJson(typed);

@@ -98,7 +98,7 @@ export const words: Record<string, string> = {
   id: 'Its identifier.',
   sourceId: "The provider's own identifier.",
   createdAt: 'When it was created.',
-  tSP: "The provider's name. The key is spelled exactly like this.",
+  tSP: "The provider's name for people, such as `Samsara`.",
   status: 'The HTTP status.',
   ...Object.fromEntries(
     ['Change', ...changesByKind.map(({ name }) => name)].flatMap((name) => [

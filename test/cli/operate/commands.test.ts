@@ -1,9 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { expect, it } from 'vitest';
+import { fleetCommand } from '../../../src/cli/fleet.ts';
+import { readGuides } from '../../../src/docs/pages/guides.ts';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
-import { fleet } from '../../support/node/journey.ts';
+import { fleet, startFleet } from '../../support/node/journey.ts';
 
 const folder = temporaryFolder();
 const rules = join(folder, 'rules.json');
@@ -42,6 +45,34 @@ it.each<[command: string[], call: string, body?: object]>([
 ])('fleet %j makes its call', async (command, call, body) => {
   expect(await fleet(service, ...command)).toMatchObject({ code: 0, out: expect.stringMatching(/\bx\b/) });
   expect(asked).toEqual([call, body]);
+});
+
+it('each command is in an operating guide, and each that a guide has is one', () => {
+  const commandsOf = (command: Command): string[] =>
+    command.commands.length === 0
+      ? [command.name()]
+      : command.commands.flatMap(commandsOf).map((one) => `${command.name()} ${one}`);
+  const commands = commandsOf(fleetCommand());
+  const guides = readGuides().filter(({ path }) => path.startsWith('operating'));
+  const lines = guides.flatMap(({ markdown }) => markdown.match(/\bfleet [a-z][^\n`]*/g) ?? []);
+  const isOf = (command: string) => (line: string) => `${line} `.startsWith(`${command} `);
+  expect(commands.filter((command) => !lines.some(isOf(command)))).toEqual([]);
+  const inBlocks = guides.flatMap(({ markdown }) => markdown.match(/^fleet [a-z].*/gm) ?? []);
+  expect(inBlocks.filter((line) => !commands.some((command) => isOf(command)(line)))).toEqual([]);
+});
+
+it.each([
+  'connection create --account a --provider samsara --credential -',
+  'connection credential c --credential -',
+  'connection webhook-secret c --secret -',
+  'channel add --account a --kind slack --name n --url -',
+])('fleet %s reads the secret from stdin', async (command) => {
+  const tool = startFleet(service, ...command.split(' '));
+  tool.child.stdin?.end('s3cret\n');
+  await tool.ended;
+  expect(Object.values(Object(asked[1]))).toContain('s3cret');
+  const help = await fleet(service, ...command.split(' ').slice(0, 2), '--help');
+  expect(help.out.replace(/\s+/g, ' ')).toContain('- reads it from stdin.');
 });
 
 it('a wrong operator key is called that', async () => {

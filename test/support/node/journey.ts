@@ -131,9 +131,7 @@ const withSubcommands = (command: Command): Command[] => [
 /** Starts the operator's tool as a person would, in a process of its own. */
 export function startFleet({ baseUrl, operatorKey }: Service, ...args: string[]) {
   const env = { ...process.env, FLEET_OPERATOR_KEY: operatorKey, FLEET_URL: baseUrl };
-  return watched(
-    spawn(process.execPath, [fleetProgram, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] }),
-  );
+  return watched(spawn(process.execPath, [fleetProgram, ...args], { env, stdio: 'pipe' }));
 }
 
 /** The tool's answer as a program reads it. */

@@ -62,8 +62,7 @@ export type AccountChange = {
 };
 
 /**
- * Renames, suspends or activates an account, or sets its quotas. `also` runs in the same transaction.
- *
+ * Renames, suspends or activates an account, or sets its quotas, in one transaction with `also`.
  * @throws Refusal: invalid, when the account does not exist or is being deleted
  */
 export async function changeAccount(
@@ -100,14 +99,10 @@ export async function changeAccount(
   return asAccount(account);
 }
 
-/** The quotas that are set, or set back to the usual one. */
 const setIn = (quotas: QuotaChange): string[] =>
   Object.entries(quotas).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 
-/**
- * If `isNearlyFull`, lets those accounts add no records which, the largest first, have added half of all bytes since
- * yesterday; others may again. Reads a row for each account.
- */
+/** If `isNearlyFull`, lets the accounts that have added half of all bytes since yesterday add no records. */
 export const holdLargest = (db: Database, isNearlyFull: boolean, now = Date.now()) => write(db)`
   with added as materialized (
     select a.id, (

@@ -24,11 +24,7 @@ const owners = {
 
 export type Owned = keyof typeof owners;
 
-/**
- * For something of ours that is unknown here, such as a credential: it may be of an account that has moved.
- *
- * @throws Refusal: moved, if there are such accounts
- */
+/** For a credential that is unknown here: it may be of an account that has moved. @throws Refusal: moved */
 export async function refuseIfMoved(env: Env): Promise<void> {
   const moved = await read<{ cell: string }>(
     openDatabase(env),

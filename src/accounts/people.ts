@@ -13,9 +13,7 @@ import { audit } from './audit/write.ts';
 export type PortalUser = typeof portalUsers.$inferSelect;
 
 /**
- * Adds a pending person to the caller's account; an existing one stays unchanged. The first person of an account
- * becomes an admin, whatever `role` says.
- *
+ * Adds a pending person, unless they are there; an account's first becomes an admin.
  * @throws Refusal: invalid, when the account does not exist or the person has signed in to it
  */
 export async function addPortalUser(
@@ -35,10 +33,7 @@ export async function addPortalUser(
   throw invalid('This address cannot be added', [{ field: 'email', message }]);
 }
 
-/**
- * The statements that add a pending person, and audit that. A pending one gets the new role; one who has signed in
- * stays unchanged. The first person of an account becomes an admin.
- */
+/** The statements that add a pending person, or give one the new role; an account's first is an admin. */
 export const addPending = (db: Database, caller: Caller, { email, role }: { email: string; role: Role }) => {
   const ours = sql`account_id = ${caller.accountId}`;
   return {
@@ -102,7 +97,6 @@ export async function setPreferences(
 
 /**
  * Changes a person's role.
- *
  * @throws Refusal: invalid, when they are not in the account, or it would have no admin who has signed in
  */
 export async function setRole(env: Env, caller: Caller, userId: string, role: Role): Promise<PortalUser> {
@@ -121,7 +115,6 @@ export async function setRole(env: Env, caller: Caller, userId: string, role: Ro
 
 /**
  * Removes a person and their sessions. Operators can remove the last admin too.
- *
  * @throws Refusal: invalid, when they are not in the account, or it would have no admin who has signed in
  */
 export async function removePortalUser(env: Env, caller: Caller, userId: string): Promise<PortalUser> {
@@ -144,10 +137,7 @@ function known([user]: PortalUser[]): PortalUser {
 
 const own = ({ accountId }: Caller, userId: string) => sql`id = ${userId} and account_id = ${accountId}`;
 
-/**
- * Refuses unless the account has another admin who has signed in. In the transaction of the change, so that two changes
- * at once cannot remove the last two admins.
- */
+/** Refuses unless another admin has signed in; in the change's own transaction, because two may coincide. */
 const unlessLastAdmin = (db: Database, { accountId }: Caller, userId: string) =>
   refuseUnless(
     db,
@@ -168,9 +158,8 @@ export const quietMs = hourMs;
 export const pendingMs = 14 * dayMs;
 
 /**
- * Invites a person with a role; they are pending until they sign in. The result is the same for unknown, known and
- * recently emailed addresses, so that callers learn nothing about them. Returns whether to send the email.
- *
+ * Invites a person with a role. The result is the same for unknown, known and recently emailed
+ * addresses, so that callers learn nothing about them. Returns whether to send the email.
  * @throws Refusal: invalid, when the account has sent its invitations of the day
  */
 export async function invite(

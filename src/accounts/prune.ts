@@ -4,10 +4,7 @@ import { deleteUpTo, pruning } from '../platform/jobs/chunks.ts';
 /** How many days a credential's row is kept after it was revoked or expired. */
 export const deadTokenDays = 90;
 
-/**
- * Deletes expired sign-in links and sessions, forms that were sent an hour ago, and credentials that were revoked or expired 90 days ago. Unknown and
- * revoked credentials get the same response, so nothing changes for their holders.
- */
+/** Deletes expired links and sessions, old forms, and credentials that ended 90 days ago. */
 export const pruneCredentials = pruning((now) => {
   const before = now - deadTokenDays * dayMs;
   const expired = { key: ['hash'], time: 'expires_at' };

@@ -33,10 +33,8 @@ export const linkRequests = { valid: 5, day: 20 };
 const tooOften = { kind: 'rate limited', retryAfter: linkMs / 1000 } as const;
 
 /**
- * Creates single-use links, valid for 15 minutes: one for each account that the address is a person of, those that they
- * have signed in to first. With `accountId`, for that account only. The form with this `key` makes them once, and none if
- * the address has asked too often by forms.
- *
+ * Creates single-use links, valid for 15 minutes: one for each account of the person, or for `accountId`
+ * alone. The form with this `key` makes them once, and none if the address has asked too often.
  * @throws Refusal: unavailable, while one of the accounts is being moved
  */
 export async function createSignInLinks(
@@ -93,8 +91,7 @@ function countRequest(db: Database, people: SQL, now: number) {
 }
 
 /**
- * The URL of a sign-in link, with the configured origin: a request's Host header cannot be trusted.
- *
+ * The URL of a sign-in link, with the configured origin: a request's Host cannot be trusted.
  * @throws Refusal: invalid, when the origin is not configured
  */
 export function signInUrl(env: Env, { secret }: SignInLink): string {
@@ -103,7 +100,6 @@ export function signInUrl(env: Env, { secret }: SignInLink): string {
   return `${origin}/portal/sign-in/${secret}`;
 }
 
-/** Refuses while the account of these people is being moved. */
 const unlessMoving = (db: Database, people: SQL) =>
   refuseUnless(
     db,
@@ -112,10 +108,9 @@ const unlessMoving = (db: Database, people: SQL) =>
   );
 
 /**
- * Uses a link and starts a session. Returns the session's secret, or undefined if the link is invalid. Junk is refused
- * without I/O. The same form, by its `key`, starts the same session again within a minute: its secret is made of both.
- *
- * @throws Refusal: unavailable, while the account is being moved; moved, when the link may be of one that has moved
+ * Uses a link and starts a session. Returns its secret, or undefined if the link is invalid; junk is refused
+ * without I/O. The same form, by its `key`, starts the same session again within a minute.
+ * @throws Refusal: unavailable or moved, while the account is being moved, or after it may have been
  */
 export async function signIn(env: Env, link: string, key = ''): Promise<string | undefined> {
   if (!(await isSecret(env, 'sign-in link', link))) return undefined;

@@ -71,7 +71,6 @@ async function run(): Promise<void> {
   if (!quiet) await sendSampleEvents(baseUrl, account, provider, stopped.signal);
 }
 
-/** The names of cells, main among them, which has the demo account. */
 function cellNames(text: string): string[] {
   const names = [...new Set(text.split(','))];
   if (!names.includes(mainCell) || !names.every((name) => cellName.test(name)))

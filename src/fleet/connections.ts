@@ -97,9 +97,8 @@ export function addConnection(db: Database, caller: Caller, connection: Connecti
 type Changeable = 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId' | 'notifiesNobody';
 
 /**
- * Changes a connection, and its ingest keys in KV, so that a new map soon applies everywhere.
- *
- * @throws Refusal: invalid, when it does not exist, or another one has the externalId
+ * Changes a connection, and its ingest keys in KV, so that a new map applies soon.
+ * @throws Refusal: invalid
  */
 export async function updateConnection(
   env: Env,
@@ -165,7 +164,6 @@ export function setHealthStatus(
   ] as const;
 }
 
-/** Records a change of one of the account's connections for the feed. */
 function recordConnection(
   db: Database,
   { id, accountId, updatedAt }: Pick<Connection, 'id' | 'accountId' | 'updatedAt'>,

@@ -89,7 +89,6 @@ export async function connectionRecords(env: Env, caller: Caller, id: string): P
   return kinds.flatMap(({ kind }, i) => (counts[i] ?? []).map((row) => ({ kind, ...row })));
 }
 
-/** The kinds of records, with the table and the order of its index. */
 const kinds = [
   { kind: 'vehicles', table: 'vehicles', order: 'created_at' },
   { kind: 'drivers', table: 'drivers', order: 'created_at' },
@@ -98,7 +97,6 @@ const kinds = [
   { kind: 'accidents', table: 'accidents', order: 'event_time' },
 ] as const;
 
-/** When a connection's latest record of a kind was received. Reads one entry and its row. */
 const latest = ({ table, order }: (typeof kinds)[number], connection: SQL) => sql`(
   select created_at from ${sql.identifier(table)} where connection_id = ${connection}
   order by ${sql.identifier(order)} desc, id desc limit 1)`;
@@ -144,10 +142,7 @@ export type RiskCount = { at: number; risk: number; count: number };
 /** How many events are counted by risk at most, the newest ones. */
 export const maxRisksCounted = 2000;
 
-/**
- * Counts the events of a vehicle or a driver since a time by risk and quarter of an hour, which add up
- * to days in any zone. Reads two rows for each event.
- */
+/** Counts events of a vehicle or driver by risk and quarter of an hour. Reads two rows for each. */
 export const countByRisk = (
   env: Env,
   caller: Caller,

@@ -7,11 +7,7 @@ import { findItem } from './find.ts';
 import { vehicles } from './lists/vehicles.ts';
 import { recordChange } from './record-changes.ts';
 
-/**
- * Sets the account's own identifier of a vehicle. Returns it as listed; undefined if it does not exist.
- *
- * @throws Refusal: invalid, when another vehicle of the account has this externalId
- */
+/** Sets a vehicle's own identifier; returns it as listed, if it exists. @throws Refusal: invalid, if taken */
 export async function setVehicleExternalId(env: Env, caller: Caller, id: string, externalId: string | null) {
   const { accountId } = caller;
   const vehicle = await findItem(env, caller, vehicles.list, id);

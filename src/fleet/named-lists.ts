@@ -64,7 +64,6 @@ export async function readWithin<T extends object>(
   return (await readNamed(env, caller, list, { connectionId: undefined, query, descending })).items;
 }
 
-/** The names of the drivers or vehicles with these ids. */
 async function namesOf(env: Env, caller: Caller, of: Named, ids: string[]) {
   const rows = await asCaller(
     env,

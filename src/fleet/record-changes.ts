@@ -15,9 +15,8 @@ export type Action = 'changed' | 'deleted';
 export type Written = { kind: ListedKind; table: AccountTable; ids: string[] };
 
 /**
- * Records, at the end of the transaction that upserts records, which have changed: those whose
- * `updated_at` is `now`. Writes one row, or none, with what the account has added today. `quiet`: nobody is notified of
- * them. `bytes`: those of all as JSON.
+ * Records which records an upsert has changed, in one row or none, with what the account has added
+ * today. `quiet`: nobody is notified of them. `bytes`: those of all as JSON.
  */
 export function recordWritten(
   db: Database,
@@ -83,10 +82,7 @@ export const lastUsage = (accountId: SQL | string): SQL => sql`coalesce((
 /** How many records a row names at most, as in a call of `/ingest`. */
 export const maxRecordsPerRow = 500;
 
-/**
- * The statement that records other changes, or deletions before they happen. `ids` are the records, or
- * a query with a column `id`. Writes one row for 500 records.
- */
+/** The statement that records other changes, or coming deletions, in one row for 500 records. */
 export const recordChange = (
   db: Database,
   source: ChangeSource,

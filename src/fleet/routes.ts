@@ -79,7 +79,6 @@ async function identify(
   return ok(c, `${capital(list.singular)} changed`, changed);
 }
 
-/** In the order they were received. */
 async function changes(c: Context) {
   const { items, next, resume } = await readChanges(c.env, c.get('caller'), {
     connectionId: connectionIdOf(c),

@@ -14,10 +14,7 @@ type Kinds = typeof kinds;
 /** A vehicle or driver, with the name of its connection. */
 export type NamedItem<K extends keyof Kinds> = ReturnType<Kinds[K]['present']> & { connectionName: string };
 
-/**
- * Reads vehicles or drivers in alphabetical order: after the one with the id `after`, or the first.
- * Reads about four rows for each. Returns whether more follow.
- */
+/** Reads vehicles or drivers by name, after the one with the id `after`, about four rows for each. */
 export async function listByName<K extends keyof Kinds>(
   env: Env,
   caller: Caller,
@@ -34,9 +31,8 @@ export async function listByName<K extends keyof Kinds>(
 }
 
 /**
- * Finds vehicles and drivers with a name of which a word begins with `text`, or a licence plate that
- * does, or that VIN. Case, accents, spaces and punctuation do not count. Returns at most `limit` and
- * one more of each, by name.
+ * Finds vehicles and drivers by the start of a word of the name or a plate, or by VIN. Case, accents, spaces
+ * and punctuation do not count. Returns at most `limit` and one more of each, by name.
  */
 export async function findByName(
   env: Env,
@@ -76,10 +72,7 @@ export type Match = { id: string; name: string };
 /** How many matches are distinguished. */
 export const maxMatches = 100;
 
-/**
- * Finds at most 100 vehicles and drivers that match everything typed: a vehicle by id, name, licence
- * plate or VIN, a driver by id or name, as `findByName` does.
- */
+/** Finds at most 100 vehicles and drivers that match everything typed, also by id, as `findByName` does. */
 export async function matchFleet(
   env: Env,
   caller: Caller,
@@ -109,7 +102,6 @@ function selectMatches(
     order by name, id limit ${maxMatches}`;
 }
 
-/** The ids of vehicles that a text means. */
 const vehiclesMeantBy = (caller: Caller, text: string, most: number): SQL =>
   sql`${startingWith(caller, 'vehicle', text, most)} union ${withVin(caller, text)}`;
 
@@ -122,7 +114,6 @@ function startingWith({ accountId }: Caller, kind: keyof Kinds, text: string, mo
   return sql`${among(kind)} union ${among(`${kind} word`)}`;
 }
 
-/** How many vehicles of an account with the same VIN are found. */
 const maxSameVin = 1000;
 
 const withVin = ({ accountId }: Caller, vin: string): SQL =>

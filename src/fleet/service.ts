@@ -67,7 +67,6 @@ export async function readList<T>(
   };
 }
 
-/** The range of a list without one. */
 const everTime = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 const querySchema = ({ range, filters }: List) =>
@@ -84,10 +83,7 @@ const ranges = {
   required: { from: QueryTime, to: QueryTime },
 };
 
-/**
- * Chooses the index: that of a filter, else `all`: the connection's, that of each connection, or the
- * account's.
- */
+/** Chooses the index: that of a filter, else of the connection, each connection, or the account. */
 function narrowed(
   list: List,
   caller: Caller,

@@ -68,7 +68,6 @@ function lossesIn(left: unknown, issues: Issues): FieldError[] {
   return [...new Map(losses.reverse().map((loss) => [loss.field, loss])).values()].reverse();
 }
 
-/** The value at a path, or the list that the path goes into. */
 const within = (value: unknown, keys: unknown[]): unknown =>
   keys.reduce((outer, key) => (isMap(outer) ? outer[String(key)] : outer), value);
 

@@ -21,10 +21,7 @@ const isNews = ({ record }: Accepted, now: number): boolean =>
 
 export type Entry = Accepted & { row: { id: string; createdAt: number; [key: string]: unknown } };
 
-/**
- * Records of one kind, each for a different thing, with their notifications: the call has `ofType`
- * of their type. Those `heldBack` are too old.
- */
+/** Records of one kind, each for another thing, with their notifications. Those `heldBack` are too old. */
 export type Batch = {
   keeper: Keeper;
   entries: Entry[];

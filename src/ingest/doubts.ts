@@ -22,10 +22,7 @@ const timesOf = new Map<string, string[]>(
   }),
 );
 
-/**
- * What is improbable about accepted records: placeholders for VINs, and times of a wrong clock or
- * unit. `now` is the time of a call that notifies; otherwise records are compared with each other.
- */
+/** What is improbable about accepted records: placeholders for VINs, and times of a wrong clock or unit. */
 export function doubtsAbout(accepted: Accepted[], sent: unknown[], now = 0): RecordWarning[] {
   const newest = Math.max(now, ...accepted.map(({ record }) => whenOf(record)?.time ?? 0));
   return accepted.flatMap(({ index, record }) => {

@@ -4,10 +4,7 @@ import { refuse } from '../platform/db/database.ts';
 import { int } from '../platform/db/sql.ts';
 import { dayMs, hourMs } from '../platform/durations.ts';
 
-/**
- * What an account may add a day (UTC), unless operators have set other quotas: new records, their bytes as JSON, and
- * deliveries. In the order in which `usage` of a change counts them.
- */
+/** What an account may add a day (UTC) by default, in the order of a change's `usage`. */
 export const defaultQuotas = { records: 2_000_000, bytes: 1_000_000_000, deliveries: 5_000_000 };
 
 /** A call with an accident is refused only at so many times a quota, and not because the database is nearly full. */
@@ -16,10 +13,7 @@ export const accidentTimes = 2;
 /** The longest `Retry-After`: by then an operator may have raised the quota. */
 const longestWaitMs = hourMs;
 
-/**
- * SQL `when … then …` for the guard, which refuses an account `a` that has added as much as it may today, or that is
- * held because it adds most to a database that is nearly full.
- */
+/** SQL `when … then …` for the guard, which refuses an account that has added all it may, or is held. */
 export function whenOverQuota(accountId: string, now: number, hasAccident: boolean): SQL {
   const times = int(hasAccident ? accidentTimes : 1);
   const reached = Object.entries(defaultQuotas).map(

@@ -20,9 +20,7 @@ export type Starter = ((work: NewWork[]) => void) & { mayBegin?: boolean };
 
 /**
  * Stores up to 500 records of a connection in one transaction; while other accounts are active, in
- * several. With `notify: false` nobody is ever notified of them. `start` gets new deliveries after
- * each transaction.
- *
+ * several. `start` gets new deliveries after each.
  * @throws Refusal: unauthenticated, forbidden, rate limited, unavailable
  */
 export async function ingest(

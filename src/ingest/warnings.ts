@@ -8,10 +8,7 @@ import type { RecordWarning, Rejection, Warning } from './schema.ts';
 export const maxWarnings = 20;
 const maxRepeated = 100;
 
-/**
- * The warnings of a call: those `found`, unknown fields, labels without a mapping, and impossible
- * VINs. The same about several `records`, which are as sent, is one.
- */
+/** The warnings of a call; the same about several records, which are as sent, is one. */
 export function warningsOf(
   feed: Feed,
   records: unknown[],
@@ -33,7 +30,6 @@ export function warningsOf(
   return [...warnings.values()];
 }
 
-/** What warnings look at in an accepted record, so that its kind is valid. */
 type Sent = { kind: Kind; incidentTypes?: unknown; vin?: unknown };
 
 const fieldsOf = new Map<Kind, Set<string>>(

@@ -24,10 +24,7 @@ export type WrittenRecords = {
   work: NewWork[];
 };
 
-/**
- * Stores records with notifications and deliveries in one transaction, which may be repeated.
- * `claims`: the first deliveries of events are claimed at once.
- */
+/** Stores records with notifications and deliveries in one transaction, which may be repeated. */
 export async function writeRecords(
   env: Env,
   caller: Caller,
@@ -115,11 +112,9 @@ const orphansIn = ({ keeper, entries }: Batch, kept: Kept): Rejection[] =>
       .map(({ index, record }) => ({ index, sourceId: record.sourceId, message: unknownParent(kind) }));
   });
 
-/** Whether there are levels of accidents that wait for earlier ones. */
 const hasLaterLevels = ({ type, notifications }: Batch): boolean =>
   type === ACCIDENT && notifications.some(({ level }) => level > 1);
 
-/** The statement that records which of a call's records have changed, for the change feed. */
 function recordChanges(db: Database, source: Source, batches: Batch[], quiet: boolean) {
   const entries = batches.flatMap((batch) => batch.entries);
   const written = recordKinds.flatMap(({ kind, table }): Written[] => {

@@ -15,10 +15,7 @@ type Notified = { accountId: string; account: string; eventId: string };
 /** A delivery with its account. Times are milliseconds since 1970. */
 export type FoundDelivery = Notified & DeliveryOfEvent;
 
-/**
- * The deliveries of an event or accident, or of the latest ones of a VIN in 30 days, in all accounts,
- * newest first. By VIN it reads a few rows per account, and the accidents of these days.
- */
+/** The deliveries of an event or accident, or of a VIN's latest ones, in all accounts, newest first. */
 export async function findDeliveries(
   env: Env,
   by: { eventId: string } | { vin: string },

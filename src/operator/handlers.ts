@@ -249,7 +249,6 @@ function withDelivery<T>(work: (env: Env, caller: Caller, delivery: Located) => 
 
 const progress = (deletion: Deletion | undefined) => ({ deletion: deletion ? withSteps(deletion) : null });
 
-/** Adds how many steps are done. */
 const withSteps = (deletion: Deletion) => {
   const steps = stepNames(deletion.kind);
   const stepsDone = Math.max(0, steps.indexOf(deletion.step ?? ''));

@@ -7,7 +7,6 @@ import { levelsOf, type ServiceLevel, selectWaits } from '../webhooks/service-le
 import { maxPendingCounted } from './api/operation.ts';
 import { checkHealth } from './health/service.ts';
 
-/** The help text of each metric. */
 const metrics = {
   fleet_database_up: 'Whether D1 responds.',
   fleet_database_bytes: 'Size of the database; D1 takes 10 GB.',

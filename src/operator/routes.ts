@@ -24,7 +24,6 @@ import { accept } from './moves/arrive.ts';
 
 /**
  * Authenticates by OPERATOR_KEY as `Authorization: Bearer`.
- *
  * @throws Refusal: unauthenticated, rate limited
  */
 const authenticateOperator = createMiddleware<App>(async (c, next) => {
@@ -36,10 +35,7 @@ const authenticateOperator = createMiddleware<App>(async (c, next) => {
   await next();
 });
 
-/**
- * Compares digests in constant time. Hono's `timingSafeEqual` also compares the secrets themselves in JavaScript, in a
- * time that depends on their length.
- */
+/** Compares digests in constant time, which Hono's `timingSafeEqual` does not with secrets of any length. */
 async function isSameSecret(a: string, b: string): Promise<boolean> {
   const digest = (text: string) => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return crypto.subtle.timingSafeEqual(...(await Promise.all([digest(a), digest(b)])));
@@ -71,10 +67,7 @@ operatorRoutes.put('/accounts/:id/move', async (c) =>
 /** The sweep runs each minute: nothing improves sooner. */
 const retryAfter = 60;
 
-/**
- * Whether the service works, for monitors; needs no credential. Each request reads D1, so that the result is current; a
- * rate limit per address bounds the cost.
- */
+/** Whether the service works, for monitors. Reads D1 each time; a rate limit per address bounds that. */
 export const healthRoutes = new Hono<App>().get('/health', async (c) => {
   await limitByAddress(c, 'HEALTH_LIMIT');
   const data = await checkHealth(c.env);

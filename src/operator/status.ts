@@ -22,7 +22,6 @@ const accidentWaitsMs = 30_000;
 
 /**
  * The operators' overview: the service's health, and its deliveries.
- *
  * @throws Refusal: unavailable
  */
 export async function status(env: Env, now = Date.now()): Promise<v.InferInput<typeof StatusReport>> {
@@ -80,11 +79,9 @@ function keyProblem(keys: HeaderKey[]): string | undefined {
 }
 
 /**
- * The state of deliveries and connections, and whose deliveries fail. Reads a bounded number of rows: 10,000 pending
- * deliveries of accidents and of events, two counters of each webhook, the 100 newest failed deliveries of each of the
- * 1,000 webhooks with the most failures in a row, 720 counters and 100 retries of each of the 20 worst, 20
- * connections that are not healthy, and who is notified of the 10,000 newest.
- *
+ * The state of deliveries and connections, and whose fail. Reads a bounded number of rows: 10,000
+ * pending deliveries of each type, two counters of each webhook, 100 failed deliveries of each of
+ * 1,000 webhooks, 720 counters and 100 retries of each of the 20 worst, and 10,000 connections.
  * @throws Refusal: unavailable
  */
 async function deliveryStatus(env: Env, now: number) {

@@ -1,6 +1,6 @@
 /*
- * A cell is one deployment of this Worker, with a database, queue and bucket of its own. A team that has several puts a
- * router in front of them, which reads a cell's name in credentials, cookies and paths.
+ * A cell is one deployment of this Worker, with a database, queue and bucket of its own. A router
+ * in front of several reads a cell's name in credentials, cookies and paths.
  */
 
 /** The cell whose name stands in nothing that it issues: the only one, or the first. */
@@ -16,8 +16,7 @@ export function cellIn(value: string): string {
 }
 
 /**
- * The response header of a cell that an account has left: the names of cells where it may be, separated by commas. In
- * requests of operators, the name of the cell that they mean.
+ * In responses, the cells where an account may be that has left; in operators' requests, the one they mean.
  */
 export const cellHeader = 'Fleet-Cell';
 

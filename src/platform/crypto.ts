@@ -14,10 +14,7 @@ export type Purpose = 'credential' | 'session' | 'sign-in link' | 'connect link'
 /** How many bytes of the HMAC it carries: a credential has little room, and 64 bits suffice to recognise junk. */
 const lengthOf = (purpose: Purpose): number => (purpose === 'credential' ? 8 : 16);
 
-/**
- * The keyed checksum of `text` in base64url, by the newest of HEADER_KEYS. It shows without I/O that we issued
- * something, not that it is still valid.
- */
+/** The keyed checksum of `text` in base64url: it shows without I/O that we issued something. */
 export async function checksum(keys: SealingKey[], purpose: Purpose, text: string): Promise<string> {
   const [newest] = keys;
   if (!newest) throw new Error('HEADER_KEYS holds no key');
@@ -63,9 +60,7 @@ const checksumKey = oncePer(async ({ bytes }: SealingKey) => {
 /** Encrypted text: the id of its key, and base64url of the nonce and of AES-256-GCM's output. */
 export type Sealed = { key: string; iv: string; data: string };
 
-/**
- * Encrypts text with the newest key by AES-256-GCM, bound to the row's id, so that it cannot be copied to another row.
- */
+/** Encrypts text with the newest key by AES-256-GCM, bound to the row's id. */
 export async function seal(
   keys: SealingKey[],
   webhookId: string,
@@ -79,11 +74,7 @@ export async function seal(
   return { key: newest.id, iv: base64url(iv), data: base64url(new Uint8Array(data)) };
 }
 
-/**
- * Decrypts what `seal` encrypted.
- *
- * @throws Error, if its key is no longer in HEADER_KEYS, or the row was tampered with
- */
+/** Decrypts what `seal` encrypted. @throws Error, if its key is gone, or the row was tampered with */
 export async function unseal(
   keys: SealingKey[],
   webhookId: string,

@@ -1,10 +1,7 @@
 /**
- * Shares an isolate's work between accounts. Each may do so much at a time, and all of them together; more waits in a
- * line of its account. While other accounts are active, an account does less at a time and pauses in between.
- *
- * All this is in the memory of one isolate, and isolates know nothing of each other: an account whose calls reach ten
- * of them gets ten times as much, and "others are active" means in this isolate. D1 (the window of each webhook) and
- * Cloudflare's rate limiter (calls by token) bound an account across all of them.
+ * Shares an isolate's work between accounts: each may do so much at a time, and all together; more waits in a line of
+ * its account. While others are active, an account does less and pauses in between. Isolates know nothing of each
+ * other: D1 (a webhook's window) and Cloudflare's rate limiter (calls by token) bound an account across all of them.
  */
 export type Bounds = {
   /** Of one account. */
@@ -76,10 +73,7 @@ export function fairQueue({
   };
 
   return {
-    /**
-     * Runs `work` when it is its turn. Returns undefined, without running it, if too many wait, or it would have to
-     * wait too long or past `latest` (milliseconds since 1970).
-     */
+    /** Runs `work` in turn. Undefined, without running it, if too many wait, or it would be past `latest`. */
     async run<T>(
       account: string,
       work: () => Promise<T>,

@@ -5,15 +5,12 @@ import { type FieldError, invalid } from './errors.ts';
 /** How many invalid fields a refusal names at most. */
 export const maxErrors = 20;
 
-/** What a client can name: a property of a body, or a parameter of a query. */
 type Named = 'property' | 'parameter';
 
 /**
- * Validates a body, with `readOnly` properties that responses show and requests may repeat. It may be nothing but what
- * the schema knows, since a typing error must not change what is done. Optional properties that are null or empty are as
- * if absent. The refusal names up to 20 invalid fields; its message names the first.
- *
- * @throws Refusal: invalid
+ * Validates a body, which has nothing but what the schema knows and `readOnly` properties that
+ * responses show. Optional properties that are null or empty are as if absent.
+ * @throws Refusal: invalid, naming up to 20 fields
  */
 export const parse = <S extends v.GenericSchema>(schema: S, input: unknown, readOnly: string[] = []) =>
   outputOf(checked(schema, input, readOnly));
@@ -146,10 +143,7 @@ const expectations: Record<string, string> = {
 
 export const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 
-/**
- * Whether `text` is one line that displays as written in a terminal, a CSV file or a page: without control characters,
- * half surrogates, or characters that change the text direction. Right-to-left marks in names are allowed.
- */
+/** Whether `text` is one line that displays as written, without control or direction characters. */
 export const isPrintable = (text: string): boolean => !unprintable.test(text);
 
 export const mustBePrintable = 'must not contain control characters';
@@ -232,10 +226,7 @@ export const maxName = 200;
 /** A name that people choose and others read, in pages, tables and terminals. */
 export const Name = v.pipe(Line(maxName), v.minLength(1, 'must not be empty'));
 
-/**
- * An email address that mail servers accept: a local part of ASCII characters without quotes, and a domain of at least two
- * labels. An international domain becomes its ASCII form, which starts with `xn--`.
- */
+/** An address that mail servers accept; an international domain becomes its ASCII form, `xn--…`. */
 export const EmailAddress = v.pipe(
   v.string(),
   v.trim(),

@@ -1,6 +1,6 @@
 /**
- * Everything the log can hold: our own ids, numbers and words. There is no field for a credential, address, name,
- * header, body or response, nor for a path or query, which contain sign-in links and VINs.
+ * Everything the log can hold: our own ids, numbers and words. No field holds a credential,
+ * address, name, header, body, response, path or query.
  */
 export type Line =
   | {
@@ -21,7 +21,6 @@ export type Line =
     }
   | ({
       level: 'info';
-      /** A failed attempt. */
       kind: 'attempt';
       webhookId: string;
       accountId: string;
@@ -48,7 +47,6 @@ type AttemptMade = {
   /** 1 accident, 2 event. */
   type: number;
   attempt: number;
-  /** The receiver's HTTP status; null if there was none. */
   status: number | null;
   ms: number;
 };
@@ -82,10 +80,7 @@ export type Fault =
 /** Writes one line; the only place that writes to the log. */
 export const log = (line: Line): void => console[line.level](JSON.stringify(line));
 
-/**
- * How many characters of attempts an invocation logs: some 900. Workers keeps 256 KB of an invocation's log, and faults
- * must fit as well.
- */
+/** How many characters of attempts an invocation logs: of 256 KB that Workers keeps. */
 export const maxAttemptCharacters = 160_000;
 
 /** Logs the attempts of an invocation while there is room, and at its end how many were left out. */
@@ -111,10 +106,7 @@ export const fault = (level: 'warn' | 'error', what: Fault): void => log({ level
 /** `file` is the key of the file that is concerned, which names no person. */
 type Described = { error: string; stack?: string; file?: string };
 
-/**
- * An error as the log may show it. Drizzle's messages contain the statement's values, so only their cause is shown;
- * those of a SyntaxError quote the parsed text.
- */
+/** An error as the log may show it: Drizzle's messages contain values, and a SyntaxError's the text. */
 export function described(error: unknown): Described {
   if (!(error instanceof Error)) return { error: typeof error };
   const file = 'key' in error && typeof error.key === 'string' ? { file: error.key } : {};

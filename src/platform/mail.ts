@@ -32,10 +32,7 @@ export const mailTokens = {
 };
 const { light, dark } = mailTokens;
 
-/**
- * Renders an email as text and as equivalent HTML, in light and dark. It loads no pictures or fonts. `footer` says why
- * somebody gets it.
- */
+/** Renders an email as text and equivalent HTML, without pictures. `footer` says why somebody gets it. */
 export async function renderMail(subject: string, parts: MailPart[], footer: MailPart) {
   return {
     subject,

@@ -2,9 +2,7 @@ import { described, fault } from './log.ts';
 
 const perSend = 100;
 
-/**
- * Sends messages, twice if necessary. Best effort: the cron finds what the queue refuses. Returns how many were sent.
- */
+/** Sends messages, twice if necessary; the cron finds what is refused. Returns how many were sent. */
 export async function send(queue: Queue, messages: object[]): Promise<number> {
   let sent = 0;
   try {

@@ -1,14 +1,10 @@
 /**
- * How many calls each rate limiter allows in how many seconds, as in `wrangler.toml`; a test compares the two. Each
- * purpose has a limiter of its own, so that none uses up another's calls.
+ * How many calls each limiter allows in how many seconds, as in `wrangler.toml`; each purpose has its own.
  */
 export const rateLimits = {
   /** Per API token, ingest key, portal session or connection whose provider's webhook calls. */
   TOKEN_LIMIT: { calls: 600, seconds: 60 },
-  /**
-   * Per client address: unrecognised API tokens and ingest keys, before any look-up. Also per client address and
-   * connection: wrongly signed calls of a provider's webhook.
-   */
+  /** By client address: unrecognised credentials, and wrongly signed calls of a provider's webhook. */
   UNKNOWN_LIMIT: { calls: 100, seconds: 60 },
   /** Per client address: calls of providers' webhooks for an unknown connection, or wrongly signed. */
   RING_LIMIT: { calls: 1000, seconds: 60 },

@@ -26,7 +26,6 @@ export const Vars = v.object({
       'must be id:base64 of 32 bytes',
     ),
   ),
-  /** The name of this cell. */
   CELL: v.optional(
     v.pipe(
       v.string(),

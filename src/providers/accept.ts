@@ -9,13 +9,11 @@ import type { Found, ProviderRecord } from './connector.ts';
 import { msOf } from './read.ts';
 import { type Claimed, keepRefusals, type Refused } from './store.ts';
 
-/** The most records of a call of `/ingest`. */
 const maxRecords = 500;
 
 /**
- * Stores a page's records through the write of `/ingest`, and the refused ones with their reasons. Records from before
- * the connection was made notify nobody. Returns whether they name unknown vehicles.
- *
+ * Stores a page's records through the write of `/ingest`, and the refused ones with their reasons.
+ * Those from before the connection notify nobody. Returns whether they name unknown vehicles.
  * @throws Refusal: unavailable, when the claim has expired; what `ingest` throws
  */
 export async function takeIn(
@@ -77,10 +75,8 @@ async function write(
   });
 }
 
-/** The most characters of what is kept about a record. */
 const maxReason = 500;
 
-/** What could not be used of records, as one text each. */
 function warningsByRecord(warnings: RecordWarning[]) {
   const byRecord = Map.groupBy(warnings, ({ index }) => index);
   return [...byRecord].map(([index, found]) => {

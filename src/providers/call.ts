@@ -27,9 +27,7 @@ export type Caller = Pick<Access, 'wanted' | 'until' | 'tooLarge'>;
 export type Reply = { json: unknown; headers: Headers };
 
 /**
- * Calls a provider, and reads what is wanted of its reply. Redirects are not followed: they would carry the credential
- * elsewhere. The items that were too large are added to those of the page.
- *
+ * Calls a provider, and reads what is wanted of its reply. Redirects would carry the credential elsewhere.
  * @throws Problem, for anything but a 2xx with JSON of at most 32 MiB, of which 2 MiB are wanted, within 18 s
  */
 export async function call(

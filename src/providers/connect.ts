@@ -42,9 +42,8 @@ type Tried = {
 };
 
 /**
- * Tries a credential at the provider, saving nothing. Only operators may name a server that is not the provider's own,
- * unless it `isStored`: what comes from there is taken for the provider's.
- *
+ * Tries a credential at the provider, saving nothing. Only operators may name a server that is not
+ * the provider's own, unless it `isStored`.
  * @throws Refusal: invalid, naming the field, with the provider's message
  */
 async function tryCredential(
@@ -88,8 +87,7 @@ export const openOnce = (
 
 /**
  * Connects a provider: tries the credential, saves it encrypted, and starts pulling.
- *
- * @throws Refusal: invalid, as for `tryCredential` and `createConnection`, or when the account has it already
+ * @throws Refusal: invalid
  */
 export async function connectProvider(
   env: Env,
@@ -130,9 +128,8 @@ export async function connectProvider(
 }
 
 /**
- * Replaces a connection's credential after trying it, and pulls at once, even if the old one was refused: from where it
- * was, or from the beginning for another organisation, whose cursors differ.
- *
+ * Replaces a connection's credential after trying it, and pulls at once: from where it was, or from the beginning for
+ * another organisation, whose cursors differ.
  * @throws Refusal: invalid, as for `tryCredential`, when the connection does not pull, or consent was withdrawn
  */
 export async function replaceCredential(
@@ -161,11 +158,7 @@ export async function replaceCredential(
 const feedsDue = sql`(select json_group_object(key, json(json_remove(value, '$.problem', '$.pulledAt')))
   from json_each(feeds))`;
 
-/**
- * Pauses a connection. A write that a run has begun still completes.
- *
- * @throws Refusal: invalid, when it is not a pulling connection of the account
- */
+/** Pauses a connection; a write that has begun completes. @throws Refusal: invalid, if it does not pull */
 export const pausePull = (env: Env, caller: Caller, id: string): Promise<void> =>
   changePull(env, caller, id, {
     noted: 'paused',
@@ -183,9 +176,7 @@ export async function resumePull(env: Env, caller: Caller, id: string): Promise<
 }
 
 /**
- * Pulls all feeds of a connection now, ignoring any wait, even if its credential was refused, since it may be valid
- * again.
- *
+ * Pulls all feeds of a connection now, even if its credential was refused: it may be valid again.
  * @throws Refusal: invalid, as above, or when it is paused
  */
 export async function pullNow(env: Env, caller: Caller, id: string): Promise<void> {
@@ -196,11 +187,7 @@ export async function pullNow(env: Env, caller: Caller, id: string): Promise<voi
   await send(env.DELIVERIES, [{ pull: [id] }]);
 }
 
-/**
- * Stores the encrypted secret with which the provider signs its webhook's calls. Without one, all of them are ignored.
- *
- * @throws Refusal: invalid, for an invalid secret, or when it is not a pulling connection
- */
+/** Stores the secret with which the provider signs its webhook's calls. @throws Refusal: invalid */
 export async function setWebhookSecret(env: Env, caller: Caller, id: string, text: string): Promise<void> {
   const secret = text.trim();
   if (!/^[\x21-\x7e]{8,500}$/.test(secret)) throw wrong('secret', 'must be one word of 8 to 500 characters');
@@ -208,10 +195,7 @@ export async function setWebhookSecret(env: Env, caller: Caller, id: string, tex
   await changePull(env, caller, id, { noted: 'webhook secret', set: sql`webhook_secret = ${sealed}` });
 }
 
-/**
- * Changes the pull of a connection that passes `only` and whose consent was not withdrawn, and audits that `noted`
- * changed. `also` are statements before the change, which may refuse it.
- */
+/** Changes a pull that passes `only` and has consent, and audits that. `also` may refuse it before. */
 export async function changePull(
   env: Env,
   caller: Caller,
@@ -253,7 +237,6 @@ const unlessWithdrawn = (db: Database, id: string) =>
     'The consent to this connection was withdrawn. Create another connect link, or add the provider with a credential of your own.',
   );
 
-/** The statement that audits a change to a connection. */
 const auditChange = (db: Database, caller: Caller, id: string, fields: string[]) =>
   audit(db, caller, {
     action: 'changed',

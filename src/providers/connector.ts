@@ -22,9 +22,8 @@ export type Window = { from: number; to: number };
 export type Feed<Api> = {
   everyMinutes: number;
   /**
-   * The next page of changes; `cursor` is null the first time. `since` is when the connection was made: feeds with a
-   * history begin there, others at the beginning. The new cursor is stored once the records are; `more` if another page
-   * is available now.
+   * The next page of changes; `cursor` is null at first. `since` is when the connection was made:
+   * feeds with a history begin there. The new cursor is stored once the records are.
    */
   changes(api: Api, cursor: Json, since: number): Promise<Found & { cursor: Json; more: boolean }>;
   /** Where to start again if the provider refuses a cursor: at the newest time it has, less the overlap. */
@@ -32,18 +31,13 @@ export type Feed<Api> = {
   /** What happened before the connection was made, in windows of so many days, newest first. */
   history?: {
     windowDays: number;
-    /**
-     * Whether a window of some minutes is cheap. Then the newest records are read in between while there is a backlog.
-     */
+    /** Whether a window of minutes is cheap: the newest records are then read during a backlog. */
     isExact?: true;
     page(api: Api, window: Window, place: Json): Promise<Page>;
   };
 };
 
-/**
- * How a connection calls its provider. `session` is what `keepSession` stored last; `until` is when all calls of the
- * current page must have ended (milliseconds since 1970).
- */
+/** How a connection calls its provider; all calls of the current page must have ended by `until`. */
 export type Access = {
   wanted: Wanted;
   credential: string;
@@ -54,30 +48,25 @@ export type Access = {
   session: Json;
   keepSession(session: Json): void;
   mayCall(url: string): boolean;
-  /**
-   * The connection's own map of incident labels; where customers name incidents themselves, it says which ones to pull.
-   */
+  /** The connection's own map of incident labels, which may also say which ones to pull. */
   incidentTypeMap?: Record<string, string[]> | undefined;
 };
 
 /**
- * What is read of a provider's JSON: the properties of these names, wherever they are. `firsts` are those of which so
- * many texts are read, whatever their names.
+ * What is read of a provider's JSON: properties of these names anywhere, and the `firsts` whatever the names.
  */
 export type Wanted = { names: ReadonlySet<string>; firsts: { [name: string]: number } };
 
 /** A provider's webhook, which only makes a pull due. */
 export type ProviderWebhook = {
-  /** What to enter at the provider, one step each. */
   steps: string[];
   /** Whether the provider signed this call with the secret within the last five minutes. */
   isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean>;
 };
 
 /**
- * A part of a credential. Secret ones are hidden while people type them, and never shown again. `isIdentity`: an account
- * connects a credential with the same such parts once. `otherwise` stands for a part that is left out. `domain`: the
- * part is a host, and only operators may name one outside this domain.
+ * A part of a credential. `isIdentity`: an account connects a credential with the same such parts
+ * once; `otherwise` stands for one left out; `domain`: only operators may name a host outside it.
  */
 export type CredentialField = {
   name: string;
@@ -96,13 +85,9 @@ export type Connector<Api = unknown> = {
   /** The address of its API, and those of other regions. */
   baseUrl: string;
   regions: { [region: string]: string };
-  /**
-   * How to create the credential, and what it must be able to read. With `fields` it is JSON, of which people enter each
-   * part by itself; without, it is one word.
-   */
+  /** How to create the credential, and what it must be able to read. With `fields` it is JSON. */
   credential: { label: string; where: string; scopes: string[]; example: string; fields?: CredentialField[] };
   maxHistoryDays: number;
-  /** What it reads of replies. */
   wanted: Wanted;
   /** @throws Problem: invalid, for a credential that cannot be one */
   open(access: Access): Api;
@@ -110,10 +95,7 @@ export type Connector<Api = unknown> = {
   check(api: Api): Promise<Organisation>;
   feeds: { [name in FeedName]?: Feed<Api> };
   webhook?: ProviderWebhook;
-  /**
-   * A link to the report of an accident at a time (milliseconds since 1970), of the crash whose id `isIts`; null if there
-   * is none any more. Only if links expire. @throws Problem
-   */
+  /** A link to an accident's report, or null; only if links expire. @throws Problem */
   reportLink?(api: Api, accident: { at: number; isIts(id: unknown): boolean }): Promise<string | null>;
 };
 

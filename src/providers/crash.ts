@@ -15,8 +15,8 @@ export type Crash = {
 };
 
 /**
- * The records of an accident: one per level reached, since each is notified once, or one that dismisses it. None
- * without a usable VIN and place: until both are known it stays a safety event.
+ * The records of an accident: one per level reached, or a dismissal. Until its VIN and place are
+ * known it stays a safety event.
  */
 export function crashRecords(
   { sourceId, sourceUpdatedAt, vehicle, driver, startedAt, location, maxSpeedKph, issuedOn }: ProviderRecord,
@@ -42,11 +42,9 @@ export function crashRecords(
 export type OpenCrash = {
   id: string;
   startedAt: string;
-  /** The level reached. */
   level: number;
   /** When it was first seen (milliseconds since 1970), if that confirms it. */
   seenAt?: number;
-  /** Of an accident. */
   vin?: Json;
   location?: Json;
   /** When one that is no accident yet is read again (milliseconds since 1970), and its `issuedOn`. */
@@ -60,7 +58,6 @@ export const openDays = 7;
 /** How many of the newest are kept; the others keep their level. */
 const mostOpen = 100;
 
-/** How long the parts of one may be that are stored. */
 const maxText = 64;
 const maxPlace = 300;
 
@@ -97,10 +94,7 @@ const stillOpen = (open: OpenCrash[], now: number): OpenCrash[] =>
     .sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt) || (a.id < b.id ? -1 : 1))
     .slice(0, mostOpen);
 
-/**
- * What an item says: its event, and how far its crash has come if it is one. `isKnown` says that none of this is to be
- * reported, and `seenAt` is kept of the crash while it is open.
- */
+/** An item's event, and how far its crash has come. `isKnown`: none of this is to be reported. */
 export type Assessment = {
   event: ProviderRecord;
   crash?: Crash | undefined;
@@ -108,10 +102,7 @@ export type Assessment = {
   seenAt?: number;
 };
 
-/**
- * The records of items, read one after the other: their events, and the levels of an accident for a crash, or what
- * dismisses one that is no crash any more. Returns the crashes that are open after it too.
- */
+/** The records of items: events, and levels or dismissals of accidents. Returns the open crashes. */
 export function follow(
   items: unknown[],
   before: OpenCrash[],
@@ -137,13 +128,10 @@ export function follow(
   return { records, open: stillOpen([...open.values()], now) };
 }
 
-/** How many crashes are read again with a page. */
 const againPerPage = 3;
 
 /**
- * Reads crashes again that are no accidents yet: after 1, 2, 4 minutes and so on, then each hour. `read` returns items
- * among which the crash is. If the provider fails, the next time will do.
- *
+ * Reads crashes again that are no accidents yet: after 1, 2, 4 minutes and so on, then each hour.
  * @throws Problem: rate limited
  */
 export async function readAgain(

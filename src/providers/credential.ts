@@ -27,12 +27,7 @@ export function credentialFrom(
   );
 }
 
-/**
- * The credential as stored, and its identity: an account connects each once. Hosts outside a part's domain need
- * `anyHost`.
- *
- * @throws Problem: invalid, naming the part
- */
+/** The credential as stored, and its identity. @throws Problem: invalid, naming the part */
 export function readCredential(
   { name: provider, credential: { label, fields, example } }: Connector,
   text: string,

@@ -27,7 +27,6 @@ export const notifyAfterMs = 15 * 60_000;
 /** How long after an alert about a connection the next one is sent. */
 export const quietMs = hourMs;
 
-/** How many connections a step covers. */
 const connectionsPerStep = 50;
 
 /** A connection whose health differs from the last notification. */
@@ -42,8 +41,7 @@ type Changed = {
 };
 
 /**
- * Notifies people and channels which of their connections cannot be pulled, what to do about it, and which work again.
- * Returns to how many messages it has added some.
+ * Notifies people and channels which connections cannot be pulled, and which work again. Returns how many.
  */
 export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
@@ -108,7 +106,6 @@ const words: { [status in HealthStatus]: [string, string] } = {
   4: ['is incomplete', 'some of its data cannot be pulled.'],
 };
 
-/** What to do about the first feed with a problem. */
 function adviceOn(changed: Pick<Changed, 'provider' | 'feeds' | 'isWithdrawn'>): string {
   if (changed.isWithdrawn) return 'The consent to it was withdrawn by its connect link.';
   const connector = connectorOf(changed.provider);
@@ -120,15 +117,11 @@ function adviceOn(changed: Pick<Changed, 'provider' | 'feeds' | 'isWithdrawn'>):
 /** Uses of an ingest key are recorded once an hour, so the last one may be an hour later. */
 const usedWithinMs = hourMs;
 
-/** How many connections one statement checks. */
 const perChunk = 2000;
 
 type Sender = { id: string; accountId: string; name: string; silent: number };
 
-/**
- * Finds connections of connectors that have sent nothing for a day, and those that send again, and notifies their
- * accounts' people. Those that have never sent anything are ignored. Returns how many have changed.
- */
+/** Finds connections that have sent nothing for a day, or send again, and notifies. Returns how many. */
 export async function notifyOfSilence(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
   let count = 0;

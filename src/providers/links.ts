@@ -46,9 +46,7 @@ export async function listLinks(env: Env, caller: Caller): Promise<ConnectLink[]
 }
 
 /**
- * Creates a single-use link, valid for a week, for a person or fleet called `name`. Returns its address, which is not
- * stored.
- *
+ * Creates a single-use link, valid for a week. Returns its address, which is not stored.
  * @throws Refusal: invalid, for more than 20 unused ones
  */
 export async function createLink(
@@ -84,11 +82,7 @@ export async function createLink(
   return { id, url, expiresAt };
 }
 
-/**
- * Takes a link back that was not used yet, and returns it.
- *
- * @throws Refusal: not found, for one that the account does not have, or invalid, for one that was used
- */
+/** Takes an unused link back, and returns it. @throws Refusal: not found, or invalid, if it was used */
 export async function revokeLink(env: Env, caller: Caller, id: string): Promise<ConnectLink | undefined> {
   const own = sql`l.id = ${id} and l.account_id = ${caller.accountId}`;
   const isOpen = sql`exists (select 1 from connect_links l where ${own} and l.connection_id is null)`;
@@ -120,8 +114,7 @@ export async function linkHash(env: Env, text: string): Promise<string | undefin
 
 /**
  * The link with this hash and its caller; undefined if it is expired, revoked or unknown.
- *
- * @throws Refusal: moved, when it may be of an account that has moved
+ * @throws Refusal: moved
  */
 export async function openLink(
   env: Env,
@@ -155,9 +148,7 @@ export const connectByLink = (
     writeReturning(db)`update connect_links set connection_id = ${id} where hash = ${caller.link}`,
   ]);
 
-/**
- * Withdraws consent by a link: nothing more is pulled, and the credential is deleted. The account keeps its records.
- */
+/** Withdraws consent by a link: pulling ends, the credential is deleted, and records stay. */
 export async function withdraw(
   env: Env,
   caller: Caller & { link: string },

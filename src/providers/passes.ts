@@ -2,12 +2,10 @@ import { dayMs } from '../platform/durations.ts';
 import type { Feed, Json, Page, ProviderRecord } from './connector.ts';
 
 /**
- * A reading of a whole list, page by page: of changes since `from` (milliseconds since 1970), or of everything if it
- * `isWhole`. `place` is its progress, null at the beginning; `since` is when the connection was made.
+ * A reading of a whole list: of changes since `from`, or of everything if it `isWhole`. `place` is its progress.
  */
 export type Pass = { from: number; since: number; beganAt: number; isWhole: boolean; place: Json };
 
-/** The progress of a list's passes, and what its feed keeps. */
 type Passes<Kept> = { from: number; wholeAt: number; pass: Omit<Pass, 'from' | 'since'> | null; kept?: Kept };
 
 type ListFeed<Api, Kept> = Pick<Feed<Api>, 'everyMinutes' | 'history'> & {
@@ -22,10 +20,7 @@ type ListFeed<Api, Kept> = Pick<Feed<Api>, 'everyMinutes' | 'history'> & {
 /** `from` advances in steps, so that quiet minutes cost no write. */
 const stepMs = 10 * 60_000;
 
-/**
- * A feed that reads its list in passes. Each reads the changes since the last one began, and once a day everything, in
- * case a change was missed. With a history, the first begins where the connection was made.
- */
+/** A feed read in passes: each reads the changes since the last one began, and once a day everything. */
 export const inPasses = <Api, Kept = never>({
   everyMinutes,
   overlapMs,

@@ -7,10 +7,7 @@ export const wantedNames = (names: string, firsts: Wanted['firsts'] = {}): Wante
   firsts,
 });
 
-/**
- * What a reply may have of what is wanted: an invocation pulls from five providers at once, in memory shared with
- * deliveries, and parsed JSON takes far more memory than its text, the more values it has.
- */
+/** The most of a reply that is kept: invocations share memory, and parsed JSON takes far more than text. */
 export const maxKept = 2 * 1024 * 1024;
 export const maxValues = 100_000;
 
@@ -30,11 +27,9 @@ type Frame = { isList: boolean; count: number; left: number | undefined; key: st
 type Item = { depth: number; parts: number; size: number; values: number; id: string; nestedId: string };
 
 /**
- * Reads JSON as it arrives, so that what is not wanted takes no memory, however long it is. Of an item of a list that is
- * too large, or for which there is no room, the id alone is left.
+ * Reads JSON as it arrives, so that what is not wanted takes no memory. Of an item too large, the id is left.
  */
 export class Picker {
-  /** The ids of items that were too large. */
   readonly tooLarge: unknown[] = [];
   readonly #wanted: Wanted;
   readonly #out: string[] = [];

@@ -41,10 +41,7 @@ const newestMs = 10 * minuteMs;
 /** At first, records come after those they refer to; later, urgent ones come first. */
 const order: FeedName[] = ['events', 'trips', 'vehicles', 'drivers'];
 
-/**
- * The next page to pull, or undefined if nothing is due. `done` are the feeds that have caught up in this run: those
- * pulled each minute are always due otherwise. History comes last, newest first.
- */
+/** The next page to pull, if any is due, except of feeds that are `done`. History comes last. */
 export function nextTask(planned: Planned, now: number, done: ReadonlySet<FeedName>): Task | undefined {
   const { connector, feeds } = planned;
   const ready = (name: FeedName) => connector.feeds[name] && (feeds[name]?.problem?.until ?? 0) <= now;
@@ -188,8 +185,7 @@ const lateAfterMs = 3 * lateMs;
 export const silentMs = dayMs;
 
 /**
- * A connection's health: unavailable when the provider refuses its credential, or nothing could be pulled for a day;
- * degraded when some of its feeds fail, and warning when all do.
+ * A connection's health: unavailable when refused or nothing came for a day; degraded or warning otherwise.
  */
 export function healthOf(
   planned: Planned,

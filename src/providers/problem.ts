@@ -2,8 +2,7 @@ import { dayMs, hourMs } from '../platform/durations.ts';
 import type { Connector } from './connector.ts';
 
 /**
- * What can go wrong: the provider refuses the credential, the credential may not read this, the provider limits our
- * rate, it fails or does not respond, it returns something unexpected, or people's input is invalid.
+ * What can go wrong: refused, not permitted, rate limited, no response, something unexpected, or bad input.
  */
 export type ProblemKind =
   | 'refused'

@@ -24,10 +24,7 @@ import { idFrom } from './read.ts';
 import { connectorOf } from './registry.ts';
 import { type Claimed, claimDue, dueConnections, keepRefusals, type Saved, save } from './store.ts';
 
-/**
- * When an invocation stops beginning pages: the last may take 18 s and must be written within the 30 s of background
- * work. The writes of each connection need some hundred further queries.
- */
+/** When an invocation stops beginning pages: the last may take 18 s and must be written within 30 s. */
 const pullBudget = { ms: 8_000, queries: 400 };
 
 /** Says that connections are due. */
@@ -57,8 +54,8 @@ export async function startPulls(env: Env, now = Date.now()): Promise<number> {
 }
 
 /**
- * Pulls what is due of these connections in parallel, page by page, through the write of `/ingest`, and queues those
- * that are not done. Never throws: failures are logged, and a claim that is not released expires.
+ * Pulls what is due of these connections in parallel through the write of `/ingest`, and queues the
+ * rest. Never throws: a claim that is not released expires.
  */
 export async function pull(env: Env, ids: string[]): Promise<void> {
   const budget = newBudget(pullBudget);
@@ -106,7 +103,6 @@ type Run = Claimed & {
   api: unknown;
   done: Set<FeedName>;
   saved: Saved;
-  /** A new session, as JSON. */
   newSession?: string;
   limitedUntil?: number;
 };

@@ -17,10 +17,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/**
- * The value at a path of a provider's response, or undefined. Providers leave fields out, or send `null` or `""`: all
- * null to `/ingest`.
- */
+/** The value at a path, or undefined. Providers leave fields out, or send `null` or `""`: all null to us. */
 export function at(value: unknown, ...path: (string | number)[]): unknown {
   let found = value;
   for (const key of path) {
@@ -132,7 +129,6 @@ export const yearIn = (year: unknown): number | null => (/^\d{4}$/.test(String(y
 /** Milliseconds since 1970 of a time as text, or NaN. */
 export const msOf = (time: unknown): number => (typeof time === 'string' ? Date.parse(time) : Number.NaN);
 
-/** How many pages of a list are read to find names. */
 const mostNamePages = 5;
 
 /** Looks things up by id in a list, page by page, until all are found. Returns their names. */

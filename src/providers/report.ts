@@ -10,10 +10,7 @@ import { connectorOf } from './registry.ts';
 
 type Accident = { eventId: string; connectionId: string; eventTime: string; reportUrl: string | null };
 
-/**
- * A link to an accident's report that can be opened now: a new one from the provider if its links expire, otherwise the
- * `reportUrl`. Or why there is none, as a sentence.
- */
+/** A link to an accident's report that can be opened now, or why there is none, as a sentence. */
 export async function findReport(
   env: Env,
   caller: Caller,

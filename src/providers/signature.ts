@@ -3,10 +3,7 @@ export const windowMs = 5 * 60_000;
 
 export const isRecent = (ms: number): boolean => Math.abs(Date.now() - ms) <= windowMs;
 
-/**
- * Whether the signature is the HMAC of the concatenated parts with the key, compared in constant time. Both are decoded
- * by `signing`, which may throw for text that cannot be one.
- */
+/** Whether the signature is the HMAC of these parts, in constant time. `signing` may throw for bad text. */
 export async function isHmac(
   hash: 'SHA-1' | 'SHA-256',
   parts: (string | Uint8Array<ArrayBuffer>)[],

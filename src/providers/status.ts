@@ -10,7 +10,6 @@ import { type Feeds, historyProgress, isFailing, type Planned } from './plan.ts'
 import { adviceFor } from './problem.ts';
 import { connectorOf } from './registry.ts';
 
-/** A pulling connection's row. Times are milliseconds since 1970. */
 type PullRow = {
   id: string;
   provider: string;
@@ -18,10 +17,7 @@ type PullRow = {
   /** Equal for two credentials of the same organisation. */
   organisationId: string;
   baseUrl: string;
-  /**
-   * Refused: the provider refuses the credential, which must be replaced. Withdrawn: consent was withdrawn by the connect
-   * link. In both cases nothing is pulled.
-   */
+  /** Refused: the credential must be replaced. Withdrawn: consent was. Nothing is pulled then. */
   state: 'pulling' | 'paused' | 'refused' | 'withdrawn';
   hasWebhookSecret: number;
   lastPulledAt: number | null;
@@ -41,10 +37,7 @@ const row = sql`
     p.due_at as nextAt, p.history_days as historyDays, p.connected_at as connectedAt, c.incident_type_map as incidentTypeMap, p.feeds
   from pulls p join connections c on c.id = p.connection_id`;
 
-/**
- * The status of a pulling connection of the account; undefined if it does not pull. Reads up to 1,000 events, and 100
- * refused records and as many warnings.
- */
+/** The status of a connection's pull, if it has one. Reads up to 1,000 events and 200 refused records. */
 export async function pullStatus(env: Env, caller: Caller, id: string) {
   const own = sql`(select connection_id from pulls where connection_id = ${id} and account_id = ${caller.accountId})`;
   const { pulls, problems, words } = await asCaller(env, caller, (db) => ({

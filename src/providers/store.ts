@@ -57,10 +57,7 @@ export async function dueConnections(env: Env, now = Date.now()): Promise<string
 
 const isActive = sql`exists (select 1 from accounts where id = account_id and status = 'active')`;
 
-/**
- * Claims the due ones of these connections, of active accounts, for 45 s, in one round trip. They stay due, so that
- * another run follows one that is killed.
- */
+/** Claims the due ones of these connections for 45 s. They stay due, so that another run follows a kill. */
 export async function claimDue(env: Env, ids: string[], now = Date.now()): Promise<Claimed[]> {
   const db = openDatabase(env);
   const claim = newId();
@@ -97,9 +94,8 @@ export type Saved = {
 };
 
 /**
- * Saves a run's progress while it has its claim; otherwise nothing is saved, and it must end: then it returns undefined.
- * With `end`, ends the run: the connection is due at `end`, at once if somebody has asked for that meanwhile, or never
- * if its credential was refused. Returns whether it is due already.
+ * Saves a run's progress while it has its claim; otherwise it must end: returns undefined. With `end`, ends
+ * the run: it is due then, or at once if somebody asked meanwhile. Returns whether it is due.
  */
 export async function save(
   env: Env,
@@ -183,9 +179,8 @@ const quietMs = 2_000;
 type Rung = { provider: string; secret: string | null; dueAt: number | null; moves: string | null };
 
 /**
- * Handles a call of a provider's webhook: makes the connection's pull due if the provider has signed the call, whose
- * content is ignored. Returns whether it was signed for this connection.
- *
+ * Handles a call of a provider's webhook, whose content is ignored: makes the pull due if it is
+ * signed. Returns whether it was.
  * @throws Refusal: unavailable, while its account moves to another cell
  */
 export async function ring(

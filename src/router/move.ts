@@ -8,10 +8,7 @@ export const movePath = /^\/operator\/accounts\/[^/]+\/move$/;
 const maxParts = 14;
 const maxMs = 10_000;
 
-/**
- * Moves an account for some seconds: has the cell that it leaves say what comes next, and the other one do that. `ask`
- * passes a request on to a cell. Nothing is kept here, so that a call that is killed is repeated.
- */
+/** Moves an account for some seconds, asking both cells in turn. Nothing is kept here: calls are repeated. */
 export async function moveAccount(
   request: Request,
   cells: string[],

@@ -31,8 +31,8 @@ export async function ask(c: Context, cell: string, request: Request): Promise<R
 const moved = remembered<string>();
 
 /**
- * Passes a request on to the cell that it names, and to those where the account may have moved, each once; remembers for
- * a minute which it was. @throws Refusal: unavailable; unauthenticated, when no cell knows the credential
+ * Passes a request to the named cell, and to those where the account may have moved.
+ * @throws Refusal: unavailable; unauthenticated, when no cell knows the credential
  */
 export async function pass(c: Context, named: Named): Promise<Response> {
   const cells = boundCells(c.env);

@@ -15,10 +15,7 @@ import { ACCIDENT } from './notifications/types.ts';
 /** A connection, and whether anybody is notified of its accidents. */
 export type CoveredConnection = Connection & { isCovered: boolean };
 
-/**
- * SQL for whether anybody is notified of accidents of the connection `c`: a webhook that is not paused, a person or a
- * channel; or whether its account wants nobody to be. What filters and groups leave out was chosen.
- */
+/** SQL for whether a webhook, person or channel is notified of the connection `c`, or nobody is to be. */
 export const isCovered = (env: Env): SQL => sql`(c.notifies_nobody or exists (
     select 1 from mail_rules r where r.account_id = c.account_id and r.levels > 0
       and (${config(env).emailFrom ? 1 : 0} or exists (select 1 from alert_channels where id = r.recipient_id)))

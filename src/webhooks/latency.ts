@@ -18,13 +18,9 @@ export function bucketOf(ms: number): number {
 /** Accidents should be attempted within this time. */
 const promptMs = 5_000;
 
-/** What deliveries wait for: their first attempt, and success. */
 type Waits = { firstAttempt?: number | undefined; success?: number | undefined };
 
-/**
- * Counts the waits of some deliveries, infinite for what they never had: by type and bucket, as `accidentSuccess12`.
- * `accidentInTime` counts those first attempted within 5 s.
- */
+/** Counts the waits of some deliveries, infinite for what they never had: by type and bucket. */
 export const countWaits = (
   type: 'accident' | 'event',
   { firstAttempt, success }: Waits,

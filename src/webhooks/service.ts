@@ -96,8 +96,9 @@ async function saved(
 }
 
 /**
- * Replaces a webhook, also for pending deliveries, if it was not saved since `revision`. Once it returns, within
- * seconds, no call to the old one can start. Without `labels` it keeps its own. @throws Refusal: invalid
+ * Replaces a webhook, if it was not saved since `revision`. Once it returns, no call to the old one
+ * can start. Without `labels` it keeps its own.
+ * @throws Refusal: invalid
  */
 export async function updateWebhook(
   env: Env,
@@ -174,8 +175,8 @@ export async function deleteWebhook(env: Env, caller: Caller, id: string): Promi
 }
 
 /**
- * Pauses or resumes a webhook. While paused its deliveries wait; no call can start once this returns, within seconds.
- * Then they are sent, even if its receiver's circuit is open. @throws Refusal: invalid
+ * Pauses or resumes a webhook. While paused its deliveries wait, and no call can start.
+ * @throws Refusal: invalid
  */
 export async function setPaused(
   env: Env,
@@ -197,10 +198,7 @@ export async function setPaused(
   return saved(env, await findRow(env, caller, id));
 }
 
-/**
- * Limits the calls to a receiver; null for the service's own limit. Saving the webhook changes none.
- * @throws Refusal: invalid
- */
+/** Limits the calls to a receiver; null for the service's own limit. @throws Refusal: invalid */
 export async function setReceiverLimits(
   env: Env,
   caller: Caller,
@@ -230,7 +228,6 @@ const mustBeOurs = (db: Database, caller: Caller, id: string) =>
     'Invalid webhook id',
   );
 
-/** The webhook's filters, if they can match with these types. */
 const unlessUnmatchable = (types: NotificationType[]): SQL =>
   sql`case when ${canMatch(sql`${webhooks.filters}`, types)} then ${webhooks.filters} else ${refuse(filtersWithoutType)} end`;
 

@@ -64,7 +64,7 @@ export function madeUp(
 }
 
 /**
- * Sends made-up notifications to this webhook alone, three seconds apart; `start` begins with the first at once.
+ * Sends made-up notifications to this webhook alone, three seconds apart.
  * @throws Refusal: invalid, when it does not subscribe to their type, has no connection, or is paused
  */
 export async function sendTest(
@@ -107,8 +107,8 @@ export const maxTestsOfHost = 10;
 export const maxTestsOfReceiver = 60;
 
 /**
- * Calls the receiver of what is typed, once, as a delivery would after saving it. What the webhook with this `id` has
- * is used where nothing is typed. @throws Refusal: invalid, also when a host was tested ten times within the hour
+ * Calls the receiver of what is typed, once, as a delivery would; what is not typed is the webhook's.
+ * @throws Refusal: invalid, also when a host was tested ten times within the hour
  */
 export async function tryReceiver(
   env: Env,

@@ -54,8 +54,8 @@ export const ownWebhook = (caller: Caller, id: string) =>
   and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
 
 /**
- * The statement that audits a change of the account's webhook, if `only` holds. It is called by its name, or else by
- * its host: paths and queries can hold secrets. A normalised url has a path, and neither user nor password.
+ * Audits a change of the account's webhook, if `only` holds. It is called by its name, or else by
+ * its host: paths and queries can hold secrets.
  */
 export const auditWebhook = (
   db: Database,

@@ -18,7 +18,6 @@ export type Entry = {
   subject: Subject;
   subjectId: string;
   subjectName: string | null;
-  /** The names of the fields that changed. */
   fields: string[];
 };
 

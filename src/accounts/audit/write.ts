@@ -4,9 +4,8 @@ import type { Caller } from '../../platform/db/guard.ts';
 import type { Action, Subject } from './kinds.ts';
 
 /**
- * A change to audit. `of` selects the `id` and `name` of what changes, or no row if nothing does; it runs at the
- * statement's place in the transaction, so it comes before a deletion. `fields` are the names of the changed fields.
- * Contains no secrets: a webhook without a name is named by its host.
+ * A change to audit. `of` selects the `id` and `name` of what changes, before a deletion; `fields`
+ * are the changed ones. Contains no secrets: a webhook without a name is named by its host.
  */
 export type Change = { action: Action; subject: Subject | SQL; of: SQL; fields?: string[] };
 
@@ -41,10 +40,7 @@ function whoIs(actor: Actor): SQL {
   return sql`select null as id, null as name`;
 }
 
-/**
- * SQL for who created an API token: a person's address at that time, or "the operator"; null if the audit log no longer
- * has the entry. Reads one entry by index. `id` and `accountId` are columns of the token.
- */
+/** SQL for who created an API token: an address, or "the operator"; null if the audit log has no entry. */
 export const creatorOfToken = (id: SQL, accountId: SQL): SQL<string | null> => sql<string | null>`(
   select iif(actor = 'operator', 'the operator', actor_name)
   from audit_log indexed by audit_log_new_tokens

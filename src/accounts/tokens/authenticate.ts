@@ -21,10 +21,9 @@ declare module 'hono' {
 }
 
 /**
- * Authenticates holders of a credential of `scope`; a read-only token may only GET. KV says who is calling; the first
- * batch of `asCaller` checks that the credential is still valid before it reads anything. Unrecognised credentials are
- * rate limited by address before any lookup; recognised ones never are.
- *
+ * Authenticates holders of a credential of `scope`; a read-only token may only GET. KV says who
+ * calls; the first batch of `asCaller` checks that the credential is still valid. Unrecognised
+ * credentials are rate limited by address before any lookup.
  * @throws Refusal: unauthenticated, forbidden, rate limited
  */
 export const authenticate = (scope: Scope) =>
@@ -68,10 +67,7 @@ function replicaReadsOf(c: Context): { replicaReads?: ReplicaReads } {
   return { replicaReads: { primary, behind: (work) => c.executionCtx.waitUntil(work) } };
 }
 
-/**
- * A credential, if it exists. Not `ours` is one without a checksum, or made with a key that has been rotated out: nearly
- * always junk, so that its address is limited before anything is looked up.
- */
+/** A credential, if it exists. One that is not `ours` is nearly always junk: its address is limited first. */
 async function findCredential(c: Context, hash: string, ours: boolean) {
   if (!ours) await limitByAddress(c, 'UNKNOWN_LIMIT');
   const [atTheEdge] = await Promise.all([
@@ -97,8 +93,7 @@ const known = remembered<KnownToken>();
 const remember = (hash: string, token: KnownToken): KnownToken => known.set(hash, token, minuteMs);
 
 /**
- * What this isolate or KV knows of a credential: only who is calling, which never changes. D1 decides whether it is
- * still valid. If KV fails or takes longer than a second, D1 is read instead.
+ * What this isolate or KV knows of a credential; D1 decides whether it is valid, and is read if KV is slow.
  */
 async function knownAtTheEdge(kv: KVNamespace, hash: string): Promise<KnownToken | undefined> {
   const token = known.get(hash);

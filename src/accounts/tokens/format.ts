@@ -9,13 +9,12 @@ export type Scope = 'api' | 'ingest';
 const prefixes = { api: 'fds_', ingest: 'fdi_' } satisfies Record<Scope, string>;
 const wellFormed = /^(?:fds_|fdi_)(?:([a-z][a-z0-9]{0,15})_)?[A-Za-z0-9_-]{43}[A-Za-z0-9_-]{6}$/;
 
-/** The lengths of the keyed checksum and the CRC-32 at the end of a credential. */
 const keyedLength = 11;
 const crcLength = 6;
 
 /**
- * A new credential: prefix, the name of its cell unless that is main, 43 characters and a CRC-32 of all this, in
- * base64url. Of the 43, 32 are 24 random bytes, and 11 a keyed checksum by which we recognise our own.
+ * A new credential: prefix, the name of its cell unless that is main, 32 characters of random
+ * bytes, 11 of a keyed checksum by which we recognise our own, and a CRC-32 of all this.
  */
 export async function generateToken(scope: Scope, keys: SealingKey[], cell = mainCell): Promise<string> {
   const prefix = prefixes[scope] + (cell === mainCell ? '' : `${cell}_`);
@@ -30,10 +29,7 @@ export const isWellFormed = (value: string): boolean =>
 
 export const cellInToken = (value: string): string => wellFormed.exec(value)?.[1] ?? mainCell;
 
-/**
- * Whether `value` has our keyed checksum. False for junk, but also for valid credentials without one, or whose key has
- * been rotated out.
- */
+/** Whether `value` has our keyed checksum. False for junk, and when its key has been rotated out. */
 export const isRecognised = (value: string, keys: SealingKey[]): Promise<boolean> =>
   hasChecksum(
     keys,

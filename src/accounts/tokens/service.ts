@@ -46,9 +46,7 @@ export type NewToken = {
 };
 
 /**
- * Issues a credential in the caller's account: an ingest key for a connection, otherwise an API token. The `value` in
- * the result is not stored.
- *
+ * Issues an ingest key for a connection, otherwise an API token. Its `value` is not stored.
  * @throws Refusal: invalid, when the account or connection does not exist or has reached its limit
  */
 export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
@@ -139,9 +137,7 @@ export async function findTokenById(env: Env, caller: Caller, id: string): Promi
 const activeOf = (caller: Caller) => and(eq(tokens.accountId, caller.accountId), isNull(tokens.revokedAt));
 
 /**
- * Revokes a credential with immediate effect: D1 refuses it, whatever KV says. Where lists are read from replicas,
- * returns once no cache has it. Revoking twice is allowed.
- *
+ * Revokes a credential with immediate effect; with replicas, returns once no cache has it. May be repeated.
  * @throws Refusal: invalid, when the credential does not exist
  */
 export async function revokeToken(env: Env, caller: Caller, id: string): Promise<Token> {
@@ -167,10 +163,7 @@ export async function revokeToken(env: Env, caller: Caller, id: string): Promise
   return visible(row);
 }
 
-/**
- * Looks up a credential by its hash in D1, for when KV does not know it. Undefined for one that is unknown, revoked or
- * expired.
- */
+/** Looks up a credential by its hash in D1. Undefined for one that is unknown, revoked or expired. */
 export async function findToken(env: Env, hash: string): Promise<KnownToken | undefined> {
   const now = Date.now();
   const stored = openDatabase(env)
@@ -189,7 +182,6 @@ export async function findToken(env: Env, hash: string): Promise<KnownToken | un
   return { ...known, connection };
 }
 
-/** Writes to KV what D1 has of a credential. */
 async function storeInKv(env: Env, hash: string): Promise<void> {
   const known = await findToken(env, hash);
   const expiration = known?.expiresAt && Math.ceil(known.expiresAt / 1000);
@@ -225,9 +217,7 @@ export async function recordUse(env: Env, caller: TokenCaller): Promise<void> {
     where id = ${caller.tokenId} and coalesce(last_used_at, 0) < ${now - hourMs}`;
 }
 
-/**
- * KV is a cache: when a write fails, D1 still has the truth. KV allows one write per key and second, hence the retry.
- */
+/** KV is a cache: D1 has the truth. It allows one write per key and second, hence the retry. */
 async function bestEffort(write: () => Promise<void>): Promise<void> {
   await inTime(write())
     .catch(() => scheduler.wait(1_100).then(() => inTime(write())))

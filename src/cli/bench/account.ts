@@ -30,9 +30,7 @@ export async function newAccount(stack: Stack & { cell?: string }) {
   await ingest(Array.from({ length: vehicles }, (_, i) => withVin(i)));
   return {
     ...{ id, connection, token, ingestKey, post, ingest },
-    /** Of its lists. */
     headers: { 'x-api-key': token, 'connection-id': connection },
-    /** Creates a webhook for each URL. Returns their ids. */
     async webhooks(urls: string[], changes: { signing?: true } = {}) {
       const ids: string[] = [];
       const headers = { 'X-Secret': 's3cret' };

@@ -5,10 +5,8 @@ import { operatorOf } from '../operate/client.ts';
 import { newAccount, safetyEvent, vehicle } from './account.ts';
 import type { BenchStack } from './harness.ts';
 
-/** The size of attacks; `perSecond` is the number of requests of those that hammer. */
 type Size = { [what in 'seconds' | 'webhooks' | 'eventsPerCall' | 'floodCalls' | 'perSecond']: number };
 
-/** What is done so many times a second, and returns its outcome. */
 type Attack = { perSecond: number; act: () => Promise<number | string> };
 
 /** Things a caller does that may affect others, each prepared without measuring. */
@@ -71,7 +69,6 @@ export const attacks: { [name: string]: (stack: BenchStack, size: Size) => Promi
   },
 };
 
-/** An account with a vehicle, or these records. */
 async function attacker(stack: BenchStack, records: object[] = [vehicle('v')]) {
   const us = await newAccount(stack);
   await us.ingest(records);
@@ -81,7 +78,6 @@ async function attacker(stack: BenchStack, records: object[] = [vehicle('v')]) {
 const eventsOf = (count: number, first = 0) =>
   Array.from({ length: count }, (_, i) => safetyEvent('v', `e${first + i}`));
 
-/** Makes a request, and discards the response but for its status. */
 async function get(url: string, headers: Record<string, string>): Promise<number> {
   const reply = await fetch(url, { headers, redirect: 'manual' });
   await reply.arrayBuffer();

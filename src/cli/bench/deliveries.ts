@@ -77,7 +77,6 @@ export const deliveries: Benchmark = {
   },
 };
 
-/** Webhooks, how long their receivers take, and what share of the bare rate they should have. */
 type Case = [webhooks: number, ms: number, count: number, atLeast: number];
 
 const cases: Case[] = [

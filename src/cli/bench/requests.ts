@@ -44,7 +44,6 @@ export const router: Benchmark = {
     const { rounds, amount } = small ? smallest : sizes;
     const without = await start();
     const routed = await start({ cells: [mainCell, 'eu'] });
-    /** The rate of a list of an account of its own. */
     const listOf = async (stack: Parameters<typeof newAccount>[0]) =>
       rateOf(stack.baseUrl + list, (await newAccount(stack)).headers, amount);
     const runs = { bare: await listOf(without), service: await listOf({ ...routed, cell: mainCell }) };

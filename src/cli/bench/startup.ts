@@ -43,7 +43,6 @@ async function wrangler(...args: string[]): Promise<string> {
 
 type Node = { id: number; callFrame: { functionName: string } };
 
-/** Returns the time of a CPU profile in which code ran. */
 function activeMsOf(profile: { nodes: Node[]; samples: number[]; timeDeltas: number[] }): number {
   const isIdle = ({ callFrame }: Node) => /^\((idle|root|program)\)$/.test(callFrame.functionName);
   const idle = new Set(profile.nodes.filter(isIdle).map(({ id }) => id));

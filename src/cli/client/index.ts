@@ -7,7 +7,6 @@ export { ApiError, TimeoutError } from './api.js';
 /** The body of a delivery. */
 export type Delivery = api.AccidentDelivery | api.EventDelivery;
 
-/** Other settings of a client. */
 type Settings = Omit<api.ClientConfig, 'serverUrl' | 'auth' | 'argsStyle' | 'errorMode'>;
 
 /** A client of the service. Temporary failures are retried; others throw an ApiError. */
@@ -32,10 +31,8 @@ const canRetry = (context: api.RetryContext): boolean =>
   context.response?.status === 429 || api.defaultRetryOn(context);
 
 /**
- * Verifies a signed delivery: its body exactly as received, with its headers as Node or a Request has them. Returns the
- * delivery.
- *
- * @throws WebhookVerificationError, when the secret did not sign it, or it is more than five minutes old
+ * Verifies a signed delivery: its body exactly as received, with its headers as Node or a Request has them.
+ * @throws WebhookVerificationError, when the secret did not sign it, or it is older than five minutes
  */
 export function verify(
   body: string,

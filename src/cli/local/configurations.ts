@@ -6,7 +6,6 @@ import { readToml, renamed, routerConfiguration, type Toml } from '../project/to
 /** Changes what wrangler.toml says. */
 export type Change = (toml: Toml) => Toml;
 
-/** A Worker's configuration, for wrangler. */
 type Configuration = { name: string; [key: string]: unknown };
 
 /** Rate limits that nothing reaches. */

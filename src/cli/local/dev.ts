@@ -9,7 +9,6 @@ import { startWrangler, type Variables } from '../project/wrangler.ts';
 
 export type DevServer = {
   baseUrl: string;
-  /** Ends it, by force after five seconds. */
   stop: () => Promise<void>;
   /** Ends all of it at once, as a power cut would. */
   kill: () => void;

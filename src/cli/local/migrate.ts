@@ -65,7 +65,6 @@ export async function emptyState(cell = mainCell): Promise<string> {
   return kept;
 }
 
-/** A line for each migration, which changes with its file. */
 const linesOfMigrations = (): string[] =>
   readdirSync(folder)
     .sort()

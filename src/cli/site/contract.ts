@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { root, siteDirectory } from '../project/paths.ts';
 import { buildDocuments } from './build.ts';
 
-/** A change in Redocly's report, as far as it is used here. */
 type Change = {
   path: string;
   kind: 'added' | 'modified' | 'removed';
@@ -59,7 +58,6 @@ export function breaksBetween(published: string, revision: string): string[] {
 const isAllowed = ({ kind, revision }: Change, rule: string): boolean =>
   allowed.some((one) => one.rule === rule && one.kind === kind && one.of.test(revision?.pointer ?? ''));
 
-/** Publishes the API documents, unless a change would break clients of the same version. */
 function publish(): void {
   buildDocuments(siteDirectory);
   for (const name of ['openapi.json', 'openapi.operator.json']) {

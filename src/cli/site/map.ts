@@ -39,7 +39,6 @@ const land = (topology: Topology, { geometries }: Areas) => ({
   },
 });
 
-/** The borders between areas, without coasts. */
 const borders = (topology: Topology, areas: Areas, wanted: (a: Area, b: Area) => boolean = () => true) => ({
   type: 'Feature',
   properties: { is: 'border' },

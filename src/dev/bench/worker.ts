@@ -51,7 +51,6 @@ const commands: { [name: string]: Command } = {
   log: (_, options) => {
     console.info = options.has('off') ? () => {} : writeLine;
   },
-  /** A row as the service writes it. */
   sample: ({ DB }) => DB.prepare('select * from safety_events limit 1').first(),
   wake: (env) => sweep(env, Date.now() + 60_000),
 };

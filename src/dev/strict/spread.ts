@@ -12,7 +12,6 @@ export class Isolate extends WorkerEntrypoint<Env> {
     return worker.fetch(request, this.env, this.ctx);
   }
 
-  /** Handles messages of a queue. */
   async consume(queue: string, bodies: QueueMessage[]): Promise<void> {
     const batch = { queue, messages: bodies.map((body) => ({ body })) };
     await worker.queue(batch as unknown as MessageBatch<QueueMessage>, this.env, this.ctx); // what is used of one

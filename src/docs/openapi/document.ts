@@ -23,7 +23,6 @@ export type Parts = {
 
 /** One operation of a document: its request, its response, and its refusals. */
 export type Operation = {
-  /** Its method, and its path with parameters in braces. */
   call: `${'get' | 'post' | 'put' | 'patch' | 'delete'} ${string}`;
   id: string;
   summary: string;
@@ -48,7 +47,6 @@ export type Reply = {
   name: string;
   message: string;
   data: Json;
-  /** A different example. */
   example?: unknown;
   paged?: boolean;
   /** Whether there is always a cursor for the next call. */
@@ -106,7 +104,6 @@ export function document(parts: Parts): Json {
   };
 }
 
-/** The operation as OpenAPI writes it. */
 function written(operation: Operation, tag: string): Json {
   const { id, summary, description, security = 'ApiToken', parameters = [], body, reply } = operation;
   return {
@@ -194,7 +191,6 @@ function dataExample({ $ref, const: only, items }: Json): unknown {
   return item ? [item] : only;
 }
 
-/** The component of a response's envelope. */
 const envelope = ({ data, paged, resumable }: Reply): Json => ({
   type: 'object',
   description: 'The envelope of the result.',

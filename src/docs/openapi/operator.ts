@@ -104,7 +104,6 @@ const ring: Operation = {
 
 const declared: Declared[] = Object.values(operations);
 
-/** The schemas that `src/operator/api` exports, by the names of the components. */
 const schemas: Record<string, v.GenericSchema> = Object.fromEntries(
   Object.entries<unknown>({
     ...accounts,
@@ -121,7 +120,6 @@ const nameOf = (schema: v.GenericSchema): string | undefined =>
 
 const isBody = ([, schema]: [string, v.GenericSchema]) => declared.some(({ body }) => body === schema);
 
-/** The operators' operations, by the tags of the document. */
 const groups: { [tag: string]: [about: string, Record<string, Declared>, ...Operation[]] } = {
   Accounts: ['Customers of the service.', accounts.accountOperations],
   Connections: ['Their data sources, and what these hold.', connections.connectionOperations, ring],

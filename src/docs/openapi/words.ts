@@ -9,7 +9,6 @@ import { itemName, recordName } from './examples.ts';
 
 const kindWords = `What it is: ${alternatives(changeKinds)}; there may be more in future, unless \`kinds\` says which.`;
 
-/** The descriptions of a component and its properties. */
 const wordsOf = (name: string, description: string, properties: { [name: string]: string }) => ({
   [name]: description,
   ...Object.fromEntries(Object.entries(properties).map(([property, text]) => [`${name}.${property}`, text])),

@@ -34,7 +34,6 @@ ${following(guides, guide)}
 </html>
 `;
 
-/** In the API reference, readers can try operations out. */
 const tryOut = '\n<script src="/docs/try.js" type="module"></script>';
 
 const header = ({ path }: Guide): string => `<header class="docs-head">
@@ -102,13 +101,11 @@ const current = (here: boolean): string => (here ? ' aria-current="page"' : '');
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
-/** The shapes of Lucide's icons. */
 const icons = {
   menu: '<path d="M4 5h16M4 12h16M4 19h16"/>',
   search: '<path d="m21 21-4.34-4.34"/><circle cx="11" cy="11" r="8"/>',
 };
 
-/** A decorative icon beside a word. */
 const icon = (name: keyof typeof icons): string =>
   `<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">${icons[name]}</svg>`;
 

@@ -90,7 +90,6 @@ const languages = { bash: 'curl', ts: 'TypeScript', python: 'Python', json: 'JSO
 type Language = keyof typeof languages;
 const isLanguage = (name: string): name is Language => Object.hasOwn(languages, name);
 
-/** A fenced block's language, and its file name if it is a runnable sample. */
 type Fence = { language: Language; name: string | undefined };
 
 /** Reads a fence's info string: `ts receiver.ts`, or another title. @throws Error, for a language that no page shows */

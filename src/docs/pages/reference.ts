@@ -38,7 +38,6 @@ export type Content = {
   'application/json': { schema: Schema; example?: unknown; examples?: { [name: string]: { value: Failed } } };
 };
 
-/** The body of a failure. */
 type Failed = { message: string; errors?: { field: string; message: string }[] };
 
 export type Schema = {
@@ -135,7 +134,6 @@ function callSection(document: ApiDocument, { method, path, operation }: Call): 
   ];
 }
 
-/** The body of an operation's successful response. */
 function successOf({ responses }: Operation): Content['application/json'] | undefined {
   const reply = responses[200];
   return reply && 'content' in reply ? reply.content?.['application/json'] : undefined;
@@ -209,7 +207,6 @@ function fieldRows({ properties = {}, required = [] }: Schema, inside = ''): str
   });
 }
 
-/** A value's type in Markdown, with links to components. */
 function typeOf(schema: Schema): string {
   const { $ref, type = 'any', format = '', anyOf, items, additionalProperties } = schema;
   if ($ref) return `[${nameIn({ $ref })}](#${nameIn({ $ref }).toLowerCase()})`;
@@ -227,7 +224,6 @@ const formats: { [format: string]: string } = {
   uri: 'URL',
 };
 
-/** A value's constraints: its range, its length, and its default. */
 function bounds({ minimum, maximum, maxLength, maxItems, default: usual }: Schema): string {
   const range = maximum === undefined ? `at least ${minimum}` : `${minimum} to ${maximum}`;
   const all = [
@@ -239,6 +235,5 @@ function bounds({ minimum, maximum, maxLength, maxItems, default: usual }: Schem
   return all.flatMap((one) => (one ? [`, ${one}`] : [])).join('');
 }
 
-/** The possible values. */
 const choices = ({ items, enum: values }: Schema): string =>
   items ? choices(items) : values ? ` One of ${values.map(code).join(', ')}.` : '';

@@ -1,7 +1,6 @@
 import type { SQL } from 'drizzle-orm';
 import { type Database, write } from '../../platform/db/database.ts';
 
-/** How many recipients an accident remembers. */
 const most = 100;
 
 /** Remembers whom to notify if accidents are false alarms. `news` has `id` and `recipient_id`. */

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 
 /*
- * What a record changes in its accident, as SQL: D1 decides it in the transaction that notifies of it.
- * `a` is the accident's row so far, all null if there is none; `record` is JSON with
+ * What a record changes in its accident, as SQL: D1 decides it in the transaction that notifies of
+ * it. `a` is the accident's row so far, all null if there is none; `record` is JSON with
  * notificationLevel, dismissed and sourceUpdatedAt.
  */
 

@@ -2,9 +2,8 @@ import { type SQL, sql } from 'drizzle-orm';
 import { isBehind } from './notified.ts';
 
 /*
- * Which vehicle an accident is of, as SQL, for webhooks' filters and the accident's row alike. `a` is
- * its row so far, all null if there is none; `record` is JSON with notificationLevel, sourceUpdatedAt,
- * vin and vehicleId, which is the vehicle that it names.
+ * Which vehicle an accident is of, as SQL, for webhooks' filters and the accident's row. `a` is its
+ * row so far, or null; `record` is JSON, in which vehicleId is the vehicle that it names.
  */
 
 /** How many vehicles of an account with the same VIN are read to choose one: the newest. */
@@ -31,10 +30,7 @@ export const vehicleIdAfter = (record: SQL, owner: Owner): SQL =>
   sql`iif(${isDecided(record)}, a.vehicle_id,
     ${vehicleOf({ ...owner, named: namedAfter(record), vin: vinAfter(record) }, sql`id`)})`;
 
-/**
- * The `what` of the vehicle that is named, otherwise of the one with the VIN: active ones first, then
- * those of the connection, then the newest. Null if several of a connection are active.
- */
+/** The vehicle that is named, otherwise of the VIN: active, of the connection, newest; or null. */
 export const vehicleOf = (
   { accountId, connectionId, named, vin }: Owner & { named: SQL; vin: SQL },
   what: SQL,

@@ -60,9 +60,7 @@ export async function unlessUnreadable<T>(key: string, work: () => T | Promise<T
 }
 
 /**
- * Reads again while `again`, or three times, where a file was probably replaced since the catalog was
- * read. Logs a file that cannot be read.
- *
+ * Reads again while `again`, or three times, where a file was probably replaced meanwhile.
  * @throws Refusal: unavailable, when a file cannot be read; or what `read` throws
  */
 export async function readAgain<T>(read: () => Promise<T>, again = () => false): Promise<T> {

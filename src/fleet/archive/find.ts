@@ -5,14 +5,9 @@ import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part, readAgain } from './bucket.ts';
 import { readRowsOf } from './files.ts';
 
-/** How many days are read in parallel. */
 const daysAtATime = 5;
 
-/**
- * Finds archived records by their ids and days, as D1 would return them.
- *
- * @throws Refusal: unavailable, when a file cannot be read
- */
+/** Finds archived records by their ids and days, as D1 would return them. @throws Refusal: unavailable */
 export async function findArchived(
   env: Env,
   caller: Caller,

@@ -32,10 +32,7 @@ const accountsAtATime = 20;
 /** How many rows one statement reads or deletes: some tens of milliseconds of D1's time. */
 const rowsPerStatement = 1000;
 
-/**
- * Archives days that are no longer hot, in rounds: of each account the oldest one. What fails is left
- * for the next run.
- */
+/** Archives days that are no longer hot, in rounds: of each account the oldest. Retries on the next run. */
 export async function archive(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const bucket = bucketOf(env);
   const before = firstHotDay(env, now) * dayMs;
@@ -58,10 +55,7 @@ export async function archive(env: Env, now = Date.now(), budget = newBudget()):
   });
 }
 
-/**
- * For each kind, the oldest day of each of some accounts. Which these are is left to chance, so that
- * none waits for those with many days.
- */
+/** For each kind, the oldest day of some accounts, chosen at random, so that none waits for others. */
 async function daysToMove(
   bucket: R2Bucket,
   db: Database,
@@ -85,13 +79,9 @@ async function daysToMove(
   return found;
 }
 
-/** A day being moved by the holder of the lease. */
 type Move = Folder & { lease: Lease; sizes: Sizes };
 
-/**
- * Moves a day of a connection from D1 to the archive, as far as the budget goes. Late rows are merged
- * into the files that are there. Continues after an interruption.
- */
+/** Moves a day of a connection to the archive as far as the budget goes, merging late rows; resumes. */
 export async function moveDay(move: Move, budget: Budget): Promise<void> {
   const known: KnownFiles = new Map();
   while (isLeft(budget) && (await moveSome(move, known)));
@@ -129,13 +119,10 @@ async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
   return true;
 }
 
-/** An archived row and the place of its file. */
 type Twin = { row: ArchivedRow; at: number };
 
-/** A row of D1, the archived one with its id, and the one to keep. */
 type Version = { row: ArchivedRow; twin: Twin | undefined; newer: ArchivedRow };
 
-/** The first rows of the day, at most those of one file. */
 async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<ArchivedRow[]> {
   const order = orderOf(kind);
   const rows: ArchivedRow[] = [];
@@ -165,10 +152,7 @@ const deleteRows = (db: Database, { table }: ArchiveKind, versions: Version[]) =
       cross join ${table} t on t.id = v.value->>0 and t.updated_at = v.value->>1)`;
 };
 
-/**
- * The ends of the ids in files that this invocation has read, as numbers: each is read again only if
- * it probably has a record that came in late.
- */
+/** The ends of the ids in files read so far, as numbers: only late records need one read again. */
 type KnownFiles = Map<string, Float64Array>;
 
 const endOf = (id: unknown): number => Number.parseInt(String(id).slice(-12), 16);
@@ -194,7 +178,6 @@ async function twinsOf(
   return twins;
 }
 
-/** Writes versions into the files that they belong to, or into further ones. */
 async function writeVersions(move: Move, parts: Part[], versions: Version[]): Promise<Part[]> {
   const { kind, sizes } = move;
   const added = Map.groupBy(

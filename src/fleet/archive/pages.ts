@@ -31,16 +31,12 @@ const enoughReadsFiltered = 4;
 const firstDays = 2;
 const moreDays = 8;
 
-/** A page of this size (bytes) is not continued. */
 const enoughBytes = 0.9 * maxPageBytes;
 
 /** Who reads, and where. */
 type Reader = { env: Env; bucket: R2Bucket; caller: Caller };
 
-/**
- * Reads one page across the archive and D1. The catalog of the first days is read in one batch with
- * D1's rows up to their end: a day that is being moved is read from both, and shown once.
- */
+/** Reads a page across the archive and D1: a day that is being moved is read from both, and shown once. */
 export const readPageAcross = (reader: Reader, query: ArchivedPageQuery): Promise<Page> =>
   readAgain(
     () => readSteps(reader, query),
@@ -110,10 +106,7 @@ function daysQuery(query: ArchivedPageQuery, { accountId }: Caller, most: number
   return { kind, accountId, connectionId, from: dayOf(from), to: dayOf(to), descending, most };
 }
 
-/**
- * The rows of D1 up to the end of the archived days. One bound only: with two, SQLite would use
- * either, and read all rows up to the other.
- */
+/** The rows of D1 up to the end of the archived days. With two bounds, SQLite would read too many rows. */
 function bounded({ from, to, ...query }: ArchivedPageQuery, wanted: DaysQuery): PageQuery {
   const order = query.columns[query.order];
   const last = lastDay(wanted);
@@ -143,11 +136,7 @@ function anyLate(db: Database, { archive, table, columns, order }: ArchivedPageQ
       where ${all.column} ${range} and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`;
 }
 
-/**
- * Keeps the newer version of rows that are both in D1 and in the archive.
- *
- * @throws PartGone, when a row has been moved since it was read from D1
- */
+/** Keeps the newer version of rows that are in both. @throws PartGone, when one has been moved meanwhile */
 async function keepNewer(
   { env, caller }: Reader,
   { archive: { kind }, connectionId }: ArchivedPageQuery,

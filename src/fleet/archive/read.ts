@@ -61,7 +61,6 @@ const mayHave = (
 
 /**
  * Reads rows of files in order: one more than a page, or as far as may be scanned.
- *
  * @throws PartGone, Unreadable
  */
 export async function readFiles(bucket: R2Bucket, ahead: Ahead[], query: ArchivedPageQuery): Promise<Stored> {
@@ -107,10 +106,7 @@ export async function readFiles(bucket: R2Bucket, ahead: Ahead[], query: Archive
 /** No id comes after it. */
 export const lastId = 'g';
 
-/**
- * Reads as many rows of a file as a page may need. With a filter, its columns are read first, and the
- * rest of a row group only where something passes.
- */
+/** Reads as many rows of a file as a page may need, with a filter its columns first. */
 async function readOn(file: OpenPart, query: ArchivedPageQuery): Promise<ArchivedRow[]> {
   const { descending, limit, archive } = query;
   const { kind, filter } = archive;

@@ -13,16 +13,11 @@ import { archiveLease, catalogued, inArchive, putEntry } from './catalog.ts';
 import { dayOf } from './day.ts';
 import { deleteFiles, filesOf, partOf, readPart, tidy, writeParts } from './files.ts';
 
-/** Whose archive: an account's, or one connection's. */
 type Owner = { accountId: string; connectionId?: string | null };
 
-/** How many files one step reads. */
 const filesPerStep = 20;
 
-/**
- * Removes part of an account's or connection's archive, files first; the change feed records that of a
- * connection. Returns '' while there is more, and undefined when done.
- */
+/** Removes part of an owner's archive, files first. Returns '' while there is more, undefined when done. */
 export async function removeArchive(env: Env, owner: Owner): Promise<string | undefined> {
   const bucket = bucketOf(env);
   if (!bucket) return undefined;
@@ -54,7 +49,6 @@ function fileAt(bucket: R2Bucket, kind: ArchiveKind, { accountId }: Owner, key: 
   return { file, folder: { bucket, kind, day } };
 }
 
-/** Records the deletion of a file's records. */
 async function recordDeletion(at: ReturnType<typeof fileAt>, { db, commit }: Lease): Promise<void> {
   if (!at) return;
   const ids = (await readPart(at.folder, at.file, ['id'])).map((row) => row.id);
@@ -74,10 +68,8 @@ async function removeEntries({ db, commit }: Lease, { accountId, connectionId }:
 }
 
 /**
- * Removes a driver from the archived rows of an owner, by writing files again. Looks through the days
- * of some files at a time. Returns the next cursor, which stays the same until none of these days
- * names the driver and never points into a day, and undefined when done.
- *
+ * Removes a driver from an owner's archived rows, by writing files again, some at a time. Returns the next
+ * cursor, which never points into a day, and undefined when done.
  * @throws Error, when a file names the driver that the catalog does not name: operators must repair its day
  */
 export async function eraseFromArchive(
@@ -140,8 +132,7 @@ type Repair = { catalog: Part[]; bucket: Part[] };
 
 /**
  * Compares a day's catalog entry with the bucket and, with `apply`, repairs it: after going back in
- * time the catalog names files that were replaced since.
- *
+ * time it names files that were replaced since.
  * @throws Refusal: unavailable, while the archive is being changed, or when a file cannot be read
  */
 export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<Repair> {
@@ -164,10 +155,7 @@ export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<R
   return done.result;
 }
 
-/**
- * The files of a day that together have each of its records once, from the newest file that has it.
- * With `apply` a file is written again without the records that newer ones have.
- */
+/** The files that together have each record of a day once; with `apply` they are written without repeats. */
 async function partsInBucket(folder: Folder, apply: boolean): Promise<Part[]> {
   const seen = new Set<unknown>();
   const parts: Part[] = [];

@@ -24,9 +24,8 @@ export const maxRows = 100;
 type FeedPage = { items: Change[]; next?: string; resume: string };
 
 /**
- * Reads the changes after a cursor, or of the last 30 days. A record that changed several times is in
- * a page once, as it is now. A page is short and has a next one after `maxRows`, when too few of
- * `maxScanned` rows pass its filters, or when it would exceed `maxPageBytes`.
+ * Reads the changes after a cursor, or of the last 30 days; each record once, as it is now. A page
+ * is short after `maxRows`, when few of `maxScanned` rows pass its filters, or at `maxPageBytes`.
  */
 export async function readChanges(
   env: Env,
@@ -73,10 +72,7 @@ function startOf(cursor: string | undefined, identity: string): Reached {
   return reached;
 }
 
-/**
- * How far a client has come that has read everything: at least to yesterday, so that its cursor does
- * not expire while nothing happens. Not to now: clocks differ, though not by a day.
- */
+/** How far a client has come that has read everything: at least to yesterday, so that cursors last. */
 const upToNow = (latest: number | undefined): Reached => ({ seq: Math.max(latest ?? 0, Date.now() - dayMs) });
 
 export const selectLatest = (db: Database, { accountId }: Caller) =>
@@ -85,7 +81,6 @@ export const selectLatest = (db: Database, { accountId }: Caller) =>
 
 type Filters = { connectionId: string | undefined; kinds: string[] | undefined };
 
-/** The rows after a position that pass the filters, in order. */
 const selectRows = (
   db: Database,
   { accountId }: Caller,
@@ -119,7 +114,6 @@ type Noted = {
 /** How far a client has read: to the end of a row, or through some of its records. */
 type Reached = { seq: number; records?: number };
 
-/** A changed record, and the position after it. */
 type Entry = Pick<Noted, 'connectionId' | 'action' | 'day'> & {
   kind: string;
   id: string;
@@ -145,10 +139,7 @@ function entriesOf(rows: Noted[], after: Reached, kinds: readonly string[]): Ent
 /** A record's last action within a page, and the position before its first one. */
 type Collapsed = Omit<Entry, 'reached'> & { before: Reached };
 
-/**
- * Reduces entries to at most `limit` records, each at its first place with its last action. `end` is
- * the position reached, if there are entries beyond.
- */
+/** Reduces entries to `limit` records, each at its first place. `end`: the position, if there are more. */
 function collapse(entries: Entry[], after: Reached, limit: number): { records: Collapsed[]; end?: Reached } {
   const records = new Map<string, Collapsed>();
   let before = after;
@@ -174,9 +165,8 @@ function reachedAt([seq, records, ...more]: CursorKeys): Reached | undefined {
 const bytesAround = 200;
 
 /**
- * Adds the current state of records. A missing one is left out until the feed reaches its deletion,
- * and an archived one until it reaches the row that says where it is. `cut` is how far this gets if
- * the page would become too large.
+ * Adds the current state of records. A missing one is left out until its deletion, and an archived one until
+ * the row that says where it is. `cut`: how far this gets if the page would become too large.
  */
 async function withState(
   env: Env,

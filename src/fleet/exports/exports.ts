@@ -81,8 +81,7 @@ export const exportOf = <T extends StoredExport>(row: T): Omit<T, keyof Export> 
 export const canExport = (env: Env): boolean => bucketOf(env) !== undefined;
 
 /**
- * Asks for an export in the name of a person of the account, who is emailed when it is ready.
- *
+ * Asks for an export for a person, who is emailed when it is ready.
  * @throws Refusal: invalid, while another is being prepared, after too many on a day, or without a bucket
  */
 export async function requestExport(env: Env, caller: Caller, userId: string, wanted: Wanted) {
@@ -142,10 +141,7 @@ export async function listExports(env: Env, caller: Caller): Promise<ListedExpor
   }));
 }
 
-/**
- * Opens a file of an export that is ready: its bytes with their headers, and what has to go on behind
- * the response. @throws Refusal: not found
- */
+/** Opens a file of a ready export: its bytes, headers, and later work. @throws Refusal: not found */
 export async function openFile(env: Env, caller: Caller, id: string, name: string) {
   const { accountId } = caller;
   const own = sql`from exports, json_each(files) f where exports.id = ${id} and account_id = ${accountId}

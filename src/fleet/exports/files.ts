@@ -22,10 +22,7 @@ export const exportFolder = (accountId: string, id?: string): string =>
 
 const keyOf = (folder: string, { name }: ExportFile, piece: number | 'footer') => `${folder}${name}/${piece}`;
 
-/**
- * Writes the next records of a file, or its `last`, which may be none. Returns the file as it is then.
- * Parquet keeps its footer so far beside the pieces, for the next one to go on from.
- */
+/** Writes the next records of a file, or its `last`. Returns the file as it is then. */
 export async function writePiece(
   bucket: R2Bucket,
   folder: string,

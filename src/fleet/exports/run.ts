@@ -106,7 +106,6 @@ async function writeNext(env: Env, bucket: R2Bucket, { db, commit }: Lease, one:
     where id = ${id}`);
 }
 
-/** The items of the next piece, and where the one after it begins in the same list. */
 async function readItems(env: Env, one: Export, list: List, budget: Budget) {
   const left = maxExportRecords - one.records;
   const items: object[] = [];
@@ -125,7 +124,6 @@ async function readItems(env: Env, one: Export, list: List, budget: Budget) {
 
 type Page = { items: object[]; next?: Place };
 
-/** The items of a connection from a place on, or, if there are no more, of the one after it. */
 async function readPage(
   env: Env,
   { accountId, wanted }: Export,
@@ -152,7 +150,6 @@ async function readPage(
   return { items: items as object[], ...(!isLast && { next: { ...place, connection, cursor } }) }; // of a list
 }
 
-/** The place of the account's connection that comes after another one. */
 async function connectionAfter(env: Env, accountId: string, after?: Position): Promise<Position | undefined> {
   const { items } = await sliceConnections(env, operatorIn(accountId), { after, limit: 1 });
   return items[0] && { sort: items[0].createdAt, id: items[0].id };
@@ -180,10 +177,7 @@ async function emailReady(env: Env, db: Database, one: Export): Promise<void> {
   await sendMail(env, { to: reader.email, subject: mail.subject, text: mail.text, html: mail.html });
 }
 
-/**
- * Deletes an account's exports: whatever is deleted or erased may be in them. Files go first. Returns
- * '' while there is more, and undefined when done.
- */
+/** Deletes an account's exports, files first. Returns '' while there is more, undefined when done. */
 export const removeExports = (env: Env, { accountId }: { accountId: string }): Promise<string | undefined> =>
   stepWithLease(env, exportLease, '', async ({ db, commit }) => {
     const bucket = bucketOf(env);

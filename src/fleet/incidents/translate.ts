@@ -5,8 +5,8 @@ import { type Meaning, means, noIncident, providerWords } from './words.ts';
 export type Feed = { provider: string; incidentTypeMap?: Record<string, string[]> | undefined };
 
 /**
- * Translates a provider's labels into distinct incident types, and the highest risk among them.
- * Unmapped labels are `Other`. Labels that are no incident are dropped, unless nothing is left.
+ * Translates a provider's labels into incident types, with the highest risk. Unmapped ones are
+ * `Other`; those that are no incident are dropped, unless nothing is left.
  */
 export function normaliseIncidents(
   feed: Feed,

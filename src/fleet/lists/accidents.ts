@@ -128,10 +128,7 @@ const table = tableOf(item, list, {
   alerted: textColumn('alerted'),
 });
 
-/**
- * A record is one level of an accident; a row, and an item of the list, is the accident that
- * `src/fleet/accidents/` combines from its records. `notified` has a bit for each notified level.
- */
+/** A record is a level of an accident; a row is the accident. `notified` has a bit for each level. */
 export const accidents = {
   ...listed(
     'accident',

@@ -24,10 +24,7 @@ export const placeOf = ({ order }: ArchiveKind, row: ArchivedRow) => ({
   id: String(row.id),
 });
 
-/**
- * The newer version, as an upsert of a hot row would leave it; the archived row itself if nothing
- * changes.
- */
+/** The newer version, as an upsert of a hot row would leave it; or the archived row itself. */
 export function newerOf(kind: ArchiveKind, archived: ArchivedRow, late: ArchivedRow): ArchivedRow {
   const merged = upserted(kind, archived, late);
   return isSame(kind, { ...merged, updatedAt: archived.updatedAt }, archived) ? archived : merged;

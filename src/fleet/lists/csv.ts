@@ -10,10 +10,7 @@ export type ListWriter = {
 /** How a file for a spreadsheet shows times: in a zone, which the heads of their columns name. */
 type LocalTimes = { zone: string; format: (at: string) => string };
 
-/**
- * Writes a CSV file (RFC 4180), or continues one that has `begun`. An object has a column for each
- * member, such as `location.latitude`; the values of a list are separated by a vertical bar.
- */
+/** Writes a CSV file (RFC 4180), or continues one. An object has a column for each member. */
 export function csvWriter(
   columns: Columns,
   { begun = false, times }: { begun?: boolean; times?: LocalTimes } = {},

@@ -34,7 +34,6 @@ const each = <T>(members: Fields, value: (member: Field) => T): { [name: string]
 type Inputs<M> = {
   [N in keyof M]: M[N] extends Field<infer In, infer Kept> ? v.GenericSchema<In, Kept> : never;
 };
-/** The schemas of these members. */
 const inputOf = <M extends Fields>(members: M) => v.object(each(members, ({ input }) => input) as Inputs<M>);
 
 type Outputs<M extends Fields> = { [N in keyof M]: M[N]['output'] };

@@ -19,7 +19,6 @@ import type { Field, Holds, Referable } from './field.ts';
 import { cleanText, cutText, jsonBytes, mendList, mendNumber, mendTime, mendWord } from './mend.ts';
 import { upperVin, vinOf } from './vin.ts';
 
-/** What a field means, and an example of it. */
 type Words<T = string> = [description: string, example: T];
 
 /** A field of a type. */
@@ -130,7 +129,6 @@ const listOf = <S extends v.GenericSchema<string>>(
   });
 };
 
-/** Whether a value has at most `max` bytes as JSON. */
 const withinBytes = <T extends string | string[]>(max: number, message: string) =>
   v.check((value: T) => jsonBytes(value) <= max, message);
 
@@ -201,10 +199,7 @@ export const alternatives = (values: readonly string[]): string =>
 /** An id given by the service. */
 export const uuid = (...words: Words) => field('uuid', Uuid, Uuid, words, { query: QueryIds });
 
-/**
- * The id of another record of the same connection. If required, that must be known or in the same
- * call.
- */
+/** The id of another record of the same connection; if required, it must be known or in the same call. */
 export const reference = (
   refersTo: Referable,
   description: string,

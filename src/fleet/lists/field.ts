@@ -54,9 +54,9 @@ export const isGiven = ({ use }: Field): boolean =>
   use === 'given' || use === 'reference' || use === 'unlisted' || use === 'derivable';
 
 /**
- * The type of a field's value: a scalar, a list, or an object by the names of its members. D1 stores
- * times as milliseconds since 1970, booleans as 0 and 1, and lists and objects as JSON, with times as
- * text and without null members.
+ * The type of a field's value: a scalar, a list, or an object by the names of its members. D1
+ * stores times as milliseconds since 1970, booleans as 0 and 1, and lists and objects as JSON, with
+ * times as text and without null members.
  */
 export type Holds = Scalar | [Scalar | Members] | Members;
 export type Scalar = 'text' | 'uuid' | 'time' | 'integer' | 'number' | 'boolean';

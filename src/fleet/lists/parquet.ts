@@ -7,8 +7,7 @@ import type { Columns, Holds, Scalar } from './field.ts';
 type Begun = { bytes: number; groups: number; footer: ArrayBuffer };
 
 /**
- * Writes a Parquet file. Rows are as D1 keeps them, or as lists show them. Only bounds of `order`, the
- * time that they are in order of, help a reader to skip row groups.
+ * Writes a Parquet file of rows as D1 keeps them, or as lists show them, in the order of the time `order`.
  */
 export function parquetWriter(columns: Columns, order?: string, begun?: Begun): ListWriter {
   const writer = new ByteWriter(64 * 1024);
@@ -79,7 +78,6 @@ function elementsOf(name: string, holds: Holds, repetition_type: 'OPTIONAL' | 'R
   ];
 }
 
-/** A value as the library takes it. */
 function writtenOf(holds: Holds, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (holds === 'time') return new Date(value as string | number); // as lists show it, or D1 keeps it

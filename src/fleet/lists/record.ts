@@ -84,7 +84,6 @@ const sourceUpdatedAt = optional(
   ),
 );
 
-/** A field of records, by its key in rows and its name in records. */
 type Held = { key: string; name: string; field: Field };
 
 /** What a field of a record means. */
@@ -129,7 +128,6 @@ function rowMaker<K extends string, F extends Fields>(
 /** `safety event` for `safetyEvent`. */
 const inWords = (kind: string): string => kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** The fields of records, by their names there. */
 type InRecord<F extends Fields> = {
   [N in keyof F as F[N]['use'] extends Given ? NameInRecord<N, F[N]> : never]: F[N];
 };

@@ -8,10 +8,7 @@ import { indexed } from './filters.ts';
 import { itemOf, type ListDeclaration, listOf, tableOf } from './list.ts';
 import { type RecordDeclaration, recordKind, sourceIdText } from './record.ts';
 
-/**
- * Declares a kind of record that connectors send, that is stored in a table and listed. All else
- * follows from it; its table needs a migration, and the registry a line.
- */
+/** Declares a kind of record that is stored and listed: all else follows. It needs a migration. */
 export function resource<const K extends string, F extends Fields>(
   declaration: RecordDeclaration<K, F> & {
     description: string;

@@ -24,9 +24,8 @@ const wordsIn = (text: string): string[] =>
 const joined = (words: string[]): string => [...words.join('')].slice(0, maxKey).join('');
 
 /**
- * The keys of a name, without accents, spaces and punctuation, from its beginning and from each further
- * word, with the words before that at the end: `Doe`, `doe, j` and `Jane Doe` all begin a key of "Jane
- * Doe". The first key orders lists. `code`, such as a licence plate, adds one of its own.
+ * The keys of a name, without accents, spaces and punctuation, from each word on: `Doe`, `doe, j`
+ * and `Jane Doe` begin one of "Jane Doe". The first orders lists. `code` adds one of its own.
  */
 export function searchKeys(name: string, code?: string | null): string[] {
   const words = wordsIn(name);

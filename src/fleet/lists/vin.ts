@@ -1,4 +1,3 @@
-/** Texts that stand for a VIN that is not known, without separators. */
 const placeholders = new Set(
   'EMPTY MISSING NA NIL NONE NOTAPPLICABLE NOTAVAILABLE NOVIN NULL PENDING TBA TBC TBD'
     .concat(' UNAVAILABLE UNDEFINED UNK UNKNOWN UNKNOWNVIN VIN')
@@ -9,10 +8,7 @@ const placeholders = new Set(
 export const upperVin = (text: string): string =>
   text.trim().replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 
-/**
- * A VIN as it is stored and compared. Empty for a placeholder, such as `N/A`, `-` or one character
- * repeated, because vehicles with the same one would be taken for the same vehicle.
- */
+/** A VIN as stored and compared. Empty for a placeholder, such as `N/A`, which several vehicles may have. */
 export function vinOf(text: string): string {
   const vin = upperVin(text);
   const characters = vin.replaceAll(/[^\p{L}\p{N}]/gu, '');

@@ -15,13 +15,9 @@ export const shownDays = 180;
 /** Recent hours are counted by each reader, and by the job when they are this old. */
 const liveMs = 6 * hourMs;
 
-/** How many accounts are handled at a time for each reason. */
 const accountsAtATime = 20;
 
-/**
- * Counts safety events for the overview: the marked hours, newest first, and those that nobody has
- * read for six hours. An account that fails is left to the next run.
- */
+/** Counts safety events for the overview: the marked hours, newest first, and those long unread. */
 export async function countEvents(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const db = openDatabase(env);
   let work: Work[] = [];
@@ -67,16 +63,12 @@ async function workToDo(env: Env, db: Database, now: number, failed: string[]): 
   ];
 }
 
-/** The accounts last counted before a time. */
 const behindSince = (to: number, except: string[]): SQL => sql`
   select account_id as accountId from event_counting where counted_to < ${to} and ${isNotRecent}
     and ${notMoving(sql`event_counting.account_id`)} and account_id not in ${jsonList(except)}
   order by counted_to limit ${int(accountsAtATime)}`;
 
-/**
- * The newest marked day of each of some accounts. Which these are is left to chance, so that none
- * waits for those with many days.
- */
+/** The newest marked day of some accounts, chosen at random, so that none waits for others. */
 const firstMarked = (except: string[]): SQL => sql`
   with recursive marked (account_id) as (
     select min(account_id) from event_counts_due
@@ -93,7 +85,6 @@ const firstMarked = (except: string[]): SQL => sql`
 const forgetMark = (db: Database, { accountId, day }: Marked) =>
   write(db)`delete from event_counts_due where account_id = ${accountId} and day = ${int(day)}`;
 
-/** Deletes counts older than what is shown. */
 const forgetOld = (db: Database, accountId: string, now: number) =>
   write(db)`
     delete from event_counts where account_id = ${accountId} and hours in (1, 24)

@@ -3,14 +3,10 @@ import { type Database, read } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { int } from '../../platform/db/sql.ts';
 
-/** How many types, vehicles and drivers are shown. */
 const maxTypes = 6;
 const maxAffected = 7;
 
-/**
- * Days in the reader's zone and as many before. `starts` are the quarters of an hour since 1970 in
- * which these days begin, oldest first, and that in which tomorrow does.
- */
+/** Days in the reader's zone and as many before; `starts` are the quarters of an hour in which they begin. */
 export type Span = { today: string; days: number; starts: number[] };
 
 type Quarters = [from: number, to: number];
@@ -23,10 +19,7 @@ const nowAndBefore = ({ days, starts }: Span): Quarters[] => [
 /** The place of the days themselves in `nowAndBefore`. */
 const current = sql`1`;
 
-/**
- * The counts of time spans by their `place`: of whole UTC days, of the hours around them, and of the
- * quarters of the hours in which a span begins and ends.
- */
+/** The counts of time spans by `place`: of whole UTC days, of hours around them, and of quarters. */
 function countsOf({ accountId }: Caller, spans: Quarters[]): SQL {
   const [from, to] = [sql`d.value->>0`, sql`d.value->>1`];
   const [firstHour, lastHour] = [sql`(${from} + 3) / 4`, sql`${to} / 4`];

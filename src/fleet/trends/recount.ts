@@ -21,10 +21,7 @@ const liveForSeconds = 5;
 /** SQL for D1's current hour since 1970. The marks use the same clock. */
 const thisHour = sql`(unixepoch() / 3600)`;
 
-/**
- * The hours of an account without marks: from the one before those counted last, to the next. After a
- * long gap only the first of them.
- */
+/** The hours of an account without marks: from before those counted last; after a long gap one of them. */
 const liveHoursOf = (accountId: string): SQL => sql`
   with recursive due (account_id, start, last) as (
     select account_id, counted_to / ${int(hourMs)} - 1, ${lastHour} + 1
@@ -129,10 +126,7 @@ function addUpDays(db: Database, due: SQL) {
   );
 }
 
-/**
- * Writes the counts of spans of so many hours, where they differ, from their events or shorter spans
- * `e`: the sums of each risk, and what the other tables have by name.
- */
+/** Writes the counts of spans of so many hours, where they differ, from their events or shorter spans. */
 const writeCounts = (db: Database, hours: 1 | 24, tables: SQL, quarters: SQL) =>
   write(db)`
     insert into event_counts (account_id, hours, start, ${ofEach((name) => name)})
@@ -156,12 +150,10 @@ const ofEach = (each: Each): SQL =>
 const ofSpan = sql`n.start = d.start`;
 const ofQuarter = sql`n.start = q.start and n.quarter = q.quarter`;
 
-/** The types of a span with their events, as an object. */
 const typesOf = (which: SQL): SQL => sql`
   coalesce((select json_group_object(name, events) from (
     select name, sum(n) as events from types n where ${which} group by name order by name)), '{}')`;
 
-/** The most affected of a span, as an object. */
 const named = (from: SQL, which: SQL): SQL => sql`
   coalesce((select json_group_object(name, json_array(four, five)) from (
     select name, sum(risk_4) as four, sum(risk_5) as five from ${from} n where ${which}

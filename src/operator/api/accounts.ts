@@ -5,8 +5,6 @@ import { Email, Name, Timestamp } from '../../platform/fields.ts';
 import { roles } from '../../platform/roles.ts';
 import { count, described, id, type Operation, time, Uuid } from './operation.ts';
 
-/* Accounts, their users and credentials, and who changed what. */
-
 export const NewAccount = v.object({
   name: Name,
 });

@@ -3,8 +3,6 @@ import { ChannelInput, channelKinds } from '../../webhooks/alerts/channel-input.
 import { Filters } from '../../webhooks/filters.ts';
 import { described, id, type Operation, time } from './operation.ts';
 
-/* Where accounts' teams are notified. */
-
 /** Without levels it is not notified of accidents, and without a risk not of safety events. */
 export const NewChannel = v.object({
   ...ChannelInput.entries,

@@ -7,8 +7,6 @@ import { AtMost, isPrintable, mustBePrintable, Name } from '../../platform/field
 import { feedNames } from '../../providers/connector.ts';
 import { count, described, id, type Operation, time } from './operation.ts';
 
-/* Connections, what they pull, and their records. */
-
 const mustMap = "must map the provider's words to lists of normalised incident types";
 /** Small enough that a backup with it can be restored. */
 export const maxMapBytes = 32 * 1024;
@@ -23,7 +21,6 @@ const IncidentTypeMap = v.pipe(
   v.metadata({ propertyNames: undefined }), // any text
 );
 
-/** A token, or JSON. */
 const Credential = v.pipe(v.string(), AtMost(4000));
 const BaseUrl = v.pipe(v.string(), AtMost(500));
 

@@ -1,8 +1,6 @@
 import * as v from 'valibot';
 import { count, described, id, type Operation, time } from './operation.ts';
 
-/* Deleting accounts and connections, and erasing drivers. */
-
 /** The name must match, so that nobody deletes the wrong account by its id. */
 export const AccountDeletion = v.object({ name: v.string(), now: v.optional(v.boolean(), false) });
 export const ConnectionDeletion = v.object({ name: v.string() });

@@ -2,8 +2,6 @@ import * as v from 'valibot';
 import { cellName } from '../../platform/cells.ts';
 import { count, described, id, type Operation } from './operation.ts';
 
-/* Moving accounts from one cell to another. */
-
 const done = v.object({ part: v.string(), problem: v.nullable(v.string()), isLast: v.boolean() });
 
 export const NewMove = v.object({

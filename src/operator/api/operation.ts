@@ -1,10 +1,7 @@
 import * as v from 'valibot';
 import { limitUpTo, timestamp } from '../../platform/fields.ts';
 
-/**
- * One operation of the operators' API: the source of its route, its part of the OpenAPI document and the types of the
- * operator's tool.
- */
+/** One operation of the operators' API: the source of its route, its documentation and the tool's types. */
 export type Operation = {
   /** The method and the path below `/operator`. An `:id` belongs to the list that the path begins with. */
   call: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
@@ -14,7 +11,6 @@ export type Operation = {
   body?: v.ObjectSchema<v.ObjectEntries, undefined>;
   /** The type of `data`: handlers return the schema's input, and its output is sent. Not validated. */
   reply: v.GenericSchema;
-  /** Whether the reply is a slice of a list. */
   part?: 'slice';
 };
 

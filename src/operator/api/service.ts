@@ -12,8 +12,6 @@ import {
   time,
 } from './operation.ts';
 
-/* How the service is doing. */
-
 export const Health = v.object({
   database: v.picklist(['ok', 'unavailable']),
   queueBacklog: v.nullable(count),

@@ -20,8 +20,6 @@ import {
   Uuid,
 } from './operation.ts';
 
-/* Webhooks with their receivers, deliveries, and replays. */
-
 const callLimit = v.nullable(v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 1 })));
 
 export const WebhookHealth = v.object({

@@ -19,9 +19,8 @@ import { type Deletion, deletionsWhere, stepNames } from './run.ts';
 export const graceDays = 30;
 
 /**
- * Suspends an account and schedules its deletion in 30 days, or with `now` at once. Its credentials are refused, its
- * webhooks are not called, and its pending deliveries are cancelled.
- *
+ * Suspends an account and schedules its deletion in 30 days, or with `now` at once. Its credentials
+ * and webhooks stop, and its pending deliveries are cancelled.
  * @throws Refusal: invalid, when the account does not exist or has another name
  */
 export async function deleteAccount(
@@ -49,11 +48,7 @@ export async function deleteAccount(
   return done.deletion[0];
 }
 
-/**
- * Activates an account, and cancels its deletion unless that has begun.
- *
- * @throws Refusal: invalid, when the account does not exist or is being deleted
- */
+/** Activates an account and cancels its deletion, unless that has begun. @throws Refusal: invalid */
 export const activateAccount = (env: Env, id: string, change: AccountChange): Promise<Account> =>
   changeAccount(env, id, { ...change, status: 'active' }, (db) => [
     write(db)`delete from deletions where id = ${id}`,
@@ -61,9 +56,7 @@ export const activateAccount = (env: Env, id: string, change: AccountChange): Pr
   ]);
 
 /**
- * Removes a connection from its account and begins to delete it: its ingest keys are revoked, its records are in no
- * list, and nothing of it is delivered.
- *
+ * Removes a connection from its account and begins to delete it: it is in no list, and nothing of it is delivered.
  * @throws Refusal: invalid, when the account has no such connection, or it has another name
  */
 export async function deleteConnection(
@@ -94,10 +87,7 @@ export async function deleteConnection(
   return done.deletion[0];
 }
 
-/**
- * Deletes a driver's row and begins to erase what refers to it. From then on no record of the driver is accepted.
- * Returns undefined if there is nothing left to do.
- */
+/** Deletes a driver's row and begins to erase what refers to it. Undefined if there is nothing left to do. */
 export async function eraseDriver(env: Env, caller: Caller, id: string): Promise<Deletion | undefined> {
   const { accountId } = caller;
   const at = Date.now();

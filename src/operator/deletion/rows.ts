@@ -7,7 +7,6 @@ export type Moved = {
   name: string;
   columns: string[];
   key: string[];
-  /** The column that leads to an account. */
   owner: Owner;
   /** What finds an account's rows: the key, another index by name, or nothing, so that all rows are scanned. */
   by: 'key' | 'scan' | { index: string };
@@ -26,10 +25,7 @@ const parents: { [owner in Owner]?: string } = {
   user_id: 'portal_users',
 };
 
-/**
- * Tables without rows of accounts, or whose rows others write: the steps of a deletion, or triggers, which derive names
- * from vehicles and drivers.
- */
+/** Tables without rows of accounts, or whose rows others write: a deletion's steps, or triggers. */
 const staying = [
   ...['accounts', 'names', 'deletions', 'moves'],
   ...['sweeps', 'jobs', 'database_sizes', 'test_calls', 'd1_migrations'],
@@ -181,8 +177,7 @@ const deletion: RowChange = ({ name, key }, keys) =>
   sql`delete from ${raw(name)} where (${list(key)}) in (${keys})`;
 
 /**
- * Deletes a chunk of an account's rows in these tables, by default in all, or changes them otherwise; referring rows
- * first. Returns the cursor to continue from; undefined when done.
+ * Deletes or changes a chunk of an account's rows, referring ones first. Returns the cursor, if any is left.
  */
 export async function throughRows(
   env: Env,

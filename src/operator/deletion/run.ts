@@ -77,10 +77,7 @@ const ofAccount: Record<string, Step> = {
   archive: (env, { accountId }) => removeArchive(env, { accountId, connectionId: null }),
 };
 
-/**
- * The steps of each kind, in order: referring rows go first. Whatever stores something of a connection or a driver needs
- * a step here; the rows of an account are those that move with it.
- */
+/** The steps of each kind; referring rows go first. What stores something of a connection needs one. */
 const steps: Record<Kind, Record<string, Step>> = {
   account: { ...ofAccount, account: finish },
   copy: { ...ofAccount, account: finish },
@@ -107,7 +104,6 @@ const steps: Record<Kind, Record<string, Step>> = {
   },
 };
 
-/** Records the deletion in the account's change feed. */
 const noted =
   ({ accountId, connectionId }: Deletion, action: Action): Alongside =>
   (kind, ids) =>
@@ -117,10 +113,7 @@ const noted =
 
 const lookAgainMs = 250;
 
-/**
- * Waits for calls in flight that may carry what was just erased, because their receivers' responses are stored and may
- * repeat it.
- */
+/** Waits for calls in flight that may carry what was erased: their responses are stored. */
 async function untilCallsEnd(env: Env, { accountId, email, cursor }: Deletion): Promise<string | undefined> {
   const until = email === null ? null : await claimedUntilOf(env, accountId, Number(cursor) || undefined);
   if (until === null) return undefined;
@@ -128,7 +121,6 @@ async function untilCallsEnd(env: Env, { accountId, email, cursor }: Deletion): 
   return cursor || String(until);
 }
 
-/** The last step: deletes the root row, and the deletion itself. */
 async function finish(env: Env, deletion: Deletion): Promise<undefined> {
   const db = openDatabase(env);
   const derived = [removeMarks(db, deletion.id), removeServiceLevels(db, deletion.id)];
@@ -145,10 +137,7 @@ async function finish(env: Env, deletion: Deletion): Promise<undefined> {
   await transaction(db, [done, ...last[deletion.kind]()], { repeatable: true });
 }
 
-/**
- * The statement that schedules the deletion of what is left of an account that lives in another cell, once no replica is
- * read for it any more.
- */
+/** Schedules the deletion of what is left of an account that lives in another cell by now. */
 export const removeCopy = (db: Database, accountId: string, now = Date.now()) =>
   write(db)`
     insert into deletions (id, kind, account_id, requested_at, due_at, step)
@@ -173,8 +162,7 @@ export const deletionsAreDue = (now: number): SQL =>
   sql`exists (select 1 from deletions where due_at <= ${now})`;
 
 /**
- * Works on one deletion for some seconds, if it is due. Returns how it stands, or undefined when done. It may be
- * interrupted anywhere, and run concurrently.
+ * Works on a due deletion for some seconds, and may be interrupted or run concurrently. Returns its state.
  */
 export function continueDeletion(env: Env, id: string): Promise<Deletion | undefined> {
   const budget = newBudget();

@@ -18,10 +18,7 @@ type Probes = { [name in Check['name']]?: () => Promise<Found> };
 const usual = { probeMs: 10_000, holdMs: 3_000, messagesMs: 20_000 };
 type Times = typeof usual;
 
-/**
- * Checks everything that the deployed service depends on. `schema` has the fingerprints of what the database must have.
- * Never throws: a failure is a result.
- */
+/** Checks all that the deployed service depends on, and its schema by fingerprints. Never throws. */
 export async function checkService(env: Env, schema: string[], times = usual): Promise<Check[]> {
   const parts = [probesOf(env, schema, times), otherProbes(env)];
   return (await Promise.all(parts.map((probes) => run(probes, times)))).flat();
@@ -133,10 +130,7 @@ async function useBucket(bucket: R2Bucket | undefined): Promise<Found> {
 /** A queue message that only records when it arrived. */
 export type ProbeMessage = { check: `check/${string}` };
 
-/**
- * Sends two messages at once. Returns when, when they arrived by the database's clock, and how many the consumer held
- * until the end.
- */
+/** Sends two messages. Returns when, when they came by the database's clock, and how many were held. */
 async function sendMessages(env: Env, { messagesMs }: Times) {
   const db = openDatabase(env);
   const id = newId();

@@ -19,8 +19,8 @@ export const staleAfterSeconds = 5 * 60;
 type Swept = { at: number; oldestDueAt: number | null };
 
 /**
- * Checks D1 and the queue, reading two rows: the last sweep's findings, and the database's size. `oldestDueSeconds` is
- * how long the oldest unclaimed delivery has been due, null if there is none. Never throws: a failure is a result.
+ * Checks D1 and the queue, reading two rows. `oldestDueSeconds`: how late the oldest unclaimed
+ * delivery is, null if there is none. Never throws: a failure is a result.
  */
 export async function checkHealth(env: Env): Promise<Health> {
   const now = Date.now();
@@ -108,10 +108,7 @@ export const earlierSize = (db: Database, now: number) =>
     select day, bytes from database_sizes where day >= ${Math.floor(now / dayMs) - rateDays}
       order by day limit 1`;
 
-/**
- * Records the database's size once an hour, says when it is nearly full, and holds the accounts that add most then.
- * Returns the size.
- */
+/** Records the database's size once an hour; when nearly full, says so and holds who adds most. */
 export async function recordSize(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
   const day = Math.floor(now / dayMs);

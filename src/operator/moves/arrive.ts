@@ -16,9 +16,7 @@ import { keySums, type Offer } from './leave.ts';
 import { decodePart, findMove, type Move, type Part, saveMove } from './part.ts';
 
 /**
- * Does a part of a move to this cell, which may be repeated. Returns a problem, for which the move is cancelled, or
- * null.
- *
+ * Does a part of a move to this cell, which may be repeated. Returns why the move is cancelled, or null.
  * @throws Refusal: unavailable, for an account that is not awaited by this move
  */
 export async function accept(env: Env, header: string, request: Request): Promise<string | null> {
@@ -42,7 +40,6 @@ export async function accept(env: Env, header: string, request: Request): Promis
   return null;
 }
 
-/** Looks whether this cell can take the account, and awaits it then. */
 async function open(env: Env, { from, next }: Part, { account, keys, hasBucket }: Offer) {
   const { cell } = config(env);
   const own = await keySums(env);
@@ -92,7 +89,6 @@ async function compare(env: Env, { table: name, columns, rows }: Rows): Promise<
   return null;
 }
 
-/** The key of a table that has these columns. */
 async function keyOf(env: Env, name: string, columns: string[]): Promise<string[] | undefined> {
   const table = (await movedTables(env)).find((one) => one.name === name);
   return columns.every((column) => table?.columns.includes(column)) ? table?.key : undefined;

@@ -29,9 +29,8 @@ import { removeCopy } from '../deletion/run.ts';
 import { decodePart, encodePart, findMove, type Move, type Part, saveMove } from './part.ts';
 
 /**
- * Makes a step of a move to another cell. Returns how it stands; or for the router the part that the other cell has to
- * do next, which a later call says is `done`. Any call may be lost or repeated.
- *
+ * Makes a step of a move to another cell. Returns how it stands; or for the router the part that
+ * the other cell does next, which a later call says is `done`. Any call may be lost or repeated.
  * @throws Refusal: invalid, with what to do; unavailable, when somebody else has made this step
  */
 export async function continueMove(env: Env, id: string, asked: NewMove): Promise<Move | Response> {
@@ -144,10 +143,7 @@ async function goTo(env: Env, now: Move | null, next: Move): Promise<Move> {
   return next;
 }
 
-/**
- * The part for the state of a move. While switching, first both cells can be read, then the other one alone; and never
- * can both be written.
- */
+/** The part for a move's state: first both cells can be read, then the other; both are never written. */
 async function nextPart(env: Env, now: Move): Promise<Response> {
   if (now.state === 'cancelling')
     return respond(env, { task: 'clear', now, next: { ...now, state: 'cancelled' } }, 'null');
@@ -160,7 +156,6 @@ async function nextPart(env: Env, now: Move): Promise<Response> {
 const respond = (env: Env, what: Omit<Part, 'from'>, body: BodyInit): Response =>
   new Response(body, { headers: { [partHeader]: encodePart({ ...what, from: config(env).cell }) } });
 
-/** How many rows a part has at most. */
 const rowsPerPart = 250;
 
 /** The next rows or file; undefined after the last. Nothing changes them meanwhile, and copying twice does no harm. */

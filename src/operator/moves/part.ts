@@ -9,7 +9,6 @@ import type { Move as Shown } from '../api/moves.ts';
 export type Move = Shown & {
   /** What is sent late for an earlier move is refused. */
   id: string;
-  /** When it began, in milliseconds since 1970. */
   since: number;
   /** Copying has come to which table or folder, and there after which row or file. */
   at: number;

@@ -11,19 +11,13 @@ export type Position = { sort: number; id: string };
 /** The form of a D1 bookmark with the name of its cell. It must leave room for the rest of a cursor. */
 const bookmarkForm = /^[\w:.-]{1,300}$/;
 
-/**
- * Encodes where a page ends as an opaque cursor. `list` identifies its list: path, account, connection and filters. A
- * checksum ties the two together. `bookmark` is how much of the database the reader has seen.
- */
+/** Encodes where a page of `list` ends as an opaque cursor; `bookmark`: how much the reader has seen. */
 export function encodeCursor(keys: CursorKeys, list: string, bookmark: string | null = null): string {
   const json = JSON.stringify([bookmark, ...keys, crc32.str(JSON.stringify([...keys, list]))]);
   return base64url(new TextEncoder().encode(json));
 }
 
-/**
- * Decodes a cursor; undefined unless `encodeCursor` made it for this list. The checksum is not keyed, so callers must
- * check the number and types of the keys.
- */
+/** Decodes a cursor of this list. The checksum has no key: callers check the number and types of the keys. */
 export function decodeCursor(cursor: string, list: string): CursorKeys | undefined {
   try {
     const { values, bookmark } = partsOf(cursor);

@@ -24,10 +24,7 @@ export const readResult =
   (strings: TemplateStringsArray, ...values: unknown[]) =>
     made('read', db, full(db).run(sql(strings, ...values)));
 
-/**
- * A statement that writes. Its result is D1's, with the number of changed rows in `meta.changes`. `writeReturning` has
- * each row that it returns read twice more.
- */
+/** A statement that writes, with D1's result. `writeReturning` reads each returned row twice more. */
 export const write =
   (db: Database) =>
   (strings: TemplateStringsArray, ...values: unknown[]) =>
@@ -39,10 +36,7 @@ export const writeReturning =
   (strings: TemplateStringsArray, ...values: unknown[]) =>
     made('write', db, full(db).all<T>(sql(strings, ...values)));
 
-/**
- * Drizzle 0.45 leaves raw statements unprepared: its D1 batch fails over their parameters, and it would build their SQL
- * three times. A statement that is awaited runs as a transaction of its own.
- */
+/** Drizzle 0.45's D1 batch fails over raw statements' parameters. One that is awaited is a transaction. */
 function made<T>(kind: Kind, db: Database, raw: SQLiteRaw<T>): Made<T> {
   const query = raw.getQuery();
   const stmt = db.$client.prepare(query.sql);
@@ -94,10 +88,9 @@ export const onlyReads = (statements: Statements): boolean => inOrder(statements
 const isRead = (one: Statement): boolean => ('kind' in one ? one.kind === 'read' : is(one, SQLiteSelectBase));
 
 /**
- * Runs `statements` as one transaction of the service itself: ``{ created: write(db)`…`, rows: read(db)`…` }``. Returns
- * their results by the same names. It is retried when D1 does not say whether it ran, if it is `repeatable`: running it
- * twice has the effect of running it once. By default it is if it only reads.
- *
+ * Runs `statements` as one transaction of the service itself: ``{ created: write(db)`…`, rows:
+ * read(db)`…` }``. Returns their results by name. If `repeatable`, by default if it only reads, it
+ * is retried when D1 does not say whether it ran.
  * @throws Refusal: that of a `refuse`, or unavailable
  */
 export async function transaction<const S extends Statements>(
@@ -115,8 +108,8 @@ export async function transaction<const S extends Statements>(
 }
 
 /**
- * SQL that fails its batch with `failure`, which may be SQL for its JSON, or with an invalid one of this message. SQLite has no `raise` outside
- * triggers, but repeats a bad JSON path in its error. Should a newer SQLite accept it, the overflow fails the batch.
+ * SQL that fails its batch with `failure`, or an invalid one of this message: as a bad JSON path,
+ * which SQLite repeats in its error. Should a newer one accept it, the overflow fails the batch.
  */
 export function refuse(failure: Failure | string | SQL): SQL {
   if (is(failure, SQL)) return sql`coalesce(json_extract('{}', ${failure}), abs(-9223372036854775808))`;
@@ -129,10 +122,7 @@ export function refuse(failure: Failure | string | SQL): SQL {
 export const refuseUnless = (db: Database, condition: SQL, failure: Failure | string) =>
   read(db)`select case when ${condition} then 1 else ${refuse(failure)} end`;
 
-/**
- * The refusal in D1's error: `bad JSON path: '{"kind":"forbidden"}'` today. If a newer SQLite no longer repeats it, the
- * batch fails all the same and the caller may retry.
- */
+/** The refusal in D1's error: `bad JSON path: '{"kind":"forbidden"}'`. Without it the caller may retry. */
 function refusalOf(error: unknown): Refusal | undefined {
   const reason = d1Reason(error);
   const [json] = /\{"kind":[^']*\}/.exec(reason) ?? [];

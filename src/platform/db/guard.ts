@@ -42,10 +42,9 @@ export type ReplicaReads = {
 };
 
 /**
- * The guard of all account data. Runs what `statements` builds as one transaction for `caller`. Their token or session
- * must be active, unexpired and of an active account, and a person must have the required role, or nothing is read or
- * changed. A `connectionId` in the request must belong to the account. Returns the statements' results by their names.
- *
+ * The guard of all account data: runs `statements` as one transaction for `caller`. Their token or session must be
+ * valid and of an active account, a person must have the required role, and a `connectionId` must be the account's, or
+ * nothing is read or changed. Returns results by name.
  * @throws Refusal: unauthenticated, forbidden, not allowed, invalid, unavailable, or what a `refuseUnless` names
  */
 export async function asCaller<const S extends Statements>(
@@ -188,18 +187,12 @@ function missingRole(caller: Caller): SQL {
   return sql`when c.role not in ${jsonList(enough)} then ${refuse({ kind: 'not allowed' })}`;
 }
 
-/**
- * The account's connections that are being deleted. Their records carry the account's id until they are gone, so
- * whatever reads records by account excludes them. Usually there is none, and no row is read.
- */
+/** The account's connections that are being deleted, usually none: their records are in no list. */
 export const connectionsBeingDeleted = (db: Database, { accountId }: Caller) =>
   read<{ id: string }>(db)`
     select id from deletions where account_id = ${accountId} and kind = 'connection'`;
 
-/**
- * The condition that an account is not moving to another cell or from there, for work on all accounts: nothing of it
- * may change then. Usually none is, and no row is read.
- */
+/** That an account is not moving from or to another cell: nothing of it may change then. */
 export const notMoving = (accountId: SQL): SQL =>
   sql`${accountId} not in (select account_id from moves where state <> 'cancelling')`;
 

@@ -63,9 +63,7 @@ export type Scan = {
 /** Whether a row passes the filters, and its number among the scanned rows, from 1. */
 export type Scanned = { hit: number; nth: number };
 
-/**
- * SQL for the rows of a scan that pass: one more than a page, or as far as may be scanned, and the last one scanned.
- */
+/** SQL for the rows of a scan that pass: one more than a page, or as far as may be scanned. */
 export function scan({ columns, source, order, passes, limit, most = maxScanned }: Scan): SQL {
   if (!passes) return sql`select ${columns}, 1 as hit, 0 as nth from ${source} ${order} limit ${limit + 1}`;
   return sql`select * from (
@@ -86,9 +84,8 @@ export function cutScan<T extends Scanned>(
 }
 
 /**
- * Reads one keyset page: one statement over the lead's index ranges, in the batch of the caller's token check. A page is short and has a next one if too few of `maxScanned` rows pass its filters, or if it would
- * exceed `maxPageBytes`.
- *
+ * Reads a keyset page: one statement over index ranges, in the batch of the caller's check. It is
+ * short if too few of `maxScanned` rows pass its filters, or at `maxPageBytes`.
  * @throws Refusal: unauthenticated, forbidden, or invalid for a connection that is not the caller's
  */
 export async function readPage(env: Env, caller: Caller, query: PageQuery): Promise<Page> {
@@ -136,9 +133,9 @@ function oneRange(query: PageQuery, value: string): SQL {
 }
 
 /**
- * The first rows of all values that a query selects, as many as may be scanned. The recursion's queue is in the rows'
- * order: it begins with the first row of each range, and whenever a row leaves it, the next one of the same range
- * enters. So about six rows are read for each row that is merged and two for each range, however long the ranges are.
+ * The first rows of all values that a query selects. The recursion's queue is in the rows' order:
+ * it begins with the first row of each range, and a row that leaves is replaced by the next of its
+ * range. So it reads six rows for each that is merged and two a range, however long the ranges are.
  */
 function allRanges(query: PageQuery, values: SQL): SQL {
   const { table, lead, descending = false, limit, filters } = query;

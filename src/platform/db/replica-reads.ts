@@ -12,10 +12,8 @@ import { newTokenCache } from './token-cache.ts';
 const readChecked = newTokenCache();
 
 /**
- * Does what `asCaller` does, for statements that only read and may be slightly stale. Where there are replicas, a
- * token's reads use the nearest one in the same transaction, and the primary checks the token: within the last two
- * seconds, or at the same time. A session's reads are in order.
- *
+ * As `asCaller`, for reads that may be slightly stale: a token's reads use the nearest replica, and
+ * the primary checks the token within the last two seconds, or at the same time.
  * @throws Refusal: as `asCaller`; never because of a replica alone
  */
 export async function readAsCaller<const S extends Statements>(

@@ -16,10 +16,8 @@ const full = /exceeded maximum DB size|database or disk is full|SQLITE_FULL/i;
 const retryDelaysMs = [50, 200];
 
 /**
- * Retries transient failures of D1 where that is safe, at most twice and with jitter. What remains becomes a refusal,
- * and so does a full database. `repeatable` work may run twice with the effect of running once.
- *
- * @throws Refusal: unavailable, for a transient failure; otherwise what D1 throws
+ * Retries transient failures of D1 at most twice, if the work is `repeatable`: running it twice has the effect of once.
+ * @throws Refusal: unavailable, for a transient failure or a full database; otherwise what D1 throws
  */
 export async function withRetries<T>(work: () => Promise<T>, repeatable: boolean): Promise<T> {
   for (let tries = 0; ; tries++) {

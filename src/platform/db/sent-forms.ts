@@ -9,10 +9,7 @@ export type SentForm = { id: string; run: string; result: FormResult };
 /** Where a form led, what it said there, and a secret that is shown there once. */
 export type FormResult = { to?: string; flash?: object | undefined; shown?: string | undefined };
 
-/**
- * Makes the statement by which a form takes effect once: a transaction with it is rolled back if another request handles the
- * same form. It keeps the result, for whoever sends the form again.
- */
+/** The statement by which a form takes effect once: another of the same form rolls its transaction back. */
 export async function claimForm(
   env: Env,
   db: Database,

@@ -8,8 +8,5 @@ const opened = oncePer((d1: D1Database): Database => drizzle(d1));
 export const openSession = (session: Pick<D1Database, 'prepare' | 'batch'>): Database =>
   drizzle(session as D1Database); // which uses no more of it
 
-/**
- * Opens the database for the service's own work: credentials, deliveries, cron jobs, operators' reports. Work for a
- * caller uses `asCaller` instead. Opened once per isolate: it holds nothing of a request.
- */
+/** Opens the database for the service's own work, once per isolate; work for a caller uses `asCaller`. */
 export const openDatabase = ({ DB: d1 }: Pick<Env, 'DB'>): Database => opened(d1);

@@ -2,8 +2,8 @@ import { integer, type SQLiteColumn, type SQLiteTable, sqliteTable, text } from 
 import { roles } from '../roles.ts';
 
 /*
- * The tables of which queries are built, beside those that resources of `fleet/` declare. They mirror `migrations/`; a
- * test compares the two. Times are milliseconds since 1970, UTC.
+ * The tables of which queries are built, beside those of `fleet/`. They mirror `migrations/`; a
+ * test compares them. Times are milliseconds since 1970, UTC.
  */
 
 export type AccountTable = SQLiteTable & { id: SQLiteColumn; accountId: SQLiteColumn };

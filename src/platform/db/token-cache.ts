@@ -4,16 +4,10 @@ import { Refusal } from '../errors.ts';
 /** How long a passed check is cached, in milliseconds since before it was sent. */
 export const cacheTtlMs = 2000;
 
-/**
- * How long after a revocation every earlier check has expired. They all began before it was confirmed, and only
- * durations are compared; the extra twentieth allows for clocks of different speed and early timers.
- */
+/** When every check from before a revocation has expired; a twentieth allows for imprecise clocks. */
 export const allExpiredMs = 1.05 * cacheTtlMs;
 
-/**
- * Returns once no isolate can have a cached check of a credential whose revocation D1 has just confirmed: to be called
- * after that, and before the request returns. Without read replicas it returns at once.
- */
+/** Returns once no isolate has a cached check of a credential that was just revoked. */
 export async function untilCachesExpire(env: Env, wait = (ms: number) => scheduler.wait(ms)): Promise<void> {
   if (config(env).readReplicas) await wait(allExpiredMs);
 }
@@ -41,10 +35,8 @@ export function newTokenCache(clock: () => number = Date.now, most = 10_000) {
   }
 
   /**
-   * Reads for a token whose check is cached, and renews an ageing one `behind` the reply; or checks it at the same
-   * time, by asking the primary when it was last used. Returns that with what was read, once per check: the caller then
-   * records the use.
-   *
+   * Reads for a token whose check is cached, renewing an old one `behind` the reply; or checks it
+   * meanwhile. Returns when the token was last used, once per check, with what was read.
    * @throws what the check or the read throws
    */
   return async <T>(

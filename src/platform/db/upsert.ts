@@ -16,9 +16,8 @@ export type UpsertOptions = {
 };
 
 /**
- * Prepares to insert or update a connector's records with one statement over one parameter; `changes()` then counts the
- * changed ones. An identical row costs no write, and one with an older `sourceUpdatedAt` than the stored one changes
- * nothing. Rows have the table's columns by their keys.
+ * Prepares to insert or update records with one statement; `changes()` counts the changed ones. An
+ * identical row costs no write, and one with an older `sourceUpdatedAt` changes nothing.
  */
 export function upsertInto(table: SQLiteTable, { from = {}, join = '', fixed = [] }: UpsertOptions = {}) {
   const columns = Object.entries(getTableColumns(table)).map(([key, { name }]) => ({ key, name }));

@@ -4,9 +4,8 @@ import { parseQuery } from '../fields.ts';
 import type { Context } from './context.ts';
 
 /**
- * Reads a JSON body of at most `limitBytes`, which may be compressed with gzip.
- *
- * @throws Refusal: not json, not gzip, too large, or invalid when it is not gzip as it says, not UTF-8 or not JSON
+ * Reads a JSON body of at most `limitBytes`, which may be gzipped.
+ * @throws Refusal: not json, not gzip, too large, or invalid
  */
 export async function readJson(c: Context, limitBytes: number): Promise<unknown> {
   refuseParameters(c);

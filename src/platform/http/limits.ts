@@ -34,10 +34,7 @@ const nameOf = (limiter: Limiter, key: string): string => `${limiter} ${key}`;
 const over = remembered<true>();
 const overMs = 5_000;
 
-/**
- * Whether `key` is within a limit. True when the limiter fails, which must not take the service down. The isolate
- * remembers refusals for some seconds, so that a flood costs little.
- */
+/** Whether `key` is within a limit; true when the limiter fails. Refusals are remembered for seconds. */
 export async function withinLimit(env: Env, limiter: Limiter, key: string): Promise<boolean> {
   const name = nameOf(limiter, key);
   if (over.get(name)) return false;

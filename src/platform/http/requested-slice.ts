@@ -15,11 +15,7 @@ export const SliceParameters = v.object({
   limit: v.optional(limitUpTo(maxSlice), String(maxSlice)),
 });
 
-/**
- * The part of a list that the request's `cursor` and `limit` ask for; `pageSize` items where people cannot choose.
- *
- * @throws Refusal: invalid
- */
+/** The part of a list that `cursor` and `limit` ask for. @throws Refusal: invalid */
 export function requestedSlice(c: Context, pageSize?: number): SliceQuery {
   const [asked, wanted] = [c.req.query('cursor'), c.req.query('limit')];
   const { cursor, limit } = parseQuery(SliceParameters, { cursor: asked, limit: wanted });

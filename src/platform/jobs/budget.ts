@@ -1,9 +1,8 @@
 import { through } from '../db/through.ts';
 
 /**
- * What an invocation may still do: until when it may begin something (milliseconds since 1970), and how many D1 queries
- * it has left. Workers ends background work 30 s after the handler has returned, and D1 allows 1,000 queries per
- * invocation, so what begins last must fit into the remainder of both.
+ * Until when an invocation may begin something, and how many D1 queries it has left. Background work ends 30
+ * s after the handler, and D1 allows 1,000 queries: what begins last must fit into the rest.
  */
 export type Budget = { until: number; queries: number };
 
@@ -26,10 +25,7 @@ export const within = (env: Env, budget: Budget): Env => ({
 
 const longestPauseMs = 200;
 
-/**
- * Runs steps until one returns false, because nothing is left to do, or the budget is used up. Pauses after each for as
- * long as it took: half of D1's time is left to others.
- */
+/** Runs steps until one returns false or the budget is used up, and pauses for as long after each. */
 export async function inSteps(budget: Budget, step: () => Promise<boolean>): Promise<void> {
   while (isLeft(budget)) {
     const began = Date.now();

@@ -8,9 +8,8 @@ import { type Budget, inSteps, newBudget } from './budget.ts';
 export const rowsPerChunk = 2000;
 
 /**
- * Runs a statement that deletes or changes rows until it finds less than a chunk, or the budget is used up. It must
- * select them by an index, with `limit rowsPerChunk`. `before` runs first in each transaction. Returns the number of
- * rows.
+ * Runs a statement that deletes or changes rows by an index with `limit rowsPerChunk`, until it finds less or
+ * the budget is used up. `before` runs first in each transaction. Returns the number of rows.
  */
 export async function changeInChunks(
   db: Database,
@@ -42,7 +41,6 @@ export const pruning = (statements: (now: number) => SQL[]) =>
     { statements },
   );
 
-/** A table, its key, and the index on its time. */
 type Timed = { table: string; key: string[]; time: string; index: string };
 
 /** The statement that deletes a chunk of the rows whose time is `before` or earlier. */

@@ -6,10 +6,7 @@ import { send } from '../queue.ts';
 import { type Budget, isLeft, newBudget, within } from './budget.ts';
 import { withLease } from './lease.ts';
 
-/**
- * Work that one invocation does at a time: on the hour, or in each minute in which its condition finds
- * something to do. When the budget is used up, another invocation continues.
- */
+/** Work of one invocation at a time: hourly, or when its condition finds something. Continued by others. */
 export type Job = { run: (env: Env, now: number, budget: Budget) => Promise<unknown> } & (
   | { every: 'hour' }
   | { every: 'minute'; isDue: (now: number) => SQL }
@@ -24,10 +21,9 @@ const hungMs = 5_000;
 const maxRepeats = 2;
 
 /**
- * Runs each minute: the starters, which find what is due and send messages, and a message for
- * each job that is due. A failure is logged and stops nothing else. What waited for a database or queue that hung is
- * repeated, because it has missed what happened meanwhile, and once more after `claimedMs`, when what interrupted calls
- * had claimed is free.
+ * Runs each minute: the starters, which send messages for what is due, and a message for each due
+ * job. A failure stops nothing else. What waited for a store that hung is repeated, and again after
+ * `claimedMs`, when what interrupted calls had claimed is free.
  */
 export async function everyMinute(
   env: Env,
@@ -55,10 +51,7 @@ export async function everyMinute(
   await run();
 }
 
-/**
- * Runs a job, unless another invocation is running it, and asks for another run when there is more to do. Never throws:
- * failures are logged. If it is killed, its row stays, and the cron starts it again when its lease has expired.
- */
+/** Runs a job, unless another invocation does, and asks for another run if there is more. Never throws. */
 export const runJob = (env: Env, jobs: Jobs, name: string): Promise<void> =>
   attempt(name, async () => {
     const job = jobs[name];

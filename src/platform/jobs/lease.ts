@@ -19,9 +19,8 @@ export const leaseMs = 45_000;
 export type Lease = {
   db: Database;
   /**
-   * Runs repeatable statements as one transaction while the lease is ours. Returns how many rows each has changed.
-   *
-   * @throws Refusal: unavailable, when the lease is somebody else's by now
+   * Runs repeatable statements while the lease is ours. Returns changed rows.
+   * @throws Refusal: unavailable
    */
   commit: (...statements: Write[]) => Promise<number[]>;
 };
@@ -72,10 +71,7 @@ export async function stepWithLease(
   return cursor;
 }
 
-/**
- * Records when something happened, by the database's clock, which is the same for all machines, under a name `check/…`
- * that no job has.
- */
+/** Records when something happened by the database's clock, which all machines share, as `check/…`. */
 export const recordTime = (db: Database, name: `check/${string}`, what: string) => write(db)`
   insert into jobs (name, holder, leased_until)
   values (${name}, ${what}, cast(unixepoch('subsec') * 1000 as integer)) on conflict do nothing`;

@@ -28,10 +28,7 @@ export const countEncrypted = (db: Database) =>
 
 const perStep = 200;
 
-/**
- * Re-encrypts what an older key than the newest has encrypted, so that the old one can be removed from HEADER_KEYS.
- * Returns how many values that were.
- */
+/** Re-encrypts what an older key has encrypted, so that it can be removed. Returns how many. */
 export async function reEncrypt(env: Env, _?: number, budget = newBudget()): Promise<number> {
   let count = 0;
   const columns = tables.flatMap(({ columns, ...of }) => columns.map((column) => ({ ...of, column })));

@@ -9,7 +9,6 @@ import { done, readForm, submit } from '../ui/submit.ts';
 import { showConnection } from './connection.tsx';
 import { aboveOf, connectionsPath, nameOf, pathOf, requirePulled } from './connections.tsx';
 
-/** The actions on a pulling connection. Each reports its result. */
 const acts = (action: typeof pullNow, outcome: string) => async (c: Context) => {
   const { connection } = await requirePulled(c);
   const act = async () => {

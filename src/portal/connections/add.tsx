@@ -27,7 +27,6 @@ export type Adding = {
   back?: string;
   head: Head;
   connect: (input: NewPull) => Promise<CoveredConnection>;
-  /** The page after it. */
   next: (connection: CoveredConnection) => string;
 };
 
@@ -41,10 +40,7 @@ export const addConnection = (c: Context) =>
     next: pathOf,
   });
 
-/**
- * The page that adds a connection: choose the provider, enter its credential, and how much history to load. Its form
- * tests the credential, and saves the connection if the provider accepts it.
- */
+/** The page that adds a connection: its form tests the credential, and saves what the provider accepts. */
 export async function adds(c: Context, adding: Adding): Promise<Response> {
   const connector = connectorOf(c.req.query('provider') ?? '');
   const show = () => page(c, adding.head, <Steps connector={connector} adding={adding} />);
@@ -164,7 +160,6 @@ const Step = (props: { n: number; name: string; at: 'done' | 'now' | 'later'; ch
   </li>
 );
 
-/** Where to create a credential of a provider, and its permissions. */
 const Where = ({ connector: { provider, credential } }: { connector: Connector }) => (
   <>
     <p class="sub">
@@ -208,7 +203,6 @@ const credentialFields = (connector: Connector) =>
 
 const regionNames: { [region: string]: string } = { eu: 'Europe', ca: 'Canada', sandbox: 'Sandbox' };
 
-/** Where the provider's API is, if it has several. */
 function regionFields({ regions, baseUrl }: Connector) {
   const hostOf = (url: string) => `(${new URL(url).host})`;
   const others = Object.entries(regions).map(

@@ -29,7 +29,6 @@ import { above, nameOf, pathOf } from './connections.tsx';
 import { Feeds } from './feeds.tsx';
 import { credentialLabel, Health, healthOf, NobodyNotified } from './health.tsx';
 
-/** How many of the most frequent labels are shown. */
 const maxWords = 50;
 
 /** The page of the connection in the path. @throws Refusal: not found, also for another account's */
@@ -174,7 +173,6 @@ const HeldBack = ({ heldBack, at }: { heldBack: number; at: number }) => (
   </>
 );
 
-/** The buttons that pause and resume a pull. */
 const Steering = ({ path, state }: { path: string; state: PullStatus['state'] }) => {
   if (state === 'withdrawn') return null;
   if (state === 'paused')
@@ -204,7 +202,6 @@ const unmappedColumns: Column<WordCount>[] = [
 
 type Problem = PullStatus['refusals'][number];
 
-/** The provider's records, and what was wrong with each. */
 const Problems = (props: { id: string; title: string; foot: string; items: Problem[] | undefined }) => {
   const { foot, items = [], ...head } = props;
   const kept = `The last ${refusalsKept} are kept. ${foot}`;
@@ -227,7 +224,6 @@ const problemColumns: Column<Problem>[] = [
   { head: 'When', look: 'nowrap', cell: ({ at }) => <Ago at={at} /> },
 ];
 
-/** The provider's webhook: what to enter there, and its secret. */
 const ProviderWebhook = ({ path, url, pull }: { path: string; url: string; pull: PullStatus }) => {
   const connector = connectorOf(pull.provider);
   if (!connector?.webhook) return null;

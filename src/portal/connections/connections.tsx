@@ -42,7 +42,6 @@ export async function requirePulled(c: Context) {
 /** Few, because each connection reads up to a few thousand rows. */
 export const pageSize = 25;
 
-/** A connection in the list. */
 type Listed = {
   connection: Connection;
   activity: ConnectionActivity | undefined;

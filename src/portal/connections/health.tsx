@@ -90,7 +90,6 @@ export function healthOf({ healthStatus }: Connection, pull: PullSummary | undef
   return { ...quiet, word: 'Loading history', icon: 'loader', note };
 }
 
-/** What to do when the provider refuses the credential. */
 function refusedAdvice({ provider }: PullSummary): string {
   const connector = connectorOf(provider);
   const advice = connector ? adviceFor(connector, { kind: 'refused', message: '' }) : '';

@@ -14,7 +14,6 @@ import { Empty } from '../ui/parts.tsx';
 import { driverPath, vehiclePath } from '../ui/records.tsx';
 import { type Column, TablePanel } from '../ui/table.tsx';
 
-/** How many rows a page has, and a search. */
 const perPage = 50;
 
 type Kind = 'vehicle' | 'driver';
@@ -27,7 +26,6 @@ const kinds: { [K in Kind]: { icon: IconName; hint: string; columns: Column<Name
 export const listVehicles = (c: Context) => pageByName(c, 'vehicle');
 export const listDrivers = (c: Context) => pageByName(c, 'driver');
 
-/** An alphabetical list with a search by prefix. */
 async function pageByName<K extends Kind>(c: Context, kind: K) {
   const { icon, hint, columns } = kinds[kind];
   const many = `${kind}s`;
@@ -72,7 +70,6 @@ async function pageByName<K extends Kind>(c: Context, kind: K) {
   );
 }
 
-/** How many vehicles and drivers a search lists at most. */
 const maxFound = 20;
 
 /** Finds things by id or name. The only match is shown at once. */
@@ -108,7 +105,6 @@ export async function search(c: Context) {
 
 const anyHint = 'Vehicle, plate, VIN, driver, event ID or Delivery-Id';
 
-/** The page of a record or delivery with this id. */
 async function pathOfId(c: Context, id: string): Promise<string | undefined> {
   const caller = c.get('caller');
   const [[kind], webhook] = await Promise.all([

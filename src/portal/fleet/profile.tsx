@@ -155,15 +155,11 @@ const aboutDriver = (driver: ReturnType<typeof drivers.list.present>): About => 
   ],
 });
 
-/** How many days the page of a vehicle or a driver shows. */
 const days = 30;
 
 type History = Awaited<ReturnType<typeof readHistory>>;
 
-/**
- * The last 30 days of a vehicle or a driver in the reader's zone, today included: 10 events, 10 trips, 5 accidents, and
- * counts of 2,000 events, in one round trip each.
- */
+/** The last 30 days of a vehicle or driver, today included, in one round trip for each kind. */
 async function readHistory(c: Context, of: 'vehicle' | 'driver', id: string) {
   const zone = timeZoneOf(c);
   const today = dayIn(zone, Date.now());

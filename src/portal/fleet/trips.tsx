@@ -37,7 +37,6 @@ export const list = recordPage({
   }),
 });
 
-/** How many of its vehicle's events are read, the first ones. */
 const maxTripEvents = 200;
 
 /** How long a trip without an end is assumed to last, in milliseconds. */

@@ -95,7 +95,6 @@ export async function overview(c: Context) {
   );
 }
 
-/** How long notifications took from receipt to the first attempt and to delivery. */
 const DeliveryTimes = ({ levels: { day, month } }: { levels: ReturnType<typeof levelsOf> }) => {
   const shown: Kind[] = [
     { name: 'Accidents, 24 hours', ...day.accidents },

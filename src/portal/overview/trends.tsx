@@ -70,7 +70,6 @@ function comparison(total: number, before: number, days: number): string {
 /** "Nov 20" */
 const dateOf = (day: string): string => shortDate('UTC', Date.parse(day));
 
-/** The path of the list of safety events in a span, with other filters. */
 const eventsIn = ({ today, days }: Span, filters: Record<string, string> = {}): string =>
   eventsPath({
     from: addDays(today, 1 - days),
@@ -150,7 +149,6 @@ export const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affec
   );
 };
 
-/** What there is instead of a ranking. */
 const none = ({ days }: Span) =>
   ({ icon: 'shield-check', title: 'None', text: `None in the last ${days} days.` }) as const;
 

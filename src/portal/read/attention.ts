@@ -14,10 +14,7 @@ export const maxWebhooks = 200;
 
 const weekMs = 7 * dayMs;
 
-/**
- * SQL for the three counts of an account. Reads as many accidents as it counts, two rows for each connection with
- * problems, and three rows for each webhook, of 200 at most.
- */
+/** SQL for an account's counts, which read two rows for each connection and three for each webhook. */
 export const attentionOf = (accountId: SQLWrapper, now: number) => ({
   accidents: sql<number>`(select count(*) from (
     select 1 from accidents indexed by accidents_open where account_id = ${accountId}
@@ -29,10 +26,7 @@ export const attentionOf = (accountId: SQLWrapper, now: number) => ({
     select 1 from ${ailingWebhooks(accountId, now)} limit ${maxCounted}))`,
 });
 
-/**
- * SQL for the account's webhooks with problems, `w`, with their health, `h`: paused ones, and those with deliveries of
- * the last seven days that failed for good and were not replayed.
- */
+/** SQL for the account's webhooks `w` with problems, with their health `h`: paused, or failed for good. */
 export const ailingWebhooks = (accountId: SQLWrapper, now: number): SQL => sql`
   (select id, name, url, created_at from webhooks where account_id = ${accountId}
     order by created_at, id limit ${maxWebhooks}) w

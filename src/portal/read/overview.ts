@@ -20,10 +20,7 @@ import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
 import { levelsOf, selectWaits } from '../../webhooks/service-levels/levels.ts';
 import { ailingWebhooks, failedOf, maxCounted } from './attention.ts';
 
-/**
- * All data of the overview in one round trip. Counts the last hours first, so that the page is current; the job counts
- * late events of earlier hours.
- */
+/** All data of the overview in one round trip. Counts the last hours first; a job counts earlier ones. */
 export async function readOverview(env: Env, caller: Caller, span: Span) {
   const now = Date.now();
   const today = span.starts[2 * span.days - 1] ?? 0;
@@ -79,13 +76,9 @@ const selectSetup = (db: Database, { accountId }: Caller) =>
         select 1 from tokens indexed by tokens_active
         where account_id = ${accountId} and scope = 'api' and revoked_at is null) as token`;
 
-/** How many problems of each kind the overview names. */
 const maxShown = 5;
 
-/**
- * A connection that is not healthy. `lastEventAt` is when its newest safety event began; `refused`: its provider
- * refuses the credential.
- */
+/** A connection that is not healthy. `refused`: its provider refuses the credential. */
 export type ConnectionProblem = {
   id: string;
   name: string;
@@ -95,10 +88,7 @@ export type ConnectionProblem = {
   lastEventAt: number | null;
 };
 
-/**
- * A webhook that is paused, or has deliveries of the last seven days that failed for good. Counts stop at `maxCounted`.
- * `lastFailure` is its receiver's last failure, as JSON.
- */
+/** A webhook that is paused or has failed deliveries. `lastFailure` is JSON; counts stop at `maxCounted`. */
 export type WebhookProblem = {
   id: string;
   name: string | null;
@@ -116,10 +106,7 @@ export type Uncovered = { id: string; name: string };
 /** How many of the account's connections, newest first, are checked for who is notified. */
 const maxChecked = 200;
 
-/**
- * Some of the account's connections whose accidents nobody is notified of. Reads some four rows for each of 200, and one
- * or two for each webhook of theirs that does not cover it.
- */
+/** Some connections whose accidents nobody is notified of. Reads some four rows for each of 200. */
 export const selectUncovered = (env: Env, db: Database, { accountId }: Caller) =>
   read<Uncovered>(db)`
     select c.id, coalesce(c.name, c.tsp) as name from (
@@ -135,7 +122,6 @@ const selectConnectionProblems = (db: Database, { accountId }: Caller) =>
     from connections indexed by connections_with_problems
     where account_id = ${accountId} and health_status <> 1 and not ${isWithdrawn(sql`connections.id`)} order by created_at, id limit ${maxShown}`;
 
-/** The account's webhooks with problems, paused ones first. */
 const selectWebhookProblems = (db: Database, { accountId }: Caller, now: number) =>
   read<WebhookProblem>(db)`
     select w.id, w.name, w.url, coalesce(h.failures, 0) as failures, coalesce(h.failures >= ${circuitAfter}, 0) as paused,
@@ -145,7 +131,6 @@ const selectWebhookProblems = (db: Database, { accountId }: Caller, now: number)
       (select count(*) from (${failedOf(now)} limit ${maxCounted})) as failed
     from ${ailingWebhooks(sql`${accountId}`, now)} order by paused desc, w.created_at limit ${maxShown}`;
 
-/** How many of each the overview shows. */
 const latestShown = { accidents: 4, high: 3, arrivals: 6 };
 
 /** How many connections, oldest first, are read for the latest events. */

@@ -10,10 +10,7 @@ import { hourMs } from '../../platform/durations.ts';
 import { countedHours } from '../../webhooks/deliveries/read/counts.ts';
 import { type Attention, attentionOf } from './attention.ts';
 
-/**
- * A session: its person, the account's name, what needs attention, and the hash of its secret. `version` is that of the
- * watched page, from before the page is read.
- */
+/** A session with its person. `version` is that of the watched page, from before the page is read. */
 export type Session = {
   user: PortalUser;
   account: string;
@@ -46,10 +43,7 @@ export async function findSession(env: Env, secret: string, watched?: Watched): 
   return found && { ...found, version: String(found.version ?? ''), hash };
 }
 
-/**
- * The subject of a page: an account, whose records change; a webhook, whose deliveries end; or a connection, which also
- * pulls without changes.
- */
+/** The subject of a page: an account's records, a webhook's deliveries, or a connection, which also pulls. */
 export type Watched = { of: string; id: string };
 
 /** SQL for a text that changes whenever the subject does; null before its first change. Reads one row, or four. */

@@ -6,8 +6,7 @@ import { limit } from '../../platform/http/limits.ts';
 import { may, type Role } from '../../platform/roles.ts';
 
 /**
- * A route of the portal: its methods, its path, the role that it needs, and its handler. A FORM is shown by GET,
- * and sent by POST. What causes calls or mail, such as tests, replays and invitations, is limited.
+ * A route: methods (a FORM is shown by GET, sent by POST), path, role, handler, and whether calls are limited.
  */
 export type Route = [
   methods: 'GET' | 'POST' | 'FORM',
@@ -17,7 +16,6 @@ export type Route = [
   limited?: 'limited',
 ];
 
-/** The role that an address needs; undefined if no route has it. */
 type RoleOf = (method: string, address: string) => Route[2] | undefined;
 
 declare module 'hono' {
@@ -44,9 +42,8 @@ export function rolesIn(routes: Route[]): RoleOf {
 }
 
 /**
- * Checks the role of people who are signed in, and how often they come where that is limited, by session and
- * account. A change checks the role once more, in its own transaction: see `asCaller`.
- *
+ * Checks a person's role, and how often they come where that is limited. A change checks the role
+ * once more, in its own transaction: see `asCaller`.
  * @throws Refusal: not allowed, rate limited
  */
 export const admit = ([methods, , role, , limited]: Route) =>

@@ -3,10 +3,8 @@ import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 
 /**
- * Refuses changes unless the browser says that a page of this origin sent them: in `Origin` or in `Sec-Fetch-Site`,
- * which no page can forge. All that are sent must agree; a request with neither is refused. Hono's `csrf` only checks
- * the content types of forms.
- *
+ * Refuses changes unless the browser says, in `Origin` or in `Sec-Fetch-Site`, which no page can forge, that
+ * a page of this origin sent them. Hono's `csrf` only checks the content types of forms.
  * @throws Refusal: cross-site
  */
 export const sameOriginOnly = createMiddleware<App>(async (c, next) => {

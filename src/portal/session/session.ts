@@ -18,9 +18,8 @@ declare module 'hono' {
 }
 
 /**
- * Admits people who are signed in and redirects others to the sign-in page. Looks the session up each time, unless the
+ * Admits people who are signed in and redirects others. Looks the session up each time, unless the
  * cookie's checksum shows that it is junk.
- *
  * @throws Refusal: rate limited; forbidden, while the account is suspended
  */
 export const signedIn = createMiddleware<App>(async (c, next) => {
@@ -43,20 +42,13 @@ async function sessionOf(c: Context, cookie: string): Promise<Session | undefine
   return session;
 }
 
-/**
- * The hash of the request's session, which may have ended; undefined if there is none.
- *
- * @throws Refusal: rate limited
- */
+/** The hash of the request's session, which may have ended, if any. @throws Refusal: rate limited */
 export async function sessionHashOf(c: Context): Promise<string | undefined> {
   const cookie = sessionCookieOf(c.req.raw);
   return cookie ? hashWithinLimit(c, secretIn(cookie)) : undefined;
 }
 
-/**
- * The webhook or connection of a page; undefined for pages about the account. The page itself refuses another
- * account's.
- */
+/** The webhook or connection of a page, whose own page refuses another account's; otherwise undefined. */
 export function watchedBy(c: Context): Watched | undefined {
   const [, list = '', id] =
     /^\/portal\/(webhook|connection)s\/([0-9a-f-]{36})(?:\/|$)/.exec(c.req.path) ?? [];

@@ -12,9 +12,7 @@ export async function tickPath(c: Context, watched: Watched, sessionHash: string
 }
 
 /**
- * Whether an open page has changed (see `live.js`). Reads two rows: the session, which must not have ended, and the
- * version.
- *
+ * Whether an open page has changed (see `live.js`). Reads two rows: the session and the version.
  * @throws Refusal: unauthenticated, rate limited
  */
 export async function tick(c: Context) {

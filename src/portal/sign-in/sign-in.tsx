@@ -78,9 +78,8 @@ async function emailWithinLimit(env: Env, email: string, key: string): Promise<v
 }
 
 /**
- * Emails new sign-in links to a person, with `accountId` only for that account, and for a form with this `key`
- * once. Without mail operators hand out links. Failures are only logged: the response must not reveal who has
- * an account.
+ * Emails new sign-in links to a person, with `accountId` only for that account, for a form once.
+ * Failures are only logged: the response must not reveal who has an account.
  */
 export async function emailSignInLinks(
   env: Env,

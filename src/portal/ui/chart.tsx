@@ -16,8 +16,7 @@ const top = 8;
 const plot = 168;
 
 /**
- * Stacked columns, before pale ones of an earlier time if given, or lines; with a title for each column, and the
- * numbers as a table. `summary` describes the chart in words.
+ * Stacked columns, before pale ones of an earlier time, or lines; with titles, and the numbers as a table.
  */
 export const Chart = (props: { id: string; summary: string; series: Series[]; columns: Column[] }) => {
   const { id, summary, series, columns } = props;

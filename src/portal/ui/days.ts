@@ -49,10 +49,7 @@ let clock: { zone: string; format: Intl.DateTimeFormat } | undefined;
 export const isLocalTime = (text: string): boolean =>
   isDay(text.slice(0, 10)) && /^.{10}T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?$/.test(text);
 
-/**
- * The moment at which a zone's clocks show `text`, in milliseconds since 1970: the first of two. A skipped time is as
- * far after the gap as it says.
- */
+/** The first moment at which a zone's clocks show `text`; a skipped time is as far after the gap. */
 export function momentOf(zone: string, text: string): number {
   const shown = Date.parse(`${text}Z`);
   const [before = 0, after = 0] = [-dayMs, dayMs].map((aside) => offsetAt(zone, shown + aside));
@@ -60,10 +57,7 @@ export function momentOf(zone: string, text: string): number {
   return found.length > 0 ? Math.min(...found) : shown - before;
 }
 
-/**
- * The range of these days in a zone, both included, as lists take it. Either may be empty: without a limit. Problems are
- * of the fields `from` and `to`.
- */
+/** The range of these days in a zone, both included, as lists take it; an empty one sets no limit. */
 export function rangeOfDays(zone: string, from: string, to: string) {
   const wrong = Object.entries({ from, to }).filter(([, day]) => day !== '' && !isDay(day));
   const problems: FieldError[] = wrong.map(([field]) => ({

@@ -9,8 +9,8 @@ import type { SentForm } from './reader.ts';
 import { done, submit } from './submit.ts';
 
 /**
- * A field of a form: its control, which shows what is stored, what was sent in it, and what is valid. A form
- * is declared by its fields, which the page draws (`drawn`), and its handler gets (`handles`).
+ * A field of a form: its control, what was sent in it, and what is valid. Pages draw it (`drawn`),
+ * handlers get it (`handles`).
  */
 export type FormField<T = unknown> = {
   draw: (name: string, stored: unknown) => Child;

@@ -12,9 +12,8 @@ import { FilledForm, filledIn } from './submit.ts';
 import { dayIn } from './time.tsx';
 
 /**
- * A filter of a list of records, by its name in the address: a choice of `options`, of which the first is any, or a text.
- * `vehicle`, `driver` and `vin` find what was typed; `connection` offers those of the account. The days `from` and `to`
- * are filters of every list.
+ * A filter of a list by its name in the address: a choice of `options`, of which the first is any,
+ * or a text. `vehicle`, `driver` and `vin` find what was typed; every list has `from` and `to`.
  */
 export type Filter = {
   label: string;
@@ -113,7 +112,6 @@ export const addressOf = (path: string, kept: Values): string => {
   return query ? `${path}?${query}` : path;
 };
 
-/** A filter in words: the choice, or what was typed after the label. */
 function wordsOf({ filters, matched }: Search, name: string, value: string): string {
   const { label = '', options } = filters[name] ?? {};
   if (options) return options.find(([option]) => option === value)?.[1] ?? `Unknown ${label.toLowerCase()}`;

@@ -7,8 +7,7 @@ import { reader } from './reader.ts';
 import { FilledForm } from './submit.ts';
 
 /**
- * A form, for people who may send it. If it is shown again, its fields have the input and its errors. Without `to` it
- * is sent to the page itself.
+ * A form for people who may send it, with its input and errors if shown again. Without `to` for this page.
  */
 export const Form = (props: { to?: string; look?: string; children: Child }) => {
   const { to, look, children } = props;
@@ -25,8 +24,7 @@ export const Form = (props: { to?: string; look?: string; children: Child }) => 
 };
 
 /**
- * A panel with one form, for people who may send it. Fields share a line with the button if `line` has the columns of
- * that grid.
+ * A panel with one form, for people who may send it. `line` has columns, if fields share one with the button.
  */
 export const FormPanel = (props: {
   id: string;
@@ -96,7 +94,6 @@ export const BelowControl = ({ name, hint }: { name: string; hint?: Child }) => 
 const describedBy = (name: string, hint: Child): string | undefined =>
   [hint && `${name}-hint`, errorOf(name) && `${name}-error`].filter(Boolean).join(' ') || undefined;
 
-/** A control with its label, a hint, and its error. */
 const Control = ({ name, label, hint, children }: Labelled & { children: Child }) => (
   <div class="field">
     <label for={name}>{label}</label>

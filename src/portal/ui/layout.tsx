@@ -21,11 +21,8 @@ import { isTimeZone, ZoneName } from './time.tsx';
 /** The head of a page. */
 export type Head = {
   title: string;
-  /** The state beside the title. */
   state?: Child;
-  /** One line of context. */
   lead?: Child;
-  /** The pages above this one. */
   above?: { href: string; name: string }[];
   /** Buttons, at most one of them primary. */
   actions?: Child;
@@ -263,7 +260,6 @@ const Entry = (props: { link: MenuLink; path: string; session: Session; children
   );
 };
 
-/** The page of somebody who is not signed in. */
 const Gate = ({ children }: { children: Child }) => (
   <div class="gate">
     <main>

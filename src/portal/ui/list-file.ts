@@ -15,11 +15,10 @@ const maxCsvPages = 240;
 
 const csvRecordsPerPage = 500;
 
-/** The last line of an incomplete file. */
 const cutShort = 'There are more. Choose a shorter period to get the rest.\r\n';
 
 /**
- * The same records as a CSV file that is streamed page by page, no faster than the browser reads it; or the page, if a
+ * The records as a CSV file, streamed page by page as the browser reads it; or the page, if a
  * filter is invalid. The session is checked with each page; if it ends, the download fails.
  */
 export const recordFile =
@@ -40,10 +39,7 @@ export const recordFile =
     return c.body(new ReadableStream({ pull }));
   };
 
-/**
- * The pieces of the file, with times in the reader's zone and names of drivers, vehicles and connections. Without a
- * request, when nothing can match, it has no records.
- */
+/** The pieces of the file, with times in the reader's zone and names. Without a request it has no records. */
 async function* piecesOf<T extends object>(
   c: Context,
   list: NamedList<T>,

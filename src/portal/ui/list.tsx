@@ -13,8 +13,7 @@ import { type Column, Pager, Table } from './table.tsx';
 import { dayIn } from './time.tsx';
 
 /**
- * A list of records, newest first, as its page and its CSV file have it. From this declaration follow the filters and
- * their chips, the links to older records, the file, and what is said when there is nothing.
+ * A list of records, newest first: its filters and chips, links to older ones, file, and empty text follow.
  */
 export type RecordList<T> = {
   path: string;

@@ -13,13 +13,9 @@ export type MapPoint = {
   here?: boolean;
 };
 
-/** How many points a map shows at most: the first ones. */
 const maxMapPoints = 200;
 
-/**
- * A map of some points, and of the route along `line`, as the first thing in a panel. Close points are clustered.
- * `label` describes the map. Without script, and for screen readers, it is a list of the points with their places.
- */
+/** A map of points, clustered, and of the route along `line`. Without script it is a list of the points. */
 export const PlaceMap = (props: {
   label: string;
   points: MapPoint[];

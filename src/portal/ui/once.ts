@@ -22,9 +22,9 @@ export const formsOnce = createMiddleware<App>(async (c, next) => {
 });
 
 /**
- * Handles a form once, in whatever isolates it arrives and whenever within an hour. Returns the response to the first.
- * Forms are the same if the same person sends the same fields to the same address: each has a `key` of its own, but
- * somebody may go back, change a field, and send it again.
+ * Handles a form once, in whatever isolates it arrives and whenever within an hour. Returns the
+ * response to the first. Forms are the same if the same person sends the same fields to the same
+ * address: each has a `key`, but somebody may go back, change a field, and send it again.
  */
 export async function once(c: Context, caller: Caller, work: () => Promise<Response>): Promise<Response> {
   caller.form = { id: await idOf(c, caller), run: crypto.randomUUID(), result: {} };

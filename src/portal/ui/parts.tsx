@@ -3,10 +3,7 @@ import type { IconName } from './icon-names.ts';
 import { Icon } from './icons.tsx';
 import type { Mood } from './states.tsx';
 
-/**
- * A panel: a heading at the left, a note or one link at the right. `body` may have classes for its content. `live`
- * panels are replaced by `live.js` when something has changed.
- */
+/** A panel: a heading, a note or one link beside it, and a `body`. `live.js` replaces `live` ones. */
 export const Panel = (props: {
   id: string;
   title: string;

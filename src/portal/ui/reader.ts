@@ -17,7 +17,6 @@ export type Reader = {
   units: Units;
   /** The URL of the map style that the operator has chosen; without one, maps show outlines. */
   mapStyle?: string | undefined;
-  /** The form they sent to this path, which is shown again. */
   shownAgain?: (Filled & { path: string }) | undefined;
 };
 

@@ -15,7 +15,6 @@ export async function readForm(c: Context): Promise<SentForm & { fields: object 
   return { value: (name) => values(name).at(-1) ?? '', values, fields };
 }
 
-/** The problems of a form: a message about the whole, and errors by field. */
 type FormProblem = { message: string; errors: FieldError[]; code?: FieldError['code'] };
 
 /** The form around a field, if it is shown again. */
@@ -25,7 +24,6 @@ declare module 'hono' {
   interface ContextVariableMap {
     /** The form that was sent to this path, to be shown again. */
     shownAgain?: Filled & { path: string };
-    /** What the next page says. */
     said?: object;
   }
 }
@@ -35,8 +33,8 @@ export const showAgain = (c: Context, form: SentForm, errors: FieldError[] = [])
   c.set('shownAgain', { ...form, errors, path: c.req.path });
 
 /**
- * Handles the form in the request's body. If it is invalid, `show` returns the page, with the input and its errors.
- * `place` is the field for errors without a field, or maps each error; those without a field stand above the form.
+ * Handles the form in the body; if it is invalid, `show` returns the page with its errors. `place`
+ * is the field for errors without one, or maps each error.
  */
 export async function submit(
   c: Context,
@@ -88,10 +86,7 @@ const options = { path: '/portal', httpOnly: true, sameSite: 'Lax' } as const;
 /** Browsers drop cookies of more than 4 KiB. */
 const longestText = 600;
 
-/**
- * Redirects to a page of the portal, which shows `text` until the reader leaves it, and if it `shows` the secret of the
- * caller's form, that once.
- */
+/** Redirects to a page, which shows `text` until it is left, and if it `shows` the form's secret once. */
 export function done(c: Context, to: string, text: string, mood: Mood = 'ok', shows = false): Response {
   const path = to.split('?')[0] ?? to;
   const shown = shows ? c.get('caller').form?.id : undefined;

@@ -17,8 +17,8 @@ import { Empty, Panel } from './parts.tsx';
  */
 
 /**
- * A column of a table: its head, and the cell of an item; `href` links the whole row, and `more` is below it. On a
- * phone, where rows are cards, classes in `look` place a cell, or it has its `label`.
+ * A column: its head, and the cell of an item. `href` links the row, `more` is below. On a phone,
+ * where rows are cards, `look` places a cell, or it has its `label`.
  */
 export type Column<T> = {
   head: string;
@@ -59,10 +59,7 @@ type TableProps<T> = {
 /** How many items are on this page, and the addresses of the first one and of the next. */
 type Pages = { count: Child; first?: string | undefined; next?: string | undefined };
 
-/**
- * A panel with a table, which has its title as caption, something `above` it, and links to other `pages` and children
- * below. Without items and without `empty` there is none.
- */
+/** A panel with a table captioned by its title, and links to other pages; none without items and `empty`. */
 export const TablePanel = <T,>(
   props: Parameters<typeof Panel>[0] &
     Omit<TableProps<T>, 'caption'> & { caption?: string; above?: Child; pages?: Pages | undefined },
@@ -76,10 +73,7 @@ export const TablePanel = <T,>(
     </Panel>
   );
 
-/**
- * Reads the slice of a list that the page's address asks for: its items, and links to the other pages if it is not the
- * whole list.
- */
+/** Reads the slice of a list that the address asks for, and links to the other pages, if there are any. */
 export async function sliceOn<T>(
   c: Context,
   limit: number,
@@ -98,9 +92,8 @@ export async function sliceOn<T>(
 }
 
 /**
- * A table with a row for each item; rows become cards on a phone; optionally in groups with headings. With `labels`,
- * cells of a card without a place of their own have their column's head as label; with `stacked`, a line each. Without
- * items it shows `empty`.
+ * A table of items, optionally in groups, or `empty`. On a phone rows become cards: with `labels`
+ * cells have their column's head as label; with `stacked`, a line each.
  */
 export function Table<T>(props: TableProps<T>) {
   const { caption, stacked, labels = stacked, items = [], groups = [{ items }], empty } = props;

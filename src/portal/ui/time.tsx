@@ -9,10 +9,7 @@ export function zoneName(zone: string): string {
   return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? zone) + city;
 }
 
-/**
- * A component that shows a time in the reader's zone in these words: machine-readable, with UTC on hover; a dash for
- * null.
- */
+/** Shows a time in the reader's zone in these words, machine-readable, with UTC on hover; a dash for null. */
 const shownAs =
   (inWords: (zone: string, at: number, seconds: boolean) => string) =>
   ({ at, seconds = false }: { at: number | string | null | undefined; seconds?: boolean }) => {
@@ -43,7 +40,6 @@ export const Day = shownAs((zone, at) => (isToday(zone, at) ? 'Today' : shortDat
 /** "40 seconds ago", up to a day; then as `Time`. */
 export const Ago = shownAs((zone, at) => agoInWords(at) ?? shortTime(zone, at, false));
 
-/** How long ago a time of the last 24 hours is. */
 function agoInWords(at: number): string | undefined {
   const seconds = Math.round((Date.now() - at) / 1000);
   if (seconds < 0 || seconds >= 86_400) return undefined;

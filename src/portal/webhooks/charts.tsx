@@ -68,7 +68,6 @@ const inHours = (hours: HourTally[], zone: string) =>
     tally,
   }));
 
-/** The last 30 days in the reader's zone. */
 const inDays = (hours: HourTally[], zone: string) =>
   [...Map.groupBy(hours, ({ hour }) => dayIn(zone, hour * hourMs)).values()]
     .slice(-shownDays)

@@ -88,7 +88,6 @@ function addressOf(path: string, { search: q, ...filters }: ShownDeliveries): st
   return `${path}${query.size > 0 ? '?' : ''}${query}#deliveries`;
 }
 
-/** Why nothing is shown, and where there may be something. */
 const Nothing = (props: { path: string; selection: ShownDeliveries; activity: WebhookActivity }) => {
   const { state, search, type, before } = props.selection;
   const { counts, part } = props.activity;

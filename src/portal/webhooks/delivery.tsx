@@ -149,10 +149,7 @@ export const replayDelivery = sends(replayOne, (delivery) => {
 
 const pathOf = ({ webhookId, id }: Delivery): string => `/portal/webhooks/${webhookId}/deliveries/${id}`;
 
-/**
- * Sends a delivery, waits a moment for its receiver's response, and says on the page `to` what was `said` and returned,
- * or why it was refused.
- */
+/** Sends a delivery, waits a moment for the response, and says on the page `to` what came of it. */
 export function send(c: Context, to: string, said: string, start: () => Promise<DeliveryKey>) {
   const since = Date.now();
   return submit(

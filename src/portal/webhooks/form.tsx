@@ -155,7 +155,6 @@ const take = (c: Context, webhook?: StoredWebhook) =>
     },
   );
 
-/** Errors of the API in the form's words. */
 const formErrors: { [code in ErrorCode]: FieldError } = {
   'url taken': {
     field: 'url',
@@ -219,7 +218,6 @@ const filled = (fields: { [name: string]: unknown }) =>
     ),
   );
 
-/** A part of the form that most leave closed. */
 const Optional = (props: { id: string; title: string; isOpen: boolean; children: Child }) => (
   <details class="form-section" id={props.id} open={props.isOpen}>
     <summary class="legend">{props.title}</summary>
@@ -264,7 +262,6 @@ const Test = ({ tried }: { tried: Attempt | undefined }) => (
   </section>
 );
 
-/** What a receiver must do, beside the form. */
 const Duties = () => (
   <Panel
     id="duties"

@@ -75,7 +75,6 @@ export async function detail(c: Context) {
   );
 }
 
-/** Which deliveries the address asks for. */
 function selectionIn(c: Context): ShownDeliveries {
   const { state, type, before, q } = c.req.query();
   return {
@@ -110,7 +109,6 @@ const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
   );
 };
 
-/** Why deliveries are held back, what the receiver does, and when it is called next. */
 const Trouble = ({ receiver, waiting }: { receiver: Receiver; waiting: number }) => {
   const { failures, openUntil, lastFailure, pausedAt } = receiver;
   if (pausedAt === null && failures < circuitAfter && openUntil === null) return null;

@@ -114,7 +114,6 @@ const ResponseTime = ({ day: { responseTimes } }: { day: Tally }) => {
   );
 };
 
-/** The share of finished deliveries that succeeded. */
 const shareOf = ({ delivered, failed }: Tally): string =>
   delivered + failed === 0 ? '' : `(${percent(delivered / (delivered + failed), 1)})`;
 

@@ -10,10 +10,7 @@ import { type Api, feed, get, open, usualServer, walk } from './rpc.ts';
 const perPage = 250;
 const tripsPerPage = 500;
 
-/**
- * A feed of a short list. At first and once a day it reads all of it, because Geotab does not always report deletions
- * and expiries; otherwise it reads changes, by their version.
- */
+/** A feed of a short list: read whole at first and daily, since Geotab does not report all deletions. */
 const listFeed = (
   typeName: string,
   more: object,

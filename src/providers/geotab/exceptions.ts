@@ -26,7 +26,6 @@ import { currentRules, type Rules } from './rules.ts';
 /** Small, because each exception needs a look-up of its place. */
 const perPage = 100;
 
-/** How many waiting exceptions a page tries again. */
 const triesPerPage = 25;
 
 /** How many bytes of them a connection keeps to look at again, with its cursor: some hundred. */
@@ -45,23 +44,16 @@ const wideMs = 10 * minuteMs;
 /** Enough for one position a second in the narrow window; the wide one is for vehicles that report rarely. */
 const maxPositions = 300;
 
-/**
- * An exception to report: its vehicle's VIN and its place as far as they are known, and when it is looked at again if it
- * was reported before (milliseconds since 1970).
- */
+/** An exception to report, with its vehicle's VIN and place, and when it is looked at again. */
 type Seen = { item: Json; word: string; vin: unknown; location: unknown; at?: number };
 
-/**
- * Where exceptions stand, with the rules that are taken, those that are looked at again, and the latest accidents notified of,
- * by the ids of their exceptions.
- */
+/** Where exceptions stand: the rules taken, what is looked at again, and the latest accidents. */
 type Progress = { version: string; rules: Rules; waiting: Seen[]; notified?: string[] };
 
 /** How many accidents are kept, with ids of at most so many characters, to know their other exceptions. */
 const maxNotified = 100;
 const maxId = 64;
 
-/** How many exceptions of a rule are read beside a collision. */
 const maxTwins = 20;
 
 export const events: Feed<Api> = {
@@ -118,10 +110,7 @@ export function nextTry(madeAt: number, now: number, lastsMs = waitsMs): number 
   return age >= lastsMs ? undefined : now + Math.min(Math.max(minuteMs, age), waitsMs, lastsMs - age);
 }
 
-/**
- * An exception that a page has, if it is taken: of those that are not valid only collisions are, which may have been
- * reported. `known` is what was kept of it.
- */
+/** An exception of a page, if it is taken: of invalid ones only collisions, which may be reported. */
 function seenIn({ words }: Rules, item: unknown, known?: Seen): Seen | undefined {
   const rule = String(ruleOf(item));
   const word = Object.hasOwn(words, rule) ? words[rule] : undefined;
@@ -130,10 +119,7 @@ function seenIn({ words }: Rules, item: unknown, known?: Seen): Seen | undefined
   return { item: briefly(item) as Json, word, vin, location }; // of values as they were parsed
 }
 
-/**
- * The records of exceptions with what is found of them, their vehicles, those that are looked at again, and the accidents
- * notified of.
- */
+/** The records of exceptions, their vehicles, those to look at again, and the accidents notified of. */
 async function recordsOf(api: Api, rules: Rules, seen: Seen[], notifiedBefore: string[], now: number) {
   const { places, devices, twins } = await lookUp(api, seen, now);
   const records: ProviderRecord[] = [];
@@ -163,9 +149,8 @@ async function recordsOf(api: Api, rules: Rules, seen: Seen[], notifiedBefore: s
 }
 
 /**
- * Looks up where vehicles were when exceptions began, or null for each, their devices by id, and what other exceptions
- * there are of a collision, by the id of its own. If Geotab refuses, nothing is found.
- *
+ * Looks up vehicles' places when exceptions began, devices, and collisions' other exceptions. If
+ * Geotab refuses, nothing is found.
  * @throws Problem
  */
 async function lookUp(api: Api, seen: Seen[], now: number) {
@@ -251,7 +236,6 @@ type HistoryProgress = { rules: Rules; to: number; span: number };
 
 const firstSpanMs = dayMs / 4;
 
-/** The most exceptions of a rule per request. */
 const perRule = 2_000;
 
 /** With more exceptions a span is too long, because each needs a look-up; with fewer than the second, too short. */
@@ -259,8 +243,8 @@ const many = 100;
 const few = 25;
 
 /**
- * A page of history: the exceptions that began in a time span, newest first. `Get` has no cursor and truncates lists
- * silently: when it may have, the span is halved. It returns what overlaps a span, so only what began in it is used.
+ * A page of history, newest first. `Get` has no cursor and truncates silently: when it may have,
+ * the span is halved. It returns what overlaps a span, so only what began in it is used.
  */
 async function historyPage(api: Api, window: Window, cursor: Json): Promise<Page> {
   const progress = (cursor as HistoryProgress | null) ?? {

@@ -17,10 +17,7 @@ import {
   yearIn,
 } from '../read.ts';
 
-/*
- * Geotab's versions are no times, so these records have no `sourceUpdatedAt`: they arrive in the order of versions, and
- * the last one counts.
- */
+/* Geotab's versions are no times: records have no `sourceUpdatedAt`, and the last one counts. */
 
 /** Whether a Device is a vehicle, unlike trailers and other things without hardware. */
 export const isVehicle = (item: unknown): boolean => at(item, 'deviceType') !== 'None';
@@ -60,10 +57,7 @@ export function driverRecord(item: unknown): ProviderRecord {
   };
 }
 
-/**
- * A trip, without a start location. Geotab recalculates trips when late positions arrive. If such a trip keeps its id,
- * which is unknown, it is replaced; otherwise the new one is added.
- */
+/** A trip, without a start location. Geotab recalculates trips; without the same id one is added. */
 export function tripRecord(item: unknown): ProviderRecord {
   const [startedAt, endedAt] = [timeAt(item, 'start'), timeAt(item, 'stop')];
   return {
@@ -129,10 +123,7 @@ const ruleFor = (item: unknown) => {
 
 export const isCollision = (item: unknown): boolean => ruleFor(item) !== undefined;
 
-/**
- * Whether an exception is valid. A dismissed one has another state; how one reads that Geotab found invalid is unknown,
- * so any other state counts as invalid. Old servers have no states.
- */
+/** Whether an exception is valid; any other state, of which little is known, counts as invalid. */
 export const isValid = (item: unknown): boolean => {
   const state = reference(item, 'state');
   return state === null || state === 'ExceptionEventStateValidId';
@@ -158,9 +149,8 @@ export const eventRecord = (item: unknown, word: string, location: unknown): Pro
 export const twinMs = minuteMs;
 
 /**
- * The collision that an exception is of, as several rules may have found it: `all` are its exceptions, among them the
- * item. `id` is the accident's: that of an exception it was notified by before, otherwise of the first one made. It is real
- * while one is valid of those that count: the analysed ones, otherwise all.
+ * The collision of an exception, found by `all` exceptions of several rules. `id` is that of one it was
+ * notified by before, otherwise of the first. It is real while an analysed one, otherwise any, is valid.
  */
 export function collisionOf(item: unknown, all: unknown[], notified: readonly string[]) {
   const ids = all.toSorted((a, b) => madeAt(a) - madeAt(b) || (idOf(a) < idOf(b) ? -1 : 1)).map(idOf);
@@ -176,8 +166,8 @@ export function collisionOf(item: unknown, all: unknown[], notified: readonly st
 const idOf = (item: unknown): string => String(field(item, 'id'));
 
 /**
- * The records of a collision: level 1, level 2 once it was valid for an hour if Geotab analyses it, or its dismissal;
- * none while its place or VIN is unknown, nor of an exception beside one that says more.
+ * The records of a collision: level 1, level 2 after a valid hour if Geotab analyses it, or its
+ * dismissal; none while its place or VIN is unknown.
  */
 export function accidentRecords(
   item: unknown,

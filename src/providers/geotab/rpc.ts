@@ -8,7 +8,6 @@ import { at, field, iso, listAt } from '../read.ts';
 /** A session: the server it is good for, and what calls carry. It lasts some two weeks, and is kept between pulls. */
 type Session = { server: string; credentials: { [name: string]: Json } };
 
-/** The parts of the credential. */
 type Login = { server: string; database: string; user: string; password: string };
 
 export type Api = {
@@ -172,9 +171,7 @@ export function originOf(server: string): string | undefined {
 export const get = async (api: Api, typeName: string, more: object = {}): Promise<unknown[]> =>
   listAt(await rpc(api, 'Get', { typeName, ...more }));
 
-/**
- * A page of a list by id: items after the id `after`; `next` is the last of them, undefined at the end. @throws Problem
- */
+/** A page of a list by id, after the id `after`; `next` is undefined at the end. @throws Problem */
 export async function walk(
   api: Api,
   typeName: string,
@@ -192,9 +189,9 @@ export async function walk(
 }
 
 /**
- * A page of a feed in the order of versions, with the newest of each item: after a version, of what was received since a
- * time, or nothing but the version if neither is given. `version` is where the next one continues, even after an empty
- * page; `more` if it is available now. @throws Problem
+ * A page of a feed in the order of versions, with the newest of each item: after a version, since a
+ * time, or nothing but the version. `version` is where the next one continues.
+ * @throws Problem
  */
 export async function feed(
   api: Api,

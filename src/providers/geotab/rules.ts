@@ -5,10 +5,7 @@ import { dayMs, hourMs } from '../../platform/durations.ts';
 import { field, fitting } from '../read.ts';
 import { type Api, GeotabError, get } from './rpc.ts';
 
-/**
- * The rules to pull, with the incident label of each; read at `at`, for the connection's own map with the checksum
- * `map`.
- */
+/** The rules to pull, with the incident label of each, for the connection's map with the checksum `map`. */
 export type Rules = { at: number; map: number; words: { [id: string]: string } };
 
 /** How many rules of a database are read, and how many bytes of those that are kept: each of its three cursors has them. */
@@ -44,10 +41,7 @@ export async function currentRules(api: Api, kept: Rules | undefined): Promise<R
   }
 }
 
-/**
- * A rule with its incident label: its id or its name, whichever means an incident, or none. The connection's own map
- * takes precedence, also when it excludes a rule.
- */
+/** A rule with its incident label, from its id or name; the connection's own map takes precedence. */
 function wordOf({ access: { incidentTypeMap } }: Api, id: unknown, name?: unknown): [string, string][] {
   if (typeof id !== 'string' || id.length > maxWord) return [];
   const feed = { provider: 'geotab', incidentTypeMap };

@@ -17,9 +17,8 @@ const perPage = 100;
 export type Listed = { items: unknown[]; next: number | undefined; total: number | undefined };
 
 /**
- * Reads a page of a list by its number, by default the first. Speeds are in km/h and times in UTC. Each page has the
- * number of items, sometimes outside `pagination`. If none does, the first page that is not full is the last.
- *
+ * Reads a page of a list by its number, with speeds in km/h and times in UTC. If nothing says how
+ * many there are, the first page that is not full is the last.
  * @throws Problem
  */
 export async function page(api: Api, list: List, query: Query, place: Json): Promise<Listed> {
@@ -70,10 +69,7 @@ async function read(
 /** The first millisecond of a time's UTC day. */
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs) * dayMs;
 
-/**
- * The days from one to another, inclusive. Motive truncates times, and not all lists are known to use days in UTC
- * rather than in the company's time zone, so ask for a day more on either side.
- */
+/** The days from one to another, inclusive. Motive truncates times in some zone: ask for a day more. */
 export const days = (first: number, last: number): Query => ({
   start_date: iso(first).slice(0, 10),
   end_date: iso(last).slice(0, 10),
@@ -86,8 +82,8 @@ export const startOf = (item: unknown): number => msOf(at(item, 'start_time'));
 const daysPerCall = 14;
 
 /**
- * A page of what began in a window, some days at a time, from the newest. Items without a time are included, to be
- * refused with a reason. `next` is the place after it, undefined at the end; what follows is older if it `isPast`.
+ * A page of what began in a window, from the newest. `next` is the place after it; what follows is
+ * older if it `isPast`.
  */
 export async function windowPage(api: Api, list: List, { from, to }: Window, place: Json, query: Query = {}) {
   const [first, last] = [dayOf(from) - dayMs, dayOf(to) + dayMs];

@@ -64,10 +64,7 @@ const wholeDays = 30;
 /** How many pages of a pass are read between two look-ups of crashes, so that a crash does not wait for a backlog. */
 const pagesPerLookUp = 10;
 
-/**
- * A place in the two lists of events: the list, the place within it, how many pages were read, and whether crashes were
- * looked up just now.
- */
+/** A place in the two lists of events, how many pages were read, and whether crashes were looked up. */
 type EventPlace = { list: number; place: Json; pages: number; isLooked?: true };
 
 const eventLists = [performance, speeding];

@@ -23,7 +23,6 @@ export function reviewOf(item: unknown): 'confirmed' | 'dismissed' | undefined {
 
 const isCrash = (item: unknown): boolean => typeOf(item) === 'crash';
 
-/** How far a crash has come, at least to `level`. */
 function crashOf(item: unknown, { isConfirmed, level }: { isConfirmed: boolean; level: number }): Crash {
   const review = reviewOf(item);
   const reportUrl = videoOf(item);
@@ -56,10 +55,7 @@ function videoOf(item: unknown): string | null {
 
 const isOld = (item: unknown, now: number): boolean => startOf(item) < now - openDays * dayMs;
 
-/**
- * The records of a listed event. The look-up tells how far open crashes have come; of others, old ones are confirmed by
- * being listed.
- */
+/** The records of a listed event; an old open crash is confirmed by being listed. */
 export function eventRecords(item: unknown, now: number, open: OpenCrash[]): ProviderRecord[] {
   const event = eventRecord(item);
   if (!isCrash(item) || open.some(({ id }) => id === event.sourceId)) return [event];
@@ -79,10 +75,10 @@ const allCrashes = { event_types: 'crash', ignore_thresholds: true };
 export type Crashes = { open: OpenCrash[]; lookedAt: number };
 
 /**
- * Looks up which crashes Motive lists, including slight ones that its users do not see. Its detector reports a crash at
- * once; a review follows, and what it rejects vanishes from the list: that a crash is still there is the verdict. A
- * missing one is judged only if the whole list was read and its length did not change, and not on the days at the edges,
- * because some may be listed elsewhere.
+ * Looks up which crashes Motive lists, slight ones included. Its detector reports a crash at once,
+ * and what a review rejects vanishes: being there is the verdict. A missing one is judged only if
+ * the whole list was read and its length did not change, and not on the days at the edges.
+ * @throws Problem
  */
 export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number) {
   const isAll = now - lookedAt > allMs;

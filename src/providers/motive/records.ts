@@ -54,7 +54,6 @@ function phoneOf(item: unknown): unknown {
   return `+${String(code).replace(/^\+/, '')} ${phone}`;
 }
 
-/** What trips and both kinds of events have. */
 const happening = (kind: ProviderRecord['kind'], item: unknown): ProviderRecord => ({
   kind,
   sourceId: idAt(item, 'id'),

@@ -51,8 +51,7 @@ const changesOf = (path: string, queries: Query[]) => async (api: Api, pass: Pas
 };
 
 /**
- * The progress of the stream of safety events: Samsara's cursor, which stays valid, the start time, the newest time, and
- * the crashes that may lose their label.
+ * The progress of the stream: Samsara's cursor, the newest time, and the crashes that may lose their label.
  */
 type Progress = { after: Json; from: number; newest: number; open: OpenCrash[] };
 

@@ -47,10 +47,7 @@ export function assess(item: unknown): Assessment {
   return { event, crash: crash && { vin, accelerationG, ...crash }, isKnown: !isWorthTelling(item) };
 }
 
-/**
- * The state of a crash; undefined if it is none. The report's address proves nothing, since it is always there. An
- * event dismissed as minor was a crash all the same.
- */
+/** The state of a crash; undefined if it is none. An event dismissed as minor was a crash all the same. */
 export function crashOf(item: unknown) {
   const labels = labelsOf(item);
   const crash = labels.find(({ label }) => /^crash$/i.test(label));

@@ -8,7 +8,6 @@ import { at, field, idFrom, iso, itemsAt, listAt, nameFrom, namesOf } from '../r
 import { isHmac, isRecent } from '../signature.ts';
 import { crashOf, driverRecord, eventRecord, idOf, tripRecord, vehicleOf, vehicleRecord } from './records.ts';
 
-/** The two parts of a credential: our secret key, and the token of a customer's connection. */
 type Keys = { secretKey: string; connectionToken: string };
 
 type Api = Access & { keys: Keys };
@@ -39,10 +38,7 @@ async function page(api: Api, path: string, query: Query, after: Json) {
 /** The states of a connection in which nothing new arrives. */
 const lost = ['disconnected', 'archived', 'pending_deletion'];
 
-/**
- * The connection's customer, otherwise its provider; the id is the connection's, as are its cursors. `problem`: why
- * nothing new arrives, if Terminal has lost access to the provider. @throws Problem
- */
+/** The connection's customer, otherwise its provider. `problem`: why nothing new arrives. @throws Problem */
 async function organisationOf(api: Api): Promise<Organisation & { problem: string | undefined }> {
   const connection = await get(api, '/connections/current');
   const provider = nameFrom(at(connection, 'provider', 'name')) || 'the provider';
@@ -65,7 +61,6 @@ async function requireConnected(api: Api): Promise<void> {
 const changesOf = (path: string) => (api: Api, pass: Pass) =>
   page(api, path, { modifiedAfter: changedSince(pass), deleted: true }, pass.place);
 
-/** The names of these vehicles' groups. */
 const groupNames = (api: Api, items: unknown[]): Promise<Map<unknown, unknown>> =>
   namesOf(
     items.flatMap((item) => itemsAt(item, 'groups').map(idOf)),
@@ -82,8 +77,8 @@ async function tripPage(api: Api, query: Query, place: Json) {
 }
 
 /**
- * Events come with their vehicles, whose VINs accidents need, and with the records of the provider behind Terminal,
- * which say what came of a crash. These can be long, so pages are small: each may have 100 KiB before a page is too large.
+ * Events come with vehicles, for VINs, and the provider's own records, which say what came of a
+ * crash and can be long: pages are small.
  */
 const asked = { expand: 'vehicle', raw: true, limit: 20 };
 
@@ -189,13 +184,11 @@ export const terminal: Connector<Api> = {
   },
 };
 
-/** How many secrets are valid at a time. */
 const mostSignatures = 10;
 
 /**
- * Whether Terminal signed a call, as Svix does: `<id>.<seconds>.<body>`, with the bytes of the secret, which is base64
- * after `whsec_`. The headers have one of two names. During a rotation there are several signatures, of which any will
- * do.
+ * Whether Terminal signed a call, as Svix does: `<id>.<seconds>.<body>`, with a secret in base64
+ * after `whsec_`. During a rotation there are several signatures, of which any will do.
  */
 async function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean> {
   const header = (name: string) => headers.get(`svix-${name}`) ?? headers.get(`webhook-${name}`) ?? '';

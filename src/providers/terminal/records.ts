@@ -41,7 +41,6 @@ export const driverRecord = (item: unknown): ProviderRecord => ({
 const isDeleted = (item: unknown): boolean =>
   field(item, 'metadata', 'deletedAt') !== null || at(item, 'metadata', 'visibility') === 'deleted';
 
-/** What trips and events have. */
 const happening = (kind: ProviderRecord['kind'], item: unknown): ProviderRecord => ({
   kind,
   sourceId: field(item, 'id'),
@@ -63,10 +62,7 @@ export function tripRecord(item: unknown): ProviderRecord {
   };
 }
 
-/**
- * A safety event of `/safety/events`. The provider's own label counts if the connection's map has it, because it is
- * more specific than Terminal's.
- */
+/** A safety event of `/safety/events`, by the provider's own label if the connection's map has it. */
 export const eventRecord = (item: unknown, ownWords: Access['incidentTypeMap']): ProviderRecord => ({
   ...happening('safetyEvent', item),
   incidentTypes: wordsOf(item, ownWords),
@@ -91,10 +87,7 @@ export function vehicleOf(item: unknown): ProviderRecord[] {
 const placeIn = (item: unknown, name: string): unknown =>
   place(at(item, name, 'latitude'), at(item, name, 'longitude'));
 
-/**
- * How far a crash has come; undefined for what is none. Terminal has no state of review, and never says that it was a
- * false alarm but by another type.
- */
+/** How far a crash has come; undefined for what is none. Terminal has no review, nor false alarms. */
 export function crashOf(item: unknown): Crash | undefined {
   if (at(item, 'type') !== 'crash') return undefined;
   const verdict = verdictOf(item);
@@ -118,7 +111,6 @@ function forceOf(item: unknown): number | undefined {
 const hasVideo = (item: unknown): boolean =>
   ['frontFacing', 'rearFacing'].some((camera) => at(item, 'cameraMedia', camera, 'available') === true);
 
-/** The state of a crash according to the provider behind Terminal. */
 type Verdict = 'confirmed' | 'dismissed' | undefined;
 
 /** How each provider says it, in a record of its own: by the rules by which we read that provider ourselves. */

@@ -12,9 +12,8 @@ export const maxNamed = 20;
 export const maxPeople = 20;
 
 /**
- * The statement that adds news to recipients' messages, for the transaction that marks it as notified: a kill loses
- * and repeats nothing. `news` has `account_id`, `recipient_id` and `item`, as `texts.ts` reads it. Drops what is for
- * nobody.
+ * Adds news to recipients' messages, for the transaction that marks it as notified: a kill loses and repeats
+ * nothing. `news` has `account_id`, `recipient_id` and `item`. Drops what is for nobody.
  */
 export const addNews = (env: Env, db: Database, kind: NewsKind, news: SQL, now: number) =>
   write(db)`

@@ -18,8 +18,8 @@ const maxChanges = 50;
 const maxRecords = 250;
 
 /**
- * Notifies people and channels of what their rules ask for, in the transaction that advances in the accounts' changes:
- * a killed run loses and repeats nothing. Accounts take turns, a part of each one's changes at a time.
+ * Notifies people and channels of what their rules ask for, in the transaction that advances in the
+ * accounts' changes: a kill loses and repeats nothing. Accounts take turns.
  */
 export async function sendRecordAlerts(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const db = openDatabase(env);

@@ -39,10 +39,7 @@ const sentAtOnce = 5;
 /** How many due messages a step reads: five at most for each recipient of an account. */
 const maxRead = 2_000;
 
-/**
- * Sends the messages that are due, accounts in turn, one after the other per recipient. Others to a recipient wait a
- * minute after one that fails. Returns how many it sent.
- */
+/** Sends due messages, accounts in turn, one per recipient at a time. Returns how many it sent. */
 export async function sendMessages(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
   await write(db)`delete from alerts_sent where day < ${dayOf(now)}`;
@@ -116,10 +113,7 @@ const knownItems = sql`iif(m.kind <> 'record', m.items, (
 const isOf = ({ accountId, recipientId, kind }: DueMessage): SQL =>
   sql`account_id = ${accountId} and recipient_id = ${recipientId} and kind = ${kind}`;
 
-/**
- * Claims a message until it is to be retried, also if the run is killed, or until the next day beyond the limits of
- * this one. Returns whether it may be sent.
- */
+/** Claims a message until its retry, or until tomorrow beyond today's limits. Returns whether to send it. */
 async function claim(db: Database, message: DueMessage, now: number): Promise<boolean> {
   const { accountId, attempts } = message;
   const day = dayOf(now);

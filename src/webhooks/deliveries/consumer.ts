@@ -23,9 +23,8 @@ export async function handle(env: Env, { claim, ...message }: NewWork): Promise<
 export type StarterEnv = Env & { QUEUE_ONLY?: true };
 
 /**
- * Returns a function that starts work on new deliveries behind a response: the first webhook's at
- * once, since an invocation has connections for one worker, and the rest by the queue. Whatever
- * fails to start is found by the sweep.
+ * Starts work on new deliveries behind a response: the first webhook's at once, since an invocation
+ * has connections for one worker, the rest by the queue. The sweep finds what fails to start.
  */
 export function starter(env: StarterEnv, context: Pick<ExecutionContext, 'waitUntil'>) {
   let isFree = !env.QUEUE_ONLY;

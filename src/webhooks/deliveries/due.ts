@@ -1,9 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { leaseMs } from './policy.ts';
 
-/**
- * SQL for whether `deliveries_due` has a delivery: it is pending, and not claimed by a first claim.
- */
+/** SQL for whether `deliveries_due` has a delivery: it is pending, and not claimed by a first claim. */
 export function isWaiting(alias = 'deliveries'): SQL {
   const d = sql.identifier(alias);
   return sql`${d}.status = 'pending' and ${d}.next_attempt_at is not null`;
@@ -14,9 +12,7 @@ export const dueAtOf: SQL = sql`coalesce(d.next_attempt_at, d.claimed_until - ${
 
 const priorities = { all: sql`(0, 1, 2, 3)`, accidents: sql`(0)`, events: sql`(1, 2, 3)` };
 
-/**
- * A webhook's due deliveries, accidents first. With all priorities named, SQLite uses the index.
- */
+/** A webhook's due deliveries, accidents first. With all priorities named, SQLite uses the index. */
 export const dueDeliveries = (
   webhookId: SQL | string,
   now: number,

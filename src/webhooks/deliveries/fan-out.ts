@@ -62,10 +62,9 @@ const webhooksIn = (deliveries: number, notifications: number): number =>
 type New = { type: NotificationType; notifications: NewNotification[]; ofType: number };
 
 /**
- * The statements, in this order and before the records are written, that give subscribing webhooks
- * a delivery of each new notification, and write these. One transaction creates a bounded number; a
- * fan-out remembers the rest. With `claims`, a webhook that is ready has its first deliveries
- * claimed.
+ * The statements, before those of the records, that give subscribing webhooks a delivery of each
+ * new notification, and write these. One transaction creates a bounded number; a fan-out remembers
+ * the rest. With `claims`, a webhook that is ready has its first deliveries claimed.
  */
 export function fanOut(db: Database, source: NotificationSource, news: New, claims: boolean) {
   const { type, notifications, ofType } = news;
@@ -141,9 +140,8 @@ type FanOutRow = {
 };
 
 /**
- * Continues a fan-out in small transactions, and sends its message again if an invocation does not
- * suffice. Each begins at the fan-out's mark and advances it: repeating one creates no delivery
- * twice.
+ * Continues a fan-out in small transactions, and sends its message again if need be. Each advances
+ * the fan-out's mark: repeating one creates no delivery twice.
  */
 export async function continueFanOut(env: Env, message: FanOut): Promise<void> {
   const budget = newBudget({ ms: claimsForMs });
@@ -205,10 +203,7 @@ const selectIdle = (
           : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, source.now, 'events')} limit 1)`
       }`;
 
-/**
- * Each notification for each webhook: claimed for the `ready` one, with the `payload` unless null.
- * The limit keeps SQLite from evaluating that three times.
- */
+/** Each notification for each webhook, with the `payload` unless null. The limit prevents re-evaluation. */
 const insertDeliveries = (
   source: NotificationSource,
   type: NotificationType,

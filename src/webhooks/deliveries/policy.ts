@@ -3,9 +3,7 @@ import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
 export const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 
-/**
- * The outcome of a call: `answer` is the first KiB of the response, `reason` explains a failure.
- */
+/** The outcome of a call: `answer` is the first KiB of the response, `reason` explains a failure. */
 export type Outcome = { reason?: string } & (
   | { result: 'success'; status: number; answer: string }
   | { result: 'status' | 'redirect'; status: number; answer: string; retryAfter?: number | undefined }
@@ -27,10 +25,7 @@ export const callTimeoutMs = 15 * second;
 /** How long after the claim a call may start; what has not started by then is released. */
 export const startWindowMs = 5_000;
 
-/**
- * How long an invocation may start calls: their 15 s, and two to record them, must fit into the 30
- * s of background work. And how long it claims: a claim needs seconds to start.
- */
+/** How long an invocation may start calls, so that they end within 30 s of background work, or claim. */
 export const callsForMs = 30_000 - callTimeoutMs - 2_000;
 export const claimsForMs = callsForMs - 4_000;
 
@@ -95,19 +90,12 @@ export const circuitLongestMs = 15 * minuteMs;
 /** While an accident waits it opens for `accidentRetryMs` only, so many times: some 15 minutes. */
 export const circuitAccidentOpenings = 40;
 
-/**
- * When a receiver works again, retries due within this time are made at once; all of them if its
- * circuit was open. Accidents that have just failed wait: one that is never accepted would use up
- * its attempts.
- */
+/** When a receiver works again, retries due within this time are made at once; all after an open circuit. */
 export const retrySoonMs = 6 * minuteMs;
 export const accidentPauseMs = 5 * second;
 export const maxRetriedAtOnce = 500;
 
-/**
- * How many calls a webhook may have in flight at first, and at most. The number doubles while
- * responses arrive in time, and halves when the receiver is overloaded.
- */
+/** The calls in flight at first, and at most: doubled while responses are in time, halved at overload. */
 export const firstWindow = 5;
 export const widestWindow = 50;
 export const maxCallsPerSecond = 1000;
@@ -136,10 +124,7 @@ export const priorityOf = (type: NotificationType, eventRisk: number): number =>
 /** How long a delivery may be due without an attempt. */
 export const giveUpAfterMs = 5 * 24 * hourMs;
 
-/**
- * Decides what follows an attempt, which `attempts` includes. `random`, from 0 to 1, spreads waits
- * by ±20 %, so that receivers that fail together are not called together.
- */
+/** What follows an attempt, which `attempts` includes. `random`, from 0 to 1, spreads waits by ±20 %. */
 export function nextAfter(
   outcome: Outcome,
   { type, attempts }: { type: number; attempts: number },

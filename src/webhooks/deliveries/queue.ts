@@ -1,9 +1,8 @@
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
 /**
- * Wakes a webhook. `worker` numbers those that work for it in parallel: each wakes two more if
- * there is enough to do. `timer` is when a message for retries was due. `accidents` need not wait
- * for workers of events.
+ * Wakes a webhook. `worker` numbers those in parallel: each wakes two more. `timer` is when retries
+ * were due; `accidents` need not wait for events.
  */
 export type Wake = {
   accountId: string;

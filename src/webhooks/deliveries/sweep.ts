@@ -27,8 +27,7 @@ const graceMs = 5_000;
 
 /**
  * Finds lost work: wakes webhooks whose first due delivery is unclaimed, and fan-outs that have
- * stopped. Stores how late they are, for `/health`, and logs late accidents. Returns how many
- * messages it sent.
+ * stopped. Stores how late they are, for `/health`. Returns how many messages it sent.
  */
 export async function sweep(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
@@ -64,10 +63,7 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
   ]);
 }
 
-/**
- * A webhook's first due delivery; `waits` if unclaimed, `limited` if for the calls a second that the receiver allows.
- * `late` is an accident's id.
- */
+/** A webhook's first due delivery; `limited` if for the calls a second. `late` is an accident's id. */
 type Head = {
   webhookId: string;
   accountId: string;

@@ -11,8 +11,7 @@ import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
 export type NotificationSource = { accountId: string; connectionId: string; requestId: string; now: number };
 
 /**
- * A notification: its key and payload. The row of `vehicleId` adds to an event's payload;
- * `accident` decides whether a level is new, and its vehicle.
+ * A notification: its key and payload. The vehicle's row adds to an event's; `accident` decides the level.
  */
 export type NewNotification = {
   eventId: string;
@@ -32,10 +31,7 @@ type AccidentContent = {
   vehicleId: string | null;
 };
 
-/**
- * SQL for whether the notification `n` of this type is new: an unknown event of a known vehicle, or a level without
- * notification. Evaluated before records are written: repeating the batch notifies nobody twice.
- */
+/** SQL for whether the notification `n` is new, evaluated before records are written: repeats notify once. */
 export const isNew = (type: NotificationType): SQL =>
   type === EVENT
     ? sql`(not exists (select 1 from safety_events where id = n.value->>'eventId')
@@ -98,9 +94,7 @@ export const subscribersOf = (connectionId: string, type: NotificationType): SQL
 export const ofFirst = (connectionId: string, type: NotificationType, value: SQL): SQL =>
   sql`(select ${value} from webhook_connections c where ${subscribersOf(connectionId, type)} limit 1)`;
 
-/**
- * The notifications as JSON, if the first webhook has filters, or got a delivery without payload.
- */
+/** The notifications as JSON, if the first webhook has filters, or got a delivery without payload. */
 const ifDelivered = (
   { connectionId, now }: NotificationSource,
   type: NotificationType,

@@ -13,10 +13,7 @@ export const notificationOf = (d: 'd' | 'deliveries' = 'd'): SQL =>
 export const typeOf = (d: 'd' | 'deliveries' = 'd'): SQL =>
   sql.raw(`iif(${d}.level = ${EVENT_LEVEL}, ${EVENT}, ${ACCIDENT})`);
 
-/**
- * SQL for the notifications of these events and accidents: `event_id`, `level` and `created_at`.
- * Events of a single webhook are found while D1 has them.
- */
+/** SQL for the notifications of these events and accidents, of a single webhook's while D1 has them. */
 export const notifiedOf = (accountId: string, ids: SQL): SQL => sql`(
   select event_id, level, created_at from notifications where event_id in (${ids}) and account_id = ${accountId}
   union all

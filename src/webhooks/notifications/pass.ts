@@ -22,10 +22,7 @@ export const filterable = (data: EventNotification | AccidentNotification) =>
     ? { eventRisk: data.eventRisk, translatedIncidentTypes: data.translatedIncidentTypes }
     : {};
 
-/**
- * SQL for whether the webhook `w` lets the notification `n` of this type through. Reads only those with filters.
- * Runs before accidents are written, and looks up their vehicle as it will be.
- */
+/** SQL for whether the webhook `w` lets the notification `n` through; looks up an accident's vehicle. */
 export const isLetThrough = (
   source: { accountId: string; connectionId: string },
   type: NotificationType,

@@ -4,10 +4,7 @@ import { openDatabase } from '../../platform/db/system.ts';
 import { countedHours, hourOf, shownHours } from '../deliveries/read/counts.ts';
 import { everybody, lastAddedUp } from './levels.ts';
 
-/**
- * Adds up the waits of the webhooks' hours by account, hour and day: of all hours since the last
- * run, and the one before, which may have been counted at its very end. May be repeated.
- */
+/** Adds up the waits by account, hour and day, of all hours since before the last run. May be repeated. */
 export async function addUpWaits(env: Env, now = Date.now()): Promise<void> {
   const db = openDatabase(env);
   const hour = hourOf(now);

@@ -25,10 +25,7 @@ type Waiting = {
   first: number;
 };
 
-/**
- * The statements that select how long deliveries of an account, or of all, have waited: hours and
- * days, two counters of each webhook, and what waits now.
- */
+/** Selects how long deliveries of an account, or of all, have waited: hours, days, and what waits now. */
 export const selectWaits = (db: Database, accountId: string | undefined, now: number) => {
   const hour = hourOf(now);
   const isOwn = accountId === undefined ? sql`true` : sql`w.account_id = ${accountId}`;

@@ -65,8 +65,7 @@ const maxVehicles = 50;
 
 /**
  * The activity of a webhook in one round trip: 720 counters, 500 index entries for each of three
- * states, and a part of its deliveries, newest first and pending ones as due, or those that
- * `search` finds.
+ * states, and a part of its deliveries, or those that `search` finds.
  */
 export async function webhookActivity(
   env: Env,

@@ -45,7 +45,6 @@ export const tallyOf = (outcomes: Recorded[]): Tally =>
     }),
   );
 
-/** How long a delivery waited for its first attempt, and for success if it has ended. */
 function waitsOf(
   { id, type, attempts }: ClaimedDelivery,
   status: Recorded['status'],
@@ -72,10 +71,7 @@ const addedUp = (counts: { responseTimes: object; waits: object }) => sql`
 
 const added = (column: SQL): SQL => sql`iif(hour = excluded.hour, ${column}, 0) + excluded.${column}`;
 
-/**
- * How many counters an update has room for, so that D1 compiles few texts, and how many one `json_set` sets: D1's
- * functions take at most 32 arguments.
- */
+/** How many counters an update, and one `json_set` of at most 32 arguments, has room for. */
 const rooms = [3, 15, 30, 60];
 const countersPerCall = 15;
 
@@ -100,10 +96,7 @@ function addedIn(name: 'response_times' | 'waits', counts: object): SQL {
 /** How many attempts a tally counts. */
 export const attemptsIn = ({ delivered, failed, retried }: Tally): number => delivered + failed + retried;
 
-/**
- * Adds a tally to a webhook's current hour. With `claim`, a delivery that the transaction records,
- * only while that is claimed: recording a batch twice counts it once.
- */
+/** Adds a tally to a webhook's hour. With `claim`, only while that is claimed: a repeat counts once. */
 export function countOutcomes(
   db: Database,
   webhookId: string,
@@ -149,7 +142,6 @@ const endedUnattempted = {
   [nameOf(countWaits('event', { firstAttempt: never }))]: sql`d.priority > 0 and d.attempts = 0`,
 };
 
-/** A counter as D1 returns it. */
 type CountedHour = Omit<HourTally, 'responseTimes' | 'waits'> & { webhookId: string; responseTimes: string };
 
 /** Selects the last `count` hours of these webhooks (a query of ids). */

@@ -44,7 +44,6 @@ export async function listDeliveries(
   return cutScan(rows, query.limit).page.map(asListed<Details>);
 }
 
-/** The receiver of a delivery. */
 type ReceiverOf = Pick<Receiver, 'url' | 'openUntil' | 'pausedAt'> & { name: string | null };
 
 const receiverOf = (now: number) => sql`'name', w.name, 'url', w.url, 'pausedAt', w.paused_at, 'openUntil',
@@ -58,10 +57,7 @@ export const maxOfEvent = 300;
 /** How many deliveries of the same millisecond are scanned to find them. */
 const maxLookedAt = 5000;
 
-/**
- * The deliveries of an event or accident by level, whether these are all, its recipients, and
- * whether anybody is notified of next levels. Also reads other events of the same call.
- */
+/** The deliveries of an event or accident by level, whether these are all, and its recipients. */
 export async function deliveriesOf(
   env: Env,
   caller: Caller,
@@ -131,8 +127,7 @@ export async function afterAttempt(env: Env, caller: Caller, key: DeliveryKey, s
 }
 
 /**
- * The webhook of a delivery, by its Delivery-Id alone: one seek for each of the account's webhooks.
- *
+ * The webhook of a delivery by its id alone: one seek for each.
  * @throws Refusal: unauthenticated, forbidden
  */
 export async function webhookOfDelivery(env: Env, caller: Caller, id: string): Promise<string | undefined> {

@@ -11,9 +11,7 @@ import { DeliveryListQuery, type DeliverySummary } from './schema.ts';
 import { asListed, type ListedDelivery, selectDeliveries } from './select.ts';
 
 /**
- * Reads a page of the deliveries, webhook by webhook. It may be short and have a next one, if too
- * few of `maxScanned` pass its filters.
- *
+ * Reads a page of deliveries, webhook by webhook; short if too few of `maxScanned` pass its filters.
  * @throws Refusal: invalid, naming the parameter; unauthenticated; forbidden
  */
 export async function readDeliveries(

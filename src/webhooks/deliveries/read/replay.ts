@@ -14,8 +14,8 @@ import { allowProbe } from '../receiver/circuit.ts';
 import { findDelivery } from './find.ts';
 
 /**
- * What to replay: missed deliveries, or delivered ones as well, of a time span (ms since 1970) and
- * after the delivery `after`; or only the one with this `id`.
+ * What to replay: missed deliveries, or delivered ones too, of a time span and after the delivery
+ * `after`; or only the one with this `id`.
  */
 export type ReplaySelection = {
   since?: number | undefined;
@@ -40,11 +40,7 @@ const marginMs = 2 * giveUpAfterMs;
 /** The age up to which a delivery can be replayed, in milliseconds. */
 export const replayableMs = (env: Env): number => Math.max(0, config(env).retentionMs - marginMs);
 
-/**
- * Counts what a call of `replay` would send.
- *
- * @throws Refusal: invalid, for an empty time span; unauthenticated, forbidden, unavailable
- */
+/** Counts what a call of `replay` would send. @throws Refusal: as `replay` */
 export async function countReplayable(
   env: Env,
   caller: Caller,
@@ -68,10 +64,8 @@ export async function countReplayable(
 }
 
 /**
- * Replays finished deliveries, oldest first: each restarts its schedule under the same Delivery-Id,
- * and the circuit lets a probe through. Skips what is too old or no longer subscribed to. The sweep
- * wakes what a failure leaves.
- *
+ * Replays finished deliveries, oldest first: each restarts its schedule under the same Delivery-Id.
+ * Skips what is too old or no longer subscribed to. The sweep wakes what a failure leaves.
  * @throws Refusal: invalid, for an empty time span; unauthenticated, forbidden, unavailable
  */
 export async function replay(
@@ -105,11 +99,7 @@ export async function replay(
   return { replayed, more: next !== undefined, ...(next !== undefined && { next }) };
 }
 
-/**
- * Replays one finished delivery.
- *
- * @throws Refusal: invalid, when it cannot be replayed; unauthenticated, forbidden, unavailable
- */
+/** Replays one finished delivery. @throws Refusal: invalid, unauthenticated, forbidden, unavailable */
 export async function replayOne(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<Replayed> {
   const done = await replay(env, caller, webhookId, { id, includeDelivered: true });
   if (done.replayed > 0) return done;
@@ -124,9 +114,7 @@ export async function replayOne(env: Env, caller: Caller, { webhookId, id }: Del
 
 /**
  * Makes a delivery that waits for a retry due now, and lets a probe through its circuit.
- *
- * @throws Refusal: invalid, when it is finished or its webhook paused; unauthenticated, forbidden,
- * unavailable
+ * @throws Refusal: invalid, when it is finished or its webhook paused; unauthenticated, forbidden, unavailable
  */
 export async function sendNow(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<void> {
   const whose = ownWebhookId(caller, webhookId);

@@ -89,9 +89,7 @@ export type ListQuery = {
   more?: SQL;
 };
 
-/**
- * Reads a part of the deliveries, for `cutScan`. @throws Refusal: invalid, for another list's place
- */
+/** Reads a part of the deliveries, for `cutScan`. @throws Refusal: invalid, for another list's place */
 export function selectDeliveries(db: Database, { accountId }: Caller, query: ListQuery) {
   const { webhookId, type, from, to, place, limit, most, more } = query;
   const order = orderOf(accountId, query);

@@ -17,10 +17,7 @@ import {
 } from '../policy.ts';
 import { ceilingOf } from './window.ts';
 
-/**
- * What attempts reveal about a receiver: failures since the last success, successes, whether it is
- * overloaded (timeouts, 429, 5xx), or so quick that it may get more calls than `window`.
- */
+/** What attempts reveal about a receiver; `overloaded` by timeouts, 429 or 5xx. */
 export type ReceiverReport = {
   failures: number;
   successes: number;

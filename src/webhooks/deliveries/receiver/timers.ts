@@ -7,10 +7,7 @@ import { accidentRetryMs, circuitAfter } from '../policy.ts';
 import type { Wake } from '../queue.ts';
 import { probeSooner } from './circuit.ts';
 
-/**
- * Makes the queue wake an idle webhook: when its circuit lets a call through, or a delivery is due.
- * `retryAt` is the first retry that the worker has scheduled.
- */
+/** Makes the queue wake an idle webhook when its circuit lets a call through, or a delivery is due. */
 export async function wakeForRetry(env: Env, wake: Wake, { webhook, retryAt }: Idle): Promise<void> {
   const now = Date.now();
   if (webhook && webhook.failures >= circuitAfter && webhook.openUntil > now) {

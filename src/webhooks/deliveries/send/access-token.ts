@@ -11,10 +11,7 @@ type Authorize = (until: number, refused?: string) => Promise<Token>;
 /** How much time must be left to renew a token. */
 const renewalMs = 1_000;
 
-/**
- * Makes a call with a token. If the receiver refuses it, renews it once, within the time of one
- * call. `call` returns undefined if it is too late. Never throws.
- */
+/** Makes a call with a token, and renews a refused one once. `call` returns undefined if it is too late. */
 export async function withToken(
   authorize: Authorize,
   call: (token: string, timeoutMs: number) => Promise<Outcome | undefined>,
@@ -30,9 +27,7 @@ export async function withToken(
 }
 
 /**
- * Gets access tokens for a webhook, one request at a time. A new one is stored for all workers;
- * `stored` was in D1 before.
- *
+ * Gets access tokens for a webhook, one request at a time, and stores them for all workers.
  * @throws Error, if the key of the client is no longer in HEADER_KEYS
  */
 export async function authorizer(

@@ -9,9 +9,8 @@ type Level = { eventId: string; level: number };
 const lastLevel = 3;
 
 /**
- * Makes new levels of accidents wait up to a minute while a lower one is pending for the same
- * webhook. Runs after their notifications, of `createdAt`, are written; `webhooks` just got
- * deliveries.
+ * Makes new levels wait up to a minute while a lower one is pending for the same webhook; runs
+ * after their notifications are written.
  */
 export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: number, now: number) =>
   write(db)`
@@ -28,9 +27,7 @@ export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: 
       cross join deliveries d on ${deliveryOf('d', 'own')} and d.webhook_id = w.webhook_id and d.status = 'pending'
       where d.attempts = 0 and d.claimed_until = 0)`;
 
-/**
- * Selects the levels that waited for these, which have ended; those of tests wait for their time.
- */
+/** Selects the levels that waited for these, which have ended; those of tests wait for their time. */
 export const nextLevels = (
   webhookId: string,
   ended: (Level & { type: number })[],

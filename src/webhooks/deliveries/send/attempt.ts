@@ -15,9 +15,7 @@ export type Call = { id: string; attempt: number; type: number; data: string; st
 export type MakeCall = (call: Call) => Promise<Outcome | undefined>;
 
 /**
- * How to call a webhook's receiver, for deliveries and tests: with its headers, signature and
- * access token.
- *
+ * How to call a webhook's receiver, for deliveries and tests: headers, signature, token.
  * @throws Error, if the key of an encrypted part is no longer in HEADER_KEYS
  */
 export async function prepareCalls(

@@ -7,10 +7,7 @@ export const maxKeptBytes = 1024;
 
 type Init = { method: string; headers: Record<string, string>; body: string };
 
-/**
- * Makes one call without following redirects. The status decides as soon as the headers are in;
- * `textOf` reads the body for the log. Neither may throw: a failure is an outcome.
- */
+/** Makes one call without following redirects. The headers' status decides; a failure is an outcome. */
 export async function callOnce(
   url: string,
   init: Init,

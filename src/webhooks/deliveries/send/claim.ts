@@ -41,9 +41,7 @@ export type ClaimedWebhook = {
   timerAt: number | null;
 };
 
-/**
- * What to claim. `known` is the webhook as last seen, which saves reading limits it does not have.
- */
+/** What to claim. `known` is the webhook as last seen, which saves reading limits it does not have. */
 type ClaimRequest = {
   webhookId: string;
   count: number;
@@ -53,10 +51,9 @@ type ClaimRequest = {
 };
 
 /**
- * The statements that claim up to `count` of the first due deliveries of a webhook, accidents
- * first. Claimed ones stay in that window until they are recorded, so its size bounds the calls in
- * flight; accidents may exceed it as much again. It is 0 while the circuit is open, and 1 for a
- * probe.
+ * The statements that claim up to `count` of a webhook's due deliveries, accidents first. Claimed
+ * ones stay in that window until they are recorded, which bounds the calls in flight; accidents may
+ * exceed it as much again. It is 0 while the circuit is open, and 1 for a probe.
  */
 export const claimStatements = (
   db: Database,

@@ -22,8 +22,7 @@ const maxLookedAt = 10;
 const claimWithinMs = 5_000;
 
 /**
- * SQL for the webhook that the call which creates deliveries works for itself, which saves a round
- * trip and two rows: the first with nothing to do, no limit and a healthy receiver. Or null.
+ * SQL for the webhook that the creating call works for itself: the first that is idle and healthy, or null.
  */
 export const readyWebhook = (webhooks: SQL, now: number): SQL => sql`(
   select i.webhook_id from (select webhook_id from ${webhooks} order by webhook_id limit ${maxLookedAt}) i
@@ -68,10 +67,7 @@ export function firstClaim(rows: FirstClaimed[], notifications: number, now: num
   return { webhookId: row.webhookId, webhook, claimed: rows.map(asClaimed), now };
 }
 
-/**
- * The statement, for a chunk, that makes first claims due which were not recorded while they held:
- * they are in no index. The last sweep found older ones, but for transactions that end late.
- */
+/** Makes first claims due which were not recorded while they held, and that no sweep has found. */
 export const listAbandoned = (now: number): SQL => sql`
   update deliveries set next_attempt_at = claimed_until - ${leaseMs}, claimed_until = 0
   where (webhook_id, id) in (

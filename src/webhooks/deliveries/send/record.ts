@@ -10,9 +10,8 @@ export const maxKeptAttempts = 21;
 
 /**
  * The statements that record outcomes and release claims, count `tally`, and move the circuit and
- * window by a `report`. Five failures in a row open the circuit; a success closes it. The window is
- * halved or doubled once for all workers that saw the same one. When a receiver recovers, waiting
- * retries become due.
+ * window by a `report`. Five failures in a row open the circuit; a success closes it, and waiting
+ * retries become due. Workers that saw the same window change it once.
  */
 export function recordStatements(
   db: Database,

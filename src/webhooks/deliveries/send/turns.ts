@@ -2,10 +2,7 @@ import { fairQueue, halfTheTime, othersAreActive } from '../../../platform/fair-
 import { send } from '../../../platform/queue.ts';
 import type { Wake } from '../queue.ts';
 
-/**
- * The transactions of workers, which D1 runs one by one: other accounts wait for a few at most. All
- * together are bounded, since after an outage thousands of webhooks catch up.
- */
+/** The transactions of workers: other accounts wait for a few at most; all are bounded after an outage. */
 export const transactions = fairQueue({
   atOnce: (accountId) => (othersAreActive(accountId) ? 1 : 4),
   inAll: 16,

@@ -28,9 +28,7 @@ import { growth, inWorkersTurn, transactions, workersWait } from './turns.ts';
  * 8. If it is killed, its claims expire, and the sweep wakes the webhook (`../sweep.ts`).
  */
 
-/**
- * The most transactions of an invocation: each has seven of 1,000 queries, and 40 calls at most.
- */
+/** The most transactions of an invocation: each has seven of 1,000 queries, and 40 calls at most. */
 const maxTransactions = 140;
 
 /** What is left of an invocation: claims and calls may start until then. */
@@ -45,11 +43,8 @@ const contendedMs = 2_000;
 const waitAgainSeconds = 1;
 
 /**
- * Works for a webhook as long as an invocation may, beginning with the claim `first`, and sees to
- * what follows. Gets in line again if others wait.
- *
- * @throws Refusal: unavailable, or what D1 throws; claims then expire, and the sweep wakes their
- * deliveries
+ * Works for a webhook as long as an invocation may, beginning with the claim `first`.
+ * @throws Refusal: unavailable, or what D1 throws; claims then expire, and the sweep wakes their deliveries
  */
 export async function work(env: Env, wake: Wake, first?: Claim): Promise<void> {
   const now = Date.now();
@@ -70,7 +65,6 @@ export async function work(env: Env, wake: Wake, first?: Claim): Promise<void> {
   }
 }
 
-/** How a worker ended. */
 type WorkerEnd = {
   reason: 'idle' | 'out of time' | 'webhook gone';
   webhook: Claim['webhook'];

@@ -27,6 +27,7 @@ import { findWebhook, listWebhooks, type StoredWebhook } from './stored.ts';
 export const webhookRoutes = new Hono<App>()
   .get('/webhooks', authenticate('api'), list)
   .post('/webhook', authenticate('api'), create)
+  .get('/webhook/:id', authenticate('api'), item)
   .put('/webhook/:id', authenticate('api'), update)
   .delete('/webhook/:id', authenticate('api'), remove)
   .post('/webhook/:id/signing-secret', authenticate('api'), rotate)
@@ -40,8 +41,12 @@ export const largestBody = 64 * 1024;
 async function list(c: Context) {
   refuseParameters(c);
   const webhooks = await listWebhooks(c.env, c.get('caller'));
-  const shown = webhooks.map(present);
-  return ok(c, 'Webhooks', c.get('token').readOnly ? shown.map(withoutSecrets) : shown);
+  return ok(c, 'Webhooks', webhooks.map(presentTo(c)));
+}
+
+async function item(c: Context) {
+  refuseParameters(c);
+  return ok(c, 'Webhook', presentTo(c)(await requireWebhook(c)));
 }
 
 async function create(c: Context) {
@@ -117,6 +122,9 @@ function webhookId(c: Context): string {
   if (!isUuid(id)) throw invalid('Invalid webhook id');
   return id.toLowerCase();
 }
+
+const presentTo = (c: Context) => (webhook: StoredWebhook) =>
+  c.get('token').readOnly ? withoutSecrets(present(webhook)) : present(webhook);
 
 /** Without what may be secret. */
 const withoutSecrets = ({ oauth, ...webhook }: WebhookOutput): WebhookOutput => ({

@@ -68,6 +68,15 @@ describe('a replay by API', () => {
       webhookId: hook.id,
       lastAnswer: { status: 200, kind: 'success' },
     });
+    expect(found.data).toMatchObject({
+      payload: { vehicleName: 'Truck 1' },
+      attemptLog: [
+        { status: 500, kind: 'status', answer: 'no', durationMs: expect.any(Number) },
+        { status: 200, answer: 'ok' },
+        { status: 200, answer: 'ok' },
+      ],
+      attemptsOmitted: 0,
+    });
     const them = as((await world()).apiToken);
     for (const reply of [them.get(path), them.post(`${path}/replay`, {}), them.post(`${path}/send`, {})])
       expect((await reply).status).toBe(404);

@@ -5,7 +5,15 @@ import { maxWebhooks } from '../../src/webhooks/fields.ts';
 import { maxWebhookBytes, updateWebhook } from '../../src/webhooks/service.ts';
 import { findWebhook } from '../../src/webhooks/stored.ts';
 import { addWebhooks, rows } from '../support/rows.ts';
-import { as, type WebhookOut, type World, webhookBody, world } from '../support/world.ts';
+import {
+  as,
+  type IssuedToken,
+  operator,
+  type WebhookOut,
+  type World,
+  webhookBody,
+  world,
+} from '../support/world.ts';
 
 let us: World;
 let them: World;
@@ -45,6 +53,17 @@ describe('a webhook', () => {
     }
     const list = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
     expect(list).not.toHaveProperty('next');
+  });
+
+  it('can be read by itself, by a read-only token without its headers', async () => {
+    const { data } = await create();
+    const path = `/webhook/${data.id}`;
+    expect(await as(us.apiToken).get(path)).toMatchObject({ message: 'Webhook', data });
+    const tokens = `/operator/accounts/${us.accountId}/tokens`;
+    const { data: reader } = await operator.post<IssuedToken>(tokens, { name: 'reader', readOnly: true });
+    expect((await as(reader.value).get(path)).data).toEqual({ ...data, headers: {} });
+    for (const reply of [await as(them.apiToken).get(path), await as(us.apiToken).get('/webhook/none')])
+      expect(reply).toMatchObject({ status: 400, message: 'Invalid webhook id' });
   });
 
   it('needs no headers, and drops repeated types and connections', async () => {

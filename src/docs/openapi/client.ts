@@ -10,6 +10,8 @@ import { lists } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { Health } from '../../operator/api/service.ts';
 import {
+  DeliveryAttempt,
+  DeliveryDetails,
   DeliverySummary,
   LastAnswer,
   ReplayInput,
@@ -67,6 +69,8 @@ export const clientDocument = (): Json =>
       Change: v.pipe(Change, v.metadata(byKind)),
       ...payloads,
       DeliverySummary,
+      DeliveryDetails,
+      DeliveryAttempt,
       LastAnswer,
       ReplayInput,
       ReplayOutcome,

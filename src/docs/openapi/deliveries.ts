@@ -40,13 +40,14 @@ export const deliveryList: Operation = {
 type Action = Pick<Operation, 'call' | 'id' | 'summary' | 'description'> & {
   message: string;
   refusals: string[];
+  data?: string;
 };
 
-const ofDelivery = ({ message, ...operation }: Action): Operation => ({
+const ofDelivery = ({ message, data = 'DeliverySummary', ...operation }: Action): Operation => ({
   ...operation,
   description: `${operation.description} Our addition to the specification.`,
   parameters: [{ written: idParameter('The Delivery-Id.', 'DeliverySummary') }],
-  reply: { name: 'DeliverySummaryReply', message, data: ref('DeliverySummary') },
+  reply: { name: `${data}Reply`, message, data: ref(data) },
   others: unknownId,
 });
 
@@ -56,8 +57,9 @@ export const deliveryActions: Operation[] = [
     call: 'get /deliveries/{id}',
     id: 'getDelivery',
     summary: 'Get one delivery',
-    description: 'As the list shows it.',
+    description: 'As the list shows it, with what is sent and its attempts.',
     message: 'Delivery',
+    data: 'DeliveryDetails',
     refusals: [],
   }),
   ofDelivery({

@@ -49,6 +49,19 @@ const accidentPayload = {
 };
 const webhookInput = eachField('example');
 const lastAnswer = { status: 503, kind: 'status', at: '2026-11-20T20:00:02.114Z' };
+const deliveryAttempt = { ...lastAnswer, durationMs: 84, answer: 'Service Unavailable' };
+const deliverySummary = {
+  id: delivery,
+  webhookId: webhook,
+  eventId: event.id,
+  type: 2,
+  level: null,
+  status: 'pending',
+  attempts: 1,
+  nextAttemptAt: '2026-11-20T20:00:07.198Z',
+  createdAt: '2026-11-20T20:00:02.092Z',
+  lastAnswer,
+};
 const changes = Object.fromEntries(
   lists.map(({ kind, list, itemExample: data }, at) => {
     const { [list.id]: id } = data as { [field: string]: unknown }; // the field that it is found by
@@ -69,18 +82,14 @@ export const examples: Record<string, unknown> = {
   AccidentNotification: accidentPayload,
   EventDelivery: { timestamp: '2026-11-20T20:00:02.114Z', type: 2, data: eventPayload },
   AccidentDelivery: { timestamp: '2026-11-20T20:00:02.114Z', type: 1, data: accidentPayload },
-  DeliverySummary: {
-    id: delivery,
-    webhookId: webhook,
-    eventId: event.id,
-    type: 2,
-    level: null,
-    status: 'pending',
-    attempts: 1,
-    nextAttemptAt: '2026-11-20T20:00:07.198Z',
-    createdAt: '2026-11-20T20:00:02.092Z',
-    lastAnswer,
+  DeliverySummary: deliverySummary,
+  DeliveryDetails: {
+    ...deliverySummary,
+    payload: eventPayload,
+    attemptLog: [deliveryAttempt],
+    attemptsOmitted: 0,
   },
+  DeliveryAttempt: deliveryAttempt,
   LastAnswer: lastAnswer,
   ReplayInput: { from: '2026-11-20T00:00:00Z', to: '2026-11-21T00:00:00Z', dryRun: true },
   ReplayOutcome: { count: 12, more: false, tooOld: 0 },

@@ -77,6 +77,14 @@ export const webhookOperations: Operation[] = [
     refusals: [...invalidWebhook, 'An account can have at most 1000 webhooks'],
   },
   {
+    call: 'get /webhook/{id}',
+    id: 'getWebhook',
+    summary: 'Get one webhook',
+    description: `As the list shows it. ${addition}`,
+    parameters,
+    reply: webhookReply('Webhook'),
+  },
+  {
     call: 'put /webhook/{id}',
     id: 'updateWebhook',
     summary: 'Replace a webhook',

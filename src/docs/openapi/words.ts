@@ -17,6 +17,23 @@ const wordsOf = (name: string, description: string, properties: { [name: string]
 const meanings = (fields: Fields, meaning = ({ description }: Field) => description) =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, meaning(field)]));
 
+const ofDelivery = {
+  id: 'The Delivery-Id, the same on each attempt.',
+  status:
+    'pending until it is delivered or failed for good; cancelled when the webhook no longer subscribes to it.',
+  level: "The accident's level; null for an event.",
+  nextAttemptAt: 'When it is due next; null unless it is pending.',
+  createdAt: 'When the notification was received.',
+};
+
+const ofAnswer = {
+  status: "The receiver's HTTP status; null if there was none.",
+  at: 'When that attempt was made.',
+  kind: 'success, status, redirect, timeout, dns, tls, connection, token or blocked address; there may be more in future.',
+  reason:
+    'What else is known of a failure, in words: where a redirect leads, or what the token endpoint returned.',
+};
+
 /** Descriptions, by `Component`, `property` or `Component.property`. Replies to operators have their own. */
 export const words: Record<string, string> = {
   ...Object.assign(
@@ -76,8 +93,19 @@ export const words: Record<string, string> = {
   AccidentDelivery: 'The body of a delivery about one level of an accident.',
   Change: 'One record that changed, and how it is now.',
   ...Object.fromEntries(changesByKind.map(({ kind, name }) => [name, `A change of kind ${kind}.`])),
-  DeliverySummary: 'One notification for one webhook, and its status.',
-  LastAnswer: 'The result of the latest attempt.',
+  ...wordsOf('DeliverySummary', 'One notification for one webhook, and its status.', ofDelivery),
+  ...wordsOf('DeliveryDetails', 'The same, with what is sent and its attempts.', {
+    ...ofDelivery,
+    payload: 'What is sent as `data`; null past retention.',
+    attemptLog: 'The first attempt and the latest 20.',
+    attemptsOmitted: 'How many attempts between them are not kept.',
+  }),
+  ...wordsOf('LastAnswer', 'The result of the latest attempt.', ofAnswer),
+  ...wordsOf('DeliveryAttempt', 'The result of an attempt.', {
+    ...ofAnswer,
+    durationMs: 'How long it took, in milliseconds.',
+    answer: 'The beginning of the response, up to 1 KiB.',
+  }),
   Failure: 'A failed request. It never repeats what was sent.',
   FieldError: 'One invalid field.',
   Health: 'The health of the service.',
@@ -108,16 +136,6 @@ export const words: Record<string, string> = {
       [`${name}.data`, 'The item as its list shows it now; null if it was deleted.'],
     ]),
   ),
-  'DeliverySummary.id': 'The Delivery-Id, the same on each attempt.',
-  'DeliverySummary.status':
-    'pending until it is delivered or failed for good; cancelled when the webhook no longer subscribes to it.',
-  'DeliverySummary.level': "The accident's level; null for an event.",
-  'DeliverySummary.nextAttemptAt': 'When it is due next; null unless it is pending.',
-  'DeliverySummary.createdAt': 'When the notification was received.',
-  'LastAnswer.status': "The receiver's HTTP status; null if there was none.",
-  'LastAnswer.at': 'When that attempt was made.',
-  'LastAnswer.reason':
-    'What else is known of a failure, in words: where a redirect leads, or what the token endpoint returned.',
   vin: 'The vehicle identification number.',
   receivedAt: 'When the service first received it.',
   latitude: 'Degrees north of the equator.',
@@ -165,8 +183,6 @@ export const words: Record<string, string> = {
   webhookId: 'The webhook that it is for.',
   attempts: 'How many attempts have been made on its current schedule.',
   lastAnswer: 'The result of the latest attempt; null before the first.',
-  'LastAnswer.kind':
-    'success, status, redirect, timeout, dns, tls, connection, token or blocked address; there may be more in future.',
   includeDelivered: 'Whether to send delivered ones again too, or only those that failed or were cancelled.',
   after: 'Only deliveries that follow this Delivery-Id.',
 

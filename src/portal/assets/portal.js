@@ -1,14 +1,13 @@
 // Pages work without this.
-for (const button of document.querySelectorAll('[data-copy]')) {
-  button.hidden = false;
-  const label = button.querySelector('span') ?? button;
-  const text = label.textContent;
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-    label.textContent = 'Copied';
-    setTimeout(() => (label.textContent = text), 2000);
-  });
-}
+document.addEventListener('click', async ({ target }) => {
+  const button = target.closest('[data-copy]');
+  if (!button) return;
+  await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+  const label = button.querySelector('span');
+  button.dataset.name ??= label.textContent;
+  label.textContent = 'Copied';
+  setTimeout(() => (label.textContent = button.dataset.name), 2000);
+});
 
 // A form is sent once: its buttons wait for the next page. The server sees to it as well.
 const buttonsOf = (form) => form.querySelectorAll('button');

@@ -13,9 +13,10 @@ export const Allowed = (props: { to: string; method?: 'GET' | 'POST'; children: 
 };
 
 /** A webhook's URL. Its query may have secrets, which viewers do not see. */
-export const WebhookUrl = ({ url }: { url: string }) => (
-  <>{may(reader().role, 'member') ? url : url.replace(/([?&](?:[^=&#]*=)?)[^&#]*/g, '$1…')}</>
-);
+export const shownUrl = (url: string): string =>
+  may(reader().role, 'member') ? url : url.replace(/([?&](?:[^=&#]*=)?)[^&#]*/g, '$1…');
+
+export const WebhookUrl = ({ url }: { url: string }) => <>{shownUrl(url)}</>;
 
 /** Whom people without the right ask: "Ask an admin". */
 export const askWho = (needed: Role): string =>

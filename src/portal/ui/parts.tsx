@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { CopyButton } from './buttons.tsx';
 import type { IconName } from './icon-names.ts';
 import { Icon } from './icons.tsx';
 import type { Mood } from './states.tsx';
@@ -128,10 +129,7 @@ export const Copyable = ({ id, text }: { id: string; text: string }) => (
     <code id={id} tabindex={0}>
       {text}
     </code>
-    <button class="btn" type="button" data-copy={id} hidden>
-      <Icon name="copy" />
-      <span>Copy</span>
-    </button>
+    <CopyButton of={id} />
   </div>
 );
 

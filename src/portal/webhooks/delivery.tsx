@@ -5,9 +5,12 @@ import type { DeliveryKey } from '../../webhooks/deliveries/delivery.ts';
 import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
 import { afterAttempt, type Delivery, findDelivery } from '../../webhooks/deliveries/read/find.ts';
 import { replayOne, sendNow } from '../../webhooks/deliveries/read/replay.ts';
+import { asCurl, hidden, requestOf } from '../../webhooks/deliveries/send/request.ts';
 import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import { madeUpVin } from '../../webhooks/simulate.ts';
-import { PostButton } from '../ui/buttons.tsx';
+import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
+import { shownUrl } from '../ui/allowed.tsx';
+import { CopyButton, PostButton } from '../ui/buttons.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
@@ -19,7 +22,10 @@ import { aboveOf } from './words.ts';
 
 /** The page of a delivery. */
 export async function detail(c: Context) {
-  const delivery = await requireDelivery(c);
+  const [delivery, receiver] = await Promise.all([
+    requireDelivery(c),
+    findWebhook(c.env, c.get('caller'), c.req.param('id') ?? ''),
+  ]);
   const { webhookId, id, eventId, type, status, log, about, webhook } = delivery;
   const [list, name] = type === ACCIDENT ? ['accidents', 'accident'] : ['events', 'event'];
   const isMadeUp = about?.vin === madeUpVin;
@@ -48,15 +54,7 @@ export async function detail(c: Context) {
       <div class="cols cols-3-2">
         <div class="stack">
           <Attempts delivery={delivery} />
-          <Panel id="payload" title="Payload" side={<p>The data that is sent</p>}>
-            {delivery.payload === null ? (
-              <p class="panel-body">No longer available.</p>
-            ) : (
-              <pre class="payload" tabindex={0}>
-                <code>{JSON.stringify(delivery.payload, null, 2)}</code>
-              </pre>
-            )}
-          </Panel>
+          <Request {...{ delivery, receiver }} />
         </div>
         <Panel
           id="about"
@@ -130,6 +128,49 @@ const Attempts = ({ delivery }: { delivery: Delivery }) => {
     </Panel>
   );
 };
+
+/** What is sent, and the same as a command; without headers if the webhook was deleted. */
+const Request = ({ delivery, receiver }: { delivery: Found; receiver: StoredWebhook | undefined }) => {
+  const { payload } = delivery;
+  if (payload === null)
+    return (
+      <Panel id="request" title="Request" body>
+        No longer available.
+      </Panel>
+    );
+  if (!receiver)
+    return (
+      <Panel id="request" title="Request" side={<p>Its data: the webhook was deleted</p>}>
+        <Code>{JSON.stringify(payload, null, 2)}</Code>
+      </Panel>
+    );
+  const url = shownUrl(receiver.url);
+  const request = requestOf(receiver, delivery);
+  const head = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
+  const body = JSON.stringify(request.body, null, 2);
+  return (
+    <Panel
+      id="request"
+      title="Request"
+      lead={`As the webhook is now. ${hidden} stands for values that may be secret.`}
+      side={<CopyButton of="curl" name="Copy as curl" small />}
+    >
+      <Code>{[`${receiver.httpVerb} ${url}`, ...head, '', body].join('\n')}</Code>
+      <details class="panel-body">
+        <summary class="sub">The same with curl</summary>
+        <pre class="answer" id="curl">
+          {asCurl(receiver.httpVerb, url, request)}
+        </pre>
+      </details>
+    </Panel>
+  );
+};
+
+const Code = ({ children }: { children: string }) => (
+  <pre class="payload" tabindex={0}>
+    <code>{children}</code>
+  </pre>
+);
 
 const sends =
   (how: typeof sendNow | typeof replayOne, said: (delivery: Found) => string = () => '') =>

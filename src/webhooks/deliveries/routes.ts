@@ -7,7 +7,7 @@ import type { App, Context } from '../../platform/http/context.ts';
 import { ok } from '../../platform/http/envelope.ts';
 import type { DeliveryKey } from './delivery.ts';
 import { findDelivery, webhookOfDelivery } from './read/find.ts';
-import { readDeliveries, summaryOf } from './read/list.ts';
+import { detailsOf, readDeliveries, summaryOf } from './read/list.ts';
 import { replayOne, sendNow } from './read/replay.ts';
 
 export const deliveryRoutes = new Hono<App>()
@@ -18,7 +18,7 @@ export const deliveryRoutes = new Hono<App>()
 
 async function item(c: Context) {
   refuseParameters(c);
-  return show(c, 'Delivery', await deliveryKey(c));
+  return show(c, 'Delivery', await deliveryKey(c), detailsOf);
 }
 
 async function replay(c: Context) {
@@ -43,10 +43,15 @@ async function deliveryKey(c: Context): Promise<DeliveryKey> {
   return { webhookId, id };
 }
 
-async function show(c: Context, message: string, key: DeliveryKey) {
+async function show(
+  c: Context,
+  message: string,
+  key: DeliveryKey,
+  present: typeof detailsOf | typeof summaryOf = summaryOf,
+) {
   const found = await findDelivery(c.env, c.get('caller'), key);
   if (!found) throw new Refusal({ kind: 'not found' });
-  return ok(c, message, summaryOf(found));
+  return ok(c, message, present(found));
 }
 
 async function list(c: Context) {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { retries } from '../../../src/webhooks/deliveries/policy.ts';
-import { deliveriesOf, settled } from '../../support/deliveries.ts';
+import { attempted, deliveriesOf, settled } from '../../support/deliveries.ts';
 import { signIn, visitor } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { addRows, rows } from '../../support/rows.ts';
@@ -11,9 +11,9 @@ import { as } from '../../support/world.ts';
 const tale = story();
 
 /** A webhook whose receiver answers so, and its pages as somebody who is signed in sees them. */
-async function hookThat(status: number, zone = 'UTC') {
+async function hookThat(status: number, zone = 'UTC', changes = {}) {
   tale.heard.responds(() => new Response('said so', { status }));
-  const { id } = await tale.register();
+  const { id } = await tale.register(changes);
   const { cookie } = await signIn(tale.us);
   const { page, textAt, outcome } = visitor(() => `${cookie}; timezone=${encodeURIComponent(zone)}`);
   const path = `/portal/webhooks/${id}`;
@@ -62,6 +62,27 @@ describe('a webhook that fails', () => {
         `1 attempt has failed\\. Your receiver returned 503 Service Unavailable in \\d+ ms\\. Attempt 2 of ${retries.maxAttempts} follows`,
       ),
     );
+  });
+
+  it('shows the whole request of a delivery without secrets, also as a command', async () => {
+    const secret = { headers: { 'X-Secret': "s3cr'et" }, signing: true };
+    const { id, delivery } = await hookThat(503, undefined, secret);
+    await as(tale.us.connection.ingestKey).send(vehicle({ name: "Driver's truck" }), safetyEvent());
+    const sent = await attempted(id);
+    const page = await delivery(sent.id);
+    const [got] = tale.heard.got;
+    for (const name of Object.keys(got?.headers ?? {})) expect(page.toLowerCase()).toContain(`${name}: `);
+    expect(page).toContain(`POST ${got?.url} User-Agent: FleetDataService/`);
+    expect(page).toContain(`X-Secret: … Content-Type: application/json Delivery-Id: ${sent.id}`);
+    expect(page).toContain('webhook-signature: v1,…');
+    expect(page).not.toContain('s3cr');
+    const { eventId } = got?.body.data ?? {};
+    expect(page).toContain(
+      `{ "timestamp": "${got?.body.timestamp}", "type": 2, "data": { "eventId": "${eventId}"`,
+    );
+    const command = JSON.stringify(got?.body).replaceAll("'", "'\\''");
+    expect(page).toContain(`curl -i -X POST '${got?.url}' \\`);
+    expect(page).toContain(`--data-raw '${command}'`);
   });
 
   it('tells deliveries apart, and finds them', async () => {

@@ -9,6 +9,7 @@ import type { DeliveryKey } from '../delivery.ts';
 import { allWebhooks } from '../due.ts';
 import type { Attempt } from '../policy.ts';
 import type { Receiver } from '../receiver/health.ts';
+import type { DeliveryDetails } from './schema.ts';
 import {
   type About,
   about,
@@ -82,9 +83,9 @@ export async function deliveriesOf(
   };
 }
 
-type More = {
+export type More = {
   /** Null past retention. */
-  payload: unknown;
+  payload: DeliveryDetails['payload'];
   about: About | null;
   /** Null if it was deleted. */
   webhook: ReceiverOf | null;

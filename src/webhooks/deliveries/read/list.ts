@@ -7,7 +7,9 @@ import { bookmarkOf, continueFrom, readAsCaller } from '../../../platform/db/rep
 import { parseQuery, timestamp } from '../../../platform/fields.ts';
 import { rangeOf } from '../../../platform/query.ts';
 import { accidentLevels } from '../../notifications/types.ts';
-import { DeliveryListQuery, type DeliverySummary } from './schema.ts';
+import type { Attempt } from '../policy.ts';
+import type { Delivery, More } from './find.ts';
+import { type DeliveryDetails, DeliveryListQuery, type DeliverySummary } from './schema.ts';
 import { asListed, type ListedDelivery, selectDeliveries } from './select.ts';
 
 /**
@@ -55,11 +57,25 @@ export const summaryOf = (delivery: ListedDelivery): DeliverySummary => {
     ...{ status, attempts },
     nextAttemptAt: nextAttemptAt === null ? null : timestamp(nextAttemptAt),
     createdAt: timestamp(createdAt),
-    lastAnswer: last && {
-      status: last.status ?? null,
-      kind: last.result,
-      at: timestamp(last.at),
-      ...(last.reason !== undefined && { reason: last.reason }),
-    },
+    lastAnswer: last && answerOf(last),
   };
 };
+
+/** The same with what is sent, and its attempts. */
+export const detailsOf = (delivery: Delivery & Pick<More, 'payload'>): DeliveryDetails => ({
+  ...summaryOf(delivery),
+  payload: delivery.payload,
+  attemptLog: delivery.log.map((attempt) => ({
+    ...answerOf(attempt),
+    durationMs: attempt.durationMs,
+    ...('answer' in attempt && { answer: attempt.answer }),
+  })),
+  attemptsOmitted: delivery.attemptsOmitted,
+});
+
+const answerOf = ({ status, result, at, reason }: Attempt) => ({
+  status: status ?? null,
+  kind: result,
+  at: timestamp(at),
+  ...(reason !== undefined && { reason }),
+});

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { Timestamp } from '../../../platform/fields.ts';
 import { Limit, QueryChoice, QueryCode, QueryCursor, QueryId, QueryTime } from '../../../platform/query.ts';
+import { AccidentNotification, EventNotification } from '../../notifications/payloads.ts';
 import { accidentLevels, notificationTypes } from '../../notifications/types.ts';
 import { statuses } from '../policy.ts';
 
@@ -47,6 +48,22 @@ export const DeliverySummary = v.object({
   lastAnswer: v.nullable(LastAnswer),
 });
 export type DeliverySummary = v.InferOutput<typeof DeliverySummary>;
+
+/** One attempt, with the first KiB of the response if there was any. */
+export const DeliveryAttempt = v.object({
+  ...LastAnswer.entries,
+  durationMs: integer,
+  answer: v.optional(v.string()),
+});
+
+/** A delivery by itself: with what is sent, until that is deleted, and its attempts. */
+export const DeliveryDetails = v.object({
+  ...DeliverySummary.entries,
+  payload: v.nullable(v.union([EventNotification, AccidentNotification])),
+  attemptLog: v.array(DeliveryAttempt),
+  attemptsOmitted: integer,
+});
+export type DeliveryDetails = v.InferOutput<typeof DeliveryDetails>;
 
 export const ReplayInput = v.strictObject({
   from: v.optional(Timestamp),

@@ -52,7 +52,7 @@ export async function prepareCalls(
 }
 
 /** The headers of every call, as a plain object: `Headers` are slower to copy. */
-function headersFor(custom: Record<string, string>, isAuthorized: boolean): Record<string, string> {
+export function headersFor(custom: Record<string, string>, isAuthorized: boolean): Record<string, string> {
   const sent = Object.entries(custom).filter(([name]) => !isAuthorized || !/^authorization$/i.test(name));
   const isNamed = sent.some(([name]) => /^user-agent$/i.test(name));
   return {

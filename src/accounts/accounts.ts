@@ -1,16 +1,22 @@
-import { and, eq, ne, sql } from 'drizzle-orm';
-import { type Database, refuseUnless, type Statements, transaction, write } from '../platform/db/database.ts';
+import { and, eq, ne, type SQL, sql } from 'drizzle-orm';
+import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
+import {
+  type Database,
+  int,
+  read,
+  refuseUnless,
+  type Statements,
+  transaction,
+  write,
+} from '../platform/db/database.ts';
 import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
-import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
-import { int } from '../platform/db/sql.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { accounts, type Quotas } from '../platform/db/tables.ts';
 import { untilCachesExpire } from '../platform/db/token-cache.ts';
 import { dayMs } from '../platform/durations.ts';
-import { invalid } from '../platform/errors.ts';
+import { invalid, Refusal } from '../platform/errors.ts';
 import { audit } from './audit/write.ts';
-import { nobody, operatorIn } from './owner.ts';
 
 /** An account; one that is moving to another cell is read-only meanwhile. It has the quotas that operators have set. */
 export type Account = Pick<
@@ -157,3 +163,41 @@ export const deleteAccountRow = (db: Database, id: string) =>
     }),
     write(db)`delete from accounts where id = ${id}`,
   ] as const;
+
+/** The account of connections that are being deleted. */
+export const nobody = '00000000-0000-0000-0000-000000000000';
+
+/** How to find the account that owns something, by its id. */
+const owners = {
+  account: (id: string) => sql`select id as account_id from accounts where id = ${id}`,
+  connection: (id: string) => sql`select account_id from connections where id = ${id}`,
+  channel: (id: string) => sql`select account_id from alert_channels where id = ${id}`,
+  link: (id: string) => sql`select account_id from connect_links where id = ${id}`,
+  token: (id: string) => sql`select account_id from tokens where id = ${id}`,
+  vehicle: (id: string) => sql`select account_id from vehicles where id = ${id}`,
+  driver: (id: string) => sql`select account_id from drivers where id = ${id}
+    union all select account_id from erased_drivers where id = ${id}`,
+  // Deliveries outlive their webhook.
+  webhook: (id: string) => sql`select account_id from webhooks where id = ${id}
+    union all select account_id from (select account_id from deliveries where webhook_id = ${id} limit 1)`,
+} satisfies Record<string, (id: string) => SQL>;
+
+export type Owned = keyof typeof owners;
+
+/** For a credential that is unknown here: it may be of an account that has moved. @throws Refusal: moved */
+export async function refuseIfMoved(env: Env): Promise<void> {
+  const moved = await read<{ cell: string }>(
+    openDatabase(env),
+  )`select distinct cell from accounts where status = 'moved'`;
+  if (moved.length > 0) throw new Refusal({ kind: 'moved', cells: moved.map(({ cell }) => cell) });
+}
+
+/** An operator acting in an account. The caller must have authenticated them. */
+export const operatorIn = (accountId: string): Caller => ({ operator: true, accountId });
+
+/** An operator acting in the account that owns something. @throws Refusal: invalid, when it does not exist */
+export async function operatorInOwnerOf(env: Env, kind: Owned, id: string): Promise<Caller> {
+  const [found] = await read<{ account_id: string }>(openDatabase(env))`${owners[kind](id)}`;
+  if (!found || found.account_id === nobody) throw invalid(`Unknown ${kind}`);
+  return operatorIn(found.account_id);
+}

@@ -1,8 +1,8 @@
 import { and, eq, sql } from 'drizzle-orm';
+import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
 import { type Database, refuseUnless, write, writeReturning } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
-import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
 import { portalUsers } from '../platform/db/tables.ts';
 import { dayMs, hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';

@@ -13,7 +13,7 @@ import { beingMoved, notMoving } from '../platform/db/guard.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs, minuteMs } from '../platform/durations.ts';
 import { invalid, refusalIn } from '../platform/errors.ts';
-import { refuseIfMoved } from './owner.ts';
+import { refuseIfMoved } from './accounts.ts';
 import type { PortalUser } from './people.ts';
 import { isSecret, newSecret, withCell } from './secrets.ts';
 import { hashToken } from './tokens/format.ts';

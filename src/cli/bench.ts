@@ -1,11 +1,9 @@
 import { Argument, Command } from 'commander';
 import { deliveries, receivers } from './bench/deliveries.ts';
-import { type BenchStack, type Harness, startBenchStack } from './bench/harness.ts';
-import { ingest } from './bench/ingest.ts';
+import { type BenchStack, type Harness, print, startBenchStack } from './bench/harness.ts';
 import { neighbours } from './bench/neighbours.ts';
-import { requests, router } from './bench/requests.ts';
+import { ingest, requests, router } from './bench/requests.ts';
 import { startup } from './bench/startup.ts';
-import { print } from './bench/table.ts';
 
 const benchmarks = { requests, ingest, deliveries, startup, neighbours, receivers, router };
 type Name = keyof typeof benchmarks;

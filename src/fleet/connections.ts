@@ -1,10 +1,10 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { audit } from '../accounts/audit/write.ts';
 import { refreshIngestKeys } from '../accounts/tokens/service.ts';
+import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
 import { type Database, refuseUnless, write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
-import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/slices.ts';
 import { connections } from '../platform/db/tables.ts';
 import { invalid } from '../platform/errors.ts';
 import { savingExternalId } from './external-ids.ts';

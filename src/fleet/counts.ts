@@ -1,8 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, read } from '../platform/db/database.ts';
+import { following, type SliceQuery } from '../platform/db/cursor.ts';
+import { type Database, int, read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { following, type SliceQuery } from '../platform/db/slices.ts';
-import { int } from '../platform/db/sql.ts';
 import { connections } from '../platform/db/tables.ts';
 import { hourMs } from '../platform/durations.ts';
 import { type Feed, isMapped } from './incidents/translate.ts';

@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, write } from '../platform/db/database.ts';
-import { int } from '../platform/db/sql.ts';
+import { type Database, int, write } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/tables.ts';
 import { dayMs } from '../platform/durations.ts';
 import { pruning, rowsPerChunk } from '../platform/jobs/chunks.ts';

@@ -1,7 +1,6 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
-import { wrongName } from '../accounts/accounts.ts';
+import { nobody, wrongName } from '../accounts/accounts.ts';
 import { audit } from '../accounts/audit/write.ts';
-import { nobody } from '../accounts/owner.ts';
 import { type Database, refuseUnless, write } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { untilNone } from '../platform/jobs/chunks.ts';

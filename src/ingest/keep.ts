@@ -1,10 +1,10 @@
-import { getTableName, type SQL } from 'drizzle-orm';
+import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { drivers } from '../fleet/lists/drivers.ts';
 import type { Fields } from '../fleet/lists/field.ts';
 import { columnName } from '../fleet/lists/list.ts';
-import { type Database, read, type Write } from '../platform/db/database.ts';
+import { type Database, read, type Write, write } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/tables.ts';
-import { upsertInto } from '../platform/db/upsert.ts';
 
 /** How to store records of a kind, and the parents that each must have. */
 export type Keeper = {
@@ -62,3 +62,40 @@ const unlessErasedReferences = (fields: Fields) =>
 export const knownIds = (db: Database, table: AccountTable, ids: string[]) =>
   read<{ id: string }>(db)`
     select t.id from json_each(${JSON.stringify(ids)}) wanted cross join ${table} t on t.id = wanted.value`;
+
+/** The columns that identify a row; they never change. */
+const identity = ['id', 'account_id', 'connection_id', 'source_id', 'created_at'];
+
+/** What an upsert takes from elsewhere, as SQL in which `r.value` is a row's JSON. */
+export type UpsertOptions = {
+  /** Where the values of columns come from, by the columns' names. */
+  from?: { [column: string]: string };
+  /** The joins for these sources. A row that joins nothing is skipped. */
+  join?: string;
+  /** Columns that keep their first value. */
+  fixed?: string[];
+};
+
+/**
+ * Prepares to insert or update records with one statement; `changes()` counts the changed ones. An
+ * identical row costs no write, and one with an older `sourceUpdatedAt` changes nothing.
+ */
+export function upsertInto(table: SQLiteTable, { from = {}, join = '', fixed = [] }: UpsertOptions = {}) {
+  const columns = Object.entries(getTableColumns(table)).map(([key, { name }]) => ({ key, name }));
+  const target = getTableName(table);
+  const names = columns.map(({ name }) => name);
+  const values = columns.map(({ key, name }) => from[name] ?? `r.value->>'${key}'`);
+  const changing = names.filter((name) => ![...identity, ...fixed].includes(name));
+  const compared = changing.filter((name) => name !== 'updated_at');
+  const qualified = (prefix: string) => compared.map((name) => `${prefix}.${name}`).join(', ');
+  const insert = `
+    insert into ${target} (${names.join(', ')})
+    select ${values.join(', ')} from json_each(`;
+  const update = `) r ${join} where true
+    on conflict (id) do update set ${changing.map((name) => `${name} = excluded.${name}`).join(', ')}
+    where (${qualified(target)}) is not (${qualified('excluded')})
+      and (excluded.source_updated_at >= ${target}.source_updated_at
+        or excluded.source_updated_at is null or ${target}.source_updated_at is null)`;
+  return (db: Database, rows: object[]) =>
+    write(db)`${sql.raw(insert)}${JSON.stringify(rows)}${sql.raw(update)}`;
+}

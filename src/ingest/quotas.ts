@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { lastUsage, today } from '../fleet/record-changes.ts';
-import { refuse } from '../platform/db/database.ts';
-import { int } from '../platform/db/sql.ts';
+import { int, refuse } from '../platform/db/database.ts';
 import { dayMs, hourMs } from '../platform/durations.ts';
 
 /** What an account may add a day (UTC) by default, in the order of a change's `usage`. */

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { operatorIn } from '../accounts/owner.ts';
+import { operatorIn } from '../accounts/accounts.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
 import { read } from '../platform/db/database.ts';
 import { openDatabase } from '../platform/db/system.ts';

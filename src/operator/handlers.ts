@@ -1,6 +1,11 @@
-import { changeAccount, createAccount, listAccounts } from '../accounts/accounts.ts';
+import {
+  changeAccount,
+  createAccount,
+  listAccounts,
+  operatorIn,
+  operatorInOwnerOf,
+} from '../accounts/accounts.ts';
 import { listAllAudit, listAudit } from '../accounts/audit/list.ts';
-import { operatorIn, operatorInOwnerOf } from '../accounts/owner.ts';
 import { addPortalUser, listPortalUsers, type PortalUser, removePortalUser } from '../accounts/people.ts';
 import { createSignInLinks, signInUrl } from '../accounts/sessions.ts';
 import { issueToken, listTokens, revokeToken } from '../accounts/tokens/service.ts';
@@ -38,14 +43,13 @@ import { countReplayable, replay, replayOne, sendNow } from '../webhooks/deliver
 import { listReceivers } from '../webhooks/deliveries/receiver/health.ts';
 import { setPaused, setReceiverLimits } from '../webhooks/service.ts';
 import type { operations } from './api/operations.ts';
-import { showCell } from './cell.ts';
 import { activateAccount, deleteAccount, deleteConnection, eraseDriver } from './deletion/accept.ts';
 import { continueDeletion, type Deletion, listDeletions, stepNames } from './deletion/run.ts';
 import { findDeliveries } from './find-deliveries.ts';
 import type { Handlers } from './handler-types.ts';
 import { checkService } from './health/check.ts';
 import { continueMove, showMove } from './moves/leave.ts';
-import { status } from './status.ts';
+import { showCell, status } from './status.ts';
 
 /** What handles each operation of `api/`, by its name. */
 export const handlers: Handlers<typeof operations> = {

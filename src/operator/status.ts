@@ -1,10 +1,12 @@
 import { sql } from 'drizzle-orm';
 import type * as v from 'valibot';
+import { nobody } from '../accounts/accounts.ts';
 import { config } from '../platform/config.ts';
-import { read, transaction } from '../platform/db/database.ts';
+import { read, readResult, transaction } from '../platform/db/database.ts';
 import { createdAtOf, firstIdAt } from '../platform/db/ids.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
+import { timestamp } from '../platform/fields.ts';
 import { countEncrypted } from '../platform/jobs/re-encrypt.ts';
 import { needsCover } from '../providers/connect.ts';
 import { pausedAfterMs } from '../webhooks/alerts/alerts.ts';
@@ -12,10 +14,10 @@ import { isCovered } from '../webhooks/coverage.ts';
 import { firstDueOf, isWaiting, pendingWebhooks } from '../webhooks/deliveries/due.ts';
 import { hourOf, shownHours } from '../webhooks/deliveries/read/counts.ts';
 import { levelsOf, selectWaits } from '../webhooks/service-levels/levels.ts';
-import { maxFailedCounted, maxListed, maxPendingCounted } from './api/operation.ts';
-import type { DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
+import { maxAccountsCounted, maxFailedCounted, maxListed, maxPendingCounted } from './api/operation.ts';
+import type { Cell, DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
 import { failedDeletions } from './deletion/run.ts';
-import { checkHealth, problemOf, warningOf } from './health/service.ts';
+import { checkHealth, earlierSize, problemOf, sizeOf, warningOf } from './health/service.ts';
 
 /** An accident is listed when its delivery has taken this long. */
 const accidentWaitsMs = 30_000;
@@ -145,3 +147,21 @@ type Failing = Omit<DeliveryStatus['failing'][number], 'lastFailure'> & {
   lastFailure: string | null;
   pausedSince: number | null;
 };
+
+type Counted = { accounts: number; events: number };
+
+/** This cell, and how full it is. Reads two rows for each of at most 10,000 accounts. @throws Refusal: unavailable */
+export async function showCell(env: Env, now = Date.now()): Promise<Cell> {
+  const db = openDatabase(env);
+  const yesterday = (Math.floor(now / dayMs) - 1) * 24;
+  const counts = readResult(db)`
+    select count(*) as accounts,
+      coalesce(sum(k.risk_1 + k.risk_2 + k.risk_3 + k.risk_4 + k.risk_5), 0) as events
+    from (select id from accounts where id <> ${nobody} and status <> 'moved' limit ${maxAccountsCounted}) a
+    left join event_counts k on k.account_id = a.id and k.hours = 24 and k.start = ${yesterday}`;
+  const { counted, sizes } = await transaction(db, { counted: counts, sizes: earlierSize(db, now) });
+  const [{ accounts, events } = { accounts: 0, events: 0 }] = counted.results as Counted[]; // as it selects
+  const { bytes, share, daysLeft } = sizeOf(counted.meta.size_after, now, sizes[0]);
+  const fullOn = daysLeft === null ? null : timestamp(now + daysLeft * dayMs).slice(0, 10);
+  return { name: config(env).cell, accounts, eventsPerDay: events, bytes, share, fullOn };
+}

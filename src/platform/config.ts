@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { dayMs } from './durations.ts';
-import { oncePer } from './once.ts';
+import { oncePer } from './remembered.ts';
 import { Vars } from './vars.ts';
 
 export type SealingKey = { id: string; bytes: Uint8Array };

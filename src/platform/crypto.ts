@@ -1,5 +1,5 @@
 import type { SealingKey } from './config.ts';
-import { oncePer } from './once.ts';
+import { oncePer } from './remembered.ts';
 
 export const base64url = (bytes: Uint8Array): string =>
   bytes.toBase64({ alphabet: 'base64url', omitPadding: true });

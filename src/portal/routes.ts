@@ -12,7 +12,6 @@ import { addConnection, changeCredential } from './connections/add.tsx';
 import { showConnection } from './connections/connection.tsx';
 import * as connections from './connections/connections.tsx';
 import * as links from './connections/links.tsx';
-import * as event from './events/event.tsx';
 import * as events from './events/events.tsx';
 import * as fleet from './fleet/lists.tsx';
 import * as profile from './fleet/profile.tsx';
@@ -104,7 +103,7 @@ const table: Route[] = [
 
   ['GET', '/events', 'viewer', events.list],
   ['GET', '/events.csv', 'viewer', events.file, 'limited'],
-  ['GET', '/events/:id', 'viewer', event.detail],
+  ['GET', '/events/:id', 'viewer', events.detail],
   ['GET', '/accidents', 'viewer', accidents.list],
   ['GET', '/accidents.csv', 'viewer', accidents.file, 'limited'],
   ['GET', '/accidents/:eventId', 'viewer', accident.detail],

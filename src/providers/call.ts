@@ -1,8 +1,7 @@
 import { version } from '../../package.json';
 import { parseRetryAfter } from '../platform/retry-after.ts';
-import type { Access } from './connector.ts';
+import { type Access, Problem, type ProblemKind, TooLarge } from './connector.ts';
 import { Picker } from './pick.ts';
-import { Problem, type ProblemKind, TooLarge } from './problem.ts';
 import { parsedJson } from './read.ts';
 
 /** The time for a page with all its calls: background work ends after 30 s. */

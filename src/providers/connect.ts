@@ -11,9 +11,8 @@ import { send } from '../platform/queue.ts';
 import { providerProblem } from '../webhooks/address.ts';
 import { type CoveredConnection, createConnection } from '../webhooks/coverage.ts';
 import { pageMs } from './call.ts';
-import type { Connector } from './connector.ts';
+import { adviceFor, type Connector, Problem } from './connector.ts';
 import { readCredential } from './credential.ts';
-import { adviceFor, Problem } from './problem.ts';
 import { nameFrom } from './read.ts';
 import { connectorOf, connectors } from './registry.ts';
 

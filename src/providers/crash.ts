@@ -1,7 +1,6 @@
 import { acceptRecords } from '../ingest/accept.ts';
 import { dayMs, hourMs, minuteMs } from '../platform/durations.ts';
-import type { Json, ProviderRecord } from './connector.ts';
-import { Problem } from './problem.ts';
+import { type Json, Problem, type ProviderRecord } from './connector.ts';
 import { idAt } from './read.ts';
 
 /** A provider's data about a crash: its level, its report, and its force. */

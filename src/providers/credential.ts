@@ -1,6 +1,5 @@
 import { isPrintable, notKnown } from '../platform/fields.ts';
-import type { Connector, CredentialField } from './connector.ts';
-import { Problem } from './problem.ts';
+import { type Connector, type CredentialField, Problem } from './connector.ts';
 import { at, parsedJson } from './read.ts';
 
 /** No known credential is nearly as long. */

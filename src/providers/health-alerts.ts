@@ -16,9 +16,8 @@ import { inSteps, isLeft, newBudget } from '../platform/jobs/budget.ts';
 import { addNews, newsFor } from '../webhooks/alerts/pending.ts';
 import { wakeSender } from '../webhooks/alerts/sending.ts';
 import { isWithdrawn } from './connect.ts';
-import { feedNames } from './connector.ts';
+import { adviceFor, feedNames } from './connector.ts';
 import { type Feeds, type HealthStatus, silentMs } from './plan.ts';
-import { adviceFor } from './problem.ts';
 import { connectorOf } from './registry.ts';
 
 /** How long a connection must be late or degraded before people are notified. */

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
+import { refuseIfMoved } from '../accounts/accounts.ts';
 import { audit } from '../accounts/audit/write.ts';
-import { refuseIfMoved } from '../accounts/owner.ts';
 import { isSecret, newSecret, secretIn, withCell } from '../accounts/secrets.ts';
 import { hashToken } from '../accounts/tokens/format.ts';
 import { updateConnection } from '../fleet/connections.ts';

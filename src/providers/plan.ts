@@ -1,6 +1,14 @@
 import { dayMs, minuteMs } from '../platform/durations.ts';
-import { type Connector, type FeedName, feedNames, type Json, type Window } from './connector.ts';
-import { longestWaitMs, type Problem, type ProblemKind } from './problem.ts';
+import {
+  type Connector,
+  type FeedName,
+  feedNames,
+  type Json,
+  longestWaitMs,
+  type Problem,
+  type ProblemKind,
+  type Window,
+} from './connector.ts';
 
 /** The progress of a feed. Times are milliseconds since 1970. */
 export type FeedState = {

@@ -8,7 +8,15 @@ import { send } from '../platform/queue.ts';
 import { takeIn } from './accept.ts';
 import { pageMs } from './call.ts';
 import { mayCall } from './connect.ts';
-import type { Access, Connector, FeedName, Found, Page, ProviderRecord } from './connector.ts';
+import {
+  type Access,
+  type Connector,
+  type FeedName,
+  type Found,
+  type Page,
+  Problem,
+  type ProviderRecord,
+} from './connector.ts';
 import {
   afterPage,
   afterProblem,
@@ -19,7 +27,6 @@ import {
   startAgain,
   type Task,
 } from './plan.ts';
-import { Problem } from './problem.ts';
 import { idFrom } from './read.ts';
 import { connectorOf } from './registry.ts';
 import { type Claimed, claimDue, dueConnections, keepRefusals, type Saved, save } from './store.ts';

@@ -5,8 +5,7 @@ import { groupLimits } from '../fleet/lists/vehicles.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
 import { dumpedBytes } from '../platform/db/dump.ts';
 import { isPrintable, maxName } from '../platform/fields.ts';
-import type { Json } from './connector.ts';
-import { Problem } from './problem.ts';
+import { type Json, Problem } from './connector.ts';
 
 /** The JSON in a text; undefined if it is invalid. */
 export function parsedJson(text: string): unknown {

@@ -5,7 +5,7 @@ import { type Database, read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { recordId } from '../platform/db/ids.ts';
 import { isWithdrawn, openOnce } from './connect.ts';
-import { adviceFor, Problem } from './problem.ts';
+import { adviceFor, Problem } from './connector.ts';
 import { connectorOf } from './registry.ts';
 
 type Accident = { eventId: string; connectionId: string; eventTime: string; reportUrl: string | null };

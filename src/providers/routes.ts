@@ -1,10 +1,9 @@
 import { Hono } from 'hono';
-import { refuseIfMoved } from '../accounts/owner.ts';
+import { refuseIfMoved } from '../accounts/accounts.ts';
 import { secretIn } from '../accounts/secrets.ts';
 import { Refusal } from '../platform/errors.ts';
 import { readBytes } from '../platform/http/body.ts';
-import type { App, Context } from '../platform/http/context.ts';
-import { ok } from '../platform/http/envelope.ts';
+import { type App, type Context, ok } from '../platform/http/context.ts';
 import { addressOf, limit, refuseIfOver } from '../platform/http/limits.ts';
 import { ring } from './store.ts';
 

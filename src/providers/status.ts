@@ -1,13 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { selectWords, unmappedOf } from '../fleet/counts.ts';
+import { following, type SliceQuery } from '../platform/db/cursor.ts';
 import { read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { following, type SliceQuery } from '../platform/db/slices.ts';
 import { connections } from '../platform/db/tables.ts';
 import { isWithdrawn } from './connect.ts';
-import { type Connector, type FeedName, feedNames } from './connector.ts';
+import { adviceFor, type Connector, type FeedName, feedNames } from './connector.ts';
 import { type Feeds, historyProgress, isFailing, type Planned } from './plan.ts';
-import { adviceFor } from './problem.ts';
 import { connectorOf } from './registry.ts';
 
 type PullRow = {

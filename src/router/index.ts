@@ -2,14 +2,11 @@ import { Hono } from 'hono';
 import { ingestBinding } from '../ingest/binding.ts';
 import { boundCells, cellHeader } from '../platform/cells.ts';
 import { invalid } from '../platform/errors.ts';
-import { type App, logRequest } from '../platform/http/context.ts';
-import { identify } from '../platform/http/envelope.ts';
+import { type App, identify, logRequest } from '../platform/http/context.ts';
 import { renderFailure, statusOf } from '../platform/http/failures.ts';
-import { plainPage } from '../platform/http/plain-page.ts';
-import { askAll, askAny, health } from './all.ts';
 import { cellOf } from './cell-of.ts';
 import { moveAccount, movePath } from './move.ts';
-import { ask, pass } from './pass.ts';
+import { ask, askAll, askAny, health, pass } from './pass.ts';
 
 /** The map of the Worker in front of several cells. It has no database: the cells decide who may do what. */
 export const router = new Hono<App>();
@@ -56,3 +53,16 @@ export default { fetch: router.fetch } satisfies ExportedHandler<Env>;
 
 /** The same service binding as each cell has. */
 export class Ingest extends ingestBinding(router.fetch) {}
+
+/** A page that needs no styles, scripts or assets. Nothing in it is escaped. */
+export const plainPage = (title: string, text: string): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title}</title>
+<body style="font: 1rem/1.5 system-ui; max-width: 36rem; margin: 4rem auto; padding: 0 1rem">
+<h1>${title}</h1>
+<p>${text}</p>
+</body>
+</html>
+`;

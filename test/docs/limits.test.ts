@@ -32,7 +32,7 @@ import { maxLargeWaiting } from '../../src/platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../src/platform/fields.ts';
 import { maxSlice } from '../../src/platform/http/requested-slice.ts';
 import { rateLimits } from '../../src/platform/rate-limits.ts';
-import { maxCsvRecords } from '../../src/portal/ui/list-file.ts';
+import { maxCsvRecords } from '../../src/portal/ui/list.tsx';
 import { maxReplyBytes } from '../../src/providers/call.ts';
 import { usualHistoryDays } from '../../src/providers/connect.ts';
 import { connectLinkMs, maxOpenLinks } from '../../src/providers/links.ts';

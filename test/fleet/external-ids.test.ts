@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { operatorIn } from '../../src/accounts/owner.ts';
+import { operatorIn } from '../../src/accounts/accounts.ts';
 import { deleteConnection } from '../../src/operator/deletion/accept.ts';
 import { capital } from '../../src/platform/text.ts';
 import { changes } from '../support/changes.ts';

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { operatorIn } from '../../src/accounts/owner.ts';
+import { operatorIn } from '../../src/accounts/accounts.ts';
 import { createSignInLinks, maxLinks } from '../../src/accounts/sessions.ts';
 import { listConnections, maxConnectionsListed } from '../../src/fleet/connections.ts';
 import {
@@ -18,7 +18,7 @@ import { openDatabase } from '../../src/platform/db/system.ts';
 import { aroundMs, maxAround } from '../../src/portal/accidents/course.tsx';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
 import { maxWebhooks } from '../../src/portal/read/attention.ts';
-import { maxCsvRecords } from '../../src/portal/ui/list-file.ts';
+import { maxCsvRecords } from '../../src/portal/ui/list.tsx';
 import { keepRefusals, refusalsKept } from '../../src/providers/store.ts';
 import { maxFound, webhookActivity } from '../../src/webhooks/deliveries/read/activity.ts';
 import { deliveriesOf, maxOfEvent } from '../../src/webhooks/deliveries/read/find.ts';

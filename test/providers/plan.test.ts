@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FeedName } from '../../src/providers/connector.ts';
+import { type FeedName, Problem, type ProblemKind } from '../../src/providers/connector.ts';
 import { inPasses } from '../../src/providers/passes.ts';
 import {
   afterPage,
@@ -14,7 +14,6 @@ import {
   silentMs,
   startAgain,
 } from '../../src/providers/plan.ts';
-import { Problem, type ProblemKind } from '../../src/providers/problem.ts';
 
 const minute = 60_000;
 const day = 86_400_000;

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { cutSlice, type Slice, type SliceQuery } from '../../platform/db/cursor.ts';
 import { type Database, read } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import { cutSlice, type Slice, type SliceQuery } from '../../platform/db/slices.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { Action, Subject } from './kinds.ts';

@@ -9,7 +9,7 @@ import { limit, limitByAddress } from '../../platform/http/limits.ts';
 import { inTime } from '../../platform/in-time.ts';
 import { rateLimits } from '../../platform/rate-limits.ts';
 import { remembered } from '../../platform/remembered.ts';
-import { refuseIfMoved } from '../owner.ts';
+import { refuseIfMoved } from '../accounts.ts';
 import { hashToken, isRecognised, isWellFormed, type Scope } from './format.ts';
 import { findToken, isUseDue, KnownToken, recordUse, type TokenCaller } from './service.ts';
 

@@ -1,11 +1,11 @@
 import { and, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
+import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/cursor.ts';
 import { type Database, jsonList, read, refuseUnless, write } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { withRetries } from '../../platform/db/retry.ts';
-import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/slices.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { accounts, connections, tokens } from '../../platform/db/tables.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';

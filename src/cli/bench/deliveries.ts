@@ -1,8 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type BenchAccount, deliveryBody as body, forget, newAccount, newEvents, pileUp } from './account.ts';
 import { arrivalsPerSecond, type Counter } from './counter.ts';
-import type { Benchmark, BenchStack } from './harness.ts';
-import { compare, comparedWithBare, median, percentile, type TableRow } from './table.ts';
+import {
+  type Benchmark,
+  type BenchStack,
+  compare,
+  comparedWithBare,
+  median,
+  percentile,
+  type TableRow,
+} from './harness.ts';
 
 /** Sends the account's due deliveries, from waking its webhooks to the last one's arrival. */
 const delivered = (stack: BenchStack, receiver: Counter, us: BenchAccount, count: number, webhooks: number) =>

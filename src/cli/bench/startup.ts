@@ -2,8 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runWrangler } from '../project/wrangler.ts';
-import type { Benchmark } from './harness.ts';
-import { median } from './table.ts';
+import { type Benchmark, median } from './harness.ts';
 
 const maxActiveMs = 60;
 const maxKiB = 300;

@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, read, write } from '../../platform/db/database.ts';
-import { direction } from '../../platform/db/sql.ts';
+import { type Database, direction, read, write } from '../../platform/db/database.ts';
 import { type Lease, withLease } from '../../platform/jobs/lease.ts';
 import type { DayOf, Part } from './bucket.ts';
 

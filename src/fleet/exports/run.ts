@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { operatorIn } from '../../accounts/owner.ts';
+import { operatorIn } from '../../accounts/accounts.ts';
 import { config } from '../../platform/config.ts';
 import type { Position } from '../../platform/db/cursor.ts';
 import { type Database, read, transaction, write } from '../../platform/db/database.ts';

@@ -34,7 +34,7 @@ export function newerOf(kind: ArchiveKind, archived: ArchivedRow, late: Archived
 export const isSame = ({ columns }: ArchiveKind, a: ArchivedRow, b: ArchivedRow): boolean =>
   Object.keys(columns).every((key) => a[key] === b[key]);
 
-/** The rule of `db/upsert.ts`: an older version never replaces a newer one. */
+/** The rule of `ingest/keep.ts`: an older version never replaces a newer one. */
 function upserted({ fixed }: ArchiveKind, archived: ArchivedRow, late: ArchivedRow): ArchivedRow {
   const [was, is] = [archived.sourceUpdatedAt, late.sourceUpdatedAt];
   if (typeof was === 'number' && typeof is === 'number' && is < was) return archived;

@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, jsonList, read, transaction, write } from '../../platform/db/database.ts';
+import { type Database, int, jsonList, read, transaction, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
-import { int } from '../../platform/db/sql.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';

@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, read } from '../../platform/db/database.ts';
+import { type Database, int, read } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
-import { int } from '../../platform/db/sql.ts';
 
 const maxTypes = 6;
 const maxAffected = 7;

@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, write } from '../../platform/db/database.ts';
-import { int } from '../../platform/db/sql.ts';
+import { type Database, int, write } from '../../platform/db/database.ts';
 import { hourMs, minuteMs } from '../../platform/durations.ts';
 
 /** How many vehicles and drivers a span keeps counts of: those with the most of risk 4 and 5. */

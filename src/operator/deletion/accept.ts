@@ -1,7 +1,12 @@
 import { sql } from 'drizzle-orm';
-import { type Account, type AccountChange, changeAccount, suspendToDelete } from '../../accounts/accounts.ts';
+import {
+  type Account,
+  type AccountChange,
+  changeAccount,
+  operatorIn,
+  suspendToDelete,
+} from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit/write.ts';
-import { operatorIn } from '../../accounts/owner.ts';
 import { forgetTokens, revokeKeysOf } from '../../accounts/tokens/service.ts';
 import { recordChange } from '../../fleet/record-changes.ts';
 import { deleteDriverRow, takeConnection } from '../../fleet/remove.ts';

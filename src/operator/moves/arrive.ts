@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
+import { operatorIn } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit/write.ts';
 import { type AccountRow, awaitAccount, forgetMove, setAccount } from '../../accounts/moving.ts';
-import { operatorIn } from '../../accounts/owner.ts';
 import { bucketOf } from '../../fleet/archive/bucket.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
 import { config } from '../../platform/config.ts';

@@ -1,4 +1,5 @@
 import { and, eq, ne, sql } from 'drizzle-orm';
+import { nobody } from '../../accounts/accounts.ts';
 import {
   type AccountRow,
   forgetMove,
@@ -6,7 +7,6 @@ import {
   refuseUnlessMovable,
   setAccount,
 } from '../../accounts/moving.ts';
-import { nobody } from '../../accounts/owner.ts';
 import { bucketOf, folderOf } from '../../fleet/archive/bucket.ts';
 import { exportFolder } from '../../fleet/exports/files.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';

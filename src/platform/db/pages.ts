@@ -1,11 +1,10 @@
 import { and, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Position } from './cursor.ts';
-import { type Database, read } from './database.ts';
+import { beyond, type Database, direction as directionOf, read } from './database.ts';
 import type { Caller } from './guard.ts';
 import { connectionsBeingDeleted } from './guard.ts';
 import { readAsCaller } from './replica-reads.ts';
-import { beyond, direction as directionOf } from './sql.ts';
 
 export type PageQuery = {
   table: SQLiteTable;

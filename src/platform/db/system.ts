@@ -1,5 +1,5 @@
 import { drizzle } from 'drizzle-orm/d1';
-import { oncePer } from '../once.ts';
+import { oncePer } from '../remembered.ts';
 import type { Database } from './database.ts';
 
 const opened = oncePer((d1: D1Database): Database => drizzle(d1));

@@ -1,6 +1,7 @@
 import type { Hono, Context as HonoContext } from 'hono';
 import { routePath } from 'hono/route';
 import type { Caller } from '../db/guard.ts';
+import { newId } from '../db/ids.ts';
 import { log } from '../log.ts';
 
 /** What middleware passes on to routes. Features add their own variables to Hono's `ContextVariableMap`. */
@@ -50,4 +51,32 @@ export function allowedMethods(app: Hono<App>, path: string): string[] {
     app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
   );
   return routed.includes('GET') ? [...routed, 'HEAD'] : routed;
+}
+
+/** The version of the API, sent as `API-Version` with each response. A breaking change needs a new one. */
+export const apiVersion = '2026-11-26';
+
+/** Gives a request its id, and its response the headers of everything that we respond. */
+export function identify(c: Context): void {
+  c.set('requestId', newId());
+  c.header('X-Request-Id', c.get('requestId'));
+  c.header('API-Version', apiVersion);
+  c.header('Cache-Control', 'no-store');
+}
+
+/** Responds 200 with the envelope of success; `next` is present only when there is another page. */
+export const ok = (c: Context, message: string, data: unknown, next?: string, more: object = {}) =>
+  c.json({ status: 200, message, data, ...(next && { next }), ...more });
+
+/** A response of bytes, which `written` writes behind it. */
+export function file(
+  c: Context,
+  {
+    headers,
+    readable,
+    written,
+  }: { headers: Record<string, string>; readable: ReadableStream; written: Promise<void> },
+): Response {
+  c.executionCtx.waitUntil(written);
+  return c.body(readable, 200, headers);
 }

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { decodePosition, encodePosition } from '../db/cursor.ts';
-import type { SliceQuery } from '../db/slices.ts';
+import { decodePosition, encodePosition, type SliceQuery } from '../db/cursor.ts';
 import { invalid } from '../errors.ts';
 import { limitUpTo, parseQuery } from '../fields.ts';
 import { CursorText } from '../query.ts';

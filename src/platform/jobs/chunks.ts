@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, transaction, write } from '../db/database.ts';
-import { listOf } from '../db/sql.ts';
+import { type Database, listOf, transaction, write } from '../db/database.ts';
 import { openDatabase } from '../db/system.ts';
 import { type Budget, inSteps, newBudget } from './budget.ts';
 

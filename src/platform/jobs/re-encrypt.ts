@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { config } from '../config.ts';
 import { type Sealed, seal, unseal } from '../crypto.ts';
-import { type Database, read, write } from '../db/database.ts';
+import { type Database, listOf, read, write } from '../db/database.ts';
 import { notMoving } from '../db/guard.ts';
-import { listOf } from '../db/sql.ts';
 import { openDatabase } from '../db/system.ts';
 import { inSteps, newBudget } from './budget.ts';
 

@@ -5,8 +5,7 @@ import { levelNames } from '../../webhooks/notifications/types.ts';
 import { accidentColumns } from '../ui/columns.tsx';
 import type { Search } from '../ui/filters.tsx';
 import type { Offered } from '../ui/forms.tsx';
-import { type RecordList, recordPage } from '../ui/list.tsx';
-import { recordFile } from '../ui/list-file.ts';
+import { type RecordList, recordFile, recordPage } from '../ui/list.tsx';
 import { levelOptions } from '../ui/states.tsx';
 
 /** The states, each with its accidents; without one, all. */

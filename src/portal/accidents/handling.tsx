@@ -1,4 +1,4 @@
-import { type Handling, handleAccident, handlings, maxNote } from '../../fleet/accidents/handle.ts';
+import { type Handling, handleAccident, handlings, maxNote } from '../../fleet/accidents/write.ts';
 import type { Accident } from '../../fleet/named-lists.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { Line } from '../../platform/fields.ts';

@@ -1,7 +1,6 @@
 import type { Connection } from '../../fleet/connections.ts';
 import { capital, percent } from '../../platform/text.ts';
-import type { FeedName } from '../../providers/connector.ts';
-import { adviceFor } from '../../providers/problem.ts';
+import { adviceFor, type FeedName } from '../../providers/connector.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import type { PullSummary } from '../../providers/status.ts';
 import { uncovered } from '../../webhooks/coverage.ts';

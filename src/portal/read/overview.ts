@@ -9,9 +9,8 @@ import {
   selectTypes,
 } from '../../fleet/trends/read.ts';
 import { eventsOf, quarterMs, recountLive } from '../../fleet/trends/recount.ts';
-import { type Database, read } from '../../platform/db/database.ts';
+import { type Database, int, read } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import { int } from '../../platform/db/sql.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { isWithdrawn, needsCover } from '../../providers/connect.ts';
 import { isCovered } from '../../webhooks/coverage.ts';

@@ -1,6 +1,6 @@
 import { deleteCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
-import { refuseIfMoved } from '../../accounts/owner.ts';
+import { refuseIfMoved } from '../../accounts/accounts.ts';
 import { isSecret, secretIn, withCell } from '../../accounts/secrets.ts';
 import { sessionMs } from '../../accounts/sessions.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';

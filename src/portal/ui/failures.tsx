@@ -1,8 +1,7 @@
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { failureOf, headersOf, type ReportedFailure } from '../../platform/http/failures.ts';
 import { neededBy } from '../session/rights.ts';
-import { askWho } from './allowed.tsx';
-import { LinkButton } from './buttons.tsx';
+import { askWho, LinkButton } from './buttons.tsx';
 import { page } from './layout.tsx';
 
 /** Renders anything thrown as a page. People whose session has ended are redirected to the sign-in page. */

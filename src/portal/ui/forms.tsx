@@ -1,6 +1,5 @@
 import { type Child, useContext } from 'hono/jsx';
-import { Allowed } from './allowed.tsx';
-import { LinkButton, PostForm, Submit, type Weight } from './buttons.tsx';
+import { Allowed, LinkButton, PostForm, Submit, type Weight } from './buttons.tsx';
 import { Icon } from './icons.tsx';
 import { Note, Panel } from './parts.tsx';
 import { reader } from './reader.ts';

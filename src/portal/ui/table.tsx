@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
+import type { Slice, SliceQuery } from '../../platform/db/cursor.ts';
 import type { Caller } from '../../platform/db/guard.ts';
-import type { Slice, SliceQuery } from '../../platform/db/slices.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { cursorFor, requestedSlice } from '../../platform/http/requested-slice.ts';
 import { counted } from '../../platform/text.ts';

@@ -9,8 +9,7 @@ import { asCurl, hidden, requestOf } from '../../webhooks/deliveries/send/reques
 import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import { madeUpVin } from '../../webhooks/simulate.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
-import { shownUrl } from '../ui/allowed.tsx';
-import { CopyButton, PostButton } from '../ui/buttons.tsx';
+import { CopyButton, PostButton, shownUrl } from '../ui/buttons.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';

@@ -10,8 +10,7 @@ import {
 import { addTallies, type Tally } from '../../webhooks/deliveries/read/counts.ts';
 import type { Receiver } from '../../webhooks/deliveries/receiver/health.ts';
 import { percentile } from '../../webhooks/latency.ts';
-import { WebhookUrl } from '../ui/allowed.tsx';
-import { LinkButton } from '../ui/buttons.tsx';
+import { LinkButton, WebhookUrl } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import type { IconName } from '../ui/icon-names.ts';
 import { page } from '../ui/layout.tsx';

@@ -1,7 +1,6 @@
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
-import type { Feed, Json, Page, ProviderRecord, Window } from '../connector.ts';
+import { type Feed, type Json, type Page, Problem, type ProviderRecord, type Window } from '../connector.ts';
 import { openDays } from '../crash.ts';
-import { Problem } from '../problem.ts';
 import { at, field, fitting, iso, listAt, msOf, place } from '../read.ts';
 import {
   accidentRecords,

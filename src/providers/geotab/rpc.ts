@@ -1,8 +1,7 @@
 import { isPrintable } from '../../platform/fields.ts';
 import { parseRetryAfter } from '../../platform/retry-after.ts';
 import { call, inSize } from '../call.ts';
-import type { Access, Json } from '../connector.ts';
-import { Problem, type ProblemKind } from '../problem.ts';
+import { type Access, type Json, Problem, type ProblemKind } from '../connector.ts';
 import { at, field, iso, listAt } from '../read.ts';
 
 /** A session: the server it is good for, and what calls carry. It lasts some two weeks, and is kept between pulls. */

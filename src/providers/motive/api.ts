@@ -1,7 +1,6 @@
 import { dayMs } from '../../platform/durations.ts';
 import { call } from '../call.ts';
-import type { Access, Json, Window } from '../connector.ts';
-import { TooLarge } from '../problem.ts';
+import { type Access, type Json, TooLarge, type Window } from '../connector.ts';
 import { at, iso, listAt, msOf, numeric } from '../read.ts';
 
 export type Api = Access;

@@ -1,9 +1,8 @@
 import { dayMs, hourMs } from '../../platform/durations.ts';
-import type { Connector, Json, Window } from '../connector.ts';
+import { type Connector, type Json, Problem, type Window } from '../connector.ts';
 import type { OpenCrash } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { wantedNames } from '../pick.ts';
-import { Problem } from '../problem.ts';
 import { at, idAt, idFrom, iso, itemsAt, namesOf } from '../read.ts';
 import { isHmac } from '../signature.ts';
 import { type Api, type List, page, type Query, windowPage } from './api.ts';

@@ -1,9 +1,8 @@
 import { call } from '../call.ts';
-import type { Access, Connector, Feed, Json, Page } from '../connector.ts';
+import { type Access, type Connector, type Feed, type Json, type Page, Problem } from '../connector.ts';
 import { follow, type OpenCrash, readAgain } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { wantedNames } from '../pick.ts';
-import { Problem } from '../problem.ts';
 import { at, field, idFrom, iso, listAt, msOf } from '../read.ts';
 import { isHmac, isRecent } from '../signature.ts';
 import { assess, driverRecord, tripRecord, vehicleOfEvent, vehicleRecord } from './events.ts';

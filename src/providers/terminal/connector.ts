@@ -1,9 +1,15 @@
 import { type Call, call, inSize } from '../call.ts';
-import type { Access, Connector, Json, Organisation, Window } from '../connector.ts';
+import {
+  type Access,
+  type Connector,
+  type Json,
+  type Organisation,
+  Problem,
+  type Window,
+} from '../connector.ts';
 import { follow, type OpenCrash, readAgain } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { wantedNames } from '../pick.ts';
-import { Problem } from '../problem.ts';
 import { at, field, idFrom, iso, itemsAt, listAt, nameFrom, namesOf } from '../read.ts';
 import { isHmac, isRecent } from '../signature.ts';
 import { crashOf, driverRecord, eventRecord, idOf, tripRecord, vehicleOf, vehicleRecord } from './records.ts';

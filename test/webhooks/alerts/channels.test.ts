@@ -1,8 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { type AlertMessage, channelBody } from '../../../src/webhooks/alerts/call.ts';
 import { maxChannels } from '../../../src/webhooks/alerts/channel-input.ts';
-import type { AlertMessage } from '../../../src/webhooks/alerts/message-formats.ts';
-import { channelBody } from '../../../src/webhooks/alerts/message-formats.ts';
 import { sendRecordAlerts } from '../../../src/webhooks/alerts/records.ts';
 import { alertStory, fail } from '../../support/alerts.ts';
 import { type Person, signIn } from '../../support/portal.ts';

@@ -5,7 +5,7 @@ import { transaction } from '../../../src/platform/db/database.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
-import type { AlertMessage } from '../../../src/webhooks/alerts/message-formats.ts';
+import type { AlertMessage } from '../../../src/webhooks/alerts/call.ts';
 import { addNews, maxNamed, type NewsKind } from '../../../src/webhooks/alerts/pending.ts';
 import {
   leastEmailsPerAccount,

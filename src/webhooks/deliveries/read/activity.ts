@@ -1,11 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { validate as isUuid } from 'uuid';
 import { vinOf } from '../../../fleet/lists/vin.ts';
-import { decodeCursor, encodeCursor } from '../../../platform/db/cursor.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  following,
+  type Slice,
+  type SliceQuery,
+  sliceOf,
+} from '../../../platform/db/cursor.ts';
 import { type Database, read } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { cutScan, maxScanned } from '../../../platform/db/pages.ts';
-import { following, type Slice, type SliceQuery, sliceOf } from '../../../platform/db/slices.ts';
 import { webhooks } from '../../../platform/db/tables.ts';
 import type { NotificationType } from '../../notifications/types.ts';
 import { firstDueOf, isWaiting } from '../due.ts';

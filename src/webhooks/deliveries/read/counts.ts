@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, jsonList, read, write } from '../../../platform/db/database.ts';
+import { type Database, int, jsonList, read, write } from '../../../platform/db/database.ts';
 import { createdAtOf } from '../../../platform/db/ids.ts';
-import { int } from '../../../platform/db/sql.ts';
 import { hourMs } from '../../../platform/durations.ts';
 import { addHistograms, bucketOf, countWaits, type Histogram } from '../../latency.ts';
 import { isFirst } from '../../notifications/of-delivery.ts';

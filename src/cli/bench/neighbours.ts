@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import autocannon from 'autocannon';
+import { dayMs } from '../../platform/durations.ts';
+import { maxChannels } from '../../webhooks/alerts/channel-input.ts';
 import { demoSignIn } from '../demo/account.ts';
 import { startReceiver } from '../local/receiver.ts';
 import { operatorOf, request } from '../operate/client.ts';
@@ -150,6 +152,40 @@ export const attacks: { [name: string]: (stack: BenchStack, size: Size) => Promi
     await us.webhooks(Array.from({ length: webhooks }, (_, i) => `${url}/${i}`));
     const records = eventsOf(eventsPerCall);
     const act = async () => `${(await us.ingest(records)).accepted} records for ${webhooks} webhooks`;
+    return { perSecond: 1 / seconds, act };
+  },
+  'team channels that are told of every event': async (stack, { eventsPerCall, floodCalls, seconds }) => {
+    const us = await attacker(stack);
+    const { url } = await stack.receiver(1000);
+    const body = { kind: 'https', url, minEventRisk: 1 } as const;
+    for (let i = 0; i < maxChannels; i++)
+      await operatorOf(stack).call('POST /accounts/:id/channels', {
+        ...{ id: us.id, body: { ...body, name: `Channel ${i}` } },
+      });
+    let sent = 0;
+    const act = async () => {
+      const events = eventsOf(eventsPerCall, sent).map((event) => ({ ...event, eventRisk: 3 }));
+      sent += eventsPerCall;
+      const { accepted } = await us.ingest(events);
+      await stack.minute();
+      return `${accepted} events`;
+    };
+    return { perSecond: floodCalls / seconds, act };
+  },
+  'a year of old days for the archive': async (stack, { eventsPerCall, floodCalls, seconds }) => {
+    const us = await attacker(stack);
+    const last = Date.now() - 200 * dayMs; // no longer hot
+    const days = Math.min(365, eventsPerCall);
+    for (let call = 0; call < floodCalls / 10; call++)
+      await us.ingest(
+        eventsOf(eventsPerCall, call * eventsPerCall).map((event, i) => ({
+          ...{ ...event, startedAt: new Date(last - (i % days) * dayMs).toISOString() },
+        })),
+      );
+    const act = async () => {
+      await stack.minute(0); // a full hour
+      return 'run of 30 s at most';
+    };
     return { perSecond: 1 / seconds, act };
   },
   'the largest list of webhooks': async (stack, { webhooks }) => {

@@ -31,9 +31,12 @@ export const inPasses = <Api, Kept = never>({
   everyMinutes,
   async changes(api, cursor, since) {
     const begin: Passes<Kept> = { from: history ? since - overlapMs : 0, wholeAt: since, pass: null };
-    const { from, wholeAt, ...standing } = (cursor as Passes<Kept> | null) ?? begin;
+    const { wholeAt, ...standing } = (cursor as Passes<Kept> | null) ?? begin;
     const now = Date.now();
-    const isWhole = from === 0 || now - wholeAt >= wholeMs;
+    // Of a clock that was ahead: changes since the real time have not been read.
+    const wasAhead = wholeAt > now;
+    const from = Math.min(standing.from, now - overlapMs);
+    const isWhole = from === 0 || wasAhead || now - wholeAt >= wholeMs;
     const pass = standing.pass ?? { beganAt: now, isWhole, place: null };
     const { next, kept, ...found } = await read(api, { from, since, ...pass }, standing.kept);
     const isLate = pass.beganAt - from > stepMs;

@@ -89,10 +89,11 @@ const namesOf = ({ connector }: Planned): FeedName[] => feedNames.filter((name) 
 const everyMs = ({ connector }: Planned, name: FeedName): number =>
   (connector.feeds[name]?.everyMinutes ?? 1) * minuteMs;
 
-/** In full minutes, so that a pull of some seconds does not delay the next one by a minute. */
+/** In full minutes, so that a pull of some seconds does not delay the next one by a minute; at once after a clock that was ahead. */
 const dueAtOf = (planned: Planned, name: FeedName, now: number): number => {
   const pulledAt = planned.feeds[name]?.pulledAt;
-  return pulledAt === undefined ? now : Math.floor(pulledAt / minuteMs) * minuteMs + everyMs(planned, name);
+  if (pulledAt === undefined || pulledAt > now) return now;
+  return Math.floor(pulledAt / minuteMs) * minuteMs + everyMs(planned, name);
 };
 
 function nextPullOf(planned: Planned, name: FeedName, now: number): number {

@@ -77,6 +77,30 @@ describe('what a connection pulls next', () => {
     expect(work(planned(caughtUp(connectedAt + 20_000)), connectedAt + minutes * minute)).toEqual(expected);
   });
 
+  it('everything at once, after a clock that was ahead by a day', () => {
+    expect(work(planned(caughtUp(connectedAt + 1440 * minute)), connectedAt + minute)).toEqual([
+      ...['events', 'trips', 'vehicles', 'drivers'],
+    ]);
+  });
+
+  it('and reads the whole of each list then, since changes may have been missed', async () => {
+    const begun: unknown[] = [];
+    const list = inPasses<null>({
+      ...{ everyMinutes: 1, overlapMs: minute },
+      read: async (_, { from, isWhole }) => {
+        begun.push({ isAhead: from > Date.now(), isWhole });
+        return { records: [], next: undefined };
+      },
+    });
+    const ahead = Date.now() + 1440 * minute;
+    const { cursor } = await list.changes(null, { from: ahead, wholeAt: ahead, pass: null }, 0);
+    await list.changes(null, cursor, 0);
+    expect(begun).toEqual([
+      { isAhead: false, isWhole: true },
+      { isAhead: false, isWhole: false },
+    ]);
+  });
+
   it('loads the history last, the newest first, each window once', () => {
     const state = planned(caughtUp(connectedAt), 20);
     expect(work(state, connectedAt + minute)).toEqual([

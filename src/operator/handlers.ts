@@ -161,11 +161,11 @@ export const handlers: Handlers<typeof operations> = {
     return findDeliveries(env, eventId ? { eventId } : { vin: String(vin) });
   },
 
-  getDelivery: withDelivery(findDelivery),
+  getDelivery: withDelivery(showDelivery),
   replayDelivery: withDelivery(replayOne),
   sendDelivery: withDelivery(async (...delivery) => {
     await sendNow(...delivery);
-    return findDelivery(...delivery);
+    return showDelivery(...delivery);
   }),
 
   countReplay: ({ env, caller, id, query }) => countReplayable(env, caller, id, query),
@@ -249,6 +249,11 @@ function withDelivery<T>(work: (env: Env, caller: Caller, delivery: Located) => 
     const located = await locateDelivery(env, id);
     return located && work(env, operatorIn(located.accountId), located);
   };
+}
+
+async function showDelivery(...delivery: Parameters<typeof findDelivery>) {
+  const found = await findDelivery(...delivery);
+  return found && { ...found, url: found.webhook?.url ?? null };
 }
 
 const progress = (deletion: Deletion | undefined) => ({ deletion: deletion ? withSteps(deletion) : null });

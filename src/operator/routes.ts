@@ -59,9 +59,10 @@ operatorRoutes.get('/accounts/:id/exports/:export/:file', async (c) => {
 });
 
 /** For a router: does a part of a move here, and says what is wrong with it. */
-operatorRoutes.put('/accounts/:id/move', async (c) =>
-  ok(c, 'OK', { problem: await accept(c.env, c.req.header(partHeader) ?? '', c.req.raw) }),
-);
+operatorRoutes.put('/accounts/:id/move', async (c) => {
+  c.set('caller', operatorIn(c.req.param('id'))); // for the log
+  return ok(c, 'OK', { problem: await accept(c.env, c.req.header(partHeader) ?? '', c.req.raw) });
+});
 
 /** The sweep runs each minute: nothing improves sooner. */
 const retryAfter = 60;
@@ -87,6 +88,7 @@ async function respond(c: Context, operation: Operation, handler: (asked: never)
     : undefined;
   const { id = '', userId } = c.req.param();
   const caller = await callerIn(c.env, operation.call, id);
+  if (caller) c.set('caller', caller); // for the log
   const asked = { env: c.env, id, userId, caller, body, query, slice };
   const found = await handler(asked as never); // has what the operation declares, and more
   if (found === undefined) throw invalid(`Unknown ${ownedIn(operation.call) ?? 'delivery'}`);

@@ -28,7 +28,7 @@ const accidentWaitsMs = 30_000;
  */
 export async function status(env: Env, now = Date.now()): Promise<v.InferInput<typeof StatusReport>> {
   const [health, found] = await Promise.all([checkHealth(env), deliveryStatus(env, now)]);
-  const { waits, failing, accidents, connections, uncovered, deletions, encrypted } = found;
+  const { waits, failing, accidents, connections, uncovered, deletions, moves, encrypted } = found;
   const { waiting } = waits;
   const sumOf = (key: 'pending' | 'due') =>
     Math.min(
@@ -58,6 +58,7 @@ export async function status(env: Env, now = Date.now()): Promise<v.InferInput<t
     connections,
     uncovered,
     deletions,
+    moves: moves.map(({ isOverdue, ...move }) => ({ ...move, isOverdue: isOverdue === 1 })),
     headerKeys,
   };
 }
@@ -93,7 +94,7 @@ async function deliveryStatus(env: Env, now: number) {
     accidents: read<Omit<DeliveryStatus['accidents'][number], 'createdAt'>>(db)`
         with ${pendingWebhooks}
         select d.id as deliveryId, d.webhook_id as webhookId, a.id as accountId, a.name as account, d.level,
-          d.attempts, d.next_attempt_at as nextAttemptAt
+          (select url from webhooks where id = d.webhook_id) as url, d.attempts, d.next_attempt_at as nextAttemptAt
         from (
           select d.* from hooks cross join deliveries d indexed by deliveries_due
             on d.webhook_id = hooks.id and ${isWaiting('d')} and d.priority = 0 and d.id < ${firstIdAt(now - accidentWaitsMs)}
@@ -113,7 +114,7 @@ async function deliveryStatus(env: Env, now: number) {
             where finished_at >= ${now - dayMs}) as failed
           from ailing),
         worst as (
-          select w.id as webhookId, a.id as accountId, a.name as account, failed, failures,
+          select w.id as webhookId, w.url, a.id as accountId, a.name as account, failed, failures,
             c.open_until as openUntil, c.paused_since as pausedSince,
             iif(c.last_failure is null, null, json_object('kind', c.last_failure->>'result',
               'status', c.last_failure->>'status')) as lastFailure
@@ -139,6 +140,11 @@ async function deliveryStatus(env: Env, now: number) {
         join accounts a on a.id = c.account_id and a.status = 'active'
         where not ${isCovered(env)} and ${needsCover} limit ${maxListed}`,
     deletions: failedDeletions(db),
+    moves: read<Omit<DeliveryStatus['moves'][number], 'isOverdue'> & { isOverdue: number }>(db)`
+        select a.id as accountId, a.name as account, move->>'to' as "to", state, move->>'since' as since,
+          move->>'since' + 1000 * (move->>'seconds') < ${now} as isOverdue
+        from moves join accounts a on a.id = account_id
+        where state not in ('arriving', 'done') limit ${maxListed}`,
     encrypted: countEncrypted(db),
   });
 }

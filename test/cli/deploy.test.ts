@@ -88,7 +88,7 @@ it('creates everything on a new account, goes on after failures, changes nothing
   expect(account.calls.indexOf(upload)).toBeGreaterThan(lastQuery);
   for (const text of [`https://${host}`, 'It responds and is healthy', 'npm run fleet -- account create'])
     expect(out).toContain(text);
-  expect(out).toMatch(/Checked https:.*\n[^!]*│ queue │ ok +│ 7 ms │ seen/);
+  expect(out).toMatch(/Checked https:.*\n[^!]*\nqueue +ok +7 ms +seen/);
   expect(keys.map((file) => readFileSync(file, 'utf8'))).toEqual(values);
   for (const secret of values) expect(out).not.toContain(secret.trim());
   // Replicas are turned on before the Worker reads them, and it runs where they are.
@@ -128,7 +128,7 @@ it('creates everything on a new account, goes on after failures, changes nothing
   );
   network.close();
   expect([second.code, second.err]).toEqual([1, '']);
-  expect(second.out).toMatch(/│ database │ fault +│ 7 ms │ seen/);
+  expect(second.out).toMatch(/^database +fault +7 ms +seen/m);
   for (const text of [
     '! Database: Look at the database in the dashboard',
     'in the jurisdiction eu. This cannot be changed later.',

@@ -106,8 +106,8 @@ it('a call that fails is found by its request id, shown and sent again with the 
   const [{ id } = { id: '' }] = await failed();
   const { out } = await fleet(stack, 'delivery', 'show', id);
   expect(out).toContain(String(ingest?.requestId));
-  expect(out).toMatch(/│ status +│ failed /);
-  expect(out).toMatch(/│ status │ 410 /);
+  expect(out).toMatch(/^status +failed$/m);
+  expect(out).toMatch(/Z +HTTP 410 /);
 
   expect(await fleetJson(stack, 'delivery', 'replay', id)).toMatchObject({ replayed: 1 });
   await until('it has failed again', async () => (await failed()).some(({ log }) => log.length === 2));
@@ -118,7 +118,7 @@ it('a call that fails is found by its request id, shown and sent again with the 
   });
   const limit = (...options: string[]) => fleet(stack, 'webhook', 'limit', webhook, ...options);
   await limit('--in-flight', '3');
-  expect((await limit('--per-second', '20')).out).toMatch(/max in flight +│ 3 [\s\S]*max per second │ 20 /);
+  expect((await limit('--per-second', '20')).out).toMatch(/max in flight +3\nmax per second +20$/m);
   const message = 'maxInFlight must be a whole number from 1 to 50';
   expect(await limit('--in-flight', 'many')).toMatchObject({ code: 1, err: `fleet: 400 ${message}\n` });
   expect((await limit('--in-flight', '', '--per-second', '')).out).not.toMatch(/maxInFlight|maxPerSecond/);
@@ -132,8 +132,8 @@ it('npm run deploy -- --check tries what it relies on, and nothing is at fault',
   expect(code).toBe(0);
   expect(out).toContain(`Checked ${FLEET_URL}\n`);
   for (const what of ['schema', 'database', 'refusals', 'scheduled jobs', 'archive', 'queue', 'KV'])
-    expect(out).toMatch(new RegExp(`│ ${what} +│ ok +│ \\d+ ms`));
-  expect(out).toMatch(/│ background work +│ ok .* continues behind the handler/);
+    expect(out).toMatch(new RegExp(`^${what} +ok +\\d+ ms`, 'm'));
+  expect(out).toMatch(/^background work +ok .* continues\s+behind\s+the handler/m);
   expect(out).not.toContain('fault');
 });
 

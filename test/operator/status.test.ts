@@ -59,6 +59,7 @@ describe('the status of the service', () => {
       paused: [],
       uncovered: [],
       deletions: [],
+      moves: [],
       headerKeys: [{ key: 'test', encrypts: expect.any(Number), known: true, newest: true }],
     });
   });
@@ -95,8 +96,8 @@ describe('the status of the service', () => {
     );
     const { accountId } = tale.us;
     const both = {
-      accountId,
       account: 'Acme Insurance',
+      accountId,
       failures: 1,
       openUntil: expect.stringMatching(/^2286-/),
       failedAttempts: 1,
@@ -106,12 +107,18 @@ describe('the status of the service', () => {
     };
     await vi.waitFor(async () =>
       expect((await show()).failing).toEqual([
-        { ...both, webhookId: worse.id, failed: 3 },
-        { ...both, webhookId: bad.id, failed: 0 },
+        { ...both, webhookId: worse.id, url: worse.url, failed: 3 },
+        { ...both, webhookId: bad.id, url: bad.url, failed: 0 },
       ]),
     );
     expect((await show()).paused).toEqual([
-      { webhookId: bad.id, accountId, account: 'Acme Insurance', pausedSince: new Date(1).toISOString() },
+      {
+        webhookId: bad.id,
+        url: bad.url,
+        accountId,
+        account: 'Acme Insurance',
+        pausedSince: new Date(1).toISOString(),
+      },
     ]);
   });
 
@@ -122,8 +129,25 @@ describe('the status of the service', () => {
     await rows(`update deliveries set id = ?1 where status = 'pending'`, newId(Date.now() - 40_000));
     const { accountId } = tale.us;
     expect((await show()).accidents).toMatchObject([
-      { webhookId: hook.id, accountId, level: 1, attempts: 0 },
+      { webhookId: hook.id, url: hook.url, accountId, level: 1, attempts: 0 },
     ]);
+  });
+
+  it('names accounts that are being moved, and whether that takes too long', async () => {
+    const { accountId } = tale.us;
+    const [since, seconds] = [Date.now() - 60_000, 90];
+    const put = (move: object) =>
+      rows(
+        `replace into moves (account_id, state, move) values (?1, 'copying', ?2)`,
+        accountId,
+        JSON.stringify({ to: 'eu', since, seconds, ...move }),
+      );
+    await put({});
+    const move = { accountId, account: 'Acme Insurance', to: 'eu', state: 'copying', isOverdue: false };
+    expect((await show()).moves).toEqual([{ ...move, since: new Date(since).toISOString() }]);
+    await put({ seconds: 30 });
+    expect((await show()).moves).toMatchObject([{ accountId, isOverdue: true }]);
+    await rows('delete from moves');
   });
 
   it('says how far the rotation of keys has come, and which was taken out too early', async () => {

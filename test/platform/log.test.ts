@@ -56,6 +56,13 @@ describe('the line of a request', () => {
     expect(log.lines('request')).toMatchObject([{ method, route, status, accountId: null, tokenId: null }]);
   });
 
+  it('of an operator names the account that it is about', async () => {
+    await operator.get(`/operator/accounts/${tale.us.accountId}/move`);
+    await operator.get(`/operator/connections/${tale.us.connection.id}/pull`);
+    const { accountId } = tale.us;
+    expect(log.lines('request')).toMatchObject([{ accountId }, { accountId, tokenId: null }]);
+  });
+
   it('of a request that breaks has status 500, beside a line that says why', async () => {
     const broken = { ...env, OPERATOR_KEY: 'short' };
     const reply = await app.fetch(new Request('https://api.example.com/operator/accounts'), broken);

@@ -9,6 +9,8 @@ import type { Action, Subject } from './kinds.ts';
 /** An entry of the audit log; `at` in milliseconds since 1970. Names are as they were at that time. */
 export type Entry = {
   accountId: string;
+  /** The account's name, in the log of all accounts. */
+  account?: string | null;
   seq: number;
   at: number;
   actor: 'operator' | 'person' | 'token' | 'service';
@@ -36,6 +38,7 @@ export async function listAllAudit(env: Env, slice: SliceQuery): Promise<Slice<E
   const rows = await select(
     openDatabase(env),
     sql`true ${after} order by at desc, account_id desc, seq desc limit ${slice.limit + 1}`,
+    sql`, (select name from accounts where id = account_id) as account`,
   );
   return cutSlice(rows.map(entryOf), slice, ({ at, accountId, seq }) => ({
     sort: at,
@@ -45,10 +48,10 @@ export async function listAllAudit(env: Env, slice: SliceQuery): Promise<Slice<E
 
 type StoredEntry = Omit<Entry, 'fields'> & { fields: string };
 
-const select = (db: Database, which: SQL) =>
+const select = (db: Database, which: SQL, more: SQL = sql.empty()) =>
   read<StoredEntry>(db)`
     select account_id as accountId, seq, at, actor, actor_id as actorId, actor_name as actorName, action, subject,
-      subject_id as subjectId, subject_name as subjectName, fields
+      subject_id as subjectId, subject_name as subjectName, fields ${more}
     from audit_log where ${which}`;
 
 function placeOf({ sort, id }: { sort: number; id: string }): SQL {

@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { Delivery } from '../../operator/api/webhooks.ts';
 import { operatorFor } from './cells.ts';
-import { listOf, printable, show } from './print.ts';
+import { printable, show } from './print.ts';
+import { aboutOf, inTables, resultOf } from './rows.ts';
 
 export const listDeliveriesCommand = (): Command =>
   new Command('list')
@@ -17,21 +18,15 @@ export const listDeliveriesCommand = (): Command =>
       const list = () => operatorFor(command).call('GET /deliveries', { query });
       const found = await list();
       if (follow) await watch(found, list);
-      else show(command, found, (deliveries) => listOf(deliveries.map(brief)));
+      else show(command, found, inTables('GET /deliveries'));
     });
-
-function brief({ id, type, level, status, attempts, nextAttemptAt, log }: Delivery) {
-  const last = log.at(-1);
-  const lastAttempt = [last?.result, last?.status].filter(Boolean).join(' ');
-  return { id, type, level, status, attempts, nextAttemptAt, lastAttempt };
-}
 
 async function watch(found: Delivery[], list: () => Promise<Delivery[]>): Promise<never> {
   const seen = new Map<string, string>();
   for (let deliveries = found; ; deliveries = await list()) {
-    for (const { id, type, status, attempts, lastAttempt } of deliveries.toReversed().map(brief)) {
-      const state = `${status}  attempt ${attempts}  ${lastAttempt}`;
-      if (seen.get(id) !== state) console.log(printable(`${id}  type ${type}  ${state}`));
+    for (const { id, level, status, attempts, log } of deliveries.toReversed()) {
+      const state = `${status}  attempt ${attempts}  ${resultOf(log.at(-1) ?? null) ?? ''}`;
+      if (seen.get(id) !== state) console.log(printable(`${id}  ${aboutOf(level)}  ${state}`));
       seen.set(id, state);
     }
     await wait(1000);

@@ -3,6 +3,7 @@ import { askAll, inOneList, operatorFor } from './cells.ts';
 import { ApiError } from './client.ts';
 import { wholeNumber } from './context.ts';
 import { show } from './print.ts';
+import { inTables } from './rows.ts';
 
 export const removeUserCommand = (): Command =>
   new Command('remove')
@@ -24,7 +25,9 @@ export const auditCommand = (): Command =>
     .option('--limit <count>', 'number of entries, at most 1000', wholeNumber(1, 1000), 100)
     .action(async ({ account: id, limit }, command) => {
       const query = { limit: String(limit) };
-      if (id) return show(command, await operatorFor(command).call('GET /accounts/:id/audit', { id, query }));
-      const entries = inOneList(await askAll(command, 'GET /audit', { query }));
-      show(command, entries.sort((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, limit));
+      const entries = id
+        ? await operatorFor(command).call('GET /accounts/:id/audit', { id, query })
+        : inOneList(await askAll(command, 'GET /audit', { query }));
+      const newest = entries.sort((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, limit);
+      show(command, newest, inTables('GET /audit'));
     });

@@ -4,6 +4,7 @@ import type { HeaderKey, ServiceLevel, StatusReport } from '../../operator/api/s
 import { waitInWords } from '../../webhooks/latency.ts';
 import { askAll } from './cells.ts';
 import { listOf, show, tablesOf } from './print.ts';
+import { hostOf, resultOf } from './rows.ts';
 
 export const statusCommand = (): Command =>
   new Command('status')
@@ -29,20 +30,52 @@ export const listCellsCommand = (): Command =>
 
 function inTables({ cell, ...report }: StatusReport & { cell?: string }): string {
   const { problem, warning, health, serviceLevels, ...status } = report;
-  const { accidents, failing, paused, connections, uncovered, deletions, headerKeys, ...pending } = status;
-  const worst = Math.max(...failing.map(({ failedAttempts }) => failedAttempts), 1);
+  const { accidents, failing, paused, connections, uncovered, ...rest } = status;
+  const { deletions, moves, headerKeys, ...pending } = rest;
   const tables: { [title: string]: object[] } = {
     'service levels': levels(serviceLevels),
-    'accidents that wait': accidents,
-    'webhooks with failures in 24 hours': failing.map(({ failedAttempts, ...webhook }) => ({
-      failedAttempts,
-      '': '█'.repeat(Math.round((20 * failedAttempts) / worst)),
-      ...webhook,
+    'accidents that wait': accidents.map(({ deliveryId, level, account, url, createdAt }) => ({
+      delivery: deliveryId,
+      level,
+      account,
+      receiver: hostOf(url),
+      since: createdAt,
     })),
-    'webhooks paused for over 15 minutes': paused,
-    'connections with problems': connections,
-    'connections whose accidents nobody is notified of': uncovered,
-    'deletions that fail': deletions,
+    'webhooks with failures in 24 hours': failing.map(({ webhookId, url, account, ...webhook }) => ({
+      webhook: webhookId,
+      receiver: hostOf(url),
+      account,
+      'last failure': resultOf(
+        webhook.lastFailure && { ...webhook.lastFailure, result: webhook.lastFailure.kind },
+      ),
+      failed: `${webhook.failedAttempts}, ${webhook.failures} in a row`,
+    })),
+    'webhooks paused for over 15 minutes': paused.map(({ webhookId, url, account, pausedSince }) => ({
+      webhook: webhookId,
+      receiver: hostOf(url),
+      account,
+      since: pausedSince,
+    })),
+    'connections with problems': connections.map(({ connectionId, name, account, ...one }) => ({
+      connection: connectionId,
+      name,
+      account,
+      health: one.healthStatus,
+      'last pulled': one.lastPulledAt,
+    })),
+    'connections whose accidents nobody is notified of': uncovered.map(({ connectionId, name, account }) => ({
+      connection: connectionId,
+      name,
+      account,
+    })),
+    'deletions that fail': deletions.map(({ id, account, problem }) => ({ id, account, problem })),
+    'accounts that are being moved': moves.map(({ accountId, account, to, state, since }) => ({
+      id: accountId,
+      account,
+      to,
+      state,
+      since,
+    })),
     // One key has encrypted everything, unless keys are being rotated.
     'keys of HEADER_KEYS':
       headerKeys.length > 1
@@ -58,15 +91,22 @@ function inTables({ cell, ...report }: StatusReport & { cell?: string }): string
       ...pending,
     }),
     ...Object.entries(tables).flatMap(([title, items]) =>
-      items.length > 0 ? [`${title}\n${listOf(items)}`] : [],
+      items.length > 0 ? [`\n${title}\n${listOf(items)}`] : [],
     ),
   ].join('\n');
 }
 
 /** What needs attention now; without what has failed in the last day and works again. */
-function failsNow({ accidents, failing, connections, deletions }: StatusReport): string {
+function failsNow({ accidents, failing, connections, deletions, moves }: StatusReport): string {
+  const overdue = moves.filter(({ isOverdue }) => isOverdue);
   const webhooks = failing.filter(({ failures }) => failures > 0);
-  const found = Object.entries({ 'accidents that wait': accidents, webhooks, connections, deletions })
+  const found = Object.entries({
+    'accidents that wait': accidents,
+    webhooks,
+    connections,
+    deletions,
+    moves: overdue,
+  })
     .filter(([, items]) => items.length > 0)
     .map(([name, { length }]) => `${name}: ${length}${length < maxListed ? '' : '+'}`);
   return found.join(', ') || 'nothing';

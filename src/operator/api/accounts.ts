@@ -69,6 +69,7 @@ export const Export = v.object({
 export const AuditEntry = v.object({
   at: time,
   accountId: id,
+  account: described(v.optional(v.nullable(v.string())), 'Its name, in the log of all accounts.'),
   actor: v.picklist(['operator', 'person', 'token', 'service']),
   actorId: v.nullable(id),
   actorName: v.nullable(v.string()),

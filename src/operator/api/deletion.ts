@@ -9,6 +9,7 @@ export const Deletion = v.object({
   id,
   kind: v.picklist(['account', 'connection', 'driver']),
   accountId: id,
+  account: v.nullable(v.string()),
   requestedAt: time,
   dueAt: described(time, 'When it begins. Until then, activating an account cancels it.'),
   problem: described(v.nullable(v.string()), 'Why it has failed. It is tried again every ten minutes.'),

@@ -50,6 +50,7 @@ const account = { accountId: id, account: v.string() };
 
 export const FailingWebhook = v.object({
   webhookId: id,
+  url: v.string(),
   ...account,
   failed: described(countUpTo(maxFailedCounted), 'Deliveries that failed permanently within a day.'),
   failures: described(count, 'How many attempts in a row have failed.'),
@@ -61,7 +62,12 @@ export const FailingWebhook = v.object({
 });
 
 /** One of these whose receiver has been paused for so long that users were alerted. */
-export const PausedWebhook = v.object({ webhookId: id, ...account, pausedSince: time });
+export const PausedWebhook = v.object({
+  webhookId: id,
+  url: v.string(),
+  ...account,
+  pausedSince: time,
+});
 
 export const AilingConnection = v.object({
   connectionId: id,
@@ -78,6 +84,7 @@ export const UncoveredConnection = v.object({ connectionId: id, ...account, name
 export const WaitingAccident = v.object({
   deliveryId: id,
   webhookId: id,
+  url: v.nullable(v.string()),
   ...account,
   level: v.pipe(v.number(), v.metadata({ type: 'integer', enum: [...accidentLevels] })),
   createdAt: time,
@@ -96,7 +103,21 @@ export const HeaderKey = v.object({
 export type HeaderKey = v.InferOutput<typeof HeaderKey>;
 
 /** A deletion or erasure that fails. */
-export const FailedDeletion = v.object({ id, accountId: id, problem: v.string() });
+export const FailedDeletion = v.object({
+  id,
+  accountId: id,
+  account: v.nullable(v.string()),
+  problem: v.string(),
+});
+
+/** An account that is being moved to another cell: its writes get 503. */
+export const UnfinishedMove = v.object({
+  ...account,
+  to: v.string(),
+  state: v.string(),
+  since: time,
+  isOverdue: described(v.boolean(), 'Whether it takes longer than expected, such as after an interruption.'),
+});
 
 const deliveryStatus = {
   pending: countUpTo(maxPendingCounted),
@@ -113,6 +134,7 @@ const deliveryStatus = {
     'Connections whose accidents nobody is notified of, at most 20, among the 10,000 newest.',
   ),
   deletions: described(v.array(FailedDeletion), 'Those that fail, at most 20.'),
+  moves: described(v.array(UnfinishedMove), 'Accounts that are being moved from here, at most 20.'),
   headerKeys: v.array(HeaderKey),
 };
 const DeliveryStatus = v.object(deliveryStatus);

@@ -76,7 +76,11 @@ export const Delivery = v.object({
 });
 export type Delivery = v.InferOutput<typeof Delivery>;
 
+/** With the URL of its webhook; null if that was deleted. */
+export const ShownDelivery = v.object({ ...Delivery.entries, url: v.nullable(v.string()) });
+
 export const FoundDelivery = v.object({
+  url: v.string(),
   ...v.pick(Delivery, ['id', 'webhookId', 'eventId', 'level', 'status', 'attempts', 'nextAttemptAt']).entries,
   accountId: id,
   account: v.string(),
@@ -149,7 +153,7 @@ export const webhookOperations = {
   getDelivery: {
     call: 'GET /deliveries/:id',
     summary: 'Show a delivery with all its attempts',
-    reply: Delivery,
+    reply: ShownDelivery,
   },
   replayDelivery: {
     call: 'POST /deliveries/:id/replay',
@@ -160,7 +164,7 @@ export const webhookOperations = {
     call: 'POST /deliveries/:id/send',
     summary: 'Send a pending delivery now, ignoring any wait',
     description: 'A level of an accident still waits for the one before it.',
-    reply: Delivery,
+    reply: ShownDelivery,
   },
   countReplay: {
     call: 'GET /webhooks/:id/replay',

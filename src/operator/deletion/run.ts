@@ -26,6 +26,8 @@ export type Deletion = {
   id: string;
   kind: Kind;
   accountId: string;
+  /** The account's name, unless it is gone. */
+  account: string | null;
   connectionId: string | null;
   requestedAt: number;
   dueAt: number;
@@ -48,13 +50,15 @@ export const listDeletions = (env: Env): Promise<Deletion[]> =>
 export const deletionsWhere = (db: Database, which: SQL) =>
   read<Deletion>(db)`
     select id, kind, account_id as accountId, connection_id as connectionId, requested_at as requestedAt,
-      due_at as dueAt, step, cursor, email, problem
+      due_at as dueAt, step, cursor, email, problem, ${nameOfAccount}
     from deletions where ${which}`;
+
+const nameOfAccount = sql`(select name from accounts where id = account_id) as account`;
 
 /** The statement that lists deletions that have failed, among the first 1,000. */
 export const failedDeletions = (db: Database) =>
-  read<{ id: string; accountId: string; problem: string }>(db)`
-    select id, account_id as accountId, problem
+  read<Pick<Deletion, 'id' | 'accountId' | 'account'> & { problem: string }>(db)`
+    select id, account_id as accountId, ${nameOfAccount}, problem
     from (select * from deletions order by due_at limit ${maxDeletionsListed})
     where problem is not null limit ${maxListed}`;
 

@@ -39,7 +39,7 @@ describe('without a cell, behind a router', () => {
     cells = { main: { [call]: { data: [{ name: 'Acme' }] } }, eu: { [call]: { data: [{ name: 'Köln' }] } } };
     const { code, out } = await fleet(router, ...command.split(' '));
     expect(code).toBe(0);
-    expect(out).toMatch(/│ cell │ name │\n.*\n│ main │ Acme │\n.*\n│ eu +│ Köln │/);
+    expect(out).toMatch(/^CELL .+\nmain .+\neu .+$/m);
     expect(asked).toEqual([`main ${call}`, `eu ${call}`]);
   });
 
@@ -59,7 +59,7 @@ describe('without a cell, behind a router', () => {
     cells = { main: { 'GET /cell': { data: { name, ...counts } } }, eu: { 'GET /cell': down }, us: {} };
     const { code, out, err } = await fleet(router, 'cell', 'list');
     expect(code).toBe(1);
-    expect(out).toMatch(/│ main +│ 7 /);
+    expect(out).toMatch(/^main +7 /m);
     expect(err.split('\n')).toEqual([
       'fleet: eu: 503 The service is unavailable',
       'fleet: us: Set FLEET_OPERATOR_KEY_US to the OPERATOR_KEY of the cell',
@@ -89,7 +89,7 @@ describe('without a cell, behind a router', () => {
     };
     vi.stubEnv('FLEET_OPERATOR_KEY_US', 'key of us');
     const { code, out } = await fleet(router, 'connection', 'delete', 'c', '--yes', 'Vans');
-    expect([code, out]).toEqual([0, expect.stringContaining('true')]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^deleted +yes$/m)]);
     // Node itself repeats what is refused with 421.
     expect([...new Set(asked)]).toEqual([
       ...['main', 'us', 'eu'].map((cell) => `${cell} POST /connections/c/deletion`),

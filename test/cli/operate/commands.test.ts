@@ -16,7 +16,7 @@ let asked: unknown[] = [];
 let status = 200;
 const service = await fakeService(({ method, url, body }) => {
   asked = [`${method} ${url.pathname.replace('/operator', '')}${url.search}`, body];
-  return { status, data: { id: 'x' } };
+  return { status, data: method === 'GET' ? [{ id: 'x', email: 'x' }] : { id: 'x' } };
 });
 
 it.each<[command: string[], call: string, body?: object]>([

@@ -45,7 +45,7 @@ describe('fleet export', () => {
 
   it('shows the files with their sizes', async () => {
     const { out } = await fleet(service, 'export', '--account', 'a', '--output', folder);
-    expect(out).toMatch(/trips\.csv *│ 2 *│ 1 KB/);
+    expect(out).toMatch(/trips\.csv +2 +1 KB/);
   });
 
   it('asks for nothing if the folder cannot be made', async () => {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 import { fleet, startFleet } from '../../support/node/journey.ts';
@@ -28,6 +28,8 @@ const service = await fakeService(({ method, url: { pathname: path } }) => {
     data: isList ? [thing] : { ...data, value: 'key' }, // the key goes into a header
   };
 });
+beforeAll(() => void vi.stubEnv('COLUMNS', '2000'));
+afterAll(() => void vi.unstubAllEnvs());
 const folder = temporaryFolder();
 const file = join(folder, 'records.ndjson');
 writeFileSync(file, '{"kind":"driver"}\n');

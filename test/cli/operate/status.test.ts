@@ -9,6 +9,8 @@ const firstAttempt = { p50: 0.21, p95: 4.2, p99: 90 };
 const accidents = { count: 40, inTime: 0.975, firstAttempt, delivered: { ...none, p50: 7200 } };
 const key = { encrypts: 0, known: true, newest: false };
 const since = '2026-11-20T19:42:00.000Z';
+const url = `https://claims.example.com/${'long/'.repeat(30)}`;
+const id = '01a221b9-5de4-74cd-9e8e-2a7c8706e87e';
 const acme = { accountId: 'a', account: 'Acme Insurance' };
 const report: StatusReport = {
   problem: null,
@@ -25,20 +27,23 @@ const report: StatusReport = {
   accidents: [
     {
       ...acme,
-      ...{ deliveryId: 'd-1', webhookId: 'w-1', level: 2, createdAt: since },
+      ...{ deliveryId: 'd-1', webhookId: 'w-1', url, level: 2, createdAt: since },
       ...{ attempts: 3, nextAttemptAt: since },
     },
   ],
   failing: [
     {
       ...acme,
-      ...{ webhookId: 'w-1', failed: 0, failures: 6, openUntil: null, failedAttempts: 14, retrying: 9 },
+      ...{ webhookId: id, url, failed: 0, failures: 6, openUntil: null, failedAttempts: 14, retrying: 9 },
       ...{ lastFailure: { kind: 'status', status: 503 }, nextAttemptAt: since },
     },
   ],
-  paused: [{ ...acme, webhookId: 'w-2', pausedSince: since }],
-  connections: [],
-  deletions: [],
+  paused: [{ ...acme, webhookId: 'w-2', url, pausedSince: since }],
+  connections: [{ ...acme, connectionId: 'c-2', name: 'Trucks', healthStatus: 3, lastPulledAt: null }],
+  deletions: [
+    { id, accountId: 'a', account: 'Acme Insurance', problem: `${'trips/'.repeat(20)} cannot be read` },
+  ],
+  moves: [{ ...acme, to: 'eu', state: 'copying', since, isOverdue: true }],
   uncovered: [{ ...acme, connectionId: 'c-1', name: 'Vans' }],
   headerKeys: [
     { ...key, key: 'k4', newest: true },
@@ -53,20 +58,23 @@ const service = await fakeService(() => ({ data: report }));
 it('fleet status shows what fails, how long deliveries took, and how far the rotation of keys has come', async () => {
   const { out } = await fleet(service, 'status');
   for (const row of [
-    /service +│ healthy /,
-    /queue backlog +│ 0 /,
-    /fails now +│ accidents that wait: 1, webhooks: 1 /,
+    /^service +healthy$/m,
+    /^queue backlog +0$/m,
+    /^fails now +accidents that wait: 1, webhooks: 1, connections: 1,\n +deletions: 1, moves: 1$/m,
     // Never means that some were not delivered.
-    /│ accidents, 24 h +│ 40 +│ 97.5 % +│ 0.21 s \/ 4.2 s \/ 1.5 min +│ 2 h \/ never \/ never +│/,
-    /│ Acme Insurance │ d-1 +│ w-1 +│ 2 /,
-    /whose accidents nobody is notified of\n[^v]+│ Acme Insurance │ c-1 +│ Vans /,
-    /│ 14 +│ █+ │ Acme Insurance │ w-1 .*│ 9 +│ status .*│ 503 .*│ 2026-11-20T19:42/,
-    /webhooks paused for over 15 minutes\n[\s\S]*│ Acme Insurance │ w-2 +│ 2026-11-20T19:42/,
-    /k4 +│ 0 +│ in use /,
-    /k3 +│ 0 +│ can be removed /,
-    /k2 +│ 7 +│ still needed /,
-    /k1 +│ 2 +│ missing: put it back /,
+    /^accidents, 24 h +40 +97.5 % +0.21 s \/ 4.2 s \/ +2 h \/ never \/\n +1.5 min +never$/m,
+    /^d-1 +2 +Acme Insurance +claims.example.com +2026-11-20 19:42Z$/m,
+    /whose accidents nobody is notified of\n.*\nc-1 +Vans +Acme Insurance$/m,
+    new RegExp(`^${id} +claims.examp +Acme +HTTP +14, 6 in\n`, 'm'),
+    /webhooks paused for over 15 minutes\n.*\nw-2 +claims.example.com +Acme Insurance +2026-11-20 19:42Z$/m,
+    /^c-2 +Trucks +Acme Insurance +unavailable$/m,
+    /^a +Acme Insurance +eu +copying +2026-11-20 19:42Z$/m,
+    /^k4 +0 +in use$/m,
+    /^k3 +0 +can be removed$/m,
+    /^k2 +7 +still needed$/m,
+    /^k1 +2 +missing: put it back$/m,
   ])
     expect(out).toMatch(row);
+  expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
   expect(JSON.parse((await fleet(service, '--json', 'status')).out)).toEqual(report);
 });

@@ -240,7 +240,12 @@ describe('a deletion that fails', () => {
     await deleteAccount(them);
     for (let minutes = 0; minutes < 10; minutes++) await continueDeletions(env);
     const problem = `${file} cannot be read`;
-    const failed = { id, accountId: us.accountId, problem: expect.stringContaining(problem) };
+    const failed = {
+      id,
+      accountId: us.accountId,
+      account: 'Acme Insurance',
+      problem: expect.stringContaining(problem),
+    };
     expect((await operator.get('/operator/deletions')).data).toMatchObject([{ ...failed, step: 'archive' }]);
     expect((await operator.get('/operator/status')).data).toMatchObject({ deletions: [failed] });
     expect(lines('fault')).toMatchObject([

@@ -7,6 +7,7 @@ import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { connections } from '../platform/db/tables.ts';
 import { invalid } from '../platform/errors.ts';
+import { capital } from '../platform/text.ts';
 import { savingExternalId } from './external-ids.ts';
 import { recordChange } from './record-changes.ts';
 
@@ -172,6 +173,14 @@ function recordConnection(
   const own = sql`select id from connections where id = ${id} and account_id = ${accountId}`;
   return recordChange(db, source, 'changed', 'connection', own);
 }
+
+/** A connection's name, otherwise its provider. */
+export const connectionName = ({ name, tsp }: Pick<Connection, 'name' | 'tsp'>): string =>
+  name ?? providerName(tsp);
+
+/** A provider's name for people, who need not know how a connector writes it: "Acme" for "acme". */
+export const providerName = (tsp: string): string =>
+  providerNames[tsp.toLowerCase()] ?? (tsp === tsp.toLowerCase() ? capital(tsp) : tsp);
 
 const providerNames: Record<string, string> = {
   samsara: 'Samsara',

@@ -71,17 +71,16 @@ export async function createWebhook(
   const id = newId();
   const { secret, ...columns } = await columnsOf(env, id, { headers, ...input });
   const room = sql`(select count(*) from webhooks where account_id = ${accountId}) < ${maxWebhooks}`;
-  const { created } = await savingUrl(() =>
-    asCaller(env, caller, (db) => ({
-      known: ownsConnections(db, caller, input.connectionIds),
-      room: refuseUnless(db, room, `An account can have at most ${maxWebhooks} webhooks`),
-      inserted: db.insert(webhooks).values({ id, accountId, createdAt: Date.now(), ...columns, ...labels }),
-      subscribed: subscribe(db, caller, id, input),
-      listable: mustBeListable(db, caller),
-      audited: auditWebhook(db, caller, id, 'created', columns.allConnections ? ['allConnections'] : []),
-      created: selectWebhooks(db, ownWebhook(caller, id)),
-    })),
-  );
+  const create = (db: Database) => ({
+    known: ownsConnections(db, caller, input.connectionIds),
+    room: refuseUnless(db, room, `An account can have at most ${maxWebhooks} webhooks`),
+    inserted: db.insert(webhooks).values({ id, accountId, createdAt: Date.now(), ...columns, ...labels }),
+    subscribed: subscribe(db, caller, id, input),
+    listable: mustBeListable(db, caller),
+    audited: auditWebhook(db, caller, id, 'created', columns.allConnections ? ['allConnections'] : []),
+    created: selectWebhooks(db, ownWebhook(caller, id)),
+  });
+  const { created } = await savingUrl(() => asCaller(env, caller, create, { result: { shown: secret } }));
   return saved(env, created[0], secret);
 }
 

@@ -30,6 +30,9 @@ if (zone && !document.cookie.includes(`timezone=${encodeURIComponent(zone)}`)) {
   document.cookie = `timezone=${encodeURIComponent(zone)}; path=/portal; max-age=31536000; samesite=lax`;
 }
 
+// Where not all tabs fit, the current one can be seen.
+document.querySelector('.tabs-line [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+
 // Narrows a list of choices while somebody types.
 for (const field of document.querySelectorAll('[data-filter]')) {
   field.hidden = false;

@@ -1,4 +1,4 @@
-import { findConnection, updateConnection } from '../../fleet/connections.ts';
+import { connectionName, findConnection, providerName, updateConnection } from '../../fleet/connections.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/connect.ts';
@@ -7,13 +7,13 @@ import { confirmed } from '../ui/fields.tsx';
 import { inPath } from '../ui/records.tsx';
 import { done, readForm, submit } from '../ui/submit.ts';
 import { showConnection } from './connection.tsx';
-import { aboveOf, connectionsPath, nameOf, pathOf, requirePulled } from './connections.tsx';
+import { aboveOf, connectionsPath, pathOf, requirePulled } from './connections.tsx';
 
 const acts = (action: typeof pullNow, outcome: string) => async (c: Context) => {
   const { connection } = await requirePulled(c);
   const act = async () => {
     await action(c.env, c.get('caller'), connection.id);
-    return done(c, pathOf(connection), `“${nameOf(connection)}” ${outcome}`);
+    return done(c, pathOf(connection), `“${connectionName(connection)}” ${outcome}`);
   };
   return submit(c, act, ({ message }) => done(c, pathOf(connection), message, 'warn'));
 };
@@ -42,7 +42,7 @@ export async function setExternalId(c: Context) {
   const { id } = await inPath(c, findConnection);
   const save = async (externalId: string | null) => {
     const connection = await updateConnection(c.env, c.get('caller'), id, { externalId });
-    return { path: pathOf(connection), name: nameOf(connection) };
+    return { path: pathOf(connection), name: connectionName(connection) };
   };
   return saveExternalId(c, save, showConnection);
 }
@@ -59,12 +59,12 @@ export async function setWarning(c: Context) {
 /** Removes the connection with its data, once its name is typed. */
 export const remove = confirmed(async (c) => {
   const { connection } = await requirePulled(c);
-  const name = nameOf(connection);
+  const name = connectionName(connection);
   return {
     title: 'Remove this connection?',
     above: aboveOf(connection),
     narrow: true,
-    text: `“${name}” will no longer be pulled, and all of its data will be deleted: vehicles, drivers, trips, safety events and accidents. Webhooks will receive nothing more from it. This cannot be undone. Nothing changes at ${connection.tsp}. To stop pulling and keep the data, pause it instead.`,
+    text: `“${name}” will no longer be pulled, and all of its data will be deleted: vehicles, drivers, trips, safety events and accidents. Webhooks will receive nothing more from it. This cannot be undone. Nothing changes at ${providerName(connection.tsp)}. To stop pulling and keep the data, pause it instead.`,
     typed: name,
     does: (typed) => deleteConnection(c.env, c.get('caller'), connection.id, typed),
     said: `“${name}” was removed. Its records are being deleted.`,

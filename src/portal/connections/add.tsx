@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
+import { connectionName } from '../../fleet/connections.ts';
 import type { FieldError } from '../../platform/errors.ts';
 import { AtMost, Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
@@ -19,7 +20,7 @@ import { Icon } from '../ui/icons.tsx';
 import { type Head, page } from '../ui/layout.tsx';
 import type { SentForm } from '../ui/reader.ts';
 import { done, submit } from '../ui/submit.ts';
-import { above, aboveOf, connectionsPath, nameOf, pathOf, requirePulled } from './connections.tsx';
+import { above, aboveOf, connectionsPath, pathOf, requirePulled } from './connections.tsx';
 import { credentialLabel } from './health.tsx';
 
 /** How somebody adds a connection who is signed in or, without a way `back`, outside the account with a link. */
@@ -59,7 +60,7 @@ export async function adds(c: Context, adding: Adding): Promise<Response> {
         ? 'It receives new data from now on.'
         : `Its last ${days} days are being loaded without notifications.`;
     const news = connection.isCovered ? ' New events notify webhooks.' : '';
-    return done(c, adding.next(connection), `“${nameOf(connection)}” is connected. ${loads}${news}`);
+    return done(c, adding.next(connection), `“${connectionName(connection)}” is connected. ${loads}${news}`);
   };
   return submit(c, connect, show, placedBy(connector));
 }

@@ -1,4 +1,5 @@
 import { withCell } from '../../accounts/secrets.ts';
+import { connectionName, providerName } from '../../fleet/connections.ts';
 import {
   connectionRecords,
   eventsLookedAt,
@@ -25,7 +26,7 @@ import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { type Column, naming, TablePanel } from '../ui/table.tsx';
 import { Ago, Time } from '../ui/time.tsx';
-import { above, nameOf, pathOf } from './connections.tsx';
+import { above, pathOf } from './connections.tsx';
 import { Feeds } from './feeds.tsx';
 import { credentialLabel, Health, healthOf, NobodyNotified } from './health.tsx';
 
@@ -42,8 +43,12 @@ export async function showConnection(c: Context) {
   ]);
   const connection = found(stored);
   const unmapped = pull ? pull.unmapped : await unmappedWords(c.env, caller, connection);
-  const health = healthOf(connection, pull);
-  const name = nameOf(connection);
+  const health = healthOf(
+    connection,
+    pull,
+    records.some(({ count }) => count > 0),
+  );
+  const name = connectionName(connection);
   const path = pathOf(connection);
   const replace = { href: `${path}/credential`, name: `Replace the ${credentialLabel(connection)}` };
   return page(
@@ -52,7 +57,7 @@ export async function showConnection(c: Context) {
       title: name,
       above,
       state: <Health health={health} />,
-      lead: [connection.tsp, pull && pull.organisation !== name && `“${pull.organisation}”`]
+      lead: [providerName(connection.tsp), pull && pull.organisation !== name && `“${pull.organisation}”`]
         .filter(Boolean)
         .join(', '),
       actions: pull && (

@@ -1,4 +1,10 @@
-import { type Connection, findConnection, sliceConnections } from '../../fleet/connections.ts';
+import {
+  type Connection,
+  connectionName,
+  findConnection,
+  providerName,
+  sliceConnections,
+} from '../../fleet/connections.ts';
 import { type ConnectionActivity, connectionActivity, maxCountedInList } from '../../fleet/counts.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { cappedCount, counted } from '../../platform/text.ts';
@@ -19,13 +25,10 @@ export const linksPath = `${connectionsPath}/links`;
 export const above = [{ href: connectionsPath, name: 'Connections' }];
 export const aboveOf = (connection: Connection) => [
   ...above,
-  { href: pathOf(connection), name: nameOf(connection) },
+  { href: pathOf(connection), name: connectionName(connection) },
 ];
 
 export const pathOf = ({ id }: Connection): string => `${connectionsPath}/${id}`;
-
-/** A connection's name, otherwise its provider. */
-export const nameOf = ({ name, tsp }: Connection): string => name ?? tsp;
 
 /** The connection in the path. @throws Refusal: not found, also for another account's, or one that does not pull */
 export async function requirePulled(c: Context) {
@@ -90,7 +93,9 @@ async function readConnections(...asked: Parameters<typeof sliceConnections>) {
   ]);
   const items = slice.items.map((connection): Listed => {
     const pull = pulls.get(connection.id);
-    return { connection, activity: activity.get(connection.id), pull, health: healthOf(connection, pull) };
+    const known = activity.get(connection.id);
+    const health = healthOf(connection, pull, Boolean(known?.arrivedAt));
+    return { connection, activity: known, pull, health };
   });
   return { ...slice, items: items.toSorted((a, b) => b.health.urgency - a.health.urgency) };
 }
@@ -144,9 +149,9 @@ const Title = (listed: Listed) => (
     </span>
     <span class="min-w-0 md:min-w-28">
       <a class="cover wrap-anywhere" href={pathOf(listed.connection)}>
-        {nameOf(listed.connection)}
+        {connectionName(listed.connection)}
       </a>
-      <span class="sub block wrap-anywhere">{listed.connection.tsp}</span>
+      <span class="sub block wrap-anywhere">{providerName(listed.connection.tsp)}</span>
     </span>
   </span>
 );
@@ -160,7 +165,7 @@ const HealthAndRepair = (listed: Listed) => (
         <LinkButton
           href={`${pathOf(listed.connection)}/credential`}
           name={`Replace the ${credentialLabel(listed.pull)}`}
-          about={`of ${nameOf(listed.connection)}`}
+          about={`of ${connectionName(listed.connection)}`}
           small
         />
       </div>

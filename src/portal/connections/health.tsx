@@ -55,12 +55,21 @@ const givenHealths: { [status: number]: ConnectionHealth } = {
   4: { mood: 'warn', word: 'Degraded', urgency: 2, note: someIsMissing },
 };
 
-/** The health of a connection; `pull` is the state of its pull, if it has one. */
-export function healthOf({ healthStatus }: Connection, pull: PullSummary | undefined): ConnectionHealth {
-  const given = givenHealth(healthStatus);
+const quiet = { mood: 'quiet', urgency: 0 } as const;
+const waiting: ConnectionHealth = { ...quiet, word: 'Waiting for first data', icon: 'clock' };
+
+/**
+ * The health of a connection; `pull` is the state of its pull, if it has one, and `hasData` whether any record of it was
+ * ever received.
+ */
+export function healthOf(
+  { healthStatus }: Connection,
+  pull: PullSummary | undefined,
+  hasData: boolean,
+): ConnectionHealth {
+  const given = healthStatus === 1 && !hasData ? waiting : givenHealth(healthStatus);
   if (!pull) return given;
   const { state, feeds, historyDays } = pull;
-  const quiet = { mood: 'quiet', urgency: 0 } as const;
   if (state === 'paused')
     return { ...quiet, word: 'Paused', icon: 'pause', note: 'Nothing is pulled until you resume it.' };
   if (state === 'withdrawn') {

@@ -1,3 +1,4 @@
+import { providerName } from '../../fleet/connections.ts';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { incidentTypes } from '../../fleet/incidents/types.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
@@ -58,8 +59,8 @@ const events = {
       ...[column.incident, column.risk, column.vehicle, column.driver, column.place, column.speed],
       {
         head: 'Source',
-        look: 'sub',
-        cell: ({ connectionId, tSP }) => nameOf(connections, connectionId) ?? tSP,
+        look: 'sub md:min-w-20',
+        cell: ({ connectionId, tSP }) => nameOf(connections, connectionId) ?? providerName(tSP),
       },
       { ...column.started, cell: ({ startedAt }) => <Clock at={startedAt} /> },
     ],
@@ -137,7 +138,7 @@ const Types = ({ event: { translatedIncidentTypes, tSP, incidentTypes } }: { eve
     {translatedIncidentTypes.join(', ')}
     <br />
     <span class="sub">
-      {tSP} calls it <code>{incidentTypes.join(', ')}</code>
+      {providerName(tSP)} calls it <code>{incidentTypes.join(', ')}</code>
     </span>
   </>
 );

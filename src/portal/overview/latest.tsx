@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { providerName } from '../../fleet/connections.ts';
 import { counted } from '../../platform/text.ts';
 import { maxCounted } from '../read/attention.ts';
 import type { LatestEvent, OpenAccident } from '../read/overview.ts';
@@ -33,7 +34,7 @@ export const OpenAccidents = ({ accidents, count }: { accidents: OpenAccident[];
             </a>
             <p class="sub break-words">
               {notificationLevel === 1 ? 'First detection, not verified yet.' : 'Verified, report to follow.'}{' '}
-              {tsp}
+              {providerName(tsp)}
             </p>
           </Row>
         ))}
@@ -88,7 +89,7 @@ const Events = ({ events, withProvider = false }: { events: LatestEvent[]; withP
           {namesIn(types).join(', ')}
         </a>{' '}
         <span class="sub break-words">
-          {[vehicleName, ...(withProvider ? [address, tsp] : [])].filter(Boolean).join(' · ')}
+          {[vehicleName, ...(withProvider ? [address, providerName(tsp)] : [])].filter(Boolean).join(' · ')}
         </span>
       </Row>
     ))}

@@ -1,6 +1,8 @@
 import type { Child } from 'hono/jsx';
+import { providerName } from '../../fleet/connections.ts';
 import type { Accident, NamedEvent, NamedTrip } from '../../fleet/named-lists.ts';
 import type { NamedItem } from '../../fleet/search.ts';
+import { capital } from '../../platform/text.ts';
 import { type MapPlace, shortPlaceName } from './map.tsx';
 import {
   accidentPath,
@@ -41,16 +43,18 @@ type Driver = NamedItem<'driver'>;
 export const column = {
   vin: code('VIN', 'vin'),
   vehicleVin: code('VIN', 'vehicleVin'),
-  plate: text('Plate', 'licensePlate'),
+  plate: { ...text('Plate', 'licensePlate'), look: 'nowrap' },
   externalId: text('External ID', 'externalId'),
   fuel: text('Fuel', 'fuelType'),
-  phone: text('Phone', 'phone'),
+  phone: { ...text('Phone', 'phone'), look: 'nowrap' },
   email: text('Email', 'email'),
   connection: text('Connection', 'connectionName'),
-  provider: text('Provider', 'tSP'),
   vehicle: { ...text('Vehicle', 'vehicleName'), look: 'md:min-w-24' },
-  driver: { head: 'Driver', cell: DriverName },
-  license: { head: 'License', cell: licenseOf },
+  driver: {
+    head: 'Driver',
+    cell: (item: Parameters<typeof DriverName>[0]) => item.driverName || DriverName(item),
+  },
+  license: { head: 'License', look: 'nowrap', cell: licenseOf },
   model: { head: 'Make and model', label: 'Model', cell: modelOf },
   seen: {
     head: 'Last seen',
@@ -80,7 +84,9 @@ export const column = {
   incident: {
     head: 'Incident',
     href: eventPath,
-    cell: ({ translatedIncidentTypes }: NamedEvent) => translatedIncidentTypes.join(', '),
+    // A line ends between types only.
+    cell: ({ translatedIncidentTypes }: NamedEvent) =>
+      translatedIncidentTypes.map((type) => type.replaceAll(' ', '\u00a0')).join(', '),
   },
   started: time('Time', 'startedAt'),
 };
@@ -91,9 +97,8 @@ export const vehicleColumns: Column<Vehicle>[] = [
     href: vehiclePath,
     cell: ({ name }) => name,
     more: ({ groups, status }) => [
-      ' ',
-      <span class="sub">{groups.join(', ')}</span>,
-      status === 'inactive' && [' ', <State mood="quiet">Inactive</State>],
+      <div class="sub clamp">{groups.join(', ')}</div>,
+      status === 'inactive' && <State mood="quiet">Inactive</State>,
     ],
   },
   ...[column.vin, column.plate, column.model, column.connection, column.seen],
@@ -113,7 +118,7 @@ export const driverColumns: Column<Driver>[] = [
 export const eventColumns = (of: 'vehicle' | 'driver'): Column<NamedEvent>[] => [
   {
     ...column.incident,
-    more: ({ location }) => location && <div class="sub">{shortPlaceName(location)}</div>,
+    more: ({ location }) => location && shortPlaceName(location),
   },
   column.risk,
   of === 'vehicle' ? column.driver : column.vehicle,
@@ -130,7 +135,7 @@ export const tripColumns: Column<NamedTrip>[] = [
         <Time at={trip.startedAt} />
       </a>
     ),
-    more: (trip) => <div class="sub">{routeOf(trip)}</div>,
+    more: routeOf,
   },
   { head: 'Vehicle', cell: ({ vehicleName }) => vehicleName ?? <span class="sub">Unknown</span> },
   ...[column.driver, column.distance, column.duration],
@@ -138,11 +143,21 @@ export const tripColumns: Column<NamedTrip>[] = [
 
 /** The columns of accidents, each with its state and who handles it. */
 export const accidentColumns: Column<Accident>[] = [
-  { head: 'Vehicle', href: accidentPath, cell: ({ vehicleName }) => vehicleName ?? 'Unknown vehicle' },
-  { head: 'State', look: 'card-side', cell: AccidentState, more: HandledBy },
+  {
+    head: 'Vehicle',
+    href: accidentPath,
+    cell: ({ vehicleName }) => vehicleName ?? 'Unknown vehicle',
+    more: ({ vin }) => vin && <code class="sub block">{vin}</code>,
+  },
+  {
+    head: 'State',
+    look: 'card-side nowrap',
+    cell: AccidentState,
+    more: (accident) => [<ReportLink {...accident} />, <HandledBy {...accident} />],
+  },
   { head: 'Level', look: 'nowrap', cell: ({ notificationLevel }) => <Level level={notificationLevel} /> },
-  ...[column.vin, column.place, column.provider],
-  { head: 'Report', look: 'nowrap', cell: ReportLink },
+  { head: 'Severity', cell: ({ severity }) => severity && capital(severity) },
+  ...[column.driver, column.place, column.speed],
   time('Time', 'eventTime'),
 ];
 
@@ -153,9 +168,9 @@ export const narrowAccidentColumns = accidentColumns.filter(({ head }) =>
 
 function ReportLink(accident: Accident) {
   const { reportUrl, reportReady, tSP } = accident;
-  if (!reportUrl) return reportReady ? <span class="sub">{tSP} has it</span> : null;
+  if (!reportUrl) return reportReady ? <div class="sub">{providerName(tSP)} has it</div> : null;
   return (
-    <a class="over" href={reportPath(accident)} rel="noreferrer">
+    <a class="over block" href={reportPath(accident)} rel="noreferrer">
       Open report
     </a>
   );

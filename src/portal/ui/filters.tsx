@@ -1,4 +1,4 @@
-import { type Connection, listConnections } from '../../fleet/connections.ts';
+import { type Connection, connectionName, listConnections } from '../../fleet/connections.ts';
 import { type Match, matchFleet, maxMatches } from '../../fleet/search.ts';
 import type { FieldError } from '../../platform/errors.ts';
 import type { Context } from '../../platform/http/context.ts';
@@ -87,7 +87,7 @@ const withConnections = ({ connection, ...others }: Filters, connections: Connec
   ...(connection && {
     connection: {
       ...connection,
-      options: [['', 'All'], ...connections.map(({ id, name, tsp }): Offered => [id, name ?? tsp])],
+      options: [['', 'All'], ...connections.map((one): Offered => [one.id, connectionName(one)])],
     },
   }),
 });
@@ -120,7 +120,7 @@ function wordsOf({ filters, matched }: Search, name: string, value: string): str
 }
 
 export const nameOf = (connections: Connection[], wanted: string): string | undefined =>
-  connections.filter(({ id }) => id === wanted).map(({ name, tsp }) => name ?? tsp)[0];
+  connections.filter(({ id }) => id === wanted).map(connectionName)[0];
 
 /** What was typed; for the id of a link, its name. */
 const nameOr = (text: string, matches: Match[] | undefined): string =>

@@ -123,7 +123,7 @@ export function Table<T>(props: TableProps<T>) {
             </tr>
           )}
           {items.map((item) => (
-            <tr>{columns.map((column) => cellOf(column, item))}</tr>
+            <tr title={longTextIn(columns, item)}>{columns.map((column) => cellOf(column, item))}</tr>
           ))}
         </tbody>
       ))}
@@ -134,20 +134,31 @@ export function Table<T>(props: TableProps<T>) {
 const labelled = <T,>(column: Column<T>): Column<T> =>
   column.href || /card-|end/.test(column.look ?? '') ? column : { label: column.head, ...column };
 
+/** Text that may be cut to two lines. The link that covers a row would hide the titles of its cells. */
+function longTextIn<T>(columns: Column<T>[], item: T): string | undefined {
+  const texts = columns.flatMap(({ cell, more }) => [cell(item), more?.(item)]);
+  const long = texts.filter((text) => typeof text === 'string' && text.length > longText);
+  return long.length > 0 ? long.join('\n') : undefined;
+}
+
+const longText = 20;
+
 function cellOf<T>({ href, look = href && 'card-title', label, more, cell }: Column<T>, item: T) {
+  const below = more?.(item);
   const content = cell(item);
+  const isCut = typeof content === 'string' && content !== '';
+  const shown =
+    isCut || (label && content) ? <span class={isCut ? 'clamp' : undefined}>{content}</span> : content;
   return (
     <td class={look} data-label={label}>
       {href ? (
         <a class="cover" href={href(item)}>
-          {content}
+          {shown}
         </a>
-      ) : label && content ? (
-        <span>{content}</span>
       ) : (
-        content
+        shown
       )}
-      {more?.(item)}
+      {typeof below === 'string' && below !== '' ? <div class="sub clamp">{below}</div> : below}
     </td>
   );
 }

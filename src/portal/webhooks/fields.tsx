@@ -1,11 +1,15 @@
 import { type Child, useContext } from 'hono/jsx';
 import * as v from 'valibot';
-import { type Connection, maxConnectionsListed } from '../../fleet/connections.ts';
+import {
+  type Connection,
+  connectionName,
+  maxConnectionsListed,
+  providerName,
+} from '../../fleet/connections.ts';
 import { incidentTypes } from '../../fleet/incidents/types.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { WebhookLabels } from '../../webhooks/schema.ts';
-import { nameOf } from '../connections/connections.tsx';
-import { boxes, choice, type FormField, line, mapped } from '../ui/fields.tsx';
+import { box, boxes, choice, type FormField, line, mapped } from '../ui/fields.tsx';
 import { BelowControl, Choices, type Offered } from '../ui/forms.tsx';
 import type { SentForm } from '../ui/reader.ts';
 import { levelOptions } from '../ui/states.tsx';
@@ -58,6 +62,14 @@ export const connections = (known: Connection[] = []) => ({
     ),
   },
 });
+
+/** Of a new webhook. Later, the page about its signatures changes it. */
+export const signing = {
+  signing: box(
+    'Sign deliveries',
+    'Lets your receiver verify that a call comes from this service. The next page shows the secret, once.',
+  ),
+};
 
 const risks: Offered[] = [
   ['', 'Of any risk'],
@@ -129,7 +141,11 @@ const Connections = ({ known, stored }: { known: Connection[]; stored: string[] 
         columns={2}
         look="form-section"
         chosen={chosen}
-        options={known.map((connection) => [connection.id, nameOf(connection), connection.tsp])}
+        options={known.map((connection) => [
+          connection.id,
+          connectionName(connection),
+          providerName(connection.tsp),
+        ])}
         hint={
           listed.length === 0
             ? 'There are no connections yet, so nothing would be sent.'

@@ -97,6 +97,7 @@ async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, 
             )}
           </div>
         </div>
+        {!webhook && <div class="form-section">{drawn(fields.signing, { signing: true })}</div>}
         <Optional id="filters" title="Filters" isOpen={sent !== undefined || webhook?.filters !== undefined}>
           <p class="hint">For new notifications. Without any, the webhook receives everything.</p>
           {drawn(fields.filters([...groupNames]), webhook?.filters)}
@@ -145,8 +146,10 @@ const take = (c: Context, webhook?: StoredWebhook) =>
       const saved = webhook
         ? await updateWebhook(c.env, c.get('caller'), webhook.id, input, { revision, labels })
         : await createWebhook(c.env, c.get('caller'), input, labels);
-      const name = titleOf({ ...labels, url: saved.url });
-      return done(c, pathOf(saved), `Webhook "${name}" was ${webhook ? 'saved' : 'added'}.`);
+      const said = `Webhook "${titleOf({ ...labels, url: saved.url })}" was ${webhook ? 'saved' : 'added'}.`;
+      return saved.signingSecret === undefined
+        ? done(c, pathOf(saved), said)
+        : done(c, `${pathOf(saved)}/signing`, said, 'ok', true);
     },
     () => show(c, webhook),
     (error) => {
@@ -194,6 +197,7 @@ function bodyOf(form: SentForm, webhook?: StoredWebhook) {
   return {
     ...valuesIn(fields.address, form),
     ...valuesIn(fields.types, form),
+    ...(!webhook && valuesIn(fields.signing, form)),
     ...(allConnections.length > 0 ? { allConnections: true } : { connectionIds }),
     headers: Object.fromEntries(
       valuesIn(fields.headers(), form).headers.map(([name, typed]) => {

@@ -5,9 +5,9 @@ import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { as, operator, world } from '../../support/world.ts';
 
 it('the list says how each connection does, the worst first, and each page counts what has come in', async () => {
-  const us = await world({ providers: ['motive', 'samsara'] });
+  const us = await world({ providers: ['motive', 'samsara', 'acme'] });
   const { textAt } = await signIn(us);
-  const [first, second] = us.connections;
+  const [first, second, third] = us.connections;
   await operator.patch(`/operator/connections/${first?.id}`, { name: 'City vans' });
   await operator.patch(`/operator/connections/${second?.id}`, { name: 'Cold chain', healthStatus: 3 });
   const at = (hoursAgo: number) => new Date(Date.now() - hoursAgo * hourMs).toISOString();
@@ -20,7 +20,10 @@ it('the list says how each connection does, the worst first, and each page count
   expect(list).toMatch(
     /Cold chain Samsara Unavailable No data arrives.*None yet 0 0 M City vans Motive Healthy (just now|\d+ seconds ago) 1 3/,
   );
-  expect(list).toContain('2 data sources, 1 vehicle. One needs attention.');
+  expect(list).toContain('A Acme Acme Waiting for first data None yet');
+  expect(list).toContain('3 data sources, 1 vehicle. One needs attention.');
+  const acme = await textAt(`/portal/connections/${third?.id}`);
+  expect(acme).toMatch(/Acme Waiting for first data.*Provider acme .*Name in deliveries acme/);
   expect(await textAt(`/portal/connections/${us.connection.id}`)).toMatch(
     /Vehicles 1 (just now|\d+ seconds ago).*Drivers 0 None yet.*Safety events 4 (just now|\d+ seconds ago).*Accidents 1 (just now|\d+ seconds ago) /,
   );

@@ -108,7 +108,7 @@ it('adding a webhook saves all that the form holds', async () => {
     'Header 1 name': 'X-Mine',
     'Header 1 value': 'mine',
   });
-  webhook = { ...webhook, id: path.split('/').at(-1) ?? '' };
+  webhook = { ...webhook, id: path.split('/')[3] ?? '' };
   expect(await saved()).toMatchObject({
     url: 'https://receiver.example.com/new',
     httpVerb: 'POST',
@@ -116,6 +116,24 @@ it('adding a webhook saves all that the form holds', async () => {
     notificationTypes: [1, 2],
     connectionIds: ids().filter((id) => id !== us.connection.id),
   });
+});
+
+it('a new webhook is signed unless somebody unchecks that, and its secret is shown once; one that exists stays', async () => {
+  const add = async (typed: object) =>
+    (await page('/portal/webhooks/new')).press('Add webhook', { ...typed });
+  const signed = await add({ URL: 'https://receiver.example.com/signed' });
+  expect(signed.text).toMatch(
+    /Webhook "receiver.example.com" was added.*Copy the signing secret now .* whsec_/,
+  );
+  webhook = { ...webhook, id: signed.path.split('/')[3] ?? '' };
+  expect(await saved()).toMatchObject({ signing: true });
+  expect(await textAt(signed.path)).not.toContain('whsec_');
+  const plain = await add({ URL: 'https://receiver.example.com/plain', 'Sign deliveries': false });
+  webhook = { ...webhook, id: plain.path.split('/').at(-1) ?? '' };
+  expect(await saved()).not.toHaveProperty('signing');
+  expect((await open()).text).not.toContain('Sign deliveries');
+  await save(await open());
+  expect(await saved()).not.toHaveProperty('signing');
 });
 
 describe('a button of the form', () => {

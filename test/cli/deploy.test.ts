@@ -12,9 +12,16 @@ copyProject();
 const name = 'fleet-data-service';
 const unwell = 'Database does not respond';
 const isAcme = (c: Context) => c.req.header('host') === 'api.example.com';
+/** The account of a test. */
+let account: Cloudflare;
 /** The service once it is deployed, with what its check finds: well, but for `acme`. */
 const deployed = new Hono()
-  .get('/health', (c) => c.json({ message: unwell }, isAcme(c) ? 503 : 200, { 'X-Request-Id': 'r' }))
+  .get('/health', (c) =>
+    c.json({ message: unwell }, isAcme(c) ? 503 : 200, {
+      'X-Request-Id': 'r',
+      'Worker-Version': account.workers.get(isAcme(c) ? 'acme' : name)?.version ?? '',
+    }),
+  )
   .post('/operator/check', async (c) => {
     const { schema } = await c.req.json<{ schema: string[] }>();
     const right = schema.some((one) => /^trigger event_came: [0-9a-f]{16}$/.test(one));
@@ -45,7 +52,8 @@ const bound = ({ workers }: Cloudflare, worker: string) =>
 
 it('creates everything on a new account, goes on after failures, changes nothing that is there, and deploys another beside it', async () => {
   const host = `${name}.acme.workers.dev`;
-  const { account, network, env } = await cloud([host, 'api.example.com'], deployed);
+  const { network, env, ...found } = await cloud([host, 'api.example.com'], deployed);
+  account = found.account;
   const upload = `PUT workers/scripts/${name}`;
   const placed = { ...env, DEPLOY_LOCATION: 'weur' };
 
@@ -158,7 +166,7 @@ it('creates everything on a new account, goes on after failures, changes nothing
   // Nobody named a sender or asked for replicas, and there is no bucket.
   expect(Object.keys(bound(account, 'acme')).filter((one) => /EMAIL|REPLICAS|ARCHIVE/.test(one))).toEqual([]);
   expect(account.calls).not.toContain('PUT d1/database/:id');
-  expect(acme?.placement).toEqual({ mode: 'smart' });
+  expect(acme?.placement).toEqual({ mode: 'smart' }); // the database does not say where it is
 });
 
 describe('npm run deploy -- --dry-run', () => {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { type Api, listed, Stopped } from './cloudflare.ts';
+import { addressesOf } from './addresses.ts';
+import { type Api, listed, noWorker, Stopped } from './cloudflare.ts';
 import type { Ids, Plan } from './plan.ts';
 import type { DeployedVars, Residency } from './settings.ts';
 
@@ -42,12 +43,13 @@ export type AccountContents = Awaited<ReturnType<typeof lookUp>>;
 
 /** Looks up what the account has. Changes nothing. @throws Stopped */
 export async function lookUp(api: Api, plan: Plan) {
-  const [database, namespace, worker] = await Promise.all([
+  const [database, namespace, addresses, worker] = await Promise.all([
     find(api, 'database', plan.database),
     find(api, 'KV namespace', plan.namespace),
+    addressesOf(api, plan.worker),
     deployedAs(api, plan.worker),
   ]);
-  return { database, namespace, ...worker };
+  return { database, namespace, addresses, ...worker };
 }
 
 /** The place for what is missing: the jurisdiction of a known database. @throws Stopped */
@@ -95,34 +97,37 @@ export async function createMissing(
   return { namespace, database, bucket: bucket !== 'R2 is off', jurisdiction };
 }
 
-type Deployed = { vars: DeployedVars; secrets: string[] };
+const Served = v.array(v.object({ meta: v.object({ served_by_region: v.optional(v.string()) }) }));
+
+/** Where a database runs, such as `WEUR`; undefined if D1 does not say. @throws Stopped */
+export async function regionOf(api: Api, database: string): Promise<string | undefined> {
+  const body = { sql: 'select 1' };
+  const path = `/d1/database/${database}/query`;
+  const [served] = await api('Looking for the region of the database', Served, path, { body });
+  return served?.meta.served_by_region;
+}
+
+type Deployed = { version: string | undefined; vars: DeployedVars; secrets: string[] };
 
 const Deployment = v.object({ versions: v.array(v.object({ version_id: v.string() })) });
 const Deployments = v.object({ deployments: v.array(Deployment) });
 const Binding = v.object({ type: v.string(), name: v.string(), text: v.optional(v.string()) });
 const Version = v.object({ resources: v.object({ bindings: v.array(Binding) }) });
 
-/** The vars and names of secrets of the version that serves now, if any. @throws Stopped */
+/** The id, vars and names of secrets of the version that serves now, if any. @throws Stopped */
 export async function deployedAs(api: Api, worker: string): Promise<Deployed> {
   const what = 'Looking for the settings of the Worker';
   const path = `/workers/scripts/${worker}`;
-  const otherwise = { 10007: { deployments: [] } }; // there is no such Worker
+  const otherwise = noWorker({ deployments: [] });
   const { deployments } = await api(what, Deployments, `${path}/deployments`, { otherwise });
-  const id = deployments[0]?.versions[0]?.version_id;
-  const bindings = id ? (await api(what, Version, `${path}/versions/${id}`)).resources.bindings : [];
-  const of = (kind: string) => bindings.filter(({ type }) => type === kind);
+  const version = deployments[0]?.versions[0]?.version_id;
+  const { resources } = version
+    ? await api(what, Version, `${path}/versions/${version}`)
+    : { resources: { bindings: [] } };
+  const of = (kind: string) => resources.bindings.filter(({ type }) => type === kind);
   return {
+    version,
     vars: Object.fromEntries(of('plain_text').map(({ name, text }) => [name, text])),
     secrets: of('secret_text').map(({ name }) => name),
   };
-}
-
-/** The Worker's address: its domain, or one below workers.dev; a cell's is its router's. @throws Stopped */
-export async function originOf(api: Api, { origin, cell, worker }: Plan): Promise<string> {
-  if (origin) return origin;
-  if (cell)
-    throw new Stopped(`The cell ${cell} has no address of its own: pass the router's host as --domain.`);
-  const what = 'Looking for an address below workers.dev, without a --domain,';
-  const { subdomain } = await api(what, v.object({ subdomain: v.string() }), '/workers/subdomain');
-  return `https://${worker}.${subdomain}.workers.dev`;
 }

@@ -8,10 +8,13 @@ const failure = (what: string, reason: string): Stopped =>
   new Stopped(`${what} failed: ${reason.replace(/\.?$/, '.')} ${advice(reason)}`);
 
 /** What to do about a refusal, by Cloudflare's message. */
-const advice = (reason: string): string =>
-  /\[code: (10000|9109)\]|Authentication error/.test(reason)
-    ? "The credentials do not allow this. Give the API token the permissions in the operators' guide, or run `npx wrangler login` again."
-    : 'Fix that, or wait a moment, and run it again: it continues from here.';
+function advice(reason: string): string {
+  if (/\[code: (10000|9109)\]|Authentication error/.test(reason))
+    return "The credentials do not allow this. Give the API token the permissions in the operators' guide, or run `npx wrangler login` again.";
+  if (/\[code: (10007|10063)\]/.test(reason))
+    return 'Open Workers & Pages in the dashboard once, which gives the account an address below workers.dev, and run it again.';
+  return 'Fix that, or wait a moment, and run it again: it continues from here.';
+}
 
 /** Runs wrangler as whoever is logged in; for one account, once that is known. */
 export type Wrangler = (args: string[], env?: Variables) => Promise<WranglerOutput>;
@@ -45,13 +48,16 @@ export async function credentials(wrangler: Wrangler): Promise<Headers> {
   throw new Stopped('Not signed in to Cloudflare. Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN.');
 }
 
-type Call = {
-  method?: 'PUT';
+export type Call = {
+  method?: 'PUT' | 'PATCH' | 'DELETE';
   body?: object;
   headers?: Headers;
   /** Results instead of refusals with these codes. */
   otherwise?: { [code: number]: unknown };
 };
+
+/** A result instead of the refusal that there is no such Worker, of which Cloudflare has two. */
+export const noWorker = <T>(result: T) => ({ 10007: result, 10090: result });
 
 /** Calls Cloudflare's API, and returns its result. @throws Stopped, with `what` failed */
 export type Api = <S extends v.GenericSchema>(
@@ -79,7 +85,9 @@ export function apiAt(address: string, signedIn: Headers): Api {
       const reason = cause instanceof Error ? cause.message : message;
       throw failure(what, `Cloudflare did not respond: ${reason}`);
     });
-    const { success, output } = v.safeParse(Envelope, await reply.json().catch(() => null));
+    // What is deleted has no envelope.
+    const none = () => (reply.ok && method === 'DELETE' ? { result: null, errors: [] } : null);
+    const { success, output } = v.safeParse(Envelope, await reply.json().catch(none));
     if (!success) throw failure(what, `Cloudflare replied with HTTP ${reply.status}`);
     const known = output.errors.find(({ code }) => code in otherwise);
     const reasons = output.errors.map(({ code, message }) => `${message} [code: ${code}]`);

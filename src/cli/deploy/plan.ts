@@ -5,6 +5,24 @@ import { type Settings, varsFor } from './settings.ts';
 /** The ids of the Worker's bindings, and whether there is a bucket, and in which jurisdiction. */
 export type Ids = { namespace: string; database: string; bucket: boolean; jurisdiction: string | undefined };
 
+/** What is known of a deployment when it is uploaded. */
+type Known = {
+  ids: Ids;
+  origin: string | undefined;
+  keepsWorkersDev: boolean;
+  /** Where the database runs. */
+  region: string | undefined;
+};
+
+/** Cloud regions beside those of D1, near which Cloudflare can run a Worker. Those of Asia are too far apart. */
+const nearby: { [region: string]: string } = {
+  WNAM: 'aws:us-west-1',
+  ENAM: 'aws:us-east-1',
+  WEUR: 'aws:eu-west-3',
+  EEUR: 'aws:eu-central-1',
+  OC: 'aws:ap-southeast-2',
+};
+
 /** The parts of a deployment, by their names in an account. */
 export type Plan = ReturnType<typeof planOf>;
 
@@ -33,8 +51,10 @@ export function planOf(settings: Settings) {
     cell,
     /** The public address, if that is known beforehand. */
     origin: domain && `https://${domain}`,
-    /** wrangler.toml for this deployment; without ids, for a dry run. */
-    configuration: (ids?: Ids, origin?: string) => ({
+    /** The Worker's own. */
+    domain: cell ? undefined : domain,
+    /** wrangler.toml for this deployment; of a dry run nothing is known. */
+    configuration: ({ ids, origin, keepsWorkersDev, region = '' }: Partial<Known> = {}) => ({
       ...toml,
       name: worker,
       d1_databases: [{ ...database, ...(ids && { database_id: ids.database }) }],
@@ -52,18 +72,12 @@ export function planOf(settings: Settings) {
       ratelimits: withOwnNamespaces(worker, toml.ratelimits),
       vars: { ...toml.vars, ...varsFor(settings), ORIGIN: origin },
       // The nearest replica is the client's only if the Worker runs near the client.
-      ...(replicas && { placement: undefined }),
-      ...(cell ? { workers_dev: false, preview_urls: false } : addressed(domain)),
+      placement: replicas ? undefined : nearby[region] ? { region: nearby[region] } : toml.placement,
+      workers_dev: keepsWorkersDev || (!cell && !domain),
+      preview_urls: false,
     }),
   };
 }
-
-/** At a domain, which is then the only address, or below workers.dev. */
-export const addressed = (domain: string | undefined) => ({
-  workers_dev: !domain,
-  preview_urls: false,
-  ...(domain && { routes: [{ pattern: domain, custom_domain: true }] }),
-});
 
 /** Limiters of equal `namespace_id` are counted together: each gets its own, always the same. */
 export const withOwnNamespaces = <T extends { name: string }>(worker: string, limiters: T[]) =>

@@ -3,7 +3,6 @@ import { cellName, mainCell } from '../../platform/cells.ts';
 import { readToml, routerConfiguration } from '../project/toml.ts';
 import { deployedAs } from './account.ts';
 import { type Api, Stopped } from './cloudflare.ts';
-import { addressed } from './plan.ts';
 
 /** The Worker of each cell, by the cell's name. */
 export type Cells = Map<string, string>;
@@ -25,12 +24,13 @@ export function cellsIn(text: string): Cells {
 /** The name of the router's Worker, unless it is given another. */
 export const routerName = 'fleet-router';
 
-/** The configuration of the router at `domain`, which may be one below workers.dev. */
-export const deployedRouter = (cells: Cells, name = routerName, domain?: string) => ({
+/** The configuration of the router. */
+export const deployedRouter = (cells: Cells, name: string, atWorkersDev: boolean) => ({
   ...routerConfiguration(name, Object.fromEntries(cells)),
   compatibility_flags: [],
   analytics_engine_datasets: [],
-  ...addressed(domain?.endsWith('.workers.dev') ? undefined : domain),
+  workers_dev: atWorkersDev,
+  preview_urls: false,
 });
 
 /** The address of deployed cells, which the router takes over. @throws Stopped */

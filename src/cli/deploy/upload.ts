@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
-import { cellsNamed } from '../../platform/cells.ts';
-import { must, Stopped, type Wrangler } from './cloudflare.ts';
+import * as v from 'valibot';
+import { deployedAs } from './account.ts';
+import { type Api, must, Stopped, type Wrangler } from './cloudflare.ts';
 import type { Key } from './keys.ts';
 
 /** Writes a configuration into `folder` and returns the file's path. */
@@ -19,10 +19,19 @@ export async function tryUpload(wrangler: Wrangler, config: string): Promise<str
   return /Total Upload: (.+)/.exec(text)?.[1] ?? 'of unknown size';
 }
 
-type Configuration = { compatibility_flags: string[]; analytics_engine_datasets: object[] };
+type Configuration = {
+  name: string;
+  observability: object;
+  compatibility_flags: string[];
+  analytics_engine_datasets: object[];
+  logpush: boolean;
+};
 
 /** Speeds up deliveries; without a default date, so it may not exist. */
 const noWait = 'queue_consumer_no_wait_for_wait_until';
+
+const noLogpush = `this account has no Logpush, so Cloudflare keeps the log for some days and sends it nowhere.
+  Add Logpush and deploy again if you want a Logpush job.`;
 
 /** By how Cloudflare refuses an optional feature: how to do without, and the consequences. */
 const optional: { [refusal: string]: [(before: Configuration) => Configuration, string] } = {
@@ -41,15 +50,17 @@ const optional: { [refusal: string]: [(before: Configuration) => Configuration, 
     `this account has not turned on Analytics Engine, so attempts are not counted there; the log has them.
   Turn it on in the dashboard and deploy again.`,
   ],
+  '[code: 10023]': [(before) => ({ ...before, logpush: false }), noLogpush],
 };
 
-/** Uploads code and keys, but for what Cloudflare refuses; returns the consequences. */
+/** Uploads code and keys, but for what Cloudflare refuses. Returns the consequences, and the version. */
 export async function upload(
+  api: Api,
   wrangler: Wrangler,
   folder: string,
   configuration: Configuration,
   keys: Key[],
-): Promise<string[]> {
+): Promise<{ consequences: string[]; version: string | undefined }> {
   const secrets = join(folder, 'secrets.json');
   const args = ['deploy', '--config', writeConfiguration(folder, configuration)];
   if (keys.length > 0) {
@@ -66,7 +77,7 @@ export async function upload(
       );
       if (deployed.ok || !refused) {
         must('Deploying the Worker', deployed);
-        return [...consequences];
+        break;
       }
       const [, [without, meaning]] = refused;
       consequences.add(meaning);
@@ -75,26 +86,36 @@ export async function upload(
   } finally {
     rmSync(secrets, { force: true });
   }
+  const { name, observability } = configuration;
+  for (const one of await mustLogNoUrls(api, name, observability)) consequences.add(one);
+  return { consequences: [...consequences], version: (await deployedAs(api, name)).version };
 }
 
-/** Waits for the service, or a router of these cells. Returns its problem. @throws Stopped */
-export async function waitForHealth(
-  url: string,
-  timeoutMs: number,
-  cells: Iterable<string> = [],
-): Promise<string | undefined> {
-  for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(1000)) {
-    const reply = await healthAt(url);
-    if (!reply?.headers.has('x-request-id')) continue; // a page of Cloudflare's, not the service
-    if (cellsNamed(reply).sort().join() !== [...cells].sort().join()) continue; // what was there before
-    if (reply.ok) return undefined;
-    const { message } = (await reply.json()) as { message: string }; // the envelope of a failure
-    return `${reply.status} ${message}`;
+const LogSettings = v.object({
+  logpush: v.nullish(v.boolean()),
+  observability: v.nullish(
+    v.object({
+      logs: v.nullish(v.object({ invocation_logs: v.nullish(v.boolean()) })),
+      traces: v.nullish(v.object({ enabled: v.nullish(v.boolean()) })),
+    }),
+  ),
+});
+
+/**
+ * Makes sure that Cloudflare logs no URLs. Wrangler only warns if it cannot set this for a Worker that exists. Returns
+ * the consequences. @throws Stopped
+ */
+async function mustLogNoUrls(api: Api, worker: string, observability: object): Promise<string[]> {
+  const what = 'Setting what Cloudflare logs';
+  const path = `/workers/scripts/${worker}/script-settings`;
+  for (const body of [undefined, { observability }]) {
+    if (body) await api(what, v.unknown(), path, { method: 'PATCH', body });
+    const found = await api(what, LogSettings, path);
+    const { logs, traces } = found.observability ?? {};
+    if (logs?.invocation_logs === false && !traces?.enabled) return found.logpush ? [] : [noLogpush];
   }
   throw new Stopped(
-    `Deployed, but ${url} does not respond yet. A new address can take some minutes. Check ${url}/health, then run it again.`,
+    `Deployed, but Cloudflare may log whole URLs, which hold sign-in links. Turn off invocation logs and traces of the ` +
+      `Worker ${worker} in the dashboard, and run it again.`,
   );
 }
-
-export const healthAt = (url: string): Promise<Response | undefined> =>
-  fetch(`${url}/health`, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined);

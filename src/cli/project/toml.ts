@@ -10,6 +10,8 @@ export type Toml = {
   main: string;
   compatibility_date: string;
   compatibility_flags: string[];
+  logpush: boolean;
+  observability: object;
   secrets: { required: string[] };
   vars: { [name: string]: string };
   d1_databases: [Database];
@@ -46,21 +48,13 @@ export function renamed<T extends Pick<Toml, 'r2_buckets' | 'queues'>>(
   };
 }
 
-/** What a router has in common with the service. */
-const shared = [
-  'compatibility_date',
-  'minify',
-  'keep_names',
-  'upload_source_maps',
-  'logpush',
-  'observability',
-] as const;
-
 /** The configuration of a router in front of `cells`: their Workers, by the cells' names. */
 export function routerConfiguration(name: string, cells: { [cell: string]: string }) {
-  const toml = readToml();
+  const { compatibility_date, minify, keep_names, upload_source_maps, ...toml } = readToml();
+  const { logpush, observability, version_metadata } = toml;
   return {
-    ...Object.fromEntries(shared.map((key) => [key, toml[key]])),
+    ...{ compatibility_date, minify, keep_names, upload_source_maps },
+    ...{ logpush, observability, version_metadata },
     name,
     main: join(root, 'src/router/index.ts'),
     assets: { directory: siteDirectory },

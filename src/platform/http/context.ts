@@ -1,5 +1,6 @@
 import type { Hono, Context as HonoContext } from 'hono';
 import { routePath } from 'hono/route';
+import { versionHeader } from '../cells.ts';
 import type { Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
 import { log } from '../log.ts';
@@ -61,6 +62,7 @@ export function identify(c: Context): void {
   c.set('requestId', newId());
   c.header('X-Request-Id', c.get('requestId'));
   c.header('API-Version', apiVersion);
+  c.header(versionHeader, c.env.VERSION?.id);
   c.header('Cache-Control', 'no-store');
 }
 

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { chooseAccount, originOf } from '../../../src/cli/deploy/account.ts';
+import { chooseAccount } from '../../../src/cli/deploy/account.ts';
 import { apiAt, credentials, listed, type Wrangler } from '../../../src/cli/deploy/cloudflare.ts';
-import { planOf } from '../../../src/cli/deploy/plan.ts';
 
 const fetching = vi.fn<(url: string, init: RequestInit) => Promise<Response>>();
 beforeEach(() => {
@@ -43,13 +42,6 @@ it('a deploy does not choose among several accounts', async () => {
   vi.stubEnv('CLOUDFLARE_ACCOUNT_ID', other?.id);
   expect(await chooseAccount(api)).toBe(other?.id); // nor asks, as some tokens may not
   expect(fetching).toHaveBeenCalledTimes(2);
-});
-
-it('the address is below workers.dev, unless there is a domain', async () => {
-  says(200, { result: { subdomain: 'acme' } });
-  expect(await originOf(api, planOf({}))).toBe('https://fleet-data-service.acme.workers.dev');
-  expect(await originOf(api, planOf({ domain: 'api.example.com' }))).toBe('https://api.example.com');
-  await expect(originOf(api, planOf({ cell: 'eu' }))).rejects.toThrow("pass the router's host as --domain");
 });
 
 it('a list comes in as many pages as it has', async () => {

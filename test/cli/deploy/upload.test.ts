@@ -1,14 +1,34 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Wrangler } from '../../../src/cli/deploy/cloudflare.ts';
-import { upload, waitForHealth } from '../../../src/cli/deploy/upload.ts';
+import { afterEach, expect, it, vi } from 'vitest';
+import { type Api, apiAt, type Wrangler } from '../../../src/cli/deploy/cloudflare.ts';
+import { upload } from '../../../src/cli/deploy/upload.ts';
+import { newAccount, newWorker } from '../../support/node/cloudflare.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
+
+const observability = { logs: { enabled: true, invocation_logs: false }, traces: { enabled: false } };
+const plain = { name: 'fleet', observability, compatibility_flags: [], logpush: true };
+
+/** An account with the Worker, and how to call it. */
+function deployed(log: object = { logpush: true, observability }) {
+  const account = newAccount();
+  account.workers.set('fleet', { ...newWorker(), log });
+  vi.stubEnv('CLOUDFLARE_API_BASE_URL', 'http://localhost');
+  vi.stubGlobal('fetch', (url: string, init: RequestInit) => account.api.request(url, init));
+  const api: Api = apiAt(`/accounts/${account.id}`, {});
+  return { account, api, log: () => account.workers.get('fleet')?.log };
+}
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.unstubAllEnvs();
+});
 
 it('what Cloudflare refuses and the service can do without is left out, one after the other', async () => {
   const folder = temporaryFolder();
   const flag = 'queue_consumer_no_wait_for_wait_until';
   const configuration = {
+    ...plain,
     compatibility_flags: ['global_fetch_strictly_public', flag],
     analytics_engine_datasets: [{ binding: 'ATTEMPTS', dataset: 'attempts' }],
   };
@@ -18,16 +38,22 @@ it('what Cloudflare refuses and the service can do without is left out, one afte
     tried.push(text);
     if (text.includes('ATTEMPTS'))
       return { ok: false, out: '', text: 'enable Analytics Engine [code: 10089]' };
-    const ok = !text.includes(flag);
-    return { ok, out: '', text: ok ? '' : `No such compatibility flag: ${flag}` };
+    if (text.includes(flag)) return { ok: false, out: '', text: `No such compatibility flag: ${flag}` };
+    const ok = !JSON.parse(text).logpush;
+    return { ok, out: '', text: ok ? '' : 'workers.api.error.logpush_not_enabled [code: 10023]' };
   };
-  expect(await upload(wrangler, folder, configuration, [])).toEqual([
-    expect.stringContaining('has not turned on Analytics Engine'),
-    expect.stringContaining(`does not know the flag ${flag}`),
-  ]);
+  const { api } = deployed({ observability });
+  expect(await upload(api, wrangler, folder, configuration, [])).toEqual({
+    version: 'v',
+    consequences: [
+      expect.stringContaining('has not turned on Analytics Engine'),
+      expect.stringContaining(`does not know the flag ${flag}`),
+      expect.stringContaining('this account has no Logpush'),
+    ],
+  });
   expect(JSON.parse(tried.at(-1) ?? '')).toEqual({
+    ...{ ...plain, logpush: false, analytics_engine_datasets: [] },
     compatibility_flags: ['global_fetch_strictly_public'],
-    analytics_engine_datasets: [],
   });
 });
 
@@ -40,20 +66,36 @@ it('an upload that fails says so, and leaves no secrets behind', async () => {
     return { ok: false, out: '', text: '[ERROR] An unknown error has occurred. [code: 10013]' };
   };
   const key = { secret: 'OPERATOR_KEY', value: 'key', file: join(folder, 'operator.key') };
-  const configuration = { compatibility_flags: [], analytics_engine_datasets: [] };
-  await expect(upload(wrangler, folder, configuration, [key])).rejects.toThrow(
+  const configuration = { ...plain, analytics_engine_datasets: [] };
+  await expect(upload(deployed().api, wrangler, folder, configuration, [key])).rejects.toThrow(
     /^Deploying the Worker failed: .*An unknown error.* run it again/,
   );
   expect(given).toBe(true);
   expect(existsSync(secrets)).toBe(false);
 });
 
-it('a router is healthy once it responds itself, and knows all cells', async () => {
-  onTestFinished(() => void vi.unstubAllGlobals());
-  const replies = [undefined, 'main', 'eu, main'].map((cells) =>
-    Response.json({}, { headers: { 'X-Request-Id': 'r', ...(cells && { 'Fleet-Cell': cells }) } }),
+const uploaded: Wrangler = async () => ({ ok: true, out: '', text: '▲ [WARNING] Could not apply settings' });
+
+it('what wrangler could not set of the log is set, so that no URL is logged', async () => {
+  const leaking = { observability: { enabled: true, logs: { invocation_logs: true } } };
+  const { account, api, log } = deployed(leaking);
+  account.logpush = false;
+  const configuration = { ...plain, analytics_engine_datasets: [] };
+  expect((await upload(api, uploaded, temporaryFolder(), configuration, [])).consequences).toEqual([
+    expect.stringContaining('this account has no Logpush'),
+  ]);
+  expect(log()).toEqual({ observability });
+});
+
+it('a deploy fails while Cloudflare would log URLs', async () => {
+  const traces = { enabled: true };
+  const { api } = deployed({ observability: { ...observability, traces } });
+  const configuration = {
+    ...plain,
+    observability: { ...observability, traces },
+    analytics_engine_datasets: [],
+  };
+  await expect(upload(api, uploaded, temporaryFolder(), configuration, [])).rejects.toThrow(
+    'Turn off invocation logs and traces of the Worker fleet',
   );
-  vi.stubGlobal('fetch', async () => replies.shift());
-  expect(await waitForHealth('https://api.example.com', 10_000, ['main', 'eu'])).toBeUndefined();
-  expect(replies).toEqual([]);
 });

@@ -18,6 +18,10 @@ export type Cloudflare = {
   brokenDatabase?: string;
   /** A compatibility flag that it does not know. */
   unknownFlag?: string;
+  /** Whether it has Logpush. */
+  logpush: boolean;
+  /** Hosts with DNS records of something else. */
+  records: string[];
   api: Hono;
 };
 /** A database with the hint of where it should run, and whether it has replicas. */
@@ -39,12 +43,25 @@ type Worker = {
   secrets: Map<string, string>;
   crons: string[];
   domains: string[];
+  isAtWorkersDev: boolean;
+  log: { logpush?: boolean; observability?: object };
   /** The version that serves. */
   version?: string;
 };
 export type Binding = { type: string; name: string } & {
   [about in 'id' | 'text' | 'namespace_id' | 'service']?: string;
 };
+
+/** A Worker that was uploaded, and nothing more. */
+export const newWorker = (): Worker => ({
+  bindings: [],
+  secrets: new Map(),
+  crons: [],
+  domains: [],
+  isAtWorkersDev: false,
+  log: {},
+  version: 'v',
+});
 
 /** An empty account. Its Workers are served at `*.acme.workers.dev`. */
 export function newAccount(): Cloudflare {
@@ -56,6 +73,8 @@ export function newAccount(): Cloudflare {
       namespaces: [],
       buckets: [],
       r2: true,
+      logpush: true,
+      records: [],
       queues: [],
       workers: new Map(),
       calls: [],
@@ -120,7 +139,9 @@ function databases(api: Hono, account: Cloudflare): void {
     const results = databaseOf(c)
       .sql.prepare(sql)
       .all(...params);
-    return respond(c, [{ results, success: true, meta: { duration: 1 } }]);
+    // As D1 says for a hint such as `weur`.
+    const meta = { duration: 1, served_by_region: databaseOf(c).region?.toUpperCase() };
+    return respond(c, [{ results, success: true, meta }]);
   });
   let file = '';
   api.put('/d1/upload', async (c) => {
@@ -193,12 +214,15 @@ function workers(api: Hono, account: Cloudflare): void {
   const workerOf = (c: Context) => workers.get(c.req.param('name') ?? '') as Worker;
   const upload = async (c: Context) => {
     const metadata = JSON.parse(String((await c.req.formData()).get('metadata')));
-    const { bindings, placement, compatibility_flags: flags } = metadata;
+    const { bindings, placement, compatibility_flags: flags, observability, logpush } = metadata;
     if (flags.includes(account.unknownFlag))
       return refuse(c, 400, 10_021, `No such compatibility flag: ${account.unknownFlag}`);
     const unbound = (bindings as Binding[]).find(({ service }) => service && !workers.has(service));
     if (unbound) return refuse(c, 400, 10_143, `Could not resolve service binding '${unbound.name}'.`);
-    const worker = workerOf(c) ?? { secrets: new Map(), crons: [], domains: [] };
+    // Only the first upload has these; wrangler patches them later, and warns if that fails.
+    if (c.req.method === 'PUT' && logpush && !account.logpush)
+      return refuse(c, 400, 10_023, 'Logpush is not enabled for this account.');
+    const worker = workerOf(c) ?? { ...newWorker(), log: { observability, logpush } };
     for (const { type, name: secret, text } of bindings)
       if (type === 'secret_text') worker.secrets.set(secret, text);
     const id = crypto.randomUUID();
@@ -206,6 +230,17 @@ function workers(api: Hono, account: Cloudflare): void {
     return respond(c, { id, deployment_id: id, startup_time_ms: 9, resources: { script: { etag: id } } });
   };
   api.get('/workers/subdomain', (c) => respond(c, { subdomain: 'acme' }));
+  const domains = () =>
+    [...workers].flatMap(([service, { domains }]) =>
+      domains.map((hostname) => ({ id: hostname, hostname, service })),
+    );
+  api.get('/workers/domains', (c) => respond(c, domains()));
+  // Like Cloudflare's own client expects, without an envelope.
+  api.delete('/workers/domains/:host', (c) => {
+    for (const worker of workers.values())
+      worker.domains = worker.domains.filter((host) => host !== c.req.param('host'));
+    return c.body(null);
+  });
   api.post('/workers/scripts/:name/assets-upload-session', (c) => respond(c, { jwt: 'j', buckets: [] }));
   api.put('/workers/scripts/:name', upload);
 
@@ -238,24 +273,46 @@ function workers(api: Hono, account: Cloudflare): void {
     workerOf(c).crons = (await c.req.json<{ cron: string }[]>()).map(({ cron }) => cron);
     return respond(c, {});
   });
+  type Origins = { hostname: string }[];
+  api.post('/workers/scripts/:name/domains/changeset', async (c) => {
+    const hosts = (await c.req.json<Origins>()).map(({ hostname }) => hostname);
+    const conflicting = account.records.filter((host) => hosts.includes(host));
+    return respond(c, { added: [], removed: [], updated: [], conflicting });
+  });
+  // The complete set of a Worker's domains, as in `publishCustomDomains` of wrangler 4.156.
   api.put('/workers/scripts/:name/domains/records', async (c) => {
-    const { origins } = await c.req.json<{ origins: { hostname: string }[] }>();
-    const hosts = origins.map(({ hostname }) => hostname);
+    const { origins, ...may } = await c.req.json();
+    const hosts = (origins as Origins).map(({ hostname }) => hostname);
+    if (!may.override_existing_dns_record && account.records.some((host) => hosts.includes(host)))
+      return refuse(c, 400, 100_117, 'Hostname already has externally managed DNS records');
+    const name = c.req.param('name');
+    const isTaken = domains().some((one) => hosts.includes(one.hostname) && one.service !== name);
+    if (!may.override_existing_origin && isTaken) return refuse(c, 400, 100_116, 'Hostname is taken');
     // A host leads to one Worker.
     for (const other of workers.values())
       other.domains = other.domains.filter((host) => !hosts.includes(host));
     workerOf(c).domains = hosts;
     return respond(c, {});
   });
+  api.on(['GET', 'POST'], '/workers/scripts/:name/subdomain', async (c) => {
+    const worker = workerOf(c);
+    if (c.req.method === 'POST') worker.isAtWorkersDev = (await c.req.json<{ enabled: boolean }>()).enabled;
+    return respond(c, { enabled: worker.isAtWorkersDev, previews_enabled: false });
+  });
+  api.get('/workers/workers/:name', (c) =>
+    respond(c, { subdomain: { enabled: workerOf(c).isAtWorkersDev, previews_enabled: false } }),
+  );
+  api.on(['GET', 'PATCH'], '/workers/scripts/:name/script-settings', async (c) => {
+    const change = c.req.method === 'PATCH' ? await c.req.json() : {};
+    if (change.logpush && !account.logpush) return refuse(c, 400, 10_023, 'Logpush is not enabled');
+    Object.assign(workerOf(c).log, change);
+    return respond(c, workerOf(c).log);
+  });
   /** What wrangler wants to see, though it changes nothing here. */
   const acknowledged = {
     '/workers/scripts/:name/deployments': { id: 'd' },
-    '/workers/scripts/:name/domains/changeset': { added: [], removed: [], updated: [], conflicting: [] },
-    '/workers/scripts/:name/script-settings': {},
     '/workers/scripts/:name/settings': { bindings: [], tags: [] },
-    '/workers/scripts/:name/subdomain': { enabled: true },
     '/workers/services/:name': { default_environment: { script: { tag: 't' } } },
-    '/workers/workers/:name': { subdomain: { enabled: true } },
   };
   for (const [path, result] of Object.entries(acknowledged)) api.all(path, (c) => respond(c, result));
 }

@@ -11,6 +11,7 @@ import { printable } from './operate/print.ts';
 import { replayCommand } from './operate/replay.ts';
 import { listCellsCommand, statusCommand } from './operate/status.ts';
 import { generateCommand } from './operate/synthetic-fleet.ts';
+import { useProxy } from './project/proxy.ts';
 
 /** Commands by what they are about: those that make one call, and those that do more. */
 const groups: { [name: string]: [about: string, commands: (Derived | (() => Command))[]] } = {
@@ -146,4 +147,7 @@ export async function runFleet(command: Command, args: string[]): Promise<void> 
   }
 }
 
-if (import.meta.main) await runFleet(fleetCommand(), process.argv.slice(2));
+if (import.meta.main) {
+  useProxy();
+  await runFleet(fleetCommand(), process.argv.slice(2));
+}

@@ -169,6 +169,22 @@ it('creates everything on a new account, goes on after failures, changes nothing
   expect(acme?.placement).toEqual({ mode: 'smart' }); // the database does not say where it is
 });
 
+it('restores a dump where it was, and deploys nothing', async () => {
+  const { account, network, env } = await cloud([], nobody);
+  const dump = join(project, 'fleet.sql');
+  writeFileSync(dump, "create table accounts (name text); insert into accounts values ('Acme');");
+  const restored = await deploy(env, '--restore', dump, '--location', 'weur');
+  expect([restored.code, restored.err]).toEqual([0, '']);
+  expect(storesOf(account).slice(0, 3)).toContain('bucket fleet-archive in weur');
+  expect(
+    account.databases.map(({ region, sql }) => [region, sql.prepare('select * from accounts').all()]),
+  ).toEqual([['weur', [{ name: 'Acme' }]]]);
+  expect(account.workers.size).toBe(0);
+  const again = await deploy(env, '--restore', dump);
+  network.close();
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining('it has tables such as accounts')]);
+});
+
 describe('npm run deploy -- --dry-run', () => {
   it('says what it would do, calls nobody, and changes nothing', async () => {
     const network = await startNetwork(nobody, [], nobody);

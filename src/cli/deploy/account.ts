@@ -107,6 +107,13 @@ export async function regionOf(api: Api, database: string): Promise<string | und
   return served?.meta.served_by_region;
 }
 
+/** Has a database keep copies near clients. @throws Stopped */
+export const readReplicas = (api: Api, database: string): Promise<unknown> =>
+  api('Turning on read replication', v.unknown(), `/d1/database/${database}`, {
+    method: 'PUT',
+    body: { read_replication: { mode: 'auto' } },
+  });
+
 type Deployed = { version: string | undefined; vars: DeployedVars; secrets: string[] };
 
 const Deployment = v.object({ versions: v.array(v.object({ version_id: v.string() })) });

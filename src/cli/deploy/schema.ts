@@ -50,6 +50,16 @@ export async function migrate(
   return lacking;
 }
 
+/** Restores a dump into a database without tables. @throws Stopped */
+export async function restore(wrangler: Wrangler, query: Query, config: string, name: string, dump: string) {
+  const what = `Restoring ${dump}`;
+  await mustBeFree((sql) => query(what, sql), name);
+  must(
+    what,
+    await wrangler(['d1', 'execute', name, '--remote', '--config', config, '--yes', '--file', dump]),
+  );
+}
+
 /** Makes sure that a database without our migrations has no tables. @throws Stopped */
 async function mustBeFree(ask: (sql: string) => Promise<string[]>, name: string): Promise<void> {
   const tables = await ask(

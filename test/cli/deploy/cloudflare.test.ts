@@ -64,6 +64,12 @@ describe('a call that fails', () => {
       'Give the API token the permissions',
     ],
     [
+      'says what a new account lacks',
+      404,
+      { errors: [{ code: 10007, message: 'Not found' }] },
+      'Open Workers & Pages in the dashboard once',
+    ],
+    [
       'is distinguished from a page',
       502,
       { errors: undefined },

@@ -40,7 +40,7 @@ export async function startNetwork(site: Site, hosts: string[], hosted: Site) {
     baseUrl,
     certificate: pair.cert,
     refused,
-    env: { HTTPS_PROXY: baseUrl, HTTP_PROXY: baseUrl, NO_PROXY: '127.0.0.1', NODE_USE_ENV_PROXY: '1' },
+    env: { HTTPS_PROXY: baseUrl, HTTP_PROXY: baseUrl, NO_PROXY: '127.0.0.1' },
     close: () => {
       for (const socket of open) socket.destroy();
       secure.close();

@@ -70,6 +70,10 @@ export async function listPortalUsers(
   return sliceOf(users, slice);
 }
 
+/** The addresses of the account's first 100 people. */
+export const listAddresses = async (env: Env, caller: Caller): Promise<string[]> =>
+  (await listPortalUsers(env, caller, { limit: 100 })).items.map(({ email }) => email);
+
 export async function findPortalUser(
   env: Env,
   caller: Caller,

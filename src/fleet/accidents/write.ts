@@ -106,6 +106,7 @@ const withTime = (row: AccidentRow) => ({ ...row, receivedAt: timestamp(row.crea
 
 /** What somebody can do about an accident, and its state afterwards. */
 export const handlings = {
+  assign: 'assigned',
   acknowledge: 'acknowledged',
   close: 'closed',
   reopen: 'reopened',
@@ -114,23 +115,38 @@ export type Handling = keyof typeof handlings;
 
 export const maxNote = 500;
 
-/** Handles an accident in a user's name. Returns false if somebody has done so already. */
+const handledIn = {
+  assign: 'assigned_to',
+  acknowledge: 'acknowledged',
+  close: 'closed',
+  reopen: 'closed',
+} as const satisfies { [does in Handling]: string };
+
+/**
+ * Handles an accident in a user's name, or assigns it `to` a person of the account, by address, or to nobody. Returns
+ * false if somebody has done so already.
+ */
 export async function handleAccident(
   env: Env,
   caller: Caller,
   { eventId, connectionId }: { eventId: string; connectionId: string },
-  { does, by, note }: { does: Handling; by: string; note: string | null },
+  { does, by, note, to }: { does: Handling; by: string; note: string | null; to: string | null },
 ): Promise<boolean> {
   const now = Date.now();
   const { accountId } = caller;
   const source = { accountId, connectionId, now };
   const handled = JSON.stringify({ at: timestamp(now), by, ...(note && { note }) });
-  const column = sql.identifier(does === 'acknowledge' ? 'acknowledged' : 'closed');
+  const column = sql.identifier(handledIn[does]);
+  const value = does === 'assign' ? to : does === 'reopen' ? null : handled;
+  const isPerson = sql`exists (select 1 from portal_users where account_id = ${accountId} and email = ${to})`;
+  const changes =
+    does === 'assign'
+      ? sql`${column} is not ${to} and ${to === null ? sql`true` : isPerson}`
+      : sql`(${column} is null) = ${Number(does !== 'reopen')}`;
   const { handling } = await asCaller(env, caller, (db) => ({
     handling: write(db)`
-      update accidents set ${column} = ${does === 'reopen' ? null : handled}, updated_at = ${now}
-      where id = ${eventId} and account_id = ${accountId} and connection_id = ${connectionId}
-        and (${column} is null) = ${Number(does !== 'reopen')}`,
+      update accidents set ${column} = ${value}, updated_at = ${now}
+      where id = ${eventId} and account_id = ${accountId} and connection_id = ${connectionId} and ${changes}`,
     change: recordChange(db, source, 'changed', 'accident', sql`select ${eventId} as id where changes() > 0`),
   }));
   return handling.meta.changes > 0;

@@ -9,6 +9,7 @@ import { accidentLevels, handled, location } from './field-objects.ts';
 import {
   boolean,
   choice,
+  email,
   httpsUrl,
   magnitude,
   number,
@@ -92,6 +93,9 @@ const fields = {
   levels: added(
     accidentLevels('The levels that the provider has reported, and when each was first received.'),
   ),
+  assignedTo: added(
+    optional(email('The person it is assigned to in the portal, by email address.', 'ann@example.com')),
+  ),
   acknowledged: ifAny(handled('Who has acknowledged it in the portal. Left out where nobody has.')),
   closed: ifAny(handled('Who has closed it in the portal. Left out where nobody has, or it was reopened.')),
 };
@@ -153,6 +157,9 @@ export const accidents = {
   }),
 };
 
+/** Stands for accidents that are assigned to nobody. */
+export const nobody = 'nobody';
+
 const among = (values: string[]) => sql`(select value from json_each(${JSON.stringify(values)}))`;
 
 /** The same list for the portal, with a filter for open ones. */
@@ -168,6 +175,9 @@ export const accidentsByState = listOf(item, table, {
         where: (column, closed) => sql`(${column} is not null) = ${Number(closed)}`,
       },
     ),
+    assignedTo: matching('assignedTo', 'Only those of this person, or those of nobody.', QueryText, {
+      where: (column, email) => (email === nobody ? sql`${column} is null` : sql`${column} = ${email}`),
+    }),
     vehicles: matching('vehicleId', 'Only those of these vehicles, by id, or with their VINs.', QueryList, {
       where: (column, ids) => sql`(${column} in ${among(ids)} or accidents.vin in ${among(ids)}
         or accidents.vin in (select vin from vehicles where id in ${among(ids)}))`,

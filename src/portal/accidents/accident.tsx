@@ -1,3 +1,4 @@
+import { listAddresses } from '../../accounts/people.ts';
 import { findItem } from '../../fleet/find.ts';
 import { accidentsWithVehicles } from '../../fleet/named-lists.ts';
 import type { Context } from '../../platform/http/context.ts';
@@ -35,9 +36,10 @@ export const handle = handlesAccident(detail);
 export async function detail(c: Context) {
   const id = idIn(c, 'eventId');
   const caller = c.get('caller');
-  const [stored, { recipients: _, isCovered, ...notified }] = await Promise.all([
+  const [stored, { recipients: _, isCovered, ...notified }, people] = await Promise.all([
     findItem(c.env, caller, accidentsWithVehicles, id),
     deliveriesOf(c.env, caller, id),
+    listAddresses(c.env, caller),
   ]);
   const accident = found(stored);
   const { connectionId } = accident;
@@ -71,7 +73,7 @@ export async function detail(c: Context) {
         </div>
         <div class="stack">
           <Report accident={accident} />
-          <HandlingPanel accident={accident} />
+          <HandlingPanel {...{ accident, people }} />
           <MapAndFacts
             label="Map of the accident and of the vehicle's events around it"
             points={[

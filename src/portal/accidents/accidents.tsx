@@ -1,4 +1,4 @@
-import { accidents } from '../../fleet/lists/accidents.ts';
+import { accidents, nobody } from '../../fleet/lists/accidents.ts';
 import { vinOf } from '../../fleet/lists/vin.ts';
 import { type Accident, accidentsWithVehicles } from '../../fleet/named-lists.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
@@ -64,6 +64,14 @@ const declared = {
     level: { label: 'Level', options: [['', 'Any'], ...levelOptions] },
     vehicle: { label: 'Vehicle', placeholder: 'Name, plate or VIN' },
     driver: { label: 'Driver', placeholder: 'Name' },
+    assignedTo: {
+      label: 'Assigned to',
+      parameter: 'assignedTo',
+      people: [
+        ['', 'Anybody'],
+        [nobody, 'Nobody'],
+      ],
+    },
   },
   query: queryOf,
   file: {

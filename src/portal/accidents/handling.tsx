@@ -1,45 +1,63 @@
+import * as v from 'valibot';
 import { type Handling, handleAccident, handlings, maxNote } from '../../fleet/accidents/write.ts';
 import type { Accident } from '../../fleet/named-lists.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { Line } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { Submit } from '../ui/buttons.tsx';
-import { drawn, handles, line } from '../ui/fields.tsx';
-import { Form } from '../ui/forms.tsx';
+import { choice, drawn, handles, line } from '../ui/fields.tsx';
+import { Form, type Offered } from '../ui/forms.tsx';
 import { Facts, Panel } from '../ui/parts.tsx';
 import { accidentPath } from '../ui/records.tsx';
 import { done } from '../ui/submit.ts';
 import { Time } from '../ui/time.tsx';
 import { requireAccident } from './course.tsx';
 
-const fields = { note: line('Note (optional)', Line(maxNote)) };
+const fields = (people: string[] = []) => ({
+  assignedTo: {
+    ...choice('Assigned to', [['', 'Nobody'], ...people.map((email): Offered => [email, email])]),
+    schema: v.string(), // the service knows whether they are of the account
+  },
+  note: line('Note (optional)', Line(maxNote)),
+});
 
 /** Handles the form of the accident's page, which `show` shows again. */
 export const handlesAccident = (show: (c: Context) => Promise<Response>) =>
-  handles(fields, show, async (c, { note }, form) => {
+  handles(fields(), show, async (c, { assignedTo, note }, form) => {
     const accident = await requireAccident(c);
     const [does] = Object.keys(handlings).filter((one): one is Handling => one === form.value('do'));
     if (!does) throw new Refusal({ kind: 'not found' });
-    const handled = { does, by: c.get('session').user.email, note: note || null };
+    const by = c.get('session').user.email;
+    const handled = { does, by, note: note || null, to: assignedTo || null };
     return (await handleAccident(c.env, c.get('caller'), accident, handled))
       ? done(c, accidentPath(accident), `The accident is ${handlings[does]}.`)
       : done(c, accidentPath(accident), 'Nothing was changed: somebody else has done it already.', 'warn');
   });
 
-/** Who acknowledged and closed an accident, and the form for it. Not live: it would be replaced while somebody types. */
-export const HandlingPanel = ({ accident }: { accident: Accident }) => {
-  const { acknowledged, closed } = accident;
+/** Whose an accident is, who acknowledged and closed it, and the form for it. Not live: somebody may be typing. */
+export const HandlingPanel = ({ accident, people }: { accident: Accident; people: string[] }) => {
+  const { assignedTo, acknowledged, closed } = accident;
+  const { assignedTo: assignee, note } = fields([
+    ...new Set([...people, ...(assignedTo ? [assignedTo] : [])]),
+  ]);
   return (
     <Panel id="handled" title="Handling" body="grid gap-3">
       {!acknowledged && !closed && <p class="sub">Nobody has acknowledged it yet.</p>}
       <Facts
         facts={[
+          ['Assigned to', assignedTo],
           ['Acknowledged', acknowledged && <By handled={acknowledged} />],
           ['Closed', closed && <By handled={closed} />],
         ]}
       />
       <Form to={accidentPath(accident)} look="grid gap-3">
-        {!closed && drawn(fields)}
+        {!closed && (
+          <div class="grid gap-3 items-end sm:grid-cols-[minmax(0,1fr)_auto]">
+            {drawn({ assignedTo: assignee }, accident)}
+            <Submit name="Assign" does="assign" weight="plain" />
+          </div>
+        )}
+        {!closed && drawn({ note })}
         <div class="actions">
           {closed && <Submit name="Reopen" does="reopen" weight="plain" />}
           {!closed && !acknowledged && <Submit name="Acknowledge" does="acknowledge" weight="plain" />}

@@ -151,7 +151,7 @@ export const accidentColumns: Column<Accident>[] = [
   },
   {
     head: 'State',
-    look: 'card-side nowrap',
+    look: 'card-side',
     cell: AccidentState,
     more: (accident) => [<ReportLink {...accident} />, <HandledBy {...accident} />],
   },

@@ -1,3 +1,4 @@
+import { listAddresses } from '../../accounts/people.ts';
 import { type Connection, connectionName, listConnections } from '../../fleet/connections.ts';
 import { type Match, matchFleet, maxMatches } from '../../fleet/search.ts';
 import type { FieldError } from '../../platform/errors.ts';
@@ -19,6 +20,8 @@ export type Filter = {
   label: string;
   placeholder?: string;
   options?: Offered[];
+  /** Choices, which the people of the account follow. */
+  people?: Offered[];
   /** The parameter of the list that takes the choice. */
   parameter?: string;
   /** Whether the choices are views of the list, above the other filters. */
@@ -50,12 +53,16 @@ export async function searchIn(c: Context, declared: Filters, usualDays?: number
   const today = dayIn(zone, Date.now());
   const typed = typedIn(c, ['from', 'to', ...Object.keys(declared)]);
   const asked: Values = usualDays ? { ...typed, ...daysUpTo(typed, today, usualDays) } : typed;
-  for (const [name, { options }] of Object.entries(declared))
-    if (options && !options.some(([value]) => value === asked[name])) asked[name] = '';
-  const [connections, { vehicles, drivers }] = await Promise.all([
+  const hasPeople = Object.values(declared).some(({ people }) => people);
+  const [connections, { vehicles, drivers }, people] = await Promise.all([
     declared.connection ? listConnections(c.env, c.get('caller')) : [],
     matchFleet(c.env, c.get('caller'), asked),
+    hasPeople ? listAddresses(c.env, c.get('caller')) : [],
   ]);
+  const filters = withOptions(declared, connections, people);
+  for (const [name, { options }] of Object.entries(filters))
+    if (name !== 'connection' && options && !options.some(([value]) => value === asked[name]))
+      asked[name] = '';
   const { from = '', to = '', connection } = asked;
   const { problems, range } = rangeOfDays(zone, from, to);
   if (connection && !nameOf(connections, connection))
@@ -64,7 +71,7 @@ export async function searchIn(c: Context, declared: Filters, usualDays?: number
   const isUsual = usualDays && to === today && from === addDays(today, 1 - usualDays);
   const search: Search = {
     ...{ zone, asked, connections, problems },
-    filters: withConnections(declared, connections),
+    filters,
     kept: setAmong({ ...asked, ...(isUsual && { from: '', to: '' }) }),
     words: { from: problems.length > 0 ? 'Days' : daysBetween(zone, from, to) },
     matched: { vehicle: vehicles, driver: drivers },
@@ -82,8 +89,19 @@ export async function searchIn(c: Context, declared: Filters, usualDays?: number
   return search;
 }
 
-const withConnections = ({ connection, ...others }: Filters, connections: Connection[]): Filters => ({
-  ...others,
+const withOptions = (
+  { connection, ...others }: Filters,
+  connections: Connection[],
+  people: string[],
+): Filters => ({
+  ...Object.fromEntries(
+    Object.entries(others).map(([name, filter]) => [
+      name,
+      filter.people
+        ? { ...filter, options: [...filter.people, ...people.map((email): Offered => [email, email])] }
+        : filter,
+    ]),
+  ),
   ...(connection && {
     connection: {
       ...connection,

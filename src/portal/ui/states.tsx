@@ -59,13 +59,12 @@ export function AccidentState(accident: Accident) {
   return <State mood="ok" icon="file-text" children="Report ready" />;
 }
 
-/** Who has closed an accident, otherwise who has acknowledged it. */
-export const HandledBy = ({ acknowledged, closed }: Accident) =>
-  closed ? (
-    <p class="sub">by {closed.by}</p>
-  ) : (
-    acknowledged && <p class="sub">Acknowledged by {acknowledged.by}</p>
-  );
+/** Who has closed an accident, otherwise whose it is, or who has acknowledged it. */
+export const HandledBy = ({ assignedTo, acknowledged, closed }: Accident) => {
+  if (closed) return <p class="sub clamp">by {closed.by}</p>;
+  if (assignedTo) return <p class="sub clamp">Assigned to {assignedTo}</p>;
+  return acknowledged && <p class="sub clamp">Acknowledged by {acknowledged.by}</p>;
+};
 
 /** Whether a webhook is paused, or until when. */
 export type Pause = { pausedAt: number | null; openUntil: number | null };

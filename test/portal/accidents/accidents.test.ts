@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { settled } from '../../support/deliveries.ts';
 import { textIn } from '../../support/page.ts';
-import { ask, type Page, signIn, visitor } from '../../support/portal.ts';
+import { ask, follow, type Page, signIn, visitor } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
@@ -160,6 +160,29 @@ describe('somebody takes care of an accident', () => {
     expect(await stored()).not.toHaveProperty('closed');
     await send(accident(again));
   });
+});
+
+it('an accident is assigned to a person of the account, and found by them', async () => {
+  const { path } = await open('VIN114');
+  const ann = (await signIn(us)).email;
+  const assign = async (to: string) => (await page(path)).press('Assign', { 'Assigned to': to });
+  expect((await assign(ann)).text).toContain('The accident is assigned.');
+  expect((await page(path)).text).toContain(`Assigned to ${ann}`);
+  const { data } = await as(us.apiToken).get<{ assignedTo: string }[]>('/accidents?vin=VIN114');
+  expect(data[0]?.assignedTo).toBe(ann);
+  expect(await vinsOn(`?assignedTo=${encodeURIComponent(ann)}`)).toEqual(['VIN114']);
+  expect(await vinsOn('?assignedTo=nobody')).not.toContain('VIN114');
+  await as(us.connection.ingestKey).send(
+    accident({ sourceId: 'first', vin: 'VIN114', eventTime: minutesAgo(30) }),
+  );
+  expect((await page('/portal/accidents')).text).toContain(`Assigned to ${ann}`);
+  const stranger = await ask('POST', path, {
+    cookie,
+    fields: { do: 'assign', assignedTo: 'eve@example.com' },
+  });
+  expect(await follow(stranger, cookie)).toContain('Nothing was changed');
+  expect((await assign('')).text).toContain('The accident is assigned.');
+  expect(await vinsOn('?assignedTo=nobody')).toContain('VIN114');
 });
 
 describe('the page of an accident', () => {

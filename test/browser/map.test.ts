@@ -18,6 +18,8 @@ let context: BrowserContext;
 let page: Page;
 /** The page of an accident, with two events before it that are close to each other. */
 let accident = '';
+/** That of another one, in the middle of a country that has no counties here. */
+let abroad = '';
 
 beforeAll(async () => {
   [stack, browser] = await Promise.all([sharedStack(), launchBrowser()]);
@@ -31,6 +33,7 @@ beforeAll(async () => {
       safetyEvent({ sourceId: 'a', startedAt: minutesAgo(40), location: place(-78.5) }),
       safetyEvent({ sourceId: 'b', startedAt: minutesAgo(39), location: place(-78.46) }),
       crash({ eventTime: minutesAgo(30), location: place(-77) }),
+      crash({ sourceId: 'abroad', eventTime: minutesAgo(90), location: { latitude: 51.3, longitude: 9.5 } }),
     ],
   });
   await fleetJson(stack, 'user', 'add', 'mara@example.com', '--account', us.accountId);
@@ -40,7 +43,9 @@ beforeAll(async () => {
   await first.getByRole('button', { name: 'Sign in' }).click();
   await first.waitForURL(`${stack.baseUrl}/portal`);
   await first.goto(`${stack.baseUrl}/portal/accidents`);
-  accident = (await first.locator('tbody a.cover').getAttribute('href')) ?? '';
+  const found = first.locator('tbody a.cover');
+  accident = (await found.nth(0).getAttribute('href')) ?? '';
+  abroad = (await found.nth(1).getAttribute('href')) ?? '';
   await first.close();
 });
 afterAll(async () => {
@@ -93,6 +98,26 @@ it('a map shows its pins on outlines with borders, and can be zoomed', async () 
   const before = await scale();
   await zoomIn().click();
   await until('the map is larger', async () => (await scale()) !== before);
+});
+
+it('where no county is known, the map goes out until something on it is named', async () => {
+  await page.goto(stack.baseUrl + abroad);
+  await page.locator('.map').scrollIntoViewIfNeeded();
+  await pin().waitFor();
+  const border = 'rgb(133, 141, 155)'; // of countries, of which none is near
+  await until('a country is there to see', async () => (await colors()).includes(border));
+});
+
+it('coordinates lead to a detailed map, and can be copied', async () => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto(stack.baseUrl + accident);
+  const link = page.getByRole('link', { name: '40.20000, −77.00000' });
+  expect(await link.getAttribute('href')).toBe(
+    'https://www.openstreetmap.org/?mlat=40.2&mlon=-77#map=16/40.2/-77',
+  );
+  await page.getByRole('button', { name: 'Copy' }).click();
+  await page.getByText('Copied').waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe('40.2, -77');
 });
 
 it('a cluster parts into its points by keyboard alone, one of which gets the focus', async () => {

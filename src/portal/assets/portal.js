@@ -2,7 +2,8 @@
 document.addEventListener('click', async ({ target }) => {
   const button = target.closest('[data-copy]');
   if (!button) return;
-  await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+  const { copy, text } = button.dataset;
+  await navigator.clipboard.writeText(text ?? document.getElementById(copy).textContent);
   const label = button.querySelector('span');
   button.dataset.name ??= label.textContent;
   label.textContent = 'Copied';

@@ -96,21 +96,16 @@ export const Submit = (props: ButtonProps & { does?: string | undefined; to?: st
   </button>
 );
 
-/** A button that copies the text of an element, on a page whose scripts run. */
-export const CopyButton = ({
-  of,
-  name = 'Copy',
-  small = false,
-}: {
-  of: string;
-  name?: string;
-  small?: boolean;
-}) => (
-  <button class={classOf({ name, small })} type="button" data-copy={of}>
-    <Icon name="copy" />
-    <span>{name}</span>
-  </button>
-);
+/** A button that copies a `text`, or the text `of` an element, on a page whose scripts run. */
+export const CopyButton = (props: { of?: string; text?: string; name?: string; small?: boolean }) => {
+  const { of = '', text, name = 'Copy', small = false } = props;
+  return (
+    <button class={classOf({ name, small })} type="button" data-copy={of} data-text={text}>
+      <Icon name="copy" />
+      <span>{name}</span>
+    </button>
+  );
+};
 
 /** A menu of a page's less common actions. */
 export const MoreActions = ({ children }: { children: Child }) => (

@@ -1,3 +1,4 @@
+import { CopyButton } from './buttons.tsx';
 import { reader } from './reader.ts';
 
 /** A place in degrees, with the provider's address, if there is one. */
@@ -60,14 +61,24 @@ export const placeName = (place: MapPlace): string => place.address || coordinat
 /** The same in a table, to about 100 metres. */
 export const shortPlaceName = (place: MapPlace): string => place.address || coordinates(place, 3);
 
-/** The provider's address, with the coordinates on a second line. */
-export const FullPlace = ({ place }: { place: MapPlace }) => (
-  <>
-    {place.address}
-    {place.address && <br />}
-    <span class={place.address ? 'sub' : undefined}>{coordinates(place)}</span>
-  </>
-);
+/** The provider's address, and below it the coordinates: to copy, and to be seen on a detailed map. */
+export const FullPlace = ({ place }: { place: MapPlace }) => {
+  const { latitude, longitude, address } = place;
+  return (
+    <>
+      {address}
+      {address && <br />}
+      <a
+        href={`https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}#map=16/${latitude}/${longitude}`}
+        rel="noreferrer"
+        title="See it on OpenStreetMap"
+      >
+        {coordinates(place)}
+      </a>{' '}
+      <CopyButton text={`${latitude}, ${longitude}`} small />
+    </>
+  );
+};
 
 /** "40.21502, −77.18934": latitude and longitude, to about a metre, or to fewer digits. */
 export const coordinates = ({ latitude, longitude }: MapPlace, digits = 5): string =>

@@ -1,7 +1,7 @@
 // Draws the map of each element with `data-map`, once it comes into view. Its list of places stays for screen readers,
 // and is what is seen without this script, or where the browser cannot draw a map.
 import { boxAround } from './clusters.js';
-import { outlines, wantsCounties, wayLayers, waySources } from './outlines.js';
+import { nameLayers, outlines, wantsCounties, wayLayers, waySources } from './outlines.js';
 import { pinsOn } from './pins.js';
 
 /** Nothing is hidden by the buttons at the right. */
@@ -10,6 +10,8 @@ const padding = { top: 40, bottom: 40, left: 40, right: 64 };
 const firstZoom = 7.5;
 /** How far in our outlines have something to show, and a provider's tiles. */
 const [lastOutlineZoom, lastTileZoom] = [10, 17];
+/** How far out a map goes by itself. */
+const leastZoom = 2;
 
 const inView = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
@@ -87,8 +89,24 @@ function showOutlines(map, token, way, failed) {
   });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show);
   map.once('error', failed);
-  map.once('load', () => map.off('error', failed));
+  map.once('load', () => {
+    map.off('error', failed);
+    map.once('idle', () => orient(map));
+  });
   show();
+}
+
+/** Zooms out until something in view is named, such as a county or a country: most of the land has no outlines. */
+function orient(map) {
+  const layers = nameLayers.filter((layer) => map.getLayer(layer));
+  const { clientWidth: width, clientHeight: height } = map.getContainer();
+  const well = [
+    [width / 5, height / 8],
+    [(width * 4) / 5, (height * 7) / 8],
+  ];
+  if (map.getZoom() <= leastZoom || map.queryRenderedFeatures(well, { layers }).length > 0) return;
+  map.once('idle', () => orient(map));
+  map.setZoom(map.getZoom() - 1);
 }
 
 function stylesheet(path) {

@@ -80,6 +80,9 @@ const border = (source, color, width) => ({
   paint: { 'line-color': color, 'line-width': width },
 });
 
+/** The layers of names. */
+export const nameLayers = ['counties-name', 'states-name', 'countries-name'];
+
 /** Names are drawn with the page's own font: there are no files of glyphs. */
 const names = (source, token, zooms, wanted = true) => ({
   id: `${source}-name`,

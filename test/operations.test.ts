@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../src/app.ts';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../src/dev/fakes/samsara.ts';
-import { perEvent } from '../src/docs/per-event.ts';
+import { perEvent, perTrip } from '../src/docs/per-event.ts';
 import { archive } from '../src/fleet/archive/job.ts';
 import { maxWords } from '../src/fleet/lists/search-keys.ts';
 import { pruneChanges } from '../src/fleet/record-changes.ts';
@@ -282,6 +282,25 @@ it('a safety event over its whole life: delivered, archived and deleted from D1'
   };
   const [one, eleven] = [await lives('a', 1), await lives('b', 11)];
   expect((eleven - one) / 10).toBeLessThanOrEqual(perEvent.rowsWrittenInLife);
+});
+
+it('a trip among a hundred, until it is archived and deleted from D1', async () => {
+  await send(...vehicles(1));
+  const startedAt = new Date().toISOString();
+  const trips = times(100, (i) => ({
+    kind: 'trip',
+    sourceId: `t${i}`,
+    vehicle: 'v0',
+    startedAt,
+    driver: 'd',
+  }));
+  const { cost } = await send(...trips);
+  const { env: bindings, cost: later } = metered();
+  await rows('update trips set updated_at = 0');
+  await archive(bindings, Date.now() + 400 * 86_400_000);
+  expect(await rows('select 1 from trips')).toEqual([]);
+  expect(Math.round((cost.written + later.written) / 100)).toBeLessThanOrEqual(perTrip.rowsWrittenInLife);
+  expect(Math.round(cost.read / 100)).toBeLessThanOrEqual(perTrip.rowsRead);
 });
 
 it.each([

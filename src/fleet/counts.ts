@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { following, type SliceQuery } from '../platform/db/cursor.ts';
 import { type Database, int, read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { leads, leadsIn } from '../platform/db/leads.ts';
 import { connections } from '../platform/db/tables.ts';
 import { hourMs } from '../platform/durations.ts';
 import { type Feed, isMapped } from './incidents/translate.ts';
@@ -52,7 +53,7 @@ function eventsByHour(connection: SQL): SQL {
     select json_group_object(hour, n) from (
       select hour, count(*) as n from (
         select cast((started_at - ${first}) / ${hourMs} as integer) as hour from safety_events
-        where connection_id = ${connection} and started_at >= ${first}
+        where ${leads(sql`connection_id`, connection)} and started_at >= ${first}
           and started_at < ${first + hours * hourMs}
         order by started_at desc limit ${maxCountedInList})
       group by hour))`;
@@ -79,7 +80,8 @@ export type RecordCount = {
 export async function connectionRecords(env: Env, caller: Caller, id: string): Promise<RecordCount[]> {
   const counts = await asCaller(env, caller, (db) =>
     kinds.map((kind) => {
-      const records = sql`${sql.identifier(kind.table)} where connection_id = ${ownConnection(caller, id)}`;
+      const records = sql`${sql.identifier(kind.table)}
+        where ${leadsIn(kind.table, sql`connection_id`, ownConnection(caller, id))}`;
       return read<Omit<RecordCount, 'kind'>>(db)`
         select ${countUpTo(maxRecordsCounted, records)} as count,
           ${latest(kind, ownConnection(caller, id))} as arrivedAt`;
@@ -97,7 +99,7 @@ const kinds = [
 ] as const;
 
 const latest = ({ table, order }: (typeof kinds)[number], connection: SQL) => sql`(
-  select created_at from ${sql.identifier(table)} where connection_id = ${connection}
+  select created_at from ${sql.identifier(table)} where ${leadsIn(table, sql`connection_id`, connection)}
   order by ${sql.identifier(order)} desc, id desc limit 1)`;
 
 const countUpTo = (most: number, rows: SQL) =>
@@ -116,7 +118,7 @@ export const eventsLookedAt = 1_000;
 export const selectWords = (db: Database, connection: SQL) =>
   read<WordCount>(db)`
     select word.value as word, count(*) as count from (
-      select incident_types from safety_events where connection_id = ${connection}
+      select incident_types from safety_events where ${leads(sql`connection_id`, connection)}
       order by started_at desc limit ${eventsLookedAt}) e, json_each(e.incident_types) word
     group by word.value order by count(*) desc`;
 
@@ -157,7 +159,7 @@ export const countByRisk = (
       select (started_at / ${int(quarterMs)}) * ${int(quarterMs)} as at, event_risk as risk, count(*) as count
       from (
         select started_at, event_risk from safety_events
-        where ${sql.identifier(`${of}_id`)} = ${id} and started_at >= ${since} and +account_id = ${caller.accountId}
+        where ${leads(sql`${sql.identifier(`${of}_id`)}`, sql`${id}`)} and started_at >= ${since} and +account_id = ${caller.accountId}
         order by started_at desc limit ${maxRisksCounted})
       group by 1, 2`,
   );

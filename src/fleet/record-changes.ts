@@ -19,7 +19,7 @@ export type Written = { kind: ListedKind; table: AccountTable; ids: string[] };
  */
 export function recordWritten(
   db: Database,
-  source: ChangeSource,
+  source: ChangeSource & { requestId: string },
   written: Written[],
   { quiet, bytes }: { quiet: boolean; bytes: number },
 ) {
@@ -62,9 +62,9 @@ export function recordWritten(
       from ${joined(kinds.map(({ from }) => from))}),
     numbered as materialized (
       select *, ${nextSeq(source)} as seq, ${lastUsage(accountId)} as last from changed where records <> ${nothing})
-    insert into changes (account_id, seq, lag, connection_id, action, records, quiet, usage)
+    insert into changes (account_id, seq, lag, connection_id, action, records, quiet, usage, request_id)
     select ${accountId}, seq, seq - ${now}, ${connectionId}, 'changed', records, ${Number(quiet)},
-      json_array(${today(now)}, ${joined(usage)})
+      json_array(${today(now)}, ${joined(usage)}), ${source.requestId}
     from numbered`;
 }
 

@@ -1,8 +1,9 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
 import { nobody, wrongName } from '../accounts/accounts.ts';
 import { audit } from '../accounts/audit/write.ts';
-import { type Database, refuseUnless, write } from '../platform/db/database.ts';
+import { type Database, refuseUnless, withoutText, write } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
+import { leadsIn } from '../platform/db/leads.ts';
 import { untilNone } from '../platform/jobs/chunks.ts';
 import { drivers } from './lists/drivers.ts';
 import { columnName } from './lists/list.ts';
@@ -24,11 +25,16 @@ export function removeRecords(
     const id = sql.identifier(table.id.name);
     const byConnection = sql.identifier(`${getTableName(table)}_by_connection`);
     const ids = sql`select ${id} as id from ${table} indexed by ${byConnection}
-      where connection_id = ${connectionId} limit ${perKind}`;
+      where ${leadsIn(getTableName(table), sql`connection_id`, sql`${connectionId}`)} limit ${perKind}`;
     return [...alongside(kind, ids), sql`delete from ${table} where ${id} in (${ids})`];
   });
   return untilNone(db, statements);
 }
+
+/** Removes an address in lower case from the events `keys`. */
+export const eraseRecipient = (keys: SQL, email: string): SQL => sql`
+  update safety_events set recipients = ${withoutText(sql`recipients`, email)}
+  where id in (${keys}) and instr(lower(recipients), ${email}) > 0`;
 
 /** The columns that refer to a driver, each with an index. */
 const references = recordKinds.flatMap(({ kind, table, fields }) =>
@@ -47,7 +53,7 @@ export function eraseReferences(
 ): Promise<string | undefined> {
   const statements = references.flatMap(({ kind, table, column, isNamed }) => {
     const id = sql.identifier(table.id.name);
-    const ids = sql`select ${id} as id from ${table} where ${column} = ${driverId} limit ${perKind}`;
+    const ids = sql`select ${id} as id from ${table} where ${leadsIn(getTableName(table), sql`${column}`, sql`${driverId}`)} limit ${perKind}`;
     return [
       ...alongside(kind, ids),
       sql`update ${table} set ${column} = null${isNamed ? sql`, driver_name = null` : sql.empty()},

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { operatorIn } from '../accounts/accounts.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
 import { read } from '../platform/db/database.ts';
+import { leads } from '../platform/db/leads.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
 import { type DeliveryOfEvent, deliveriesOf } from '../webhooks/deliveries/read/find.ts';
@@ -43,7 +44,7 @@ export async function findDeliveries(
 const withVin = (vin: string, since: number): SQL => sql`
   select e.id as event_id, e.started_at from accounts a
   cross join vehicles v on v.account_id = a.id and v.vin = ${vin}
-  cross join safety_events e on e.vehicle_id = v.id and e.started_at >= ${since}
+  cross join safety_events e on ${leads(sql`e.vehicle_id`, sql`v.id`)} and e.started_at >= ${since}
   union all
   select d.id, d.event_time from accounts a
   cross join accidents d on d.account_id = a.id and d.event_time >= ${since} and d.vin = ${vin}`;

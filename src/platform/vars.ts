@@ -50,7 +50,7 @@ export const Vars = v.object({
       Days,
       v.check((days) => days === 0 || days >= minHotDays, `must be 0, or ${minHotDays} days or more`),
     ),
-    '180',
+    '30',
   ),
   /** Set by `npm run deploy -- --replicas`: lists are read from the nearest replica of D1. */
   READ_REPLICAS: v.optional(Choice, 'false'),

@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
-import { perEvent } from '../../src/docs/per-event.ts';
+import { perEvent, perTrip } from '../../src/docs/per-event.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { settled } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
-import { driver, safetyEvent, vehicle } from '../support/records.ts';
+import { driver, safetyEvent, trip, vehicle } from '../support/records.ts';
 import { as, type WebhookOut, webhookBody, worldBefore } from '../support/world.ts';
 
 const perCall = 500;
@@ -12,18 +12,24 @@ const us = worldBefore(beforeAll);
 
 const sizeOfDatabase = async (): Promise<number> => (await env.DB.prepare('select 1').all()).meta.size_after;
 
-/** Sends some calls of usual events, and returns by how many bytes each event made D1 grow. */
-async function growth(calls: number, notify: boolean): Promise<number> {
+const place = { latitude: 40.21543, longitude: -77.18912 };
+const usual = () => ({
+  sourceId: crypto.randomUUID(),
+  driver: 'driver-1',
+  startedAt: new Date(Date.now() - Math.random() * dayMs).toISOString(),
+});
+const usualEvent = () => safetyEvent({ ...usual(), location: { ...place, address: 'I-81 N, Carlisle, PA' } });
+const usualTrip = () =>
+  trip({
+    ...{ ...usual(), endedAt: new Date().toISOString(), startLocation: place, endLocation: place },
+    ...{ distanceKm: 142.7, durationSeconds: 6720 },
+  });
+
+/** Sends some calls of usual records, and returns by how many bytes each made D1 grow. */
+async function growth(calls: number, notify: boolean, usual = usualEvent as () => object): Promise<number> {
   const before = await sizeOfDatabase();
   for (let i = 0; i < calls; i++) {
-    const records = Array.from({ length: perCall }, () =>
-      safetyEvent({
-        sourceId: crypto.randomUUID(),
-        driver: 'driver-1',
-        startedAt: new Date(Date.now() - Math.random() * dayMs).toISOString(),
-        location: { latitude: 40.215, longitude: -77.189, address: 'I-81 N, Carlisle, PA' },
-      }),
-    );
+    const records = Array.from({ length: perCall }, usual);
     const { data } = await as(us.connection.ingestKey).post('/ingest', { records, notify });
     expect(data).toMatchObject({ accepted: perCall });
   }
@@ -36,7 +42,8 @@ beforeAll(async () => {
   receiver();
   await as(us.connection.ingestKey).send(vehicle(), driver());
   hook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data.id;
-  await growth(2, false); // the first pages of each table and index
+  await growth(2, false);
+  await growth(2, false, usualTrip); // the first pages of each table and index
 });
 
 it('events and their deliveries take as much of the database as the costs say', async () => {
@@ -44,4 +51,9 @@ it('events and their deliveries take as much of the database as the costs say', 
   const delivered = await growth(4, true);
   expect(Math.abs(event / perEvent.bytesStored - 1)).toBeLessThan(0.15);
   expect(Math.abs((delivered - event) / perEvent.bytesDelivered - 1)).toBeLessThan(0.15);
+  expect(perEvent.bytesStored + perEvent.bytesDelivered).toBeLessThanOrEqual(1000);
+});
+
+it('so do trips', async () => {
+  expect(Math.abs((await growth(4, false, usualTrip)) / perTrip.bytesStored - 1)).toBeLessThan(0.15);
 });

@@ -87,7 +87,7 @@ describe('a safety event', () => {
   it('that may still be news is in D1, with as few hot days as can be', async () => {
     expect(minHotDays * dayMs).toBeGreaterThanOrEqual(newsMs);
     await tale.register();
-    const bindings = { ...env, HOT_DAYS: String(minHotDays) as '180' };
+    const bindings = { ...env, HOT_DAYS: String(minHotDays) as '30' };
     const headers = { 'x-api-key': tale.us.connection.ingestKey };
     const again = () =>
       call('POST', '/ingest', {

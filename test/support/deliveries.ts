@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
 import { transaction } from '../../src/platform/db/database.ts';
 import { openDatabase } from '../../src/platform/db/system.ts';
+import { fromStored } from '../../src/webhooks/deliveries/delivery.ts';
 import { claimStatements, readClaim } from '../../src/webhooks/deliveries/send/claim.ts';
 import { rows } from './rows.ts';
 
@@ -30,7 +31,7 @@ export async function deliveriesOf(webhookId: string): Promise<DeliveryRow[]> {
      from deliveries where webhook_id = ?1 order by id`,
     webhookId,
   );
-  return results.map((row) => ({ ...row, log: JSON.parse(row.log) }));
+  return results.map((row) => ({ ...row, log: JSON.parse(row.log).map(fromStored) }));
 }
 
 /** Waits until so many deliveries of the webhook have one of the statuses. */

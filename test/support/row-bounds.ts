@@ -34,6 +34,7 @@ export const longTexts: { [column: string]: number | { [table: string]: number }
   waits: 5_000,
   address: 4_000,
   items: 80_000,
+  recipients: 16_000,
   alerted: 4_000,
   secrets: 17_000,
   session: 6_000,

@@ -59,7 +59,7 @@ function externalIdOperation({ path, singular }: List, item: string): Operation 
 }
 
 function itemOperation({ path, singular, id, order, range, archive }: List, item: string): Operation {
-  const need = archive ? 'needed only for items older than 180 days' : 'which is not needed';
+  const need = archive ? 'needed only for items older than 30 days' : 'which is not needed';
   const at = query('at', QueryTime, `Its \`${order}\`, ${need}.`);
   return {
     call: `get ${path}/{id}`,

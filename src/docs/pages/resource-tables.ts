@@ -5,7 +5,7 @@ import type { List } from '../../fleet/lists/list.ts';
 import { lists, recordKinds } from '../../fleet/lists/registry.ts';
 import { retries } from '../../webhooks/deliveries/policy.ts';
 import published from '../openapi/published/openapi.json' with { type: 'json' };
-import { perEvent } from '../per-event.ts';
+import { perEvent, perTrip, perVehicleAndDay } from '../per-event.ts';
 import { code, fence, table } from './blocks.ts';
 import { nameIn, type Schema } from './reference.ts';
 
@@ -27,8 +27,9 @@ export const withTables = (markdown: string): string =>
     )
     .replace('<!-- retries -->', retryTable)
     .replace('<!-- costs -->', costTable)
+    .replace('<!-- vehicles -->', vehiclesTable)
     .replace(/<!-- per-event (\w+) -->/g, (_, name) =>
-      String(Object.entries(perEvent).find(([key]) => key === name)?.[1]),
+      String(Object.entries({ ...perEvent, ...perVehicleAndDay }).find(([key]) => key === name)?.[1]),
     )
     .replace(/<!-- payload (\w+) -->/g, (_, name) => payload(name));
 
@@ -86,48 +87,71 @@ const recordFields = (fields: { [key: string]: Field }): string =>
 
 const planPrice = 5;
 
+/** How much vehicles need of something a day. */
+const ofVehicles = (vehicles: number, ofEvent: number, ofTrip = 0): number =>
+  vehicles * (perVehicleAndDay.events * ofEvent + perVehicleAndDay.trips * ofTrip);
+
 /** Cloudflare's prices per million beyond the millions that the plan includes in a month. */
 const prices = [
   { of: 'requests', count: perEvent.requests, price: 0.3, included: 10 },
-  { of: 'CPU ms', count: perEvent.cpuMs, price: 0.02, included: 30 },
-  { of: 'D1 rows written', count: perEvent.rowsWrittenInLife, price: 1, included: 50 },
-  { of: 'D1 rows read', count: perEvent.rowsRead, price: 0.001, included: 25_000 },
+  { of: 'CPU ms', count: perEvent.cpuMs, trip: perTrip.cpuMs, price: 0.02, included: 30 },
+  {
+    of: 'D1 rows written',
+    count: perEvent.rowsWrittenInLife,
+    trip: perTrip.rowsWrittenInLife,
+    price: 1,
+    included: 50,
+  },
+  { of: 'D1 rows read', count: perEvent.rowsRead, trip: perTrip.rowsRead, price: 0.001, included: 25_000 },
   { of: 'log lines', count: perEvent.logLines, price: 0.6, included: 20 },
   { of: 'Analytics Engine points', count: perEvent.points, price: 0.25, included: 10 },
 ];
 
-/** What D1 stores by default: events of 180 days, and deliveries of 30. */
-const gigabytes = (daily: number): number =>
-  (daily * (180 * perEvent.bytesStored + 30 * perEvent.bytesDelivered)) / 1e9;
+const usualDays = 30;
+
+/** What D1 stores of so many vehicles, with deliveries of 30 days. */
+const gigabytes = (vehicles: number, hotDays = usualDays): number =>
+  (hotDays * ofVehicles(vehicles, perEvent.bytesStored, perTrip.bytesStored) +
+    usualDays * ofVehicles(vehicles, perEvent.bytesDelivered)) /
+  1e9;
 
 const beyond = (amount: number, included: number, price: number): number =>
   Math.max(0, amount - included) * price;
 
-/** What a month of 30 days costs with so many events a day, by what is paid for. */
-const costsOf = (daily: number): [what: string, dollars: number][] => [
-  ...prices.map(({ of, count, price, included }): [string, number] => [
+/** What a month of 30 days costs with so many vehicles, by what is paid for. */
+const costsOf = (vehicles: number): [what: string, dollars: number][] => [
+  ...prices.map(({ of, count, trip, price, included }): [string, number] => [
     `${of}, $${price}/M beyond ${included.toLocaleString('en-US')} M`,
-    beyond((daily * 30 * count) / 1e6, included, price),
+    beyond((ofVehicles(vehicles, count, trip) * 30) / 1e6, included, price),
   ]),
-  ['D1 storage, $0.75/GB beyond 5 GB', beyond(gigabytes(daily), 5, 0.75)],
+  ['D1 storage, $0.75/GB beyond 5 GB', beyond(gigabytes(vehicles), 5, 0.75)],
 ];
 
-const volumes = [10_000, 100_000, 1_000_000, 10_000_000];
+const fleets = [100, 1_000, 10_000, 50_000];
 
 const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 0 });
 const dollars = (amount: number): string => (amount < 0.5 ? '–' : `$${number(amount)}`);
 
-/** What a month costs at some volumes, with the plan, and what each further million events costs. */
+/** What a month costs with fleets of some sizes, and what each further million events costs. */
 export function costTable(): string {
-  const columns = volumes.map(costsOf);
+  const columns = fleets.map(costsOf);
   const totals = columns.map((costs) => costs.reduce((sum, [, cost]) => sum + cost, planPrice));
   const perMillion = prices.reduce((sum, { count, price }) => sum + count * price, 0);
   const rows = [
     ['**a month, with the plan**', ...totals.map((total) => `**${dollars(total)}**`)],
     ...costsOf(0).map(([what], at) => [what, ...columns.map((costs) => dollars(costs[at]?.[1] ?? 0))]),
-    ['GB in D1', ...volumes.map((daily) => number(gigabytes(daily)))],
+    ['GB in D1', ...fleets.map((vehicles) => gigabytes(vehicles).toFixed(1))],
   ];
-  return `${table(['Events a day', ...volumes.map(number)], rows)}
+  return `${table(['Vehicles', ...fleets.map(number)], rows)}
 
 Each further million events costs some ${dollars(perMillion)}.`;
+}
+
+/** How many vehicles fit into a database, in thousands, by its size and the days that it holds. */
+export function vehiclesTable(): string {
+  const days = [7, 30, 180];
+  const fitting = (size: number, hotDays: number) =>
+    number(Math.floor(size / gigabytes(1000, hotDays)) * 1000);
+  const rows = [1, 5, 10].map((size) => [`${size} GB`, ...days.map((hotDays) => fitting(size, hotDays))]);
+  return table(['`--hot-days`', ...days.map(String)], rows);
 }

@@ -2,9 +2,10 @@ import { sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
 import { type Database, jsonList, read, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
+import { leads } from '../../platform/db/leads.ts';
 import { comparePositions, selected } from '../../platform/db/pages.ts';
 import { openDatabase } from '../../platform/db/system.ts';
-import { dayMs } from '../../platform/durations.ts';
+import { dayMs, hourMs } from '../../platform/durations.ts';
 import { type Budget, isLeft, newBudget } from '../../platform/jobs/budget.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
 import { described, fault } from '../../platform/log.ts';
@@ -68,7 +69,7 @@ async function daysToMove(
     const oldest = await read<{ connectionId: string; accountId: string; oldest: number }>(db)`
       select connectionId, accountId, min(oldest) as oldest from (
         select id as connectionId, account_id as accountId,
-          (select min(${order}) from ${kind.table} t where t.connection_id = c.id) as oldest
+          (select min(${order}) from ${kind.table} t where ${leads(sql`t.connection_id`, sql`c.id`)}) as oldest
         from connections c where ${kind.name} || id not in ${jsonList(failed)}
           and not exists (select 1 from deletions d where d.id in (c.id, c.account_id))
           and ${notMoving(sql`c.account_id`)})
@@ -109,7 +110,7 @@ async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
     const some = versions.slice(at, at + rowsPerStatement);
     // The change feed finds them in the archive from here on, and as merged.
     const shown = some.flatMap(({ row, newer }) =>
-      Number(row.updatedAt) > Date.now() - keptMs - dayMs || !isSame(kind, row, newer) ? [row.id] : [],
+      Number(row.updatedAt) > Date.now() - keptMs - hourMs || !isSame(kind, row, newer) ? [row.id] : [],
     );
     await commit(
       ...(shown.length > 0 ? [recordArchived(db, day, 'changed', shown)] : []),
@@ -130,7 +131,7 @@ async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<Arch
   for (let after: Position = { sort: day.day * dayMs, id: '' }; ; ) {
     const found = await read<ArchivedRow>(db)`
       select ${selected(kind.stored)} from ${kind.table}
-      where connection_id = ${day.connectionId} and ${order} < ${(day.day + 1) * dayMs}
+      where ${leads(sql`connection_id`, sql`${day.connectionId}`)} and ${order} < ${(day.day + 1) * dayMs}
         and (${order}, id) > (${after.sort}, ${after.id})
       order by ${order}, id limit ${rowsPerStatement}`;
     rows.push(...found);

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
 import { type Database, jsonList, read } from '../../platform/db/database.ts';
 import { type Caller, connectionsBeingDeleted } from '../../platform/db/guard.ts';
+import { leads } from '../../platform/db/leads.ts';
 import {
   maxPageBytes,
   type Page,
@@ -129,11 +130,11 @@ function endOf(days: Archived[], { descending }: PageQuery): Position {
 /** Whether D1 has rows of archived days: those being moved, and late ones. */
 function anyLate(db: Database, { archive, table, columns, order }: ArchivedPageQuery, wanted: DaysQuery) {
   const { all } = archive;
-  const range = 'value' in all ? sql`= ${all.value}` : sql`in (${all.values})`;
   return read<{ late: number }>(db)`
+    with leads (id) as (${'value' in all ? sql`select ${all.value}` : all.values})
     select exists (
-      select 1 from ${table}
-      where ${all.column} ${range} and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`;
+      select 1 from leads cross join ${table}
+      on ${leads(sql`${all.column}`, sql`leads.id`)} and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`;
 }
 
 /** Keeps the newer version of rows that are in both. @throws PartGone, when one has been moved meanwhile */

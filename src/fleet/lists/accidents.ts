@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { integer, text as textColumn } from 'drizzle-orm/sqlite-core';
 import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
+import { leads } from '../../platform/db/leads.ts';
 import { QueryBoolean, QueryList, QueryText } from '../../platform/query.ts';
 import { drivers } from './drivers.ts';
 import { added, derivable, derived, ifAny, optional, orElse } from './field.ts';
@@ -185,7 +186,7 @@ export const accidentsByState = listOf(item, table, {
     driver: matching('vehicleId', 'Only those on a trip of this driver that is not archived.', QueryText, {
       where: (column, id) => sql`exists (
         select 1 from vehicles v cross join trips t on t.id = (
-          select id from trips where vehicle_id = v.id and started_at <= accidents.event_time
+          select id from trips where ${leads(sql`vehicle_id`, sql`v.id`)} and started_at <= accidents.event_time
           order by started_at desc limit 1)
         where v.id in (select ${column} union all
             select id from vehicles where account_id = accidents.account_id and vin = accidents.vin)

@@ -40,7 +40,7 @@ export type Field<In = unknown, Kept = unknown, Shown = unknown, U extends Use =
  * Where a field's value comes from:
  * - `given`: records have it
  * - `reference`: records have it, under the name of the kind that it refers to
- * - `unlisted`: records have it, but it is neither stored nor listed
+ * - `unlisted`: records have it, for notifications, and lists do not
  * - `derivable`: records may have it, otherwise `derive` computes it
  * - `derived`: `derive` computes it; `internal`: the same, but it is not listed
  * - `copied`: from the record referred to

@@ -162,7 +162,7 @@ export function tableOf(
     sourceUpdatedAt: integer('source_updated_at'),
     ...Object.fromEntries(
       Object.entries(fields)
-        .filter(([key, { use }]) => key !== id && use !== 'unlisted')
+        .filter(([key]) => key !== id)
         .map(([key, { holds, nullable }]) => {
           const name = columnName(key);
           const isInteger = holds === 'time' || holds === 'integer' || holds === 'boolean';

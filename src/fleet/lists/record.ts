@@ -100,7 +100,6 @@ function rowMaker<K extends string, F extends Fields>(
   { kind, derive, searchKeys }: RecordDeclaration<K, F>,
   held: Held[],
 ): RecordKind<K, F>['toRow'] {
-  const kept = held.filter(({ field }) => field.use !== 'unlisted');
   return (accepted, source) => {
     const { accountId, connectionId, now } = source;
     const record = accepted as RecordOutput<K, F> & { [name: string]: unknown }; // by this kind's own schema
@@ -114,7 +113,7 @@ function rowMaker<K extends string, F extends Fields>(
       createdAt: now,
       updatedAt: now,
     };
-    for (const { key, name, field } of kept) {
+    for (const { key, name, field } of held) {
       const value = record[name];
       row[key] = field.refersTo ? idOf(field.refersTo.kind, value) : (value ?? field.fallback);
     }
@@ -159,7 +158,7 @@ export type RecordRow<F extends Fields> = {
   sourceId: string;
   createdAt: number;
   updatedAt: number;
-} & { [N in keyof F as F[N]['use'] extends 'copied' | 'added' | 'unlisted' ? never : N]: KeptOf<F[N]> };
+} & { [N in keyof F as F[N]['use'] extends 'copied' | 'added' ? never : N]: KeptOf<F[N]> };
 
 /** The result of `derive`: missing fields are type errors. */
 type Derived<F extends Fields> = {

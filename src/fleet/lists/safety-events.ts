@@ -54,9 +54,11 @@ export const safetyEvents = resource({
     location: optional(location('Where it happened.')),
     maxSpeedKph: optional(number(0, 1000, 'The highest speed, in kilometres per hour.', 91)),
     speedLimitKph: optional(number(0, 1000, 'The speed limit there, in kilometres per hour.', 88)),
-    recipients: optional(
-      unlisted(
-        emails(recipientLimits, 'The email addresses of the people to notify.', ['safety@example.com']),
+    recipients: fixed(
+      optional(
+        unlisted(
+          emails(recipientLimits, 'The email addresses of the people to notify.', ['safety@example.com']),
+        ),
       ),
     ),
   },

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, int, write } from '../../platform/db/database.ts';
+import { leads } from '../../platform/db/leads.ts';
 import { hourMs, minuteMs } from '../../platform/durations.ts';
 
 /** How many vehicles and drivers a span keeps counts of: those with the most of risk 4 and 5. */
@@ -100,7 +101,7 @@ function countHours(db: Database, due: SQL) {
 /** SQL for the ids of the events of an account that an hour counts. */
 export const eventsOf = (accountId: SQL, hour: SQL): SQL => sql`
   select s.id from connections c cross join safety_events s
-  on s.connection_id = c.id and s.started_at >= ${hour} * ${int(hourMs)}
+  on ${leads(sql`s.connection_id`, sql`c.id`)} and s.started_at >= ${hour} * ${int(hourMs)}
     and s.started_at < (${hour} + 1) * ${int(hourMs)}
   where c.account_id = ${accountId} limit ${int(maxPerHour)}`;
 

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { read, transaction, write } from '../../platform/db/database.ts';
+import { leadsIn } from '../../platform/db/leads.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 
 /** A table whose rows move. */
@@ -40,7 +41,10 @@ const last = ['event_counting', 'event_counts', 'event_counts_due'];
 /** Tables computed from others, which may change while the account moves. */
 export const derived = [...last, 'service_levels'];
 
-/** A table in the schema: the columns of its key, and of its indexes that hold all rows, in order. */
+/**
+ * A table in the schema: the columns of its key, and of its indexes that hold all rows, in order. An index by the end
+ * of an id is named after its column.
+ */
 type Described = { name: string; columns: string; key: string; indexes: string };
 
 /** All tables whose rows move, in the order in which they are copied, as the schema has them. */
@@ -49,7 +53,8 @@ export async function movedTables(env: Pick<Env, 'DB'>): Promise<Moved[]> {
     select t.name,
       (select json_group_object(name, type) from pragma_table_info(t.name)) as columns,
       (select json_group_array(name) from (select name from pragma_table_info(t.name) where pk > 0 order by pk)) as key,
-      (select json_group_object(i.name, (select json_group_array(name) from pragma_index_info(i.name)))
+      (select json_group_object(i.name, (select json_group_array(
+          coalesce(name, substr(i.name, instr(i.name, '_by_') + 4) || '_id')) from pragma_index_info(i.name)))
         from pragma_index_list(t.name) i where i.origin = 'c' and not i.partial) as indexes
     from sqlite_master t
     where t.type = 'table' and t.name not glob '_cf_*' and t.name not glob 'sqlite_*'
@@ -115,7 +120,7 @@ export async function nextRows(
   const found = await read<MovedRow>(db)`
     ${ownersFrom(table, accountId, after ? String(from) : '')}
     select ${columns} from owners o
-    cross join ${raw(name)} t ${by === 'key' ? sql.empty() : raw(`indexed by ${by.index}`)} on t.${raw(owner)} = o.id
+    cross join ${raw(name)} t ${by === 'key' ? sql.empty() : raw(`indexed by ${by.index}`)} on ${leadsIn(name, sql`t.${raw(owner)}`, sql`o.id`)}
     where ${further(table, from, rest)} limit ${limit}`;
   const { rows, last } = pageOf(found, limit);
   return { rows, next: placeOf(last, [owner, ...tail.map(({ column }) => column)]) };

@@ -5,16 +5,25 @@ import { removeTokens } from '../../accounts/tokens/service.ts';
 import { eraseFromArchive, removeArchive } from '../../fleet/archive/remove.ts';
 import { removeExports } from '../../fleet/exports/run.ts';
 import { type Action, changeRows } from '../../fleet/record-changes.ts';
-import { type Alongside, deleteConnectionRow, eraseReferences, removeRecords } from '../../fleet/remove.ts';
+import {
+  type Alongside,
+  deleteConnectionRow,
+  eraseRecipient,
+  eraseReferences,
+  removeRecords,
+} from '../../fleet/remove.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
 import { type Database, read, transaction, write } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
 import { described, fault } from '../../platform/log.ts';
-import { eraseAnswers, erasePayloads, removeDeliveries } from '../../webhooks/deliveries/cancel.ts';
+import { eraseAnswers, removeDeliveries } from '../../webhooks/deliveries/cancel.ts';
 import { claimedUntilOf } from '../../webhooks/deliveries/send/in-flight.ts';
-import { eraseRecipient, removeNotifications } from '../../webhooks/notifications/remove.ts';
+import {
+  eraseRecipient as eraseFromNotifications,
+  removeNotifications,
+} from '../../webhooks/notifications/remove.ts';
 import { removeServiceLevels } from '../../webhooks/service-levels/add-up.ts';
 import { maxListed } from '../api/operation.ts';
 import { throughRows } from './rows.ts';
@@ -100,8 +109,8 @@ const steps: Record<Kind, Record<string, Step>> = {
     archive: (env, { accountId, connectionId, id, cursor }) =>
       eraseFromArchive(env, { accountId, connectionId }, id, cursor),
     exports: removeExports,
-    recipients: inRows('notifications', 'email', eraseRecipient),
-    'recipients in deliveries': inRows('deliveries', 'email', erasePayloads),
+    recipients: inRows('safety_events', 'email', eraseRecipient),
+    'recipients in notifications': inRows('notifications', 'email', eraseFromNotifications),
     calls: untilCallsEnd,
     responses: inRows('deliveries', 'email', eraseAnswers),
     driver: finish,

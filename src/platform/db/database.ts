@@ -143,6 +143,10 @@ export const repeatsRefusals = (db: Database): Promise<boolean> =>
 export const jsonList = (values: readonly (string | number)[]): SQL =>
   sql`(select value from json_each(${JSON.stringify(values)}))`;
 
+/** SQL for a list, as JSON, without a text that is in lower case. */
+export const withoutText = (list: SQL, text: string): SQL =>
+  sql`(select json_group_array(value) from json_each(${list}) where lower(value) <> ${text})`;
+
 /** Whether a row violates the unique index on `columns`, written `table.a, table.b`. */
 export const breaksUnique = (error: unknown, columns: string): boolean =>
   d1Reason(error).includes(`UNIQUE constraint failed: ${columns}`);

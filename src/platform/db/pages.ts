@@ -1,9 +1,10 @@
-import { and, type SQL, sql } from 'drizzle-orm';
+import { and, getTableName, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Position } from './cursor.ts';
 import { beyond, type Database, direction as directionOf, read } from './database.ts';
 import type { Caller } from './guard.ts';
 import { connectionsBeingDeleted } from './guard.ts';
+import { leadsIn } from './leads.ts';
 import { readAsCaller } from './replica-reads.ts';
 
 export type PageQuery = {
@@ -125,9 +126,12 @@ const encoder = new TextEncoder();
 export const sizeOf = (row: object): number =>
   encoder.encode(JSON.stringify(row)).length + 16 * Object.keys(row).length;
 
+const hasLead = ({ table, lead }: PageQuery, value: SQL): SQL =>
+  leadsIn(getTableName(table), sql`${lead.column}`, value);
+
 function oneRange(query: PageQuery, value: string): SQL {
   const { begin, end } = boundsOf(query);
-  const range = and(sql`${query.lead.column} = ${value}`, ...begin, ...end);
+  const range = and(hasLead(query, sql`${value}`), ...begin, ...end);
   return sql`${query.table} where ${range}`;
 }
 
@@ -137,12 +141,12 @@ function oneRange(query: PageQuery, value: string): SQL {
  * range. So it reads six rows for each that is merged and two a range, however long the ranges are.
  */
 function allRanges(query: PageQuery, values: SQL): SQL {
-  const { table, lead, descending = false, limit, filters } = query;
+  const { table, descending = false, limit, filters } = query;
   const [sort, id] = orderOf(query);
   const { begin, end } = boundsOf(query);
   const direction = directionOf(descending);
   const first = (range: SQL, more: (SQL | undefined)[]) =>
-    sql`${id} = (select ${id} from ${table} where ${and(sql`${lead.column} = ${range}`, ...more)}
+    sql`${id} = (select ${id} from ${table} where ${and(hasLead(query, range), ...more)}
       order by ${sort} ${direction}, ${id} ${direction} limit 1)`;
   const next = sql`(${sort}, ${id}) ${beyond(descending)} (merged_sort, merged_id)`;
   return sql`(

@@ -11,6 +11,7 @@ import {
 import { eventsOf, quarterMs, recountLive } from '../../fleet/trends/recount.ts';
 import { type Database, int, read } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { leads } from '../../platform/db/leads.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { isWithdrawn, needsCover } from '../../providers/connect.ts';
 import { isCovered } from '../../webhooks/coverage.ts';
@@ -67,7 +68,7 @@ const selectSetup = (db: Database, { accountId }: Caller) =>
       exists (
         select 1 from connections c where account_id = ${accountId} and (
           exists (select 1 from vehicles where connection_id = c.id)
-          or exists (select 1 from safety_events where connection_id = c.id)
+          or exists (select 1 from safety_events where ${leads(sql`connection_id`, sql`c.id`)})
           or exists (select 1 from accidents where connection_id = c.id)
           or exists (select 1 from drivers where connection_id = c.id))) as sent,
       exists (select 1 from webhooks where account_id = ${accountId}) as webhook,
@@ -117,7 +118,7 @@ const selectConnectionProblems = (db: Database, { accountId }: Caller) =>
   read<ConnectionProblem>(db)`
     select id, coalesce(name, tsp) as name, tsp, health_status as healthStatus,
       exists (select 1 from pulls where connection_id = connections.id and refused_at is not null) as refused,
-      (select max(started_at) from safety_events where connection_id = connections.id) as lastEventAt
+      (select max(started_at) from safety_events where ${leads(sql`connection_id`, sql`connections.id`)}) as lastEventAt
     from connections indexed by connections_with_problems
     where account_id = ${accountId} and health_status <> 1 and not ${isWithdrawn(sql`connections.id`)} order by created_at, id limit ${maxShown}`;
 
@@ -177,7 +178,7 @@ const selectLatestEvents = (db: Database, { accountId }: Caller) =>
     select ${columns}
     from (select id from connections where account_id = ${accountId} order by created_at, id limit ${maxConnections}) c
     cross join safety_events e on e.id in (
-      select id from safety_events where connection_id = c.id
+      select id from safety_events where ${leads(sql`connection_id`, sql`c.id`)}
       order by started_at desc, id desc limit ${latestShown.arrivals})
     order by e.started_at desc, e.id desc limit ${latestShown.arrivals}`;
 

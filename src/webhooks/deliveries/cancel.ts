@@ -2,7 +2,6 @@ import { type SQL, sql } from 'drizzle-orm';
 import { type Database, write } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
-import { withoutRecipient } from '../notifications/remove.ts';
 import { isWaiting } from './due.ts';
 
 /** Cancels what is pending for deleted or stopped webhooks, unless in flight or being moved. */
@@ -24,19 +23,14 @@ export async function cancelPending(env: Env, webhookIds: string[]): Promise<voi
 
 /** Deletes the deliveries of a connection among `keys`, before its notifications. */
 export const removeDeliveries = (keys: SQL, connectionId: string): SQL => sql`
-  delete from deliveries as d where (webhook_id, id) in (${keys}) and (d.connection_id = ${connectionId}
-    or exists (select 1 from notifications n
+  delete from deliveries as d where (webhook_id, id) in (${keys}) and (
+    exists (select 1 from notifications n
       where n.event_id = d.event_id and n.level = d.level and n.connection_id = ${connectionId})
     or exists (select 1 from safety_events e where e.id = d.event_id and e.connection_id = ${connectionId}))`;
 
 /** Deletes the fan-outs of a connection, which are rare. */
 export const removeFanOuts = (db: Database, connectionId: string) =>
   write(db)`delete from fan_outs where connection_id = ${connectionId}`;
-
-/** Removes an address in lower case from the payloads of the deliveries `keys`. */
-export const erasePayloads = (keys: SQL, email: string): SQL => sql`
-  update deliveries set data = ${withoutRecipient(email)}
-  where (webhook_id, id) in (${keys}) and instr(lower(data), ${email}) > 0`;
 
 /** Removes responses that contain an address from the deliveries `keys`. */
 export const eraseAnswers = (keys: SQL, email: string): SQL => sql`

@@ -1,5 +1,17 @@
 import type { Attempt } from './policy.ts';
 
+/** An attempt as a row has it: of a success only when it began, how long it took, and the status. */
+export type StoredAttempt = Attempt | [at: number, durationMs: number, status: number];
+
+export const toStored = (attempt: Attempt): StoredAttempt =>
+  attempt.result === 'success' ? [attempt.at, attempt.durationMs, attempt.status] : attempt;
+
+export function fromStored(stored: StoredAttempt): Attempt {
+  if (!Array.isArray(stored)) return stored;
+  const [at, durationMs, status] = stored;
+  return { at, durationMs, result: 'success', status };
+}
+
 export type DeliveryKey = { webhookId: string; id: string };
 
 /** A claimed delivery; `wanted` if its webhook still subscribes to it. */

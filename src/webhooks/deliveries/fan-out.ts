@@ -21,7 +21,6 @@ import {
   type NewNotification,
   type NotificationSource,
   ofFirst,
-  ownPayload,
   subscribersOf,
 } from '../notifications/insert.ts';
 import { filterable, isLetThrough } from '../notifications/pass.ts';
@@ -69,12 +68,11 @@ type New = { type: NotificationType; notifications: NewNotification[]; ofType: n
 export function fanOut(db: Database, source: NotificationSource, news: New, claims: boolean) {
   const { type, notifications, ofType } = news;
   const { accountId, connectionId, now } = source;
-  const whole = notifications.map(({ data, ...key }) => ({
+  const keys = notifications.map(({ data, ...key }) => ({
     ...key,
-    data,
+    data: filterable(data),
     priority: priorityOf(type, 'eventRisk' in data ? data.eventRisk : 0),
   }));
-  const keys = whole.map((one) => ({ ...one, data: filterable(one.data) }));
   const newOf = (all: object[], condition = sql`true`): SQL =>
     sql`select n.key, n.value from json_each(iif(${condition}, ${JSON.stringify(all)}, '[]')) n where ${isNew(type)}`;
   const unseen = newOf(keys);
@@ -93,13 +91,12 @@ export function fanOut(db: Database, source: NotificationSource, news: New, clai
       from (${newOf(keys, hasRest)}) group by key / cast(${perRow} as integer) returning id`;
   return {
     idle: selectIdle(db, source, type, first, unseen),
-    deliveries: write(db)`${insertDeliveries(source, type, now, newOf(whole), first, {
-      ready: claims ? readyWebhook(first, now) : sql`null`,
-      payload: ownPayload(source, type),
-    })}`,
+    deliveries: write(
+      db,
+    )`${insertDeliveries(source, type, now, unseen, first, claims ? readyWebhook(first, now) : sql`null`)}`,
     rest: servedAtOnce < maxWebhooks ? rest() : undefined,
-    notifications: insertNew(db, source, type, notifications),
-    claimed: claims ? selectFirstClaim(db, first, unseen, now) : undefined,
+    notifications: type === ACCIDENT ? insertNew(db, source, notifications) : undefined,
+    claimed: claims ? selectFirstClaim(db, source, first, unseen, notifications) : undefined,
   };
 }
 
@@ -203,22 +200,20 @@ const selectIdle = (
           : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, source.now, 'events')} limit 1)`
       }`;
 
-/** Each notification for each webhook, with the `payload` unless null. The limit prevents re-evaluation. */
+/** Each notification for each webhook: claimed for the `ready` one, if there is one. */
 const insertDeliveries = (
   source: NotificationSource,
   type: NotificationType,
   createdAt: number,
   notifications: SQL,
   webhooks: SQL,
-  { ready, payload } = { ready: sql`null`, payload: sql`null` },
+  ready = sql`null`,
 ): SQL => sql`
   with claims as materialized (select ${ready} as webhook_id)
-  insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, claimed_until,
-    connection_id, request_id, data)
+  insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, claimed_until)
   select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId}, n.value->>'eventId', n.value->>'level', 'pending',
-    n.value->>'priority', ${dueAndClaimed(source.now)},
-    iif(n.data is null, null, ${source.connectionId}), iif(n.data is null, null, ${source.requestId}), n.data
-  from (select n.key, n.value, ${payload} as data from (${notifications}) n limit -1) n cross join claims c cross join ${webhooks} w
+    n.value->>'priority', ${dueAndClaimed(source.now)}
+  from (${notifications}) n cross join claims c cross join ${webhooks} w
   where ${isLetThrough(source, type)}`;
 
 /** A delivery of a made-up notification; due at a time in milliseconds since 1970. */

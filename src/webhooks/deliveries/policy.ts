@@ -5,7 +5,7 @@ export const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const
 
 /** The outcome of a call: `answer` is the first KiB of the response, `reason` explains a failure. */
 export type Outcome = { reason?: string } & (
-  | { result: 'success'; status: number; answer: string }
+  | { result: 'success'; status: number; answer?: string }
   | { result: 'status' | 'redirect'; status: number; answer: string; retryAfter?: number | undefined }
   | { result: 'token'; status?: undefined } // the token endpoint failed
   | { result: 'timeout' | 'dns' | 'tls' | 'connection' | 'blocked address'; status?: number }

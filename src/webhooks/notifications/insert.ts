@@ -45,8 +45,8 @@ export const newAmong = (notifications: NewNotification[]): SQL => {
   return sql`(select count(*) from json_each(${JSON.stringify(keys)}) n where ${isNew(EVENT)})`;
 };
 
-/** SQL for the payload of the event's notification `n`, with what its vehicle `v` adds. */
-const eventPayload = sql`json_set(n.value->>'data',
+/** SQL for the payload of the event's notification `n`, before the event is written, with what its vehicle `v` adds. */
+export const eventPayload = sql`json_set(n.value->>'data',
   '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''), '$.vehicleGroups', json(v.groups))`;
 
 /** SQL for an accident's payload. Without a VIN it gets that of the vehicle. */
@@ -55,30 +55,18 @@ const accidentPayload = (source: NotificationSource): SQL => sql`
     select json_set(n.value->>'data', '$.vin', ${knownVinAfter(sql`n.value->'accident'`, ownerOf(source))})
     from (select 1) left join accidents a on a.id = n.value->>'eventId'))`;
 
-/** With such a payload a row has room for an attempt: 1,000 bytes fit without another page. */
-const maxOwnBytes = 500;
-
-/** SQL for the payload of an event that its only delivery keeps, which saves a row. Or null. */
-export const ownPayload = ({ connectionId }: NotificationSource, type: NotificationType): SQL => sql`(
-  select data from (select ${eventPayload} as data from vehicles v where v.id = n.value->>'vehicleId')
-  where length(cast(data as blob)) <= ${maxOwnBytes} and not exists (
-    select 1 from webhook_connections where ${subscribersOf(connectionId, type)} limit 1 offset 1))`;
-
-/** Writes new notifications that some webhook gets and no delivery keeps. */
-export function insertNew(
-  db: Database,
-  source: NotificationSource,
-  type: NotificationType,
-  notifications: NewNotification[],
-) {
-  const all = sql`json_each(${ifDelivered(source, type, notifications)}) n`;
-  const wanted = isWanted(source, type);
-  if (type === ACCIDENT)
-    return insertFrom(db, source, accidentPayload(source), sql`${all} where ${isNew(type)} and ${wanted}`);
-  const ofVehicles = sql`${all} cross join vehicles v on v.id = n.value->>'vehicleId'
-    where not exists (select 1 from safety_events where id = n.value->>'eventId') and ${wanted}
-      and ${ownPayload(source, EVENT)} is null`;
-  return insertFrom(db, source, eventPayload, ofVehicles);
+/** Writes new notifications of accidents that some webhook gets. */
+export function insertNew(db: Database, source: NotificationSource, notifications: NewNotification[]) {
+  const { connectionId, now } = source;
+  const isFiltered = ofFirst(connectionId, ACCIDENT, sql`c.filtered`);
+  const hasSome = sql`c.filtered or exists (
+    select 1 from deliveries d where d.id >= ${firstIdAt(now)} and d.webhook_id = c.webhook_id)`;
+  const all = sql`json_each(iif(${ofFirst(connectionId, ACCIDENT, hasSome)}, ${JSON.stringify(notifications)}, '[]'))`;
+  const isWanted = sql`iif(${isFiltered}, exists (
+    select 1 from webhook_connections w
+    where ${subscribersOf(connectionId, ACCIDENT)} and ${isLetThrough(source, ACCIDENT)}), 1)`;
+  const wanted = sql`${all} n where ${isNew(ACCIDENT)} and ${isWanted}`;
+  return insertFrom(db, source, accidentPayload(source), wanted);
 }
 
 /** Writes notifications without a record, such as those of tests. */
@@ -93,23 +81,6 @@ export const subscribersOf = (connectionId: string, type: NotificationType): SQL
 /** SQL for a value of the first webhook `c` that subscribes. */
 export const ofFirst = (connectionId: string, type: NotificationType, value: SQL): SQL =>
   sql`(select ${value} from webhook_connections c where ${subscribersOf(connectionId, type)} limit 1)`;
-
-/** The notifications as JSON, if the first webhook has filters, or got a delivery without payload. */
-const ifDelivered = (
-  { connectionId, now }: NotificationSource,
-  type: NotificationType,
-  notifications: NewNotification[],
-): SQL => {
-  const hasSome = sql`c.filtered or exists (
-    select 1 from deliveries d where d.id >= ${firstIdAt(now)} and d.webhook_id = c.webhook_id and d.data is null)`;
-  return sql`iif(${ofFirst(connectionId, type, hasSome)}, ${JSON.stringify(notifications)}, '[]')`;
-};
-
-/** SQL for whether some webhook lets the notification `n` through, where the first has filters. */
-const isWanted = (source: NotificationSource, type: NotificationType): SQL => sql`
-  iif(${ofFirst(source.connectionId, type, sql`c.filtered`)}, exists (
-    select 1 from webhook_connections w
-    where ${subscribersOf(source.connectionId, type)} and ${isLetThrough(source, type)}), 1)`;
 
 const insertFrom = (db: Database, source: NotificationSource, data: SQL, notifications: SQL) =>
   write(db)`

@@ -1,19 +1,22 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { ACCIDENT, EVENT, EVENT_LEVEL } from './types.ts';
 
-/** SQL for the notification of the delivery `d`, as a table: of one row, or none past retention. */
+/**
+ * SQL for the notification of the delivery `d`, as a table: of one row, or none past retention. That of an event follows
+ * from the event, unless it has changed since.
+ */
 export const notificationOf = (d: 'd' | 'deliveries' = 'd'): SQL =>
   sql.raw(`(
-    select coalesce(${d}.connection_id, n.connection_id) as connection_id,
-      coalesce(${d}.request_id, n.request_id) as request_id, coalesce(${d}.data, n.data) as data
-    from (select 1) left join notifications n
-      on ${d}.connection_id is null and n.event_id = ${d}.event_id and n.level = ${d}.level
-    where coalesce(${d}.connection_id, n.connection_id) is not null)`);
+    select coalesce(n.connection_id, e.connection_id) as connection_id,
+      coalesce(n.request_id, e.request_id) as request_id, coalesce(n.data, e.data) as data
+    from (select 1) left join notifications n on n.event_id = ${d}.event_id and n.level = ${d}.level
+    left join event_notifications e on n.event_id is null and ${d}.level = ${EVENT_LEVEL} and e.event_id = ${d}.event_id
+    where coalesce(n.connection_id, e.connection_id) is not null)`);
 
 export const typeOf = (d: 'd' | 'deliveries' = 'd'): SQL =>
   sql.raw(`iif(${d}.level = ${EVENT_LEVEL}, ${EVENT}, ${ACCIDENT})`);
 
-/** SQL for the notifications of these events and accidents, of a single webhook's while D1 has them. */
+/** SQL for the notifications of these events and accidents: `event_id`, `level` and `created_at`. */
 export const notifiedOf = (accountId: string, ids: SQL): SQL => sql`(
   select event_id, level, created_at from notifications where event_id in (${ids}) and account_id = ${accountId}
   union all

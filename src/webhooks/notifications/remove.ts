@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import { type Database, write } from '../../platform/db/database.ts';
+import { type Database, withoutText, write } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import type { Budget } from '../../platform/jobs/budget.ts';
@@ -40,12 +40,8 @@ export const removeNotifications = (keys: SQL, connectionId: string): SQL => sql
 
 /** Removes an address in lower case from the notifications `keys`. */
 export const eraseRecipient = (keys: SQL, email: string): SQL => sql`
-  update notifications set data = ${withoutRecipient(email)}
+  update notifications set data = json_set(data, '$.recipients', ${withoutText(sql`data->'recipients'`, email)})
   where (event_id, level) in (${keys}) and instr(lower(data), ${email}) > 0`;
-
-/** SQL for the payload `data` without a recipient, given in lower case. */
-export const withoutRecipient = (email: string): SQL => sql`json_set(data, '$.recipients',
-  (select json_group_array(value) from json_each(data, '$.recipients') where lower(value) <> ${email}))`;
 
 /** Deletes notifications by their keys. The event or the accident still knows what was notified. */
 export const deleteNotifications = (db: Database, keys: { eventId: string; level: number }[]) =>

@@ -238,7 +238,7 @@ describe('the job', () => {
   it('does nothing without a bucket, or with HOT_DAYS = 0', async () => {
     await send();
     await archive({ ...env, ARCHIVE: undefined as unknown as R2Bucket });
-    await archive({ ...env, HOT_DAYS: '0' as '180' });
+    await archive({ ...env, HOT_DAYS: '0' as '30' });
     expect([await hot(), await files()]).toEqual([2, []]);
   });
 

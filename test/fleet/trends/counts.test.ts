@@ -174,7 +174,7 @@ it('days that have moved to the archive keep their counts', async () => {
   const before = await counted(us, 24);
   expect(before).toHaveLength(1);
   await rows('delete from safety_events where account_id = ?1', us.accountId); // as the archive does
-  await countEvents({ ...env, HOT_DAYS: '30' as '180' });
+  await countEvents({ ...env, HOT_DAYS: '30' as '30' });
   expect(await counted(us, 24)).toEqual(before);
   expect(await rows('select * from event_counts_due where account_id = ?1', us.accountId)).toEqual([]);
 });

@@ -34,11 +34,11 @@ let driverId: string;
 let webhook: WebhookOut;
 beforeEach(async () => {
   await rows('delete from deletions');
-  // A receiver that answers with what it got.
-  receiver(({ body }) => new Response(JSON.stringify(body)));
+  // A receiver that refuses what it got, and repeats it.
+  receiver(({ body }) => new Response(JSON.stringify(body), { status: 410 }));
   webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
   await as(us.connection.ingestKey).send(...records());
-  await settled(webhook.id, 2, ['delivered']);
+  await settled(webhook.id, 2, ['failed']);
   const { data } = await as(us.apiToken).get<{ id: string; name: string }[]>('/drivers');
   driverId = data.find(({ name }) => name === robin.name)?.id ?? '';
 });
@@ -70,7 +70,7 @@ it('leaves nothing in what a receiver responds that was being called', async () 
   const end = Promise.withResolvers<void>();
   receiver(async ({ body }) => {
     await end.promise;
-    return new Response(JSON.stringify(body));
+    return new Response(JSON.stringify(body), { status: 410 });
   });
   await as(us.connection.ingestKey).send(safetyEvent({ sourceId: 'now', recipients: [robin.email] }));
   const erased = eraseWholly();
@@ -82,7 +82,7 @@ it('leaves nothing in what a receiver responds that was being called', async () 
   );
   end.resolve();
   await erased;
-  expect(await settled(webhook.id, 3, ['delivered'])).toHaveLength(3);
+  expect(await settled(webhook.id, 3, ['failed'])).toHaveLength(3);
   expect(await findEverywhere(marks)).toEqual([]);
 });
 
@@ -104,16 +104,13 @@ it('keeps their trips and events without a person, and everything of other drive
     expect([first?.driverId, second?.driverId]).toEqual([null, drivers[0]?.id]);
     expect(Date.parse(first?.updatedAt ?? '')).toBeGreaterThan(Date.parse(second?.updatedAt ?? ''));
   }
-  const data = await rows(
-    `select json_extract(data, '$.recipients') as recipients from deliveries where account_id = ?1`,
-    us.accountId,
-  );
-  expect(data.map(({ recipients }) => recipients).sort()).toEqual([
+  const events = await rows('select recipients from safety_events where account_id = ?1', us.accountId);
+  expect(events.map(({ recipients }) => recipients).sort()).toEqual([
     '["boss@fleet.example"]',
     '["sam@fleet.example"]',
   ]);
   const logs = await rows('select log from deliveries where account_id = ?1', us.accountId);
-  expect(logs.every(({ log }) => JSON.parse(String(log))[0].status === 200)).toBe(true);
+  expect(logs.every(({ log }) => JSON.parse(String(log))[0].status === 410)).toBe(true);
 });
 
 it("is in the account's changes", async () => {

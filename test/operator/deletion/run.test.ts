@@ -188,8 +188,9 @@ describe('deleting a connection', () => {
     expect(left.filter((found) => !/^(audit_log|changes) /.test(found))).toEqual([]);
     expect(await ofKept()).toEqual(before);
     const deliveries = await rows(
-      `select 1 from deliveries d where account_id = ?1 and coalesce(d.connection_id, (
-         select n.connection_id from notifications n where n.event_id = d.event_id and n.level = d.level)) = ?2`,
+      `select 1 from deliveries d join (
+         select id, connection_id from safety_events union all select id, connection_id from accidents) r
+       on r.id = d.event_id where account_id = ?1 and r.connection_id = ?2`,
       us.accountId,
       kept?.id,
     );

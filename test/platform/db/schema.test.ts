@@ -35,7 +35,8 @@ it.each(lists.map(({ list }) => [list.path, list] as const))(
       ),
     ];
     const indexes = await rows(
-      `select (select group_concat(name) from pragma_index_info(l.name)) as columns, "unique" as once
+      `select (select group_concat(coalesce(name, substr(l.name, instr(l.name, '_by_') + 4) || '_id'))
+          from pragma_index_info(l.name)) as columns, "unique" as once
        from pragma_index_list(?1) l where origin = 'c'`,
       getTableName(table),
     );

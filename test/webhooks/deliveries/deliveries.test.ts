@@ -1,5 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
+import { archive } from '../../../src/fleet/archive/job.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
 import type { ClaimedDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/policy.ts';
 import { callsOf } from '../../../src/webhooks/deliveries/send/calls.ts';
@@ -57,6 +59,25 @@ describe('a delivery', () => {
       for (const { body } of tale.heard.got) expect(body.data).toEqual(first?.body.data);
     },
   );
+
+  it('has the same payload and request once its event is in the archive', async () => {
+    tale.heard.returns(500);
+    const hook = await tale.register();
+    await tale.happen();
+    const { id } = await attempted(hook.id);
+    const requestOf = async () =>
+      (await operator.get<{ requestId: string }>(`/operator/deliveries/${id}`)).data;
+    const { requestId } = await requestOf();
+    expect(requestId).toEqual(expect.any(String));
+    await archive(env, Date.now() + 40 * dayMs);
+    expect(await rows('select 1 from safety_events where account_id = ?1', tale.us.accountId)).toEqual([]);
+    expect(await requestOf()).toMatchObject({ requestId });
+    await makeDue(hook.id);
+    await minute();
+    await attempted(hook.id, 2);
+    const [first, second] = tale.heard.got;
+    expect(second?.body.data).toEqual(first?.body.data);
+  });
 
   it('that fails is tried again after five seconds, on the queue, with the same Delivery-Id', async () => {
     tale.heard.responds(

@@ -11,6 +11,7 @@ import {
 } from '../../../platform/db/cursor.ts';
 import { type Database, read } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
+import { leads } from '../../../platform/db/leads.ts';
 import { cutScan, maxScanned } from '../../../platform/db/pages.ts';
 import { webhooks } from '../../../platform/db/tables.ts';
 import type { NotificationType } from '../../notifications/types.ts';
@@ -118,7 +119,7 @@ function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): 
     select e.value from (
       select id from vehicles where account_id = ${accountId} and vin = ${vin} limit ${maxVehicles}) v
     cross join json_each((select json_group_array(id) from (
-      select id from safety_events where vehicle_id = v.id order by started_at desc limit ${maxOfVin}))) e
+      select id from safety_events where ${leads(sql`vehicle_id`, sql`v.id`)} order by started_at desc limit ${maxOfVin}))) e
     union all
     select * from (select id from (
       select id, vin from accidents where account_id = ${accountId} order by event_time desc limit ${maxScanned})

@@ -165,7 +165,7 @@ function rangeOf(
 const later = (a: string, b: string): string => (a > b ? a : b);
 const earlier = (a: string, b: string): string => (a < b ? a : b);
 
-const columns = sql`select webhook_id, id, event_id, level, status, connection_id, request_id, data`;
+const columns = sql`select webhook_id, id, event_id, level, status`;
 
 /** SQL for the first deliveries, by id. Those that are pending cannot be replayed after all. */
 const finished = (isIn: SQL, limit: number): SQL =>

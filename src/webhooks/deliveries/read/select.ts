@@ -7,6 +7,7 @@ import { createdAtOf, firstIdAt } from '../../../platform/db/ids.ts';
 import { type Scanned, scan } from '../../../platform/db/pages.ts';
 import { notificationOf, notifiedOf } from '../../notifications/of-delivery.ts';
 import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../../notifications/types.ts';
+import { fromStored } from '../delivery.ts';
 import { dueAtOf, isWaiting } from '../due.ts';
 import type { Attempt, statuses } from '../policy.ts';
 
@@ -56,12 +57,17 @@ export const deliveryColumns = (more?: SQL, shown: SQL = sql`true`): SQL => sql`
     ${more ? sql`, ${more}` : sql.empty()}), null) as rest`;
 
 /** The delivery in a row; `More` are the fields that were asked for. */
-export const asListed = <More = unknown>({ rest, ...row }: StoredDelivery): ListedDelivery & More => ({
-  ...row,
-  type: typeOfLevel(row.level),
-  createdAt: createdAtOf(row.id),
-  ...JSON.parse(rest ?? '{}'), // as `deliveryColumns` selects it
-});
+export function asListed<More = unknown>({ rest, ...row }: StoredDelivery): ListedDelivery & More {
+  const { last, log, ...more } = JSON.parse(rest ?? '{}'); // as `deliveryColumns` selects it
+  return {
+    ...row,
+    type: typeOfLevel(row.level),
+    createdAt: createdAtOf(row.id),
+    ...more,
+    last: last && fromStored(last),
+    ...(log && { log: log.map(fromStored) }),
+  };
+}
 
 /** A row of a list; `at` is its place in the order, as JSON. */
 type ListedRow = StoredDelivery & Scanned & { at: string };

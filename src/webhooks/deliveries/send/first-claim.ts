@@ -3,7 +3,7 @@ import { type Database, read } from '../../../platform/db/database.ts';
 import { firstIdAtSql } from '../../../platform/db/id-sql.ts';
 import { firstIdAt } from '../../../platform/db/ids.ts';
 import { rowsPerChunk } from '../../../platform/jobs/chunks.ts';
-import { notificationOf } from '../../notifications/of-delivery.ts';
+import { eventPayload, type NewNotification, type NotificationSource } from '../../notifications/insert.ts';
 import { allWebhooks, dueDeliveries } from '../due.ts';
 import { firstWindow, leaseMs } from '../policy.ts';
 import type { DeliveryMessage } from '../queue.ts';
@@ -43,13 +43,22 @@ export const dueAndClaimed = (now: number): SQL => {
   return sql`iif(${isClaimed}, null, ${now}), iif(${isClaimed}, ${now + leaseMs}, 0)`;
 };
 
-/** What a first claim has taken of the `unseen` notifications. */
-export const selectFirstClaim = (db: Database, webhooks: SQL, unseen: SQL, now: number) => {
+/** What a first claim has taken of the `unseen` notifications, which are the first of `all`. */
+export const selectFirstClaim = (
+  db: Database,
+  { now, requestId }: NotificationSource,
+  webhooks: SQL,
+  unseen: SQL,
+  all: NewNotification[],
+) => {
+  const payload = sql`(
+    select ${eventPayload} || '' from json_each(${JSON.stringify(all.slice(0, firstWindow))}) n
+    cross join vehicles v on v.id = n.value->>'vehicleId' where n.value->>'eventId' = d.event_id)`;
   const claimed = sql`d.id >= ${firstIdAt(now)} and d.claimed_until = ${now + leaseMs}`;
   return read<FirstClaimed>(db)`
     select d.webhook_id as webhookId, d.id, d.claimed_until as claimedUntil, d.attempts, d.level, 1 as first,
       d.event_id as eventId, ${webhookColumns(now)},
-      (select json_object('data', n.data, 'requestId', n.request_id, 'wanted', 1) from ${notificationOf()} n) as notification
+      json_object('data', ${payload}, 'requestId', ${requestId}, 'wanted', 1) as notification
     from (select webhook_id from ${webhooks} i
       where exists (select 1 from deliveries d where d.webhook_id = i.webhook_id and ${claimed} limit 1)
       order by webhook_id limit 1) c

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, write } from '../../../platform/db/database.ts';
-import type { Recorded } from '../delivery.ts';
+import { type Recorded, toStored } from '../delivery.ts';
 import { attemptsIn, countOutcomes, noTally, type Tally } from '../read/counts.ts';
 import { moveReceiver, type ReceiverReport, waitingRetries } from '../receiver/circuit.ts';
 import { nextLevels } from './accident-order.ts';
@@ -45,13 +45,13 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
     status,
     nextAttemptAt,
     attempted: attempt ? 1 : 0,
-    attempt,
+    attempt: attempt && toStored(attempt),
   }));
   return write(db)`
     update deliveries set
       status = r.value->>'status',
       attempts = attempts + (r.value->>'attempted'),
-      next_attempt_at = coalesce(r.value->>'nextAttemptAt', next_attempt_at, ${now}),
+      next_attempt_at = iif(r.value->>'status' = 'pending', coalesce(r.value->>'nextAttemptAt', next_attempt_at, ${now}), null),
       claimed_until = 0,
       finished_at = case when r.value->>'status' <> 'pending' then ${now} end,
       attempts_omitted = attempts_omitted + (r.value->>'attempted' and json_array_length(log) >= ${maxKeptAttempts}),

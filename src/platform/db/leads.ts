@@ -1,0 +1,12 @@
+import { type SQL, sql } from 'drizzle-orm';
+
+/** SQL for the end of an id, with which indexes of the largest tables begin. */
+const endOf = (id: SQL): SQL => sql`unhex(substr(${id}, -12))`;
+
+/** SQL for whether a column of `trips` or `safety_events` has an id, found by its index. */
+export const leads = (column: SQL, id: SQL): SQL =>
+  sql`${endOf(column)} = ${endOf(id)} and ${column} = ${id}`;
+
+/** The same for a column of any table with records. */
+export const leadsIn = (table: string, column: SQL, id: SQL): SQL =>
+  ['trips', 'safety_events'].includes(table) ? leads(column, id) : sql`${column} = ${id}`;

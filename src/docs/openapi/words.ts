@@ -104,7 +104,7 @@ export const words: Record<string, string> = {
   ...wordsOf('DeliveryAttempt', 'The result of an attempt.', {
     ...ofAnswer,
     durationMs: 'How long it took, in milliseconds.',
-    answer: 'The beginning of the response, up to 1 KiB.',
+    answer: 'The beginning of the response that failed, up to 1 KiB.',
   }),
   Failure: 'A failed request. It never repeats what was sent.',
   FieldError: 'One invalid field.',

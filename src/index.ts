@@ -1,3 +1,4 @@
+import { WorkerEntrypoint } from 'cloudflare:workers';
 import { app } from './app.ts';
 import { ingestBinding } from './ingest/binding.ts';
 import { type ProbeMessage, recordProbe } from './operator/health/check.ts';
@@ -8,6 +9,7 @@ import { type PullMessage, pull } from './providers/pull.ts';
 import { handle } from './webhooks/deliveries/consumer.ts';
 import { leaseMs } from './webhooks/deliveries/policy.ts';
 import type { DeliveryMessage } from './webhooks/deliveries/queue.ts';
+import type { NewWork } from './webhooks/deliveries/send/first-claim.ts';
 
 export type { IngestBatch, IngestReply } from './ingest/binding.ts';
 
@@ -37,3 +39,10 @@ function receive(env: Env, message: QueueMessage): Promise<void> {
 
 /** A service binding for connectors that are Workers of the same Cloudflare account, with `entrypoint = "Ingest"`. */
 export class Ingest extends ingestBinding(app.fetch) {}
+
+/** Where a request begins workers, each in an invocation of its own, which lasts longer than the request. */
+export class Deliveries extends WorkerEntrypoint<Env> {
+  begin(message: NewWork): void {
+    this.ctx.waitUntil(handle(this.env, message));
+  }
+}

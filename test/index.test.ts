@@ -1,7 +1,10 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import worker, { type IngestBatch } from '../src/index.ts';
+import { newId } from '../src/platform/db/ids.ts';
+import { starter } from '../src/webhooks/deliveries/consumer.ts';
+import { type DeliveryMessage, wakeOf } from '../src/webhooks/deliveries/queue.ts';
 import { settled } from './support/deliveries.ts';
 import { receiver } from './support/receiver.ts';
 import { recently, vehicle } from './support/records.ts';
@@ -48,6 +51,40 @@ describe('the service binding', () => {
 
   it('returns a refusal of what is no batch', async () => {
     expect(await records(us.connection.ingestKey, undefined as never)).toMatchObject({ status: 400 });
+  });
+});
+
+describe('a call for many webhooks', () => {
+  it('begins the workers of its own and of 25 others at once, and leaves the rest to the queue', async () => {
+    const heard = receiver();
+    const queued = vi.spyOn(env.DELIVERIES, 'sendBatch').mockResolvedValue(undefined as never);
+    for (let i = 0; i < 30; i++) await as(us.apiToken).post('/webhook', webhookBody(us));
+    await as(us.connection.ingestKey).send(truck, event('e1'));
+    await vi.waitFor(() => expect(heard.got).toHaveLength(1 + 25), 10_000);
+    expect(queued.mock.calls.flatMap(([messages]) => [...messages])).toHaveLength(4);
+    queued.mockRestore();
+  });
+
+  it('begins those of accidents first, and queues what does not begin', async () => {
+    const [begun, queued]: [DeliveryMessage[], unknown[]] = [[], []];
+    const begin = async (message: DeliveryMessage) => {
+      begun.push(message);
+      throw new Error('This invocation could not start');
+    };
+    const DELIVERIES = { sendBatch: async (messages: unknown[]) => void queued.push(...messages) } as never;
+    const work: Promise<unknown>[] = [];
+    const context = { waitUntil: (one: Promise<unknown>) => void work.push(one) };
+    const start = starter({ ...env, DELIVERIES }, { ...context, exports: { Deliveries: { begin } } });
+    const wakes = (count: number) =>
+      wakeOf(
+        us.accountId,
+        Array.from({ length: count }, () => newId()),
+      );
+    start([...wakes(26), ...wakes(1).map((wake) => ({ ...wake, accidents: true }))]);
+    await Promise.all(work);
+    expect(begun).toHaveLength(25);
+    expect(begun[0]).toMatchObject({ accidents: true });
+    expect(queued).toHaveLength(26);
   });
 });
 

@@ -10,6 +10,8 @@ const writeLine = console.info;
 let held = false;
 let underWay = 0;
 
+export { Deliveries } from '../strict/worker.ts';
+
 /** The service; `/bare/` is minimal code, `/unlimited/` without a limiter, `/bench/` commands. */
 export default {
   ...worker,

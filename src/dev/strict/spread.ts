@@ -3,6 +3,7 @@ import type { QueueMessage } from '../../index.ts';
 import worker from './worker.ts';
 
 export { Ingest } from '../../index.ts';
+export { Deliveries } from './worker.ts';
 
 type Bindings = Env & { ISOLATE_1: Service<Isolate> };
 

@@ -1,9 +1,19 @@
+import { WorkerEntrypoint } from 'cloudflare:workers';
 import worker, { type QueueMessage } from '../../index.ts';
+import { handle } from '../../webhooks/deliveries/consumer.ts';
+import type { NewWork } from '../../webhooks/deliveries/send/first-claim.ts';
 import { strict } from './bindings.ts';
 import { hang } from './hangs.ts';
 import { invoked, queriesSoFar } from './limits.ts';
 
 export { Ingest } from '../../index.ts';
+
+/** What the service exports, as strict. */
+export class Deliveries extends WorkerEntrypoint<Env> {
+  begin(message: NewWork): Promise<void> {
+    return invoked(async () => this.ctx.waitUntil(handle(strict(this.env), message)));
+  }
+}
 
 /** The unchanged service in a runtime as strict as production: what exceeds a limit fails. */
 const strictWorker = {

@@ -22,20 +22,36 @@ export async function handle(env: Env, { claim, ...message }: NewWork): Promise<
 /** The bindings; benchmarks set `QUEUE_ONLY` to hold all deliveries back. */
 export type StarterEnv = Env & { QUEUE_ONLY?: true };
 
+/** The context of a request; in production it has the Worker's own entrypoints. */
+type StarterContext = Pick<ExecutionContext, 'waitUntil'> & { exports?: unknown };
+type Entrypoints = { Deliveries?: { begin(message: NewWork): Promise<void> } };
+
+/** How many workers a request begins elsewhere: 32 invocations may follow one. */
+const maxBegun = 25;
+
 /**
- * Starts work on new deliveries behind a response: the first webhook's at once, since an invocation
- * has connections for one worker, the rest by the queue. The sweep finds what fails to start.
+ * Starts work on new deliveries behind a response, accidents first: the first webhook's here, since
+ * an invocation has connections for one worker, others in invocations of their own, and the rest by
+ * the queue. The sweep finds what fails to start.
  */
-export function starter(env: StarterEnv, context: Pick<ExecutionContext, 'waitUntil'>) {
+export function starter(env: StarterEnv, context: StarterContext) {
+  const { Deliveries } = (context.exports ?? {}) as Entrypoints; // as `index.ts` exports them
   let isFree = !env.QUEUE_ONLY;
+  let left = isFree && Deliveries ? maxBegun : 0;
   const start = (messages: NewWork[]): void => {
     const here = isFree ? (messages.find(({ claim }) => claim) ?? messages[0]) : undefined;
     if (here) {
       isFree = false;
       context.waitUntil(handle(env, here));
     }
-    const others: DeliveryMessage[] = messages.filter((one) => one !== here);
+    const others = messages.filter((one) => one !== here).toSorted((a, b) => urgency(a) - urgency(b));
+    const begun = others.splice(0, left);
+    left -= begun.length;
+    for (const one of begun)
+      context.waitUntil(Deliveries?.begin(one).catch(() => send(env.DELIVERIES, [one])) ?? Promise.resolve());
     context.waitUntil(send(env.DELIVERIES, others));
   };
   return Object.assign(start, { mayBegin: isFree });
 }
+
+const urgency = (message: DeliveryMessage): number => ('accidents' in message ? 0 : 1);

@@ -5,6 +5,7 @@ import { healthRoutes, operatorRoutes } from './operator/routes.ts';
 import { Refusal } from './platform/errors.ts';
 import { type App, allowedMethods, identify, logRequest } from './platform/http/context.ts';
 import { renderFailure } from './platform/http/failures.ts';
+import { onlyHttps } from './platform/http/https.ts';
 import { withinTime } from './platform/http/time.ts';
 import { pageElsewhere, portalRoutes } from './portal/routes.ts';
 import { asksForPage } from './portal/ui/failures.tsx';
@@ -21,6 +22,8 @@ app.use(async (c, next) => {
   await next();
   logRequest(c, began);
 });
+
+app.use(onlyHttps);
 
 // Pages and operators' calls may wait for receivers, providers and what they delete; `/health` has a limit of its own.
 app.use(async (c, next) =>

@@ -10,6 +10,7 @@ export type Failure =
   | { kind: 'unauthenticated'; scheme?: 'ApiKey' | 'Bearer' } // by default ApiKey, which is `x-api-key`
   | { kind: 'forbidden' }
   | { kind: 'not allowed' } // the person's role does not allow it
+  | { kind: 'in clear' } // over http, where the service has https
   | { kind: 'cross-site' } // a form that was not sent by one of our pages
   | { kind: 'not found' }
   | { kind: 'method not allowed'; allow: string[] }

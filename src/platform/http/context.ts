@@ -64,6 +64,7 @@ export function identify(c: Context): void {
   c.header('API-Version', apiVersion);
   c.header(versionHeader, c.env.VERSION?.id);
   c.header('Cache-Control', 'no-store');
+  c.header('Strict-Transport-Security', 'max-age=31536000'); // which browsers ignore over http
 }
 
 /** Responds 200 with the envelope of success; `next` is present only when there is another page. */

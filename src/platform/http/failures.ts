@@ -14,6 +14,10 @@ const replies = {
   unauthenticated: { status: 401, message: 'Invalid or expired token' },
   forbidden: { status: 403, message: 'Insufficient permissions' },
   'not allowed': { status: 403, message: 'Insufficient permissions' },
+  'in clear': {
+    status: 403,
+    message: 'Use https. A token that was sent over http may have been read: replace it',
+  },
   'cross-site': { status: 403, message: 'This request was not sent from this site' },
   'not found': { status: 404, message: 'Not found' },
   'method not allowed': { status: 405, message: 'Method not allowed' },

@@ -1,4 +1,6 @@
+import { env, exports } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { fetchWith } from '../../support/service.ts';
 import { call, webhookBody, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll);
@@ -20,8 +22,8 @@ describe('a request', () => {
     const reply = await call('POST', '/webhooks', { headers, body: {} });
     expect(reply.status).toBe(405);
     expect(reply.headers.get('allow')).toBe('GET, HEAD');
-    const other = await call('GET', '/webhook/abc', { headers });
-    expect(other.headers.get('allow')).toBe('PUT, DELETE');
+    const other = await call('PATCH', '/webhook/abc', { headers, body: {} });
+    expect(other.headers.get('allow')).toBe('GET, PUT, DELETE, HEAD');
   });
 
   it('with a body that is not declared as JSON is 415', async () => {
@@ -116,5 +118,40 @@ describe('a request', () => {
     const reply = await post(JSON.stringify({ httpVerb: secret, url: secret, headers: { [secret]: 5 } }));
     expect(reply.status).toBe(400);
     expect(JSON.stringify(reply)).not.toContain(secret);
+  });
+});
+
+describe('over http', () => {
+  const ask = (path: string, init: RequestInit = {}) =>
+    new Request(`http://api.example.com${path}`, { headers, redirect: 'manual', ...init });
+
+  it.each(['/vehicles', '/webhook', '/ingest', '/operator/accounts', '/health'])(
+    'a call of %s is refused, and told that its token may have been read',
+    async (path) => {
+      const refused = await exports.default.fetch(ask(path));
+      expect([refused.status, await refused.json()]).toMatchObject([
+        403,
+        { message: 'Use https. A token that was sent over http may have been read: replace it' },
+      ]);
+    },
+  );
+
+  it('a page leads to https, a form is refused', async () => {
+    const page = await exports.default.fetch(ask('/portal/webhooks?a=b'));
+    expect([page.status, page.headers.get('location')]).toEqual([
+      308,
+      'https://api.example.com/portal/webhooks?a=b',
+    ]);
+    expect((await exports.default.fetch(ask('/portal/sign-in', { method: 'POST' }))).status).toBe(403);
+  });
+
+  it('is served where the service itself has no https, as on a machine of developers', async () => {
+    const local = { ...env, ORIGIN: 'http://localhost:8787' };
+    expect((await fetchWith(local, ask('/webhooks'))).status).toBe(200);
+  });
+
+  it('is what browsers are told not to use again', async () => {
+    const { headers: sent } = await call('GET', '/webhooks', { headers });
+    expect(sent.get('strict-transport-security')).toBe('max-age=31536000');
   });
 });

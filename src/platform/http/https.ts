@@ -1,0 +1,18 @@
+import type { Next } from 'hono';
+import { config } from '../config.ts';
+import { Refusal } from '../errors.ts';
+import type { Context } from './context.ts';
+
+/**
+ * Where the service has https, pages redirect to it, and calls are refused: one that works in clear is never noticed.
+ *
+ * @throws Refusal: in clear
+ */
+export async function onlyHttps(c: Context, next: Next): Promise<Response | undefined> {
+  const url = new URL(c.req.url);
+  if (url.protocol === 'https:' || !config(c.env).origin?.startsWith('https:')) return void (await next());
+  if (!['GET', 'HEAD'].includes(c.req.method) || !/^\/portal(?:\/|$)/.test(url.pathname))
+    throw new Refusal({ kind: 'in clear' });
+  url.protocol = 'https:';
+  return c.redirect(url.href, 308);
+}

@@ -121,8 +121,11 @@ export const request = async <T>(url: string, init: RequestInit): Promise<T> =>
 
 type Envelope<T> = { message?: string; data: T; next?: string };
 
+/** A zone may challenge programs that do not say what they are. */
+const userAgent = 'fleet-data-service';
+
 const reached = (url: string, init: RequestInit): Promise<Response> =>
-  fetch(url, init).catch(() => {
+  fetch(url, { ...init, headers: { 'user-agent': userAgent, ...init.headers } }).catch(() => {
     const message = `Cannot reach ${new URL(url).origin}. Is the service running? (npm start)`;
     throw new ApiError(message, { temporary: true });
   });

@@ -6,7 +6,7 @@ import { leads } from '../../platform/db/leads.ts';
 import { comparePositions, selected } from '../../platform/db/pages.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
-import { type Budget, isLeft, newBudget } from '../../platform/jobs/budget.ts';
+import { type Budget, inSteps, isLeft, newBudget } from '../../platform/jobs/budget.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
 import { described, fault } from '../../platform/log.ts';
 import { type ArchivedRow, type ArchiveKind, isSame, newerOf, placeOf } from '../lists/archived.ts';
@@ -85,7 +85,7 @@ type Move = Folder & { lease: Lease; sizes: Sizes };
 /** Moves a day of a connection to the archive as far as the budget goes, merging late rows; resumes. */
 export async function moveDay(move: Move, budget: Budget): Promise<void> {
   const known: KnownFiles = new Map();
-  while (isLeft(budget) && (await moveSome(move, known)));
+  await inSteps(budget, () => moveSome(move, known));
 }
 
 /** Moves as many rows as a file has, and deletes them last. Returns false if there are none. */

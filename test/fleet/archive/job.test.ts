@@ -66,6 +66,13 @@ describe('moving a day', () => {
     expect(ids(await listed())).toEqual(inserted);
   });
 
+  it('pauses after each file, so that others have half of the database', async () => {
+    await insertTrips(us, seeds(12));
+    const pause = vi.spyOn(scheduler, 'wait');
+    await move(us, day, { sizes });
+    expect(pause).toHaveBeenCalledTimes(3);
+  });
+
   it('of many files has several rows in the catalog, each of which can be restored', async () => {
     const inserted = await insertTrips(us, seeds(12));
     await move(us, day, { sizes });

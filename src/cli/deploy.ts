@@ -13,7 +13,6 @@ import {
   regionOf,
 } from './deploy/account.ts';
 import { type Attaching, addressesOf, attach, giveUp, originOf } from './deploy/addresses.ts';
-import { checkService } from './deploy/check.ts';
 import { type Api, apiAt, credentials, Stopped, wranglerFor } from './deploy/cloudflare.ts';
 import { type Expected, healthAt, waitForHealth } from './deploy/health.ts';
 import { keepMissing, operatorKeyFile } from './deploy/keys.ts';
@@ -27,9 +26,10 @@ import {
   exampleOfCells,
   routerName,
 } from './deploy/router.ts';
-import { migrate, mustHaveSchema, queryIn, restore } from './deploy/schema.ts';
+import { expectedSchema, migrate, mustHaveSchema, queryIn, restore } from './deploy/schema.ts';
 import { inLines, placeWarning, type Settings, settingsIn, withKept } from './deploy/settings.ts';
 import { upload, writeConfiguration } from './deploy/upload.ts';
+import { checkService } from './operate/check.ts';
 import { ApiError, keyVariable } from './operate/client.ts';
 import { serviceAt } from './operate/context.ts';
 import { printable } from './operate/print.ts';
@@ -44,6 +44,7 @@ const program = new Command('npm run deploy --')
   .description('Deploys the service to your Cloudflare account. Safe to run again.')
   .option('--dry-run', 'show what a deploy would do; needs no credentials and changes nothing')
   .option('--check', 'deploy nothing: check the service at FLEET_URL, by default the local one')
+  .option('--email <address>', 'with --check: send an email to this address')
   .option('--take-over', 'have the domain lead here even if it leads elsewhere')
   .option('--give-up <host>', 'deploy nothing: have a former host no longer lead to the Worker')
   .option('--restore <dump>', 'deploy nothing: create what is missing, and restore a dump of the database')
@@ -51,12 +52,13 @@ const program = new Command('npm run deploy --')
   .addHelpText('after', '\nThe file .local/deploy/settings.env can hold settings, one NAME=value per line.');
 const settings = settingsIn(program, process.argv.slice(2));
 type Options = { [flag in 'dryRun' | 'check' | 'takeOver']?: true } & {
-  [option in 'giveUp' | 'restore']?: string;
+  [option in 'email' | 'giveUp' | 'restore']?: string;
 } & { router?: Cells };
 const options = program.opts<Options>();
+const entries = expectedSchema();
 
 try {
-  if (options.check) await checkService(serviceAt());
+  if (options.check) await checkService(serviceAt(), { entries, writes: true, email: options.email });
   else if (options.giveUp) await giveUpHost(options.giveUp);
   else if (options.dryRun) await rehearse(settings, options.router);
   else if (options.router) await deployRouter(options.router, settings);
@@ -140,7 +142,7 @@ async function deploy(): Promise<void> {
   }
   const file = operatorKeyFile(folder);
   const operatorKey = existsSync(file) ? readFileSync(file, 'utf8').trim() : process.env.FLEET_OPERATOR_KEY;
-  if (operatorKey) await checkService({ baseUrl: origin, operatorKey, cell });
+  if (operatorKey) await checkService({ baseUrl: origin, operatorKey, cell }, { entries, version });
   else warn('not checked: set FLEET_URL and FLEET_OPERATOR_KEY, and run npm run deploy -- --check');
 }
 

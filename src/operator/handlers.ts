@@ -204,7 +204,7 @@ export const handlers: Handlers<typeof operations> = {
 
   status: ({ env }) => status(env),
   showCell: ({ env }) => showCell(env),
-  checkService: ({ env, body }) => checkService(env, body.schema),
+  checkService: ({ env, body }) => checkService(env, body),
 };
 
 const withPending = (user: PortalUser) => ({ ...user, pending: user.confirmedAt === null });

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { EmailAddress } from '../../platform/fields.ts';
 import { accidentLevels } from '../../webhooks/notifications/types.ts';
 import {
   count,
@@ -166,7 +167,10 @@ export const ServiceCheck = v.object({
     v.minLength(1, 'must not be empty'),
     v.maxLength(500, 'can be at most 500'),
   ),
+  writes: described(v.optional(v.boolean()), 'Whether to ingest into an account that is deleted again.'),
+  email: described(v.optional(EmailAddress), 'An address to send an email to.'),
 });
+export type ServiceCheck = v.InferOutput<typeof ServiceCheck>;
 
 /** The result of checking one dependency. */
 export const Check = v.object({
@@ -179,7 +183,11 @@ export const Check = v.object({
     'archive',
     'queue',
     'background work',
+    'ingest',
+    'plan',
+    'queries of a batch',
     'KV',
+    'outgoing calls',
     'Analytics Engine',
     'email',
   ]),
@@ -210,7 +218,7 @@ export const serviceOperations = {
     summary: 'Check the dependencies of the service',
     description:
       'What `npm run deploy -- --check` calls. It writes and reads a key of KV, an object of R2 and a few rows, and ' +
-      'sends two messages through the queue. It takes some 4 s, and at most two minutes.',
+      'sends two messages through the queue. It takes some 25 s, and at most two minutes.',
     body: ServiceCheck,
     reply: v.array(Check),
   },

@@ -1,7 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
 import { fingerprint, schemaSql } from '../../../src/operator/api/schema.ts';
+import type { ServiceCheck } from '../../../src/operator/api/service.ts';
 import { checkService, type ProbeMessage, recordProbe } from '../../../src/operator/health/check.ts';
+import { keepEmails } from '../../support/emails.ts';
 import { rows } from '../../support/rows.ts';
 import { minute } from '../../support/service.ts';
 
@@ -13,6 +15,7 @@ async function found(
   bindings: object = {},
   expected: string[] = [],
   receive = (message: ProbeMessage): unknown => recordProbe(env, message, times.holdMs),
+  asked: Partial<ServiceCheck> = {},
 ) {
   const sent = vi.spyOn(env.DELIVERIES, 'sendBatch').mockImplementation(async (messages) => {
     for (const { body } of messages) receive(body as ProbeMessage);
@@ -20,7 +23,7 @@ async function found(
   });
   const checks = await checkService(
     { ...env, ...bindings },
-    expected.length > 0 ? expected : await schema(),
+    { schema: expected.length > 0 ? expected : await schema(), ...asked },
     times,
   );
   sent.mockRestore();
@@ -38,6 +41,10 @@ it('finds nothing wrong with a service that works', async () => {
     archive: 'ok: written and read',
     queue: expect.stringMatching(/^ok: 2 of 2 messages came/),
     'background work': expect.stringMatching(/^ok: work of 0.2 s continues behind the handler/),
+    ingest: expect.stringMatching(/^off: /),
+    plan: 'ok: an invocation may make more than 50 queries',
+    'queries of a batch': expect.stringMatching(/^off: only a deployment/),
+    'outgoing calls': expect.stringMatching(/: to a host that does not exist: (dns|connection)$/),
     KV: 'ok: written and read',
     'Analytics Engine': 'ok: bound',
     email: expect.stringMatching(/^ok: bound, from /),
@@ -53,6 +60,17 @@ it('names what a database lacks, and what is there in other words', async () => 
   );
 });
 
+/** The database, which does as if it had run the probes' queries, or fails with so many as Cloudflare does. */
+const failing = (refuses: (queries: number) => boolean) => {
+  const select = async (queries: number) => {
+    if (refuses(queries)) throw new Error('Too many API requests by single worker invocation.');
+    return [];
+  };
+  const prepare = (text: string) => (text === 'select 1' ? { run: () => select(1) } : env.DB.prepare(text));
+  const batch = (all: D1PreparedStatement[]) => (all.length > 1000 ? select(all.length) : env.DB.batch(all));
+  return { prepare, batch };
+};
+
 const silent = () => new Promise<never>(() => {});
 
 it.each<[string, object, RegExp]>([
@@ -66,12 +84,27 @@ it.each<[string, object, RegExp]>([
   ['archive', { ARCHIVE: undefined }, /^off: /],
   ['Analytics Engine', { ATTEMPTS: undefined }, /^off: /],
   ['email', { EMAIL: undefined }, /^off: /],
+  [
+    'plan',
+    { DB: failing((queries) => queries === 1) },
+    /^fault: Error: Too many API requests by single worker/,
+  ],
+  [
+    'queries of a batch',
+    { ALLOW_LOOPBACK_RECEIVERS: 'false', DB: failing((queries) => queries > 1000) },
+    /^ok: each counts as one of 1,000: Error: Too many/,
+  ],
+  [
+    'queries of a batch',
+    { ALLOW_LOOPBACK_RECEIVERS: 'false', DB: failing(() => false) },
+    /^ok: 1,001 may be in one/,
+  ],
 ])('says how %s fails', async (name, bindings, expected) => {
   expect((await found(bindings))[name]).toMatch(expected);
 });
 
 it.each<[string, (message: ProbeMessage) => unknown, [RegExp, RegExp]]>([
-  ['no messages', () => {}, [/^fault: 0 of 2 messages came within 1.5 s/, /^fault: unknown/]],
+  ['no messages', () => {}, [/^fault: 0 of 2 messages came within 1.5 s, tried twice/, /^fault: unknown/]],
   [
     'work that is cut off',
     (message) => void recordProbe(env, message, 60_000),
@@ -87,4 +120,36 @@ it.each<[string, (message: ProbeMessage) => unknown, [RegExp, RegExp]]>([
   const checks = await found({}, [], receive);
   expect(checks.queue).toMatch(queue);
   expect(checks['background work']).toMatch(work);
+});
+
+it('a queue whose first messages are lost is tried again', async () => {
+  let sent = 0;
+  const receive = (message: ProbeMessage) => ++sent > 2 && recordProbe(env, message, times.holdMs);
+  expect((await found({}, [], receive)).queue).toMatch(/^ok: 2 of 2 messages came/);
+});
+
+it('measures ingest in an account that it deletes, and sends an email, if it is asked to', async () => {
+  const { sent } = keepEmails();
+  const checks = await found({}, [], undefined, { writes: true, email: 'ops@example.com' });
+  expect(checks.ingest).toMatch(/^ok: D1 works \d+ ms on one event, and \d+ ms on fifty/);
+  expect(checks.email).toMatch(/^ok: accepted from /);
+  expect(sent()).toMatchObject([{ to: 'ops@example.com', subject: 'Fleet Data Service: a test' }]);
+  expect(await rows('select kind from deletions')).toEqual([{ kind: 'account' }]);
+  expect(await rows('select count(*) as n from safety_events')).toEqual([{ n: 51 }]);
+});
+
+it('says how Cloudflare refuses an email', async () => {
+  const send = async () => Promise.reject(new Error('destination address is not a verified address'));
+  const { email } = await found({ EMAIL: { send } }, [], undefined, { email: 'ops@example.com' });
+  expect(email).toBe('fault: Error: destination address is not a verified address');
+});
+
+it.each([
+  ['ok', 'dns', 'error code: 1016'],
+  ['warning', 'status', 'error code: lost'],
+])('is %s if a call to no host is understood as %s', async (result, outcome, body) => {
+  vi.spyOn(globalThis, 'fetch').mockResolvedValueOnce(
+    new Response(body, { status: outcome === 'dns' ? 530 : 404 }),
+  );
+  expect((await found())['outgoing calls']).toBe(`${result}: to a host that does not exist: ${outcome}`);
 });

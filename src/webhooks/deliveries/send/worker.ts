@@ -28,7 +28,10 @@ import { growth, inWorkersTurn, transactions, workersWait } from './turns.ts';
  * 8. If it is killed, its claims expire, and the sweep wakes the webhook (`../sweep.ts`).
  */
 
-/** The most transactions of an invocation: each has seven of 1,000 queries, and 40 calls at most. */
+/**
+ * The most transactions of an invocation: each has seven of 1,000 queries, and 40 calls at most.
+ * If a batch counts once, which `npm run deploy -- --check` shows, it may be seven times as many.
+ */
 const maxTransactions = 140;
 
 /** What is left of an invocation: claims and calls may start until then. */

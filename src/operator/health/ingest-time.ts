@@ -1,0 +1,42 @@
+import { createAccount, operatorIn } from '../../accounts/accounts.ts';
+import { ingest } from '../../ingest/service.ts';
+import { newId } from '../../platform/db/ids.ts';
+import { type Around, through } from '../../platform/db/through.ts';
+import { createConnection } from '../../webhooks/coverage.ts';
+import { deleteAccount } from '../deletion/accept.ts';
+
+/** How long D1 works on ingesting so many events, in ms by its own clock, in an account that is deleted again. */
+export async function ingestTimes(env: Env, counts: number[]): Promise<number[]> {
+  const name = `check ${newId()}`;
+  const { id: accountId } = await createAccount(env, name);
+  try {
+    const caller = operatorIn(accountId);
+    const { id: connectionId, provider } = await createConnection(env, caller, { provider: 'check' });
+    const feed = { provider, tSP: provider, accountId, connectionId, requestId: newId() };
+    let ms = 0;
+    const around: Around = async (run) => {
+      const done = await run();
+      for (const { meta } of [done].flat() as D1Result[])
+        ms += meta.timings?.sql_duration_ms ?? meta.duration;
+      return done;
+    };
+    const timed = { ...env, DB: through(env.DB, around) };
+    const send = async (...records: object[]) => {
+      ms = 0;
+      const source = { ...feed, now: Date.now() };
+      const { rejected } = await ingest(timed, caller, source, { records, notify: true }, () => {});
+      if (rejected[0]) throw new Error(rejected[0].message);
+      return Math.round(ms);
+    };
+    await send({ kind: 'vehicle', sourceId: 'check' });
+    const event = () => ({
+      ...{ kind: 'safetyEvent', sourceId: newId(), vehicle: 'check', incidentTypes: ['hard_brake'] },
+      startedAt: new Date().toISOString(),
+    });
+    const times: number[] = [];
+    for (const count of counts) times.push(await send(...Array.from({ length: count }, event)));
+    return times;
+  } finally {
+    await deleteAccount(env, accountId, { name, now: true });
+  }
+}

@@ -65,6 +65,24 @@ describe('a call for many webhooks', () => {
     queued.mockRestore();
   });
 
+  it('has claimed the deliveries of ten of them by then', async () => {
+    const heard = receiver();
+    const release = heard.holds();
+    const hooks: string[] = [];
+    for (let i = 0; i < 12; i++)
+      hooks.push((await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data.id);
+    await as(us.connection.ingestKey).send(truck, event('e1'));
+    await vi.waitFor(() => expect(heard.got).toHaveLength(12), 10_000);
+    const claimed = await rows(
+      `select 1 from deliveries where account_id = ?1 and status = 'pending' and next_attempt_at is null`,
+      us.accountId,
+    );
+    expect(claimed).toHaveLength(10);
+    expect(new Set(heard.got.map(({ body }) => JSON.stringify(body.data))).size).toBe(1);
+    release();
+    for (const id of hooks) await settled(id);
+  });
+
   it('begins those of accidents first, and queues what does not begin', async () => {
     const [begun, queued]: [DeliveryMessage[], unknown[]] = [[], []];
     const begin = async (message: DeliveryMessage) => {

@@ -15,8 +15,8 @@ export const fewRecords = 50;
 /** How many records are written at a time while other accounts are active. */
 const recordsPerPart = 100;
 
-/** Starts work on new deliveries; `mayBegin` if it starts one webhook's itself. */
-export type Starter = ((work: NewWork[]) => void) & { mayBegin?: boolean };
+/** Starts work on new deliveries; `begins` says for how many webhooks without the queue. */
+export type Starter = ((work: NewWork[]) => void) & { begins?: number };
 
 /**
  * Stores up to 500 records of a connection in one transaction; while other accounts are active, in
@@ -33,7 +33,7 @@ export async function ingest(
   const { accepted, rejected, warnings } = acceptRecords(records);
   warnings.push(...doubtsAbout(accepted, records, notify ? source.now : undefined));
   let [changed, heldBack] = [0, 0];
-  const write = async (part: Accepted[], claims = false) => {
+  const write = async (part: Accepted[], claims = 0) => {
     const written = await writeRecords(env, caller, source, part, { notify, claims });
     changed += written.changed;
     heldBack += written.heldBack;
@@ -42,7 +42,7 @@ export async function ingest(
     start(written.work);
   };
   // A call that waits first would hold its claim for too long to use it.
-  if (accepted.length <= fewRecords) await write(accepted, start.mayBegin === true);
+  if (accepted.length <= fewRecords) await write(accepted, start.begins);
   else {
     const { accountId } = caller;
     const done = await largeTransactions.run(accountId, () => writeLargeCall(accountId, accepted, write));

@@ -30,15 +30,17 @@ export async function writeRecords(
   caller: Caller,
   source: Source,
   accepted: Accepted[],
-  { notify, claims }: { notify: boolean; claims: boolean },
+  { notify, claims }: { notify: boolean; claims: number },
 ): Promise<WrittenRecords> {
   const batches = batchesOf(source, accepted);
   const notified = notify ? batches.filter(({ notifications }) => notifications.length > 0) : [];
-  const claiming = claims ? notified.find(({ type }) => type === EVENT) : undefined;
+  const claiming = claims > 0 ? notified.find(({ type }) => type === EVENT) : undefined;
   // Notifications come before the records, because a record that exists has been notified.
   const statements = (db: Database) => ({
     batches: batches.map((batch) => ({
-      notified: notified.includes(batch) ? fanOut(db, source, batch, batch === claiming) : undefined,
+      notified: notified.includes(batch)
+        ? fanOut(db, source, batch, batch === claiming ? claims : 0)
+        : undefined,
       heldBack: notify && batch.heldBack.length > 0 ? countHeldBack(db, source, batch) : undefined,
       kept: keep(db, batch),
     })),

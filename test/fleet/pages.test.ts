@@ -20,7 +20,10 @@ const caller: Caller = us;
 
 const idsOf = (items: unknown[]) => items.map((item) => (item as { id: string }).id);
 const time = (ms: number) => [new Date(ms).toISOString()];
-const vehicles = Array.from({ length: 14 }, newId);
+/** Half of them end alike, so that the indexes cannot tell them apart. */
+const vehicles = Array.from({ length: 14 }, (_, i) =>
+  i % 2 ? newId() : newId().replace(/.{12}$/, '0123456789ab'),
+);
 const drivers = [null, newId(), newId()];
 
 /** At times that often coincide. */

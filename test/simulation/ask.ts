@@ -1,4 +1,6 @@
 import worker from '../../src/index.ts';
+import { handle } from '../../src/webhooks/deliveries/consumer.ts';
+import type { NewWork } from '../../src/webhooks/deliveries/send/first-claim.ts';
 import type { Kernel } from './kernel.ts';
 import { Violation } from './model.ts';
 
@@ -19,12 +21,17 @@ export type Asking = ReturnType<typeof asking>;
 /** How clients call the service, with what they do when it fails. */
 export function asking(kernel: Kernel, env: Env) {
   const { below, sleep } = kernel;
+  const begin = async (message: NewWork): Promise<void> => {
+    if (below(10) === 0) throw new Error('This invocation could not start');
+    void kernel.invoke('a worker that was begun', async (context) => context.waitUntil(handle(env, message)));
+  };
   /** One request; status 0 if nothing came back. */
   const once: Ask = async (method, path, headers, body) => {
     const reply = await kernel.invoke(`${method} ${path}`, async (context): Promise<Reply> => {
       const sent = { 'content-type': 'application/json', 'cf-connecting-ip': '192.0.2.1', ...headers };
       const init = { method, headers: sent, ...(body && { body: JSON.stringify(body) }) };
-      const response = await worker.fetch(new Request(`https://api.example.com${path}`, init), env, context);
+      const whole = { ...context, exports: { Deliveries: { begin } } } as unknown as ExecutionContext; // what is used of one
+      const response = await worker.fetch(new Request(`https://api.example.com${path}`, init), env, whole);
       return { ...(await response.json<object>()), status: response.status };
     });
     return reply ?? { status: 0 };

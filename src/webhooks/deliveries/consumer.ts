@@ -1,7 +1,7 @@
 import { described, fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { continueFanOut } from './fan-out.ts';
-import { type DeliveryMessage, sendAfter } from './queue.ts';
+import { sendAfter } from './queue.ts';
 import type { NewWork } from './send/first-claim.ts';
 import { work } from './send/worker.ts';
 
@@ -38,6 +38,15 @@ export function starter(env: StarterEnv, context: StarterContext) {
   const { Deliveries } = (context.exports ?? {}) as Entrypoints; // as `index.ts` exports them
   let isFree = !env.QUEUE_ONLY;
   let left = isFree && Deliveries ? maxBegun : 0;
+  const begins = Number(isFree) + left;
+  const beginElsewhere = async (message: NewWork): Promise<void> => {
+    try {
+      await Deliveries?.begin(message);
+    } catch {
+      if (message.claim) await handle(env, message);
+      else await send(env.DELIVERIES, [message]);
+    }
+  };
   const start = (messages: NewWork[]): void => {
     const here = isFree ? (messages.find(({ claim }) => claim) ?? messages[0]) : undefined;
     if (here) {
@@ -47,11 +56,11 @@ export function starter(env: StarterEnv, context: StarterContext) {
     const others = messages.filter((one) => one !== here).toSorted((a, b) => urgency(a) - urgency(b));
     const begun = others.splice(0, left);
     left -= begun.length;
-    for (const one of begun)
-      context.waitUntil(Deliveries?.begin(one).catch(() => send(env.DELIVERIES, [one])) ?? Promise.resolve());
+    for (const one of begun) context.waitUntil(beginElsewhere(one));
     context.waitUntil(send(env.DELIVERIES, others));
   };
-  return Object.assign(start, { mayBegin: isFree });
+  return Object.assign(start, { begins });
 }
 
-const urgency = (message: DeliveryMessage): number => ('accidents' in message ? 0 : 1);
+/** What is claimed comes first, since the queue would lose its claim, and then accidents. */
+const urgency = (message: NewWork): number => (message.claim ? 0 : 'accidents' in message ? 1 : 2);

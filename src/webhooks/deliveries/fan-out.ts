@@ -31,10 +31,10 @@ import { type FanOut, wakeOf } from './queue.ts';
 import { holdLevels } from './send/accident-order.ts';
 import {
   dueAndClaimed,
-  firstClaim,
+  firstClaims,
   type NewWork,
-  readyWebhook,
-  selectFirstClaim,
+  readyWebhooks,
+  selectFirstClaims,
 } from './send/first-claim.ts';
 
 /** The most deliveries that the transaction of an ingest call creates, and each that follows it. */
@@ -63,9 +63,9 @@ type New = { type: NotificationType; notifications: NewNotification[]; ofType: n
 /**
  * The statements, before those of the records, that give subscribing webhooks a delivery of each
  * new notification, and write these. One transaction creates a bounded number; a fan-out remembers
- * the rest. With `claims`, a webhook that is ready has its first deliveries claimed.
+ * the rest. The first webhooks that are ready, at most `claims`, have their first deliveries claimed.
  */
-export function fanOut(db: Database, source: NotificationSource, news: New, claims: boolean) {
+export function fanOut(db: Database, source: NotificationSource, news: New, claims: number) {
   const { type, notifications, ofType } = news;
   const { accountId, connectionId, now } = source;
   const keys = notifications.map(({ data, ...key }) => ({
@@ -93,24 +93,24 @@ export function fanOut(db: Database, source: NotificationSource, news: New, clai
     idle: selectIdle(db, source, type, first, unseen),
     deliveries: write(
       db,
-    )`${insertDeliveries(source, type, now, unseen, first, claims ? readyWebhook(first, now) : sql`null`)}`,
+    )`${insertDeliveries(source, type, now, unseen, first, claims > 0 ? readyWebhooks(first, now, claims) : undefined)}`,
     rest: servedAtOnce < maxWebhooks ? rest() : undefined,
     notifications: type === ACCIDENT ? insertNew(db, source, notifications) : undefined,
-    claimed: claims ? selectFirstClaim(db, source, first, unseen, notifications) : undefined,
+    claimed: claims > 0 ? selectFirstClaims(db, source, first, unseen, notifications) : undefined,
   };
 }
 
-/** The work that a fan-out has made, with the first claim. */
+/** The work that a fan-out has made, with the first claims. */
 export function workOf(
   { accountId, now }: NotificationSource,
   { type, notifications }: New,
   { idle, rest = [], claimed = [] }: Results<ReturnType<typeof fanOut>>,
 ): NewWork[] {
-  const claim = firstClaim(claimed, notifications.length, now);
-  const wakes = wakeOf(accountId, idsOf(idle), type).map((wake) => ({
-    ...wake,
-    ...(claim?.webhookId === wake.webhookId && { claim }),
-  }));
+  const claims = firstClaims(claimed, notifications.length, now);
+  const wakes = wakeOf(accountId, idsOf(idle), type).map((wake) => {
+    const claim = claims.get(wake.webhookId);
+    return { ...wake, ...(claim && { claim }) };
+  });
   return [...wakes, ...rest.map(({ id }) => ({ fanOut: id }))];
 }
 
@@ -200,20 +200,20 @@ const selectIdle = (
           : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, source.now, 'events')} limit 1)`
       }`;
 
-/** Each notification for each webhook: claimed for the `ready` one, if there is one. */
+/** Each notification for each webhook: claimed for those that are `ready`. */
 const insertDeliveries = (
   source: NotificationSource,
   type: NotificationType,
   createdAt: number,
   notifications: SQL,
   webhooks: SQL,
-  ready = sql`null`,
+  ready = sql`select null where false`,
 ): SQL => sql`
-  with claims as materialized (select ${ready} as webhook_id)
+  with claims (webhook_id) as materialized (${ready})
   insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, claimed_until)
   select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId}, n.value->>'eventId', n.value->>'level', 'pending',
     n.value->>'priority', ${dueAndClaimed(source.now)}
-  from (${notifications}) n cross join claims c cross join ${webhooks} w
+  from (${notifications}) n cross join ${webhooks} w
   where ${isLetThrough(source, type)}`;
 
 /** A delivery of a made-up notification; due at a time in milliseconds since 1970. */

@@ -21,10 +21,8 @@ const maxLookedAt = 10;
 /** D1 must run the transaction this soon, or the sweep might miss a lost claim. */
 const claimWithinMs = 5_000;
 
-/**
- * SQL for the webhook that the creating call works for itself: the first that is idle and healthy, or null.
- */
-export const readyWebhook = (webhooks: SQL, now: number): SQL => sql`(
+/** SQL for the webhooks that the creating call works for: the first `most` that are idle and healthy. */
+export const readyWebhooks = (webhooks: SQL, now: number, most: number): SQL => sql`
   select i.webhook_id from (select webhook_id from ${webhooks} order by webhook_id limit ${maxLookedAt}) i
   join webhooks w on w.id = i.webhook_id and w.stopped_at is null
     and w.max_per_second is null and w.max_in_flight is null
@@ -35,16 +33,16 @@ export const readyWebhook = (webhooks: SQL, now: number): SQL => sql`(
     and not exists (select 1 from deliveries
       where webhook_id = i.webhook_id and id >= ${firstIdAt(now - leaseMs)} limit 1 offset ${maxRecent})
     and ${firstCallsUntil(sql`i.webhook_id`, now - leaseMs, maxRecent)} <= ${now}
-  order by i.webhook_id limit 1)`;
+  order by i.webhook_id limit ${most}`;
 
-/** SQL for when a new delivery of `n` to `w` is due, and until when claimed, if it is for `c`. */
+/** SQL for when a new delivery of `n` to `w` is due, and until when claimed, if that is in `claims`. */
 export const dueAndClaimed = (now: number): SQL => {
-  const isClaimed = sql`(n.key < ${firstWindow} and w.webhook_id = c.webhook_id)`;
+  const isClaimed = sql`(n.key < ${firstWindow} and w.webhook_id in claims)`;
   return sql`iif(${isClaimed}, null, ${now}), iif(${isClaimed}, ${now + leaseMs}, 0)`;
 };
 
-/** What a first claim has taken of the `unseen` notifications, which are the first of `all`. */
-export const selectFirstClaim = (
+/** What first claims have taken of the `unseen` notifications, which are the first of `all`. */
+export const selectFirstClaims = (
   db: Database,
   { now, requestId }: NotificationSource,
   webhooks: SQL,
@@ -61,20 +59,21 @@ export const selectFirstClaim = (
       json_object('data', ${payload}, 'requestId', ${requestId}, 'wanted', 1) as notification
     from (select webhook_id from ${webhooks} i
       where exists (select 1 from deliveries d where d.webhook_id = i.webhook_id and ${claimed} limit 1)
-      order by webhook_id limit 1) c
+      order by webhook_id limit ${maxLookedAt}) c
     join webhooks w on w.id = c.webhook_id left join webhook_health h on h.webhook_id = w.id
     cross join deliveries d on d.webhook_id = c.webhook_id and ${claimed}
     where (d.event_id, d.level) in (select n.value->>'eventId', n.value->>'level' from (${unseen}) n)`;
 };
 type FirstClaimed = ClaimedRow & Omit<WebhookRow, 'more'>;
 
-/** What a call has claimed; more is due if its `notifications` are more. */
-export function firstClaim(rows: FirstClaimed[], notifications: number, now: number) {
-  const [row] = rows;
-  if (!row) return undefined;
-  const webhook = { ...row, more: notifications > rows.length };
-  return { webhookId: row.webhookId, webhook, claimed: rows.map(asClaimed), now };
-}
+/** What a call has claimed, by webhook; more is due if its `notifications` are more. */
+export const firstClaims = (all: FirstClaimed[], notifications: number, now: number): Map<string, Claim> =>
+  new Map(
+    [...Map.groupBy(all, ({ webhookId }) => webhookId)].flatMap(([id, rows]) => {
+      const webhook = rows[0] && { ...rows[0], more: notifications > rows.length };
+      return [[id, { webhook, claimed: rows.map(asClaimed), now }]];
+    }),
+  );
 
 /** Makes first claims due which were not recorded while they held, and that no sweep has found. */
 export const listAbandoned = (now: number): SQL => sql`

@@ -1,4 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
 import { type Database, refuseUnless, write, writeReturning } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
@@ -13,7 +14,7 @@ import { audit } from './audit/write.ts';
 export type PortalUser = typeof portalUsers.$inferSelect;
 
 /**
- * Adds a pending person, unless they are there; an account's first becomes an admin.
+ * Adds a pending person, unless they are there, with `alongside` in one transaction; an account's first becomes an admin.
  * @throws Refusal: invalid, when the account does not exist or the person has signed in to it
  */
 export async function addPortalUser(
@@ -21,10 +22,12 @@ export async function addPortalUser(
   caller: Caller,
   email: string,
   role: Role,
+  alongside: (db: Database) => readonly BatchItem<'sqlite'>[],
 ): Promise<PortalUser> {
   const { accountId } = caller;
   const { users } = await asCaller(env, caller, (db) => ({
     ...addPending(db, caller, { email, role }),
+    alongside: alongside(db),
     users: db.select().from(portalUsers).where(sql`email = ${email} and account_id = ${accountId}`),
   }));
   const [user] = users;

@@ -37,6 +37,7 @@ import {
   saveChannel,
   testChannel,
 } from '../webhooks/alerts/channels.ts';
+import { ruleOfFirst } from '../webhooks/alerts/rules.ts';
 import { createConnection, uncovered } from '../webhooks/coverage.ts';
 import { findDelivery, listDeliveries, locateDelivery } from '../webhooks/deliveries/read/find.ts';
 import { countReplayable, replay, replayOne, sendNow } from '../webhooks/deliveries/read/replay.ts';
@@ -81,7 +82,7 @@ export const handlers: Handlers<typeof operations> = {
     return { items: items.map(withPending), ...rest };
   },
   addUser: async ({ env, caller, body: { email, role } }) =>
-    withPending(await addPortalUser(env, caller, email, role)),
+    withPending(await addPortalUser(env, caller, email, role, (db) => ruleOfFirst(db, caller))),
   removeUser: async ({ env, caller, userId }) => withPending(await removePortalUser(env, caller, userId)),
 
   async makeSignInLink({ env, body: { email, accountId } }) {

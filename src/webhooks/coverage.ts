@@ -18,10 +18,16 @@ export type CoveredConnection = Connection & { isCovered: boolean };
 /** SQL for whether a webhook, person or channel is notified of the connection `c`, or nobody is to be. */
 export const isCovered = (env: Env): SQL => sql`(c.notifies_nobody or exists (
     select 1 from mail_rules r where r.account_id = c.account_id and r.levels > 0
-      and (${config(env).emailFrom ? 1 : 0} or exists (select 1 from alert_channels where id = r.recipient_id)))
+      and ${recipientOf(env)} is not null)
   or exists (
     select 1 from webhook_connections wc cross join webhooks w on w.id = wc.webhook_id
     where wc.connection_id = c.id and wc.notification_types & ${ACCIDENT} and w.paused_at is null))`;
+
+/** SQL for the address or channel that the rule `r` notifies; null if it cannot. */
+export const recipientOf = (env: Env): SQL => sql`coalesce(
+  (select name from alert_channels where id = r.recipient_id),
+  (select email from portal_users where id = r.recipient_id and confirmed_at is not null
+    and ${config(env).emailFrom ? 1 : 0}))`;
 
 /** Why nobody is, and the warning. */
 export const whyUncovered = 'No active webhook receives them, and no person or channel is notified.';

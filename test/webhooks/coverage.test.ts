@@ -122,6 +122,7 @@ describe('a connection whose accidents nobody is notified of', () => {
     ({ cookie } = await signIn(tale.us));
     const [user] = await rows('select id from portal_users where account_id = ?1', tale.us.accountId);
     userId = String(user?.id);
+    await setMailRule(env, caller(), userId, { ...levels, levels: [] }); // the first person has one
   });
   const levels = { levels: [1], risk: null, groups: null };
   const channel = { kind: 'https', name: 'Ops', url: 'https://ops.example.com/x', getsAlerts: true } as const;

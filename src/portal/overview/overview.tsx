@@ -28,15 +28,19 @@ export function spanOf(zone: string, today: string, days: number): Span {
   return { today, days, starts };
 }
 
-/** The cookie of people who have hidden the setup list. */
-const hidden = 'setup-hidden';
+/** The cookie of people who have skipped steps of the setup: an account's id, and the steps. */
+const skipping = 'setup-skipped';
 
 /** What needs attention, trends, and the latest events; for a new account, what to do next. */
 export async function overview(c: Context) {
   const { account, attention, user } = c.get('session');
-  if (c.req.query('setup') === 'hidden') {
+  const [of, ...steps] = (getCookie(c, skipping) ?? '').split('.');
+  const skipped = of === user.accountId ? steps : [];
+  const asked = c.req.query('skip')?.slice(0, 100);
+  if (asked !== undefined) {
     const kept = { path: '/portal', httpOnly: true, sameSite: 'Lax', maxAge: 31_536_000 } as const;
-    setCookie(c, hidden, user.accountId, kept);
+    const all = new Set([user.accountId, ...skipped, ...asked.split('.')].slice(0, 20));
+    setCookie(c, skipping, [...all].join('.'), kept);
     return seeOther(c, '/portal');
   }
   const now = Date.now();
@@ -52,9 +56,9 @@ export async function overview(c: Context) {
     </Live>
   );
   const isNew = !found.setup.sent;
-  const setup = !isSetUp(found.setup) && (isNew || getCookie(c, hidden) !== user.accountId) && (
+  const setup = !isSetUp(found.setup, skipped) && (
     <Live id="setup-now">
-      <SetupList setup={found.setup} canHide={!isNew} />
+      <SetupList setup={found.setup} skipped={skipped} />
     </Live>
   );
   if (isNew)

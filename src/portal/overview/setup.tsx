@@ -1,17 +1,18 @@
+import { listed } from '../../platform/text.ts';
 import type { Setup } from '../read/overview.ts';
 import { LinkButton } from '../ui/buttons.tsx';
+import type { IconName } from '../ui/icon-names.ts';
 import { Icon } from '../ui/icons.tsx';
 
-/** Whether data comes in, and something receives it. */
-export const isSetUp = ({ sent, webhook, token }: Setup): boolean => Boolean(sent && (webhook || token));
-
-/** The steps to set an account up, with the finished ones ticked. */
-export const SetupList = (props: { setup: Setup; canHide: boolean }) => {
-  const { connection, sent, webhook, token } = props.setup;
+/** The steps to set an account up. All but the first can be skipped. */
+const stepsOf = (setup: Setup, skipped: string[]) => {
+  const { connection, sent, webhook, token } = setup;
+  const notified: string[] = JSON.parse(setup.notified); // as D1 makes it
   const steps = [
     {
+      id: 'data',
       name: 'Connect a data source',
-      done: sent === 1,
+      isDone: sent === 1,
       text: connection
         ? `“${connection}” is connected. Its data appears here within seconds.`
         : 'Choose your telematics provider, and enter its API token. Its data is pulled automatically.',
@@ -19,22 +20,56 @@ export const SetupList = (props: { setup: Setup; canHide: boolean }) => {
       button: connection ? 'See the connection' : 'Add a connection',
     },
     {
-      name: 'Choose where notifications go',
-      done: webhook === 1,
+      id: 'people',
+      name: 'Who is notified of accidents?',
+      isDone: notified.length > 0,
+      text: [
+        notified.length > 0 ? `Notified: ${listed(notified)}. ` : 'Nobody yet, unless a webhook is. ',
+        <a href="/portal/settings/notifications">Emails and team channels</a>,
+      ],
+      href: '/portal/settings/notifications',
+      button: 'Choose who',
+    },
+    {
+      id: 'webhook',
+      name: 'Send notifications to your systems',
+      isDone: webhook === 1,
       text: 'Accidents and safety events are sent to your HTTPS endpoint as they happen.',
       href: '/portal/webhooks/new',
       button: 'Add a webhook',
     },
     {
+      id: 'token',
       name: 'Create an API token',
-      done: token === 1,
+      isDone: token === 1,
       text: 'Your programs need one to read connections, vehicles, drivers, trips and safety events.',
       href: '/portal/settings/tokens',
       button: 'Create a token',
     },
   ];
-  const done = steps.filter((step) => step.done).length;
-  const current = steps.find((step) => !step.done);
+  return steps.map((step) => ({ ...step, isSkipped: !step.isDone && skipped.includes(step.id) }));
+};
+
+type Step = ReturnType<typeof stepsOf>[number];
+const isOver = ({ isDone, isSkipped }: Step): boolean => isDone || isSkipped;
+
+/** Whether data comes in, somebody is notified of accidents, and it reaches programs, or that is skipped. */
+export function isSetUp(setup: Setup, skipped: string[]): boolean {
+  const [data, people, webhook, token] = stepsOf(setup, skipped);
+  if (!data?.isDone || !people || !webhook || !token) return false;
+  const programs = [webhook, token];
+  return (
+    (isOver(people) || webhook.isDone) &&
+    (programs.some(({ isDone }) => isDone) || programs.every(({ isSkipped }) => isSkipped))
+  );
+}
+
+/** The steps to set an account up, with the finished ones ticked. */
+export const SetupList = (props: { setup: Setup; skipped: string[] }) => {
+  const steps = stepsOf(props.setup, props.skipped);
+  const done = steps.filter(isOver).length;
+  const current = steps.find((step) => !isOver(step));
+  const left = steps.filter((step) => !isOver(step)).map(({ id }) => id);
   return (
     <section class="panel" aria-labelledby="steps">
       <div class="panel-body">
@@ -42,7 +77,7 @@ export const SetupList = (props: { setup: Setup; canHide: boolean }) => {
           <h2 id="steps">
             {done} of {steps.length} done
           </h2>
-          {props.canHide && <a href="/portal?setup=hidden">Hide this list</a>}
+          {steps[0]?.isDone && <a href={skipping(left)}>Hide this list</a>}
         </div>
         <svg class="progress-line mt-2" aria-hidden="true">
           <rect class="fill-rest" width="100%" height="6" rx="3" />
@@ -52,27 +87,42 @@ export const SetupList = (props: { setup: Setup; canHide: boolean }) => {
       <ol class="rows checklist border-t border-line">
         {steps.map((step) => (
           <li class={step === current ? 'current' : undefined}>
-            <span class={step.done ? 'ok' : step === current ? undefined : 'quiet'}>
-              <Icon name={step.done ? 'circle-check' : step === current ? 'circle-dot' : 'circle'} />
+            <span class={step.isDone ? 'ok' : step === current ? undefined : 'quiet'}>
+              <Icon name={iconOf(step, step === current)} />
             </span>
             <div class="min-w-0">
               <strong>{step.name}</strong>
-              <span class="sr-only">{step.done ? ' (done)' : ' (to do)'}</span>
+              <span class={step.isSkipped ? 'sub' : 'sr-only'}>
+                {step.isDone ? ' (done)' : step.isSkipped ? ' (skipped)' : ' (to do)'}
+              </span>
               <p class="sub break-words">{step.text}</p>
             </div>
-            {step.done ? (
+            {isOver(step) ? (
               <span />
             ) : (
-              <LinkButton
-                href={step.href}
-                name={step.button}
-                weight={step === current ? 'primary' : 'plain'}
-                small
-              />
+              <span class="actions justify-end">
+                {step.id !== 'data' && (
+                  <LinkButton href={skipping([step.id])} name="Skip" about={step.name} weight="ghost" small />
+                )}
+                <LinkButton
+                  href={step.href}
+                  name={step.button}
+                  weight={step === current ? 'primary' : 'plain'}
+                  small
+                />
+              </span>
             )}
           </li>
         ))}
       </ol>
     </section>
   );
+};
+
+const skipping = (steps: string[]): string => `/portal?skip=${steps.join('.')}`;
+
+const iconOf = ({ isDone, isSkipped }: Step, isCurrent: boolean): IconName => {
+  if (isDone) return 'circle-check';
+  if (isSkipped) return 'circle-slash';
+  return isCurrent ? 'circle-dot' : 'circle';
 };

@@ -14,7 +14,7 @@ import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { leads } from '../../platform/db/leads.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { isWithdrawn, needsCover } from '../../providers/connect.ts';
-import { isCovered } from '../../webhooks/coverage.ts';
+import { isCovered, recipientOf } from '../../webhooks/coverage.ts';
 import { isWaiting } from '../../webhooks/deliveries/due.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
 import { levelsOf, selectWaits } from '../../webhooks/service-levels/levels.ts';
@@ -26,7 +26,7 @@ export async function readOverview(env: Env, caller: Caller, span: Span) {
   const today = span.starts[2 * span.days - 1] ?? 0;
   const select = (db: Database) => ({
     recounted: recountLive(db, caller.accountId),
-    setup: selectSetup(db, caller),
+    setup: selectSetup(env, db, caller),
     problems: {
       connections: selectConnectionProblems(db, caller),
       webhooks: selectWebhookProblems(db, caller, now),
@@ -47,7 +47,7 @@ export async function readOverview(env: Env, caller: Caller, span: Span) {
   const { setup, high, latestHigh, changed, waits } = found;
   return {
     ...found,
-    setup: setup[0] ?? { connection: null, sent: 0, webhook: 0, token: 0 },
+    setup: setup[0] ?? { connection: null, sent: 0, notified: '[]', webhook: 0, token: 0 },
     today: { ...(high[0] ?? { risk4: 0, risk5: 0, typical: 0 }), latest: latestHigh },
     days: found.days.map(asDay),
     /** When something last changed; 0: not within 30 days. */
@@ -56,11 +56,20 @@ export async function readOverview(env: Env, caller: Caller, span: Span) {
   };
 }
 
-/** How far an account is set up; `connection` is the name of its first one. */
-export type Setup = { connection: string | null; sent: number; webhook: number; token: number };
+/**
+ * How far an account is set up; `connection` is the name of its first one, `notified` the people and channels that are
+ * notified of accidents, as JSON.
+ */
+export type Setup = {
+  connection: string | null;
+  sent: number;
+  notified: string;
+  webhook: number;
+  token: number;
+};
 
 /** One record of each kind is looked for, connection by connection. */
-const selectSetup = (db: Database, { accountId }: Caller) =>
+const selectSetup = (env: Env, db: Database, { accountId }: Caller) =>
   read<Setup>(db)`
     select
       (select coalesce(name, tsp) from connections where account_id = ${accountId} order by created_at, id limit 1)
@@ -71,6 +80,9 @@ const selectSetup = (db: Database, { accountId }: Caller) =>
           or exists (select 1 from safety_events where ${leads(sql`connection_id`, sql`c.id`)})
           or exists (select 1 from accidents where connection_id = c.id)
           or exists (select 1 from drivers where connection_id = c.id))) as sent,
+      (select json_group_array(name) from (
+        select ${recipientOf(env)} as name from mail_rules r where account_id = ${accountId} and levels > 0
+        limit ${maxShown + 1}) where name is not null) as notified,
       exists (select 1 from webhooks where account_id = ${accountId}) as webhook,
       exists (
         select 1 from tokens indexed by tokens_active

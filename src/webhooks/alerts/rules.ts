@@ -64,13 +64,31 @@ export function saveMailRule(
           on conflict do update set levels = excluded.levels, risk = excluded.risk, groups = excluded.groups,
             group_keys = excluded.group_keys,
             since = excluded.since - ${overlapMs}`,
-    write(db)`
-      insert into mail_feeds (account_id, seen)
-      select account_id, coalesce((select max(seq) from changes where account_id = ${accountId}), 0)
-      from mail_rules where recipient_id = ${recipientId} and account_id = ${accountId}
-      on conflict do nothing`,
+    followChanges(db, accountId),
   ] as const;
 }
+
+/** The statements that have an account's only person emailed of accidents, until they choose otherwise. */
+export const ruleOfFirst = (db: Database, { accountId }: Caller) =>
+  [
+    write(db)`
+      insert into mail_rules (recipient_id, account_id, levels, risk, groups, group_keys, since)
+      select id, account_id, ${allLevels}, null, null, null, ${Date.now()} from portal_users u
+      where account_id = ${accountId} and confirmed_at is null
+        and not exists (select 1 from portal_users where account_id = ${accountId} and id <> u.id)
+      on conflict do nothing`,
+    followChanges(db, accountId),
+  ] as const;
+
+const allLevels = 7;
+
+/** The statement that follows an account's changes from now on, if any rule needs them. */
+const followChanges = (db: Database, accountId: string) =>
+  write(db)`
+    insert into mail_feeds (account_id, seen)
+    select ${accountId}, coalesce((select max(seq) from changes where account_id = ${accountId}), 0)
+    where exists (select 1 from mail_rules where account_id = ${accountId})
+    on conflict do nothing`;
 
 export const deleteMailRule = (db: Database, { accountId }: { accountId: string }, recipientId: string) =>
   write(db)`delete from mail_rules where recipient_id = ${recipientId} and account_id = ${accountId}`;

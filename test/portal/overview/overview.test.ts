@@ -27,10 +27,13 @@ const { page } = visitor(() => cookie);
 const textOf = async (id: string, path = '/portal') => (await page(path)).textAt(`#${id}`)[0];
 
 it('a new account sees what to do next, and each step ticks itself off', async () => {
-  expect(await textOf('setup-now')).toContain('1 of 3 done'); // the token
+  // The token, and the first person, who is emailed of accidents.
+  expect(await textOf('setup-now')).toMatch(
+    /2 of 4 done.*Who is notified of accidents\? \(done\) Notified: person-\d+@/,
+  );
   expect(await textOf('trend-now')).toBeUndefined();
   await as(us.apiToken).post('/webhook', webhookBody(us));
-  expect(await textOf('setup-now')).toContain('2 of 3 done');
+  expect(await textOf('setup-now')).toContain('3 of 4 done');
   await as(us.connection.ingestKey).send(vehicle());
   expect(await textOf('setup-now')).toBeUndefined();
   expect(await textOf('trend-now')).toContain('Safety events per day');
@@ -42,8 +45,18 @@ it('whoever does not want the list of steps hides it, once data has come in', as
   expect(await hide()).toEqual([]);
   await as(us.connection.ingestKey).send(vehicle());
   const [href = ''] = await hide();
-  expect((await page(href)).text).not.toContain('of 3 done');
-  expect(await textOf('setup-now')).toContain('of 3 done'); // for others
+  expect((await page(href)).text).not.toContain('of 4 done');
+  expect(await textOf('setup-now')).toContain('of 4 done'); // for others
+});
+
+it('a fleet without programs skips the steps for them, after which nothing is left to do', async () => {
+  await rows('update tokens set revoked_at = 1 where id = ?1', us.tokenId);
+  await as(us.connection.ingestKey).send(vehicle());
+  const [skipWebhook = ''] = (await page('/portal')).links('Skip Send notifications to your systems');
+  const { text } = await page(skipWebhook);
+  expect(text).toMatch(/3 of 4 done.*Send notifications to your systems \(skipped\)/);
+  await rows(`update portal_users set confirmed_at = null where account_id = ?1`, us.accountId);
+  expect(await textOf('setup-now')).toContain('Who is notified of accidents? (to do)');
 });
 
 it('says how long deliveries took, once there are any', async () => {

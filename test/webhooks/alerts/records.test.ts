@@ -36,6 +36,17 @@ const subjects = () => emails.sent().map(({ subject }) => subject);
 const all: [string, string][] = ['1', '2', '3'].map((level) => ['levels', level]);
 
 describe('an email is sent', () => {
+  it('of accidents to the first person of an account, until they choose otherwise, and to nobody else', async () => {
+    await signIn(us);
+    await send(crash(), event());
+    await run();
+    expect(emails.sent()).toMatchObject([{ to: ann.email, subject: expect.stringContaining('level 1') }]);
+    await choose([]);
+    await send(crash(2));
+    await run();
+    expect(emails.sent()).toHaveLength(1);
+  });
+
   it('once of each level, within the minute’s cron, with the vehicle, the time and a link, and no driver', async () => {
     await rows(`update portal_users set time_zone = 'America/Chicago' where email = ?`, ann.email);
     await choose([...all, ['risk', '4']]);
@@ -110,6 +121,8 @@ describe('an email is sent', () => {
 });
 
 it('what happens until a message is sent is in one message', async () => {
+  await choose([]);
+  await run();
   await choose(all);
   await send(crash(), crash(1, { sourceId: 'second' }));
   await run();
@@ -133,6 +146,7 @@ it('what was deleted before its message could be sent is not named, and by itsel
 });
 
 it('an account without rules costs ingest and the job nothing', async () => {
+  await choose([]);
   await run();
   await send(crash(), event());
   const { env: bindings, cost } = metered();

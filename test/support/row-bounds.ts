@@ -35,7 +35,7 @@ export const longTexts: { [column: string]: number | { [table: string]: number }
   address: 4_000,
   items: 80_000,
   recipients: 16_000,
-  alerted: 4_000,
+  alerted: 6_000,
   secrets: 17_000,
   session: 6_000,
   feeds: 64_000,

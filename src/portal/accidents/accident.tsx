@@ -68,7 +68,7 @@ export async function detail(c: Context) {
       </Panel>
       <div class="cols cols-3-2">
         <div class="stack">
-          <WhoWasNotified {...notified} />
+          <WhoWasNotified {...notified} isAccident />
           <Around title={`${name} around the accident`} {...{ accident, events, vehicleId }} />
         </div>
         <div class="stack">

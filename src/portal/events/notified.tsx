@@ -1,16 +1,20 @@
 import { duration } from '../../platform/text.ts';
 import { briefly } from '../../webhooks/alerts/words.ts';
-import { type DeliveryOfEvent, maxOfEvent } from '../../webhooks/deliveries/read/find.ts';
+import { type DeliveryOfEvent, maxOfEvent, type Notified } from '../../webhooks/deliveries/read/find.ts';
 import { EVENT_LEVEL, levelNames } from '../../webhooks/notifications/types.ts';
+import type { WhyNot } from '../../webhooks/notifications/unnotified.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Level, Status } from '../ui/states.tsx';
 import { type Column, TablePanel } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
-import { titleOf } from '../webhooks/words.ts';
+import { pathOf, titleOf } from '../webhooks/words.ts';
 
-/** Which webhooks were notified of an event or accident, when, and their receivers' responses; by level. */
-export const WhoWasNotified = (props: { deliveries: DeliveryOfEvent[]; complete: boolean }) => {
-  const { deliveries, complete } = props;
+/**
+ * Which webhooks were notified of an event or accident, when, and their receivers' responses, by level; which were not,
+ * and why; and of an accident, which people and channels.
+ */
+export const WhoWasNotified = (props: Notified & { isAccident?: boolean }) => {
+  const { deliveries, complete, unnotified, alerted, isAccident = false } = props;
   const levels = Map.groupBy(deliveries, ({ level }) => level);
   return (
     <TablePanel
@@ -31,8 +35,7 @@ export const WhoWasNotified = (props: { deliveries: DeliveryOfEvent[]; complete:
       }))}
       empty={
         <p class="panel-body sub">
-          No webhook was notified: none of them subscribed to it, it came in as history, or its deliveries are
-          past their retention.
+          No webhook was notified{unnotified.length === 0 && ', or its deliveries are past their retention'}.
         </p>
       }
     >
@@ -41,8 +44,47 @@ export const WhoWasNotified = (props: { deliveries: DeliveryOfEvent[]; complete:
           These are the first {maxOfEvent} deliveries at most. A webhook's own page has the others.
         </p>
       )}
+      <ul class="rows border-t border-line">
+        {alerted.map(({ name, isChannel, at, isWaiting }) => (
+          <li>
+            <Icon name={isChannel ? 'send' : 'mail'} small />
+            <span class="wrap-anywhere">
+              {name}{' '}
+              <span class="sub">{isWaiting ? 'Waiting to be sent' : isChannel ? 'Sent' : 'Emailed'}</span>
+            </span>
+            <span class="when">{at !== null && at > 1 && <Time at={at} seconds />}</span>
+          </li>
+        ))}
+        {unnotified.map((webhook) => (
+          <li>
+            <Icon name="circle-slash" small />
+            <span>
+              <a class="cover wrap-anywhere" href={pathOf(webhook)}>
+                {titleOf(webhook)}
+              </a>{' '}
+              <span class="sub">Not notified: {reasons[webhook.why](isAccident)}.</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {alerted.length === 0 && (
+        <p class="panel-foot">
+          {isAccident
+            ? 'No person was emailed, and no channel was notified.'
+            : 'Which people were emailed of safety events, and which channels notified, is not recorded.'}
+        </p>
+      )}
     </TablePanel>
   );
+};
+
+const reasons: { [why in WhyNot]: (isAccident: boolean) => string } = {
+  'added later': () => 'it was added later',
+  'past retention': () => 'deliveries of that time are no longer kept',
+  'no such connection': () => 'it does not cover this connection',
+  'no such type': (isAccident) => `it does not receive ${isAccident ? 'accidents' : 'safety events'}`,
+  filtered: () => 'its filters leave this out',
+  history: () => 'this came in as history, or the webhook was changed since',
 };
 
 const columns: Column<DeliveryOfEvent>[] = [

@@ -100,7 +100,7 @@ export const SetupList = (props: { setup: Setup; skipped: string[] }) => {
             {isOver(step) ? (
               <span />
             ) : (
-              <span class="actions justify-end">
+              <span class="actions">
                 {step.id !== 'data' && (
                   <LinkButton href={skipping([step.id])} name="Skip" about={step.name} weight="ghost" small />
                 )}

@@ -248,7 +248,7 @@ const Test = ({ tried }: { tried: Attempt | undefined }) => (
       </h2>
       <p class="hint">
         Sends one made-up notification now, exactly as deliveries are sent: with these headers, an access
-        token if OAuth 2 is set, and a signature if deliveries are signed. Nothing is saved.
+        token if OAuth 2 is set, and a signature if it was saved with one. Nothing is saved.
       </p>
     </div>
     {tried && (

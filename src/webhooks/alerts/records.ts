@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { rememberAlerted } from '../../fleet/accidents/alerted.ts';
+import { alertedId, isUnaware, rememberAlerted } from '../../fleet/accidents/alerted.ts';
 import { groupKeysOfVehicle } from '../../fleet/lists/group-keys.ts';
 import { type Database, jsonList, read, transaction, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
@@ -35,7 +35,7 @@ export async function sendRecordAlerts(env: Env, now = Date.now(), budget = newB
     const ids = jsonList(feeds.map(({ id }) => id));
     const statements = {
       added: addNews(env, db, 'record', newsOf(ids, now), now),
-      remembered: rememberAlerted(db, sql`with ${unread(ids)} ${newsOfAccidents(now)}`),
+      remembered: rememberAlerted(db, sql`with ${unread(ids)} ${newsOfAccidents(now)}`, now),
       advanced: advance(db, ids),
     };
     const { added } = await transaction(db, statements, { repeatable: true });
@@ -86,8 +86,8 @@ const newsOfAccidents = (now: number): SQL => sql`
     and l.value->>'receivedAt' = strftime('%Y-%m-%dT%H:%M:%fZ', a.at / 1000.0, 'unixepoch')
     and a.at >= max(r.since, ${now - dayMs}) and ${overlap(sql`r.group_keys`, sql`a.group_keys`)}
   union
-  select a.account_id, m.value, a.id, ${itemOf(sql`${falseAlarm}`)}
-  from crashes a cross join json_each(a.alerted) m where a.dismissed`;
+  select a.account_id, ${alertedId}, a.id, ${itemOf(sql`${falseAlarm}`)}
+  from crashes a cross join json_each(a.alerted) m where a.dismissed and ${isUnaware}`;
 
 const itemOf = (level: SQL): SQL =>
   sql`json_object('level', ${level}, 'id', a.id, 'at', a.event_time, 'vehicle', a.vehicle)`;

@@ -1,5 +1,9 @@
+import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { sendRecordAlerts } from '../../../src/webhooks/alerts/records.ts';
+import { sendMessages } from '../../../src/webhooks/alerts/sending.ts';
 import { settled } from '../../support/deliveries.ts';
+import { keepEmails } from '../../support/emails.ts';
 import { textIn } from '../../support/page.ts';
 import { ask, follow, type Page, signIn, visitor } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
@@ -222,4 +226,45 @@ describe('the page of an accident', () => {
     expect((await open('VIN114')).text).toContain('It arrives with level 3');
     expect((await open('VINFALSE')).text).toMatch(/It was a false alarm.*False alarms have no report/);
   });
+});
+
+it('says of each webhook why it was not notified, and which people were emailed when', async () => {
+  const them = await world({ providers: ['motive', 'samsara'] });
+  const { page: open, email, cookie: theirs } = await signIn(them);
+  keepEmails();
+  await ask('POST', '/portal/settings/notifications', { cookie: theirs, fields: { levels: '1' } });
+  const [ours = '', other = ''] = them.connections.map(({ id }) => id);
+  const register = (name: string, changes: object) =>
+    as(them.apiToken).post(
+      '/webhook',
+      webhookBody(them, { url: `https://${name}.example.com/`, ...changes }),
+    );
+  const { send } = as(them.connection.ingestKey);
+  await register('elsewhere', { connectionIds: [other] });
+  await register('events', { notificationTypes: [2] });
+  await register('reports', { connectionIds: [ours], filters: { accidentLevels: [3] } });
+  await register('told', { notificationTypes: [1] });
+  await send(vehicle(), accident());
+  await sendRecordAlerts(env);
+  await register('late', {});
+  const shown = async () => {
+    const list = await open('/portal/accidents');
+    const crash = await open(list.all('tbody a.cover')[0]?.getAttribute('href') ?? '');
+    return crash.textAt('#notified-now')[0];
+  };
+  const reasons = [
+    'elsewhere.example.com Not notified: it does not cover this connection.',
+    'events.example.com Not notified: it does not receive accidents.',
+    'reports.example.com Not notified: its filters leave this out.',
+    'late.example.com Not notified: it was added later.',
+  ];
+  const before = await shown();
+  for (const reason of reasons) expect(before).toContain(reason);
+  expect(before).not.toContain('told.example.com Not notified');
+  expect(before).toMatch(new RegExp(`${email} (Waiting to be sent|Emailed)`)); // a job may have sent it
+  await sendMessages(env);
+  expect(await shown()).toMatch(new RegExp(`${email} Emailed \\d\\d:\\d\\d:\\d\\d`));
+  await send(accident({ dismissed: true }));
+  await sendRecordAlerts(env);
+  expect(await shown()).toContain(`${email} `); // also once they know that it was a false alarm
 });

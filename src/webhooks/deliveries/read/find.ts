@@ -5,6 +5,12 @@ import { cutScan } from '../../../platform/db/pages.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
 import { isCovered } from '../../coverage.ts';
 import { notificationOf } from '../../notifications/of-delivery.ts';
+import {
+  type Alerted,
+  selectAlerted,
+  selectUnnotified,
+  type Unnotified,
+} from '../../notifications/unnotified.ts';
 import type { DeliveryKey } from '../delivery.ts';
 import { allWebhooks } from '../due.ts';
 import type { Attempt } from '../policy.ts';
@@ -58,17 +64,28 @@ export const maxOfEvent = 300;
 /** How many deliveries of the same millisecond are scanned to find them. */
 const maxLookedAt = 5000;
 
-/** The deliveries of an event or accident by level, whether these are all, and its recipients. */
+/** Who was notified of an event or accident: the deliveries by level, whether these are all, and who else. */
+export type Notified = {
+  deliveries: DeliveryOfEvent[];
+  complete: boolean;
+  /** The webhooks without any. */
+  unnotified: Unnotified[];
+  alerted: Alerted[];
+};
+
+/** The same, its recipients, and whether anybody is notified of accidents like it. */
 export async function deliveriesOf(
   env: Env,
   caller: Caller,
   eventId: string,
-): Promise<{ deliveries: DeliveryOfEvent[]; complete: boolean; recipients: string[]; isCovered: boolean }> {
+): Promise<Notified & { recipients: string[]; isCovered: boolean }> {
   const recipients = sql`'recipients', json((select data->'recipients' from ${notificationOf()}))`;
   const more = sql`${receiverOf(Date.now())}, ${recipients}`;
   const query = { events: sql`${eventId}`, limit: maxOfEvent, most: maxLookedAt, more };
-  const { rows, covered } = await asCaller(env, caller, (db) => ({
+  const { rows, unnotified, alerted, covered } = await asCaller(env, caller, (db) => ({
     rows: selectDeliveries(db, caller, query),
+    unnotified: selectUnnotified(env, db, caller, eventId),
+    alerted: selectAlerted(db, caller, eventId),
     covered: read<{ isCovered: number }>(db)`
       select ${isCovered(env)} as isCovered from accidents a cross join connections c on c.id = a.connection_id
       where a.id = ${eventId} and a.account_id = ${caller.accountId}`,
@@ -78,6 +95,8 @@ export async function deliveriesOf(
   return {
     deliveries: deliveries.sort((a, b) => a.level - b.level || (a.url < b.url ? -1 : 1)),
     complete: !end,
+    unnotified: unnotified.filter(({ id }) => !deliveries.some(({ webhookId }) => webhookId === id)),
+    alerted,
     recipients: deliveries[0]?.recipients ?? [],
     isCovered: covered[0]?.isCovered !== 0,
   };

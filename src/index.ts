@@ -13,7 +13,6 @@ import type { NewWork } from './webhooks/deliveries/send/first-claim.ts';
 
 export type { IngestBatch, IngestReply } from './ingest/binding.ts';
 
-/** A message of the queue. */
 export type QueueMessage = DeliveryMessage | PullMessage | JobMessage | ProbeMessage;
 
 export default {

@@ -18,7 +18,7 @@ import { dayMs } from '../platform/durations.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
 import { audit } from './audit/write.ts';
 
-/** An account; one that is moving to another cell is read-only meanwhile. It has the quotas that operators have set. */
+/** An account; one that is moving is read-only. It has the quotas that operators have set. */
 export type Account = Pick<
   typeof accounts.$inferSelect,
   'id' | 'name' | 'status' | 'createdAt' | 'quotas' | 'held'
@@ -59,7 +59,6 @@ export async function createAccount(env: Env, name: string): Promise<Account> {
 
 type QuotaChange = { [quota in keyof Quotas]: number | null | undefined };
 
-/** The properties of an account that can change. */
 export type AccountChange = {
   name?: string | undefined;
   status?: Account['status'] | undefined;
@@ -120,7 +119,6 @@ export const holdLargest = (db: Database, isNearlyFull: boolean, now = Date.now(
   update accounts set held = not held
   where held <> (id in (select id from held))`;
 
-/** The units in which the portal shows speeds and distances. */
 export type Units = (typeof accounts.$inferSelect)['units'];
 
 export async function setUnits(env: Env, caller: Caller, units: Units): Promise<void> {

@@ -161,7 +161,6 @@ export const maxInvitationsPerDay = 20;
 /** How long an address gets no second invitation email, from any account. */
 export const quietMs = hourMs;
 
-/** How long an unused invitation stays listed. */
 export const pendingMs = 14 * dayMs;
 
 /**

@@ -25,7 +25,6 @@ export const sessionMs = 14 * dayMs;
 /** A link's secret, and the account that it opens; `pending` if the person has never signed in to it. */
 export type SignInLink = { secret: string; account: string; pending: boolean };
 
-/** How many accounts a person can get links for at a time. */
 export const maxLinks = 20;
 
 /** How many times an address can ask for links while they are valid, and in a day. */

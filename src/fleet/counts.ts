@@ -19,7 +19,6 @@ export type ConnectionActivity = {
   byHour: number[] | undefined;
 };
 
-/** How many vehicles, and events of a day, are counted for each connection of the list. */
 export const maxCountedInList = 1000;
 
 const hours = 24;
@@ -66,7 +65,6 @@ function summedUp(json: string): Pick<ConnectionActivity, 'events' | 'byHour'> {
   return { events, byHour: events >= maxCountedInList ? undefined : byHour };
 }
 
-/** How many records of a kind are counted on a connection's page. */
 export const maxRecordsCounted = 10_000;
 
 /** How many records of a kind a connection has, up to 10,000, and when the latest was received. */
@@ -111,7 +109,6 @@ const ownConnection = ({ accountId }: Caller, id: string): SQL =>
 /** A provider's label, and how many of the last events have it. */
 export type WordCount = { word: string; count: number };
 
-/** How many of the last events are searched for unmapped labels. */
 export const eventsLookedAt = 1_000;
 
 /** The labels of a connection's last 1,000 events, the most frequent first. */
@@ -140,7 +137,6 @@ export async function unmappedWords(
 /** How many events of a risk began within 15 minutes from `at`, in milliseconds since 1970. */
 export type RiskCount = { at: number; risk: number; count: number };
 
-/** How many events are counted by risk at most, the newest ones. */
 export const maxRisksCounted = 2000;
 
 /** Counts events of a vehicle or driver by risk and quarter of an hour. Reads two rows for each. */

@@ -16,7 +16,6 @@ export type NamedOf<T> = T & { [name in Named as `${name}Name`]?: string | null 
 
 export type NamedList<T> = List<NamedOf<T>> & { names: Named[] };
 
-/** Lists as the portal shows them. */
 export const eventsWithDrivers = named(safetyEvents.list, 'driver');
 export const tripsWithNames = named(trips.list, 'vehicle', 'driver');
 export const accidentsWithVehicles = named(accidentsByState, 'vehicle');

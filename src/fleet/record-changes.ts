@@ -78,7 +78,6 @@ export const today = (now: number): SQL => int(now / dayMs);
 export const lastUsage = (accountId: SQL | string): SQL => sql`coalesce((
   select usage from changes where account_id = ${accountId} order by seq desc limit 1), '[]')`;
 
-/** How many records a row names at most, as in a call of `/ingest`. */
 export const maxRecordsPerRow = 500;
 
 /** The statement that records other changes, or coming deletions, in one row for 500 records. */

@@ -69,7 +69,6 @@ export type Typed = { vehicle?: string; vin?: string; driver?: string };
 export type Matched = { vehicles?: Match[]; drivers?: Match[] };
 export type Match = { id: string; name: string };
 
-/** How many matches are distinguished. */
 export const maxMatches = 100;
 
 /** Finds at most 100 vehicles and drivers that match everything typed, also by id, as `findByName` does. */

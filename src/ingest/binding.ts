@@ -3,7 +3,6 @@ import type * as v from 'valibot';
 import type { FieldError } from '../platform/errors.ts';
 import type { IngestOutcome, IngestRecord } from './schema.ts';
 
-/** What a connector sends to `POST /ingest`. */
 export type IngestBatch = { records: v.InferInput<typeof IngestRecord>[]; notify?: boolean };
 
 /** What `POST /ingest` returns: the envelope of a success or a failure. */

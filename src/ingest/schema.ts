@@ -2,10 +2,8 @@ import * as v from 'valibot';
 import { alternatives } from '../fleet/lists/field-types.ts';
 import { type Kind, type RecordKindOf, recordKinds } from '../fleet/lists/registry.ts';
 
-/** A record as validated by `/ingest`. */
 export type RecordOf<K extends Kind> = v.InferOutput<RecordKindOf<K>['record']>;
 
-/** A record as stored in D1. */
 export type RowOf<K extends Kind> = ReturnType<RecordKindOf<K>['toRow']>;
 
 type Variant = v.ObjectSchema<{ kind: v.LiteralSchema<Kind, undefined> }, undefined>;

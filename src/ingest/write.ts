@@ -15,7 +15,6 @@ import { knownIds } from './keep.ts';
 import { whenOverQuota } from './quotas.ts';
 import type { RecordWarning, Rejection } from './schema.ts';
 
-/** What has come of writing records. */
 export type WrittenRecords = {
   changed: number;
   rejected: Rejection[];

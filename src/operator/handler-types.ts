@@ -20,7 +20,6 @@ type Handler<O extends Operation> = (request: Asked<O>) => Promise<Found<O> | Re
 
 export type Handlers<All extends Record<string, Operation>> = { [name in keyof All]: Handler<All[name]> };
 
-/** A request's input. */
 export type Asked<O extends Operation> = { env: Env } & PathOf<O['call']> &
   (O extends { body: infer B extends v.GenericSchema } ? { body: v.InferOutput<B> } : unknown) &
   (O extends { query: infer Q extends v.GenericSchema } ? { query: v.InferOutput<Q> } : unknown) &

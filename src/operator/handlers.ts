@@ -52,7 +52,6 @@ import { checkService } from './health/check.ts';
 import { continueMove, showMove } from './moves/leave.ts';
 import { showCell, status } from './status.ts';
 
-/** What handles each operation of `api/`, by its name. */
 export const handlers: Handlers<typeof operations> = {
   listAccounts: ({ env, slice }) => listAccounts(env, slice),
 

@@ -28,7 +28,6 @@ const whenDue = (isDue: Extract<Job, { every: 'minute' }>['isDue'], run: Job['ru
 });
 const hourly = (run: Job['run']): Job => ({ every: 'hour', run });
 
-/** Everything that runs from time to time. */
 export const jobs: Jobs = {
   deletions: whenDue(deletionsAreDue, continueDeletions),
   trends: whenDue(countsAreDue, countEvents),

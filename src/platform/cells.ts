@@ -6,7 +6,6 @@
 /** The cell whose name stands in nothing that it issues: the only one, or the first. */
 export const mainCell = 'main';
 
-/** The form of a cell's name. */
 export const cellName = /^[a-z][a-z0-9]{0,15}$/;
 
 /** The cell named before the dot in a cookie or link; main if none is. */
@@ -38,8 +37,8 @@ export function boundCells<T>(bindings: object): Map<string, T> {
   return new Map(cells.sort(([a], [b]) => Number(b === mainCell) - Number(a === mainCell)));
 }
 
-/** The header of a part of a move, which a router passes on from the cell that asks for it to the other, with its body. */
+/** The header of a part of a move, which a router passes from one cell to the other. */
 export const partHeader = 'Fleet-Move-Part';
 
-/** The request header with the operator key of the cell that an account moves to; `Authorization` has that of the other. */
+/** The operator key of the cell that an account moves to; `Authorization` has the other's. */
 export const toAuthorization = 'Fleet-To-Authorization';

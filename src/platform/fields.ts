@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { dayMs } from './durations.ts';
 import { type FieldError, invalid } from './errors.ts';
 
-/** How many invalid fields a refusal names at most. */
 export const maxErrors = 20;
 
 type Named = 'property' | 'parameter';

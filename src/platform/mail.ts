@@ -9,7 +9,7 @@ export type MailPart = {
   link?: { url: string; label: string; button?: boolean };
 };
 
-/** The tokens of `tokens.css` that emails use, since mail programs have no variables. A test compares them. */
+/** The tokens of `tokens.css` that emails use, which have no variables. A test compares them. */
 export const mailTokens = {
   light: {
     'base-100': '#ffffff',

@@ -159,7 +159,6 @@ const table: Route[] = [
   ['FORM', '/settings/notifications/channels/:id/remove', 'member', notifications.removeNamed],
 ];
 
-/** The role that an address needs. */
 export const roleOf = rolesIn(table);
 
 export const portalRoutes = new Hono<App>()

@@ -115,7 +115,6 @@ export type ProblemKind =
   | 'unexpected'
   | 'invalid';
 
-/** The longest wait, whatever the provider says. */
 export const longestWaitMs = hourMs;
 const sensibleMs = dayMs;
 

@@ -20,10 +20,8 @@ import { adviceFor, feedNames } from './connector.ts';
 import { type Feeds, type HealthStatus, silentMs } from './plan.ts';
 import { connectorOf } from './registry.ts';
 
-/** How long a connection must be late or degraded before people are notified. */
 export const notifyAfterMs = 15 * 60_000;
 
-/** How long after an alert about a connection the next one is sent. */
 export const quietMs = hourMs;
 
 const connectionsPerStep = 50;

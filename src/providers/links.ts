@@ -15,7 +15,6 @@ import { invalid } from '../platform/errors.ts';
 import type { CoveredConnection } from '../webhooks/coverage.ts';
 import { changePull, connectProvider, type NewPull } from './connect.ts';
 
-/** How long a link works, and how many unused ones an account can have. */
 export const connectLinkMs = 7 * dayMs;
 export const maxOpenLinks = 20;
 

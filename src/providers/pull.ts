@@ -34,16 +34,14 @@ import { type Claimed, claimDue, dueConnections, keepRefusals, type Saved, save 
 /** When an invocation stops beginning pages: the last may take 18 s and must be written within 30 s. */
 const pullBudget = { ms: 8_000, queries: 400 };
 
-/** Says that connections are due. */
 export type PullMessage = { pull: string[] };
 
-/** How many connections an invocation pulls. */
 export const connectionsPerMessage = 5;
 
 /** The wait after a rate limit that says none. */
 const limitedMs = 60_000;
 
-/** How many bytes all cursors of a connection, and a session, may have: the row must be small enough to be restored. */
+/** The bytes of a connection's cursors, and of a session: rows must be restorable. */
 export const maxFeedsBytes = 64_000;
 const maxSessionBytes = 4_000;
 

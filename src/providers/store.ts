@@ -131,7 +131,7 @@ export async function save(
 /** Why a record was refused, or what could not be used of it though it was `accepted`. */
 export type Refused = { kind: string; sourceId: string; reason: string; accepted?: true };
 
-/** How many of the latest refused records of a connection are kept, and of those accepted with warnings. */
+/** How many of the latest refused records are kept, and of those with warnings. */
 export const refusalsKept = 100;
 
 /** Keeps what was wrong with records, for people. The same again is not written. */

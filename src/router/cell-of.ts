@@ -3,7 +3,7 @@ import { cellIn } from '../platform/cells.ts';
 import { Refusal } from '../platform/errors.ts';
 import { sessionCookieOf } from '../platform/http/session-cookie.ts';
 
-/** `token`, `session` or the beginning of the path; its value, and the cell that issued it, which the account may have left. */
+/** `token`, `session` or the path; its value, and the cell that issued it. */
 export type Named = { by: string; key: string; cell: string };
 
 /** Sign-in links, connect links, and the addresses for providers' webhooks. */

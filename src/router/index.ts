@@ -8,7 +8,7 @@ import { cellOf } from './cell-of.ts';
 import { moveAccount, movePath } from './move.ts';
 import { ask, askAll, askAny, health, pass } from './pass.ts';
 
-/** The map of the Worker in front of several cells. It has no database: the cells decide who may do what. */
+/** The Worker in front of several cells. It has no database: the cells decide. */
 export const router = new Hono<App>();
 
 router.use(async (c, next) => {

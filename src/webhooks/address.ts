@@ -1,6 +1,5 @@
 import { isPrintable } from '../platform/fields.ts';
 
-/** Why a URL cannot receive deliveries. */
 export type ReceiverProblem = 'not https' | 'ip address' | 'not public' | 'has credentials' | 'reserved port';
 
 /** How a url is refused, in the words that the contract fixes. */
@@ -24,7 +23,6 @@ export const urlProblems = {
   },
 } satisfies Record<ReceiverProblem, { message: string; field: string }>;
 
-/** How long a receiver's url can be. */
 export const maxUrlLength = 2048;
 
 /** Whether every character of a URL is visible, so that it is what it looks like. */

@@ -12,7 +12,6 @@ import { type Database, read, write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { ACCIDENT } from './notifications/types.ts';
 
-/** A connection, and whether anybody is notified of its accidents. */
 export type CoveredConnection = Connection & { isCovered: boolean };
 
 /** SQL for whether a webhook, person or channel is notified of the connection `c`, or nobody is to be. */

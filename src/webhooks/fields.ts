@@ -17,10 +17,9 @@ export type WebhookField = {
 
 const unique = <T>(values: T[]): T[] => [...new Set(values)];
 
-/** The most webhooks of an account. */
 export const maxWebhooks = 1000;
 
-/** How many connections a webhook can name: as many as fit into a request of 64 KiB beside everything else. */
+/** How many connections a webhook can name: as many as fit into 64 KiB. */
 export const maxConnections = 1000;
 
 export const refusedHeaders =

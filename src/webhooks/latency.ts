@@ -1,4 +1,4 @@
-/** Durations counted by bucket: bucket i has those above `upperBoundMs(i - 1)`, up to `upperBoundMs(i)`. */
+/** Durations by bucket: bucket i has those up to `upperBoundMs(i)`. */
 export type Histogram = { [bucket: string]: number };
 
 const firstUpperBoundMs = 5;

@@ -6,7 +6,6 @@ import { eachField } from './fields.ts';
 import { unmatchable } from './filters.ts';
 import { ACCIDENT, accidentLevels, notificationTypes } from './notifications/types.ts';
 
-/** The body that creates or replaces a webhook. */
 export const WebhookInput = v.object(eachField('input'));
 export type WebhookInput = WithConnections<v.InferOutput<typeof WebhookInput>>;
 type WithConnections<T> = Omit<T, 'connectionIds'> & { connectionIds: string[] };
@@ -31,7 +30,6 @@ export const WebhookLabels = v.object({
 
 export const SigningSecret = v.object({ signingSecret: v.string() });
 
-/** A webhook as clients see it. */
 export const WebhookOutput = v.object({
   id: v.pipe(v.string(), v.uuid()),
   ...eachField('output'),

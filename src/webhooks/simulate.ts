@@ -102,7 +102,7 @@ export async function sendTest(
   return { eventId: notifications[0]?.eventId ?? '', deliveryIds: deliveries.map(({ id }) => id) };
 }
 
-/** How many tests of unsaved webhooks a host gets within an hour: from an account, and a receiver from all. */
+/** How many tests of unsaved webhooks a host gets in an hour: from an account, or all. */
 export const maxTestsOfHost = 10;
 export const maxTestsOfReceiver = 60;
 

@@ -74,7 +74,7 @@ export const auditWebhook = (
     fields,
   });
 
-/** Changes each time a webhook is saved: its headers get a new nonce, or a mark if they are unchanged. */
+/** Changes each time a webhook is saved: its headers get a new nonce, or a mark. */
 export const revisionColumn = sql<string>`coalesce(${webhooks.headers}->>'saved', ${webhooks.headers}->>'iv')`;
 
 /** Selects webhooks for `opened`. */

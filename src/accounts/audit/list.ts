@@ -6,7 +6,7 @@ import { openDatabase } from '../../platform/db/system.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { Action, Subject } from './kinds.ts';
 
-/** An entry of the audit log; `at` in milliseconds since 1970. Names are as they were at that time. */
+/** An entry of the audit log, with names as they were then; `at` in milliseconds since 1970. */
 export type Entry = {
   accountId: string;
   /** The account's name, in the log of all accounts. */

@@ -4,7 +4,6 @@ import { deleteUpTo, pruning, rowsPerChunk } from '../../platform/jobs/chunks.ts
 
 export const auditDays = 365;
 
-/** How many entries an account keeps: the newest. */
 export const maxAuditEntries = 100_000;
 
 /** Reads one index entry per account. */

@@ -83,7 +83,6 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
 
 const credentialName = (scope: Scope) => (scope === 'api' ? 'API token' : 'ingest key');
 
-/** How many API tokens of an account, and ingest keys of a connection, can be active. */
 export const maxApiTokens = 200;
 export const maxIngestKeys = 20;
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { localDirectory, root } from '../project/paths.ts';
 import { buildDocuments } from '../site/build.ts';
 
-/** The package that `npm run client` builds. */
 export const clientDirectory = join(localDirectory, 'client');
 
 /** Builds the typed client: what Redocly generates from the OpenAPI document, behind `index.ts`. */

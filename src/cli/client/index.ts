@@ -4,7 +4,6 @@ import * as api from './api.js';
 export type * from './api.js';
 export { ApiError, TimeoutError } from './api.js';
 
-/** The body of a delivery. */
 export type Delivery = api.AccidentDelivery | api.EventDelivery;
 
 type Settings = Omit<api.ClientConfig, 'serverUrl' | 'auth' | 'argsStyle' | 'errorMode'>;

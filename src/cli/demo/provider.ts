@@ -21,7 +21,6 @@ export type DemoProvider = Listening & {
 
 const historyDays = 30;
 
-/** The connector's and the provider's labels of incidents. */
 export const incidents = [
   ['hard_brake', 'Braking'],
   ['tailgating', 'FollowingDistanceSevere'],

@@ -9,7 +9,6 @@ import { type Change, routed, spreadOver } from './configurations.ts';
 import { type DevServer, endLeftOver, freePort, localOrigin, startDev } from './dev.ts';
 import { migrate } from './migrate.ts';
 
-/** The service running on this machine, with its data in one folder. */
 export type Stack = DevServer & {
   /** Of the first cell. */
   operatorKey: string;

@@ -4,7 +4,6 @@ import { parse } from 'smol-toml';
 import { cellBinding } from '../../platform/cells.ts';
 import { root, siteDirectory } from './paths.ts';
 
-/** What is read of wrangler.toml. */
 export type Toml = {
   name: string;
   main: string;

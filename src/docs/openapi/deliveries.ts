@@ -8,7 +8,6 @@ const { webhookId, status, type, eventId } = deliveryFilters;
 
 const ofWebhook = query('webhookId', webhookId, 'Only those for this webhook.');
 
-/** The list of deliveries, an addition to the specification. */
 export const deliveryList: Operation = {
   call: 'get /deliveries',
   id: 'listDeliveries',
@@ -51,7 +50,6 @@ const ofDelivery = ({ message, data = 'DeliverySummary', ...operation }: Action)
   others: unknownId,
 });
 
-/** One delivery, and its actions. */
 export const deliveryActions: Operation[] = [
   ofDelivery({
     call: 'get /deliveries/{id}',

@@ -21,7 +21,6 @@ export type Parts = {
   webhooks?: Json;
 };
 
-/** One operation of a document: its request, its response, and its refusals. */
 export type Operation = {
   call: `${'get' | 'post' | 'put' | 'patch' | 'delete'} ${string}`;
   id: string;

@@ -22,7 +22,6 @@ export const listOperations = (): Operation[] =>
       : []),
   ]);
 
-/** The response to an unknown id. */
 export const unknownId = { 404: failing(404, 'Your account has none with this id.', ['Not found']) };
 
 /** The id in a path; `component` has an example of it. */
@@ -128,7 +127,6 @@ const limit = shared('limit', [
 ]);
 const invalidCursor = (must: string): Refused => ({ message: 'Invalid cursor', field: 'cursor', must });
 
-/** The parameters of all lists. */
 export const pageParameters = [limit, shared('cursor', [invalidCursor(listCursor)])];
 
 export const emptyRange: Refused = { field: 'from', must: 'must be before to' };
@@ -158,7 +156,6 @@ const connectionHeader = (required: boolean): Json => ({
   ...(required && { example: exampleConnectionId }),
 });
 
-/** The components of lists' parameters. */
 export const listParameters: Record<string, Json> = {
   ConnectionId: connectionHeader(false),
   RequiredConnectionId: connectionHeader(true),
@@ -213,7 +210,6 @@ export function refused(field: string, schema: v.GenericSchema, value: unknown):
   return { field: at, must };
 }
 
-/** The change feed, an addition to the specification. */
 export const changeFeed: Operation = {
   call: 'get /changes',
   id: 'listChanges',

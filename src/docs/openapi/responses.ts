@@ -37,7 +37,6 @@ export const headers = (securitySchemes: Record<string, Json>): Record<string, J
 
 const header = (name: string) => ({ $ref: `#/components/headers/${name}` });
 const always = { 'X-Request-Id': header('RequestId'), 'API-Version': header('ApiVersion') };
-/** The headers of a response that says when to retry. */
 export const retry = { ...always, 'Retry-After': header('RetryAfter') };
 
 /** Whether calls with a credential of this kind are limited one by one. */
@@ -78,7 +77,6 @@ export const responses = (tooLarge: string[]): Record<string, Json> => ({
   ),
 });
 
-/** The request id of the examples. */
 export const { requestId } = examples.Failure as { requestId: string }; // the example of that component
 
 /** A failure's response, with an example for each message. */

@@ -1,6 +1,5 @@
 import { code, fence, table } from './blocks.ts';
 
-/** The parts of an OpenAPI document that the reference shows. */
 export type ApiDocument = {
   info: { description: string };
   tags: { name: string; description: string }[];

@@ -13,7 +13,6 @@ export type DayOf = { kind: string; accountId: string; connectionId: string; day
 /** A file of a day: some thousands of its rows, in order. Files never change. */
 export type Part = { file: string; rows: number; bytes: number; first: Position; last: Position };
 
-/** Where the files of a day are. */
 export type Folder = { bucket: R2Bucket; kind: ArchiveKind; day: DayOf };
 
 /** The folder of an account, connection or day; a warehouse reads its parts as columns. */

@@ -20,7 +20,6 @@ type Stored = Omit<Archived, 'parts'> & { parts: string };
 
 export const archivedOf = ({ parts, ...row }: Stored): Archived => ({ ...row, parts: JSON.parse(parts) });
 
-/** Which days of a list to find: an account's, or one connection's; forwards or backwards. */
 export type DaysQuery = {
   kind: string;
   accountId: string;

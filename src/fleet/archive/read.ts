@@ -6,7 +6,6 @@ import type { DayOf } from './bucket.ts';
 import type { Archived } from './catalog.ts';
 import { type OpenPart, openPart } from './files.ts';
 
-/** A page of a list whose older days are archived. */
 export type ArchivedPageQuery = PageQuery & {
   from: number;
   to: number;

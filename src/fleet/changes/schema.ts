@@ -7,7 +7,6 @@ import { lists } from '../lists/registry.ts';
 /** The kinds of records in the feed: those that have a list. */
 export const changeKinds: string[] = lists.map(({ kind }) => kind);
 
-/** The kinds that a client follows. */
 export const QueryKinds = v.pipe(
   QueryList,
   v.check(
@@ -18,7 +17,6 @@ export const QueryKinds = v.pipe(
   v.metadata({ type: 'array', items: { type: 'string', enum: changeKinds }, maxItems: 100 }),
 );
 
-/** The query of the feed. */
 export const ChangesQuery = v.object({
   limit: Limit,
   cursor: QueryCursor,
@@ -28,13 +26,11 @@ export const ChangesQuery = v.object({
 export const feedCursor =
   'must be the resume of a page of this feed, with the same connection and kinds, or now';
 
-/** The refusal of a cursor whose changes are no longer kept. */
 export const expiredCursor = {
   message: 'Cursor has expired, list everything again',
   must: 'must be at most 30 days old: list everything again, and begin with cursor=now',
 };
 
-/** A changed record, as clients read it. */
 export const Change = v.object({
   kind: v.string(),
   id: v.pipe(v.string(), v.uuid()),

@@ -13,22 +13,17 @@ import { bucketOf } from '../archive/bucket.ts';
 import { lists } from '../lists/registry.ts';
 import { type ExportFile, exportFolder, formatNames, streamFile } from './files.ts';
 
-/** How many exports an account can ask for within 24 hours. */
 export const maxExportsPerDay = 5;
 
-/** How long the files of an export are kept. */
 export const exportKeptMs = 7 * dayMs;
 
-/** What takes longer to prepare has failed. */
 export const longestExportMs = dayMs;
 
-/** How many records an export has at most. */
 export const maxExportRecords = 2_000_000;
 
 /** In place of a person: an operator, without a limit a day, also for suspended accounts. */
 export const operators = '';
 
-/** The job that prepares exports. */
 export const exportJob = 'exports';
 
 /** The paths of lists, without their slash. */

@@ -14,7 +14,6 @@ import type { ArchiveKind } from './archived.ts';
 import type { Field, Fields } from './field.ts';
 import type { Filter } from './filters.ts';
 
-/** The declaration of a list. */
 export type ListDeclaration<N extends string = string> = {
   path: `/${string}`;
   /** The key of an item's identifier, if it is not `id`. */

@@ -10,7 +10,6 @@ type ReservedName =
   | ('kind' | 'sourceUpdatedAt')
   | ('hit' | 'nth' | 'searchKeys' | 'size' | 'total');
 
-/** The declaration of a kind of record. */
 export type RecordDeclaration<K extends string, F extends Fields> = {
   kind: K;
   /** A provider's sourceId, for examples. */
@@ -136,7 +135,6 @@ type NameInRecord<N, F extends Field> = F['use'] extends 'reference'
     : never
   : N;
 
-/** A record as sent by a connector. */
 export type RecordInput<K extends string, F extends Fields> = {
   kind: K;
   sourceId: string;

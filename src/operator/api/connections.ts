@@ -39,7 +39,6 @@ export const NewConnection = v.object({
   historyDays: v.optional(v.number()),
 });
 
-/** `name` is the recipient of the link. */
 export const NewConnectLink = v.object({ name: Name });
 
 /** The URL is returned only once. */

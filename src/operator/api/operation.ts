@@ -45,6 +45,5 @@ export const Limit = (most: number, usual = most) =>
 
 export const maxAccountsCounted = 10_000;
 export const maxPendingCounted = 10_000;
-/** How many items of each kind a status lists. */
 export const maxListed = 20;
 export const maxFailedCounted = 100;

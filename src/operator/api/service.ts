@@ -36,7 +36,6 @@ const seconds = v.pipe(
 );
 export const WaitQuantiles = v.object({ p50: seconds, p95: seconds, p99: seconds });
 
-/** How long deliveries of a kind waited. */
 export const ServiceLevel = v.object({
   count,
   inTime: described(v.nullable(v.number()), 'The share first attempted within 5 s, from 0 to 1.'),
@@ -149,7 +148,6 @@ export const StatusReport = v.object({
 });
 export type StatusReport = v.InferOutput<typeof StatusReport>;
 
-/** A cell, and how full it is. */
 export const Cell = v.object({
   name: v.string(),
   accounts: countUpTo(maxAccountsCounted),
@@ -172,7 +170,6 @@ export const ServiceCheck = v.object({
 });
 export type ServiceCheck = v.InferOutput<typeof ServiceCheck>;
 
-/** The result of checking one dependency. */
 export const Check = v.object({
   name: v.picklist([
     'schema',

@@ -20,7 +20,6 @@ import { untilNoCallStarts } from '../../webhooks/deliveries/send/in-flight.ts';
 import { resumeWebhooks, stopWebhooks, unsubscribeAll } from '../../webhooks/remove.ts';
 import { type Deletion, deletionsWhere, stepNames } from './run.ts';
 
-/** How long an account stays suspended before it is deleted. */
 export const graceDays = 30;
 
 /**

@@ -91,7 +91,7 @@ export const holdShare = 0.9;
 const rateDays = 14;
 const keptDays = 60;
 
-/** How full a database is, and in how many days it will be full at the current rate; null if it is not growing. */
+/** How full a database is, and when it will be at this rate; null if it does not grow. */
 export type Size = { bytes: number; share: number; daysLeft: number | null };
 
 /** How full a database is, from its size now and on an earlier day (since 1970). */

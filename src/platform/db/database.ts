@@ -6,7 +6,7 @@ import type { SQLiteRaw } from 'drizzle-orm/sqlite-core/query-builders/raw';
 import { type Failure, Refusal } from '../errors.ts';
 import { d1Reason, withRetries } from './retry.ts';
 
-/** What builds statements. They run by `transaction`; those of the functions below also by themselves. */
+/** What builds statements. They run by `transaction`; our own also by themselves. */
 export type Database = Pick<Drizzle, 'select' | 'insert' | 'update' | 'delete' | '$client'>;
 type Drizzle = DrizzleD1Database & { $client: D1Database };
 
@@ -58,7 +58,7 @@ export type Statements =
   | readonly Statements[]
   | { readonly [name: string]: Statements };
 
-/** The results of statements: by their names, or those of a list in a list; unknown for any statements. */
+/** The results of statements by their names, or those of a list in a list. */
 export type Results<S> = Statements extends S
   ? unknown
   : S extends Statement

@@ -1,4 +1,3 @@
-/** A statement that is called. */
 export type Called = { text: string; values: unknown[] };
 
 /** Runs a call of D1 with these statements, counts it, or fails instead. */

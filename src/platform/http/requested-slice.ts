@@ -5,10 +5,8 @@ import { limitUpTo, parseQuery } from '../fields.ts';
 import { CursorText } from '../query.ts';
 import type { Context } from './context.ts';
 
-/** How many items a slice of an operators' list has at most, and by default. */
 export const maxSlice = 1000;
 
-/** The parameters of an operators' list. */
 export const SliceParameters = v.object({
   cursor: CursorText,
   limit: v.optional(limitUpTo(maxSlice), String(maxSlice)),

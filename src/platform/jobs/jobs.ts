@@ -13,7 +13,6 @@ export type Job = { run: (env: Env, now: number, budget: Budget) => Promise<unkn
 );
 export type Jobs = Record<string, Job>;
 
-/** The queue message that runs a job. */
 export type JobMessage = { job: string };
 
 /** What takes longer than this is repeated after the same time, so many times at most. */

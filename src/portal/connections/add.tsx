@@ -23,7 +23,7 @@ import { done, submit } from '../ui/submit.ts';
 import { above, aboveOf, connectionsPath, pathOf, requirePulled } from './connections.tsx';
 import { credentialLabel } from './health.tsx';
 
-/** How somebody adds a connection who is signed in or, without a way `back`, outside the account with a link. */
+/** How somebody adds a connection, signed in or, without a way `back`, with a link. */
 export type Adding = {
   back?: string;
   head: Head;

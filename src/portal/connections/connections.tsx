@@ -21,7 +21,6 @@ import { type ConnectionHealth, credentialLabel, Health, healthOf } from './heal
 export const connectionsPath = '/portal/connections';
 export const linksPath = `${connectionsPath}/links`;
 
-/** What is above the pages of connections, and above those of one. */
 export const above = [{ href: connectionsPath, name: 'Connections' }];
 export const aboveOf = (connection: Connection) => [
   ...above,

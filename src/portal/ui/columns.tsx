@@ -141,7 +141,6 @@ export const tripColumns: Column<NamedTrip>[] = [
   ...[column.driver, column.distance, column.duration],
 ];
 
-/** The columns of accidents, each with its state and who handles it. */
 export const accidentColumns: Column<Accident>[] = [
   {
     head: 'Vehicle',

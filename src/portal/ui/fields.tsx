@@ -24,7 +24,6 @@ export type Values<F extends Fields> = { [N in keyof F]: F[N] extends FormField<
 type More<Props> = string | Partial<Omit<Props, 'name'>>;
 const propsOf = <P extends object>(more: string | P) => (typeof more === 'string' ? { hint: more } : more);
 
-/** A line of text. */
 export const line = <S extends v.GenericSchema<string, unknown>>(
   label: string,
   schema: S,

@@ -32,7 +32,7 @@ export type Filters = { [name: string]: Filter };
 /** Values by the names of filters; all of them are in the page's address. */
 export type Values = { [filter: string]: string };
 
-/** A search in a list. `asked` has the value of each filter, `kept` those that are set, for the addresses of other pages. */
+/** A search in a list. `asked` has each filter's value, `kept` those that are set. */
 export type Search = {
   zone: string;
   filters: Filters;

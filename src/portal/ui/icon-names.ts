@@ -1,4 +1,3 @@
-/** The icons of Lucide that pages use. */
 export const iconNames = [
   'book-open',
   'car-front',

@@ -17,7 +17,6 @@ import { PageReader, type Reader } from './reader.ts';
 import { takeFlash } from './submit.ts';
 import { isTimeZone, ZoneName } from './time.tsx';
 
-/** The head of a page. */
 export type Head = {
   title: string;
   state?: Child;

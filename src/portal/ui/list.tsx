@@ -37,7 +37,7 @@ export type RecordList<T> = {
   };
 };
 
-/** The name of a list's CSV file, its columns, and what takes the place of an item's values that people cannot read. */
+/** A list's CSV file: name, columns, and what replaces values that people cannot read. */
 export type CsvFile<T> = {
   name: string;
   columns: Columns;

@@ -4,7 +4,6 @@ import { reader } from './reader.ts';
 /** A place in degrees, with the provider's address, if there is one. */
 export type MapPlace = { latitude: number; longitude: number; address?: string | null | undefined };
 
-/** A point of a map: its place, its name, and its page. */
 export type MapPoint = {
   at: MapPlace;
   name: string;

@@ -10,7 +10,6 @@ export type MenuLink = {
   counts?: keyof Attention;
 };
 
-/** The settings and their tabs. */
 export const settings = {
   href: '/portal/settings',
   tabs: [

@@ -9,7 +9,6 @@ export type SentForm = { value: (name: string) => string; values: (name: string)
 /** What fields show instead of their own values, and their errors. */
 export type Filled = SentForm & { errors: FieldError[] };
 
-/** The reader of a page. */
 export type Reader = {
   role: Role;
   mayGo: (method: 'GET' | 'POST', address: string) => boolean;

@@ -66,7 +66,6 @@ export const HandledBy = ({ assignedTo, acknowledged, closed }: Accident) => {
   return acknowledged && <p class="sub clamp">Acknowledged by {acknowledged.by}</p>;
 };
 
-/** Whether a webhook is paused, or until when. */
 export type Pause = { pausedAt: number | null; openUntil: number | null };
 
 /** The state of a delivery in words. While its webhook is paused, no attempt is made. */

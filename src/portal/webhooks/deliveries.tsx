@@ -18,7 +18,6 @@ import { acting, type Column, Pager, TablePanel } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { deliveries as countOf } from './words.ts';
 
-/** The deliveries that a webhook's page shows. */
 export type ShownDeliveries = Omit<BrowseQuery, 'limit'>;
 
 /** A webhook's deliveries: filters by state and type, a search, and actions. */

@@ -8,10 +8,8 @@ import { type AlertKind, markNotified } from '../deliveries/receiver/health.ts';
 import { addNews, alertedOf } from './pending.ts';
 import { wakeSender } from './sending.ts';
 
-/** How long a receiver must be paused before people are notified. */
 export const pausedAfterMs = 15 * minuteMs;
 
-/** How long after an alert of a kind about a webhook the next one of that kind is sent. */
 export const quietMs = hourMs;
 
 /** How many webhooks a step reads, as many as one account can have, and of how many accounts it notifies. */

@@ -10,7 +10,6 @@ import { callOnce } from '../deliveries/send/call-once.ts';
 import type { ChannelKind } from './channel-input.ts';
 import { failureDescription } from './words.ts';
 
-/** A channel to call. */
 export type Target = { id: string; kind: ChannelKind; address: string };
 
 /** Why a message did not arrive, to follow the channel's name; null if it did. */

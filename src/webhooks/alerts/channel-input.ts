@@ -15,7 +15,6 @@ export const maxChannels = 10;
 export const channelKinds = ['slack', 'teams', 'https'] as const;
 export type ChannelKind = (typeof channelKinds)[number];
 
-/** What people enter of a channel. */
 export const ChannelInput = v.object({
   name: Name,
   kind: v.picklist(channelKinds, 'must be slack, teams or https'),

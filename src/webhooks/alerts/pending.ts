@@ -8,7 +8,6 @@ export type NewsKind = 'paused' | 'failed' | 'working' | 'connection' | 'record'
 /** How many items a message names, accidents first. It counts the others. */
 export const maxNamed = 20;
 
-/** How many people of an account are alerted, those added first. */
 export const maxPeople = 20;
 
 /**
@@ -39,7 +38,7 @@ const accidentsFirst = (item: SQL): SQL => sql`min(${item}->>'level', 1) desc`;
 
 const sendsEmail = (env: Env) => (config(env).emailFrom ? 1 : 0);
 
-/** The people and channels of the account `a` that get alerts about its webhooks and connections, as rows of `r`. */
+/** The people and channels of the account `a` that get its alerts, as rows of `r`. */
 export const alertedOf: SQL = sql`json_each((
   select json_group_array(id) from (
     select * from (

@@ -2,7 +2,7 @@ import { groupKey } from '../../fleet/lists/group-keys.ts';
 import { type Database, read, write } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 
-/** The accident levels, least risk of events (null: none) and groups (null: all) to be notified of. */
+/** Levels, least risk of events (null: none) and groups (null: all) to be notified of. */
 export type MailRule = { levels: number[]; risk: number | null; groups: string[] | null };
 
 type Stored = { levels: number; risk: number | null; groups: string | null };

@@ -18,7 +18,6 @@ export async function wakeSender(env: Env, { meta }: D1Result): Promise<void> {
   if (meta.changes > 0) await send(env.DELIVERIES, [{ job: messageJob }]);
 }
 
-/** How many messages the people and channels of an account are sent in a day (UTC). */
 export const maxPerAccountAndDay = 200;
 
 /** Emails of all accounts in a day: sign-in links need room. Beyond it, each account is sent a few. */
@@ -29,7 +28,6 @@ export const leastEmailsPerAccount = 10;
 export const retryMs = minuteMs;
 const longestRetryMs = 6 * hourMs;
 
-/** How long a message without news is retried. */
 export const retriedForMs = 3 * dayMs;
 
 /** Messages of a step, five at a time: 20 s at most. One of an invocation's six connections is left to D1. */

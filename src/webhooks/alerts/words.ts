@@ -1,7 +1,6 @@
 import { duration } from '../../platform/text.ts';
 import { type Attempt, retries } from '../deliveries/policy.ts';
 
-/** The result of an attempt. */
 export type Happened = Pick<Attempt, 'result' | 'status' | 'reason'>;
 
 /** The failures without a response: in a word or two, and to follow "Your receiver". */

@@ -101,7 +101,6 @@ export const widestWindow = 50;
 export const maxCallsPerSecond = 1000;
 export const inTimeMs = 5 * second;
 
-/** How long the next level of an accident waits for the previous one. */
 export const levelWaitMs = minuteMs;
 
 /** The part of a second's calls that may be made at once under a limit per second. */
@@ -121,7 +120,6 @@ export function paceMs(
 export const priorityOf = (type: NotificationType, eventRisk: number): number =>
   type === ACCIDENT ? 0 : eventRisk === 5 ? 1 : eventRisk === 4 ? 2 : 3;
 
-/** How long a delivery may be due without an attempt. */
 export const giveUpAfterMs = 5 * 24 * hourMs;
 
 /** What follows an attempt, which `attempts` includes. `random`, from 0 to 1, spreads waits by ±20 %. */
@@ -152,7 +150,6 @@ export function kindOf(error: unknown): 'timeout' | 'dns' | 'tls' | 'connection'
 /** Whether a status asks to be called later. */
 export const isBusy = (status: number): boolean => status === 429 || status === 503;
 
-/** How many deliveries a call checks that replays them, or counts what can be replayed. */
 export const maxReplayedPerCall = 5000;
 
 export const webhookIsPaused = 'This webhook is paused, resume it first';

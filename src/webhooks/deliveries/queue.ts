@@ -12,7 +12,6 @@ export type Wake = {
   accidents?: boolean;
 };
 
-/** Continues the fan-out of a large call. */
 export type FanOut = { fanOut: string };
 
 export type DeliveryMessage = Wake | FanOut;

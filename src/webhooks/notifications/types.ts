@@ -15,7 +15,6 @@ export const EVENT_LEVEL = 0;
 /** Accident levels: first detection, verified, report-ready. */
 export const accidentLevels = [1, 2, 3] as const;
 
-/** The names of an accident's levels, from the first on. */
 export const levelNames = ['First detection', 'Verified', 'Report ready'];
 
 /** The type of a notification of a level: only an event has level 0. */

@@ -12,7 +12,6 @@ export const everybody = '';
 /** How many waiting deliveries of each kind are read. */
 export const maxPendingLookedAt = 10_000;
 
-/** SQL for the last hour that was added up. */
 export const lastAddedUp = sql`(select max(start) from service_levels where account_id = ${everybody} and hours = 1)`;
 
 /** Waiting deliveries of the same 4 seconds; `first` are those that count. */

@@ -62,7 +62,6 @@ export type BrowseQuery = Pick<ListQuery, 'state' | 'limit'> & {
 
 const namedConnections = 6;
 
-/** How many deliveries a search finds, and among how many. */
 export const maxFound = 60;
 const maxLookedAt = 5000;
 

@@ -36,7 +36,6 @@ type Details = {
 const details = sql`'log', json(d.log), 'attemptsOmitted', d.attempts_omitted,
   'requestId', (select request_id from ${notificationOf()})`;
 
-/** A delivery with all its attempts. */
 export type Delivery = ListedDelivery & Details;
 
 /** The deliveries of one of the account's webhooks, newest first, and pending ones as due. */
@@ -56,7 +55,6 @@ type ReceiverOf = Pick<Receiver, 'url' | 'openUntil' | 'pausedAt'> & { name: str
 const receiverOf = (now: number) => sql`'name', w.name, 'url', w.url, 'pausedAt', w.paused_at, 'openUntil',
   (select open_until from webhook_health h where h.webhook_id = w.id and open_until > ${now})`;
 
-/** A delivery of an event or accident, with its receiver. */
 export type DeliveryOfEvent = ListedDelivery & ReceiverOf;
 
 export const maxOfEvent = 300;

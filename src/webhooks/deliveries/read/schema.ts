@@ -5,7 +5,6 @@ import { AccidentNotification, EventNotification } from '../../notifications/pay
 import { accidentLevels, notificationTypes } from '../../notifications/types.ts';
 import { statuses } from '../policy.ts';
 
-/** The filters of the list of deliveries, by parameter. */
 export const deliveryFilters = {
   webhookId: QueryId,
   status: QueryChoice(statuses, `must be one of ${statuses.join(', ')}`),
@@ -15,7 +14,6 @@ export const deliveryFilters = {
   to: QueryTime,
 };
 
-/** The query of the list of deliveries. */
 export const DeliveryListQuery = v.object({
   limit: Limit,
   cursor: QueryCursor,
@@ -73,7 +71,6 @@ export const ReplayInput = v.strictObject({
   dryRun: v.optional(v.boolean('must be true or false')),
 });
 
-/** How many deliveries are replayed, or would be. */
 export const ReplayOutcome = v.object({
   count: integer,
   more: v.boolean(),

@@ -68,7 +68,6 @@ export const asReceiver = <T extends StoredReceiver>({ lastFailure, ...row }: T)
   lastFailure: JSON.parse(lastFailure ?? 'null') as Receiver['lastFailure'], // as it was recorded
 });
 
-/** What people are notified of. */
 export type AlertKind = 'paused' | 'failed' | 'working';
 
 /** The statements that mark that people were notified of the webhooks with the `id` in a query. */

@@ -3,12 +3,11 @@ import type { StoredWebhook } from '../../stored.ts';
 import type { Delivery, More } from '../read/find.ts';
 import { headersFor } from './attempt.ts';
 
-/** Stands for a value that is secret. */
 export const hidden = '…';
 
 /**
- * The call of a delivery's latest attempt, or of its first one, as its webhook is now: its body, and its headers without
- * the values that may be secret.
+ * The call of a delivery's latest attempt, or of its first one, as its webhook is now: its body,
+ * and its headers without the values that may be secret.
  */
 export function requestOf(
   { headers, oauth, signing }: StoredWebhook,

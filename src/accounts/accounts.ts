@@ -66,10 +66,7 @@ export type AccountChange = {
   quotas?: QuotaChange | undefined;
 };
 
-/**
- * Renames, suspends or activates an account, or sets its quotas, in one transaction with `also`.
- * @throws Refusal: invalid, when the account does not exist or is being deleted
- */
+/** Renames, suspends or activates an account, or sets its quotas. @throws Refusal: invalid */
 export async function changeAccount(
   env: Env,
   id: string,

@@ -102,10 +102,7 @@ export async function setPreferences(
   await asCaller(env, caller, set, { repeatable: true });
 }
 
-/**
- * Changes a person's role.
- * @throws Refusal: invalid, when they are not in the account, or it would have no admin who has signed in
- */
+/** Changes a role. @throws Refusal: invalid, when no admin would be left who has signed in */
 export async function setRole(env: Env, caller: Caller, userId: string, role: Role): Promise<PortalUser> {
   const { changed } = await asCaller(env, caller, (db) => ({
     allowed: role === 'admin' ? undefined : unlessLastAdmin(db, caller, userId),
@@ -120,10 +117,7 @@ export async function setRole(env: Env, caller: Caller, userId: string, role: Ro
   return known(changed);
 }
 
-/**
- * Removes a person and their sessions. Operators can remove the last admin too.
- * @throws Refusal: invalid, when they are not in the account, or it would have no admin who has signed in
- */
+/** Removes a person, also the last admin if operators do it. @throws Refusal: invalid */
 export async function removePortalUser(env: Env, caller: Caller, userId: string): Promise<PortalUser> {
   const { removed } = await asCaller(env, caller, (db) => ({
     allowed: 'operator' in caller ? undefined : unlessLastAdmin(db, caller, userId),

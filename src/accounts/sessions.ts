@@ -89,10 +89,7 @@ function countRequest(db: Database, people: SQL, now: number) {
   ];
 }
 
-/**
- * The URL of a sign-in link, with the configured origin: a request's Host cannot be trusted.
- * @throws Refusal: invalid, when the origin is not configured
- */
+/** The URL of a sign-in link; a request's Host cannot be trusted. @throws Refusal: invalid */
 export function signInUrl(env: Env, { secret }: SignInLink): string {
   const { origin } = config(env);
   if (!origin) throw invalid('ORIGIN is not set, so that there are no links. Run npm run deploy again.');

@@ -97,10 +97,7 @@ export function addConnection(db: Database, caller: Caller, connection: Connecti
 
 type Changeable = 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId' | 'notifiesNobody';
 
-/**
- * Changes a connection, and its ingest keys in KV, so that a new map applies soon.
- * @throws Refusal: invalid
- */
+/** Changes a connection, and its ingest keys in KV: a new map applies soon. @throws Refusal: invalid */
 export async function updateConnection(
   env: Env,
   caller: Caller,

@@ -13,10 +13,7 @@ export type Action = 'changed' | 'deleted';
 /** Records of a kind that a transaction has upserted, some of which may be unchanged. */
 export type Written = { kind: ListedKind; table: AccountTable; ids: string[] };
 
-/**
- * Records which records an upsert has changed, in one row or none, with what the account has added
- * today. `quiet`: nobody is notified of them. `bytes`: those of all as JSON.
- */
+/** Records in at most one row what an upsert has changed. `quiet`: nobody is notified of it. */
 export function recordWritten(
   db: Database,
   source: ChangeSource & { requestId: string },

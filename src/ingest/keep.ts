@@ -76,10 +76,7 @@ export type UpsertOptions = {
   fixed?: string[];
 };
 
-/**
- * Prepares to insert or update records with one statement; `changes()` counts the changed ones. An
- * identical row costs no write, and one with an older `sourceUpdatedAt` changes nothing.
- */
+/** Inserts or updates records by one statement: identical and older rows cost no write. */
 export function upsertInto(table: SQLiteTable, { from = {}, join = '', fixed = [] }: UpsertOptions = {}) {
   const columns = Object.entries(getTableColumns(table)).map(([key, { name }]) => ({ key, name }));
   const target = getTableName(table);

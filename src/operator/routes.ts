@@ -21,10 +21,7 @@ import { checkHealth, problemOf, warningOf } from './health/service.ts';
 import { metricsText } from './metrics.ts';
 import { accept } from './moves/arrive.ts';
 
-/**
- * Authenticates by OPERATOR_KEY as `Authorization: Bearer`.
- * @throws Refusal: unauthenticated, rate limited
- */
+/** Authenticates by OPERATOR_KEY as a bearer. @throws Refusal: unauthenticated, rate limited */
 const authenticateOperator = createMiddleware<App>(async (c, next) => {
   const key = /^Bearer (.+)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
   if (!(await isSameSecret(key, config(c.env).operatorKey))) {

@@ -22,10 +22,7 @@ import { checkHealth, earlierSize, problemOf, sizeOf, warningOf } from './health
 /** An accident is listed when its delivery has taken this long. */
 const accidentWaitsMs = 30_000;
 
-/**
- * The operators' overview: the service's health, and its deliveries.
- * @throws Refusal: unavailable
- */
+/** The operators' overview: health and deliveries. @throws Refusal: unavailable */
 export async function status(env: Env, now = Date.now()): Promise<v.InferInput<typeof StatusReport>> {
   const [health, found] = await Promise.all([checkHealth(env), deliveryStatus(env, now)]);
   const { waits, failing, accidents, connections, uncovered, deletions, moves, encrypted } = found;

@@ -14,9 +14,7 @@ export function cellIn(value: string): string {
   return value.includes('.') && cellName.test(name) ? name : mainCell;
 }
 
-/**
- * In responses, the cells where an account may be that has left; in operators' requests, the one they mean.
- */
+/** The cells where an account may be that has left; in operators' requests, the one they mean. */
 export const cellHeader = 'Fleet-Cell';
 
 /** The response header with the id of the version of the Worker that responds. */

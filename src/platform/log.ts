@@ -1,7 +1,4 @@
-/**
- * Everything the log can hold: our own ids, numbers and words. No field holds a credential,
- * address, name, header, body, response, path or query.
- */
+/** Everything the log can hold: our own ids, numbers and words, and nothing that others sent. */
 export type Line =
   | {
       level: 'info';

@@ -1,6 +1,4 @@
-/**
- * How many calls each limiter allows in how many seconds, as in `wrangler.toml`; each purpose has its own.
- */
+/** Calls and seconds of each limiter, as in `wrangler.toml`; each purpose has its own. */
 export const rateLimits = {
   /** Per API token, ingest key, portal session or connection whose provider's webhook calls. */
   TOKEN_LIMIT: { calls: 600, seconds: 60 },

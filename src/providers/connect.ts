@@ -84,10 +84,7 @@ export const openOnce = (
     mayCall: (url) => mayCall(env, url),
   });
 
-/**
- * Connects a provider: tries the credential, saves it encrypted, and starts pulling.
- * @throws Refusal: invalid
- */
+/** Connects a provider: tries its credential, and starts pulling. @throws Refusal: invalid */
 export async function connectProvider(
   env: Env,
   caller: Caller,
@@ -174,10 +171,7 @@ export async function resumePull(env: Env, caller: Caller, id: string): Promise<
   await send(env.DELIVERIES, [{ pull: [id] }]);
 }
 
-/**
- * Pulls all feeds of a connection now, even if its credential was refused: it may be valid again.
- * @throws Refusal: invalid, as above, or when it is paused
- */
+/** Pulls all feeds now, also with a credential that was refused. @throws Refusal: invalid */
 export async function pullNow(env: Env, caller: Caller, id: string): Promise<void> {
   await changePull(env, caller, id, {
     only: sql`paused_at is null`,

@@ -54,9 +54,7 @@ export type Access = {
   incidentTypeMap?: Record<string, string[]> | undefined;
 };
 
-/**
- * What is read of a provider's JSON: properties of these names anywhere, and the `firsts` whatever the names.
- */
+/** What is read of a provider's JSON: properties of these names, and the `firsts` of any name. */
 export type Wanted = { names: ReadonlySet<string>; firsts: { [name: string]: number } };
 
 /** A provider's webhook, which only makes a pull due. */
@@ -104,9 +102,7 @@ export type Connector<Api = unknown> = {
 /** The provider's name for an organisation, whatever that is, and its id if it has one. */
 export type Organisation = { name: unknown; id: string | undefined };
 
-/**
- * What can go wrong: refused, not permitted, rate limited, no response, something unexpected, or bad input.
- */
+/** What can go wrong with a provider, or with what people entered. */
 export type ProblemKind =
   | 'refused'
   | 'not permitted'

@@ -13,10 +13,7 @@ export type Crash = {
   accelerationG?: unknown;
 };
 
-/**
- * The records of an accident: one per level reached, or a dismissal. Until its VIN and place are
- * known it stays a safety event.
- */
+/** The records of an accident: one per level reached, or a dismissal; none without VIN and place. */
 export function crashRecords(
   { sourceId, sourceUpdatedAt, vehicle, driver, startedAt, location, maxSpeedKph, issuedOn }: ProviderRecord,
   { vin, level, dismissed, reportUrl, severity, accelerationG: force }: Crash,
@@ -129,10 +126,7 @@ export function follow(
 
 const againPerPage = 3;
 
-/**
- * Reads crashes again that are no accidents yet: after 1, 2, 4 minutes and so on, then each hour.
- * @throws Problem: rate limited
- */
+/** Reads crashes again that are no accidents yet, ever less often. @throws Problem: rate limited */
 export async function readAgain(
   open: OpenCrash[],
   now: number,

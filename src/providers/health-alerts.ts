@@ -37,9 +37,7 @@ type Changed = {
   isWithdrawn: number;
 };
 
-/**
- * Notifies people and channels which connections cannot be pulled, and which work again. Returns how many.
- */
+/** Notifies of connections that cannot be pulled, or work again. Returns how many messages. */
 export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
   let queued = 0;

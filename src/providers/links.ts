@@ -44,10 +44,7 @@ export async function listLinks(env: Env, caller: Caller): Promise<ConnectLink[]
   return asCaller(env, caller, links);
 }
 
-/**
- * Creates a single-use link, valid for a week. Returns its address, which is not stored.
- * @throws Refusal: invalid, for more than 20 unused ones
- */
+/** Creates a single-use link, valid for a week, whose address is not stored. @throws Refusal: invalid */
 export async function createLink(
   env: Env,
   caller: Caller,
@@ -111,10 +108,7 @@ export async function linkHash(env: Env, text: string): Promise<string | undefin
   return (await isSecret(env, 'connect link', secret)) ? hashToken(secret) : undefined;
 }
 
-/**
- * The link with this hash and its caller; undefined if it is expired, revoked or unknown.
- * @throws Refusal: moved
- */
+/** The link with this hash and its caller, if it is still good. @throws Refusal: moved */
 export async function openLink(
   env: Env,
   hash: string,

@@ -1,9 +1,7 @@
 import { dayMs } from '../platform/durations.ts';
 import type { Feed, Json, Page, ProviderRecord } from './connector.ts';
 
-/**
- * A reading of a whole list: of changes since `from`, or of everything if it `isWhole`. `place` is its progress.
- */
+/** A reading of a whole list: changes since `from`, or everything. `place` is its progress. */
 export type Pass = { from: number; since: number; beganAt: number; isWhole: boolean; place: Json };
 
 type Passes<Kept> = { from: number; wholeAt: number; pass: Omit<Pass, 'from' | 'since'> | null; kept?: Kept };

@@ -26,9 +26,7 @@ type Frame = { isList: boolean; count: number; left: number | undefined; key: st
 /** The item that is being read: where it begins in the output, and its id as JSON. */
 type Item = { depth: number; parts: number; size: number; values: number; id: string; nestedId: string };
 
-/**
- * Reads JSON as it arrives, so that what is not wanted takes no memory. Of an item too large, the id is left.
- */
+/** Reads JSON as it arrives: what is not wanted takes no memory. Items too large leave their id. */
 export class Picker {
   readonly tooLarge: unknown[] = [];
   readonly #wanted: Wanted;

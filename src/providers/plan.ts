@@ -193,9 +193,7 @@ const lateAfterMs = 3 * lateMs;
 /** A connection without a success for this long is unavailable. */
 export const silentMs = dayMs;
 
-/**
- * A connection's health: unavailable when refused or nothing came for a day; degraded or warning otherwise.
- */
+/** Unavailable when refused or nothing came for a day; otherwise degraded, or a warning. */
 export function healthOf(
   planned: Planned,
   { refusedAt, succeededAt, now }: { refusedAt: number | null; succeededAt: number | null; now: number },

@@ -58,10 +58,7 @@ export async function startPulls(env: Env, now = Date.now()): Promise<number> {
   return ids.length;
 }
 
-/**
- * Pulls what is due of these connections in parallel through the write of `/ingest`, and queues the
- * rest. Never throws: a claim that is not released expires.
- */
+/** Pulls what is due in parallel, and queues the rest. Never throws: unreleased claims expire. */
 export async function pull(env: Env, ids: string[]): Promise<void> {
   const budget = newBudget(pullBudget);
   const counted = within(env, budget);

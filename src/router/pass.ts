@@ -30,10 +30,7 @@ export async function ask(c: Context, cell: string, request: Request): Promise<R
 /** Where accounts have moved, by the hash of what a request named their former cell by. */
 const moved = remembered<string>();
 
-/**
- * Passes a request to the named cell, and to those where the account may have moved.
- * @throws Refusal: unavailable; unauthenticated, when no cell knows the credential
- */
+/** Passes a request to the cells where its account may be. @throws Refusal: unavailable, unauthenticated */
 export async function pass(c: Context, named: Named): Promise<Response> {
   const cells = boundCells(c.env);
   const hash = await hashToken(named.key);

@@ -173,10 +173,7 @@ export async function deleteWebhook(env: Env, caller: Caller, id: string): Promi
   await untilNoCallStarts(env, [id]);
 }
 
-/**
- * Pauses or resumes a webhook. While paused its deliveries wait, and no call can start.
- * @throws Refusal: invalid
- */
+/** Pauses or resumes a webhook: its deliveries wait, and no call can start. @throws Refusal: invalid */
 export async function setPaused(
   env: Env,
   caller: Caller,

@@ -53,10 +53,7 @@ export async function findRow(env: Env, caller: Caller, id: string): Promise<Sel
 export const ownWebhook = (caller: Caller, id: string) =>
   and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
 
-/**
- * Audits a change of the account's webhook, if `only` holds. It is called by its name, or else by
- * its host: paths and queries can hold secrets.
- */
+/** Audits a change of a webhook, called by its name or host: paths and queries hold secrets. */
 export const auditWebhook = (
   db: Database,
   caller: Caller,

@@ -92,9 +92,7 @@ const kvMs = 1000;
 const known = remembered<KnownToken>();
 const remember = (hash: string, token: KnownToken): KnownToken => known.set(hash, token, minuteMs);
 
-/**
- * What this isolate or KV knows of a credential; D1 decides whether it is valid, and is read if KV is slow.
- */
+/** What this isolate or KV knows of a credential; D1 decides whether it is valid. */
 async function knownAtTheEdge(kv: KVNamespace, hash: string): Promise<KnownToken | undefined> {
   const token = known.get(hash);
   if (token) return token;

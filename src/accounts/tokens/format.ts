@@ -12,10 +12,7 @@ const wellFormed = /^(?:fds_|fdi_)(?:([a-z][a-z0-9]{0,15})_)?[A-Za-z0-9_-]{43}[A
 const keyedLength = 11;
 const crcLength = 6;
 
-/**
- * A new credential: prefix, the name of its cell unless that is main, 32 characters of random
- * bytes, 11 of a keyed checksum by which we recognise our own, and a CRC-32 of all this.
- */
+/** A new credential: prefix, its cell unless main, random bytes, a keyed checksum, a CRC-32. */
 export async function generateToken(scope: Scope, keys: SealingKey[], cell = mainCell): Promise<string> {
   const prefix = prefixes[scope] + (cell === mainCell ? '' : `${cell}_`);
   const random = prefix + base64url(crypto.getRandomValues(new Uint8Array(24)));

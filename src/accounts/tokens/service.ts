@@ -45,10 +45,7 @@ export type NewToken = {
   expiresAt?: number | undefined;
 };
 
-/**
- * Issues an ingest key for a connection, otherwise an API token. Its `value` is not stored.
- * @throws Refusal: invalid, when the account or connection does not exist or has reached its limit
- */
+/** Issues an ingest key for a connection, otherwise an API token. @throws Refusal: invalid */
 export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
   const { connectionId, name, readOnly = false, expiresAt = null } = wanted;
   const scope: Scope = connectionId === undefined ? 'api' : 'ingest';
@@ -135,10 +132,7 @@ export async function findTokenById(env: Env, caller: Caller, id: string): Promi
 
 const activeOf = (caller: Caller) => and(eq(tokens.accountId, caller.accountId), isNull(tokens.revokedAt));
 
-/**
- * Revokes a credential with immediate effect; with replicas, returns once no cache has it. May be repeated.
- * @throws Refusal: invalid, when the credential does not exist
- */
+/** Revokes a credential; with replicas, returns once no cache has it. @throws Refusal: invalid */
 export async function revokeToken(env: Env, caller: Caller, id: string): Promise<Token> {
   const { revoked } = await asCaller(env, caller, (db) => ({
     audited: audit(db, caller, {

@@ -16,10 +16,7 @@ export const isBehind = (
 ): SQL => sql`coalesce(${record}->>'sourceUpdatedAt' < a.source_updated_at,
   ${record}->>'notificationLevel' < a.notification_level, 0)`;
 
-/**
- * Whether it is a false alarm then. A later level or a newer version reopens it; a repeated level
- * does not, because without a time it may be from before the dismissal.
- */
+/** Whether it is a false alarm then. A later level or a newer version reopens it, no repeat. */
 export const dismissedAfter = (record: SQL): SQL => sql`
   case
     when a.id is null then ${record}->>'dismissed'
@@ -29,10 +26,7 @@ export const dismissedAfter = (record: SQL): SQL => sql`
       and not coalesce(${record}->>'sourceUpdatedAt' > a.source_updated_at, 0)
   end`;
 
-/**
- * The notified levels then, as bits; customers are notified of what it adds. A false alarm adds
- * level 2 if level 1 was notified, and otherwise nothing.
- */
+/** The notified levels then, as bits. A false alarm adds level 2 if level 1 was notified. */
 export const notifiedAfter = (record: SQL): SQL => sql`
   case
     when ${dismissedAfter(record)} then ${notifiedBefore} | ((${notifiedBefore} & 1) << 1)

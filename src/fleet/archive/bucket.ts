@@ -58,10 +58,7 @@ export async function unlessUnreadable<T>(key: string, work: () => T | Promise<T
   }
 }
 
-/**
- * Reads again while `again`, or three times, where a file was probably replaced meanwhile.
- * @throws Refusal: unavailable, when a file cannot be read; or what `read` throws
- */
+/** Reads again while `again`, or three times: files are replaced. @throws Refusal: unavailable */
 export async function readAgain<T>(read: () => Promise<T>, again = () => false): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

@@ -58,10 +58,7 @@ const mayHave = (
   first.sort < to &&
   (!after || comparePositions(descending ? first : last, after, descending) > 0);
 
-/**
- * Reads rows of files in order: one more than a page, or as far as may be scanned.
- * @throws PartGone, Unreadable
- */
+/** Reads rows of files in order, as far as a page needs or may scan. @throws PartGone, Unreadable */
 export async function readFiles(bucket: R2Bucket, ahead: Ahead[], query: ArchivedPageQuery): Promise<Stored> {
   const { limit, descending, archive } = query;
   const { kind, filter } = archive;

@@ -75,10 +75,7 @@ export const exportOf = <T extends StoredExport>(row: T): Omit<T, keyof Export> 
 /** Whether this deployment can export: it needs a bucket. */
 export const canExport = (env: Env): boolean => bucketOf(env) !== undefined;
 
-/**
- * Asks for an export for a person, who is emailed when it is ready.
- * @throws Refusal: invalid, while another is being prepared, after too many on a day, or without a bucket
- */
+/** Asks for an export for a person, who is emailed when it is ready. @throws Refusal: invalid */
 export async function requestExport(env: Env, caller: Caller, userId: string, wanted: Wanted) {
   if (!canExport(env)) throw invalid('Exports are not available here.');
   const { accountId } = caller;

@@ -4,10 +4,7 @@ import { type Meaning, means, noIncident, providerWords } from './words.ts';
 /** A connection's provider and its own map of labels, which takes precedence. */
 export type Feed = { provider: string; incidentTypeMap?: Record<string, string[]> | undefined };
 
-/**
- * Translates a provider's labels into incident types, with the highest risk. Unmapped ones are
- * `Other`; those that are no incident are dropped, unless nothing is left.
- */
+/** A provider's labels as incident types, with the highest risk. Unmapped ones are `Other`. */
 export function normaliseIncidents(
   feed: Feed,
   words: readonly string[],

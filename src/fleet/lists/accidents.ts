@@ -172,9 +172,7 @@ export const accidentsByState = listOf(item, table, {
       'closed',
       'Only those that somebody has closed (true), or only the others (false).',
       QueryBoolean,
-      {
-        where: (column, closed) => sql`(${column} is not null) = ${Number(closed)}`,
-      },
+      { where: (column, closed) => sql`(${column} is not null) = ${Number(closed)}` },
     ),
     assignedTo: matching('assignedTo', 'Only those of this person, or those of nobody.', QueryText, {
       where: (column, email) => (email === nobody ? sql`${column} is null` : sql`${column} = ${email}`),

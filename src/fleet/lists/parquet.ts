@@ -6,9 +6,7 @@ import type { Columns, Holds, Scalar } from './field.ts';
 /** How far a file has come: its bytes and row groups, and a footer that has at least those. */
 type Begun = { bytes: number; groups: number; footer: ArrayBuffer };
 
-/**
- * Writes a Parquet file of rows as D1 keeps them, or as lists show them, in the order of the time `order`.
- */
+/** Writes a Parquet file of rows as D1 or lists have them, in the order of the time `order`. */
 export function parquetWriter(columns: Columns, order?: string, begun?: Begun): ListWriter {
   const writer = new ByteWriter(64 * 1024);
   const fields = Object.entries(columns);

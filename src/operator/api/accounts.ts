@@ -5,9 +5,7 @@ import { Email, Name, Timestamp } from '../../platform/fields.ts';
 import { roles } from '../../platform/roles.ts';
 import { count, described, id, type Operation, time, Uuid } from './operation.ts';
 
-export const NewAccount = v.object({
-  name: Name,
-});
+export const NewAccount = v.object({ name: Name });
 
 const mostADay = 1e15;
 const mustBeQuota = `must be a whole number from 0 to ${mostADay}`;

@@ -18,13 +18,7 @@ export const Health = v.object({
   queueBacklog: v.nullable(count),
   oldestDueSeconds: v.nullable(count),
   sweptSecondsAgo: v.nullable(count),
-  size: v.nullable(
-    v.object({
-      bytes: count,
-      share: v.number(),
-      daysLeft: v.nullable(count),
-    }),
-  ),
+  size: v.nullable(v.object({ bytes: count, share: v.number(), daysLeft: v.nullable(count) })),
 });
 export type Health = v.InferOutput<typeof Health>;
 

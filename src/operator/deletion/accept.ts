@@ -59,10 +59,7 @@ export const activateAccount = (env: Env, id: string, change: AccountChange): Pr
     resumeWebhooks(db, id),
   ]);
 
-/**
- * Removes a connection from its account and begins to delete it: it is in no list, and nothing of it is delivered.
- * @throws Refusal: invalid, when the account has no such connection, or it has another name
- */
+/** Removes a connection from its account and begins to delete it. @throws Refusal: invalid */
 export async function deleteConnection(
   env: Env,
   caller: Caller,

@@ -181,9 +181,7 @@ export type RowChange = (table: Moved, keys: SQL) => SQL;
 const deletion: RowChange = ({ name, key }, keys) =>
   sql`delete from ${raw(name)} where (${list(key)}) in (${keys})`;
 
-/**
- * Deletes or changes a chunk of an account's rows, referring ones first. Returns the cursor, if any is left.
- */
+/** Deletes or changes a chunk of an account's rows, referring ones first. Returns the cursor, if any. */
 export async function throughRows(
   env: Env,
   { accountId, cursor }: { accountId: string; cursor: string },

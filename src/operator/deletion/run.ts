@@ -174,9 +174,7 @@ export async function continueDeletions(env: Env, now = Date.now(), budget = new
 export const deletionsAreDue = (now: number): SQL =>
   sql`exists (select 1 from deletions where due_at <= ${now})`;
 
-/**
- * Works on a due deletion for some seconds, and may be interrupted or run concurrently. Returns its state.
- */
+/** Works on a due deletion for some seconds; may be interrupted or run twice. Returns its state. */
 export function continueDeletion(env: Env, id: string): Promise<Deletion | undefined> {
   const budget = newBudget();
   return run(within(env, budget), id, budget, Date.now());

@@ -18,10 +18,7 @@ export const staleAfterSeconds = 5 * 60;
 
 type Swept = { at: number; oldestDueAt: number | null };
 
-/**
- * Checks D1 and the queue, reading two rows. `oldestDueSeconds`: how late the oldest unclaimed
- * delivery is, null if there is none. Never throws: a failure is a result.
- */
+/** Checks D1 and the queue, reading two rows. Never throws: a failure is a result. */
 export async function checkHealth(env: Env): Promise<Health> {
   const now = Date.now();
   const [found, queueBacklog] = await Promise.all([

@@ -15,10 +15,7 @@ import { removeCopy } from '../deletion/run.ts';
 import { keySums, type Offer } from './leave.ts';
 import { decodePart, findMove, type Move, type Part, saveMove } from './part.ts';
 
-/**
- * Does a part of a move to this cell, which may be repeated. Returns why the move is cancelled, or null.
- * @throws Refusal: unavailable, for an account that is not awaited by this move
- */
+/** Does a part of a move, which may be repeated. Returns why not, or null. @throws Refusal: unavailable */
 export async function accept(env: Env, header: string, request: Request): Promise<string | null> {
   const part = decodePart(header);
   const { task, next, file } = part;

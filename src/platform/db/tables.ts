@@ -1,10 +1,7 @@
 import { integer, type SQLiteColumn, type SQLiteTable, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { roles } from '../roles.ts';
 
-/*
- * The tables of which queries are built, beside those of `fleet/`. They mirror `migrations/`; a
- * test compares them. Times are milliseconds since 1970, UTC.
- */
+/* Mirrors `migrations/`; a test compares them. Times are milliseconds since 1970, UTC. */
 
 export type AccountTable = SQLiteTable & { id: SQLiteColumn; accountId: SQLiteColumn };
 

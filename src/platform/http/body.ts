@@ -3,10 +3,7 @@ import { invalid, Refusal } from '../errors.ts';
 import { parseQuery } from '../fields.ts';
 import type { Context } from './context.ts';
 
-/**
- * Reads a JSON body of at most `limitBytes`, which may be gzipped.
- * @throws Refusal: not json, not gzip, too large, or invalid
- */
+/** Reads a JSON body, perhaps gzipped. @throws Refusal: not json, not gzip, too large, or invalid */
 export async function readJson(c: Context, limitBytes: number): Promise<unknown> {
   refuseParameters(c);
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();

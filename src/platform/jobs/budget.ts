@@ -1,9 +1,6 @@
 import { through } from '../db/through.ts';
 
-/**
- * Until when an invocation may begin something, and how many D1 queries it has left. Background work ends 30
- * s after the handler, and D1 allows 1,000 queries: what begins last must fit into the rest.
- */
+/** Until when an invocation may begin something, and how many of its 1,000 D1 queries are left. */
 export type Budget = { until: number; queries: number };
 
 /** The budget of an invocation that begins now. */

@@ -6,10 +6,7 @@ import { type Budget, inSteps, newBudget } from './budget.ts';
 /** How many rows one statement of a job changes at most, so that it delays others little. */
 export const rowsPerChunk = 2000;
 
-/**
- * Runs a statement that deletes or changes rows by an index with `limit rowsPerChunk`, until it finds less or
- * the budget is used up. `before` runs first in each transaction. Returns the number of rows.
- */
+/** Runs a statement with `limit rowsPerChunk` until it finds less, or the budget is used up. */
 export async function changeInChunks(
   db: Database,
   statement: SQL,
@@ -26,9 +23,7 @@ export async function changeInChunks(
   return changed;
 }
 
-/**
- * A job that deletes old rows in chunks, and returns how many. A test asks SQLite for the plans of its `statements`.
- */
+/** A job that deletes old rows in chunks. A test asks SQLite for the plans of its `statements`. */
 export const pruning = (statements: (now: number) => SQL[]) =>
   Object.assign(
     async (env: Env, now = Date.now(), budget: Budget = newBudget()): Promise<number> => {

@@ -18,10 +18,7 @@ export const leaseMs = 45_000;
 /** The exclusive right to do something. */
 export type Lease = {
   db: Database;
-  /**
-   * Runs repeatable statements while the lease is ours. Returns changed rows.
-   * @throws Refusal: unavailable
-   */
+  /** Runs repeatable statements under the lease. @throws Refusal: unavailable */
   commit: (...statements: Write[]) => Promise<number[]>;
 };
 

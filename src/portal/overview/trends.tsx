@@ -71,11 +71,7 @@ function comparison(total: number, before: number, days: number): string {
 const dateOf = (day: string): string => shortDate('UTC', Date.parse(day));
 
 const eventsIn = ({ today, days }: Span, filters: Record<string, string> = {}): string =>
-  eventsPath({
-    from: addDays(today, 1 - days),
-    to: today,
-    ...filters,
-  });
+  eventsPath({ from: addDays(today, 1 - days), to: today, ...filters });
 
 export const eventsPath = (filters: Record<string, string>): string =>
   `/portal/events?${new URLSearchParams(filters)}`;

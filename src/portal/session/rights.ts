@@ -5,9 +5,7 @@ import type { App, Context } from '../../platform/http/context.ts';
 import { limit } from '../../platform/http/limits.ts';
 import { may, type Role } from '../../platform/roles.ts';
 
-/**
- * A route: methods (a FORM is shown by GET, sent by POST), path, role, handler, and whether calls are limited.
- */
+/** A route: methods (a FORM is shown by GET, sent by POST), path, role, handler, and limit. */
 export type Route = [
   methods: 'GET' | 'POST' | 'FORM',
   path: string,

@@ -11,10 +11,7 @@ export async function tickPath(c: Context, watched: Watched, sessionHash: string
   return `/portal/tick?${new URLSearchParams({ ...watched, proof })}`;
 }
 
-/**
- * Whether an open page has changed (see `live.js`). Reads two rows: the session and the version.
- * @throws Refusal: unauthenticated, rate limited
- */
+/** Whether an open page has changed, by two rows. @throws Refusal: unauthenticated, rate limited */
 export async function tick(c: Context) {
   const { of = '', id = '', proof = '' } = c.req.query();
   const hash = await sessionHashOf(c);

@@ -77,10 +77,7 @@ async function emailWithinLimit(env: Env, email: string, key: string): Promise<v
   if (await withinLimit(env, 'SIGN_IN_LIMIT', email)) await emailSignInLinks(env, email, undefined, key);
 }
 
-/**
- * Emails new sign-in links to a person, with `accountId` only for that account, for a form once.
- * Failures are only logged: the response must not reveal who has an account.
- */
+/** Emails sign-in links, for a form once. Failures are only logged: nobody learns who has an account. */
 export async function emailSignInLinks(
   env: Env,
   email: string,

@@ -15,9 +15,7 @@ const height = 200;
 const top = 8;
 const plot = 168;
 
-/**
- * Stacked columns, before pale ones of an earlier time, or lines; with titles, and the numbers as a table.
- */
+/** Stacked columns before pale ones of an earlier time, or lines; also as titles and a table. */
 export const Chart = (props: { id: string; summary: string; series: Series[]; columns: Column[] }) => {
   const { id, summary, series, columns } = props;
   const isLine = series.some(({ look }) => isTrace(look));

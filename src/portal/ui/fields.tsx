@@ -8,10 +8,7 @@ import { type Head, page } from './layout.tsx';
 import type { SentForm } from './reader.ts';
 import { done, submit } from './submit.ts';
 
-/**
- * A field of a form: its control, what was sent in it, and what is valid. Pages draw it (`drawn`),
- * handlers get it (`handles`).
- */
+/** A field of a form. Pages draw it (`drawn`), handlers get its valid value (`handles`). */
 export type FormField<T = unknown> = {
   draw: (name: string, stored: unknown) => Child;
   read: (form: SentForm, name: string) => unknown;

@@ -5,9 +5,7 @@ import { Note, Panel } from './parts.tsx';
 import { reader } from './reader.ts';
 import { FilledForm } from './submit.ts';
 
-/**
- * A form for people who may send it, with its input and errors if shown again. Without `to` for this page.
- */
+/** A form for people who may send it, with input and errors if shown again; `to` another page. */
 export const Form = (props: { to?: string; look?: string; children: Child }) => {
   const { to, look, children } = props;
   const sent = reader().shownAgain;
@@ -22,9 +20,7 @@ export const Form = (props: { to?: string; look?: string; children: Child }) => 
   return to === undefined ? form : <Allowed to={to}>{form}</Allowed>;
 };
 
-/**
- * A panel with one form, for people who may send it. `line` has columns, if fields share one with the button.
- */
+/** A panel with one form, for people who may send it; `line` has the columns of a single line. */
 export const FormPanel = (props: {
   id: string;
   title: string;

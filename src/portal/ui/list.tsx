@@ -14,9 +14,7 @@ import { Empty } from './parts.tsx';
 import { type Column, Pager, Table } from './table.tsx';
 import { dayIn } from './time.tsx';
 
-/**
- * A list of records, newest first: its filters and chips, links to older ones, file, and empty text follow.
- */
+/** A list of records, newest first: filters, chips, links, file and empty text follow from it. */
 export type RecordList<T> = {
   path: string;
   title: string;

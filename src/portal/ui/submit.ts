@@ -32,10 +32,7 @@ declare module 'hono' {
 export const showAgain = (c: Context, form: SentForm, errors: FieldError[] = []) =>
   c.set('shownAgain', { ...form, errors, path: c.req.path });
 
-/**
- * Handles the form in the body; if it is invalid, `show` returns the page with its errors. `place`
- * is the field for errors without one, or maps each error.
- */
+/** Handles the form in the body, or shows it again. `place` is the field of errors without one. */
 export async function submit(
   c: Context,
   work: (form: SentForm) => Promise<Response>,

@@ -159,10 +159,7 @@ const take = (c: Context, webhook?: StoredWebhook) =>
   );
 
 const formErrors: { [code in ErrorCode]: FieldError } = {
-  'url taken': {
-    field: 'url',
-    message: 'Another webhook of your account has this URL.',
-  },
+  'url taken': { field: 'url', message: 'Another webhook of your account has this URL.' },
   'unknown connections': {
     field: 'connectionIds',
     message: 'Some of these connections no longer exist. Open the form again.',

@@ -73,11 +73,7 @@ const columns: Column<Listed>[] = [
       </div>
     ),
   },
-  {
-    head: 'State',
-    look: 'card-side',
-    cell: ({ health }) => <State {...health} />,
-  },
+  { head: 'State', look: 'card-side', cell: ({ health }) => <State {...health} /> },
   {
     head: 'Per hour',
     look: 'max-md:hidden',

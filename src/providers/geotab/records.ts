@@ -165,10 +165,7 @@ export function collisionOf(item: unknown, all: unknown[], notified: readonly st
 
 const idOf = (item: unknown): string => String(field(item, 'id'));
 
-/**
- * The records of a collision: level 1, level 2 after a valid hour if Geotab analyses it, or its
- * dismissal; none while its place or VIN is unknown.
- */
+/** The records of a collision: level 1, level 2 after a valid hour, or its dismissal. */
 export function accidentRecords(
   item: unknown,
   collision: ReturnType<typeof collisionOf>,

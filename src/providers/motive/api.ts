@@ -80,10 +80,7 @@ export const startOf = (item: unknown): number => msOf(at(item, 'start_time'));
 /** The days of one call: many take Motive long, and it refuses more than 30 for driving periods. */
 const daysPerCall = 14;
 
-/**
- * A page of what began in a window, from the newest. `next` is the place after it; what follows is
- * older if it `isPast`.
- */
+/** A page of what began in a window, from the newest; what follows is older if it `isPast`. */
 export async function windowPage(api: Api, list: List, { from, to }: Window, place: Json, query: Query = {}) {
   const [first, last] = [dayOf(from) - dayMs, dayOf(to) + dayMs];
   const { end, no } = (place as { end: number; no: number } | null) ?? { end: last, no: 1 };

@@ -178,10 +178,7 @@ export const motive: Connector<Api> = {
         const found = await eventPage(place, crashes.open, (list, within) =>
           changedEvents(api, list, pass, within),
         );
-        return {
-          ...found,
-          kept: crashes,
-        };
+        return { ...found, kept: crashes };
       },
       history: {
         windowDays: 7,

@@ -49,9 +49,7 @@ const changesOf = (path: string, queries: Query[]) => async (api: Api, pass: Pas
   return { items, next: next.list < queries.length ? next : undefined };
 };
 
-/**
- * The progress of the stream: Samsara's cursor, the newest time, and the crashes that may lose their label.
- */
+/** Samsara's cursor, the newest time, and the crashes that may lose their label. */
 type Progress = { after: Json; from: number; newest: number; open: OpenCrash[] };
 
 const eventQuery = { includeAsset: true, includeDriver: true, includeVgOnlyEvents: true };

@@ -82,10 +82,7 @@ async function tripPage(api: Api, query: Query, place: Json) {
   return { records: items.map(tripRecord), next };
 }
 
-/**
- * Events come with vehicles, for VINs, and the provider's own records, which say what came of a
- * crash and can be long: pages are small.
- */
+/** Events come with vehicles, for VINs, and the provider's own long records: pages are small. */
 const asked = { expand: 'vehicle', raw: true, limit: 20 };
 
 async function eventPage(api: Api, query: Query, place: Json, known: OpenCrash[]) {

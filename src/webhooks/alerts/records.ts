@@ -17,10 +17,7 @@ const maxAccounts = 3;
 const maxChanges = 50;
 const maxRecords = 250;
 
-/**
- * Notifies people and channels of what their rules ask for, in the transaction that advances in the
- * accounts' changes: a kill loses and repeats nothing. Accounts take turns.
- */
+/** Notifies of what rules ask for, in the transaction that advances in the accounts' changes. */
 export async function sendRecordAlerts(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const db = openDatabase(env);
   await write(db)`delete from mail_feeds where account_id not in (select account_id from mail_rules)`;

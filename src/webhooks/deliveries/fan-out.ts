@@ -136,10 +136,7 @@ type FanOutRow = {
   createdAt: number;
 };
 
-/**
- * Continues a fan-out in small transactions, and sends its message again if need be. Each advances
- * the fan-out's mark: repeating one creates no delivery twice.
- */
+/** Continues a fan-out in small transactions, which advance its mark: repeats create nothing twice. */
 export async function continueFanOut(env: Env, message: FanOut): Promise<void> {
   const budget = newBudget({ ms: claimsForMs });
   const db = openDatabase(within(env, budget));

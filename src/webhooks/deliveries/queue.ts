@@ -1,9 +1,6 @@
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
-/**
- * Wakes a webhook. `worker` numbers those in parallel: each wakes two more. `timer` is when retries
- * were due; `accidents` need not wait for events.
- */
+/** Wakes a webhook. `worker` numbers those in parallel; `timer` is when retries were due. */
 export type Wake = {
   accountId: string;
   webhookId: string;

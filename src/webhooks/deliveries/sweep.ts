@@ -25,10 +25,7 @@ const maxLateLogged = 20;
 /** How long a message about new work may be under way. */
 const graceMs = 5_000;
 
-/**
- * Finds lost work: wakes webhooks whose first due delivery is unclaimed, and fan-outs that have
- * stopped. Stores how late they are, for `/health`. Returns how many messages it sent.
- */
+/** Wakes webhooks whose first due delivery is unclaimed, and fan-outs that have stopped. */
 export async function sweep(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
   const { listed, heads, fanOuts } = await transaction(

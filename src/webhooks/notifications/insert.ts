@@ -10,9 +10,7 @@ import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
 /** Where and when notifications come from. */
 export type NotificationSource = { accountId: string; connectionId: string; requestId: string; now: number };
 
-/**
- * A notification: its key and payload. The vehicle's row adds to an event's; `accident` decides the level.
- */
+/** A notification: its key and payload. The vehicle adds to an event's; `accident` decides the level. */
 export type NewNotification = {
   eventId: string;
   level: number;

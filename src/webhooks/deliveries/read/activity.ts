@@ -69,10 +69,7 @@ const maxLookedAt = 5000;
 const maxOfVin = 20;
 const maxVehicles = 50;
 
-/**
- * The activity of a webhook in one round trip: 720 counters, 500 index entries for each of three
- * states, and a part of its deliveries, or those that `search` finds.
- */
+/** A webhook's activity in one round trip: counters, states, and a part of its deliveries. */
 export async function webhookActivity(
   env: Env,
   caller: Caller,

@@ -144,10 +144,7 @@ export async function afterAttempt(env: Env, caller: Caller, key: DeliveryKey, s
   }
 }
 
-/**
- * The webhook of a delivery by its id alone: one seek for each.
- * @throws Refusal: unauthenticated, forbidden
- */
+/** The webhook of a delivery: one seek for each. @throws Refusal: unauthenticated, forbidden */
 export async function webhookOfDelivery(env: Env, caller: Caller, id: string): Promise<string | undefined> {
   const [found] = await asCaller(
     env,

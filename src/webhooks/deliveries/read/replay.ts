@@ -13,10 +13,7 @@ import { wakeOf } from '../queue.ts';
 import { allowProbe } from '../receiver/circuit.ts';
 import { findDelivery } from './find.ts';
 
-/**
- * What to replay: missed deliveries, or delivered ones too, of a time span and after the delivery
- * `after`; or only the one with this `id`.
- */
+/** Missed deliveries, or delivered ones too, of a time span and `after` one; or one alone. */
 export type ReplaySelection = {
   since?: number | undefined;
   until?: number | undefined;

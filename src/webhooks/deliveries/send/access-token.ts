@@ -26,10 +26,7 @@ export async function withToken(
   return second.problem ?? (await callWith(second.value)) ?? outcome;
 }
 
-/**
- * Gets access tokens for a webhook, one request at a time, and stores them for all workers.
- * @throws Error, if the key of the client is no longer in HEADER_KEYS
- */
+/** Gets access tokens for a webhook, one request at a time. @throws Error, if its key is gone */
 export async function authorizer(
   env: Env,
   webhookId: string,

@@ -14,10 +14,7 @@ export type Call = { id: string; attempt: number; type: number; data: string; st
 /** Makes the call of a delivery; undefined if it is too late. Never throws. */
 export type MakeCall = (call: Call) => Promise<Outcome | undefined>;
 
-/**
- * How to call a webhook's receiver, for deliveries and tests: headers, signature, token.
- * @throws Error, if the key of an encrypted part is no longer in HEADER_KEYS
- */
+/** How to call a webhook's receiver. @throws Error, if the key of an encrypted part is gone */
 export async function prepareCalls(
   env: Env,
   webhookId: string,

@@ -5,10 +5,7 @@ import { headersFor } from './attempt.ts';
 
 export const hidden = '…';
 
-/**
- * The call of a delivery's latest attempt, or of its first one, as its webhook is now: its body,
- * and its headers without the values that may be secret.
- */
+/** The call of a delivery's latest attempt, or its first, as its webhook is now, without secrets. */
 export function requestOf(
   { headers, oauth, signing }: StoredWebhook,
   { id, type, attempts, last, createdAt, payload }: Delivery & Pick<More, 'payload'>,

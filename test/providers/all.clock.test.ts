@@ -4,15 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { through } from '../../src/platform/db/through.ts';
 import { pull } from '../../src/providers/pull.ts';
-import {
-  aheadBy,
-  makePullDue,
-  providerStory,
-  pullAll,
-  pullColumn,
-  pullRun,
-  warningsOf,
-} from '../support/provider.ts';
+import { aheadBy, makePullDue, providerStory, pullAll, pullColumn, pullRun } from '../support/provider.ts';
 import type { Fleet, FleetEvent } from '../support/providers/fleet.ts';
 import { geotabFleet } from '../support/providers/geotab.ts';
 import { motiveFleet } from '../support/providers/motive.ts';
@@ -77,22 +69,6 @@ describe.each(fleets)('%s', (provider, make) => {
     await pull(env, [id]);
     expect(asked.sort()).toEqual(fleet.asked);
     expect(await pullColumn(id, 'feeds')).toBe(before);
-  });
-
-  it('has records accepted without what has the wrong shape, with a warning', async () => {
-    const fleet = served();
-    const { vehicles } = fleet.known();
-    fleet.addBroken();
-    const id = await tale.connectWith(fleet.credential);
-    await pullAll(id);
-    expect(await sourceIds('vehicles', id)).toHaveLength((vehicles ?? []).length + 2);
-    expect(await warningsOf(id)).toEqual(
-      expect.arrayContaining([
-        'vehicle: name can be at most 200 characters; its value was corrected',
-        'vehicle: make must be a string; its value was corrected',
-        'safetyEvent: maxSpeedKph must be from 0 to 1000; its value was dropped',
-      ]),
-    );
   });
 
   it('loses nothing that happens while its pages are read', async () => {

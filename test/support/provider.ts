@@ -62,12 +62,9 @@ export const read = async <T = { [key: string]: unknown }>(us: World, connection
 export const pullStatus = async (id: string) =>
   (await operator.get<Pull>(`/operator/connections/${id}/pull`)).data;
 
-/** Which records were refused and why, in order; and what could not be used of others. */
-export const refusalsOf = async (id: string) => inOrder((await pullStatus(id)).refusals);
-export const warningsOf = async (id: string) => inOrder((await pullStatus(id)).warnings);
-
-const inOrder = (problems: Pull['refusals']) =>
-  problems.map(({ kind, reason }) => `${kind}: ${reason}`).sort();
+/** Which records were refused and why, in order. */
+export const refusalsOf = async (id: string) =>
+  (await pullStatus(id)).refusals.map(({ kind, reason }) => `${kind}: ${reason}`).sort();
 
 /** What `levels` has of an accident dismissed after its first level, and of one with a report. */
 export const dismissed = [

@@ -10,8 +10,6 @@ export type Fleet = {
   /** What is asked for in a minute in which nothing happens. */
   asked: string[];
   addVehicle(n: number): void;
-  /** A vehicle with an endless name, one of the wrong shape, and an event at a negative speed. */
-  addBroken(): void;
   /** The n-th event since, of one vehicle after the other. */
   addEvent(n: number, isCrash: boolean): FleetEvent;
   /** What the provider has as the VIN of the vehicle of the n-th event from now on. */
@@ -26,9 +24,6 @@ export type FleetEvent = { sourceId: string; confirm(): void; move(latitude: unk
 /** Soon enough to be after the connection was made, also in whole seconds. */
 export const soon = (n = 0) => Date.now() + 2_000 + n;
 export const idsOf = (items: Item[]) => items.map(({ id }) => String(id));
-
-/** A name that is too long for any record. */
-export const longName = 'n'.repeat(1_000_000);
 
 /** Anything that a provider has. */
 export type Item = { [field: string]: unknown };

@@ -1,5 +1,5 @@
 import { dayMs } from '../../../src/platform/durations.ts';
-import { type Fleet, type Item, idsOf, iso, longName, soon } from './fleet.ts';
+import { type Fleet, type Item, idsOf, iso, soon } from './fleet.ts';
 
 let made = 0;
 const versionOf = (n: number): string => n.toString(16).padStart(16, '0');
@@ -289,14 +289,6 @@ export function geotabFleet(): Fleet {
     serve: fakeGeotab(data, { perPage: 2 }),
     asked: ['/apiv1'],
     addVehicle: (n) => void data.devices.push(geotabDevice(n)),
-    addBroken() {
-      const broken = { vinInfoMake: 7, groups: 'none' };
-      data.devices.push(geotabDevice(8, { name: longName }), geotabDevice(9, broken), null as never);
-      data.exceptions.push(
-        geotabException(device(0), 'RuleHarshBrakingId', soon(), { details: { maxSpeed: -3 } }),
-      );
-      data.positions.push(null as never, geotabPosition(device(0), soon(), { latitude: 'north' }));
-    },
     addEvent(n, isCrash) {
       const event = happens(n, isCrash, soon(n));
       if (n % 2 === 1) data.sessions.clear();

@@ -1,5 +1,5 @@
 import { dayMs } from '../../../src/platform/durations.ts';
-import { type Fleet, type Item, idsOf, longName, soon } from './fleet.ts';
+import { type Fleet, type Item, idsOf, soon } from './fleet.ts';
 
 /** Fields that Motive does not give: when an item changed, and that it is too slight to show. */
 const hidden = ['changedAt', 'isSlight'];
@@ -247,14 +247,6 @@ export function motiveFleet(): Fleet {
     serve: fakeMotive(data, made % 2 === 0 ? { perPage: 2 } : { saysTotal: false }),
     asked: ['/v1/speeding_events', '/v2/driver_performance_events', '/v2/driver_performance_events'],
     addVehicle: (n) => void vehicles.push(motiveVehicle(n, { updated_at: changedAt() })),
-    addBroken() {
-      vehicles.push(
-        motiveVehicle(8, { number: longName }),
-        motiveVehicle(9, { make: 7, group_ids: 'none' }),
-        null as never,
-      );
-      data.performance.push(motiveEvent(vehicle(0), 'hard_brake', soon(), { max_speed: -3 }), null as never);
-    },
     addEvent(n, isCrash) {
       if (n % 3 === 2 && !isCrash) {
         const event = motiveSpeeding(vehicle(n), soon(n));

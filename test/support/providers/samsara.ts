@@ -8,7 +8,7 @@ import {
 } from '../../../src/dev/fakes/samsara.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import type { receiver } from '../receiver.ts';
-import { type Fleet, idsOf, longName, soon } from './fleet.ts';
+import { type Fleet, idsOf, soon } from './fleet.ts';
 
 /** What goes wrong with a call of this path: a reply instead of the data. */
 type Fault = (path: string) => Response | undefined;
@@ -62,15 +62,6 @@ export function samsaraFleet(): Fleet {
     serve: fakeSamsara(data, { perPage: 2 }),
     asked: ['/safety-events/stream'],
     addVehicle: (n) => void vehicles.push(samsaraVehicle(n, change())),
-    addBroken() {
-      vehicles.push(
-        samsaraVehicle(8, { name: longName }),
-        samsaraVehicle(9, { make: 7, tags: 'none' }),
-        null as never,
-      );
-      const speedingMetadata = { maxSpeedKilometersPerHour: -3 };
-      data.events.push(samsaraEvent(vehicle(0), 'Speeding', soon(), { ...change(), speedingMetadata }));
-    },
     addEvent(n, isCrash) {
       const event = samsaraEvent(vehicle(n), isCrash ? 'Crash' : 'Speeding', soon(n), change());
       data.events.push(event);

@@ -1,5 +1,5 @@
 import { dayMs } from '../../../src/platform/durations.ts';
-import { type Fleet, type Item, idsOf, iso, longName, soon } from './fleet.ts';
+import { type Fleet, type Item, idsOf, iso, soon } from './fleet.ts';
 
 /**
  * A fake of Terminal: it pages by cursor, wants both parts of the credential, and lists by when it
@@ -221,12 +221,6 @@ export function terminalFleet(): Fleet {
     serve: fakeTerminal(data, { perPage: 2 }),
     asked: ['/tsp/v1/safety/events'],
     addVehicle: (n) => void vehicles.push(terminalVehicle(n, taken())),
-    addBroken() {
-      const broken = { make: 7, groups: 'none', licensePlate: 7 };
-      vehicles.push(terminalVehicle(8, { name: longName }), terminalVehicle(9, broken));
-      const stats = { maximumSpeed: -3 };
-      data.events.push(terminalEvent(vehicle(0), 'speeding', 30, soon(), { ...taken(), stats, raw: 7 }));
-    },
     addEvent(n, isCrash) {
       const more = { ...taken(), raw: review('needsReview') };
       const event = terminalEvent(vehicle(n), isCrash ? 'crash' : 'speeding', 10 + n, soon(n), more);

@@ -36,7 +36,7 @@ function receive(env: Env, message: QueueMessage): Promise<void> {
   return 'pull' in message ? pull(env, message.pull) : handle(env, message);
 }
 
-/** A service binding for connectors that are Workers of the same Cloudflare account, with `entrypoint = "Ingest"`. */
+/** The service binding `Ingest` for connectors that are Workers of the same account. */
 export class Ingest extends ingestBinding(app.fetch) {}
 
 /** Where a request begins workers, each in an invocation of its own, which lasts longer than the request. */

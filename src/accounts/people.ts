@@ -10,7 +10,7 @@ import { invalid } from '../platform/errors.ts';
 import type { Role } from '../platform/roles.ts';
 import { audit } from './audit/write.ts';
 
-/** A person who can sign in to an account's portal; pending until `confirmedAt`, their first sign-in. */
+/** A person of an account; pending until `confirmedAt`, their first sign-in. */
 export type PortalUser = typeof portalUsers.$inferSelect;
 
 /**

@@ -7,7 +7,7 @@ export type SecretKind = Exclude<Purpose, 'credential' | 'tick'>;
 
 const randomLength = 43;
 
-/** A new secret: 32 bytes and their keyed checksum, 65 characters of base64url. The bytes are random unless given. */
+/** A new secret: 32 bytes, random unless given, and their keyed checksum, in base64url. */
 export async function newSecret(
   env: Env,
   kind: SecretKind,

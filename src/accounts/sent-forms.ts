@@ -4,7 +4,7 @@ import { read } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { type FormResult, type SentForm, showResult } from '../platform/db/sent-forms.ts';
 
-/** The request that a form took effect by, when that began (milliseconds since 1970), and what is known of its result. */
+/** The request that a form took effect by, when that began, and its result as far as known. */
 export async function findSentForm(
   env: Env,
   caller: Caller,

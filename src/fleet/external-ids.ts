@@ -7,7 +7,7 @@ import { findItem } from './find.ts';
 import { vehicles } from './lists/vehicles.ts';
 import { recordChange } from './record-changes.ts';
 
-/** Sets a vehicle's own identifier; returns it as listed, if it exists. @throws Refusal: invalid, if taken */
+/** Sets a vehicle's own identifier, and returns it as listed. @throws Refusal: invalid */
 export async function setVehicleExternalId(env: Env, caller: Caller, id: string, externalId: string | null) {
   const { accountId } = caller;
   const vehicle = await findItem(env, caller, vehicles.list, id);

@@ -71,7 +71,7 @@ export type Match = { id: string; name: string };
 
 export const maxMatches = 100;
 
-/** Finds at most 100 vehicles and drivers that match everything typed, also by id, as `findByName` does. */
+/** Finds at most 100 vehicles and drivers that match everything typed, also by id. */
 export async function matchFleet(
   env: Env,
   caller: Caller,

@@ -21,7 +21,7 @@ const isNews = ({ record }: Accepted, now: number): boolean =>
 
 export type Entry = Accepted & { row: { id: string; createdAt: number; [key: string]: unknown } };
 
-/** Records of one kind, each for another thing, with their notifications. Those `heldBack` are too old. */
+/** Records of one kind, each for another thing. Those `heldBack` are too old. */
 export type Batch = {
   keeper: Keeper;
   entries: Entry[];

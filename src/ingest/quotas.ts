@@ -6,13 +6,13 @@ import { dayMs, hourMs } from '../platform/durations.ts';
 /** What an account may add a day (UTC) by default, in the order of a change's `usage`. */
 export const defaultQuotas = { records: 2_000_000, bytes: 1_000_000_000, deliveries: 5_000_000 };
 
-/** A call with an accident is refused only at so many times a quota, and not because the database is nearly full. */
+/** A call with an accident is refused only at so many times a quota. */
 export const accidentTimes = 2;
 
 /** The longest `Retry-After`: by then an operator may have raised the quota. */
 const longestWaitMs = hourMs;
 
-/** SQL `when … then …` for the guard, which refuses an account that has added all it may, or is held. */
+/** SQL `when … then …` for the guard, which refuses accounts over their quotas. */
 export function whenOverQuota(accountId: string, now: number, hasAccident: boolean): SQL {
   const times = int(hasAccident ? accidentTimes : 1);
   const reached = Object.entries(defaultQuotas).map(

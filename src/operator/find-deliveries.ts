@@ -16,7 +16,7 @@ type Notified = { accountId: string; account: string; eventId: string };
 /** A delivery with its account. Times are milliseconds since 1970. */
 export type FoundDelivery = Notified & DeliveryOfEvent;
 
-/** The deliveries of an event or accident, or of a VIN's latest ones, in all accounts, newest first. */
+/** The deliveries of an event, accident or VIN in all accounts, newest first. */
 export async function findDeliveries(
   env: Env,
   by: { eventId: string } | { vin: string },

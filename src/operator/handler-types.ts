@@ -3,7 +3,7 @@ import type { Slice, SliceQuery } from '../platform/db/cursor.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import type { Operation } from './api/operation.ts';
 
-/** What an id in a path below `/operator` identifies, by the list before it: accounts, and what belongs to one. */
+/** What an id in a path below `/operator` identifies, by the list before it. */
 export const owned = {
   accounts: 'account',
   channels: 'channel',
@@ -15,7 +15,7 @@ export const owned = {
   webhooks: 'webhook',
 } as const;
 
-/** Handles one operation: returns the input of the reply's schema, undefined for an unknown id, or all of the response. */
+/** Returns the input of the reply's schema, undefined for an unknown id, or a response. */
 type Handler<O extends Operation> = (request: Asked<O>) => Promise<Found<O> | Response | undefined>;
 
 export type Handlers<All extends Record<string, Operation>> = { [name in keyof All]: Handler<All[name]> };

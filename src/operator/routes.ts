@@ -31,7 +31,7 @@ const authenticateOperator = createMiddleware<App>(async (c, next) => {
   await next();
 });
 
-/** Compares digests in constant time, which Hono's `timingSafeEqual` does not with secrets of any length. */
+/** Compares digests in constant time, whatever their length. */
 async function isSameSecret(a: string, b: string): Promise<boolean> {
   const digest = (text: string) => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return crypto.subtle.timingSafeEqual(...(await Promise.all([digest(a), digest(b)])));
@@ -64,7 +64,7 @@ operatorRoutes.put('/accounts/:id/move', async (c) => {
 /** The sweep runs each minute: nothing improves sooner. */
 const retryAfter = 60;
 
-/** Whether the service works, for monitors. Reads D1 each time; a rate limit per address bounds that. */
+/** Whether the service works, for monitors. Reads D1; limited by address. */
 export const healthRoutes = new Hono<App>().get('/health', async (c) => {
   await limitByAddress(c, 'HEALTH_LIMIT');
   const data = await checkHealth(c.env);
@@ -103,7 +103,7 @@ const listOf = (call: string): string => call.split('/')[1] ?? '';
 const ownedIn = (call: string): Owned | undefined =>
   new Map<string, Owned>(Object.entries(owned)).get(listOf(call));
 
-/** An operator in the account that owns what the path names. @throws Refusal: invalid, for an unknown id */
+/** An operator in the account of what the path names. @throws Refusal: invalid */
 async function callerIn(env: Env, call: string, id: string): Promise<Caller | undefined> {
   const kind = id ? ownedIn(call) : undefined;
   return kind === 'account' ? operatorIn(id) : kind && operatorInOwnerOf(env, kind, id);

@@ -11,7 +11,7 @@ export const fromBase64url = (text: string): Uint8Array =>
 /** The purpose of a checksum. It is part of the text, so that none is accepted for another. */
 export type Purpose = 'credential' | 'session' | 'sign-in link' | 'connect link' | 'tick' | 'move';
 
-/** How many bytes of the HMAC it carries: a credential has little room, and 64 bits suffice to recognise junk. */
+/** How many bytes of the HMAC it carries: 64 bits suffice to recognise junk. */
 const lengthOf = (purpose: Purpose): number => (purpose === 'credential' ? 8 : 16);
 
 /** The keyed checksum of `text` in base64url: it shows without I/O that we issued something. */

@@ -11,7 +11,7 @@ export type Bounds = {
   /** How many may wait in line (without limit by default), and for how long. */
   maxWaiting?: number;
   timeoutMs: number;
-  /** About how long one takes. A waiting one checks that often, and less often the farther back it is. */
+  /** About how long one takes, and so how often a waiting one checks. */
   stepMs: number;
   /** For how long the place of work that took `ms` stays empty. */
   pauseMs?: (account: string, ms: number) => number;
@@ -57,7 +57,7 @@ export function fairQueue({
     return line;
   };
 
-  /** Starts `me` if it is its turn, and returns 0; otherwise returns its place among those who wait, from 1. */
+  /** Starts `me` if it is its turn: 0; otherwise its place in line, from 1. */
   const placeOf = (account: string, me: object): number => {
     const line = lineOf(account);
     dropGone(line);
@@ -73,7 +73,7 @@ export function fairQueue({
   };
 
   return {
-    /** Runs `work` in turn. Undefined, without running it, if too many wait, or it would be past `latest`. */
+    /** Runs `work` in turn, or returns undefined if it would be too late. */
     async run<T>(
       account: string,
       work: () => Promise<T>,
@@ -128,7 +128,7 @@ export function markActive(account: string): void {
 export const othersAreActive = (account: string): boolean =>
   [latest, before].some((other) => other.account !== account && other.at > Date.now() - activeMs);
 
-/** While other accounts are active, pauses for as long as the work took, and so leaves them half of the time. */
+/** While others are active, pauses for as long as the work took. */
 export const halfTheTime =
   (longestPauseMs: number) =>
   (account: string, ms: number): number =>

@@ -45,7 +45,7 @@ export function checked<S extends v.GenericSchema>(
   return { output: result.output as v.InferOutput<S>, errors: [] }; // without issues it is one
 }
 
-/** What is read of a schema: its kind, the properties of an object, and what an optional or nullable one wraps. */
+/** What is read of a schema: its kind, properties, and what it wraps. */
 type Shape = { type: string; entries?: { [name: string]: Shape }; wrapped?: Shape };
 
 const isMap = (input: unknown): input is { [name: string]: unknown } =>
@@ -71,7 +71,7 @@ function tidied(
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** A property's value. What is empty is null where that means something, and else as if absent, if it may be. */
+/** A property's value: empty is null where that means something, else absent. */
 function given(entry: Shape, value: unknown): unknown {
   const isEmptyList = Array.isArray(value) && value.length === 0 && innermost(entry).type === 'array';
   if (value !== null && value !== '' && !isEmptyList) return value;
@@ -172,7 +172,7 @@ export const PastTime = v.pipe(
 
 const lastMillisecond = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** NaN for a time that does not exist. A leap second at the end of a UTC day becomes the last millisecond before it. */
+/** NaN for a time that does not exist; a leap second is the millisecond before. */
 function milliseconds(text: string): number {
   const { day = '', minute, second = '', fraction = '', zone = '' } = rfc3339.exec(text)?.groups ?? {};
   if (!isCalendarDay(day)) return Number.NaN;

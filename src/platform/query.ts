@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { invalid } from './errors.ts';
 import { AtMost, limitUpTo, Timestamp } from './fields.ts';
 
-/** How lists read their query: a schema takes all values of a parameter; its metadata is for the document. */
+/** A parameter's schema takes all of its values; its metadata is for the document. */
 const last = v.pipe(
   v.array(v.string()),
   v.transform((values) => values.at(-1) ?? ''),

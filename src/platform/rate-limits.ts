@@ -16,7 +16,7 @@ export const rateLimits = {
   SIGN_IN_LIMIT: { calls: 5, seconds: 60 },
   /** Per sign-in link: tries to use it. */
   LINK_LIMIT: { calls: 10, seconds: 60 },
-  /** Per portal session: tests, replays, pulls, invitations and new tokens. Per connect link: requests with it. */
+  /** Per portal session: what causes calls or mail. Per connect link: requests. */
   ACTION_LIMIT: { calls: 20, seconds: 60 },
   /** The same for all people of an account together. */
   ACCOUNT_ACTION_LIMIT: { calls: 60, seconds: 60 },

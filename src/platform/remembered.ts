@@ -1,6 +1,6 @@
 const most = 1000;
 
-/** What this isolate knows for a while without asking again: up to 1,000 values by key, after which it forgets all. */
+/** What this isolate knows for a while: up to 1,000 values by key. */
 export function remembered<T>() {
   const known = new Map<string, { value: T; until: number }>();
   return {

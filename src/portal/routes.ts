@@ -40,7 +40,7 @@ import * as webhooks from './webhooks/webhooks.tsx';
 /** A webhook's form with 1,000 connections and 8 KiB of headers has about half of this. */
 export const maxFormBytes = 256 * 1024;
 
-/** The origin of the map tiles, if the operator has chosen a provider: the only other host that pages may call. */
+/** The origin of the map tiles: the only other host that pages may call. */
 function mapOrigin(c: Context): string {
   const { mapStyleUrl } = config(c.env);
   return mapStyleUrl ? new URL(mapStyleUrl).origin : '';

@@ -38,7 +38,7 @@ export async function call(
     if (value !== undefined) target.searchParams.set(name, String(value));
   const picker = new Picker(wanted);
   let response: Response;
-  // Unlike AbortSignal.timeout(), it is gone once the response is there: an invocation may have only so many timers.
+  // Unlike AbortSignal.timeout(), it is gone once the response is there.
   const timer = new AbortController();
   const timeout = setTimeout(
     () => timer.abort(new DOMException('It took too long', 'TimeoutError')),

@@ -64,7 +64,7 @@ export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newB
 /** SQL for whether there is something to notify of; a partial index holds nothing else. */
 export const healthAlertsAreDue = (now: number): SQL => sql`exists (${changedBy(now)})`;
 
-/** A refused credential is notified at once, and so is a recovery; what may pass by itself, a little later. */
+/** Refusals and recoveries are notified at once, what may pass a little later. */
 const changedBy = (now: number): SQL => sql`
   select p.connection_id as id, p.account_id as accountId, coalesce(c.name, c.tsp) as name, c.provider,
     p.health, p.feeds, ${isWithdrawn(sql`p.connection_id`)} as isWithdrawn

@@ -165,7 +165,7 @@ export function startAgain(
   return restart && cursor !== null ? { ...state, cursor: restart(cursor) } : state;
 }
 
-/** How much of a feed's history was loaded, how fast, and when it should be complete; undefined without a history. */
+/** How much of a feed's history was loaded, how fast, and when it ends. */
 export function historyProgress(planned: Planned, name: FeedName, now: number) {
   if (!planned.connector.feeds[name]?.history) return undefined;
   const all = planned.historyDays * dayMs;
@@ -187,7 +187,7 @@ export type HealthStatus = 1 | 2 | 3 | 4;
 /** A feed that has failed for this long is late. */
 export const lateMs = 5 * 60_000;
 
-/** A feed without a success for this long is late, whatever the reason; successes are recorded each 5 minutes. */
+/** A feed without a success for this long is late. */
 const lateAfterMs = 3 * lateMs;
 
 /** A connection without a success for this long is unavailable. */

@@ -166,7 +166,7 @@ function fail(run: Run, task: Task, problem: Problem): void {
   setFeed(run, task.feed, mayBeCursor ? startAgain(next, task, restart) : next);
 }
 
-/** The provider's problem, or an error of ours as one: this feed waits and reports it, and the others continue. */
+/** The provider's problem, or an error of ours as one: only this feed waits. */
 function problemIn(run: Run, error: unknown): Problem {
   if (error instanceof Problem) return error;
   const { failure } = refusalIn(error) ?? {};
@@ -212,7 +212,7 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
 
 const kinds = { vehicles: 'vehicle', drivers: 'driver', trips: 'trip', events: 'safetyEvent' } as const;
 
-/** The records of a page without those of items that were too large, which are listed with the refused ones. */
+/** The records of a page without those too large, which are listed as refused. */
 async function readable(env: Env, run: Run, { feed }: Task, { records }: Found): Promise<ProviderRecord[]> {
   if (run.access.tooLarge.length === 0) return records;
   const ids = run.access.tooLarge.map((id) => idFrom(id) ?? '');

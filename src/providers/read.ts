@@ -80,7 +80,7 @@ export function fittingGroups(names: unknown[]): string[] {
   return kept;
 }
 
-/** As many of the first items, skipping larger ones, as take so many bytes as JSON in a dump of the database. */
+/** As many items, skipping larger ones, as take so many bytes in a dump. */
 export function fitting<T>(items: T[], bytes: number): T[] {
   let left = bytes;
   return items.filter((item) => {

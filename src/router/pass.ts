@@ -12,7 +12,7 @@ import type { Named } from './cell-of.ts';
 
 /** Passes a request on to one cell. @throws Refusal: unavailable, when it fails or does not respond in time */
 export async function ask(c: Context, cell: string, request: Request): Promise<Response> {
-  // A cell's own limit comes first. Pages and operators' calls wait for receivers, providers and what they delete.
+  // A cell's own limit comes first.
   const ms = /^\/(?:operator|portal)\b/.test(c.req.path) ? 120_000 : longestMs + 2_000;
   c.set('cell', cell);
   try {
@@ -91,7 +91,7 @@ const nothing = { queueBacklog: null, oldestDueSeconds: null, sweptSecondsAgo: n
 const data = { database: 'unavailable', ...nothing };
 const down: Reply = { status: statusOf('unhealthy'), message: 'Does not respond', retryAfter: 60, data };
 
-/** The health of all cells, whose names show that this is a router; `data` is of the first that is ill. @throws Refusal */
+/** The health of all cells; `data` is of the first that is ill. @throws Refusal */
 export async function health(c: Context): Promise<Response> {
   const names = [...boundCells(c.env).keys()];
   c.header(cellHeader, names.join(', '));

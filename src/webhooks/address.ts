@@ -63,7 +63,7 @@ export function providerProblem(url: string, policy: ReceiverPolicy): ReceiverPr
   return receiverProblem(isLocal && policy.allowLoopback ? url.replace(/^http:/i, 'https:') : url, policy);
 }
 
-/** A URL normalised for comparison: without the fragment, which is never sent, and the dot at the end of the host. */
+/** A URL for comparison: without fragment, and without a dot behind the host. */
 export function normalisedUrl(url: string): string {
   const parsed = new URL(url);
   parsed.hash = '';

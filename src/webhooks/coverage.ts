@@ -36,7 +36,7 @@ const selectCovered = (env: Env, db: Database, { accountId }: Caller, id: string
   read<{ isCovered: number }>(db)`
     select ${isCovered(env)} as isCovered from connections c where id = ${id} and account_id = ${accountId}`;
 
-/** Adds a connection, also to webhooks that cover all, with `alongside` in one transaction. @throws Refusal: invalid */
+/** Adds a connection, also to webhooks that cover all. @throws Refusal: invalid */
 export async function createConnection(
   env: Env,
   caller: Caller,

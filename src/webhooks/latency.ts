@@ -58,7 +58,7 @@ export function addHistograms(all: Histogram[]): Histogram {
   return sum;
 }
 
-/** How many ms a `share` (0 to 1) of them took at most; null for none, infinite if that many never ended. */
+/** How many ms a `share` of them took at most; null for none, perhaps infinite. */
 export function percentile(histogram: Histogram, share: number): number | null {
   const total = Object.values(histogram).reduce((sum, count) => sum + count, 0);
   let below = 0;

@@ -12,7 +12,7 @@ const Visible = (longest: number) =>
     v.check((text) => /^[ -~]+$/.test(text), 'must be visible ASCII characters'),
   );
 
-/** How many more parameters a token request can have, and how long they can be: a row must stay small. */
+/** How many parameters a token request can have, and how long: rows are small. */
 export const paramLimits = { max: 10, name: 60, value: 500, bytes: 2048 };
 
 /** Parameters that we set. */
@@ -60,7 +60,7 @@ export type OAuth = v.InferOutput<typeof OAuth>;
 
 export type OAuthClient = OAuth & { clientSecret: string };
 
-/** Encrypts a client, with the secret of `before` if the address is the same. @throws Refusal: invalid, without one */
+/** Encrypts a client, with the secret of before if need be. @throws Refusal: invalid */
 export async function sealClient(
   env: Env,
   webhookId: string,

@@ -84,7 +84,7 @@ export async function createWebhook(
   return saved(env, created[0], secret);
 }
 
-/** A webhook as it was just saved, with its signing secret if that is new. @throws Refusal: invalid, if it is gone */
+/** A webhook as it was just saved. @throws Refusal: invalid, if it is gone */
 async function saved(
   env: Env,
   row: SelectedWebhook | undefined,

@@ -57,7 +57,7 @@ export const importKey = (secret: string): Promise<CryptoKey> =>
     ['sign'],
   );
 
-/** The headers of Standard Webhooks for a call with this id and body, at a time in milliseconds since 1970. */
+/** The headers of Standard Webhooks for a call, at a time since 1970. */
 export async function signatureHeaders(
   keys: CryptoKey[],
   { id, at, body }: { id: string; at: number; body: string },

@@ -144,7 +144,7 @@ export async function tryReceiver(
 
 const hostOf = (url: string): string => new URL(normalisedUrl(url)).hostname;
 
-/** Counts a test of a host, because anybody may name any host here: one from the account, or from all if `ofAll` may. */
+/** Counts a test of a host, which anybody may name here. */
 async function countTest(
   env: Env,
   caller: Caller,

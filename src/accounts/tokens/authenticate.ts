@@ -60,7 +60,7 @@ export const limitActions = createMiddleware<App>(async (c, next) => {
   await next();
 });
 
-/** How lists are read where there are replicas: from the nearest, unless the request asks for the newest data. */
+/** From the nearest replica, unless the request asks for the newest data. */
 function replicaReadsOf(c: Context): { replicaReads?: ReplicaReads } {
   if (!config(c.env).readReplicas) return {};
   const primary = /\bno-cache\b/i.test(c.req.header('cache-control') ?? '');

@@ -74,7 +74,7 @@ function withWords(name: string, properties: Record<string, Json>): Record<strin
   );
 }
 
-/** A property's schema, with the descriptions of an inline object, which may be one of several alternatives. */
+/** A property's schema, with descriptions of inline objects. */
 function within(schema: Json): Json {
   const { anyOf, properties } = schema as { anyOf?: Json[]; properties?: Record<string, Json> }; // as JSON Schema has it
   return {

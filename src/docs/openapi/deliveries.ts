@@ -106,7 +106,7 @@ const how =
   `Respond within ${retries.timeoutSeconds} seconds. Failed attempts are retried after about ${retries.waitsAsText}. ` +
   `Accidents are retried sooner at first: after ${retries.accidentWaits}.`;
 
-/** The headers of a call, in addition to those of the webhook; the last three are for signed deliveries. */
+/** The headers of a call besides the webhook's; the last three if it is signed. */
 const headers: [name: string, required: boolean, description: string, schema: Json][] = [
   [
     'Delivery-Id',

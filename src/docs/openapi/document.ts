@@ -41,7 +41,7 @@ export type Operation = {
 /** A parameter as OpenAPI writes it, and how it is refused. */
 export type Parameter = { written: Json; refusals?: Refusals };
 
-/** A successful response: its component's name, its message, and the type of `data`, from which its example follows. */
+/** A successful response; its example follows from the type of `data`. */
 export type Reply = {
   name: string;
   message: string;
@@ -52,7 +52,7 @@ export type Reply = {
   resumable?: boolean;
 };
 
-/** 400s: a message, or a field and what it must be, which is also the message unless one is given. */
+/** 400s: a message, or a field and what it must be, which is also the usual message. */
 export type Refusals = (string | Refused | undefined)[];
 export type Refused = { field: string; must: string; message?: string };
 

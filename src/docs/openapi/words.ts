@@ -34,7 +34,7 @@ const ofAnswer = {
     'What else is known of a failure, in words: where a redirect leads, or what the token endpoint returned.',
 };
 
-/** Descriptions, by `Component`, `property` or `Component.property`. Replies to operators have their own. */
+/** Descriptions, by `Component`, `property` or `Component.property`. */
 export const words: Record<string, string> = {
   ...Object.assign(
     {},

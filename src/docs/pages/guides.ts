@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTables } from './resource-tables.ts';
 
-/** The guides by the headings of the menu: each is a file of `src/docs/guides`, the first `/docs` itself. */
+/** The guides by the headings of the menu: files of `src/docs/guides`. */
 export const guideGroups = [
   { heading: 'Start', paths: ['', 'quick-start', 'authentication'] },
   { heading: 'Receive', paths: ['receiving', 'reliability', 'webhooks', 'signatures', 'events', 'testing'] },

@@ -73,7 +73,7 @@ function menuGroup(heading: string, paths: string[], guides: Guide[], shown: Gui
   return `<div><h2>${heading}</h2>\n<ul>\n${links.join('\n')}\n</ul></div>`;
 }
 
-/** The contents of a long page: beside it on a wide screen, where a script opens them, and above it on others. */
+/** The contents of a long page: beside it on a wide screen, above it on others. */
 function onThisPage(headings: Heading[]): string {
   const inside = headings.filter(({ tag }) => tag === 'h2' || tag === 'h3');
   if (inside.length < 3) return '';
@@ -109,7 +109,7 @@ const icons = {
 const icon = (name: keyof typeof icons): string =>
   `<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">${icons[name]}</svg>`;
 
-/** The service's mark, in the colours of the page. `src/portal/design/mark.svg` is the same for browser tabs. */
+/** The mark in the page's colours; `mark.svg` is the same for browser tabs. */
 const mark =
   '<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="currentColor"/>' +
   '<path class="bars" d="m4.6 24.5 2.5-7h4.4L9 24.5zM11 24.5l4.3-12.3h4.4l-4.3 12.3zM17.4 24.5l6-17h4.4l-6 17z"/></svg>';

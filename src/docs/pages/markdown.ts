@@ -44,7 +44,7 @@ export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
 const isSample = (token: Token | undefined): boolean =>
   token?.type === 'fence' && readFence(token.info).name !== undefined;
 
-/** Labels each cell with its column's head: on a phone rows are cards, and the first cell is a card's title. */
+/** Labels each cell with its column's head: on a phone rows are cards. */
 function labelCells(tokens: Token[]): void {
   let heads: string[] = [];
   let column = 0;
@@ -92,7 +92,7 @@ const isLanguage = (name: string): name is Language => Object.hasOwn(languages, 
 
 type Fence = { language: Language; name: string | undefined };
 
-/** Reads a fence's info string: `ts receiver.ts`, or another title. @throws Error, for a language that no page shows */
+/** Reads a fence's info string, such as `ts receiver.ts`. @throws Error */
 export function readFence(info: string): Fence {
   const [, language = '', name] = /^(\S*)\s*(.+)?$/.exec(info.trim()) ?? [];
   if (!isLanguage(language))
@@ -100,7 +100,7 @@ export function readFence(info: string): Fence {
   return { language, name };
 }
 
-/** Loads the grammars. Returns a renderer of code whose colours are classes, as the pages' policy requires. */
+/** Returns a renderer of code whose colours are classes, as the pages' policy requires. */
 async function codeRenderer(): Promise<(code: string, fence: Fence) => string> {
   const highlighter = await createHighlighter({
     themes: [theme],

@@ -20,7 +20,7 @@ export const namedAfter = (record: SQL): SQL =>
   sql`iif(${isBehind(record)}, coalesce(a.named_vehicle_id, ${record}->>'vehicleId'),
     coalesce(${record}->>'vehicleId', a.named_vehicle_id))`;
 
-/** Whether its vehicle stays: it is decided at each level, and when the VIN or named one changes. */
+/** Whether its vehicle stays, which is decided at each level and with each VIN. */
 export const isDecided = (record: SQL): SQL =>
   sql`(a.vehicle_id is not null and a.vin = ${vinAfter(record)} and a.named_vehicle_id is ${namedAfter(record)}
     and exists (select 1 from json_each(a.levels) where value->>'notificationLevel' = ${record}->>'notificationLevel'))`;

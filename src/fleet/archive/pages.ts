@@ -37,7 +37,7 @@ const enoughBytes = 0.9 * maxPageBytes;
 /** Who reads, and where. */
 type Reader = { env: Env; bucket: R2Bucket; caller: Caller };
 
-/** Reads a page across the archive and D1: a day that is being moved is read from both, and shown once. */
+/** Reads a page across archive and D1: a day being moved is read from both, and shown once. */
 export const readPageAcross = (reader: Reader, query: ArchivedPageQuery): Promise<Page> =>
   readAgain(
     () => readSteps(reader, query),
@@ -137,7 +137,7 @@ function anyLate(db: Database, { archive, table, columns, order }: ArchivedPageQ
       on ${leads(sql`${all.column}`, sql`leads.id`)} and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`;
 }
 
-/** Keeps the newer version of rows that are in both. @throws PartGone, when one has been moved meanwhile */
+/** Keeps the newer version of rows that are in both. @throws PartGone */
 async function keepNewer(
   { env, caller }: Reader,
   { archive: { kind }, connectionId }: ArchivedPageQuery,

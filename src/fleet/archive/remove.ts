@@ -155,7 +155,7 @@ export async function repairDay(env: Env, day: DayOf, apply: boolean): Promise<R
   return done.result;
 }
 
-/** The files that together have each record of a day once; with `apply` they are written without repeats. */
+/** The files that together have each record of a day once; `apply` removes repeats. */
 async function partsInBucket(folder: Folder, apply: boolean): Promise<Part[]> {
   const seen = new Set<unknown>();
   const parts: Part[] = [];

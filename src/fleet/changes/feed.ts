@@ -20,7 +20,7 @@ const now = 'now';
 /** How many rows a page covers at most: each is a call of `/ingest`, or a part of one. */
 export const maxRows = 100;
 
-/** A page of the feed. `resume` is the cursor for next time; `next` the same, if there is more now. */
+/** A page of the feed. `resume` is the next cursor, and `next` too if there is more now. */
 type FeedPage = { items: Change[]; next?: string; resume: string };
 
 /**
@@ -139,7 +139,7 @@ function entriesOf(rows: Noted[], after: Reached, kinds: readonly string[]): Ent
 /** A record's last action within a page, and the position before its first one. */
 type Collapsed = Omit<Entry, 'reached'> & { before: Reached };
 
-/** Reduces entries to `limit` records, each at its first place. `end`: the position, if there are more. */
+/** Reduces entries to `limit` records, each once. `end`: the position, if there are more. */
 function collapse(entries: Entry[], after: Reached, limit: number): { records: Collapsed[]; end?: Reached } {
   const records = new Map<string, Collapsed>();
   let before = after;

@@ -199,7 +199,7 @@ export const alternatives = (values: readonly string[]): string =>
 /** An id given by the service. */
 export const uuid = (...words: Words) => field('uuid', Uuid, Uuid, words, { query: QueryIds });
 
-/** The id of another record of the same connection; if required, it must be known or in the same call. */
+/** The id of another record of the connection, known or in the same call if required. */
 export const reference = (
   refersTo: Referable,
   description: string,

@@ -8,7 +8,7 @@ const placeholders = new Set(
 export const upperVin = (text: string): string =>
   text.trim().replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 
-/** A VIN as stored and compared. Empty for a placeholder, such as `N/A`, which several vehicles may have. */
+/** A VIN as stored and compared; empty for a placeholder, such as `N/A`. */
 export function vinOf(text: string): string {
   const vin = upperVin(text);
   const characters = vin.replaceAll(/[^\p{L}\p{N}]/gu, '');

@@ -68,7 +68,7 @@ export const selectTypes = (db: Database, caller: Caller, span: Span) =>
 /** A vehicle or driver, with its events of risk 4 and 5. */
 export type Affected = { id: string; name: string; risk4: number; risk5: number };
 
-/** Those with the most events of risk 4 and 5 in a span, among the 100 most affected of each day. */
+/** Those with the most events of risk 4 and 5, among 100 of each day. */
 export const selectAffected = (db: Database, caller: Caller, which: 'vehicles' | 'drivers', span: Span) => {
   const table = sql.identifier(which);
   const { accountId } = caller;

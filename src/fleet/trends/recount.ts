@@ -21,7 +21,7 @@ const liveForSeconds = 5;
 /** SQL for D1's current hour since 1970. The marks use the same clock. */
 const thisHour = sql`(unixepoch() / 3600)`;
 
-/** The hours of an account without marks: from before those counted last; after a long gap one of them. */
+/** The hours of an account without marks since those counted last. */
 const liveHoursOf = (accountId: string): SQL => sql`
   with recursive due (account_id, start, last) as (
     select account_id, counted_to / ${int(hourMs)} - 1, ${lastHour} + 1
@@ -126,7 +126,7 @@ function addUpDays(db: Database, due: SQL) {
   );
 }
 
-/** Writes the counts of spans of so many hours, where they differ, from their events or shorter spans. */
+/** Writes the counts of spans, where they differ, from their events or shorter spans. */
 const writeCounts = (db: Database, hours: 1 | 24, tables: SQL, quarters: SQL) =>
   write(db)`
     insert into event_counts (account_id, hours, start, ${ofEach((name) => name)})

@@ -151,7 +151,7 @@ export const Pull = v.object({
 });
 export type Pull = v.InferOutput<typeof Pull>;
 
-/** A day of a kind of records in the archive; `apply` repairs its catalog instead of only comparing. */
+/** A day in the archive; `apply` repairs its catalog instead of only comparing. */
 export const ArchiveRepair = v.object({
   kind: v.picklist(
     archiveKinds.map(({ name }) => name),

@@ -1,15 +1,15 @@
 import * as v from 'valibot';
 import { limitUpTo, timestamp } from '../../platform/fields.ts';
 
-/** One operation of the operators' API: the source of its route, its documentation and the tool's types. */
+/** One operation of the operators' API: of its route, documentation and tool. */
 export type Operation = {
-  /** The method and the path below `/operator`. An `:id` belongs to the list that the path begins with. */
+  /** The method and path below `/operator`; an `:id` is of the list that begins it. */
   call: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
   summary: string;
   description?: string;
   query?: v.ObjectSchema<v.ObjectEntries, undefined>;
   body?: v.ObjectSchema<v.ObjectEntries, undefined>;
-  /** The type of `data`: handlers return the schema's input, and its output is sent. Not validated. */
+  /** The type of `data`: handlers return the schema's input, which is not validated. */
   reply: v.GenericSchema;
   part?: 'slice';
 };

@@ -88,7 +88,7 @@ export async function deleteConnection(
   return done.deletion[0];
 }
 
-/** Deletes a driver's row and begins to erase what refers to it. Undefined if there is nothing left to do. */
+/** Deletes a driver's row and begins to erase the rest; undefined if nothing is left. */
 export async function eraseDriver(env: Env, caller: Caller, id: string): Promise<Deletion | undefined> {
   const { accountId } = caller;
   const at = Date.now();

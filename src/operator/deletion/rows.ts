@@ -9,7 +9,7 @@ export type Moved = {
   columns: string[];
   key: string[];
   owner: Owner;
-  /** What finds an account's rows: the key, another index by name, or nothing, so that all rows are scanned. */
+  /** What finds an account's rows: the key, another index, or a scan. */
   by: 'key' | 'scan' | { index: string };
   /** What follows the owner there. */
   tail: { column: string; isText: boolean }[];
@@ -35,7 +35,7 @@ const staying = [
 /** Others refer to these, which therefore come first. */
 const first = ['connections', 'webhooks', 'portal_users', 'pulls'];
 
-/** Events that are copied mark their hours as due, so that these come last: the counts before up to where they count. */
+/** Copied events mark their hours as due, so that these come last. */
 const last = ['event_counting', 'event_counts', 'event_counts_due'];
 
 /** Tables computed from others, which may change while the account moves. */
@@ -88,7 +88,7 @@ export type MovedRow = Record<string, string | number | null>;
 /** How many rows of all accounts a page scans, in tables without an index for this. */
 const scanned = 5_000;
 
-/** How many bytes of rows, as JSON, a page has at most: a row can have 100 KB, and its request is held in memory. */
+/** How many bytes of rows a page has at most: its request is held in memory. */
 const maxPageBytes = 8_000_000;
 
 /** Reads the account's next rows of a table; `next` is after which row they continue, if they do. */
@@ -137,7 +137,7 @@ function pageOf(found: MovedRow[], limit: number): { rows: MovedRow[]; last: Mov
   return { rows, last: found.length < limit && rows.length === found.length ? undefined : rows.at(-1) };
 }
 
-/** Whether a row comes after a key: rows of the first owner from there on, and all rows of the others. */
+/** Whether a row comes after a key, or is of a later owner. */
 function further({ tail }: Moved, owner: unknown, after: unknown[]): SQL {
   if (owner === undefined) return sql`true`;
   if (tail.length === 0) return sql`o.id > ${owner}`;

@@ -52,7 +52,7 @@ export type Deletion = {
 
 export const maxDeletionsListed = 1000;
 
-/** Accepted deletions that are not done, but for copies, those due first before others; at most 1,000. */
+/** Accepted deletions that are not done, those due first before others. */
 export const listDeletions = (env: Env): Promise<Deletion[]> =>
   deletionsWhere(openDatabase(env), sql`kind <> 'copy' order by due_at limit ${maxDeletionsListed}`);
 
@@ -74,7 +74,7 @@ export const failedDeletions = (db: Database) =>
 /** Does one bounded chunk of a step. Returns the cursor for the next one, or undefined when done. */
 type Step = (env: Env, deletion: Deletion) => Promise<string | undefined>;
 
-/** A step that changes rows of a table, of all that the account has, for a connection or an address, if there is one. */
+/** A step that changes an account's rows of a table, or those for a connection or address. */
 const inRows =
   (table: string, of: 'id' | 'email', changing: (keys: SQL, value: string) => SQL): Step =>
   async (env, deletion) => {

@@ -194,7 +194,7 @@ async function sendMessages(env: Env, { probeMs, holdMs, messagesMs }: Times) {
   }
 }
 
-/** Handles a probe: records when it arrived, and some seconds later that it was held for that long. */
+/** Records when a probe arrived, and that it was held for so long. */
 export async function recordProbe(env: Env, { check }: ProbeMessage, holdMs = usual.holdMs): Promise<void> {
   try {
     await record(env, `${check}/came`, 'came');

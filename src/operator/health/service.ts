@@ -54,7 +54,7 @@ async function readStored(env: Env, now: number) {
   return found;
 }
 
-/** Messages waiting in the queue; null if it does not say, which is no failure, because D1 has the truth. */
+/** Messages waiting in the queue; null if it does not say: D1 has the truth. */
 const backlog = (queue: Queue): Promise<number | null> =>
   queue.metrics().then(
     ({ backlogCount }) => backlogCount,
@@ -79,12 +79,12 @@ export function warningOf({ size }: Health): string | undefined {
 /** Cloudflare's limit for a database, in bytes. */
 export const mostBytes = 10_000_000_000;
 
-/** The shares at which somebody should act soon and at once, and from which who adds most is held. */
+/** When somebody should act soon and at once, and when who adds most is held. */
 export const warningShare = 0.8;
 export const errorShare = 0.95;
 export const holdShare = 0.9;
 
-/** The growth rate is that of the last 14 days, or as many as are known; sizes are kept somewhat longer. */
+/** The growth rate is that of the last 14 days, or of as many as are known. */
 const rateDays = 14;
 const keptDays = 60;
 

@@ -83,7 +83,7 @@ async function unmoved(env: Env, accountId: string): Promise<Move> {
   return { accountId, to: '', state: 'none', rows, seconds, ...begins };
 }
 
-/** How a move begins or has ended that is not under way. @throws Refusal: invalid, for an account that cannot move */
+/** How a move begins or has ended that is not under way. @throws Refusal: invalid */
 async function stateOf(env: Env, id: string, { to, cancel }: NewMove, move?: Move): Promise<Move['state']> {
   const { cell, status } = await accountOf(env, id);
   if (move?.state === 'arriving') throw invalid(`The account is on its way here. Ask ${cell}.`);
@@ -158,7 +158,7 @@ const respond = (env: Env, what: Omit<Part, 'from'>, body: BodyInit): Response =
 
 const rowsPerPart = 250;
 
-/** The next rows or file; undefined after the last. Nothing changes them meanwhile, and copying twice does no harm. */
+/** The next rows or file, which nothing changes; undefined after the last. */
 async function copyPart(env: Env, now: Move): Promise<Response | undefined> {
   const { accountId } = now;
   const tables = await movedTables(env);
@@ -205,7 +205,7 @@ async function fileAfter(env: Env, prefix: string, after: unknown[] | null) {
 /** By then the background work of requests from before has ended. */
 const quietMs = 1_000;
 
-/** Whether no call to a receiver, no pull and no job of before is under way; waits a moment if one is. */
+/** Whether no call, pull or job of before is under way; waits a moment. */
 async function isQuiet(env: Env, { accountId, since }: Move): Promise<boolean> {
   const db = openDatabase(env);
   const [claimed] = await read<{ until: number | null }>(db)`

@@ -20,7 +20,7 @@ export function encodeCursor(keys: CursorKeys, list: string, bookmark: string | 
   return base64url(new TextEncoder().encode(json));
 }
 
-/** Decodes a cursor of this list. The checksum has no key: callers check the number and types of the keys. */
+/** Decodes a cursor of this list, whose keys callers must check. */
 export function decodeCursor(cursor: string, list: string): CursorKeys | undefined {
   try {
     const { values, bookmark } = partsOf(cursor);

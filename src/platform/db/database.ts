@@ -12,7 +12,7 @@ type Drizzle = DrizzleD1Database & { $client: D1Database };
 
 const full = (db: Database) => db as Drizzle;
 
-/** A statement in plain SQL that only reads: ``read<Row>(db)`select …` ``. Its result is its rows, of type `T`. */
+/** A statement that only reads: ``read<Row>(db)`select …` ``. */
 export const read =
   <T>(db: Database) =>
   (strings: TemplateStringsArray, ...values: unknown[]) =>
@@ -36,7 +36,7 @@ export const writeReturning =
   (strings: TemplateStringsArray, ...values: unknown[]) =>
     made('write', db, full(db).all<T>(sql(strings, ...values)));
 
-/** Drizzle 0.45's D1 batch fails over raw statements' parameters. One that is awaited is a transaction. */
+/** Drizzle 0.45's D1 batch fails over raw statements' parameters. */
 function made<T>(kind: Kind, db: Database, raw: SQLiteRaw<T>): Made<T> {
   const query = raw.getQuery();
   const stmt = db.$client.prepare(query.sql);
@@ -122,7 +122,7 @@ export function refuse(failure: Failure | string | SQL): SQL {
 export const refuseUnless = (db: Database, condition: SQL, failure: Failure | string) =>
   read(db)`select case when ${condition} then 1 else ${refuse(failure)} end`;
 
-/** The refusal in D1's error: `bad JSON path: '{"kind":"forbidden"}'`. Without it the caller may retry. */
+/** The refusal in D1's error: `bad JSON path: '{"kind":"forbidden"}'`. */
 function refusalOf(error: unknown): Refusal | undefined {
   const reason = d1Reason(error);
   const [json] = /\{"kind":[^']*\}/.exec(reason) ?? [];

@@ -62,17 +62,17 @@ export async function asCaller<const S extends Statements>(
 export type GuardOptions = {
   connectionId?: string | undefined;
   repeatable?: boolean | undefined;
-  /** Whether it writes only what is computed from other rows, which is allowed while the account is being moved. */
+  /** Whether it writes only what is computed: allowed while the account moves. */
   countsOnly?: boolean;
-  /** What the caller's form leads to. The form then takes effect once, even if nothing is written here. */
+  /** What the caller's form leads to, which then takes effect once. */
   result?: FormResult;
   /** What else is refused, as `when … then …` about the account `a`. */
   refused?: SQL;
-  /** Whether an operator may write although the account's deletion has begun, which removes each kind of row once. */
+  /** Whether an operator may write although the account is being deleted. */
   evenIfDeleted?: boolean;
 };
 
-/** The same in any copy of the database, also a replica; `check` is what that database has of the credential. */
+/** The same in any copy of the database; `check` is what it has of the credential. */
 export async function guarded<const S extends Statements>(
   env: Env,
   db: Database,

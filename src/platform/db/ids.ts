@@ -3,14 +3,14 @@ import { v5 as uuidV5, v7 as uuidV7 } from 'uuid';
 /** The namespace under which the ids of records are derived. Changing it would orphan every record. */
 const RECORDS = '6f0c1f9e-3f5d-5c0e-9a57-0d6f6f5b8f21';
 
-/** A new id, of now or of a time in milliseconds since 1970; ids sort by the time at which they were created. */
+/** A new id, of now or of `ms` since 1970; ids sort by time. */
 export const newId = (ms?: number): string => (ms === undefined ? uuidV7() : uuidV7({ msecs: ms }));
 
 /** The id of a connector's record: the same for the same connection, kind and sourceId, always. */
 export const recordId = (connectionId: string, kind: string, sourceId: string): string =>
   uuidV5(`${connectionId}/${kind}/${sourceId}`, RECORDS);
 
-/** The lowest id that can have been created at a time (milliseconds since 1970), to select ids by time. */
+/** The lowest id that can have been created at a time, to select ids by time. */
 export const firstIdAt = (ms: number): string => {
   const time = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;

@@ -14,11 +14,11 @@ export type PageQuery = {
   id: string;
   /** The key of the column that the list is ordered by; ties are ordered by id. */
   order: string;
-  /** The leading column of the index, and the value it must equal, or a query for values whose ranges are merged. */
+  /** The index's leading column, and its value, or a query for values to merge. */
   lead: { column: SQLiteColumn } & ({ value: string } | { values: SQL });
   from?: number | undefined;
   to?: number | undefined;
-  /** Conditions that hold for all rows of the lead, checked to be safe; no index should serve them. */
+  /** Conditions that hold for all rows of the lead; no index should serve them. */
   scope: SQL[];
   /** Checked row by row: how many are read is bounded. */
   filters: SQL[];
@@ -186,7 +186,7 @@ function orderOf({ columns, order, id }: Pick<PageQuery, 'columns' | 'order' | '
   return [first, second] as const;
 }
 
-/** The statement that reads a page's rows of D1 in order: one more than a page, or as far as may be scanned. */
+/** Reads a page's rows of D1 in order: one more, or as far as may be scanned. */
 export function selectRows(db: Database, query: PageQuery) {
   const { lead, limit, filters, descending, also } = query;
   const source = 'value' in lead ? oneRange(query, lead.value) : allRanges(query, lead.values);

@@ -7,7 +7,7 @@ const notRun = /D1 DB is overloaded|due to transient issue/i;
 const unknownOutcome =
   /Network connection lost|storage caused object to be reset|reset because its code was updated|storage operation exceeded timeout|starting up D1 DB storage|Can't read from request stream/i;
 
-/** A statement that used up D1's memory or CPU time resets the database for everyone: it must not run again. */
+/** It used up D1's memory or CPU time, for everyone: it must not run again. */
 const exhausted = /exceeded its (?:memory|CPU time) limit and was reset/i;
 
 /** The database is full: nothing was written, and only operators can change that. */

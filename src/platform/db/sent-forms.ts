@@ -9,7 +9,7 @@ export type SentForm = { id: string; run: string; result: FormResult };
 /** Where a form led, what it said there, and a secret that is shown there once. */
 export type FormResult = { to?: string; flash?: object | undefined; shown?: string | undefined };
 
-/** The statement by which a form takes effect once: another of the same form rolls its transaction back. */
+/** By which a form takes effect once: the same form rolls back. */
 export async function claimForm(
   env: Env,
   db: Database,

@@ -12,14 +12,14 @@ export async function untilCachesExpire(env: Env, wait = (ms: number) => schedul
   if (config(env).readReplicas) await wait(allExpiredMs);
 }
 
-/** A passed check: when it was sent, when the token was last used, and whether another check is under way. */
+/** A passed check: when it was sent, the token last used, and a renewal under way. */
 type CachedCheck = { sentAt: number; lastUsedAt: number; renewing: boolean };
 
 /** The checks that an isolate has cached, by token. `clock` is in milliseconds since any moment. */
 export function newTokenCache(clock: () => number = Date.now, most = 10_000) {
   const cached = new Map<string, CachedCheck>();
 
-  /** Checks a token, and caches that as of before the primary was asked. `recorded`: the caller records the use. */
+  /** Checks a token, and caches that as of before the primary was asked. */
   async function check(tokenId: string, ask: () => Promise<number>, recorded: boolean): Promise<number> {
     const sentAt = clock();
     try {

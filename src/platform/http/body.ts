@@ -25,7 +25,7 @@ export async function readJson(c: Context, limitBytes: number): Promise<unknown>
   }
 }
 
-/** Refuses parameters, for operations without any: one that is ignored could have been a dry run, or a filter. */
+/** Refuses parameters: one that is ignored could have been a dry run, or a filter. */
 export const refuseParameters = (c: Context) => parseQuery(v.object({}), c.req.query());
 
 /** Reads the body of an operation that has none. @throws Refusal: too large, or invalid when it has properties */
@@ -53,7 +53,7 @@ const sliceBytes = 4096;
 async function gunzip(bytes: Uint8Array<ArrayBuffer>, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   let at = 0;
   const slices = new ReadableStream({
-    // The decompressor takes all that it is given. After a turn of the event loop, the reader has read what came out.
+    // After a turn of the event loop, the reader has read what came out.
     async pull(controller) {
       await scheduler.wait(0);
       if (at >= bytes.byteLength) return controller.close();

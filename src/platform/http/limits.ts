@@ -20,7 +20,7 @@ export function refuseIfOver(limiter: Limiter, key: string): void {
 /** The client's address, or the network that it is counted with. */
 export const addressOf = (c: Context): string => addressGroup(c.req.header('cf-connecting-ip') ?? 'unknown');
 
-/** What a client address counts as: an IPv6 address as its /64, of which one household has 2^64 addresses. */
+/** What an address counts as: IPv6 as its /64, which is one household's. */
 export function addressGroup(address: string): string {
   if (!address.includes(':')) return address;
   const [before = [], after = []] = address.split('::').map((part) => part.split(':').filter(Boolean));

@@ -2,7 +2,7 @@ import { parse } from 'hono/utils/cookie';
 
 export const sessionCookie = 'session';
 
-/** A `__Host-` cookie is bound to this host and to https. Over http, which only local runs use, browsers refuse it. */
+/** A `__Host-` cookie needs https, which only local runs lack. */
 export const cookieOptions = ({ url }: Request): { prefix?: 'host' } =>
   new URL(url).protocol === 'https:' ? { prefix: 'host' } : {};
 

@@ -6,7 +6,7 @@ import { send } from '../queue.ts';
 import { type Budget, isLeft, newBudget, within } from './budget.ts';
 import { withLease } from './lease.ts';
 
-/** Work of one invocation at a time: hourly, or when its condition finds something. Continued by others. */
+/** Work of one invocation at a time: hourly, or when its condition holds. */
 export type Job = { run: (env: Env, now: number, budget: Budget) => Promise<unknown> } & (
   | { every: 'hour' }
   | { every: 'minute'; isDue: (now: number) => SQL }
@@ -89,7 +89,7 @@ const keepWaiting = (env: Env, names: string[]) => {
 export const markWaiting = (db: Database, names: string[]) =>
   write(db)`insert into jobs (name) select value from ${jsonList(names)} where true on conflict do nothing`;
 
-/** The jobs to run, in one query: those whose condition holds, those marked, and those that were killed. */
+/** The jobs to run: those whose condition holds, marked ones, and killed ones. */
 async function dueJobs(env: Env, jobs: Jobs): Promise<string[]> {
   const now = Date.now();
   const conditions = Object.entries(jobs).flatMap(([name, job]) =>

@@ -55,7 +55,7 @@ export async function withLease<T>(
 /** How long a step waits for a lease. */
 const busyMs = 500;
 
-/** Runs a step under a lease; while somebody else has it, waits a little and returns the `cursor` to try again with. */
+/** Runs a step under a lease, or returns the `cursor` to try again with. */
 export async function stepWithLease(
   env: Pick<Env, 'DB'>,
   name: string,

@@ -65,7 +65,7 @@ export async function adds(c: Context, adding: Adding): Promise<Response> {
   return submit(c, connect, show, placedBy(connector));
 }
 
-/** The page with a form for another credential of a connection that pulls. It is saved if the provider accepts it. */
+/** The form for another credential, saved if the provider accepts it. */
 export async function changeCredential(c: Context) {
   const { connection, connector, pull } = await requirePulled(c);
   const { provider, baseUrl, organisation, organisationId } = pull;

@@ -18,7 +18,7 @@ export const Health = ({ health: { mood, word, icon } }: { health: ConnectionHea
   </State>
 );
 
-/** The warning that nobody is notified of accidents of a connection, and a button for those who want that. */
+/** The warning that nobody is notified of its accidents, and a button against it. */
 export const NobodyNotified = ({ ends }: { ends?: string }) => (
   <Note mood="warn" side={ends && <PostButton to={ends} name="Do not warn again" small />}>
     <p>

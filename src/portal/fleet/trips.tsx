@@ -90,7 +90,7 @@ export async function detail(c: Context) {
   );
 }
 
-/** The events of the trip's vehicle during the trip, except those that the provider assigns to another trip. */
+/** The vehicle's events during the trip, except those of another trip. */
 async function eventsOf(c: Context, trip: NamedTrip) {
   const from = Date.parse(trip.startedAt);
   const to = trip.endedAt === null ? from + openTripMs : Date.parse(trip.endedAt);

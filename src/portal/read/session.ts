@@ -46,7 +46,7 @@ export async function findSession(env: Env, secret: string, watched?: Watched): 
 /** The subject of a page: an account's records, a webhook's deliveries, or a connection, which also pulls. */
 export type Watched = { of: string; id: string };
 
-/** SQL for a text that changes whenever the subject does; null before its first change. Reads one row, or four. */
+/** SQL for a text that changes whenever the subject does; null before. */
 export function versionOf({ of, id }: { of: string; id: string | SQLWrapper }, now: number): SQL {
   if (of === 'webhook')
     return sql`(select json_array(hour, delivered, failed, retried) from webhook_hours

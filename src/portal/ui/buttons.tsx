@@ -83,7 +83,7 @@ export const LinkButton = (props: ButtonProps & { href: string }) => (
   </Allowed>
 );
 
-/** The button that sends a form; of several, `does` identifies the one pressed, and `to` leads back to its place. */
+/** The button that sends a form; of several, `does` says which was pressed. */
 export const Submit = (props: ButtonProps & { does?: string | undefined; to?: string }) => (
   <button
     type="submit"

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import { compact, percent } from '../../platform/text.ts';
 import { Table } from './table.tsx';
 
-/** A series of a chart: its name, and its look by class. Those that `fill` are stacked, a `trace` is a line. */
+/** A series of a chart: stacked if it `fill`s, a line if it is a `trace`. */
 export type Series = {
   name: string;
   look: `fill-${1 | 2 | 3 | 4 | 5 | 'main' | 'bad'}` | `trace-${'main' | 'soft'}`;
@@ -76,7 +76,7 @@ const sum = (values: (number | null)[]): number =>
   values.reduce<number>((total, one) => total + (one ?? 0), 0);
 const round = (value: number): number => Math.round(value * 100) / 100;
 
-/** Where values are on an axis from 0 to a round number not below the highest value, and its three or four rules. */
+/** Where values are on an axis from 0 to a round number, and its rules. */
 function axisOf(highest: number) {
   const power = 10 ** Math.floor(Math.log10(highest / 3));
   const factor = [1, 2, 5].find((one) => one * power >= highest / 3) ?? 10;

@@ -19,7 +19,7 @@ export function dayName(zone: string, day: string): string {
   return day === dayIn(zone, Date.now()) ? `Today, ${name}` : name;
 }
 
-/** "November 16 – 22", "November 16", "October 30 – November 2", both days included; with the year, if it is another. */
+/** "November 16 – 22", "October 30 – November 2", both included; perhaps with the year. */
 export function daysInWords(zone: string, from: string, to: string): string {
   const thisYear = dayIn(zone, Date.now()).slice(0, 4);
   const isThisYear = from.startsWith(thisYear) && to.startsWith(thisYear);
@@ -32,7 +32,7 @@ export function daysInWords(zone: string, from: string, to: string): string {
 const isoDay = (ms: number): string =>
   Number.isNaN(ms) || Math.abs(ms) > 8e15 ? '' : new Date(ms).toISOString().slice(0, 10);
 
-/** How far a zone's clocks are ahead of UTC at a time, in milliseconds. The Swedish format is like ISO 8601. */
+/** How far a zone's clocks are ahead of UTC. The Swedish format is like ISO 8601. */
 function offsetAt(zone: string, at: number): number {
   if (zone !== clock?.zone) {
     const format = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });

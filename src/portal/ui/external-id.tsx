@@ -18,7 +18,7 @@ export const ExternalIdPanel = (props: { to: string; value: string | null; hint:
   </FormPanel>
 );
 
-/** Handles that form; `save` returns the path and the name of what has the identifier, which `show` shows again. */
+/** Handles that form; `save` returns the path and name of what has it. */
 export const saveExternalId = (
   c: Context,
   save: (externalId: string | null) => Promise<{ path: string; name: string }>,

@@ -47,7 +47,7 @@ export type Search = {
   query: Record<string, string[]>;
 };
 
-/** The search in the page's address. Unknown choices are ignored. `usualDays` are shown by default, today included. */
+/** The search in the page's address; `usualDays` are shown by default. */
 export async function searchIn(c: Context, declared: Filters, usualDays?: number): Promise<Search> {
   const zone = timeZoneOf(c);
   const today = dayIn(zone, Date.now());

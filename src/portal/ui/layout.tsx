@@ -39,7 +39,7 @@ export function browserZoneOf(c: Context): string {
   return zone !== undefined && isTimeZone(zone) ? zone : 'UTC';
 }
 
-/** Responds with a whole page: with the menu for people who are signed in, and with the status of `failed`. */
+/** Responds with a whole page: with the menu, or the status of `failed`. */
 export async function page(
   c: Context,
   head: Head,

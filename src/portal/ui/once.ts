@@ -5,7 +5,7 @@ import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { done, flashIn, readForm, sayNext } from './submit.ts';
 
-/** How long a form waits for the result of the same one, which another request handles, and how often it looks. */
+/** How long a form waits for the result of the same one, and how often it looks. */
 const waitMs = 20_000;
 const lookMs = 250;
 
@@ -64,7 +64,7 @@ async function resultOfOther(c: Context, caller: Caller): Promise<Response | und
   }
 }
 
-/** For a form whose first request was interrupted: the page with its secret, or the page that it was sent from. */
+/** For a form whose first request was interrupted: the page with its secret, or its own. */
 function sentAlready(c: Context, hasSecret: boolean): Response {
   const said = 'This form was sent already.';
   const { path } = c.req;
@@ -74,7 +74,7 @@ function sentAlready(c: Context, hasSecret: boolean): Response {
     : done(c, page, `${said} Check whether it took effect before you send it again.`, 'warn');
 }
 
-/** The secret that the page after a form shows, for a minute if it is reloaded. Asks D1 on that page alone. */
+/** The secret that the page after a form shows, asked of D1 on that page alone. */
 export async function shownOnce(c: Context): Promise<string | undefined> {
   const id = flashIn(c)?.shown;
   return id && takeShown(c.env, c.get('caller'), id);

@@ -39,7 +39,7 @@ export async function edit(c: Context) {
   return take(c, await inPath(c, findWebhook));
 }
 
-/** The form of a new webhook, or of the one given, and the result of a test. Each of its buttons sends all of it. */
+/** The form of a webhook, and a test's result. Each button sends all of it. */
 async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, tried?: Attempt) {
   const caller = c.get('caller');
   const [webhook, connections, groups] = await Promise.all([

@@ -35,7 +35,7 @@ function fieldsFor(c: Context) {
   return { which: { which }, times: { since, until } };
 }
 
-/** Goes on `after` the last delivery of a previous part. @throws Refusal: invalid, for a time that does not exist */
+/** Goes on `after` a previous part's last delivery. @throws Refusal: invalid */
 function selectionIn(c: Context): ReplaySelection {
   const { which, times } = fieldsFor(c);
   const chosen = valuesIn({ ...which, ...times }, filledIn(c.req.query(), []));

@@ -33,7 +33,7 @@ const maxWaiting = 28_000;
 /** How late positions may arrive. A collision that is still valid then counts as confirmed. */
 const waitsMs = hourMs;
 
-/** After this an imprecise place is good enough: until then a late vehicle may still send a better one. */
+/** After this an imprecise place is good enough. */
 const preciseMs = 10 * minuteMs;
 
 /** How far from an exception's beginning positions are looked for, at first and otherwise. */
@@ -103,7 +103,7 @@ const byUrgency = (seen: Seen[], now: number): Seen[] => {
   return seen.toSorted((a, b) => rank(b) - rank(a));
 };
 
-/** When to look again for something of that age: less and less often, at least each hour, the last time at the end. */
+/** When to look again for something of that age: ever less often. */
 export function nextTry(madeAt: number, now: number, lastsMs = waitsMs): number | undefined {
   const age = Math.max(0, now - madeAt);
   return age >= lastsMs ? undefined : now + Math.min(Math.max(minuteMs, age), waitsMs, lastsMs - age);
@@ -178,7 +178,7 @@ async function lookUp(api: Api, seen: Seen[], now: number) {
   };
 }
 
-/** The lists that these calls of `Get` find, by groups of calls; none if Geotab refuses them, or they cannot be read. */
+/** What calls of `Get` find, by groups; nothing if Geotab refuses them. */
 async function getAll(api: Api, wanted: object[][]): Promise<unknown[][][]> {
   const calls = wanted.flat().map((params) => ({ method: 'Get', params }));
   try {
@@ -198,7 +198,7 @@ function positionsOf(item: unknown, spanMs: number): object {
   return { typeName: 'LogRecord', search, resultsLimit: maxPositions };
 }
 
-/** Asks for the exceptions of collision rules of the same vehicle at that time, by rule, dismissed ones too. */
+/** Asks for a vehicle's exceptions of collision rules, dismissed ones too. */
 function exceptionsBeside(item: unknown): object[] {
   const ms = beganAt(item) || 0;
   const dates = { fromDate: iso(ms - twinMs), toDate: iso(ms + twinMs) };
@@ -237,7 +237,7 @@ const firstSpanMs = dayMs / 4;
 
 const perRule = 2_000;
 
-/** With more exceptions a span is too long, because each needs a look-up; with fewer than the second, too short. */
+/** With more exceptions a span is too long; with fewer than the second, too short. */
 const many = 100;
 const few = 25;
 

@@ -76,7 +76,7 @@ export function tripRecord(item: unknown): ProviderRecord {
 /** Faster than any vehicle, in km/h. */
 const tooFast = 300;
 
-/** A trip's distance in kilometres, as documented. Some databases have metres: the vehicle would have been too fast. */
+/** A trip's distance in kilometres; metres would have been too fast. */
 export function distanceOf(item: unknown, seconds: number | null): unknown {
   const [distance, fastest] = [field(item, 'distance'), field(item, 'maximumSpeed')];
   const kph = typeof fastest === 'number' && fastest > 0 ? fastest : tooFast;

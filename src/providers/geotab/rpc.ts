@@ -4,7 +4,7 @@ import { call, inSize } from '../call.ts';
 import { type Access, type Json, Problem, type ProblemKind } from '../connector.ts';
 import { at, field, iso, listAt } from '../read.ts';
 
-/** A session: the server it is good for, and what calls carry. It lasts some two weeks, and is kept between pulls. */
+/** A session, which lasts two weeks: its server, and what calls carry. */
 type Session = { server: string; credentials: { [name: string]: Json } };
 
 type Login = { server: string; database: string; user: string; password: string };

@@ -8,7 +8,7 @@ import { type Api, GeotabError, get } from './rpc.ts';
 /** The rules to pull, with the incident label of each, for the connection's map with the checksum `map`. */
 export type Rules = { at: number; map: number; words: { [id: string]: string } };
 
-/** How many rules of a database are read, and how many bytes of those that are kept: each of its three cursors has them. */
+/** How many rules are read, and how many of their bytes are kept. */
 const maxRules = 2_000;
 const maxKept = 8_000;
 /** A longer name cannot be an incident label. */

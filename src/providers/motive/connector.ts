@@ -60,7 +60,7 @@ const speedingMs = 2 * hourMs;
 const wholeMs = 6 * hourMs;
 const wholeDays = 30;
 
-/** How many pages of a pass are read between two look-ups of crashes, so that a crash does not wait for a backlog. */
+/** How many pages are read between two look-ups of crashes. */
 const pagesPerLookUp = 10;
 
 /** A place in the two lists of events, how many pages were read, and whether crashes were looked up. */

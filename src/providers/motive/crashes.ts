@@ -38,7 +38,7 @@ function crashOf(item: unknown, { isConfirmed, level }: { isConfirmed: boolean; 
   };
 }
 
-/** The link to a video, if there is one. Its signature is valid for about two days, and another one each time. */
+/** The link to a video, whose signature is valid for about two days. */
 export function videoLinkOf(item: unknown): string | null {
   const videos = at(item, 'camera_media', 'downloadable_videos');
   if (at(item, 'camera_media', 'available') !== true || typeof videos !== 'object' || !videos) return null;

@@ -98,7 +98,7 @@ const events: Feed<Api> = {
   },
 };
 
-/** The progress of a pass of trips: some vehicles, the cursor of their trips, and that of the vehicles after them. */
+/** A place in trips: some vehicles, their cursor, and that of further vehicles. */
 type TripPlace = { ids: string; after: Json; vehicles: Json };
 
 /** The ids of a page of vehicles, because `/trips/stream` needs them. */

@@ -25,7 +25,7 @@ const isIncident = (label: string) =>
 const isWorthTelling = (item: unknown): boolean =>
   labelsOf(item).some(({ label }) => isIncident(label)) && !praise.includes(String(at(item, 'eventState')));
 
-/** What a safety event of `/safety-events/stream` says. Once it describes no incident, only a crash is dismissed. */
+/** A safety event; one without an incident dismisses a crash alone. */
 export function assess(item: unknown): Assessment {
   const event: ProviderRecord = {
     kind: 'safetyEvent',

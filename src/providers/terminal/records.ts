@@ -113,7 +113,7 @@ const hasVideo = (item: unknown): boolean =>
 
 type Verdict = 'confirmed' | 'dismissed' | undefined;
 
-/** How each provider says it, in a record of its own: by the rules by which we read that provider ourselves. */
+/** How each provider says it, by the rules by which we read it ourselves. */
 const rules: { [provider: string]: (data: unknown) => Verdict } = {
   samsara(data) {
     const crash = crashOfSamsara(data);

@@ -130,7 +130,7 @@ const formats: { [kind in ChannelKind]: (message: AlertMessage, at: number) => o
   https: (message, at) => ({ sentAt: timestamp(at), ...message }),
 };
 
-/** How long all texts of a chat can be, and one: Slack takes some 11,000 characters, Teams 28 KB of JSON. */
+/** How long all texts of a chat can be: Teams takes 28 KB, Slack 11,000 characters. */
 const maxTexts = 9000;
 const maxText = 2500;
 

@@ -23,7 +23,7 @@ export const ChannelInput = v.object({
 });
 export type ChannelInput = v.InferOutput<typeof ChannelInput>;
 
-/** Checks what people enter. The url of a channel that is not new may be empty. @throws Refusal: invalid, by field */
+/** Checks what people enter; a known channel needs no url. @throws Refusal: invalid */
 export function parseChannel(draft: object, policy: ReceiverPolicy & { isNew: boolean }): ChannelInput {
   const input = parse(ChannelInput, draft);
   if (input.url === '' && !policy.isNew) return input;

@@ -39,7 +39,7 @@ export async function listChannels(env: Env, caller: Caller): Promise<Channel[]>
 export const findChannel = async (env: Env, caller: Caller, id: string): Promise<Channel | undefined> =>
   (await listChannels(env, caller)).find((channel) => channel.id === id);
 
-/** Adds a channel, or changes the `known` one. Returns its id. @throws Refusal: invalid, for more than 10; not found */
+/** Adds a channel, or changes the `known` one. @throws Refusal: invalid; not found */
 export async function saveChannel(
   env: Env,
   caller: Caller,

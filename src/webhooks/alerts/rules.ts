@@ -7,7 +7,7 @@ export type MailRule = { levels: number[]; risk: number | null; groups: string[]
 
 type Stored = { levels: number; risk: number | null; groups: string | null };
 
-/** How many groups people can choose from, and how many vehicles, in the order of names, are read for them. */
+/** How many groups people can choose from, of how many vehicles. */
 const maxGroups = 100;
 const maxVehicles = 2000;
 
@@ -19,7 +19,7 @@ export const selectGroups = (db: Database, { accountId }: Caller) =>
     cross join vehicles v on v.id = n.id cross join json_each(v.groups) g
     order by name limit ${maxGroups}`;
 
-/** The rule of a user or a channel, and the groups that it can be about. Without an id, that of a channel to be. */
+/** The rule of a user or channel, and the groups that it can be about. */
 export async function findMailRule(env: Env, caller: Caller, recipientId = '') {
   const {
     rules: [found],
@@ -38,7 +38,7 @@ export async function findMailRule(env: Env, caller: Caller, recipientId = '') {
   return { rule, groups: [...new Set([...groups.map(({ name }) => name), ...(rule.groups ?? [])])] };
 }
 
-/** When a rule changes, what was received since then is looked at again, because the job may not have seen it yet. */
+/** What was received since is looked at again: the job may not have seen it. */
 const overlapMs = 60_000;
 
 /** Sets a user's rule for what is received from now on. */

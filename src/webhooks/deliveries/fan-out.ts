@@ -79,7 +79,7 @@ export function fanOut(db: Database, source: NotificationSource, news: New, clai
   const perRow = Math.max(1, Math.floor(maxNotificationBytes / Math.max(1, ...keys.map(dumpedBytes))));
   const first = firstWebhooks(source, news);
   const servedAtOnce = webhooksIn(maxInFirst, ofType);
-  // Deliveries have just been made of what is new, unless nothing of it passes the filters of these webhooks.
+  // Deliveries have just been made, unless nothing passes these webhooks' filters.
   const hasRest = sql`
     exists (select 1 from webhook_connections where ${subscribersOf(connectionId, type)} limit 1 offset ${servedAtOnce})
     and (changes() > 0 or ${ofFirst(connectionId, type, sql`c.filtered and exists (${unseen})`)})`;

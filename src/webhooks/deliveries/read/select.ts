@@ -147,7 +147,7 @@ const indexed: { [state in ListedState]?: SQL } = {
 
 function orderOf(accountId: string, { events, state, newestFirst = false }: ListQuery): ReadOrder {
   const isInState = state && sql`d.status = ${state}`;
-  // By level. Their ids are of the millisecond in which the notification was written, so few others are scanned.
+  // By level, among ids of the millisecond of their notification.
   if (events)
     return {
       deliveries: sql`${notifiedOf(accountId, events)} n cross join deliveries d on d.webhook_id = w.id

@@ -154,7 +154,7 @@ export const attacks: { [name: string]: (stack: BenchStack, size: Size) => Promi
     const act = async () => `${(await us.ingest(records)).accepted} records for ${webhooks} webhooks`;
     return { perSecond: 1 / seconds, act };
   },
-  'team channels that are told of every event': async (stack, { eventsPerCall, floodCalls, seconds }) => {
+  'team channels that are notified of every event': async (stack, { eventsPerCall, floodCalls, seconds }) => {
     const us = await attacker(stack);
     const { url } = await stack.receiver(1000);
     const body = { kind: 'https', url, minEventRisk: 1 } as const;

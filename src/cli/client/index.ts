@@ -23,11 +23,11 @@ export const fleetClient = ({
     serverUrl: baseUrl,
     auth: { apiKey: { ApiToken: token } },
     retry: { retries: 5, retryOn: canRetry, ...retry },
-    onError: async (error, context) => told((await settings.onError?.(error, context)) ?? error),
+    onError: async (error, context) => explained((await settings.onError?.(error, context)) ?? error),
   });
 
 /** The error with what the service says, and the id by which its log has the request. */
-function told(error: Error): Error {
+function explained(error: Error): Error {
   const { message, requestId } = ((error as { body?: unknown }).body ?? {}) as Partial<api.Failure>; // as it replies
   if (message && requestId) error.message = `${error.message}: ${message} (request ${requestId})`;
   return error;

@@ -264,9 +264,9 @@ function pathsIn(value: unknown, path: string[] = []): string[][] {
 function spoilt(value: unknown, bad: ReadonlyMap<string, { path: string[]; value: unknown }>): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, inner]) => [name, spoilt(inner, bad)] as const);
-  const copy = (
-    Array.isArray(value) ? [...entries.map(([, inner]) => inner), null] : Object.fromEntries(entries)
-  ) as Item;
+  const items = entries.map(([, inner]) => inner);
+  const nothing = Array.isArray(value) && value.some((one) => one?.id) ? [null] : [];
+  const copy = (Array.isArray(value) ? [...items, ...nothing] : Object.fromEntries(entries)) as Item;
   const change = Array.isArray(value) ? undefined : bad.get(keyOf(value as Item));
   if (change) put(copy, change.path, change.value);
   return copy;

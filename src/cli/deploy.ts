@@ -2,37 +2,23 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
+import * as v from 'valibot';
 import { cellsNamed } from '../platform/cells.ts';
-import {
-  chooseAccount,
-  createMissing,
-  deployedAs,
-  lookUp,
-  placeBeside,
-  readReplicas,
-  regionOf,
-} from './deploy/account.ts';
-import { type Attaching, addressesOf, attach, giveUp, originOf } from './deploy/addresses.ts';
-import { type Api, apiAt, credentials, Stopped, wranglerFor } from './deploy/cloudflare.ts';
-import { type Expected, healthAt, waitForHealth } from './deploy/health.ts';
-import { keepMissing, operatorKeyFile } from './deploy/keys.ts';
+import { createMissing, deployedAs, lookUp, placeBeside, regionOf } from './deploy/account.ts';
+import { addressesOf, attach, giveUp, originOf } from './deploy/addresses.ts';
+import { folderOf, keepMissing, operatorKeyFile } from './deploy/keys.ts';
 import { planOf } from './deploy/plan.ts';
 import { nextSteps, rehearse, report, warn } from './deploy/print.ts';
-import {
-  addressOf,
-  type Cells,
-  cellsIn,
-  deployedRouter,
-  exampleOfCells,
-  routerName,
-} from './deploy/router.ts';
+import { addressOf, type Cells, deployedRouter, routerName, routerOption } from './deploy/router.ts';
 import { expectedSchema, migrate, mustHaveSchema, queryIn, restore } from './deploy/schema.ts';
 import { inLines, placeWarning, type Settings, settingsIn, withKept } from './deploy/settings.ts';
 import { upload, writeConfiguration } from './deploy/upload.ts';
 import { checkService } from './operate/check.ts';
 import { ApiError, keyVariable } from './operate/client.ts';
 import { serviceAt } from './operate/context.ts';
+import { type Expected, healthAt, waitForHealth } from './operate/health.ts';
 import { printable } from './operate/print.ts';
+import { type Api, Stopped, signIn } from './project/cloudflare.ts';
 import { localDirectory } from './project/paths.ts';
 import { useProxy } from './project/proxy.ts';
 
@@ -48,13 +34,13 @@ const program = new Command('npm run deploy --')
   .option('--take-over', 'have the domain lead here even if it leads elsewhere')
   .option('--give-up <host>', 'deploy nothing: have a former host no longer lead to the Worker')
   .option('--restore <dump>', 'deploy nothing: create what is missing, and restore a dump of the database')
-  .option('--router <cells>', `deploy the router in front of these cells, such as ${exampleOfCells}`, cellsIn)
+  .addOption(routerOption)
   .addHelpText('after', '\nThe file .local/deploy/settings.env can hold settings, one NAME=value per line.');
 const settings = settingsIn(program, process.argv.slice(2));
-type Options = { [flag in 'dryRun' | 'check' | 'takeOver']?: true } & {
-  [option in 'email' | 'giveUp' | 'restore']?: string;
-} & { router?: Cells };
-const options = program.opts<Options>();
+type Flags = { [flag in 'dryRun' | 'check' | 'takeOver']?: true };
+const options = program.opts<
+  Flags & { [option in 'email' | 'giveUp' | 'restore']?: string } & { router?: Cells }
+>();
 const entries = expectedSchema();
 
 try {
@@ -69,37 +55,25 @@ try {
   process.exitCode = 1;
 }
 
-/** How to call the account to deploy to, and the folder of one of its Workers. */
-async function signIn() {
-  const signedIn = await credentials(wranglerFor());
-  const account = await chooseAccount(apiAt('', signedIn));
-  report(`Signed in to the account ${account}`);
-  return {
-    wrangler: wranglerFor(account),
-    api: apiAt(`/accounts/${account}`, signedIn),
-    folderOf: (worker: string) => join(localDirectory, 'deploy', account, worker),
-  };
-}
-
 /** The old code keeps serving while migrations apply, and until the upload is complete. */
 async function deploy(): Promise<void> {
-  const { wrangler, api, folderOf } = await signIn();
+  const { account, wrangler, api } = await signIn(report);
   const found = await lookUp(api, planOf(settings));
   const effective = withKept(settings, found.vars);
   const plan = planOf(effective);
   const { worker, cell, domain, database } = plan;
   report(`Settings:${inLines(effective, plan.vars)}`);
-  const folder = folderOf(worker);
+  const folder = folderOf(account, worker);
   const origin = await originOf(api, plan);
   const place = placeBeside(found.database, plan);
   const keys = options.restore ? [] : keepMissing(folder, plan, found);
   if (!found.database) warn(placeWarning(place));
   else if (place.location)
     warn(`the database ${database} exists already: --location ${place.location} cannot move it`);
-  if (domain && !options.restore) {
-    await lead(api, domain, worker, { isEarly: !found.version });
+  if (domain && found.version && !options.restore) {
+    await lead(api, domain, worker);
     // The old version serves at both addresses until then, and its links lead to the old one.
-    if (found.version && found.vars.ORIGIN !== origin) await waitForHealth(origin);
+    if (found.vars.ORIGIN !== origin) await waitForHealth(origin);
   }
   const ids = await createMissing(api, plan, found, place, report);
   if (!ids.bucket)
@@ -107,7 +81,7 @@ async function deploy(): Promise<void> {
   Turn on R2 in the dashboard and deploy again to have old records moved to a bucket.`);
   const keepsWorkersDev = found.addresses.some(({ host }) => host.endsWith('.workers.dev'));
   const region = await regionOf(api, ids.database);
-  const configuration = plan.configuration({ ids, origin, keepsWorkersDev, region });
+  const configuration = plan.configuration(ids, origin, region, keepsWorkersDev);
   const config = writeConfiguration(folder, configuration);
   const query = queryIn(api, ids.database);
   if (options.restore) {
@@ -118,7 +92,11 @@ async function deploy(): Promise<void> {
   report(applied.length > 0 ? `Applied ${applied.join(', ')}` : 'No migrations to apply');
   await mustHaveSchema(query, database);
   if (plan.replicas) {
-    await readReplicas(api, ids.database);
+    const body = { read_replication: { mode: 'auto' } };
+    await api('Turning on read replication', v.unknown(), `/d1/database/${ids.database}`, {
+      method: 'PUT',
+      body,
+    });
     report('Lists are read from replicas of the database');
   }
   const { consequences, version } = await upload(api, wrangler, folder, configuration, keys);
@@ -148,15 +126,15 @@ async function deploy(): Promise<void> {
 
 /** Deploys the router in front of deployed cells, whose public address it takes over. */
 async function deployRouter(cells: Cells, { name = routerName, domain }: Settings): Promise<void> {
-  const { wrangler, api, folderOf } = await signIn();
+  const { account, wrangler, api } = await signIn(report);
   const origin = await addressOf(api, cells, name, domain);
   const { host } = new URL(origin);
   const isAtWorkersDev = host.endsWith('.workers.dev');
   const configuration = deployedRouter(cells, name, isAtWorkersDev);
-  const { consequences, version } = await upload(api, wrangler, folderOf(name), configuration, []);
+  const { consequences, version } = await upload(api, wrangler, folderOf(account, name), configuration, []);
   report(`Deployed the router ${name} in front of ${[...cells.keys()].join(', ')}`);
   for (const one of consequences) warn(one);
-  if (!isAtWorkersDev) await lead(api, host, name, { from: cells.values() });
+  if (!isAtWorkersDev) await lead(api, host, name, [...cells.values()]);
   await mustBeHealthy(origin, { version, cells: cells.keys() });
   console.log(`
   Next, list the cells, with an operator key for each, such as ${keyVariable('eu')}:
@@ -165,8 +143,8 @@ async function deployRouter(cells: Cells, { name = routerName, domain }: Setting
 }
 
 /** Has a host lead to a Worker. A resolver that is asked too early remembers for long that it leads nowhere. */
-async function lead(api: Api, host: string, worker: string, attaching: Attaching = {}): Promise<void> {
-  if (!(await attach(api, worker, host, { takeOver: options.takeOver, ...attaching }))) return;
+async function lead(api: Api, host: string, worker: string, from: string[] = []): Promise<void> {
+  if (!(await attach(api, worker, host, options.takeOver ? 'anything' : from))) return;
   report(`${host} leads to the Worker ${worker}`);
   await wait(10_000);
 }
@@ -188,7 +166,7 @@ async function listFormer(api: Api, worker: string, origin: string): Promise<voi
 }
 
 async function giveUpHost(host: string): Promise<void> {
-  const { api } = await signIn();
+  const { api } = await signIn(report);
   const { worker } = planOf(settings);
   const { vars } = await deployedAs(api, worker);
   await giveUp(api, worker, host, vars.ORIGIN);

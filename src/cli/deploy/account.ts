@@ -1,21 +1,8 @@
 import * as v from 'valibot';
+import { type Api, listed, noWorker, Stopped } from '../project/cloudflare.ts';
 import { addressesOf } from './addresses.ts';
-import { type Api, listed, noWorker, Stopped } from './cloudflare.ts';
 import type { Ids, Plan } from './plan.ts';
 import type { DeployedVars, Residency } from './settings.ts';
-
-const Accounts = v.array(v.object({ id: v.string(), name: v.string() }));
-
-/** Returns the id of the account to deploy to. @throws Stopped, unless it is the only one */
-export async function chooseAccount(api: Api): Promise<string> {
-  if (process.env.CLOUDFLARE_ACCOUNT_ID) return process.env.CLOUDFLARE_ACCOUNT_ID;
-  const accounts = await api('Signing in to Cloudflare', Accounts, '/accounts?per_page=50');
-  const [only, ...others] = accounts;
-  if (!only) throw new Stopped('The credentials name no account. Set CLOUDFLARE_ACCOUNT_ID to its id.');
-  if (others.length === 0) return only.id;
-  const choices = accounts.map(({ id, name }) => `\n  ${id}  ${name}`).join('');
-  throw new Stopped(`You have several accounts. Set CLOUDFLARE_ACCOUNT_ID to the id of one:${choices}`);
-}
 
 /** Kinds of stores, with what Cloudflare calls a store's name, its id, and a hint of its place. */
 const kinds = {
@@ -106,13 +93,6 @@ export async function regionOf(api: Api, database: string): Promise<string | und
   const [served] = await api('Looking for the region of the database', Served, path, { body });
   return served?.meta.served_by_region;
 }
-
-/** Has a database keep copies near clients. @throws Stopped */
-export const readReplicas = (api: Api, database: string): Promise<unknown> =>
-  api('Turning on read replication', v.unknown(), `/d1/database/${database}`, {
-    method: 'PUT',
-    body: { read_replication: { mode: 'auto' } },
-  });
 
 type Deployed = { version: string | undefined; vars: DeployedVars; secrets: string[] };
 

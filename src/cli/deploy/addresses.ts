@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Api, type Call, noWorker, Stopped } from './cloudflare.ts';
+import { type Api, type Call, noWorker, Stopped } from '../project/cloudflare.ts';
 import type { Plan } from './plan.ts';
 
 /*
@@ -11,9 +11,6 @@ const Domains = v.array(v.object({ id: v.string(), hostname: v.string(), service
 const Changes = v.object({ conflicting: v.array(v.unknown()) });
 const Subdomain = v.object({ subdomain: v.string() });
 const Enabled = v.object({ enabled: v.boolean() });
-
-/** A host that leads to a Worker, and the call that ends this. */
-export type Address = { host: string; path: string; end: Call };
 
 /** The Worker's address: its domain, or one below workers.dev; a cell's is its router's. @throws Stopped */
 export async function originOf(api: Api, { origin, cell, worker }: Plan): Promise<string> {
@@ -28,10 +25,13 @@ async function hostAtWorkersDev(api: Api, worker: string): Promise<string> {
   return `${worker}.${subdomain}.workers.dev`;
 }
 
-/** All hosts that lead to a Worker, if there is one. @throws Stopped */
+type Address = { host: string; end: [path: string, call: Call] };
+
+/** All hosts that lead to a Worker, if there is one, each with the call that ends this. @throws Stopped */
 export async function addressesOf(api: Api, worker: string): Promise<Address[]> {
   const what = `Looking for the addresses of ${worker}`;
   const path = `/workers/scripts/${worker}/subdomain`;
+  const off = { body: { enabled: false, previews_enabled: false } };
   const [domains, { enabled }] = await Promise.all([
     api(what, Domains, '/workers/domains'),
     api(what, Enabled, path, { otherwise: noWorker({ enabled: false }) }),
@@ -40,40 +40,27 @@ export async function addressesOf(api: Api, worker: string): Promise<Address[]> 
   const attached = own.map(
     ({ id, hostname }): Address => ({
       host: hostname,
-      path: `/workers/domains/${id}`,
-      end: { method: 'DELETE' },
+      end: [`/workers/domains/${id}`, { method: 'DELETE' }],
     }),
   );
-  if (!enabled) return attached;
-  const end = { body: { enabled: false, previews_enabled: false } };
-  return [...attached, { host: await hostAtWorkersDev(api, worker), path, end }];
+  return enabled ? [...attached, { host: await hostAtWorkersDev(api, worker), end: [path, off] }] : attached;
 }
 
-/** How a host is attached. */
-export type Attaching = {
-  /** Workers that it may be taken from. */
-  from?: Iterable<string>;
-  /** Whether it may be taken from anything. */
-  takeOver?: boolean | undefined;
-  /** Whether there is no Worker yet. */
-  isEarly?: boolean;
-};
-
-/** Has a host lead to a Worker as well. Returns whether this is new. @throws Stopped, if it leads elsewhere */
+/** Has a host lead to a Worker as well, if it leads nowhere or to one of `from`. Returns whether this is new. @throws Stopped */
 export async function attach(
   api: Api,
   worker: string,
   host: string,
-  { from = [], takeOver = false, isEarly = false }: Attaching,
+  from: string[] | 'anything' = [],
 ): Promise<boolean> {
   const what = `Attaching ${host}`;
   const otherwise = 'Choose another --domain, or add --take-over to have it lead to the service instead.';
   const domains = await api(what, Domains, '/workers/domains');
   const holder = domains.find(({ hostname }) => hostname === host)?.service;
   if (holder === worker) return false;
-  if (holder && !takeOver && ![...from].includes(holder))
+  const takeOver = from === 'anything';
+  if (holder && !takeOver && !from.includes(holder))
     throw new Stopped(`${host} is a domain of the Worker ${holder}. ${otherwise}`);
-  if (isEarly) return false;
   // Cloudflare detaches what is left out.
   const own = domains.filter(({ service }) => service === worker);
   const origins = [...own, { hostname: host }].map(({ hostname }) => ({ hostname }));
@@ -99,5 +86,5 @@ export async function giveUp(api: Api, worker: string, host: string, origin: str
   if (!found) throw new Stopped(`${host} does not lead to the Worker ${worker}: ${hosts}.`);
   if (origin === `https://${host}`)
     throw new Stopped(`${host} is the address of ${worker}. Deploy it with another --domain first, or none.`);
-  await api(`Giving up ${host}`, v.unknown(), found.path, found.end);
+  await api(`Giving up ${host}`, v.unknown(), ...found.end);
 }

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { mainCell } from '../../platform/cells.ts';
+import { Stopped } from '../project/cloudflare.ts';
+import { localDirectory } from '../project/paths.ts';
 import type { AccountContents } from './account.ts';
-import { Stopped } from './cloudflare.ts';
 import type { Plan } from './plan.ts';
 
 /** A secret that the Worker lacks, and the file that keeps it, readable only by its owner. */
@@ -13,6 +14,8 @@ const keys: { [secret: string]: [file: string, make: () => string] } = {
   OPERATOR_KEY: ['operator.key', () => randomBytes(32).toString('base64url')],
   HEADER_KEYS: ['header.keys', () => `k1:${randomBytes(32).toString('base64')}`],
 };
+
+export const folderOf = (account: string, worker: string) => join(localDirectory, 'deploy', account, worker);
 
 export const operatorKeyFile = (folder: string): string => join(folder, 'operator.key');
 
@@ -52,12 +55,14 @@ export function keepMissing(
 
 /** HEADER_KEYS of a cell at the same address that was deployed from here. @throws Stopped */
 function keysOfOthers(folder: string, origin: string | undefined, file: string): string {
-  for (const keys of globSync(join(dirname(folder), '*/header.keys'))) {
+  const isOfOther = (keys: string) => {
     const configuration = join(dirname(keys), 'wrangler.json');
-    if (!existsSync(configuration)) continue;
-    if (JSON.parse(readFileSync(configuration, 'utf8')).vars?.ORIGIN === origin)
-      return readFileSync(keys, 'utf8').trim();
-  }
+    return (
+      existsSync(configuration) && JSON.parse(readFileSync(configuration, 'utf8')).vars?.ORIGIN === origin
+    );
+  };
+  const found = globSync(join(dirname(folder), '*/header.keys')).find(isOfOther);
+  if (found) return readFileSync(found, 'utf8').trim();
   throw new Stopped(
     `Cells share their HEADER_KEYS, and no other cell of ${origin} has been deployed from this machine. ` +
       `Put those of the cell ${mainCell} into ${file}.`,

@@ -1,18 +1,8 @@
-import { createHash } from 'node:crypto';
-import { readToml, renamed } from '../project/toml.ts';
+import { readToml, renamed, withOwnNamespaces } from '../project/toml.ts';
 import { type Settings, varsFor } from './settings.ts';
 
 /** The ids of the Worker's bindings, and whether there is a bucket, and in which jurisdiction. */
 export type Ids = { namespace: string; database: string; bucket: boolean; jurisdiction: string | undefined };
-
-/** What is known of a deployment when it is uploaded. */
-type Known = {
-  ids: Ids;
-  origin: string | undefined;
-  keepsWorkersDev: boolean;
-  /** Where the database runs. */
-  region: string | undefined;
-};
 
 /** Cloud regions beside those of D1, near which Cloudflare can run a Worker. Those of Asia are too far apart. */
 const nearby: { [region: string]: string } = {
@@ -53,8 +43,8 @@ export function planOf(settings: Settings) {
     origin: domain && `https://${domain}`,
     /** The Worker's own. */
     domain: cell ? undefined : domain,
-    /** wrangler.toml for this deployment; of a dry run nothing is known. */
-    configuration: ({ ids, origin, keepsWorkersDev, region = '' }: Partial<Known> = {}) => ({
+    /** wrangler.toml for this deployment, whose database runs in `region`; of a dry run nothing is known. */
+    configuration: (ids?: Ids, origin?: string, region = '', keepsWorkersDev = false) => ({
       ...toml,
       name: worker,
       d1_databases: [{ ...database, ...(ids && { database_id: ids.database }) }],
@@ -78,10 +68,3 @@ export function planOf(settings: Settings) {
     }),
   };
 }
-
-/** Limiters of equal `namespace_id` are counted together: each gets its own, always the same. */
-export const withOwnNamespaces = <T extends { name: string }>(worker: string, limiters: T[]) =>
-  limiters.map((limiter) => {
-    const digest = createHash('sha256').update(`${worker}/${limiter.name}`).digest();
-    return { ...limiter, namespace_id: String(digest.readUInt32BE() & 0x7fffffff) };
-  });

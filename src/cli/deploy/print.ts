@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { keyVariable } from '../operate/client.ts';
-import { wranglerFor } from './cloudflare.ts';
+import { wranglerFor } from '../project/cloudflare.ts';
 import { type Key, operatorKeyFile } from './keys.ts';
 import { type Plan, planOf } from './plan.ts';
 import { type Cells, deployedRouter, routerName } from './router.ts';
@@ -10,7 +10,6 @@ import { inLines, placeWarning, type Settings, withKept } from './settings.ts';
 import { tryUpload, writeConfiguration } from './upload.ts';
 
 export const report = (line: string): void => console.log(`✓ ${line}`);
-
 export const warn = (text: string): void => console.log(`! ${text[0]?.toUpperCase()}${text.slice(1)}`);
 
 /** Goes as far as a deploy can without an account, and prints its steps. @throws Stopped */
@@ -23,12 +22,10 @@ export async function rehearse(given: Settings, cells: Cells | undefined): Promi
     const configuration = cells ? deployedRouter(cells, name, !domain) : plan.configuration();
     const size = await tryUpload(wranglerFor(), writeConfiguration(folder, configuration));
     const steps = cells ? stepsOfRouter(cells, domain, size) : stepsOf(plan, size);
-    const initial = '\n\n  Settings of a first deploy; later ones keep those that you leave out:';
-    console.log(
-      `A deploy of ${cells ? `the router ${name}` : plan.worker} would` +
-        steps.map((step, i) => `\n  ${i + 1}. ${step}`).join('') +
-        (cells ? '' : initial + inLines(settings, plan.vars)),
-    );
+    const lines = steps.map((step, i) => `\n  ${i + 1}. ${step}`).join('');
+    const kept = `\n\n  Settings of a first deploy; later ones keep those that you leave out:${inLines(settings, plan.vars)}`;
+    const what = cells ? `the router ${name}` : plan.worker;
+    console.log(`A deploy of ${what} would${lines}${cells ? '' : kept}`);
     console.log('\nNothing was called or changed.');
   } finally {
     rmSync(folder, { recursive: true });
@@ -41,24 +38,21 @@ const stepsOf = (plan: Plan, size: string): string[] => [
      ${placeWarning(plan.place)}`,
   `create the secrets that the Worker lacks: ${plan.secrets.join(', ')}`,
   'apply the migrations that the database lacks, while the old code keeps serving',
-  `upload the Worker (${size})`,
-  'wait until it responds, and check its dependencies',
+  `upload the Worker (${size}), wait until it responds, and check its dependencies`,
 ];
 
 const stepsOfRouter = (cells: Cells, domain = 'one address', size: string): string[] => [
   `make sure that these are deployed as cells of ${domain}:` +
     [...cells].map(([cell, worker]) => `\n     ${cell}: the Worker ${worker}`).join(''),
-  `upload the router (${size}), bound to them, which takes over that address`,
-  'wait until it responds, and all cells are healthy',
+  `upload the router (${size}), bound to them, which takes over that address, and wait until all are healthy`,
 ];
 
 /** What to do after a deploy. */
 export function nextSteps({ cell }: Plan, url: string, folder: string, keys: Key[]): string {
   const shown = (path: string) => relative(process.cwd(), path);
   const file = operatorKeyFile(folder);
-  const operatorKey = existsSync(file)
-    ? `"$(cat ${shown(file)})"`
-    : '…   # the OPERATOR_KEY that the first deploy created';
+  const ofFirst = '…   # the OPERATOR_KEY that the first deploy created';
+  const operatorKey = existsSync(file) ? `"$(cat ${shown(file)})"` : ofFirst;
   const kept = keys.map(({ secret, file }) => `\n    ${shown(file)}  ${secret}`).join('');
   const keep = "\n  Store these in your team's password manager. Cloudflare never shows them again:";
   return `

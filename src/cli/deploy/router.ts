@@ -1,25 +1,26 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { cellName, mainCell } from '../../platform/cells.ts';
+import { type Api, Stopped } from '../project/cloudflare.ts';
 import { readToml, routerConfiguration } from '../project/toml.ts';
 import { deployedAs } from './account.ts';
-import { type Api, Stopped } from './cloudflare.ts';
 
 /** The Worker of each cell, by the cell's name. */
 export type Cells = Map<string, string>;
 
-export const exampleOfCells = `${mainCell}=fleet-data-service,eu=fleet-eu`;
+const example = `${mainCell}=fleet-data-service,eu=fleet-eu`;
 
-/** Reads what --router says. @throws InvalidArgumentError */
-export function cellsIn(text: string): Cells {
+export const routerOption = new Option(
+  '--router <cells>',
+  `deploy the router in front of these cells, such as ${example}`,
+).argParser((text): Cells => {
   const pairs = text.split(',').map((pair) => /^([^=]+)=([a-z0-9][a-z0-9-]*)$/.exec(pair.trim()) ?? []);
   const cells = new Map(pairs.map(([, name = '', worker = '']) => [name, worker]));
   const areNames = [...cells.keys()].every((name) => cellName.test(name));
-  if (!areNames || cells.size < pairs.length || !cells.has(mainCell))
-    throw new InvalidArgumentError(
-      `It must name each cell with its Worker, ${mainCell} among them, such as ${exampleOfCells}.`,
-    );
-  return cells;
-}
+  if (areNames && cells.size === pairs.length && cells.has(mainCell)) return cells;
+  throw new InvalidArgumentError(
+    `It must name each cell with its Worker, ${mainCell} among them, such as ${example}.`,
+  );
+});
 
 /** The name of the router's Worker, unless it is given another. */
 export const routerName = 'fleet-router';

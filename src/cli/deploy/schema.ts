@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as v from 'valibot';
 import { plain, schemaSql, subjectOf } from '../../operator/api/schema.ts';
+import { type Api, must, Stopped, type Wrangler } from '../project/cloudflare.ts';
 import { root } from '../project/paths.ts';
-import { type Api, must, Stopped, type Wrangler } from './cloudflare.ts';
 
 export const migrationsDirectory = join(root, 'migrations');
 
@@ -44,8 +44,7 @@ export async function migrate(
   // `wrangler d1 migrations apply` takes files apart, and can end in the middle of one.
   const whole = join(dirname(config), 'migrations.sql');
   writeFileSync(whole, [tableOfMigrations, ...lacking.map(applying)].join('\n'));
-  const at = [database, '--remote', '--config', config];
-  must(what, await wrangler(['d1', 'execute', ...at, '--yes', '--file', whole]));
+  must(what, await wrangler(['d1', 'execute', ...at(database, config), whole]));
   rmSync(whole);
   return lacking;
 }
@@ -54,11 +53,17 @@ export async function migrate(
 export async function restore(wrangler: Wrangler, query: Query, config: string, name: string, dump: string) {
   const what = `Restoring ${dump}`;
   await mustBeFree((sql) => query(what, sql), name);
-  must(
-    what,
-    await wrangler(['d1', 'execute', name, '--remote', '--config', config, '--yes', '--file', dump]),
-  );
+  must(what, await wrangler(['d1', 'execute', ...at(name, config), dump]));
 }
+
+const at = (database: string, config: string) => [
+  database,
+  '--remote',
+  '--config',
+  config,
+  '--yes',
+  '--file',
+];
 
 /** Makes sure that a database without our migrations has no tables. @throws Stopped */
 async function mustBeFree(ask: (sql: string) => Promise<string[]>, name: string): Promise<void> {
@@ -82,10 +87,8 @@ export function expectedSchema(): string[] {
   const local = new DatabaseSync(':memory:');
   local.exec(tableOfMigrations);
   for (const file of files()) local.exec(applying(file));
-  return local
-    .prepare(schemaSql)
-    .all()
-    .map(({ name }) => plain(String(name)));
+  const entries = local.prepare(schemaSql).all();
+  return entries.map(({ name }) => plain(String(name)));
 }
 
 /** Compares a database with the migrations, of which it may have newer ones. @throws Stopped */

@@ -28,30 +28,25 @@ const prefix = 'DEPLOY_';
 /** Turns off something that an earlier deploy has set. */
 const none = 'none';
 
-/** What differs between deployments: an option, or an environment variable. */
-class Setting extends Option {
-  /** The Worker's var that stores it for later deploys, which `none` removes. */
-  variable = '';
-
-  constructor(flags: string, about: string) {
-    super(flags, about);
-    this.env(`${prefix}${this.name().toUpperCase().replaceAll('-', '_')}`);
-  }
-
-  holds(schema: v.GenericSchema<string | undefined, unknown>, variable = ''): this {
-    this.variable = variable;
-    return this.argParser((text) => {
+/**
+ * What differs between deployments: an option, or an environment variable. A var of the Worker stores it for later
+ * deploys, unless it is `none`, and says what the service accepts.
+ */
+function setting(flags: string, about: string, variable = '', schema = accepted(variable)) {
+  const option = new Option(flags, about);
+  option.env(`${prefix}${option.name().toUpperCase().replaceAll('-', '_')}`);
+  if (schema)
+    option.argParser((text) => {
       const { issues: [issue] = [] } = v.safeParse(schema, variable && text === none ? undefined : text);
       if (issue) throw new InvalidArgumentError(`It ${issue.message}${variable && ', or none'}.`);
       return text;
     });
-  }
-
-  /** Has what the service accepts as this var. */
-  stored = (variable: keyof typeof Vars.entries): this => this.holds(Vars.entries[variable], variable);
+  return Object.assign(option, { variable });
 }
 
-const setting = (flags: string, about: string): Setting => new Setting(flags, about);
+const accepted = (variable: string): v.GenericSchema | undefined =>
+  Object.entries(Vars.entries).find(([name]) => name === variable)?.[1];
+
 const form = (is: RegExp, message: string) => v.optional(v.pipe(v.string(), v.regex(is, message)));
 
 const workerName = form(
@@ -61,16 +56,16 @@ const workerName = form(
 const hostName = form(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'must be a host name, such as api.example.com');
 
 export const settings = [
-  setting('--name <name>', 'name of the Worker, and prefix of everything it uses').holds(workerName),
-  setting('--cell <name>', 'name of the cell; --domain is then that of its router').stored('CELL'),
-  setting('--domain <host>', 'host name to serve it at, in your account').holds(hostName, 'ORIGIN'),
-  setting('--email-from <address>', 'sender of sign-in links; none: no mail').stored('EMAIL_FROM'),
-  setting('--retention-days <n>', 'days to keep deliveries').stored('DELIVERY_RETENTION_DAYS'),
-  setting('--hot-days <n>', 'days until events and trips are archived; 0: never').stored('HOT_DAYS'),
-  setting('--map-style-url <url>', 'map style that browsers load; none: outlines').stored('MAP_STYLE_URL'),
-  setting('--replicas [choice]', 'read lists from replicas of D1 in each region')
-    .stored('READ_REPLICAS')
-    .preset('true'),
+  setting('--name <name>', 'name of the Worker, and prefix of everything it uses', '', workerName),
+  setting('--cell <name>', 'name of the cell; --domain is then that of its router', 'CELL'),
+  setting('--domain <host>', 'host name to serve it at, in your account', 'ORIGIN', hostName),
+  setting('--email-from <address>', 'sender of sign-in links; none: no mail', 'EMAIL_FROM'),
+  setting('--retention-days <n>', 'days to keep deliveries', 'DELIVERY_RETENTION_DAYS'),
+  setting('--hot-days <n>', 'days until events and trips are archived; 0: never', 'HOT_DAYS'),
+  setting('--map-style-url <url>', 'map style that browsers load; none: outlines', 'MAP_STYLE_URL'),
+  setting('--replicas [choice]', 'read lists from replicas of D1 in each region', 'READ_REPLICAS').preset(
+    'true',
+  ),
   setting('--location <place>', 'where to create the database, for good').choices(locations),
   setting('--jurisdiction <name>', 'where data must stay, for good').choices(jurisdictions),
 ];
@@ -79,7 +74,7 @@ type Stored = 'cell' | 'domain' | 'emailFrom' | 'retentionDays' | 'hotDays' | 'm
 
 export type Settings = { [name in Stored | 'name' | 'location' | 'jurisdiction']?: string | undefined };
 
-const nameOf = (one: Setting) => one.attributeName() as keyof Settings; // each is one
+const nameOf = (one: (typeof settings)[number]) => one.attributeName() as keyof Settings; // each is one
 
 /** Reads the settings. An empty one counts as absent: GitHub passes those that are not set. */
 export function settingsIn(program: Command, args: string[]): Settings {
@@ -107,13 +102,10 @@ function refuseMisspelt(program: Command): void {
 export type DeployedVars = { [name: string]: string | undefined };
 
 /** The vars that store these settings. ORIGIN is the host alone, for the address is known later. */
-export const varsFor = (given: Settings): DeployedVars =>
-  Object.fromEntries(
-    settings.flatMap((one) => {
-      const value = given[nameOf(one)];
-      return one.variable && value ? [[one.variable, value]] : [];
-    }),
-  );
+export function varsFor(given: Settings): DeployedVars {
+  const values = settings.map((one) => [one.variable, given[nameOf(one)]]);
+  return Object.fromEntries(values.filter(([variable, value]) => variable && value));
+}
 
 /** These settings, completed with those of the deployed Worker. */
 export function withKept(given: Settings, vars: DeployedVars): Settings {

@@ -1,8 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { type Api, must, Stopped, type Wrangler } from '../project/cloudflare.ts';
+import type { Toml } from '../project/toml.ts';
 import { deployedAs } from './account.ts';
-import { type Api, must, Stopped, type Wrangler } from './cloudflare.ts';
 import type { Key } from './keys.ts';
 
 /** Writes a configuration into `folder` and returns the file's path. */
@@ -19,13 +20,8 @@ export async function tryUpload(wrangler: Wrangler, config: string): Promise<str
   return /Total Upload: (.+)/.exec(text)?.[1] ?? 'of unknown size';
 }
 
-type Configuration = {
-  name: string;
-  observability: object;
-  compatibility_flags: string[];
-  analytics_engine_datasets: object[];
-  logpush: boolean;
-};
+type Optional = 'compatibility_flags' | 'analytics_engine_datasets' | 'logpush';
+type Configuration = Pick<Toml, 'name' | 'observability' | Optional>;
 
 /** Speeds up deliveries; without a default date, so it may not exist. */
 const noWait = 'queue_consumer_no_wait_for_wait_until';
@@ -91,15 +87,12 @@ export async function upload(
   return { consequences: [...consequences], version: (await deployedAs(api, name)).version };
 }
 
-const LogSettings = v.object({
-  logpush: v.nullish(v.boolean()),
-  observability: v.nullish(
-    v.object({
-      logs: v.nullish(v.object({ invocation_logs: v.nullish(v.boolean()) })),
-      traces: v.nullish(v.object({ enabled: v.nullish(v.boolean()) })),
-    }),
-  ),
+const maybe = v.nullish(v.boolean());
+const Observability = v.object({
+  logs: v.nullish(v.object({ invocation_logs: maybe })),
+  traces: v.nullish(v.object({ enabled: maybe })),
 });
+const LogSettings = v.object({ logpush: maybe, observability: v.nullish(Observability) });
 
 /**
  * Makes sure that Cloudflare logs no URLs. Wrangler only warns if it cannot set this for a Worker that exists. Returns

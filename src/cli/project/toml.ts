@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse } from 'smol-toml';
@@ -63,3 +64,10 @@ export function routerConfiguration(name: string, cells: { [cell: string]: strin
     })),
   };
 }
+
+/** Limiters of equal `namespace_id` are counted together: each gets its own, always the same. */
+export const withOwnNamespaces = <T extends { name: string }>(worker: string, limiters: T[]) =>
+  limiters.map((limiter) => {
+    const digest = createHash('sha256').update(`${worker}/${limiter.name}`).digest();
+    return { ...limiter, namespace_id: String(digest.readUInt32BE() & 0x7fffffff) };
+  });

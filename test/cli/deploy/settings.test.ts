@@ -90,7 +90,7 @@ it('settings that are left out stay as deployed', () => {
     replicas: 'true',
   });
   const plan = planOf(withKept({}, deployed));
-  expect(plan.configuration({ origin: plan.origin })).toMatchObject({ vars: deployed });
+  expect(plan.configuration(undefined, plan.origin)).toMatchObject({ vars: deployed });
   expect(withKept({}, { ORIGIN: 'https://fleet-data-service.acme.workers.dev' })).toEqual({});
 });
 
@@ -99,7 +99,7 @@ it('a cell keeps the address of its router, and has none of its own', () => {
   const kept = withKept({}, routed);
   expect(kept).toEqual({ cell: 'eu', domain: 'fleet-router.acme.workers.dev' });
   const plan = planOf(kept);
-  const configuration = plan.configuration({ origin: plan.origin });
+  const configuration = plan.configuration(undefined, plan.origin);
   expect(configuration).toMatchObject({ vars: routed, workers_dev: false });
   expect(configuration).not.toHaveProperty('routes');
   expect(withKept({ cell: 'none' }, { ...routed, ORIGIN: deployed.ORIGIN })).toEqual({

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { type Api, apiAt, type Wrangler } from '../../../src/cli/deploy/cloudflare.ts';
 import { upload } from '../../../src/cli/deploy/upload.ts';
+import { type Api, apiAt, type Wrangler } from '../../../src/cli/project/cloudflare.ts';
 import { newAccount, newWorker } from '../../support/node/cloudflare.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 

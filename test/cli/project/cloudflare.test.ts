@@ -1,7 +1,12 @@
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { chooseAccount } from '../../../src/cli/deploy/account.ts';
-import { apiAt, credentials, listed, type Wrangler } from '../../../src/cli/deploy/cloudflare.ts';
+import {
+  apiAt,
+  chooseAccount,
+  credentials,
+  listed,
+  type Wrangler,
+} from '../../../src/cli/project/cloudflare.ts';
 
 const fetching = vi.fn<(url: string, init: RequestInit) => Promise<Response>>();
 beforeEach(() => {

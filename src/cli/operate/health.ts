@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { cellHeader, cellsNamed, versionHeader } from '../../platform/cells.ts';
-import { Stopped } from './cloudflare.ts';
+import { Stopped } from '../project/cloudflare.ts';
 
 /** Asks whether a service works, or a router; behind a router, one of its cells refuses this. */
 export const healthAt = (url: string, cell?: string): Promise<Response | undefined> =>

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { runWrangler, type Variables, type WranglerOutput } from '../project/wrangler.ts';
+import { runWrangler, type Variables, type WranglerOutput } from './wrangler.ts';
 
 /** A deploy that cannot continue; its message says what failed and what to do. */
 export class Stopped extends Error {}
@@ -112,4 +112,25 @@ export async function listed<S extends v.GenericSchema>(
   for (let page = 1; all.length === (page - 1) * pageSize; page++)
     all.push(...(await api(what, v.array(item), `${path}per_page=${pageSize}&page=${page}`)));
   return all;
+}
+
+const Accounts = v.array(v.object({ id: v.string(), name: v.string() }));
+
+/** Returns the id of the account to deploy to. @throws Stopped, unless it is the only one */
+export async function chooseAccount(api: Api): Promise<string> {
+  if (process.env.CLOUDFLARE_ACCOUNT_ID) return process.env.CLOUDFLARE_ACCOUNT_ID;
+  const accounts = await api('Signing in to Cloudflare', Accounts, '/accounts?per_page=50');
+  const [only, ...others] = accounts;
+  if (!only) throw new Stopped('The credentials name no account. Set CLOUDFLARE_ACCOUNT_ID to its id.');
+  if (others.length === 0) return only.id;
+  const choices = accounts.map(({ id, name }) => `\n  ${id}  ${name}`).join('');
+  throw new Stopped(`You have several accounts. Set CLOUDFLARE_ACCOUNT_ID to the id of one:${choices}`);
+}
+
+/** How to call the account to deploy to, of which a line goes to `report`. @throws Stopped */
+export async function signIn(report: (line: string) => void) {
+  const signedIn = await credentials(wranglerFor());
+  const account = await chooseAccount(apiAt('', signedIn));
+  report(`Signed in to the account ${account}`);
+  return { account, wrangler: wranglerFor(account), api: apiAt(`/accounts/${account}`, signedIn) };
 }

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { waitForHealth } from '../../../src/cli/deploy/health.ts';
+import { waitForHealth } from '../../../src/cli/operate/health.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { withOwnNamespaces } from '../../../src/cli/deploy/plan.ts';
-import { readToml } from '../../../src/cli/project/toml.ts';
+import { readToml, withOwnNamespaces } from '../../../src/cli/project/toml.ts';
 import { rateLimits } from '../../../src/platform/rate-limits.ts';
 
 it('wrangler.toml sets the limits that the code and the guides speak of', () => {

@@ -33,7 +33,7 @@ function known({ provider, incidentTypeMap }: Feed, word: string): Meaning | und
   if (mapped) return means(mapped.map((name) => incidentTypeOf(name) ?? 'Other'));
   if (provider === 'samsara' && plain(word).startsWith('context')) return noIncident;
   const type = incidentTypeOf(word);
-  return vocabularies.get(provider)?.get(plain(word)) ?? (type && means(type));
+  return vocabularies.get(provider)?.get(plain(word)) ?? (type && means(type)) ?? shared.get(plain(word));
 }
 
 const vocabularies = new Map(
@@ -42,3 +42,12 @@ const vocabularies = new Map(
     new Map(Object.entries(words).map(([word, meaning]) => [plain(word), meaning])),
   ]),
 );
+
+/** What a label means to all providers that have it, for those that do not; never that it is no incident. */
+const shared = new Map<string, Meaning>();
+const everybodys = [...vocabularies.values()].flatMap((words) => [...words]);
+for (const [word, all] of Map.groupBy(everybodys, ([word]) => word)) {
+  const [meaning, ...others] = new Set(all.map(([, meaning]) => JSON.stringify(meaning)));
+  const agreed: Meaning | undefined = meaning && others.length === 0 ? JSON.parse(meaning) : undefined;
+  if (agreed && agreed.types.length > 0 && !agreed.types.includes('Other')) shared.set(word, agreed);
+}

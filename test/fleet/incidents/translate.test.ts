@@ -76,6 +76,19 @@ describe('the words of providers', () => {
         expect(normaliseIncidents({ provider }, [word])).toEqual({ types: [type], risk: defaultRisks[type] });
   });
 
+  it.each([
+    ['hard_brake', ['Harsh Braking'], 3],
+    ['Braking', ['Harsh Braking'], 3],
+    ['SUDDEN_STOP', ['Harsh Braking'], 3],
+    ['harsh-turn', ['Hard Cornering'], 2],
+    ['collision', ['Crash'], 5],
+    ['in_progress', ['Other'], 1], // no incident to Motive alone
+    ['manual_event', ['Other'], 1],
+  ])('are understood from providers without them: %s', (word, types, risk) => {
+    for (const provider of ['acme', 'terminal'])
+      expect(normaliseIncidents({ provider }, [word])).toEqual({ types, risk });
+  });
+
   it('that nothing maps are Other, never dropped', () => {
     expect(normaliseIncidents({ provider: 'motive' }, ['brand_new', 'constructor', 'hard_brake'])).toEqual({
       types: ['Other', 'Harsh Braking'],

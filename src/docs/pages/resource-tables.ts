@@ -147,11 +147,10 @@ export function costTable(): string {
 Each further million events costs some ${dollars(perMillion)}.`;
 }
 
-/** How many vehicles fit into a database, in thousands, by its size and the days that it holds. */
+/** How many vehicles fit into a database, in hundreds, by its size and the days that it holds. */
 export function vehiclesTable(): string {
   const days = [7, 30, 180];
-  const fitting = (size: number, hotDays: number) =>
-    number(Math.floor(size / gigabytes(1000, hotDays)) * 1000);
+  const fitting = (size: number, hotDays: number) => number(Math.floor(size / gigabytes(100, hotDays)) * 100);
   const rows = [1, 5, 10].map((size) => [`${size} GB`, ...days.map((hotDays) => fitting(size, hotDays))]);
   return table(['`--hot-days`', ...days.map(String)], rows);
 }

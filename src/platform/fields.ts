@@ -158,6 +158,16 @@ export const Timestamp = v.pipe(
   v.check((ms) => ms >= 0 && ms <= lastMillisecond, mustExist),
 );
 
+const formats = { anyOf: [{ format: 'date-time' }, { format: 'date' }] };
+
+/** The same, or a date, which means midnight UTC. Records have times: what happened did so at one. */
+export const TimeOrDay = v.pipe(
+  v.string(),
+  v.metadata({ type: 'string', ...formats }),
+  v.transform((text) => (/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text)),
+  Timestamp,
+);
+
 const rfc3339 =
   /^(?<day>\d{4}-\d{2}-\d{2})T(?<minute>(?:[01]\d|2[0-3]):[0-5]\d):(?<second>[0-5]\d|60)(?<fraction>\.\d+)?(?<zone>Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalid } from './errors.ts';
-import { AtMost, limitUpTo, Timestamp } from './fields.ts';
+import { AtMost, limitUpTo, TimeOrDay } from './fields.ts';
 
 /** A parameter's schema takes all of its values; its metadata is for the document. */
 const last = v.pipe(
@@ -26,8 +26,8 @@ export const CursorText = v.optional(v.pipe(v.string(), orNone));
 /** RFC 3339, or a date, which means midnight UTC; in milliseconds. */
 export const QueryTime = v.pipe(
   last,
-  v.transform((text) => (/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text.replace(/ /g, '+'))),
-  Timestamp,
+  v.transform((text) => text.replace(/ /g, '+')),
+  TimeOrDay,
   v.metadata({
     anyOf: [
       { type: 'string', format: 'date-time' },

@@ -115,8 +115,8 @@ function fieldsOf({ parameters = [], requestBody }: Operation): Field[] {
 }
 
 function optionOf({ name, schema, required }: Field): Option {
-  const { type, description = '', enum: choices, default: usual, anyOf, items } = schema;
-  const about = anyOf ? description.replace(/; null for none/, '') : description;
+  const { type, description = '', enum: choices, default: usual, items } = schema;
+  const about = isNullable(schema) ? description.replace(/; null for none/, '') : description;
   const long = shorter[name] ?? name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const isSecret = secrets.includes(name);
   const hints = [
@@ -124,13 +124,16 @@ function optionOf({ name, schema, required }: Field): Option {
     type === 'string' && choices && `One of ${choices.join(', ')}.`,
     items && 'Separate values with commas.',
     type === 'object' && 'A JSON file.',
-    anyOf && '"" for none.',
+    isNullable(schema) && '"" for none.',
     isSecret && '- reads it from stdin.',
   ];
   const flags = type === 'boolean' ? `--${usual === true ? 'no-' : ''}${long}` : `--${long} <value>`;
   const option = new Option(flags, [about, ...hints.filter(Boolean)].join(' '));
   return isSecret && required ? option.default('-', 'stdin') : option.makeOptionMandatory(required);
 }
+
+/** Whether null is a value; with a type, `anyOf` has its formats. */
+const isNullable = ({ anyOf, type }: Schema): boolean => anyOf !== undefined && type === undefined;
 
 /** What was typed as a field's value. What is invalid stays text, for the service to explain. */
 async function typedValue(name: string, schema: Schema, typed: string | boolean): Promise<unknown> {
@@ -139,8 +142,8 @@ async function typedValue(name: string, schema: Schema, typed: string | boolean)
     if (process.stdin.isTTY) console.error(`Enter the ${name}, then press Ctrl-D:`);
     return (await text(process.stdin)).trim();
   }
-  if (typed === '' && schema.anyOf) return null;
-  const { type, items } = schema.anyOf?.[0] ?? schema;
+  if (typed === '' && isNullable(schema)) return null;
+  const { type, items } = isNullable(schema) ? (schema.anyOf?.[0] ?? schema) : schema;
   if (type === 'object') return readJson(typed);
   if (items) return Promise.all(typed.split(',').map((part) => typedValue(name, items, part)));
   return (type === 'integer' || type === 'number') && /^\d+$/.test(typed) ? Number(typed) : typed;

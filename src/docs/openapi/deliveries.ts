@@ -16,7 +16,7 @@ export const deliveryList: Operation = {
     'The deliveries to your webhooks of the last 30 days, with their status. Webhook by webhook, in the order of ' +
     'their ids, and oldest first for each; with `eventId`, by level; with `status=pending`, in the order in which ' +
     'they will be tried. Nothing repeats or goes missing while you page, except that a pending one that is tried ' +
-    'meanwhile can be listed twice. This list is our addition to the specification.',
+    'meanwhile can be listed twice.',
   parameters: [
     ...pageParameters,
     ...rangeParameters(
@@ -44,7 +44,6 @@ type Action = Pick<Operation, 'call' | 'id' | 'summary' | 'description'> & {
 
 const ofDelivery = ({ message, data = 'DeliverySummary', ...operation }: Action): Operation => ({
   ...operation,
-  description: `${operation.description} Our addition to the specification.`,
   parameters: [{ written: idParameter('The Delivery-Id.', 'DeliverySummary') }],
   reply: { name: `${data}Reply`, message, data: ref(data) },
   others: unknownId,

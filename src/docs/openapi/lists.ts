@@ -40,7 +40,7 @@ function externalIdOperation({ path, singular }: List, item: string): Operation 
     id: `update${item}`,
     summary: `Give a ${singular} your own identifier`,
     description:
-      'Unique in your account where it is set, and a filter of the list. Providers never change it. Our addition to the specification.',
+      'Unique in your account where it is set, and a filter of the list. Providers never change it.',
     parameters: [{ written: idParameter('Its `id`.', item) }],
     body: 'ExternalIdInput',
     reply: {
@@ -64,7 +64,7 @@ function itemOperation({ path, singular, id, order, range, archive }: List, item
     call: `get ${path}/{id}`,
     id: `get${item}`,
     summary: `Get one ${singular}`,
-    description: 'As the list shows it. It never lags, and is our addition to the specification.',
+    description: 'As the list shows it. It never lags.',
     parameters: [{ written: idParameter(`Its \`${id}\`.`, item, id) }, ...(range ? [at] : [])],
     reply: { name: `${item}Reply`, message: capital(singular), data: ref(item) },
     others: unknownId,
@@ -72,15 +72,12 @@ function itemOperation({ path, singular, id, order, range, archive }: List, item
 }
 
 function listOperation(list: List, item: string): Operation {
-  const { path, plural, order, range, filters, connectionRequired, addition } = list;
+  const { path, plural, order, range, filters, connectionRequired } = list;
   return {
     call: `get ${path}`,
     id: `list${item}s`,
     summary: `List ${plural}`,
-    description: [
-      `In order of \`${order}\`, oldest first. Nothing repeats or goes missing while you page.`,
-      ...(addition ? ['This list is our addition to the specification.'] : []),
-    ].join(' '),
+    description: `In order of \`${order}\`, oldest first. Nothing repeats or goes missing while you page.`,
     parameters: [
       connectionRequired ? requiredConnection : connection,
       ...pageParameters,
@@ -218,7 +215,7 @@ export const changeFeed: Operation = {
     'Returns changes in the order in which the service received them, each at least once, with the current ' +
     'state; a page has each record once. Nothing is skipped, however many records arrive meanwhile. Changes are kept ' +
     'for 30 days. Begin with `cursor=now`, which returns a `resume` and nothing else; list everything; then continue ' +
-    'with `resume`. Without a cursor, the feed starts 30 days ago. This feed is our addition to the specification.',
+    'with `resume`. Without a cursor, the feed starts 30 days ago.',
   parameters: [
     connection,
     limit,

@@ -9,7 +9,6 @@ import type { Operation, Refusals } from './document.ts';
 import { examples } from './examples.ts';
 import { emptyRange, refused, shared } from './lists.ts';
 
-const addition = 'Our addition to the specification.';
 const parameters = [shared('WebhookId', ['Invalid webhook id'])];
 
 const { after, dryRun, includeDelivered } = ReplayInput.entries;
@@ -80,7 +79,7 @@ export const webhookOperations: Operation[] = [
     call: 'get /webhook/{id}',
     id: 'getWebhook',
     summary: 'Get one webhook',
-    description: `As the list shows it. ${addition}`,
+    description: 'As the list shows it.',
     parameters,
     reply: webhookReply('Webhook'),
   },
@@ -109,7 +108,7 @@ export const webhookOperations: Operation[] = [
     ...action('signing-secret'),
     id: 'rotateSigningSecret',
     summary: 'Rotate the signing secret',
-    description: `Gives a webhook with signed deliveries a new secret. Both secrets sign for 24 hours. ${addition}`,
+    description: 'Gives a webhook with signed deliveries a new secret. Both secrets sign for 24 hours.',
     reply: { name: 'SigningSecretReply', message: 'Signing secret rotated', data: ref('SigningSecret') },
     refusals: ['Deliveries of this webhook are not signed'],
   },
@@ -120,7 +119,7 @@ export const webhookOperations: Operation[] = [
     description:
       `Sends again what failed or was cancelled, up to ${maxReplayedPerCall.toLocaleString('en')} deliveries per call, each under its Delivery-Id; ` +
       'with `includeDelivered`, also what was delivered. While there is `more`, call again with `next` as `after`. ' +
-      `Pending deliveries are skipped, so a repeated call sends nothing twice unless it includes what was delivered. ${addition}`,
+      'Pending deliveries are skipped, so a repeated call sends nothing twice unless it includes what was delivered.',
     body: 'ReplayInput',
     reply: { name: 'ReplayReply', message: 'Replayed', data: ref('ReplayOutcome') },
     refusals: [
@@ -136,7 +135,7 @@ export const webhookOperations: Operation[] = [
     summary: 'Send a test',
     description:
       'Sends a made-up event, a level of a made-up accident, or all three levels, three seconds apart, to this webhook ' +
-      `alone, marked \`TEST\` and whatever its filters. ${addition}`,
+      'alone, marked `TEST` and whatever its filters.',
     body: 'TestInput',
     reply: { name: 'TestReply', message: 'Test sent', data: ref('TestSent') },
     refusals: [
@@ -154,14 +153,14 @@ export const webhookOperations: Operation[] = [
     summary: 'Pause a webhook',
     description:
       'Nothing is sent to it until it is resumed: no call begins after the response, which may take five seconds. ' +
-      `Deliveries wait, and fail after five days. A paused webhook stays as it is. ${addition}`,
+      'Deliveries wait, and fail after five days. A paused webhook stays as it is.',
     reply: webhookReply('Webhook paused', { pausedAt: '2026-11-20T20:30:00.000Z' }),
   },
   {
     ...action('resume'),
     id: 'resumeWebhook',
     summary: 'Resume a webhook',
-    description: `Pending deliveries are sent, accidents first. A webhook that is not paused stays as it is. ${addition}`,
+    description: 'Pending deliveries are sent, accidents first. A webhook that is not paused stays as it is.',
     reply: webhookReply('Webhook resumed'),
   },
 ];

@@ -23,7 +23,7 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
   write(db)`
     insert into accidents (id, account_id, connection_id, tsp, vin, vehicle_id, named_vehicle_id, event_time, location,
       notification_level, report_ready, is_accurate, dismissed, report_url, levels, notified, source_updated_at,
-      created_at, updated_at, vehicle_name, license_plate, driver_name, ${listOf(context)})
+      created_at, updated_at, source_id, vehicle_name, license_plate, driver_name, ${listOf(context)})
     select
       r->>'id', r->>'accountId', r->>'connectionId', coalesce(tsp, r->>'tSP'),
       iif(vin_now = '', coalesce(vehicle_now->>3, ''), vin_now), vehicle_now->>0, named_now,
@@ -45,7 +45,7 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
           order by value->>'notificationLevel'))),
       notified_now,
       max(coalesce(source_updated_at, r->>'sourceUpdatedAt'), coalesce(r->>'sourceUpdatedAt', source_updated_at)),
-      coalesce(created_at, r->>'createdAt'), r->>'updatedAt', vehicle_now->>1, vehicle_now->>2,
+      coalesce(created_at, r->>'createdAt'), r->>'updatedAt', r->>'sourceId', vehicle_now->>1, vehicle_now->>2,
       coalesce((select name from drivers where id = ${newest('driverId')}),
         iif(driver_id is ${newest('driverId')}, driver_name, null)),
       ${sql.join(contextKeys.map(newest), sql`, `)}
@@ -83,7 +83,7 @@ const named = (names: string): string[] => names.split(' ');
 /** The columns of which one has to change for anything to be written, and those besides. */
 const compared = [
   ...named('vin vehicle_id named_vehicle_id event_time location notification_level report_ready'),
-  ...named('is_accurate dismissed report_url levels notified source_updated_at driver_name'),
+  ...named('is_accurate dismissed report_url levels notified source_updated_at source_id driver_name'),
   ...context,
 ];
 const besides = named('updated_at vehicle_name license_plate');

@@ -5,7 +5,7 @@ import { recordId } from '../../platform/db/ids.ts';
 import { leads } from '../../platform/db/leads.ts';
 import { QueryBoolean, QueryList, QueryText } from '../../platform/query.ts';
 import { drivers } from './drivers.ts';
-import { added, derivable, derived, ifAny, optional, orElse } from './field.ts';
+import { added, derivable, derived, optional, orElse } from './field.ts';
 import { accidentLevels, handled, location } from './field-objects.ts';
 import {
   boolean,
@@ -23,7 +23,7 @@ import {
 } from './field-types.ts';
 import { atLeast, atMost, equals, matching, oneOf } from './filters.ts';
 import { type ListDeclaration, listOf, tableOf } from './list.ts';
-import { recordKind } from './record.ts';
+import { recordKind, sourceIdText } from './record.ts';
 import { exampleConnectionId, listed, stamps } from './resource.ts';
 import { vehicles } from './vehicles.ts';
 
@@ -97,8 +97,10 @@ const fields = {
   assignedTo: added(
     optional(email('The person it is assigned to in the portal, by email address.', 'ann@example.com')),
   ),
-  acknowledged: ifAny(handled('Who has acknowledged it in the portal. Left out where nobody has.')),
-  closed: ifAny(handled('Who has closed it in the portal. Left out where nobody has, or it was reopened.')),
+  acknowledged: added(optional(handled('Who has acknowledged it in the portal; null if nobody has.'))),
+  closed: added(
+    optional(handled('Who has closed it in the portal; null if nobody has, or it was reopened.')),
+  ),
 };
 
 const item = {
@@ -107,6 +109,7 @@ const item = {
     recordId(exampleConnectionId, 'accident', sourceId),
   ),
   connectionId: uuid('The connection it belongs to.', exampleConnectionId),
+  sourceId: added(optional(sourceIdText(sourceId))),
   ...fields,
   ...stamps,
 };
@@ -117,7 +120,6 @@ const list: ListDeclaration<keyof typeof item> = {
   order: 'eventTime',
   connection: 'optional',
   range: 'optional',
-  addition: true,
   filters: {
     vin: equals('vin', 'Only accidents with this VIN, in any case.'),
     vehicleIds: oneOf('vehicleId', 'Only accidents of these vehicles.'),

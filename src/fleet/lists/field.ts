@@ -18,8 +18,6 @@ export type Field<In = unknown, Kept = unknown, Shown = unknown, U extends Use =
   use: U;
   holds: Holds;
   nullable: boolean;
-  /** Whether items without a value omit it. */
-  ifAny?: boolean;
   /** Converts a value of D1, unless null, to that in lists. Absent if they are the same. */
   read?: (stored: never) => unknown;
   /** The parameter of a filter by this field. */
@@ -117,16 +115,6 @@ export const unlisted = using('unlisted');
 
 /** A field that is added when its record is stored. */
 export const added = using('added');
-
-/** The same, which items omit if it has no value. */
-export const ifAny = <In, Kept, Shown>(
-  field: Field<In, Kept, Shown, 'given'>,
-): Field<In, Kept | null, Shown | undefined, 'added'> => ({
-  ...added(field),
-  output: v.optional(field.output),
-  nullable: true,
-  ifAny: true,
-});
 
 /** A field that `derive` computes if a record omits it; `omitted` describes how, as a sentence. */
 export const derivable = <In, Kept, Shown>(

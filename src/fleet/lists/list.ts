@@ -25,14 +25,12 @@ export type ListDeclaration<N extends string = string> = {
   /** Whether requests may, or must, have `from` and `to`; otherwise these are unknown. */
   range?: 'optional' | 'required';
   filters?: { [parameter: string]: Filter<N> } & { [own in 'limit' | 'cursor' | 'from' | 'to']?: never };
-  /** Whether the list is an addition to the specification. */
-  addition?: boolean;
   /** Whether old days are archived. */
   archived?: boolean;
 };
 
 /** A list: what its declaration says, its columns and items. */
-export type List<T = unknown> = Pick<ListDeclaration, 'path' | 'order' | 'range' | 'addition'> & {
+export type List<T = unknown> = Pick<ListDeclaration, 'path' | 'order' | 'range'> & {
   /** Its items in words, plural and singular: `safety events`, `safety event`. */
   plural: string;
   singular: string;
@@ -120,14 +118,12 @@ export const shown = (fields: Fields) =>
   Object.entries(fields).filter(([, { use }]) => use !== 'unlisted' && use !== 'internal');
 
 function presenter<F extends Fields>(fields: F): List<Item<F>>['present'] {
-  const ifAny = Object.keys(fields).filter((key) => fields[key]?.ifAny);
   const reads = shown(fields).flatMap(([key, { read }]) => (read ? [{ key, read }] : []));
   return (row) => {
     for (const { key, read } of reads) {
       const stored = row[key];
       if (stored !== null) row[key] = read(stored as never); // what this field's column holds
     }
-    for (const key of ifAny) if (row[key] === null) delete row[key];
     return row as Item<F>; // the columns of these fields, each as its field reads it
   };
 }

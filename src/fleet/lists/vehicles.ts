@@ -53,12 +53,7 @@ export const vehicles = resource({
     connection: 'required',
     filters: {
       status: equals('status', 'Only vehicles with this status.'),
-      // The contract was published without a schema for it: adding one now would break it.
-      vin: {
-        ...indexed('vin', 'Only the vehicle with this VIN, in any case.'),
-        ofAccount: true,
-        query: v.pipe(ownVin.query, v.metadata({})),
-      },
+      vin: { ...indexed('vin', 'Only the vehicle with this VIN, in any case.'), ofAccount: true },
       ...byExternalId,
     },
   },

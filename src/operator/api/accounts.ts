@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { actions, subjects } from '../../accounts/audit/kinds.ts';
 import { lists } from '../../fleet/lists/registry.ts';
-import { Email, Name, Timestamp } from '../../platform/fields.ts';
+import { Email, Name, TimeOrDay } from '../../platform/fields.ts';
 import { roles } from '../../platform/roles.ts';
 import { count, described, id, type Operation, time, Uuid } from './operation.ts';
 
@@ -50,8 +50,8 @@ const ListName = v.pipe(
 export const NewExport = v.object({
   lists: v.optional(v.array(ListName), listNames),
   format: v.optional(v.picklist(['csv', 'parquet'], 'must be csv or parquet'), 'csv'),
-  from: v.optional(Timestamp),
-  to: v.optional(Timestamp),
+  from: v.optional(TimeOrDay),
+  to: v.optional(TimeOrDay),
 });
 
 export const RequestedExport = v.object({ id });
@@ -85,7 +85,7 @@ export const NewToken = v.object({
   name: Name,
   expiresAt: v.optional(
     v.pipe(
-      Timestamp,
+      TimeOrDay,
       v.check((ms) => ms > Date.now(), 'must be in the future'),
     ),
   ),

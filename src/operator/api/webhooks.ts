@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Timestamp } from '../../platform/fields.ts';
+import { TimeOrDay } from '../../platform/fields.ts';
 import {
   maxCallsPerSecond,
   maxReplayedPerCall,
@@ -88,7 +88,7 @@ export const FoundDelivery = v.object({
 });
 export type FoundDelivery = v.InferOutput<typeof FoundDelivery>;
 
-const selection = { since: v.optional(Timestamp), until: v.optional(Timestamp) };
+const selection = { since: v.optional(TimeOrDay), until: v.optional(TimeOrDay) };
 
 export const ReplayRange = v.object({
   ...selection,
@@ -136,7 +136,7 @@ export const webhookOperations = {
     query: v.object({
       webhookId: Uuid,
       status: v.optional(v.picklist(statuses, `must be one of ${statuses.join(', ')}`)),
-      since: v.optional(Timestamp),
+      since: v.optional(TimeOrDay),
       before: v.optional(Uuid),
       limit: Limit(500, 50),
     }),

@@ -34,13 +34,16 @@ const schema = (document: Json, name: string) =>
 const property = (document: Json, name: string, key: string) =>
   schema(document, name).properties[key] as { anyOf: [{ anyOf: Json[] }]; enum: number[]; items: Json };
 
-/** What breaks the published clients' document once it is changed so. */
-function breaksAfter(change: (document: Json) => unknown): string[] {
-  const document = JSON.parse(readFileSync(published('openapi.json'), 'utf8'));
-  change(document);
-  const file = join(directory, 'changed.json');
-  writeFileSync(file, JSON.stringify(document));
-  return breaksBetween(published('openapi.json'), file);
+/** What breaks the published clients' document, or that with `before`, once it is changed so. */
+function breaksAfter(change: (document: Json) => unknown, before: typeof change = () => {}): string[] {
+  const [from, to] = [before, change].map((changes, at) => {
+    const document = JSON.parse(readFileSync(published('openapi.json'), 'utf8'));
+    changes(document);
+    const file = join(directory, `${at}.json`);
+    writeFileSync(file, JSON.stringify(document));
+    return file;
+  });
+  return breaksBetween(String(from), String(to));
 }
 
 it('changes that break clients are noticed, each of them', () => {
@@ -66,6 +69,35 @@ it('changes that break clients are noticed, each of them', () => {
     "Enum of `status` gained values: '9'",
   ])
     expect(breaks).toContain(change);
+});
+
+it('a type for a parameter that had none repairs it, and another type breaks clients', () => {
+  type Parameters = { get: { parameters: { name?: string; schema: Json }[] } };
+  const withVin = (schema: Json) => (document: Json) => {
+    const { get } = (document.paths as Record<string, Parameters>)['/vehicles'] as Parameters;
+    Object.assign(get.parameters.find(({ name }) => name === 'vin') ?? {}, { schema });
+  };
+  const typed = withVin({ type: 'string', maxLength: 1000 });
+  expect(breaksAfter(typed, withVin({}))).toEqual([]);
+  expect(breaksAfter(withVin({ type: 'integer' }), typed).join()).toContain("from 'string'");
+});
+
+it.each(names)('%s accepts dates wherever a request has a time', (name) => {
+  type Named = { name?: string; schema?: Json };
+  type Body = { content: { [type: string]: { schema: { $ref?: string } } } };
+  type Operation = { parameters?: Named[]; requestBody?: Body };
+  const document = readDocument(name);
+  const operations = Object.values(document.paths as Record<string, Record<string, Operation>>);
+  const asked = operations.flatMap(Object.values<Operation>).flatMap(({ parameters = [], requestBody }) => {
+    const component = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1);
+    const { properties = {} } = component ? schema(document, component) : {};
+    return [
+      ...parameters,
+      ...Object.entries(properties).map(([key, value]) => ({ name: key, schema: value })),
+    ];
+  });
+  expect(asked.filter(({ schema }) => schema?.format === 'date-time')).toEqual([]);
+  expect(JSON.stringify(asked)).toContain('"format":"date"');
 });
 
 it('generated clients can narrow a change by its kind', () => {

@@ -52,6 +52,7 @@ describe('an accident in the list', () => {
       {
         eventId: recordId(tale.us.connection.id, 'accident', 'crash-1'),
         connectionId: tale.us.connection.id,
+        sourceId: 'crash-1',
         tSP: 'Motive',
         vin: '1FUJGLDR5CLBP8834',
         vehicleId: recordId(tale.us.connection.id, 'vehicle', 'truck-1'),
@@ -68,6 +69,9 @@ describe('an accident in the list', () => {
         dismissed: false,
         reportUrl: 'https://reports.example.com/1?key=a b',
         levels: [{ notificationLevel: 1, receivedAt: time }],
+        assignedTo: null,
+        acknowledged: null,
+        closed: null,
         createdAt: time,
         updatedAt: time,
       },

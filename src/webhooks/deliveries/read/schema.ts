@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Timestamp } from '../../../platform/fields.ts';
+import { TimeOrDay } from '../../../platform/fields.ts';
 import { Limit, QueryChoice, QueryCode, QueryCursor, QueryId, QueryTime } from '../../../platform/query.ts';
 import { AccidentNotification, EventNotification } from '../../notifications/payloads.ts';
 import { accidentLevels, notificationTypes } from '../../notifications/types.ts';
@@ -64,8 +64,8 @@ export const DeliveryDetails = v.object({
 export type DeliveryDetails = v.InferOutput<typeof DeliveryDetails>;
 
 export const ReplayInput = v.strictObject({
-  from: v.optional(Timestamp),
-  to: v.optional(Timestamp),
+  from: v.optional(TimeOrDay),
+  to: v.optional(TimeOrDay),
   includeDelivered: v.optional(v.boolean('must be true or false')),
   after: v.optional(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
   dryRun: v.optional(v.boolean('must be true or false')),

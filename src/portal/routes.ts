@@ -125,6 +125,7 @@ const table: Route[] = [
   ['FORM', '/webhooks/:id/delete', 'member', webhookActions.remove],
   ['POST', '/webhooks/:id/pause', 'member', webhookActions.pause],
   ['POST', '/webhooks/:id/resume', 'member', webhookActions.resume],
+  ['POST', '/webhooks/:id/try', 'member', webhookActions.tryAgain, 'limited'],
   ['POST', '/webhooks/:id/test-event', 'member', webhookActions.sendEvent, 'limited'],
   ['POST', '/webhooks/:id/test-accident', 'member', webhookActions.sendAccident, 'limited'],
   ['GET', '/webhooks/:id/replay', 'member', askReplay, 'limited'],

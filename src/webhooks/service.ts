@@ -27,6 +27,7 @@ import type { WebhookInput } from './schema.ts';
 import { newSecret, sealSecret } from './signing.ts';
 import {
   auditWebhook,
+  changedFields,
   findRow,
   type Labels,
   opened,
@@ -106,11 +107,10 @@ export async function updateWebhook(
   input: WebhookInput,
   { revision, labels }: { revision?: string; labels?: Labels } = {},
 ): Promise<SavedWebhook> {
-  const keepsSecret = input.oauth && input.oauth.clientSecret === undefined;
-  const kept = keepsSecret ? await findRow(env, caller, id) : undefined;
-  const { secret, headers, filters, signing, ...columns } = await columnsOf(env, id, input, kept?.oauth);
+  const before = await findRow(env, caller, id);
+  const fields = before && (await changedFields(env, before, { ...input, ...labels }));
+  const { secret, headers, filters, signing, ...columns } = await columnsOf(env, id, input, before?.oauth);
   const isCurrent = revision === undefined ? sql`true` : sql`${revisionColumn} = ${revision}`;
-  const changesAll = sql`all_connections <> ${columns.allConnections ? 1 : 0}`;
   const own = ownWebhook(caller, id);
   const changed = 'This webhook has been changed since you opened it. Open it again, then make your changes.';
   const save = (db: Database) => ({
@@ -120,7 +120,6 @@ export async function updateWebhook(
       revision === undefined ? 'Invalid webhook id' : changed,
     ),
     known: ownsConnections(db, caller, input.connectionIds),
-    allAudited: auditWebhook(db, caller, id, 'changed', ['allConnections'], changesAll),
     updated: db
       .update(webhooks)
       .set({
@@ -136,7 +135,7 @@ export async function updateWebhook(
     unsubscribed: write(db)`delete from webhook_connections where webhook_id = ${id}`,
     subscribed: subscribe(db, caller, id, input),
     listable: mustBeListable(db, caller),
-    audited: auditWebhook(db, caller, id, 'changed'),
+    audited: auditWebhook(db, caller, id, 'changed', fields),
     saved: selectWebhooks(db, own),
   });
   const results = await savingUrl(() => asCaller(env, caller, save, { result: { shown: secret } }));

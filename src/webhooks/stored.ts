@@ -71,7 +71,26 @@ export const auditWebhook = (
     fields,
   });
 
-/** Changes each time a webhook is saved: its headers get a new nonce, or a mark. */
+/** The names of the given fields that differ from a webhook's; if it cannot be decrypted, all that are given. */
+export async function changedFields(
+  env: Env,
+  row: SelectedWebhook,
+  { allConnections = false, connectionIds, ...given }: WebhookInput & Partial<Labels>,
+): Promise<string[]> {
+  const before: { [name: string]: unknown } = await opened(env, row).catch(() => ({}));
+  const after = { ...given, allConnections, ...(!allConnections && { connectionIds }) };
+  return Object.entries(after).flatMap(([name, value]) =>
+    value === undefined || canonical(value) === canonical(before[name]) ? [] : name,
+  );
+}
+
+/** Equal for equal values; what is empty, false or missing is the same. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value || {}, (_, one) =>
+    one instanceof Object && !Array.isArray(one) ? Object.fromEntries(Object.entries(one).sort()) : one,
+  );
+
+/** Changes each time a webhook is saved: its headers get a new nonce, or a mark if they are unchanged. */
 export const revisionColumn = sql<string>`coalesce(${webhooks.headers}->>'saved', ${webhooks.headers}->>'iv')`;
 
 /** Selects webhooks for `opened`. */

@@ -149,7 +149,9 @@ it.each([...guides.keys()].filter((path) => !['', 'quick-start', 'signatures'].i
   'the samples of /docs/%s work in that same terminal, and print what the page shows',
   async (path) => {
     const day = 86_400_000;
-    const [FROM, TO] = [Date.now() - day, Date.now() + day].map((at) => new Date(at).toISOString());
+    const [FROM, TO] = [Date.now() - day, Date.now() + day].map((at) =>
+      new Date(at).toISOString().slice(0, 10),
+    );
     await shell.paste(`export FROM=${FROM} TO=${TO}`);
     const blocks = guides.get(path) ?? [];
     for (const [at, sample] of blocks.entries()) {

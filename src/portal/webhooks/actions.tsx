@@ -1,6 +1,7 @@
 import { invalid } from '../../platform/errors.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
+import { tryNow } from '../../webhooks/deliveries/read/replay.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
 import { deleteWebhook, rotateSecret, setPaused, updateWebhook } from '../../webhooks/service.ts';
 import { madeUp, sendTest } from '../../webhooks/simulate.ts';
@@ -46,6 +47,11 @@ export const resume = setsPaused(
   false,
   'Webhook resumed. Pending deliveries are being sent, accidents first.',
 );
+
+export async function tryAgain(c: Context) {
+  const webhook = await inPath(c, findWebhook);
+  return send(c, pathOf(webhook), 'Tried again. ', () => tryNow(c.env, c.get('caller'), webhook.id));
+}
 
 const sends = (type: NotificationType, said: string) => async (c: Context) => {
   const webhook = await inPath(c, findWebhook);

@@ -62,7 +62,7 @@ export async function detail(c: Context) {
       actions: <Actions webhook={webhook} />,
     },
     <div class="stack" data-live>
-      {receiver && <Trouble receiver={receiver} waiting={counts.waiting} />}
+      {receiver && <Trouble receiver={receiver} waiting={counts.waiting} tries={`${path}/try`} />}
       <Numbers activity={activity} day={day} />
       <Charts path={path} hours={hours} byDay={c.req.query('by') === 'day'} zone={timeZoneOf(c)} />
       <Browser path={path} selection={selection} activity={activity} />
@@ -108,7 +108,8 @@ const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
   );
 };
 
-const Trouble = ({ receiver, waiting }: { receiver: Receiver; waiting: number }) => {
+const Trouble = (props: { receiver: Receiver; waiting: number; tries: string }) => {
+  const { receiver, waiting, tries } = props;
   const { failures, openUntil, lastFailure, pausedAt } = receiver;
   if (pausedAt === null && failures < circuitAfter && openUntil === null) return null;
   const waits = `${deliveries(waiting, maxCounted)} ${waiting === 1 ? 'is' : 'are'} waiting`;
@@ -128,7 +129,10 @@ const Trouble = ({ receiver, waiting }: { receiver: Receiver; waiting: number })
           ],
         ];
   return (
-    <Note mood={pausedAt !== null ? 'warn' : 'bad'}>
+    <Note
+      mood={pausedAt !== null ? 'warn' : 'bad'}
+      side={pausedAt === null && waiting > 0 && <PostButton to={tries} name="Try now" icon="send" />}
+    >
       <p>
         <strong>{what}</strong> {then}
       </p>

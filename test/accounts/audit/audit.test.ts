@@ -56,6 +56,32 @@ describe('the audit log', () => {
     ]);
   });
 
+  it('says which fields a change of a webhook was about', async () => {
+    const us = await world({ providers: ['motive', 'samsara'] });
+    const headers = { 'X-One': '1', 'X-Two': '2' };
+    const filters = { minEventRisk: 4 };
+    const body = webhookBody(us, { url: 'https://hooks.example.com/', headers, filters });
+    const { data } = await as(us.apiToken).post<WebhookOut>('/webhook', body);
+    const put = (changes: object) => as(us.apiToken).put(`/webhook/${data.id}`, { ...body, ...changes });
+    await put({});
+    await put({ headers: { 'X-Two': '2', 'X-One': '1' }, filters: undefined });
+    await put({ url: 'https://hooks.example.com/new', httpVerb: 'PUT', headers: { 'X-One': '3' } });
+    await put({ url: 'https://hooks.example.com/new', httpVerb: 'PUT', headers: {}, filters: null });
+    const oauth = { tokenUrl: 'https://sso.example.com/token', clientId: 'us', clientSecret: 'four' };
+    await put({ headers: {}, signing: true, oauth, allConnections: true });
+    const { clientSecret: _, ...kept } = oauth;
+    await put({ headers: {}, oauth: kept, notificationTypes: [2], connectionIds: [us.connection.id] });
+    const fields = (await log(us)).filter(({ action }) => action === 'changed').map((entry) => entry.fields);
+    expect(fields.toReversed()).toEqual([
+      [],
+      [],
+      ['url', 'httpVerb', 'headers'],
+      ['headers', 'filters'],
+      ['url', 'httpVerb', 'signing', 'filters', 'oauth', 'allConnections'],
+      ['notificationTypes', 'allConnections', 'connectionIds'],
+    ]);
+  });
+
   it('says which token created, changed and deleted a webhook, by its name or its host alone', async () => {
     const us = await world();
     const api = as(us.apiToken);

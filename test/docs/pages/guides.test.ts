@@ -42,6 +42,11 @@ it('a row of a kind of record says what may be left out', () => {
   );
 });
 
+it('the quick start says on its first line which Node its programs need', () => {
+  const [, , first] = (readGuides().find(({ path }) => path === 'quick-start')?.markdown ?? '').split('\n');
+  expect(first).toContain(`Node ${process.versions.node.split('.')[0]}`);
+});
+
 it('the event catalogue has an example of each payload, and a JSON Schema that only this example passes', () => {
   const events = readGuides().find(({ path }) => path === 'events')?.markdown ?? '';
   const shown = [...events.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, text = '']) => JSON.parse(text));

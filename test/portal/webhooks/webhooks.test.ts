@@ -64,6 +64,18 @@ describe('a webhook that fails', () => {
     );
   });
 
+  it('is tried again at the press of a button, though it is paused', async () => {
+    const { id, show, press } = await hookThat(503);
+    await tale.happen(6);
+    await vi.waitFor(async () => expect(await show()).toContain('Try now'));
+    expect(await press('try')).toMatch(/Tried again\. .*503/);
+    tale.heard.responds(() => new Response('ok'));
+    expect(await press('try')).toMatch(/Tried again\. .*200/);
+    await settled(id, 6, ['delivered']);
+    expect(await show()).not.toContain('Try now');
+    expect(await press('try')).toContain('Nothing is waiting for this webhook');
+  });
+
   it('shows the whole request of a delivery without secrets, also as a command', async () => {
     const secret = { headers: { 'X-Secret': "s3cr'et" }, signing: true };
     const { id, delivery } = await hookThat(503, undefined, secret);

@@ -8,6 +8,7 @@ import { send } from '../../../platform/queue.ts';
 import { notificationOf, typeOf } from '../../notifications/of-delivery.ts';
 import { auditWebhook } from '../../stored.ts';
 import type { DeliveryKey } from '../delivery.ts';
+import { isWaiting } from '../due.ts';
 import { giveUpAfterMs, maxReplayedPerCall, webhookIsPaused } from '../policy.ts';
 import { wakeOf } from '../queue.ts';
 import { allowProbe } from '../receiver/circuit.ts';
@@ -130,6 +131,26 @@ export async function sendNow(env: Env, caller: Caller, { webhookId, id }: Deliv
   if (!pending) throw invalid('This delivery has ended, replay it instead');
   if (pending.isPaused) throw invalid(webhookIsPaused);
   await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
+}
+
+/**
+ * Sends the first delivery that waits now, in spite of failures before, and returns its key.
+ *
+ * @throws Refusal: invalid, if none is waiting; and as `sendNow`
+ */
+export async function tryNow(env: Env, caller: Caller, webhookId: string): Promise<DeliveryKey> {
+  const [first] = await asCaller(
+    env,
+    caller,
+    (db) => read<{ id: string }>(db)`
+      select id from deliveries indexed by deliveries_due
+      where webhook_id = ${ownWebhookId(caller, webhookId)} and ${isWaiting()} and priority in (0, 1, 2, 3)
+      order by priority, next_attempt_at limit 1`,
+  );
+  if (!first) throw invalid('Nothing is waiting for this webhook');
+  const key = { webhookId, id: first.id };
+  await sendNow(env, caller, key);
+  return key;
 }
 
 /** No delivery has the first id of a time, so ranges can exclude their ends. */

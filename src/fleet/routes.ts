@@ -48,16 +48,18 @@ async function page(c: Context, list: List) {
 /** An item as its list shows it. `at` finds an archived one. */
 async function item(c: Context, list: List) {
   const { at } = parseQuery(ItemQuery, c.req.queries());
-  const found = await findItem(c.env, c.get('caller'), list, idIn(c), at);
-  if (!found) throw new Refusal({ kind: 'not found' });
+  const found = await findItem(c.env, c.get('caller'), list, idIn(c, list), at);
+  if (!found) throw notFound(list);
   return ok(c, capital(list.singular), found);
 }
 
 const ItemQuery = v.object({ at: v.optional(QueryTime) });
 
-function idIn(c: Context): string {
+const notFound = ({ singular }: Pick<List, 'singular'>) => new Refusal({ kind: 'not found', what: singular });
+
+function idIn(c: Context, list: Pick<List, 'singular'>): string {
   const id = c.req.param('id')?.toLowerCase() ?? '';
-  if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
+  if (!isUuid(id)) throw notFound(list);
   return id;
 }
 
@@ -71,10 +73,10 @@ async function identify(
 ) {
   const body = await readJson(c, largestBody);
   const { externalId } = parse(ExternalIdInput, body, Object.keys(itemFields));
-  const id = idIn(c);
+  const id = idIn(c, list);
   refuseOther(body, id);
   const changed = await set(id, externalId);
-  if (!changed) throw new Refusal({ kind: 'not found' });
+  if (!changed) throw notFound(list);
   return ok(c, `${capital(list.singular)} changed`, changed);
 }
 

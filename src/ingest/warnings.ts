@@ -46,7 +46,8 @@ function* warningsAbout(record: Sent, feed: Feed): Generator<[field: string, mes
       yield [cut(name), `is not a field of a ${kind} record; it was ignored`];
   if (kind === 'safetyEvent')
     for (const word of new Set(textsIn(incidentTypes)))
-      if (!isMapped(feed, word)) yield ['incidentTypes', `maps ${cut(word)} to Other`];
+      if (!isMapped(feed, word))
+        yield ['incidentTypes', `has the unknown label ${cut(word)}, which becomes Other`];
   if (kind === 'vehicle' || kind === 'accident')
     for (const known of textsIn(vin).map(vinOf))
       if (known && !vinForm.test(known)) yield ['vin', impossibleVin];

@@ -12,7 +12,7 @@ export type Failure =
   | { kind: 'not allowed' } // the person's role does not allow it
   | { kind: 'in clear' } // over http, where the service has https
   | { kind: 'cross-site' } // a form that was not sent by one of our pages
-  | { kind: 'not found' }
+  | { kind: 'not found'; what?: string } // such as `vehicle`; without it, there is no such path
   | { kind: 'method not allowed'; allow: string[] }
   | { kind: 'too large'; limitBytes: number }
   | { kind: 'not json' }

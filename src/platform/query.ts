@@ -86,7 +86,7 @@ export const QueryList = v.pipe(
   v.transform((values) => [
     ...new Set(values.flatMap((value) => value.split(',')).map((item) => item.trim())),
   ]),
-  v.maxLength(100, 'can be at most 100'),
+  v.maxLength(100, 'can have at most 100 values'),
 );
 
 export const QueryIds = v.pipe(

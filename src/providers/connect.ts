@@ -62,7 +62,7 @@ async function tryCredential(
     const hash = await hashToken(`${provider} ${baseUrl} ${identity}`);
     return { connector, credential, hash, baseUrl, organisation, organisationId: id ?? organisation };
   } catch (error) {
-    if (error instanceof Problem) throw wrong('credential', adviceFor(connector, error));
+    if (error instanceof Problem) throw wrong('credential', adviceFor(connector, error, false));
     throw error;
   }
 }

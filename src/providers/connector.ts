@@ -141,10 +141,11 @@ export class TooLarge extends Problem {
   }
 }
 
-/** The problem and what to do about it, as one or two sentences for people. */
+/** The problem and what to do about it, as one or two sentences for people; `isRetried` if we try again. */
 export function adviceFor(
   { name, credential }: Pick<Connector, 'name' | 'credential'>,
   { kind, message }: Pick<Problem, 'kind' | 'message'>,
+  isRetried = true,
 ): string {
   const scopes = credential.scopes.join(', ');
   switch (kind) {
@@ -153,10 +154,10 @@ export function adviceFor(
     case 'not permitted':
       return `The ${credential.label} may not read this.${scopes && ` It needs these permissions: ${scopes}.`}`;
     case 'rate limited':
-      return `${name} is rate limiting this ${credential.label}. We will retry automatically.`;
+      return `${name} is rate limiting this ${credential.label}. ${isRetried ? 'We will retry automatically.' : 'Try again later.'}`;
     case 'unavailable':
     case 'unexpected':
-      return `${name} ${message}. We will keep trying.`;
+      return `${name} ${message}. ${isRetried ? 'We will keep trying.' : 'Try again later.'}`;
     case 'invalid':
       return message;
   }

@@ -33,7 +33,7 @@ export async function findReport(
     const link = await connector.reportLink(api, { at: Date.parse(eventTime), isIts });
     return link ? { link } : { missing: `${connector.name} no longer has this report.` };
   } catch (error) {
-    if (error instanceof Problem) return { missing: adviceFor(connector, error) };
+    if (error instanceof Problem) return { missing: adviceFor(connector, error, false) };
     throw error;
   }
 }

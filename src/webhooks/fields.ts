@@ -27,7 +27,7 @@ export const refusedHeaders =
 
 const CustomHeaders = v.pipe(
   Texts,
-  v.check((map) => Object.keys(map).length <= 50, 'can be at most 50'),
+  v.check((map) => Object.keys(map).length <= 50, 'can have at most 50 entries'),
   v.check((map) => JSON.stringify(map).length <= 8192, 'can be at most 8 KiB in total'),
   v.check(
     (map) => Object.keys(map).every((name) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name)),
@@ -57,7 +57,7 @@ export const webhookFields = {
       v.pipe(
         v.array(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
         // A check is not in the contract, which was published with a higher limit that never worked.
-        v.check((ids) => ids.length <= maxConnections, 'can be at most 1,000'),
+        v.check((ids) => ids.length <= maxConnections, 'can have at most 1,000 values'),
         v.transform(unique),
       ),
     ),

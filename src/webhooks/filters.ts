@@ -9,7 +9,7 @@ import { ACCIDENT, accidentLevels, EVENT, type NotificationType } from './notifi
 
 /** A list of values to choose from, at least one. */
 const NonEmpty = <S extends v.GenericSchema>(item: S, most: number) =>
-  v.pipe(v.array(item), v.minLength(1), v.maxLength(most, `can be at most ${most}`));
+  v.pipe(v.array(item), v.minLength(1), v.maxLength(most, `can have at most ${most} values`));
 
 const Risk = v.pipe(
   v.picklist([1, 2, 3, 4, 5], 'must be a whole number from 1 to 5'),

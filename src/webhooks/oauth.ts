@@ -20,7 +20,7 @@ const reserved = /^(?:grant_type|client_id|client_secret|scope)$/i;
 
 const Params = v.pipe(
   Texts,
-  v.check((map) => Object.keys(map).length <= paramLimits.max, `can be at most ${paramLimits.max}`),
+  v.check((map) => Object.keys(map).length <= paramLimits.max, `can have at most ${paramLimits.max} entries`),
   v.check((map) => JSON.stringify(map).length <= paramLimits.bytes, 'can be at most 2 KiB in total'),
   v.check(
     (map) => Object.keys(map).every((name) => /^[\w.:~-]{1,60}$/.test(name)),

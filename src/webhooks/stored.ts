@@ -90,7 +90,7 @@ const canonical = (value: unknown): string =>
     one instanceof Object && !Array.isArray(one) ? Object.fromEntries(Object.entries(one).sort()) : one,
   );
 
-/** Changes each time a webhook is saved: its headers get a new nonce, or a mark if they are unchanged. */
+/** Changes each time a webhook is saved: its headers get a new nonce, or a mark. */
 export const revisionColumn = sql<string>`coalesce(${webhooks.headers}->>'saved', ${webhooks.headers}->>'iv')`;
 
 /** Selects webhooks for `opened`. */

@@ -109,9 +109,12 @@ describe('an externalId', () => {
     const { data: token } = await operator.post<IssuedToken>(path, { name: 'reports', readOnly: true });
     const [first] = await vehiclesOf();
     const them = await world();
-    for (const path of [`/vehicles/${first?.id}`, `/connections/${us.connection.id}`]) {
+    for (const [path, message] of [
+      [`/vehicles/${first?.id}`, 'Vehicle not found'],
+      [`/connections/${us.connection.id}`, 'Connection not found'],
+    ] as const) {
       expect((await put(path, 'A', token.value)).status).toBe(403);
-      expect(await put(path, 'A', them.apiToken)).toMatchObject({ status: 404, message: 'Not found' });
+      expect(await put(path, 'A', them.apiToken)).toMatchObject({ status: 404, message });
     }
     expect((await put('/vehicles/1', 'A')).status).toBe(404);
     expect((await vehiclesOf()).map(({ externalId }) => externalId)).toEqual([null, null]);

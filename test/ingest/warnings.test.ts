@@ -27,7 +27,12 @@ it('a call is warned of words that become Other, of unknown fields, and of VINs 
       records: 1,
       index: 1,
     },
-    { field: 'incidentTypes', message: 'maps hard_break to Other', records: 2, index: 1 },
+    {
+      field: 'incidentTypes',
+      message: 'has the unknown label hard_break, which becomes Other',
+      records: 2,
+      index: 1,
+    },
     { field: 'vin', message: expect.stringContaining('17 letters and digits'), records: 1, index: 3 },
   ]);
 });

@@ -137,7 +137,9 @@ it('the typed client registers a webhook, verifies its deliveries, and throws wh
   await expect(fleet.getVehicle({ id: 'none' })).rejects.toMatchObject({
     name: 'ApiError',
     status: 404,
-    message: expect.stringMatching(/^Request failed with status 404: Not found \(request [0-9a-f-]{36}\)$/),
+    message: expect.stringMatching(
+      /^Request failed with status 404: Vehicle not found \(request [0-9a-f-]{36}\)$/,
+    ),
     body: { requestId: expect.any(String) },
   });
   const named: string[] = [];

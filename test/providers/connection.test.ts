@@ -88,6 +88,11 @@ it('reads the configured region', async () => {
   expect(provider.calls).toEqual([]);
 });
 
+it('tells people to try again where nothing is saved, since we do not', async () => {
+  provider.fault = () => new Response('', { status: 500 });
+  expect((await tale.tryToConnect()).message).toMatch(/^credential Samsara .+\. Try again later\.$/);
+});
+
 it('stops when Samsara refuses the credential, tells people what to do, and goes on with a new one', async () => {
   const id = await connected();
   const old = provider.data.token;

@@ -37,6 +37,10 @@ const instead: Record<string, string> = {
   'what came of': 'the result of',
   'stand in for': 'replace',
   'whatever it waits': 'ignoring any wait',
+  'more follow': 'on this page',
+  'no such (accidents|events|trips)': 'no accidents yet',
+  'additions? to the specification': 'nothing: clients do not care',
+  'is no field': 'is not a field',
 };
 
 const root = resolve(import.meta.dirname, '../..');

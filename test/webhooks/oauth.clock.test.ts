@@ -142,7 +142,7 @@ describe('a webhook with an OAuth 2 client', () => {
       'too many parameters',
       { params: Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`p${i}`, 'x'])) },
       'oauth.params',
-      'can be at most 10',
+      'can have at most 10 entries',
     ],
     [
       'long parameters',

@@ -163,8 +163,8 @@ describe('a webhook', () => {
     expect(reply.data.connectionIds).toHaveLength(1000);
     expect(await create({ connectionIds: [...connectionIds, us.connection.id] })).toMatchObject({
       status: 400,
-      message: 'connectionIds can be at most 1,000',
-      errors: [{ field: 'connectionIds', message: 'can be at most 1,000' }],
+      message: 'connectionIds can have at most 1,000 values',
+      errors: [{ field: 'connectionIds', message: 'can have at most 1,000 values' }],
     });
   });
 
@@ -238,7 +238,7 @@ describe('a webhook is refused', () => {
     ['headers', 'headers must not name a header twice', { A: '1', a: '2' }],
     [
       'headers',
-      'headers can be at most 50',
+      'headers can have at most 50 entries',
       Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`X-${i}`, ''])),
     ],
     ['headers', 'names of at most 128 characters', { ['x'.repeat(129)]: '' }],

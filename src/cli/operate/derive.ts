@@ -116,7 +116,7 @@ function fieldsOf({ parameters = [], requestBody }: Operation): Field[] {
 
 function optionOf({ name, schema, required }: Field): Option {
   const { type, description = '', enum: choices, default: usual, items } = schema;
-  const about = isNullable(schema) ? description.replace(/; null for none/, '') : description;
+  const about = description.replace('null or missing', 'leave it out').replaceAll(/\bnull\b/g, '""');
   const long = shorter[name] ?? name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const isSecret = secrets.includes(name);
   const hints = [
@@ -124,7 +124,7 @@ function optionOf({ name, schema, required }: Field): Option {
     type === 'string' && choices && `One of ${choices.join(', ')}.`,
     items && 'Separate values with commas.',
     type === 'object' && 'A JSON file.',
-    isNullable(schema) && '"" for none.',
+    isNullable(schema) && !description.includes('null') && '"" for none.',
     isSecret && '- reads it from stdin.',
   ];
   const flags = type === 'boolean' ? `--${usual === true ? 'no-' : ''}${long}` : `--${long} <value>`;

@@ -46,7 +46,7 @@ const ofDelivery = ({ message, data = 'DeliverySummary', ...operation }: Action)
   ...operation,
   parameters: [{ written: idParameter('The Delivery-Id.', 'DeliverySummary') }],
   reply: { name: `${data}Reply`, message, data: ref(data) },
-  others: unknownId,
+  others: unknownId('delivery'),
 });
 
 export const deliveryActions: Operation[] = [

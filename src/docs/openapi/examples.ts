@@ -110,7 +110,12 @@ export const examples: Record<string, unknown> = {
     unchanged: 0,
     rejected: [{ index: 2, sourceId: 'e2', message: 'startedAt is required' }],
   },
-  IngestWarning: { field: 'incidentTypes', message: 'maps hard_break to Other', records: 2, index: 0 },
+  IngestWarning: {
+    field: 'incidentTypes',
+    message: 'has the unknown label hard_break, which becomes Other',
+    records: 2,
+    index: 0,
+  },
   ExternalIdInput: { externalId: 'FL-0042' },
   WebhookFilters: { minEventRisk: 4, vehicleGroups: ['North'] },
 };

@@ -22,7 +22,9 @@ export const listOperations = (): Operation[] =>
       : []),
   ]);
 
-export const unknownId = { 404: failing(404, 'Your account has none with this id.', ['Not found']) };
+export const unknownId = (singular: string) => ({
+  404: failing(404, 'Your account has none with this id.', [`${capital(singular)} not found`]),
+});
 
 /** The id in a path; `component` has an example of it. */
 export const idParameter = (description: string, component: string, field = 'id'): Json => ({
@@ -53,7 +55,7 @@ function externalIdOperation({ path, singular }: List, item: string): Operation 
       refused('externalId', ExternalIdInput.entries.externalId, undefined),
       { field: 'externalId', must: `is already used by another ${singular}` },
     ],
-    others: unknownId,
+    others: unknownId(singular),
   };
 }
 
@@ -67,7 +69,7 @@ function itemOperation({ path, singular, id, order, range, archive }: List, item
     description: 'As the list shows it. It never lags.',
     parameters: [{ written: idParameter(`Its \`${id}\`.`, item, id) }, ...(range ? [at] : [])],
     reply: { name: `${item}Reply`, message: capital(singular), data: ref(item) },
-    others: unknownId,
+    others: unknownId(singular),
   };
 }
 

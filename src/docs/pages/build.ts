@@ -55,10 +55,14 @@ function searchIndex(pages: Page[]): string {
   return JSON.stringify({ options, index });
 }
 
+/** A lead without a last sentence that only introduces what is below it, unless it is the only one. */
+const summaryOf = (lead = ''): string => lead.replace(/(?<=[.?]) [^.?]*:$/, '').replace(/:$/, '.');
+
 /** The index for programs that read documentation, in the format of llmstxt.org. */
 function programsIndex(pages: Page[]): string {
   const guides = pages.map(
-    ({ guide, content }) => `- [${guide.title}](/${fileOf(guide, 'md')}): ${content.headings[0]?.lead ?? ''}`,
+    ({ guide, content }) =>
+      `- [${guide.title}](/${fileOf(guide, 'md')}): ${summaryOf(content.headings[0]?.lead)}`,
   );
   return `# Fleet Data Service
 

@@ -119,7 +119,7 @@ const listOf = <S extends v.GenericSchema<string>>(
   const size = `${bytes.toLocaleString('en')} bytes as JSON`;
   const Values = v.pipe(
     v.array(Value),
-    v.check((values) => values.length <= max, `can be at most ${max}`),
+    v.check((values) => values.length <= max, `can have at most ${max} values`),
     withinBytes<string[]>(bytes, `can be at most ${size}`),
   );
   return field(['text'], Values, v.array(v.string()), words, {

@@ -157,7 +157,7 @@ export const ServiceCheck = v.object({
   schema: v.pipe(
     v.array(v.pipe(v.string(), v.maxLength(200)), 'must be a list of texts'),
     v.minLength(1, 'must not be empty'),
-    v.maxLength(500, 'can be at most 500'),
+    v.maxLength(500, 'can have at most 500 values'),
   ),
   writes: described(v.optional(v.boolean()), 'Whether to ingest into an account that is deleted again.'),
   email: described(v.optional(EmailAddress), 'An address to send an email to.'),

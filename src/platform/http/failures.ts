@@ -3,6 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { cellHeader } from '../cells.ts';
 import { type Failure, overQuota, refusalIn } from '../errors.ts';
 import { described, fault } from '../log.ts';
+import { capital } from '../text.ts';
 import type { Context } from './context.ts';
 
 /** What a caller sees: a refusal, or an internal error. */
@@ -86,6 +87,8 @@ function messageOf(failure: ReportedFailure): string {
       return overQuota(failure.quota);
     case 'too large':
       return `Request body is larger than ${failure.limitBytes / 1024} KiB`;
+    case 'not found':
+      return failure.what ? `${capital(failure.what)} not found` : replies[failure.kind].message;
     default:
       return replies[failure.kind].message;
   }

@@ -85,7 +85,7 @@ const declared = {
   show: ({ asked: { state = '' } }) => ({
     lead: states[state]?.means,
     columns: accidentColumns,
-    empty: { icon: 'shield-check', title: 'No such accidents', text: states[state]?.means },
+    empty: { icon: 'shield-check', title: state ? 'No accidents in this state' : 'No accidents yet' },
   }),
 } satisfies RecordList<Accident>;
 

@@ -106,7 +106,7 @@ export const recordPage =
           )}
           {(items.length > 0 || cursor) && (
             <Pager
-              count={`${counted(items.length, ...words)}${next ? ', more follow' : ''}`}
+              count={`${counted(items.length, ...words)}${next ? ' on this page' : ''}`}
               first={cursor && addressOf(path, kept)}
               next={older}
             />

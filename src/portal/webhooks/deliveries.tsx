@@ -57,7 +57,7 @@ export const Browser = (props: { path: string; selection: ShownDeliveries; activ
     >
       {(part.next || before) && (
         <Pager
-          count={`${countOf(count)}${part.next ? ', more follow' : ''}`}
+          count={`${countOf(count)}${part.next ? ' on this page' : ''}`}
           first={before && to({})}
           next={part.next && to({ before: part.next })}
         />

@@ -38,7 +38,7 @@ async function send(c: Context) {
 async function deliveryKey(c: Context): Promise<DeliveryKey> {
   const id = c.req.param('id')?.toLowerCase() ?? '';
   const webhookId = isUuid(id) && (await webhookOfDelivery(c.env, c.get('caller'), id));
-  if (!webhookId) throw new Refusal({ kind: 'not found' });
+  if (!webhookId) throw new Refusal({ kind: 'not found', what: 'delivery' });
   return { webhookId, id };
 }
 
@@ -49,7 +49,7 @@ async function show(
   present: typeof detailsOf | typeof summaryOf = summaryOf,
 ) {
   const found = await findDelivery(c.env, c.get('caller'), key);
-  if (!found) throw new Refusal({ kind: 'not found' });
+  if (!found) throw new Refusal({ kind: 'not found', what: 'delivery' });
   return ok(c, message, present(found));
 }
 

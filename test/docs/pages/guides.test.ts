@@ -64,4 +64,9 @@ it('/llms.txt leads programs to each guide and the reference as Markdown, and to
   const links = [...file('llms.txt').matchAll(/\]\((\/[^)]+)\)/g)].map(([, path = '']) => path);
   expect(links.slice(-2)).toEqual(['/docs/reference.md', '/openapi.json']);
   expect(links.slice(0, -2).map(file)).toEqual(guides);
+  const summaries = file('llms.txt').match(/^- .+$/gm) ?? [];
+  expect(summaries.filter((line) => line.endsWith(':'))).toEqual([]);
+  expect(summaries.filter((line) => / in the header x-api-key of every request\.$/.test(line))).toHaveLength(
+    1,
+  );
 });

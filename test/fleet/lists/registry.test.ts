@@ -92,7 +92,10 @@ describe.each(lists.map((resource) => [resource.list.path, resource] as const))(
       [(await world()).apiToken, one],
       [us.apiToken, `${path}/1`],
     ] as const)
-      expect(await as(token).get(unknown)).toMatchObject({ status: 404, message: 'Not found' });
+      expect(await as(token).get(unknown)).toMatchObject({
+        status: 404,
+        message: expect.stringMatching(new RegExp(`^${list.singular} not found$`, 'i')),
+      });
   });
 
   it.each(Object.entries(list.filters))('is filtered by %s', async (name, { column }) => {

@@ -91,7 +91,9 @@ describe('npm run deploy -- --domain', () => {
       return c.json({ message: 'Healthy' }, 200, headers);
     });
     const { account, network, env } = await cloud([former, host], served);
-    expect((await deploy(env)).code).toBe(0);
+    expect((await deploy(env, '--location', 'weur')).code).toBe(0);
+    // It runs beside its database.
+    expect(JSON.stringify(account.workers.get(name)?.placement)).toContain('"region":"aws:eu-west-3"');
     const moved = await deploy(env, '--domain', host);
     expect([moved.code, seen]).toEqual([
       0,

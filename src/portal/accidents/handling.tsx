@@ -37,9 +37,7 @@ export const handlesAccident = (show: (c: Context) => Promise<Response>) =>
 /** Whose an accident is, who acknowledged and closed it, and the form for it. Not live: somebody may be typing. */
 export const HandlingPanel = ({ accident, people }: { accident: Accident; people: string[] }) => {
   const { assignedTo, acknowledged, closed } = accident;
-  const { assignedTo: assignee, note } = fields([
-    ...new Set([...people, ...(assignedTo ? [assignedTo] : [])]),
-  ]);
+  const known = new Set([...people, ...(assignedTo ? [assignedTo] : [])]);
   return (
     <Panel id="handled" title="Handling" body="grid gap-3">
       {!acknowledged && !closed && <p class="sub">Nobody has acknowledged it yet.</p>}
@@ -51,15 +49,10 @@ export const HandlingPanel = ({ accident, people }: { accident: Accident; people
         ]}
       />
       <Form to={accidentPath(accident)} look="grid gap-3">
-        {!closed && (
-          <div class="grid gap-3 items-end sm:grid-cols-[minmax(0,1fr)_auto]">
-            {drawn({ assignedTo: assignee }, accident)}
-            <Submit name="Assign" does="assign" weight="plain" />
-          </div>
-        )}
-        {!closed && drawn({ note })}
+        {!closed && drawn(fields([...known]), accident)}
         <div class="actions">
           {closed && <Submit name="Reopen" does="reopen" weight="plain" />}
+          {!closed && <Submit name="Assign" does="assign" weight="plain" />}
           {!closed && !acknowledged && <Submit name="Acknowledge" does="acknowledge" weight="plain" />}
           {!closed && <Submit name="Close" does="close" weight="plain" />}
         </div>

@@ -43,11 +43,8 @@ export async function showConnection(c: Context) {
   ]);
   const connection = found(stored);
   const unmapped = pull ? pull.unmapped : await unmappedWords(c.env, caller, connection);
-  const health = healthOf(
-    connection,
-    pull,
-    records.some(({ count }) => count > 0),
-  );
+  const hasData = records.some(({ count }) => count > 0);
+  const health = healthOf(connection, pull, hasData);
   const name = connectionName(connection);
   const path = pathOf(connection);
   const replace = { href: `${path}/credential`, name: `Replace the ${credentialLabel(connection)}` };

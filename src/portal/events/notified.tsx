@@ -2,7 +2,6 @@ import { duration } from '../../platform/text.ts';
 import { briefly } from '../../webhooks/alerts/words.ts';
 import { type DeliveryOfEvent, maxOfEvent, type Notified } from '../../webhooks/deliveries/read/find.ts';
 import { EVENT_LEVEL, levelNames } from '../../webhooks/notifications/types.ts';
-import type { WhyNot } from '../../webhooks/notifications/unnotified.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Level, Status } from '../ui/states.tsx';
 import { type Column, TablePanel } from '../ui/table.tsx';
@@ -62,7 +61,7 @@ export const WhoWasNotified = (props: Notified & { isAccident?: boolean }) => {
               <a class="cover wrap-anywhere" href={pathOf(webhook)}>
                 {titleOf(webhook)}
               </a>{' '}
-              <span class="sub">Not notified: {reasons[webhook.why](isAccident)}.</span>
+              <span class="sub">Not notified: {webhook.why}.</span>
             </span>
           </li>
         ))}
@@ -76,15 +75,6 @@ export const WhoWasNotified = (props: Notified & { isAccident?: boolean }) => {
       )}
     </TablePanel>
   );
-};
-
-const reasons: { [why in WhyNot]: (isAccident: boolean) => string } = {
-  'added later': () => 'it was added later',
-  'past retention': () => 'deliveries of that time are no longer kept',
-  'no such connection': () => 'it does not cover this connection',
-  'no such type': (isAccident) => `it does not receive ${isAccident ? 'accidents' : 'safety events'}`,
-  filtered: () => 'its filters leave this out',
-  history: () => 'this came in as history, or the webhook was changed since',
 };
 
 const columns: Column<DeliveryOfEvent>[] = [

@@ -68,10 +68,6 @@ export async function overview(c: Context) {
       <>
         {problems}
         {setup}
-        <p class="sub">
-          Building against the API? <a href="/portal/settings/tokens">Create an API token</a> or{' '}
-          <a href="/docs">read the documentation</a>.
-        </p>
       </>,
     );
   const lastData = found.changedAt > 0 && ['Last data ', <Ago at={Math.min(found.changedAt, now)} />, '.'];

@@ -89,26 +89,18 @@ export async function searchIn(c: Context, declared: Filters, usualDays?: number
   return search;
 }
 
-const withOptions = (
-  { connection, ...others }: Filters,
-  connections: Connection[],
-  people: string[],
-): Filters => ({
-  ...Object.fromEntries(
-    Object.entries(others).map(([name, filter]) => [
-      name,
-      filter.people
-        ? { ...filter, options: [...filter.people, ...people.map((email): Offered => [email, email])] }
-        : filter,
-    ]),
-  ),
-  ...(connection && {
-    connection: {
-      ...connection,
-      options: [['', 'All'], ...connections.map((one): Offered => [one.id, connectionName(one)])],
-    },
-  }),
-});
+const withOptions = (declared: Filters, connections: Connection[], people: string[]): Filters => {
+  const known = connections.map((one): Offered => [one.id, connectionName(one)]);
+  const addresses = people.map((email): Offered => [email, email]);
+  const optionsOf = (name: string, { people: before, options }: Filter) =>
+    name === 'connection' ? [['', 'All'] as Offered, ...known] : before ? [...before, ...addresses] : options;
+  return Object.fromEntries(
+    Object.entries(declared).map(([name, filter]) => {
+      const options = optionsOf(name, filter);
+      return [name, { ...filter, ...(options && { options }) }];
+    }),
+  );
+};
 
 const daysUpTo = ({ from, to }: Values, today: string, count: number) => {
   const last = to || today;

@@ -131,16 +131,14 @@ const Attempts = ({ delivery }: { delivery: Delivery }) => {
 /** What is sent, and the same as a command; without headers if the webhook was deleted. */
 const Request = ({ delivery, receiver }: { delivery: Found; receiver: StoredWebhook | undefined }) => {
   const { payload } = delivery;
-  if (payload === null)
+  if (payload === null || !receiver)
     return (
-      <Panel id="request" title="Request" body>
-        No longer available.
-      </Panel>
-    );
-  if (!receiver)
-    return (
-      <Panel id="request" title="Request" side={<p>Its data: the webhook was deleted</p>}>
-        <Code>{JSON.stringify(payload, null, 2)}</Code>
+      <Panel id="request" title="Request" lead={payload && 'Its data. The webhook was deleted.'}>
+        {payload ? (
+          <Code>{JSON.stringify(payload, null, 2)}</Code>
+        ) : (
+          <p class="panel-body">No longer kept.</p>
+        )}
       </Panel>
     );
   const url = shownUrl(receiver.url);

@@ -7,15 +7,8 @@ import type { Caller } from '../../platform/db/guard.ts';
 import { overlap } from './pass.ts';
 import { ACCIDENT, EVENT } from './types.ts';
 
-/** Why a webhook has no delivery of an event or accident, as far as that is known. */
-export type WhyNot =
-  | 'added later'
-  | 'past retention'
-  | 'no such connection'
-  | 'no such type'
-  | 'filtered'
-  | 'history';
-export type Unnotified = { id: string; name: string | null; url: string; why: WhyNot };
+/** A webhook without delivery of an event or accident, and why, as far as that is known. */
+export type Unnotified = { id: string; name: string | null; url: string; why: string };
 
 /** How many of the account's webhooks, oldest first, are looked at. */
 const maxWebhooks = 50;
@@ -27,15 +20,15 @@ const maxWebhooks = 50;
 export const selectUnnotified = (env: Env, db: Database, { accountId }: Caller, id: string) =>
   read<Unnotified>(db)`
     select w.id, w.name, w.url, case
-      when w.created_at > s.at then 'added later'
-      when s.at < ${Date.now() - config(env).retentionMs} then 'past retention'
-      when wc.webhook_id is null then 'no such connection'
-      when not wc.notification_types & s.type then 'no such type'
+      when w.created_at > s.at then 'it was added later'
+      when s.at < ${Date.now() - config(env).retentionMs} then 'deliveries of that time are no longer kept'
+      when wc.webhook_id is null then 'it does not cover this connection'
+      when not wc.notification_types & s.type then 'it does not receive notifications of this type'
       when not (coalesce(s.risk, 5) >= coalesce(w.filters->>'minEventRisk', 0)
         and ${overlap(sql`w.filters->'incidentTypes'`, sql`s.types`)}
         and ${overlap(sql`w.filters->'accidentLevels'`, sql`s.levels`)}
-        and ${overlap(sql`w.filters->'groupKeys'`, groupKeysOfVehicle)}) then 'filtered'
-      else 'history' end as why
+        and ${overlap(sql`w.filters->'groupKeys'`, groupKeysOfVehicle)}) then 'its filters leave this out'
+      else 'this came in as history, or the webhook was changed since' end as why
     from (
       select ${EVENT} as type, connection_id, vehicle_id, created_at as at, event_risk as risk,
         translated_incident_types as types, null as levels

@@ -254,7 +254,7 @@ it('says of each webhook why it was not notified, and which people were emailed 
   };
   const reasons = [
     'elsewhere.example.com Not notified: it does not cover this connection.',
-    'events.example.com Not notified: it does not receive accidents.',
+    'events.example.com Not notified: it does not receive notifications of this type.',
     'reports.example.com Not notified: its filters leave this out.',
     'late.example.com Not notified: it was added later.',
   ];

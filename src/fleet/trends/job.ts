@@ -5,7 +5,6 @@ import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { described, fault } from '../../platform/log.ts';
-import { hotSince } from '../archive/day.ts';
 import { isNotRecent, type Marked, recountLive, recountMarked } from './recount.ts';
 
 /** How many days the overview covers, today included: 90 against the 90 before. */
@@ -22,7 +21,7 @@ export async function countEvents(env: Env, now = Date.now(), budget = newBudget
   let work: Work[] = [];
   const failed: string[] = [];
   await inSteps(budget, async () => {
-    if (work.length === 0) work = await workToDo(env, db, now, failed);
+    if (work.length === 0) work = await workToDo(db, now, failed);
     const next = work.shift();
     if (next)
       await transaction(db, next.statements, { repeatable: true }).catch((error: unknown) => {
@@ -45,10 +44,10 @@ export const countsAreDue = (now: number): SQL => sql`(
 
 type Work = { accountId: string; statements: Parameters<typeof transaction>[1] };
 
-async function workToDo(env: Env, db: Database, now: number, failed: string[]): Promise<Work[]> {
+async function workToDo(db: Database, now: number, failed: string[]): Promise<Work[]> {
   const { behind, marked } = await transaction(db, {
     behind: read<{ accountId: string }>(db)`${behindSince(now - liveMs, failed)}`,
-    marked: read<Marked>(db)`${firstMarked(failed)}`,
+    marked: read<Marked & { isArchived: 0 | 1 }>(db)`${firstMarked(failed)}`,
   });
   return [
     ...behind.map(({ accountId }) => ({
@@ -57,7 +56,7 @@ async function workToDo(env: Env, db: Database, now: number, failed: string[]): 
     })),
     ...marked.map((mark) => ({
       accountId: mark.accountId,
-      statements: mark.day * dayMs < hotSince(env, now) ? [forgetMark(db, mark)] : recountMarked(db, mark),
+      statements: mark.isArchived ? [forgetMark(db, mark)] : recountMarked(db, mark),
     })),
   ];
 }
@@ -74,13 +73,15 @@ const firstMarked = (except: string[]): SQL => sql`
     union all
     select (select min(account_id) from event_counts_due where account_id > marked.account_id)
     from marked where account_id is not null)
-  select d.account_id as accountId, d.day, d.hours
+  select d.account_id as accountId, d.day, d.hours, exists (
+    select 1 from archived_days a
+    where a.account_id = d.account_id and a.kind = 'safety-events' and a.day = d.day) as isArchived
   from marked m cross join event_counts_due d on d.account_id = m.account_id
     and d.day = (select max(day) from event_counts_due where account_id = m.account_id)
   where ${notMoving(sql`d.account_id`)} and d.account_id not in ${jsonList(except)}
   order by random() limit ${int(accountsAtATime)}`;
 
-/** Archived days keep the counts made before. */
+/** An archived day keeps its counts: it was counted before. */
 const forgetMark = (db: Database, { accountId, day }: Marked) =>
   write(db)`delete from event_counts_due where account_id = ${accountId} and day = ${int(day)}`;
 

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { archive } from '../../../src/fleet/archive/job.ts';
 import { countEvents } from '../../../src/fleet/trends/job.ts';
 import { recountLive } from '../../../src/fleet/trends/recount.ts';
 import { transaction } from '../../../src/platform/db/database.ts';
@@ -163,18 +164,22 @@ it('what has just been counted is not counted again, however many look', async (
   expect(await counted(us, 1)).not.toEqual(before);
 });
 
-it('days that have moved to the archive keep their counts', async () => {
+it('a day is counted before it moves to the archive, and keeps its counts there', async () => {
   const us = await world();
   const startedAt = new Date(Date.now() - 40 * 24 * hourMs).toISOString();
   await as(us.connection.ingestKey).send(
     vehicle({ sourceId: 'v0' }),
     safetyEvent({ sourceId: 'e', vehicle: 'v0', startedAt }),
   );
+  const hot = () => rows('select 1 from safety_events where account_id = ?1', us.accountId);
+  await archive(env);
+  expect(await hot()).toHaveLength(1);
   await countEvents(env);
   const before = await counted(us, 24);
   expect(before).toHaveLength(1);
-  await rows('delete from safety_events where account_id = ?1', us.accountId); // as the archive does
-  await countEvents({ ...env, HOT_DAYS: '30' as '30' });
+  await archive(env);
+  expect(await hot()).toEqual([]);
+  await countEvents(env);
   expect(await counted(us, 24)).toEqual(before);
   expect(await rows('select * from event_counts_due where account_id = ?1', us.accountId)).toEqual([]);
 });

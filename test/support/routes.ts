@@ -20,6 +20,7 @@ export const bodies: { [route: string]: (us: World) => object } = {
   'PUT /connections/:id': () => ({ externalId: 'A' }),
   'PUT /vehicles/:id': () => ({ externalId: 'A' }),
   'POST /operator/accounts': () => ({ name: 'Acme' }),
+  'POST /operator/check': () => ({ schema: ['table accounts'] }),
   'PATCH /operator/accounts/:id': () => ({ status: 'active' }),
   'POST /operator/accounts/:id/connections': () => ({ provider: 'motive' }),
   'POST /operator/accounts/:id/tokens': () => ({ name: 'token' }),

@@ -72,8 +72,8 @@ describe('a replay by API', () => {
       payload: { vehicleName: 'Truck 1' },
       attemptLog: [
         { status: 500, kind: 'status', answer: 'no', durationMs: expect.any(Number) },
-        { status: 200, answer: 'ok' },
-        { status: 200, answer: 'ok' },
+        { status: 200 },
+        { status: 200 },
       ],
       attemptsOmitted: 0,
     });

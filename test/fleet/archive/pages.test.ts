@@ -112,12 +112,12 @@ describe('a list over the archive and D1', () => {
           await insertRecords(table, us, seeds);
           const list = listsOf[table];
           const asked = requests
-            .filter(([{ from, to }]) => !from || !to || String(from) < String(to))
             .map(([query, one, descending]) => ({
               query: table === 'trips' ? query : { ...ever, ...query },
               connectionId: one === undefined ? undefined : us.connections[one]?.id,
               descending,
-            }));
+            }))
+            .filter(({ query: { from, to } }) => !from || !to || String(from) < String(to));
           const expected = [];
           for (const request of asked)
             expected.push((await walk(withoutArchive, caller, list, request)).items);

@@ -133,7 +133,7 @@ export const attacks: { [name: string]: (stack: BenchStack, size: Size) => Promi
   'huge pages': async (stack, { eventsPerCall }) => {
     const groups = [...'abcdefghijklmnopqrst'].map((name) => name.repeat(11));
     const us = await attacker(stack, [vehicle('v', groups), ...eventsOf(eventsPerCall - 1)]);
-    const url = `${stack.baseUrl}/safety-events?from=2026-11-01&to=2026-12-01&limit=500`;
+    const url = `${stack.baseUrl}/safety-events?from=2026-11-01&to=2100-01-01&limit=500`;
     return { perSecond: 5, act: () => get(url, us.headers) };
   },
   'a flood of events for a slow receiver': async (stack, { eventsPerCall, floodCalls, seconds }) => {

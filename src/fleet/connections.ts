@@ -63,7 +63,7 @@ export function newConnection({ accountId }: Caller, input: NewConnection): Conn
     accountId,
     name: input.name ?? null,
     provider: input.provider,
-    tsp: input.tSP ?? providerNames[input.provider] ?? input.provider,
+    tsp: input.tSP ?? providerName(input.provider),
     healthStatus: 1,
     incidentTypeMap: input.incidentTypeMap ?? null,
     createdAt: now,
@@ -172,12 +172,10 @@ function recordConnection(
 }
 
 /** A connection's name, otherwise its provider. */
-export const connectionName = ({ name, tsp }: Pick<Connection, 'name' | 'tsp'>): string =>
-  name ?? providerName(tsp);
+export const connectionName = ({ name, tsp }: Pick<Connection, 'name' | 'tsp'>): string => name ?? tsp;
 
-/** A provider's name for people, who need not know how a connector writes it: "Acme" for "acme". */
-export const providerName = (tsp: string): string =>
-  providerNames[tsp.toLowerCase()] ?? (tsp === tsp.toLowerCase() ? capital(tsp) : tsp);
+/** A provider's name for people, unless one is given: "Acme" for "acme". */
+const providerName = (provider: string): string => providerNames[provider.toLowerCase()] ?? capital(provider);
 
 const providerNames: Record<string, string> = {
   samsara: 'Samsara',

@@ -1,4 +1,3 @@
-import { providerName } from '../../fleet/connections.ts';
 import type { Accident } from '../../fleet/named-lists.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
 import { spanInWords, Time } from '../ui/time.tsx';
@@ -45,8 +44,7 @@ function receivedIn({ levels, eventTime }: Accident, level: number) {
 }
 
 function meaningOf(accident: Accident, level: number): string {
-  const { notificationLevel, isAccurate, dismissed, reportUrl } = accident;
-  const tSP = providerName(accident.tSP);
+  const { notificationLevel, isAccurate, dismissed, tSP, reportUrl } = accident;
   if (dismissed && level > notificationLevel) return 'It was a false alarm';
   if (level === 1) return `From ${tSP}, unverified`;
   if (level === 2) {

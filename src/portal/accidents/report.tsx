@@ -1,4 +1,3 @@
-import { providerName } from '../../fleet/connections.ts';
 import type { Accident } from '../../fleet/named-lists.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { findReport } from '../../providers/report.ts';
@@ -19,8 +18,7 @@ export async function openReport(c: Context) {
 
 /** Where an accident's report is, or why there is none. */
 export const Report = ({ accident }: { accident: Accident }) => {
-  const { reportUrl, reportReady, dismissed } = accident;
-  const tSP = providerName(accident.tSP);
+  const { reportUrl, reportReady, dismissed, tSP } = accident;
   const missing = dismissed
     ? 'False alarms have no report.'
     : `${tSP} has not sent a report yet. It arrives with level 3.`;

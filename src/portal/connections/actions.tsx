@@ -1,4 +1,4 @@
-import { connectionName, findConnection, providerName, updateConnection } from '../../fleet/connections.ts';
+import { connectionName, findConnection, updateConnection } from '../../fleet/connections.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/connect.ts';
@@ -64,7 +64,7 @@ export const remove = confirmed(async (c) => {
     title: 'Remove this connection?',
     above: aboveOf(connection),
     narrow: true,
-    text: `“${name}” will no longer be pulled, and all of its data will be deleted: vehicles, drivers, trips, safety events and accidents. Webhooks will receive nothing more from it. This cannot be undone. Nothing changes at ${providerName(connection.tsp)}. To stop pulling and keep the data, pause it instead.`,
+    text: `“${name}” will no longer be pulled, and all of its data will be deleted: vehicles, drivers, trips, safety events and accidents. Webhooks will receive nothing more from it. This cannot be undone. Nothing changes at ${connection.tsp}. To stop pulling and keep the data, pause it instead.`,
     typed: name,
     does: (typed) => deleteConnection(c.env, c.get('caller'), connection.id, typed),
     said: `“${name}” was removed. Its records are being deleted.`,

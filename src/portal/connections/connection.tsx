@@ -1,5 +1,5 @@
 import { withCell } from '../../accounts/secrets.ts';
-import { connectionName, providerName } from '../../fleet/connections.ts';
+import { connectionName } from '../../fleet/connections.ts';
 import {
   connectionRecords,
   eventsLookedAt,
@@ -54,7 +54,7 @@ export async function showConnection(c: Context) {
       title: name,
       above,
       state: <Health health={health} />,
-      lead: [providerName(connection.tsp), pull && pull.organisation !== name && `“${pull.organisation}”`]
+      lead: [connection.tsp, pull && pull.organisation !== name && `“${pull.organisation}”`]
         .filter(Boolean)
         .join(', '),
       actions: pull && (

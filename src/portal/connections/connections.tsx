@@ -2,7 +2,6 @@ import {
   type Connection,
   connectionName,
   findConnection,
-  providerName,
   sliceConnections,
 } from '../../fleet/connections.ts';
 import { type ConnectionActivity, connectionActivity, maxCountedInList } from '../../fleet/counts.ts';
@@ -150,7 +149,7 @@ const Title = (listed: Listed) => (
       <a class="cover wrap-anywhere" href={pathOf(listed.connection)}>
         {connectionName(listed.connection)}
       </a>
-      <span class="sub block wrap-anywhere">{providerName(listed.connection.tsp)}</span>
+      <span class="sub block wrap-anywhere">{listed.connection.tsp}</span>
     </span>
   </span>
 );

@@ -1,4 +1,3 @@
-import { providerName } from '../../fleet/connections.ts';
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { incidentTypes } from '../../fleet/incidents/types.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
@@ -60,7 +59,7 @@ const events = {
       {
         head: 'Source',
         look: 'sub md:min-w-20',
-        cell: ({ connectionId, tSP }) => nameOf(connections, connectionId) ?? providerName(tSP),
+        cell: ({ connectionId, tSP }) => nameOf(connections, connectionId) ?? tSP,
       },
       { ...column.started, cell: ({ startedAt }) => <Clock at={startedAt} /> },
     ],
@@ -138,7 +137,7 @@ const Types = ({ event: { translatedIncidentTypes, tSP, incidentTypes } }: { eve
     {translatedIncidentTypes.join(', ')}
     <br />
     <span class="sub">
-      {providerName(tSP)} calls it <code>{incidentTypes.join(', ')}</code>
+      {tSP} calls it <code>{incidentTypes.join(', ')}</code>
     </span>
   </>
 );

@@ -1,5 +1,4 @@
 import type { Child } from 'hono/jsx';
-import { providerName } from '../../fleet/connections.ts';
 import { counted } from '../../platform/text.ts';
 import { maxCounted } from '../read/attention.ts';
 import type { LatestEvent, OpenAccident } from '../read/overview.ts';
@@ -34,7 +33,7 @@ export const OpenAccidents = ({ accidents, count }: { accidents: OpenAccident[];
             </a>
             <p class="sub break-words">
               {notificationLevel === 1 ? 'First detection, not verified yet.' : 'Verified, report to follow.'}{' '}
-              {providerName(tsp)}
+              {tsp}
             </p>
           </Row>
         ))}
@@ -89,7 +88,7 @@ const Events = ({ events, withProvider = false }: { events: LatestEvent[]; withP
           {namesIn(types).join(', ')}
         </a>{' '}
         <span class="sub break-words">
-          {[vehicleName, ...(withProvider ? [address, providerName(tsp)] : [])].filter(Boolean).join(' · ')}
+          {[vehicleName, ...(withProvider ? [address, tsp] : [])].filter(Boolean).join(' · ')}
         </span>
       </Row>
     ))}

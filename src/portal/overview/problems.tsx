@@ -1,5 +1,4 @@
 import type { Child } from 'hono/jsx';
-import { providerName } from '../../fleet/connections.ts';
 import { listed } from '../../platform/text.ts';
 import { failureDescription } from '../../webhooks/alerts/words.ts';
 import { whyUncovered } from '../../webhooks/coverage.ts';
@@ -50,7 +49,7 @@ const OfConnection = ({ connection }: { connection: ConnectionProblem }) => {
   const { id, name, tsp, healthStatus, refused, lastEventAt } = connection;
   const { mood, word, note } = givenHealth(healthStatus);
   const title = refused
-    ? `${providerName(tsp)} refuses the credential of connection “${name}”`
+    ? `${tsp} refuses the credential of connection “${name}”`
     : `Connection “${name}” ${healthStatus === 2 ? 'needs attention' : `is ${word.toLowerCase()}`}`;
   return (
     <Problem

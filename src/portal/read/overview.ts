@@ -72,8 +72,8 @@ export type Setup = {
 const selectSetup = (env: Env, db: Database, { accountId }: Caller) =>
   read<Setup>(db)`
     select
-      (select coalesce(name, upper(substr(tsp, 1, 1)) || substr(tsp, 2)) from connections
-        where account_id = ${accountId} order by created_at, id limit 1) as connection,
+      (select coalesce(name, tsp) from connections where account_id = ${accountId} order by created_at, id limit 1)
+        as connection,
       exists (
         select 1 from connections c where account_id = ${accountId} and (
           exists (select 1 from vehicles where connection_id = c.id)

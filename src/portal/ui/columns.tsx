@@ -1,5 +1,4 @@
 import type { Child } from 'hono/jsx';
-import { providerName } from '../../fleet/connections.ts';
 import type { Accident, NamedEvent, NamedTrip } from '../../fleet/named-lists.ts';
 import type { NamedItem } from '../../fleet/search.ts';
 import { capital } from '../../platform/text.ts';
@@ -167,7 +166,7 @@ export const narrowAccidentColumns = accidentColumns.filter(({ head }) =>
 
 function ReportLink(accident: Accident) {
   const { reportUrl, reportReady, tSP } = accident;
-  if (!reportUrl) return reportReady ? <div class="sub">{providerName(tSP)} has it</div> : null;
+  if (!reportUrl) return reportReady ? <div class="sub">{tSP} has it</div> : null;
   return (
     <a class="over block" href={reportPath(accident)} rel="noreferrer">
       Open report

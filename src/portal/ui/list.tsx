@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { listConnections } from '../../fleet/connections.ts';
+import { connectionName, listConnections } from '../../fleet/connections.ts';
 import { csvWriter } from '../../fleet/lists/csv.ts';
 import type { Columns } from '../../fleet/lists/field.ts';
 import { type NamedList, type NamedOf, readNamed } from '../../fleet/named-lists.ts';
@@ -187,7 +187,7 @@ async function* piecesOf<T extends object>(
   yield writer.add([]);
   if (!request) return;
   const known = await listConnections(c.env, c.get('caller'));
-  const connections = new Map(known.map(({ id, name, tsp }) => [id, name ?? tsp]));
+  const connections = new Map(known.map((one) => [one.id, connectionName(one)]));
   const named = (item: NamedOf<T>) => ({
     ...item,
     connectionName: connections.get(String((item as { connectionId?: unknown }).connectionId)), // each has one

@@ -1,5 +1,4 @@
 import { validate as isUuid } from 'uuid';
-import { providerName } from '../../fleet/connections.ts';
 import type { NamedEvent, NamedTrip } from '../../fleet/named-lists.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { Refusal } from '../../platform/errors.ts';
@@ -108,9 +107,9 @@ export const SourceLink = (props: {
   return (
     <>
       <a href={`/portal/connections/${id}`}>
-        {connection?.name ?? (providerName(tSP ?? connection?.tSP ?? '') || 'Its connection')}
+        {connection?.name ?? tSP ?? connection?.tSP ?? 'Its connection'}
       </a>
-      {tSP && <span class="sub"> {providerName(tSP)}</span>}
+      {tSP && <span class="sub"> {tSP}</span>}
     </>
   );
 };

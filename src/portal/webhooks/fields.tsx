@@ -1,11 +1,6 @@
 import { type Child, useContext } from 'hono/jsx';
 import * as v from 'valibot';
-import {
-  type Connection,
-  connectionName,
-  maxConnectionsListed,
-  providerName,
-} from '../../fleet/connections.ts';
+import { type Connection, connectionName, maxConnectionsListed } from '../../fleet/connections.ts';
 import { incidentTypes } from '../../fleet/incidents/types.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { WebhookLabels } from '../../webhooks/schema.ts';
@@ -141,11 +136,7 @@ const Connections = ({ known, stored }: { known: Connection[]; stored: string[] 
         columns={2}
         look="form-section"
         chosen={chosen}
-        options={known.map((connection) => [
-          connection.id,
-          connectionName(connection),
-          providerName(connection.tsp),
-        ])}
+        options={known.map((connection) => [connection.id, connectionName(connection), connection.tsp])}
         hint={
           listed.length === 0
             ? 'There are no connections yet, so nothing would be sent.'

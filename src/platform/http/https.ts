@@ -9,8 +9,9 @@ import type { Context } from './context.ts';
  * @throws Refusal: in clear
  */
 export async function onlyHttps(c: Context, next: Next): Promise<Response | undefined> {
+  if (c.req.url.startsWith('https:') || !config(c.env).origin?.startsWith('https:'))
+    return void (await next());
   const url = new URL(c.req.url);
-  if (url.protocol === 'https:' || !config(c.env).origin?.startsWith('https:')) return void (await next());
   if (!['GET', 'HEAD'].includes(c.req.method) || !/^\/portal(?:\/|$)/.test(url.pathname))
     throw new Refusal({ kind: 'in clear' });
   url.protocol = 'https:';

@@ -1,6 +1,6 @@
 -- A safety event, a trip and a delivery take as few bytes as they can: they fill the database.
 
--- These indexes begin with the end of an id, a sixth of its bytes: `leads` of src/platform/db/sql.ts compares both.
+-- These indexes begin with the end of an id, a sixth of its bytes: `leads` of src/platform/db/leads.ts compares both.
 drop index safety_events_by_connection;
 drop index safety_events_by_vehicle;
 drop index safety_events_by_driver;
@@ -65,3 +65,7 @@ alter table deliveries drop column request_id;
 alter table deliveries drop column data;
 create trigger event_revised before update of issued_on, translated_incident_types, event_risk, vehicle_id on safety_events when (old.issued_on, old.translated_incident_types, old.event_risk, old.vehicle_id) is not (new.issued_on, new.translated_incident_types, new.event_risk, new.vehicle_id) BEGIN insert or ignore into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id) select event_id, 0, 2, account_id, connection_id, data, created_at, request_id from event_notifications where event_id = old.id and has_deliveries; END;
 create trigger event_left before delete on safety_events BEGIN insert or ignore into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id) select event_id, 0, 2, account_id, connection_id, data, created_at, request_id from event_notifications where event_id = old.id and has_deliveries; END;
+
+-- A day is counted before it is archived, and keeps its counts: deleting its rows then marks nothing.
+drop trigger event_went;
+create trigger event_went after delete on safety_events when old.started_at not between (unixepoch() - 3480) * 1000 and (unixepoch() + 3480) * 1000 and old.started_at > (unixepoch() - 180 * 86400) * 1000 and not exists (select 1 from archived_days where account_id = old.account_id and kind = 'safety-events' and day = old.started_at / 86400000) BEGIN insert into event_counts_due (account_id, day, hours) values (old.account_id, old.started_at / 86400000, 1 << (old.started_at / 3600000 % 24)) on conflict (account_id, day) do update set hours = hours | excluded.hours where hours & excluded.hours = 0; END;

@@ -179,9 +179,13 @@ it('a day is counted before it moves to the archive, and keeps its counts there'
   expect(before).toHaveLength(1);
   await archive(env);
   expect(await hot()).toEqual([]);
-  await countEvents(env);
+  const due = () => rows('select * from event_counts_due where account_id = ?1', us.accountId);
+  expect(await due()).toEqual([]);
+  await as(us.connection.ingestKey).send(safetyEvent({ sourceId: 'late', vehicle: 'v0', startedAt }));
+  expect(await due()).toHaveLength(1);
+  await countEvents(env); // D1 alone does not have the whole day any more
   expect(await counted(us, 24)).toEqual(before);
-  expect(await rows('select * from event_counts_due where account_id = ?1', us.accountId)).toEqual([]);
+  expect(await due()).toEqual([]);
 });
 
 it('the newest of what is marked is counted first', async () => {

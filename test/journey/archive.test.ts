@@ -119,7 +119,9 @@ it('a backup of database and bucket can be restored, and a rehearsal says what i
     1,
     expect.stringMatching(/^database: \d+ tables, \d{2,} rows\narchive: 3 files, \d+ rows\n$/),
   ]);
-  expect(err.trim().split('\n').sort()).toEqual([`${damaged} is damaged`, `${missing} is missing`].sort());
+  // Tests beside this one have archived days as well, of which nothing was copied.
+  const ours = err.split('\n').filter((line) => line.includes(us.accountId));
+  expect(ours.sort()).toEqual([`${damaged} is damaged`, `${missing} is missing`].sort());
 
   const copy = join(backup, 'copy');
   const keys = copyBucket(join(backup, 'restored'), copy);

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
+import { countEvents } from '../../../src/fleet/trends/job.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import type { ClaimedDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { leaseMs, startWindowMs } from '../../../src/webhooks/deliveries/policy.ts';
@@ -69,6 +70,7 @@ describe('a delivery', () => {
       (await operator.get<{ requestId: string }>(`/operator/deliveries/${id}`)).data;
     const { requestId } = await requestOf();
     expect(requestId).toEqual(expect.any(String));
+    await countEvents(env); // a day is counted before it is archived
     await archive(env, Date.now() + 40 * dayMs);
     expect(await rows('select 1 from safety_events where account_id = ?1', tale.us.accountId)).toEqual([]);
     expect(await requestOf()).toMatchObject({ requestId });

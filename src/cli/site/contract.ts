@@ -62,7 +62,7 @@ export function breaksBetween(published: string, revision: string): string[] {
     );
 }
 
-/** A parameter had no type, which clients read as anything, and has one: values that work are as before. */
+/** Whether a parameter without a type was given one: values that worked still do. */
 const isRepair = ({ path, verdicts }: Change): boolean =>
   /\/parameters\/\d+\/schema$/.test(path) &&
   verdicts.some(({ message }) => message.startsWith("Type narrowed from 'any'"));

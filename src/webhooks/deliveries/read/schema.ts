@@ -47,7 +47,7 @@ export const DeliverySummary = v.object({
 });
 export type DeliverySummary = v.InferOutput<typeof DeliverySummary>;
 
-/** One attempt, with the first KiB of the response if there was any. */
+/** An attempt; one that failed has the first KiB of the response. */
 export const DeliveryAttempt = v.object({
   ...LastAnswer.entries,
   durationMs: integer,

@@ -23,7 +23,7 @@ it('the list says how each connection does, the worst first, and each page count
   expect(list).toContain('A Acme Acme Waiting for first data None yet');
   expect(list).toContain('3 data sources, 1 vehicle. One needs attention.');
   const acme = await textAt(`/portal/connections/${third?.id}`);
-  expect(acme).toMatch(/Acme Waiting for first data.*Provider acme .*Name in deliveries acme/);
+  expect(acme).toMatch(/Acme Waiting for first data.*Provider acme .*Name in deliveries Acme/);
   expect(await textAt(`/portal/connections/${us.connection.id}`)).toMatch(
     /Vehicles 1 (just now|\d+ seconds ago).*Drivers 0 None yet.*Safety events 4 (just now|\d+ seconds ago).*Accidents 1 (just now|\d+ seconds ago) /,
   );

@@ -46,7 +46,7 @@ export const selectConnection = (db: Database, caller: Caller, id: string) =>
 const isOwn = ({ accountId }: Caller, id: string) =>
   and(eq(connections.id, id), eq(connections.accountId, accountId));
 
-/** A new connection. `tSP` is the provider's name in deliveries; known providers have one. */
+/** A new connection. `tSP` is the provider's name in deliveries, by default the provider as people write it. */
 export type NewConnection = {
   id?: string;
   provider: string;

@@ -108,6 +108,16 @@ describe('a safety event', () => {
     expect(await settled(id)).toMatchObject([{ status: 'delivered' }]);
   });
 
+  it('may be revised again and again, and what was sent of it stays', async () => {
+    await connector().send(vehicle(), safetyEvent());
+    await settled(hook.id);
+    for (const incidentTypes of [['crash'], ['speeding'], ['hard_brake']])
+      expect(await connector().send(safetyEvent({ incidentTypes }))).toMatchObject({ data: { accepted: 1 } });
+    const [delivery] = await deliveriesOf(hook.id);
+    const { data } = await as(us.apiToken).get(`/deliveries/${delivery?.id}`);
+    expect(data).toMatchObject({ payload: { translatedIncidentTypes: ['Harsh Braking'] } });
+  });
+
   it('keeps what its vehicle and provider were called when it first came in', async () => {
     await connector().send(vehicle(), safetyEvent());
     await operator.patch(`/operator/connections/${us.connection.id}`, { tSP: 'Renamed' });

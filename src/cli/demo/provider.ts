@@ -5,6 +5,7 @@ import {
   samsaraEvent,
   samsaraTrip,
   samsaraVehicle,
+  uploadMs,
 } from '../../dev/fakes/samsara.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { Certificates } from '../local/certificates.ts';
@@ -65,7 +66,7 @@ export async function startDemoProvider(
       webhook = `${baseUrl}/providers/${connectionId}/webhook`;
     },
     async happen(label) {
-      data.events.push(samsaraEvent(pick(vehicles), label, Date.now(), somewhere()));
+      data.events.push(samsaraEvent(pick(vehicles), label, Date.now() - uploadMs, somewhere()));
       if (webhook) await ring(webhook, secret);
     },
   };

@@ -115,6 +115,9 @@ export const samsaraTrip = (vehicle: Item, at: number, more: Item = {}): Item =>
   ...more,
 });
 
+/** How long after an event its camera has uploaded it. */
+export const uploadMs = 20_000;
+
 /** A safety event at `at` (milliseconds since 1970). */
 export const samsaraEvent = (vehicle: Item, label: string, at: number, more: Item = {}): Item => ({
   id: `${vehicle.id}-${at}`,
@@ -124,8 +127,8 @@ export const samsaraEvent = (vehicle: Item, label: string, at: number, more: Ite
   eventState: 'needsReview',
   startMs: new Date(at).toISOString(),
   endMs: new Date(at + 4_000).toISOString(),
-  createdAtTime: new Date(at + 20_000).toISOString(),
-  updatedAtTime: new Date(at + 20_000).toISOString(),
+  createdAtTime: new Date(at + uploadMs).toISOString(),
+  updatedAtTime: new Date(at + uploadMs).toISOString(),
   location: {
     latitude: 39.7392,
     longitude: -104.9903,

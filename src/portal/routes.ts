@@ -12,6 +12,7 @@ import { addConnection, changeCredential } from './connections/add.tsx';
 import { showConnection } from './connections/connection.tsx';
 import * as connections from './connections/connections.tsx';
 import * as links from './connections/links.tsx';
+import { addOwn } from './connections/own.tsx';
 import * as events from './events/events.tsx';
 import * as fleet from './fleet/lists.tsx';
 import * as profile from './fleet/profile.tsx';
@@ -91,7 +92,9 @@ const table: Route[] = [
   ['POST', '/connections/links', 'admin', links.create, 'limited'],
   ['FORM', '/connections/links/:id/revoke', 'admin', links.revoke],
   ['FORM', '/connections/new', 'member', addConnection, 'limited'],
+  ['FORM', '/connections/own', 'admin', addOwn, 'limited'],
   ['GET', '/connections/:id', 'viewer', showConnection],
+  ['POST', '/connections/:id/keys', 'admin', connectionActions.generateKey, 'limited'],
   ['POST', '/connections/:id/pull', 'member', connectionActions.pull, 'limited'],
   ['POST', '/connections/:id/pause', 'member', connectionActions.pause],
   ['POST', '/connections/:id/resume', 'member', connectionActions.resume],

@@ -242,7 +242,7 @@ it('no page breaks a rule of accessibility, is wider than a phone, is heavy, or 
     return (await page.locator('tbody a.cover').first().getAttribute('href')) ?? '';
   };
   const paths = [
-    ...['/portal/connections', `/portal/connections/${us.connectionId}`],
+    ...['/portal/connections', '/portal/connections/own', `/portal/connections/${us.connectionId}`],
     ...['?provider=geotab', '?provider=other'].map((query) => `/portal/connections/new${query}`),
     ...[pulled, `${pulled}/credential`, `${pulled}/remove`],
     ...['/portal/vehicles', '/portal/drivers', '/portal/trips', '/portal/search?q=nothing'],

@@ -16,7 +16,8 @@ beforeAll(async () => {
 
 /** These say nothing of what anybody has called something. */
 const withoutNames = [
-  ...['/connections/new', '/connections/new?provider=samsara', '/webhooks/:id?state=retrying&by=day'],
+  ...['/connections/new', '/connections/new?provider=samsara', '/connections/own'],
+  '/webhooks/:id?state=retrying&by=day',
   ...['/events.csv', '/accidents.csv', '/accidents/:eventId/report', '/search', '/settings'],
   ...['people', 'people/:id/role', 'people/:id/remove', 'notifications', 'exports', 'exports/:id/:file'].map(
     (tab) => `/settings/${tab}`,
@@ -67,6 +68,7 @@ it.each([
   ['/portal/settings/tokens', { name: markup, expires: markup }],
   ['/portal/settings/people', { email: markup }],
   ['/portal/connections/new?provider=samsara', { credential: '', name: markup }],
+  ['/portal/connections/own', { provider: '', name: markup }],
 ] as const)('markup that is sent to %s comes back as text', async (path, fields) => {
   const reply = await ask('POST', path, { cookie: ours.cookie, fields });
   expect(reply.status).toBe(400);

@@ -102,21 +102,24 @@ function refuseIfFull(db: Database, { accountId }: Caller, connectionId: string 
 /** A credential, and who created it if the audit log knows. */
 export type CreatedToken = Token & { createdBy: string | null };
 
-/** A slice of the account's credentials that are not revoked, newest first; of all scopes, or of one. */
+/** A slice of the account's credentials that are not revoked, newest first; of one scope or connection. */
 export async function listTokens(
   env: Env,
   caller: Caller,
   slice: SliceQuery,
-  scope?: Scope,
+  { scope, connectionId }: { scope?: Scope; connectionId?: string } = {},
 ): Promise<Slice<CreatedToken>> {
   const createdBy = creatorOfToken(sql`tokens.id`, sql`tokens.account_id`).as('created_by');
   const { hash: _hash, accountId: _accountId, ...columns } = getTableColumns(tokens);
-  const ofScope = scope && eq(tokens.scope, scope);
+  const which = [
+    scope && eq(tokens.scope, scope),
+    connectionId === undefined ? undefined : eq(tokens.connectionId, connectionId),
+  ];
   const rows = await asCaller(env, caller, (db) =>
     db
       .select({ ...columns, createdBy })
       .from(tokens)
-      .where(and(activeOf(caller), ofScope, following(tokens, slice, 'newest first')))
+      .where(and(activeOf(caller), ...which, following(tokens, slice, 'newest first')))
       .orderBy(desc(tokens.createdAt), desc(tokens.id))
       .limit(slice.limit + 1),
   );

@@ -1,13 +1,16 @@
+import { issueToken } from '../../accounts/tokens/service.ts';
 import { connectionName, findConnection, updateConnection } from '../../fleet/connections.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/connect.ts';
+import { expiryIn } from '../settings/tokens.tsx';
 import { saveExternalId } from '../ui/external-id.tsx';
-import { confirmed } from '../ui/fields.tsx';
+import { confirmed, handles } from '../ui/fields.tsx';
 import { inPath } from '../ui/records.tsx';
 import { done, readForm, submit } from '../ui/submit.ts';
 import { showConnection } from './connection.tsx';
 import { aboveOf, connectionsPath, pathOf, requirePulled } from './connections.tsx';
+import { newKey } from './own.tsx';
 
 const acts = (action: typeof pullNow, outcome: string) => async (c: Context) => {
   const { connection } = await requirePulled(c);
@@ -36,6 +39,14 @@ export async function saveSecret(c: Context) {
     'secret',
   );
 }
+
+/** Generates another ingest key of a connection. */
+export const generateKey = handles(newKey, showConnection, async (c, { name, expires }) => {
+  const connection = await inPath(c, findConnection);
+  const key = { connectionId: connection.id, name, expiresAt: expiryIn(expires) };
+  await issueToken(c.env, c.get('caller'), key);
+  return done(c, pathOf(connection), `Generated “${name}”.`, 'ok', true);
+});
 
 /** Sets or removes the account's own identifier, also of connections that do not pull. */
 export async function setExternalId(c: Context) {

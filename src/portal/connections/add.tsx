@@ -18,9 +18,9 @@ import { choice, drawn, formPage, line, radios, valuesIn } from '../ui/fields.ts
 import { Buttons, Form, type Offered } from '../ui/forms.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { type Head, page } from '../ui/layout.tsx';
-import type { SentForm } from '../ui/reader.ts';
+import { reader, type SentForm } from '../ui/reader.ts';
 import { done, submit } from '../ui/submit.ts';
-import { above, aboveOf, connectionsPath, pathOf, requirePulled } from './connections.tsx';
+import { above, aboveOf, connectionsPath, ownPath, pathOf, requirePulled } from './connections.tsx';
 import { credentialLabel } from './health.tsx';
 
 /** How somebody adds a connection, signed in or, without a way `back`, with a link. */
@@ -115,7 +115,10 @@ const Steps = ({ connector, adding }: { connector: Connector | undefined; adding
           </ul>
           {adding.back && (
             <p class="hint mt-3">
-              Another provider? <a href="/docs/connectors">Any system can send its records to us</a>
+              Another provider?{' '}
+              <a href={reader().mayGo('GET', ownPath) ? ownPath : '/docs/connectors'}>
+                Connect it with your own connector
+              </a>
             </p>
           )}
         </nav>

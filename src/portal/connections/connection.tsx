@@ -1,4 +1,5 @@
 import { withCell } from '../../accounts/secrets.ts';
+import { listTokens } from '../../accounts/tokens/service.ts';
 import { connectionName } from '../../fleet/connections.ts';
 import {
   connectionRecords,
@@ -21,6 +22,7 @@ import { LinkButton, MoreActions, PostButton, Submit } from '../ui/buttons.tsx';
 import { ExternalIdPanel } from '../ui/external-id.tsx';
 import { Field, Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
+import { shownOnce } from '../ui/once.ts';
 import { Copyable, Facts, Live, Note, Panel } from '../ui/parts.tsx';
 import { found } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
@@ -29,6 +31,7 @@ import { Ago, Time } from '../ui/time.tsx';
 import { above, pathOf } from './connections.tsx';
 import { Feeds } from './feeds.tsx';
 import { credentialLabel, Health, healthOf, NobodyNotified } from './health.tsx';
+import { IngestKeys, NewKey } from './own.tsx';
 
 const maxWords = 50;
 
@@ -36,10 +39,12 @@ const maxWords = 50;
 export async function showConnection(c: Context) {
   const id = c.req.param('id') ?? '';
   const caller = c.get('caller');
-  const [stored, records, pull] = await Promise.all([
+  const [stored, records, pull, keys, issued] = await Promise.all([
     findCovered(c.env, caller, id),
     connectionRecords(c.env, caller, id),
     pullStatus(c.env, caller, id),
+    listTokens(c.env, caller, { limit: 100 }, { connectionId: id }),
+    shownOnce(c),
   ]);
   const connection = found(stored);
   const unmapped = pull ? pull.unmapped : await unmappedWords(c.env, caller, connection);
@@ -68,6 +73,7 @@ export async function showConnection(c: Context) {
       ),
     },
     <>
+      {issued && <NewKey value={issued} origin={new URL(c.req.url).origin} />}
       <Live id="health-now">
         {health.note && (
           <Note
@@ -102,6 +108,7 @@ export async function showConnection(c: Context) {
         value={connection.externalId}
         hint="Such as a policy number: externalId in the API. No other connection can have the same one."
       />
+      <IngestKeys path={path} keys={keys.items} isSent={!pull} />
       {pull && pull.state !== 'withdrawn' && (
         <ProviderWebhook
           path={path}

@@ -19,6 +19,8 @@ import { type ConnectionHealth, credentialLabel, Health, healthOf } from './heal
 
 export const connectionsPath = '/portal/connections';
 export const linksPath = `${connectionsPath}/links`;
+export const addPath = `${connectionsPath}/new`;
+export const ownPath = `${connectionsPath}/own`;
 
 export const above = [{ href: connectionsPath, name: 'Connections' }];
 export const aboveOf = (connection: Connection) => [
@@ -99,7 +101,7 @@ async function readConnections(...asked: Parameters<typeof sliceConnections>) {
 }
 
 const AddConnection = () => (
-  <LinkButton href={`${connectionsPath}/new`} name="Add a connection" icon="plus" weight="primary" />
+  <LinkButton href={addPath} name="Add a connection" icon="plus" weight="primary" />
 );
 
 /** "6 data sources, 302 vehicles. One needs attention." */

@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx';
 import {
   type CreatedToken,
   findTokenById,
@@ -30,7 +31,7 @@ const expiries: Offered[] = [
   ['365', 'In one year'],
 ];
 
-const newToken = {
+export const newToken = {
   name: line('Token name', Name, { required: true, placeholder: 'What will use it' }),
   access: choice('Access', [
     ['', 'Read and change'],
@@ -42,14 +43,20 @@ const newToken = {
 /** Settings, API Tokens, with the value of a new one, which is shown only once. */
 export async function list(c: Context) {
   const [tokens, issued] = await Promise.all([
-    sliceOn(c, 100, ['token', 'tokens'], (...slice) => listTokens(...slice, 'api')),
+    sliceOn(c, 100, ['token', 'tokens'], (...slice) => listTokens(...slice, { scope: 'api' })),
     shownOnce(c),
   ]);
   return page(
     c,
     { title: 'API Tokens' },
     <>
-      {issued && <NewToken value={issued} origin={new URL(c.req.url).origin} />}
+      {issued && (
+        <NewToken
+          what="token"
+          value={issued}
+          curl={`curl -H 'x-api-key: ${issued}' ${new URL(c.req.url).origin}/connections`}
+        />
+      )}
       <FormPanel
         id="generate"
         title="Generate a token"
@@ -65,7 +72,7 @@ export async function list(c: Context) {
         title="Tokens in use"
         side={tokens.items.length > 0 && !tokens.pages && <p>{inUse(tokens.items)}</p>}
         stacked
-        columns={columns}
+        columns={tokenColumns}
         {...tokens}
         empty={{
           icon: 'key-round',
@@ -77,19 +84,20 @@ export async function list(c: Context) {
   );
 }
 
-const NewToken = ({ value, origin }: { value: string; origin: string }) => (
+/** A credential that was just generated, and a call with it. */
+export const NewToken = (props: { what: string; value: string; curl: string; children?: Child }) => (
   <ShownOnce
     id="token"
-    title="Copy the token now"
-    value={value}
+    title={`Copy the ${props.what} now`}
+    value={props.value}
     more={
       <details class="mt-3">
         <summary class="sub">Try it with curl</summary>
-        <Copyable id="curl" text={`curl -H 'x-api-key: ${value}' ${origin}/connections`} />
+        <Copyable id="curl" text={props.curl} />
       </details>
     }
   >
-    This is the only time its value is shown. Lost it? Revoke it and generate another.
+    This is the only time its value is shown. Lost it? Revoke it and generate another. {props.children}
   </ShownOnce>
 );
 
@@ -100,20 +108,24 @@ function inUse(tokens: CreatedToken[]): string {
   return `${tokens.length}, ${soon === 1 ? 'one expires' : `${soon} expire`} soon`;
 }
 
+/** When a new token expires, in milliseconds since 1970, as it was chosen. */
+export const expiryIn = (days: string) => (days ? Date.now() + Number(days) * dayMs : undefined);
+
 export const generate = handles(newToken, list, async (c, { name, access, expires }) => {
-  const expiresAt = expires ? Date.now() + Number(expires) * dayMs : undefined;
-  await issueToken(c.env, c.get('caller'), { name, readOnly: access === 'read', expiresAt });
+  const chosen = { readOnly: access === 'read', expiresAt: expiryIn(expires) };
+  await issueToken(c.env, c.get('caller'), { name, ...chosen });
   return done(c, path, `Generated “${name}”.`, 'ok', true);
 });
 
+/** Revokes an API token or an ingest key. */
 export const revoke = confirmed(async (c) => {
-  const { id, name } = await inPath(c, findTokenById);
+  const { id, name, connectionId } = await inPath(c, findTokenById);
   return {
     title: `Revoke “${name}”?`,
-    text: 'The API will reject this token from now on. Programs that still use it stop working. You cannot undo this.',
+    text: 'The API will reject it from now on. Programs that still use it stop working. You cannot undo this.',
     does: () => revokeToken(c.env, c.get('caller'), id),
     said: `Revoked “${name}”: the API now rejects it.`,
-    back: path,
+    back: connectionId === null ? path : `/portal/connections/${connectionId}`,
   };
 });
 
@@ -124,7 +136,7 @@ const staleDays = 60;
 const daysUntil = (at: number): number => Math.ceil((at - Date.now()) / dayMs);
 const isSoon = (days: number): boolean => days > 0 && days <= soonDays;
 
-const columns: Column<CreatedToken>[] = [
+export const tokenColumns: Column<CreatedToken>[] = [
   naming(
     'Name',
     ({ name }) => name,

@@ -69,7 +69,8 @@ describe('each route of the portal', () => {
     expect(routes.filter((route) => roleFor(route) === 'admin')).toEqual(
       routes.filter(
         (route) =>
-          /\/settings\/(tokens|people|exports)|\/connections\/links/.test(route) && !lists.includes(route),
+          /\/settings\/(tokens|people|exports)|\/connections\/(links|own)|\/keys$/.test(route) &&
+          !lists.includes(route),
       ),
     );
   });

@@ -1,0 +1,97 @@
+import * as v from 'valibot';
+import { type CreatedToken, issueToken, maxIngestKeys } from '../../accounts/tokens/service.ts';
+import { connectionName } from '../../fleet/connections.ts';
+import { Name } from '../../platform/fields.ts';
+import type { Context } from '../../platform/http/context.ts';
+import { createConnection } from '../../webhooks/coverage.ts';
+import { NewToken, newToken, tokenColumns } from '../settings/tokens.tsx';
+import { drawn, formPage, line } from '../ui/fields.tsx';
+import { FormPanel } from '../ui/forms.tsx';
+import { done } from '../ui/submit.ts';
+import { TablePanel } from '../ui/table.tsx';
+import { above, addPath, pathOf } from './connections.tsx';
+
+/** A provider's name as the code that the API has for it: "acme-telematics". */
+const codeOf = (name: string) =>
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .match(/[a-z0-9]+/g)
+    ?.join('-')
+    .slice(0, 40);
+
+const newConnection = {
+  provider: line(
+    'Provider',
+    v.pipe(
+      Name,
+      v.check((name) => codeOf(name) !== undefined, 'must have a letter from a to z, or a digit'),
+    ),
+    { placeholder: 'Acme Telematics', hint: 'Its name in deliveries.' },
+  ),
+  name: line(
+    'Name',
+    v.lazy((name) => (name === '' ? v.string() : Name)),
+    'Leave empty for the name of the provider.',
+  ),
+};
+
+/** The form for a connection whose records a connector of the account sends, with an ingest key. */
+export const addOwn = (c: Context) =>
+  formPage(c, {
+    title: 'Connect another provider',
+    above,
+    lead: 'Your connector, a program of your own, sends us the data. It gets a key for this connection alone.',
+    narrow: true,
+    before: (
+      <p>
+        <a href="/docs/connectors">How to write a connector</a>
+      </p>
+    ),
+    fields: newConnection,
+    send: 'Add connection',
+    back: addPath,
+    place: 'provider',
+    save: async ({ provider: tSP, name }) => {
+      const caller = c.get('caller');
+      const provider = codeOf(tSP) ?? '';
+      const connection = await createConnection(c.env, caller, { provider, tSP, name: name || undefined });
+      await issueToken(c.env, caller, { connectionId: connection.id, name: 'Connector' });
+      return done(c, pathOf(connection), `“${connectionName(connection)}” was added.`, 'ok', true);
+    },
+  });
+
+/** The form for another ingest key. */
+export const newKey = { name: line('Key name', Name, { required: true }), expires: newToken.expires };
+
+/** The ingest keys of a connection, and the form for another, if a connector sends its records. */
+export const IngestKeys = (props: { path: string; keys: CreatedToken[]; isSent: boolean }) => (
+  <>
+    {props.isSent && (
+      <FormPanel
+        id="new-key"
+        title="Generate an ingest key"
+        to={`${props.path}/keys`}
+        send="Generate key"
+        weight="plain"
+        line="sm:grid-cols-[minmax(0,1fr)_9rem_auto]"
+        hint={`Your connector sends records of this connection with it, and can do nothing else. Up to ${maxIngestKeys} can be active.`}
+      >
+        {drawn(newKey)}
+      </FormPanel>
+    )}
+    <TablePanel id="keys" title="Ingest keys" stacked columns={tokenColumns} items={props.keys} />
+  </>
+);
+
+/** An ingest key that was just generated, with a first call. */
+export const NewKey = ({ value, origin }: { value: string; origin: string }) => {
+  const records = [{ kind: 'vehicle', sourceId: 'truck-1', name: 'Truck 1' }];
+  const json = `-H 'content-type: application/json' -d '${JSON.stringify({ records })}'`;
+  return (
+    <NewToken what="ingest key" value={value} curl={`curl -H 'x-api-key: ${value}' ${json} ${origin}/ingest`}>
+      <a href="/docs/connectors">How to write a connector</a>
+    </NewToken>
+  );
+};

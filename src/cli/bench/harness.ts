@@ -1,5 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { type Change, unlimited } from '../local/configurations.ts';
 import { startStack } from '../local/stack.ts';
@@ -80,15 +80,18 @@ const withBenchWorker: Change = ({ queues: { producers, consumers }, ...toml }) 
   },
 });
 
-/** A benchmark's results: rows of the same columns. `met` says whether a row is within its bars. */
+/** A benchmark's results: rows of the same columns. `met` says whether a row is within its bars, if that is decided. */
 export type Table = { title: string; rows: TableRow[] };
 export type TableRow = { [column: string]: string | number | boolean };
+
+/** What else ran on this machine before: processes that wanted a core, on average over a minute. */
+const load = loadavg()[0]?.toFixed(1);
 
 /** Prints a benchmark's table under its title; with `json`, as one line of JSON. */
 export function print(benchmark: string, { title, rows }: Table, json: boolean): void {
   if (json) return void console.log(JSON.stringify({ benchmark, title, rows }));
   const head = Object.keys(rows[0] ?? {});
-  const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.version}`;
+  const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, load ${load} before, Node ${process.version}`;
   const cells = rows.map((row) => head.map((column) => row[column]));
   console.log(`\n${title}; ${machine}\n${tableOf(cells, head)}`);
 }
@@ -99,22 +102,27 @@ export const percentile = (values: number[], share: number): number =>
 
 export const median = (values: number[]): number => percentile(values, 0.5);
 
-/** The median of some numbers with the lowest and the highest, as text. */
+const quartiles = (values: number[]) => [percentile(values, 0.25), percentile(values, 0.75)] as const;
+
+/** The median of some numbers with their quartiles, as text. */
 export function spread(values: number[], digits = 0): string {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const [low, high] = quartiles(values);
   const range = low === high ? '' : ` (${low.toFixed(digits)}–${high.toFixed(digits)})`;
   return median(values).toFixed(digits) + range;
 }
 
 export const comparedWithBare = (rows: TableRow[]): Table => ({
-  title: 'The service and the least code that could do the same job, alternately; medians (lowest–highest)',
+  title: 'The service and the least code that could do the same job, alternately; medians (quartiles)',
   rows,
 });
 
 /** A comparison: its ratio, service divided by bare, must be at least or at most so much. */
 type Measure = { what: string; unit: string; atLeast?: number; atMost?: number };
 
-/** Runs both alternately, once to warm up and then `rounds` times; without rounds, just once. */
+/**
+ * Runs both alternately, once to warm up and then `rounds` times; without rounds, just once. A row whose ratios
+ * are farther apart, by their quartiles, than from the bar is not decided.
+ */
 export async function compare(
   { what, unit, atLeast = 0, atMost = Number.POSITIVE_INFINITY }: Measure,
   rounds: number,
@@ -127,12 +135,15 @@ export async function compare(
   const of = (kind: 'bare' | 'service') => counted.map((one) => one[kind]);
   const ratios = counted.map(({ bare, service }) => service / bare);
   const digits = unit === 'ms' ? 1 : 0;
+  const ratio = median(ratios);
+  const [low, high] = quartiles(ratios);
+  const isDecided = high - low <= Math.min(Math.abs(ratio - atLeast), Math.abs(ratio - atMost));
   return {
     '': what,
     bare: `${median(of('bare')).toFixed(digits)} ${unit}`,
     service: `${spread(of('service'), digits)} ${unit}`,
     ratio: spread(ratios, 2),
     bar: atLeast > 0 ? `≥ ${atLeast.toFixed(2)}` : `≤ ${atMost.toFixed(2)}`,
-    met: median(ratios) >= atLeast && median(ratios) <= atMost,
+    met: isDecided ? ratio >= atLeast && ratio <= atMost : 'not decided',
   };
 }

@@ -51,7 +51,7 @@ export const router: Benchmark = {
     const noLogs = () => measure('  without the cells’ local log');
     return [
       {
-        title: 'The service (bare) and the same behind a router, alternately; medians (lowest–highest)',
+        title: 'The service (bare) and the same behind a router, alternately; medians (quartiles)',
         rows: [await measure(`GET ${list}`), await without.quietly(() => routed.quietly(noLogs))],
       },
     ];

@@ -10,12 +10,7 @@ import notes from '../../src/docs/guides/operating/costs-and-limits.md?raw';
 import webhooksGuide from '../../src/docs/guides/webhooks.md?raw';
 import { maxRows } from '../../src/fleet/changes/feed.ts';
 import { maxExportRecords, maxExportsPerDay } from '../../src/fleet/exports/exports.ts';
-import { maxReportUrlLength } from '../../src/fleet/lists/accidents.ts';
-import { maxAddressLength } from '../../src/fleet/lists/field-objects.ts';
-import { maxVinBytes } from '../../src/fleet/lists/field-types.ts';
 import { maxExternalId } from '../../src/fleet/lists/resource.ts';
-import { incidentTypeLimits, recipientLimits } from '../../src/fleet/lists/safety-events.ts';
-import { groupLimits, maxNameBytes } from '../../src/fleet/lists/vehicles.ts';
 import { keptMs } from '../../src/fleet/record-changes.ts';
 import { defaultQuotas } from '../../src/ingest/quotas.ts';
 import { largestBody as largestIngest } from '../../src/ingest/routes.ts';
@@ -67,7 +62,6 @@ const figuresIn = (guide: string) =>
   Object.fromEntries(
     [...guide.matchAll(/^\| (.+?) \| (.+?) \|/gm)].map(([, what = '', limit]) => [what, numbersIn(limit)]),
   );
-const of = ({ max, length, bytes }: { max: number; length: number; bytes: number }) => [max, length, bytes];
 const { calls } = rateLimits.ACTION_LIMIT;
 
 /** Other limits are spelled out in schemas, and tested there. */
@@ -95,13 +89,6 @@ it('the guide has the limits that the service keeps to', () => {
     'times in the future': [maxClockLeadMs / dayMs],
     'age of a safety event that notifies': [newsMs / dayMs],
     '`warnings` of a call': [maxWarnings],
-    '`name` of a vehicle': [maxNameBytes],
-    '`vin` of a vehicle': [maxVinBytes],
-    '`groups` of a vehicle': of(groupLimits),
-    '`incidentTypes` of an event': of(incidentTypeLimits),
-    '`recipients` of an event': of(recipientLimits),
-    '`address` of a location': [maxAddressLength],
-    '`reportUrl` of an accident': [maxReportUrlLength],
     'history that a connection loads': [
       ...new Set(connectors.map(({ maxHistoryDays }) => maxHistoryDays)),
       usualHistoryDays,

@@ -11,7 +11,7 @@ export const guideGroups = [
     heading: 'Connect',
     paths: ['providers', 'providers/samsara', 'providers/geotab', 'providers/motive', 'providers/terminal'],
   },
-  { heading: 'Send', paths: ['connectors'] },
+  { heading: 'Send', paths: ['connectors', 'records'] },
   { heading: 'Look up', paths: ['portal', 'errors', 'limits', 'versioning', 'changelog'] },
   {
     heading: 'Operate',

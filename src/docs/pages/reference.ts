@@ -52,6 +52,7 @@ export type Schema = {
   maxLength?: number;
   maxItems?: number;
   anyOf?: Schema[];
+  oneOf?: Schema[];
   items?: Schema;
   properties?: { [name: string]: Schema };
   required?: string[];
@@ -206,7 +207,8 @@ function fieldRows({ properties = {}, required = [] }: Schema, inside = ''): str
   });
 }
 
-function typeOf(schema: Schema): string {
+/** The type of a value in words, with a link to an object's fields. */
+export function typeOf(schema: Schema): string {
   const { $ref, type = 'any', format = '', anyOf, items, additionalProperties } = schema;
   if ($ref) return `[${nameIn({ $ref })}](#${nameIn({ $ref }).toLowerCase()})`;
   if (anyOf) return anyOf.map((one) => (one.type === 'null' ? code(null) : typeOf(one))).join(' or ');
@@ -221,10 +223,12 @@ const formats: { [format: string]: string } = {
   'date-time': 'time',
   date: 'date',
   uri: 'URL',
+  email: 'email',
 };
 
-function bounds({ minimum, maximum, maxLength, maxItems, default: usual }: Schema): string {
-  const range = maximum === undefined ? `at least ${minimum}` : `${minimum} to ${maximum}`;
+/** The bounds of a value in words, and its default. */
+export function bounds({ minimum, maximum, maxLength, maxItems, default: usual }: Schema): string {
+  const range = maximum === undefined ? `at least ${minimum}` : `${minimum} to ${figure(maximum)}`;
   const all = [
     minimum !== undefined && range,
     maxLength !== undefined && `at most ${maxLength.toLocaleString('en')} characters`,
@@ -234,5 +238,9 @@ function bounds({ minimum, maximum, maxLength, maxItems, default: usual }: Schem
   return all.flatMap((one) => (one ? [`, ${one}`] : [])).join('');
 }
 
-const choices = ({ items, enum: values }: Schema): string =>
+/** A number with separators, unless it is a year. */
+const figure = (value: number): string => (value < 10_000 ? String(value) : value.toLocaleString('en'));
+
+/** The values that one can be, in words. */
+export const choices = ({ items, enum: values }: Schema): string =>
   items ? choices(items) : values ? ` One of ${values.map(code).join(', ')}.` : '';

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { type Field, isGiven, isOmissible } from '../../fleet/lists/field.ts';
 import { alternatives } from '../../fleet/lists/field-types.ts';
 import type { List } from '../../fleet/lists/list.ts';
-import { lists, recordKinds } from '../../fleet/lists/registry.ts';
+import { lists } from '../../fleet/lists/registry.ts';
 import { retries } from '../../webhooks/deliveries/policy.ts';
 import published from '../openapi/published/openapi.json' with { type: 'json' };
 import { perEvent, perTrip, perVehicleAndDay } from '../per-event.ts';
 import { code, fence, table } from './blocks.ts';
+import { recordTables } from './record-tables.ts';
 import { nameIn, type Schema } from './reference.ts';
 
 /** Replaces a guide's placeholders, such as `<!-- kinds -->`, by what the code declares. */
@@ -19,12 +19,7 @@ export const withTables = (markdown: string): string =>
         lists.map(({ list }) => listRow(list)),
       ),
     )
-    .replace('<!-- records -->', () =>
-      table(
-        ['kind', 'fields'],
-        recordKinds.map(({ kind, fields }) => [code(kind), recordFields(fields)]),
-      ),
-    )
+    .replace('<!-- records -->', recordTables)
     .replace('<!-- retries -->', retryTable)
     .replace('<!-- costs -->', costTable)
     .replace('<!-- vehicles -->', vehiclesTable)
@@ -74,16 +69,6 @@ function listRow({ path, connectionRequired, order, range, filters }: List): str
   const all = [...(range ? ranges[range] : []), ...rest];
   return [code(path), connectionRequired ? 'required' : 'optional', code(order), all.join(', ')];
 }
-
-/** The fields of a record, as `name?` if optional, and as `name[]` if lists. */
-const recordFields = (fields: { [key: string]: Field }): string =>
-  Object.entries(fields)
-    .filter(([, field]) => isGiven(field))
-    .map(([key, field]) => {
-      const name = `${field.refersTo?.kind ?? key}${Array.isArray(field.holds) ? '[]' : ''}`;
-      return isOmissible(field) ? `${name}?` : name;
-    })
-    .join(', ');
 
 const planPrice = 5;
 

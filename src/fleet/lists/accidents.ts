@@ -27,8 +27,6 @@ import { recordKind, sourceIdText } from './record.ts';
 import { exampleConnectionId, listed, stamps } from './resource.ts';
 import { vehicles } from './vehicles.ts';
 
-export const maxReportUrlLength = 2000;
-
 const sourceId = 'crash-3';
 const ownVin = vin('The vehicle identification number; empty for a placeholder, such as `UNKNOWN`.');
 
@@ -85,11 +83,7 @@ const fields = {
   },
   dismissed: orElse(boolean('Whether it is a false alarm.', false), false),
   reportUrl: optional(
-    httpsUrl(
-      maxReportUrlLength,
-      "Where to read the provider's report.",
-      'https://reports.example.com/crash-3',
-    ),
+    httpsUrl(2000, "Where to read the provider's report.", 'https://reports.example.com/crash-3'),
   ),
   levels: added(
     accidentLevels('The levels that the provider has reported, and when each was first received.'),

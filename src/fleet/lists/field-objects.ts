@@ -4,15 +4,14 @@ import { type Field, type Fields, type Members, optional } from './field.ts';
 import { field, number, scale, text, time } from './field-types.ts';
 import { mendMembers } from './mend.ts';
 
-/** How long a provider's name for a place can be, in characters. */
-export const maxAddressLength = 200;
-
-const place = {
+/** The members of a location. */
+export const place = {
   latitude: number(-90, 90, 'Degrees north of the equator.', 39.7392),
   longitude: number(-180, 180, 'Degrees east of Greenwich.', -104.9903),
-  address: optional(text(maxAddressLength, "The provider's name of it.", 'Colfax Ave, Denver, CO')),
+  address: optional(text(200, "The provider's name of it.", 'Colfax Ave, Denver, CO')),
 };
-const vehiclePlace = {
+/** The members of where a vehicle was. */
+export const vehiclePlace = {
   ...place,
   altitudeMeters: optional(number(-1000, 20_000, 'Metres above sea level.', 1609)),
   speedKph: optional(number(0, 1000, 'Kilometres per hour.', 88)),

@@ -64,6 +64,7 @@ export const wholeText = (max: number, ...words: Words) => ({ ...text(max, ...wo
 export const shortText = (max: number, ...words: Words) => ({
   ...text(max, ...words),
   input: v.pipe(Characters(max), withinBytes(max + 2, `can be at most ${max} bytes`)), // of which two are quotes
+  most: `At most ${max} bytes.`,
   mend: cutText(max, max + 2),
 });
 

@@ -92,7 +92,8 @@ export function meaningInRecord({ refersTo, nullable, description, inRecord, mos
   return `The ${kind}'s sourceId${nullable ? '.' : `; the ${kind} must be known, or in the same call.`}`;
 }
 
-const exampleInRecord = ({ refersTo, example }: Field): unknown =>
+/** A value of the field as records have it. */
+export const exampleInRecord = ({ refersTo, example }: Field): unknown =>
   refersTo ? refersTo.recordExample.sourceId : example;
 
 function rowMaker<K extends string, F extends Fields>(

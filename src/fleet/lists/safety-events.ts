@@ -12,9 +12,9 @@ import { resource } from './resource.ts';
 import { trips } from './trips.ts';
 import { vehicles } from './vehicles.ts';
 
-export const incidentTypeLimits = { max: 20, length: 100, bytes: 1000 };
+const incidentTypeLimits = { max: 20, length: 100, bytes: 1000 };
 /** Every delivery of the event has them. */
-export const recipientLimits = { max: 50, length: 320, bytes: 4000 };
+const recipientLimits = { max: 50, length: 320, bytes: 4000 };
 
 const EventTypes = v.pipe(
   QueryList,

@@ -2,22 +2,21 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import * as v from 'valibot';
 import { expect, it } from 'vitest';
 import { siteDirectory } from '../../../src/cli/project/paths.ts';
 import published from '../../../src/docs/openapi/published/openapi.json' with { type: 'json' };
 import { readGuides } from '../../../src/docs/pages/guides.ts';
 import { withTables } from '../../../src/docs/pages/resource-tables.ts';
 import { lists, recordKinds } from '../../../src/fleet/lists/registry.ts';
+import { IngestRecord } from '../../../src/ingest/schema.ts';
 import { retries, schedule } from '../../../src/webhooks/deliveries/policy.ts';
 
 const guides = readGuides().map(({ markdown }) => markdown);
 
-it.each([...lists.map(({ list }) => list.path), ...recordKinds.map(({ kind }) => kind)])(
-  '%s has a row in a table of the guides',
-  (name) => {
-    expect(guides.filter((guide) => guide.includes(`\n| \`${name}\` | `))).toHaveLength(1);
-  },
-);
+it.each(lists.map(({ list }) => list.path))('%s has a row in a table of the guides', (path) => {
+  expect(guides.filter((guide) => guide.includes(`\n| \`${path}\` | `))).toHaveLength(1);
+});
 
 it('a row of a list says how it is read', () => {
   const rows = withTables('<!-- lists -->').split('\n');
@@ -36,10 +35,42 @@ it('the guides have the retry schedule and the timeout of the code', () => {
   expect(all.join(' ')).toContain(`Any status from 200 to 299 within ${retries.timeoutSeconds} seconds.`);
 });
 
-it('a row of a kind of record says what may be left out', () => {
-  expect(withTables('<!-- records -->').split('\n')).toContain(
-    '| `trip` | vehicle, driver?, startedAt, endedAt?, startLocation?, endLocation?, distanceKm?, durationSeconds? |',
+const records = withTables('<!-- records -->');
+
+/** The rows of a table of records' fields: name, type, meaning, and example, which may be one of an object. */
+const fieldsOf = (title: string): string[][] =>
+  [...(records.split(`## ${title}\n`)[1]?.split('##')[0] ?? '').matchAll(/^\| `.+\|$/gm)].map(([row]) =>
+    row.slice(2, -2).split(' | '),
   );
+
+const exampleOf = (title: string): object =>
+  Object.fromEntries(
+    fieldsOf(title).map(([name = '', type = '', , example = '']) => {
+      const [, object] = /^\[(\w+)\]/.exec(type) ?? [];
+      return [name.slice(1, -1), object ? exampleOf(object) : JSON.parse(example.slice(1, -1))];
+    }),
+  );
+
+it.each(recordKinds)('$kind records have a table of all fields, whose examples are accepted', (kind) => {
+  const example = exampleOf(kind.kind);
+  expect(Object.keys(example).sort()).toEqual(['kind', ...Object.keys(kind.recordFields)].sort());
+  expect(v.safeParse(IngestRecord, example).issues).toBeUndefined();
+});
+
+it('the fields of records come with their bounds, and what becomes of values beyond them', () => {
+  const rowOf = (title: string, field: string) => fieldsOf(title).find(([name]) => name === `\`${field}\``);
+  const [, name, aboutName] = rowOf('vehicle', 'name') ?? [];
+  expect(name).toBe('string, at most 200 characters');
+  expect(aboutName).toBe('Its name. At most 200 bytes. Defaults to the sourceId. Cut if it is longer.');
+  expect(rowOf('driver', 'licenseNumber')?.[2]).toBe('The number of their licence.');
+  expect(rowOf('trip', 'distanceKm')?.slice(1, 3)).toEqual([
+    'number, 0 to 100,000',
+    'Its length, in kilometres.',
+  ]);
+  expect(rowOf('accident', 'accelerationG')?.[2]).toMatch(/ A negative value is kept without its sign\.$/);
+  expect(rowOf('accident', 'eventTime')?.[1]).toBe('time, **required**');
+  expect(rowOf('Location', 'address')?.[2]).toMatch(/ Cut if it is longer\.$/);
+  expect(records.split('\n').length).toBeLessThan(300);
 });
 
 it('the quick start says on its first line which Node its programs need', () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -34,17 +34,25 @@ it('each example in JSON is JSON', () => {
   for (const block of jsonBlocks) expect(JSON.parse(block)).toBeTypeOf('object');
 });
 
-it('the samples in TypeScript pass the strictest types', () => {
+it('the samples in TypeScript pass the strictest types, and a wrong record does not', () => {
   const files = samples
     .filter(({ language }) => language === 'ts')
     .map(({ name }) => join(reader.folder, name));
+  const wrong = join(reader.folder, 'wrong-record.ts');
+  writeFileSync(
+    wrong,
+    `import { ingestClient } from 'fleet-data-client';
+const { ingest } = ingestClient({ baseUrl: '', ingestKey: '' });
+// @ts-expect-error A trip has no name.
+await ingest({ records: [{ kind: 'trip', sourceId: '1', vehicle: '2', startedAt: '', name: '' }] });`,
+  );
   const { stdout, status } = spawnSync(
     process.execPath,
     [
       ...[join(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '--ignoreConfig', '--strict'],
       ...['--target', 'esnext', '--module', 'esnext', '--moduleResolution', 'bundler'],
       ...['--moduleDetection', 'force', '--types', 'node', '--typeRoots', join(root, 'node_modules/@types')],
-      ...files,
+      ...[...files, wrong],
     ],
     { encoding: 'utf8' },
   );
@@ -91,14 +99,14 @@ it.each(['ts', 'py'])('the samples of connections and vehicles in %s show them',
   for (const { vin } of vehicles) expect(listed.out).toContain(vin);
 });
 
-/** Refuses the first call of a path as too many. */
-function busyOnce(busy: string): Answer {
+/** Refuses the first call of a path as too many, or as unavailable. */
+function busyOnce(busy: string, status = 429): Answer {
   const refused: string[] = [];
   return (path) => {
     if (refused.length > 0 || !path.startsWith(busy)) return undefined;
     refused.push(path);
-    const message = { status: 429, message: 'Rate limit exceeded' };
-    return Response.json(message, { status: 429, headers: { 'Retry-After': '1' } });
+    const message = { status, message: 'Not now' };
+    return Response.json(message, { status, headers: { 'Retry-After': '1' } });
   };
 }
 
@@ -264,6 +272,26 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     expect(asked[0]?.searchParams.get('cursor')).toBe('now');
     expect(pathsOf(asked)).toEqual(['/changes', '/vehicles', '/safety-events']);
     await expectComplete();
+  });
+});
+
+it('send-records.ts sends records with the typed client, again if it must, and shows what is wrong', async () => {
+  const proxy = await startProxy(reader.stack.baseUrl, busyOnce('/ingest', 503));
+  const INGEST_KEY = reader.us.ingestKey;
+  const { code, out } = await reader.run('send-records.ts', { BASE_URL: proxy.url, INGEST_KEY });
+  proxy.stop();
+  expect(code, out).toBe(0);
+  expect(proxy.paths).toEqual(['/ingest', '/ingest']);
+  expect(out.trim()).toBe('year must be a whole number from 1900 to 2100; its value was dropped');
+  const { ApiError, ingestClient } = await import(join(clientDirectory, 'index.js'));
+  const { ingest } = ingestClient({ baseUrl: reader.stack.baseUrl, ingestKey: reader.us.token });
+  const refusal = await ingest({ records: [{ kind: 'driver', sourceId: 'd1' }] }).catch(
+    (error: unknown) => error,
+  );
+  expect(refusal).toBeInstanceOf(ApiError);
+  expect(refusal).toMatchObject({
+    status: 403,
+    message: expect.stringMatching(/^Request failed with status 403: .+ \(request [0-9a-f-]{36}\)$/),
   });
 });
 

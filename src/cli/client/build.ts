@@ -6,17 +6,15 @@ import { buildDocuments } from '../site/build.ts';
 
 export const clientDirectory = join(localDirectory, 'client');
 
-/** Builds the typed client: what Redocly generates from the OpenAPI document, behind `index.ts`. */
+/** Builds the typed client: what Redocly generates from the OpenAPI documents, behind `index.ts`. */
 export function buildClient(): void {
   const sources = join(clientDirectory, 'src');
   rmSync(clientDirectory, { recursive: true, force: true });
   mkdirSync(sources, { recursive: true });
   buildDocuments(sources);
-  run(
-    ...['@redocly/cli/bin/cli.js', 'generate-client', join(sources, 'openapi.json')],
-    ...['--output', join(sources, 'api.ts'), '--config', join(import.meta.dirname, 'redocly.yaml')],
-  );
-  copyFileSync(join(import.meta.dirname, 'index.ts'), join(sources, 'index.ts'));
+  for (const name of ['index.ts', 'redocly.yaml'])
+    copyFileSync(join(import.meta.dirname, name), join(sources, name));
+  run('@redocly/cli/bin/cli.js', 'generate-client', '--config', join(sources, 'redocly.yaml'));
   run(
     ...['typescript/bin/tsc', join(sources, 'index.ts'), '--ignoreConfig', '--strict', '--skipLibCheck'],
     ...['--target', 'es2024', '--lib', 'es2024,dom', '--types', '', '--module', 'nodenext'],

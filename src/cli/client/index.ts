@@ -1,30 +1,45 @@
 import { Webhook } from 'standardwebhooks';
 import * as api from './api.js';
+import * as ingest from './ingest.js';
 
 export type * from './api.js';
 export { ApiError, TimeoutError } from './api.js';
+export type * as ingest from './ingest.js';
 
 export type Delivery = api.AccidentDelivery | api.EventDelivery;
 
-type Settings = Omit<api.ClientConfig, 'serverUrl' | 'auth' | 'argsStyle' | 'errorMode'>;
+type Settings = Omit<api.ClientConfig, 'serverUrl' | 'auth' | 'argsStyle' | 'errorMode'> & {
+  baseUrl: string;
+};
 
 /** A client of the service. Temporary failures are retried; others throw an ApiError. */
-export const fleetClient = ({
-  baseUrl,
-  token,
-  retry,
-  ...settings
-}: Settings & { baseUrl: string; token: string }) =>
-  api.createClient<api.Ops, api.OperationId, api.OperationPath, api.OperationTag>(api.OPERATIONS, {
-    timeout: 30_000,
-    clientHeader: false,
-    ...settings,
-    argsStyle: 'flat', // as redocly.yaml says
-    serverUrl: baseUrl,
-    auth: { apiKey: { ApiToken: token } },
-    retry: { retries: 5, retryOn: canRetry, ...retry },
-    onError: async (error, context) => explained((await settings.onError?.(error, context)) ?? error),
-  });
+export const fleetClient = ({ token, ...settings }: Settings & { token: string }) =>
+  api.createClient<api.Ops, api.OperationId, api.OperationPath, api.OperationTag>(
+    api.OPERATIONS,
+    configOf(settings, { ApiToken: token }),
+  );
+
+/** The same for connectors; its types are in `ingest`. */
+export const ingestClient = ({ ingestKey, ...settings }: Settings & { ingestKey: string }) =>
+  api.createClient<ingest.Ops, ingest.OperationId, ingest.OperationPath, ingest.OperationTag>(
+    ingest.OPERATIONS,
+    // Known records change nothing: with a key, a call is retried although it is a POST.
+    configOf({ idempotencyKey: true, ...settings }, { IngestKey: ingestKey }),
+  );
+
+const configOf = (
+  { baseUrl, retry, ...settings }: Settings,
+  apiKey: { [scheme: string]: string },
+): api.ClientConfig => ({
+  timeout: 30_000,
+  clientHeader: false,
+  ...settings,
+  argsStyle: 'flat', // as redocly.yaml says
+  serverUrl: baseUrl,
+  auth: { apiKey },
+  retry: { retries: 5, retryOn: canRetry, ...retry },
+  onError: async (error, context) => explained((await settings.onError?.(error, context)) ?? error),
+});
 
 /** The error with what the service says, and the id by which its log has the request. */
 function explained(error: Error): Error {

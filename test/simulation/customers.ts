@@ -64,6 +64,7 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
   const someTime = () => now() - below(random() < 0.8 ? 30 * minute : 60 * day);
   /** What has been sent of each connection. */
   const trips = new Map<string, { sourceId: string; startedAt: string }[]>();
+  const events: typeof trips = new Map();
   const accidents = new Map<string, { sourceId: string; at: number; truck: Truck }>();
   /** The next level of an accident, once the connector knows that the one before was taken in; or a new one. */
   const nextLevel = ({ news }: Account, connectionId: string) => {
@@ -83,7 +84,7 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
 
   const send = async (account: Account) => {
     const connection = pick(account.connections);
-    const records: object[] = trucks.map((truck) => vehicle({ ...truck, odometerKm: below(1000) }));
+    const records: object[] = trucks.map((truck) => vehicle({ ...truck, name: `Truck ${below(9)}` }));
     const taken: { accepted: number }[] = [];
     const news = (one: Pick<News, 'eventId' | 'level' | 'type' | 'at'>) => {
       const sent = { ...one, connectionId: connection.id, sent: now(), accepted: Infinity };
@@ -110,7 +111,12 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
         add('/trips', 'trip', { ...trip({ distanceKm: below(1000) }), ...again });
       } else if (kind === 1) {
         const event = safetyEvent({ eventRisk: 1 + below(5), vehicle: pick(trucks).sourceId });
-        news({ eventId: add('/safety-events', 'safetyEvent', { ...event, ...of }), level: 0, type: 2, at });
+        const known = events.get(connection.id) ?? [];
+        const again = random() < 0.3 && known.length > 0 ? pick(known) : undefined;
+        const eventId = add('/safety-events', 'safetyEvent', { ...event, ...(again ?? of) });
+        if (again) continue; // nobody is notified of what changes
+        events.set(connection.id, [...known, of]);
+        news({ eventId, level: 0, type: 2, at });
       } else {
         const { level, sourceId, at, truck } = nextLevel(account, connection.id);
         const eventTime = new Date(at).toISOString();

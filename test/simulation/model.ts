@@ -44,6 +44,8 @@ export type News = {
   at: number;
   sent: number;
   accepted: number;
+  /** What receivers got of it: always the same, whatever has changed since. */
+  data?: string;
 };
 
 export type Connection = { id: string; provider: string; key: string };
@@ -113,6 +115,9 @@ export function receivers(
     const news = hook?.account.news.get(keyOf(data.eventId, data.notificationLevel ?? 0));
     const by = current();
     if (!hook || !news || !by) throw new Violation(`a call that nobody asked for: ${url} ${init.body}`);
+    news.data ??= JSON.stringify(data);
+    if (news.data !== JSON.stringify(data))
+      throw new Violation(`of ${news.eventId}, ${init.body} is sent after ${news.data}`);
     const earlier = calls.get(id) ?? [];
     hook.calledAt = now();
     const { account } = hook;

@@ -1,4 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
+import * as v from 'valibot';
 import { audit } from '../accounts/audit/write.ts';
 import { refreshIngestKeys } from '../accounts/tokens/service.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
@@ -9,6 +10,7 @@ import { connections } from '../platform/db/tables.ts';
 import { invalid } from '../platform/errors.ts';
 import { capital } from '../platform/text.ts';
 import { savingExternalId } from './external-ids.ts';
+import { IncidentTypeMap } from './incidents/map.ts';
 import { recordChange } from './record-changes.ts';
 
 export type Connection = typeof connections.$inferSelect;
@@ -102,7 +104,7 @@ export async function updateConnection(
   env: Env,
   caller: Caller,
   id: string,
-  changes: { [field in Changeable]?: Connection[field] | undefined },
+  changes: { [field in Changeable]?: Connection[field] | SQL | undefined },
 ): Promise<Connection> {
   const { accountId } = caller;
   const updatedAt = Date.now();
@@ -127,6 +129,25 @@ export async function updateConnection(
   if (!connection) throw invalid('Unknown connection');
   await refreshIngestKeys(env, caller, id);
   return connection;
+}
+
+/**
+ * Maps one of a connection's labels to an incident type, for events to come; null removes it from the map.
+ * @throws Refusal: invalid
+ */
+export async function mapIncidentLabel(
+  env: Env,
+  caller: Caller,
+  { id, incidentTypeMap }: Connection,
+  label: string,
+  type: string | null,
+): Promise<void> {
+  const change = { [label]: type && [type] };
+  if (type !== null && !v.is(IncidentTypeMap, { ...incidentTypeMap, [label]: [type] }))
+    throw invalid('The labels that a connection maps can be at most 32 KiB. Remove one first.');
+  // Of one label alone: somebody may map another at the same time.
+  const patched = sql`json_patch(coalesce(incident_type_map, '{}'), ${JSON.stringify(change)})`;
+  await updateConnection(env, caller, id, { incidentTypeMap: patched });
 }
 
 /** The statement that sets when a connection was last pulled (milliseconds since 1970). */

@@ -95,6 +95,7 @@ const table: Route[] = [
   ['FORM', '/connections/own', 'admin', addOwn, 'limited'],
   ['GET', '/connections/:id', 'viewer', showConnection],
   ['POST', '/connections/:id/keys', 'admin', connectionActions.generateKey, 'limited'],
+  ['POST', '/connections/:id/labels', 'admin', connectionActions.mapLabel],
   ['POST', '/connections/:id/pull', 'member', connectionActions.pull, 'limited'],
   ['POST', '/connections/:id/pause', 'member', connectionActions.pause],
   ['POST', '/connections/:id/resume', 'member', connectionActions.resume],

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { maxAuditEntries, pruneAudit } from '../../src/accounts/audit/prune.ts';
-import { maxMapBytes } from '../../src/operator/api/connections.ts';
+import { maxMapBytes } from '../../src/fleet/incidents/map.ts';
 import { maxAccountsCounted, maxListed } from '../../src/operator/api/operation.ts';
 import { maxDeletionsListed } from '../../src/operator/deletion/run.ts';
 import { showCell, status } from '../../src/operator/status.ts';

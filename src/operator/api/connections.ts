@@ -1,25 +1,10 @@
 import * as v from 'valibot';
-import { isIncidentType } from '../../fleet/incidents/types.ts';
+import { IncidentTypeMap } from '../../fleet/incidents/map.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../fleet/lists/resource.ts';
-import { dumpedBytes } from '../../platform/db/dump.ts';
-import { AtMost, isPrintable, mustBePrintable, Name } from '../../platform/fields.ts';
+import { AtMost, Name } from '../../platform/fields.ts';
 import { feedNames } from '../../providers/connector.ts';
 import { count, described, id, type Operation, time } from './operation.ts';
-
-const mustMap = "must map the provider's words to lists of normalised incident types";
-/** Small enough that a backup with it can be restored. */
-export const maxMapBytes = 32 * 1024;
-
-const IncidentTypeMap = v.pipe(
-  v.record(
-    v.pipe(v.string(), v.check(isPrintable, mustBePrintable)),
-    v.array(v.pipe(v.string(mustMap), v.check(isIncidentType, mustMap)), mustMap),
-    mustMap,
-  ),
-  v.check((map) => dumpedBytes(JSON.stringify(map)) <= maxMapBytes, 'can be at most 32 KiB as JSON'),
-  v.metadata({ propertyNames: undefined }), // any text
-);
 
 const Credential = v.pipe(v.string(), AtMost(4000));
 const BaseUrl = v.pipe(v.string(), AtMost(500));

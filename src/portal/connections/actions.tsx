@@ -1,5 +1,10 @@
 import { issueToken } from '../../accounts/tokens/service.ts';
-import { connectionName, findConnection, updateConnection } from '../../fleet/connections.ts';
+import {
+  connectionName,
+  findConnection,
+  mapIncidentLabel,
+  updateConnection,
+} from '../../fleet/connections.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/connect.ts';
@@ -10,6 +15,7 @@ import { inPath } from '../ui/records.tsx';
 import { done, readForm, submit } from '../ui/submit.ts';
 import { showConnection } from './connection.tsx';
 import { aboveOf, connectionsPath, pathOf, requirePulled } from './connections.tsx';
+import { labelFields } from './labels.tsx';
 import { newKey } from './own.tsx';
 
 const acts = (action: typeof pullNow, outcome: string) => async (c: Context) => {
@@ -46,6 +52,14 @@ export const generateKey = handles(newKey, showConnection, async (c, { name, exp
   const key = { connectionId: connection.id, name, expiresAt: expiryIn(expires) };
   await issueToken(c.env, c.get('caller'), key);
   return done(c, pathOf(connection), `Generated “${name}”.`, 'ok', true);
+});
+
+/** Maps a label of the connection to an incident type, or no longer. */
+export const mapLabel = handles(labelFields(), showConnection, async (c, { label, type }) => {
+  const connection = await inPath(c, findConnection);
+  await mapIncidentLabel(c.env, c.get('caller'), connection, label, type || null);
+  const outcome = type ? `is now mapped to ${type}` : 'is not mapped any more';
+  return done(c, pathOf(connection), `“${label}” ${outcome}.`);
 });
 
 /** Sets or removes the account's own identifier, also of connections that do not pull. */

@@ -1,14 +1,7 @@
 import { withCell } from '../../accounts/secrets.ts';
 import { listTokens } from '../../accounts/tokens/service.ts';
 import { connectionName } from '../../fleet/connections.ts';
-import {
-  connectionRecords,
-  eventsLookedAt,
-  maxRecordsCounted,
-  type RecordCount,
-  unmappedWords,
-  type WordCount,
-} from '../../fleet/counts.ts';
+import { connectionRecords, maxRecordsCounted, type RecordCount, unmappedWords } from '../../fleet/counts.ts';
 import { config } from '../../platform/config.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
@@ -31,9 +24,8 @@ import { Ago, Time } from '../ui/time.tsx';
 import { above, pathOf } from './connections.tsx';
 import { Feeds } from './feeds.tsx';
 import { credentialLabel, Health, healthOf, NobodyNotified } from './health.tsx';
+import { Labels } from './labels.tsx';
 import { IngestKeys, NewKey } from './own.tsx';
-
-const maxWords = 50;
 
 /** The page of the connection in the path. @throws Refusal: not found, also for another account's */
 export async function showConnection(c: Context) {
@@ -116,15 +108,7 @@ export async function showConnection(c: Context) {
           pull={pull}
         />
       )}
-      <TablePanel
-        id="unmapped"
-        title="Unmapped incident labels"
-        live
-        foot={`The ${maxWords} most frequent of the last ${eventsLookedAt.toLocaleString('en')} events. Events with only such labels have the type Other. The team that runs this service can map them.`}
-        labels
-        columns={unmappedColumns}
-        items={unmapped.slice(0, maxWords)}
-      />
+      <Labels path={path} unmapped={unmapped} connection={connection} />
       <Problems
         id="refused"
         title="Refused records"
@@ -202,11 +186,6 @@ const recordColumns: Column<RecordCount>[] = [
     look: 'nowrap',
     cell: ({ arrivedAt }) => (arrivedAt === null ? 'None yet' : <Ago at={arrivedAt} />),
   },
-];
-
-const unmappedColumns: Column<WordCount>[] = [
-  { head: 'Label', look: 'card-title', cell: ({ word }) => <code class="break-all">{word}</code> },
-  { head: 'Events', cell: ({ count }) => count.toLocaleString('en') },
 ];
 
 type Problem = PullStatus['refusals'][number];

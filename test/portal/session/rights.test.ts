@@ -64,12 +64,12 @@ describe('each route of the portal', () => {
     ]);
   });
 
-  it('that changes tokens, people or connect links, or exports data, is for admins, as is what asks before it', () => {
+  it('that changes tokens, people, connect links or incident types, or exports data, is for admins, as is what asks before it', () => {
     const lists = ['GET /settings/tokens', 'GET /settings/people', 'GET /settings/exports'];
     expect(routes.filter((route) => roleFor(route) === 'admin')).toEqual(
       routes.filter(
         (route) =>
-          /\/settings\/(tokens|people|exports)|\/connections\/(links|own)|\/keys$/.test(route) &&
+          /\/settings\/(tokens|people|exports)|\/connections\/(links|own)|\/(keys|labels)$/.test(route) &&
           !lists.includes(route),
       ),
     );

@@ -1,0 +1,67 @@
+import * as v from 'valibot';
+import type { Connection } from '../../fleet/connections.ts';
+import { eventsLookedAt, type WordCount } from '../../fleet/counts.ts';
+import { incidentTypes } from '../../fleet/incidents/types.ts';
+import { choice, drawn } from '../ui/fields.tsx';
+import { FormPanel, type Offered } from '../ui/forms.tsx';
+import { type Column, TablePanel } from '../ui/table.tsx';
+
+const maxWords = 50;
+
+/** The form that maps one of these labels; any that is sent is taken. */
+export const labelFields = (labels: string[] = []) => ({
+  label: {
+    ...choice(
+      'Label',
+      labels.map((label) => [label, label]),
+    ),
+    schema: v.pipe(v.string(), v.minLength(1, 'is required')),
+  },
+  type: choice('Incident type', [['', 'Not mapped'], ...incidentTypes.map((type): Offered => [type, type])]),
+});
+
+/** The labels of a connection that have no incident type, those that were given one, and the form for both. */
+export const Labels = (props: { path: string; unmapped: WordCount[]; connection: Connection }) => {
+  const unmapped = props.unmapped.slice(0, maxWords);
+  const mapped = Object.entries(props.connection.incidentTypeMap ?? {});
+  const labels = [...unmapped.map(({ word }) => word), ...mapped.map(([word]) => word)];
+  return (
+    <>
+      <TablePanel
+        id="unmapped"
+        title="Unmapped incident labels"
+        live
+        foot={`The ${maxWords} most frequent of the last ${eventsLookedAt.toLocaleString('en')} events. Events with only such labels have the type Other. Admins can map them.`}
+        labels
+        columns={unmappedColumns}
+        items={unmapped}
+      />
+      {labels.length > 0 && (
+        <FormPanel
+          id="map"
+          title="Map a label"
+          to={`${props.path}/labels`}
+          send="Save mapping"
+          weight="plain"
+          line="sm:grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto]"
+          hint="It applies to events of this connection that we receive from then on, within two minutes. Earlier ones keep their type."
+        >
+          {drawn(labelFields(labels))}
+        </FormPanel>
+      )}
+      <TablePanel id="mapped" title="Mapped incident labels" labels columns={mappedColumns} items={mapped} />
+    </>
+  );
+};
+
+const Label = ({ word }: { word: string }) => <code class="break-all">{word}</code>;
+
+const unmappedColumns: Column<WordCount>[] = [
+  { head: 'Label', look: 'card-title', cell: Label },
+  { head: 'Events', cell: ({ count }) => count.toLocaleString('en') },
+];
+
+const mappedColumns: Column<[word: string, types: string[]]>[] = [
+  { head: 'Label', look: 'card-title', cell: ([word]) => <Label word={word} /> },
+  { head: 'Incident type', cell: ([, types]) => types.join(', ') || 'No incident' },
+];

@@ -26,16 +26,17 @@ function section(title: string, component: string, fields: Fields): string {
     const { [name]: field } = fields;
     const type = schema.anyOf?.find((one) => one.type !== 'null') ?? schema;
     const used = (value: unknown) => field && usable(field.input, field.mend, value);
-    const meaning = `${schema.description ?? ''}${choices(type)}${corrections(type, used)}`;
-    const example = JSON.stringify(field ? exampleInRecord(field) : type.const);
+    const example = code(JSON.stringify(field ? exampleInRecord(field) : type.const));
     return [
       code(name),
       typeOf(type) + bounds(type) + (required.includes(name) ? ', **required**' : ''),
-      meaning,
-      type.$ref ? '' : code(example),
+      (schema.description ?? '') +
+        choices(type) +
+        corrections(type, used) +
+        (type.$ref ? '' : ` Example: ${example}`),
     ];
   });
-  return [`## ${title}`, description, table(['Field', 'Type', 'Meaning', 'Example'], rows)].join('\n\n');
+  return [`## ${title}`, description, table(['Field', 'Type', 'Meaning'], rows)].join('\n\n');
 }
 
 /** What becomes of values beyond the bounds that are not dropped, as sentences. */

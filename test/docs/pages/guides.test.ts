@@ -37,10 +37,10 @@ it('the guides have the retry schedule and the timeout of the code', () => {
 
 const records = withTables('<!-- records -->');
 
-/** The rows of a table of records' fields: name, type, meaning, and example, which may be one of an object. */
+/** The rows of a table of records' fields: name, type, meaning, and example, unless that of an object. */
 const fieldsOf = (title: string): string[][] =>
   [...(records.split(`## ${title}\n`)[1]?.split('##')[0] ?? '').matchAll(/^\| `.+\|$/gm)].map(([row]) =>
-    row.slice(2, -2).split(' | '),
+    row.slice(2, -2).split(/ \| | Example: (?=`[^`]*`$)/),
   );
 
 const exampleOf = (title: string): object =>

@@ -91,12 +91,10 @@ it('settings.sh gives an address, a token, and in each terminal the same secret'
   expect(reader.source('local.sh')).toEqual(expect.arrayContaining(secret));
 });
 
-it.each(['ts', 'py'])('the samples of connections and vehicles in %s show them', async (language) => {
-  const connections = await reader.run(`connections.${language}`, reader.settings);
-  const listed = await reader.run(`vehicles.${language}`, reader.settings);
-  expect([connections.code, listed.code]).toEqual([0, 0]);
-  for (const text of [reader.us.connectionId, 'Vans']) expect(connections.out).toContain(text);
-  for (const { vin } of vehicles) expect(listed.out).toContain(vin);
+it.each(['ts', 'py'])('the sample of vehicles in %s shows them', async (language) => {
+  const { code, out } = await reader.run(`vehicles.${language}`, reader.settings);
+  expect(code).toBe(0);
+  for (const { vin } of vehicles) expect(out).toContain(vin);
 });
 
 /** Refuses the first call of a path as too many, or as unavailable. */

@@ -55,6 +55,7 @@ const bounds: Record<string, { kept: string } | { pruned: SQL[] } | { cascades: 
   tokens: { pruned: pruneCredentials.statements(0).slice(3) },
   notifications: { pruned: [leftOverNotifications(0, 0)] },
   fan_outs: { kept: 'deleted by the transaction that completes them' },
+  dry_runs: { kept: 'none: what writes them is undone' },
   sweeps: { kept: 'one row' },
   jobs: { kept: 'one row for each job that runs or waits' },
   archived_days: {

@@ -35,6 +35,8 @@ describe('the service binding', () => {
     });
     await settled(hook.id);
     expect(heard.got).toHaveLength(1);
+    const dry = await records(us.connection.ingestKey, { records: [event('e2')], dryRun: true });
+    expect(dry).toMatchObject({ data: { accepted: 1, wouldNotify: [{ webhooks: [{ id: hook.id }] }] } });
     const again = await records(us.connection.ingestKey, { records: [truck, event('e1')] });
     expect(again).toMatchObject({ data: { accepted: 0, unchanged: 2 } });
   });

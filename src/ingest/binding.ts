@@ -3,7 +3,11 @@ import type * as v from 'valibot';
 import type { FieldError } from '../platform/errors.ts';
 import type { IngestOutcome, IngestRecord } from './schema.ts';
 
-export type IngestBatch = { records: v.InferInput<typeof IngestRecord>[]; notify?: boolean };
+export type IngestBatch = {
+  records: v.InferInput<typeof IngestRecord>[];
+  notify?: boolean;
+  dryRun?: boolean;
+};
 
 /** What `POST /ingest` returns: the envelope of a success or a failure. */
 export type IngestReply =

@@ -3,7 +3,7 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { drivers } from '../fleet/lists/drivers.ts';
 import type { Fields } from '../fleet/lists/field.ts';
 import { columnName } from '../fleet/lists/list.ts';
-import { type Database, read, type Write, write } from '../platform/db/database.ts';
+import { type Database, type Write, write } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/tables.ts';
 
 /** How to store records of a kind, and the parents that each must have. */
@@ -58,10 +58,10 @@ const unlessErasedReferences = (fields: Fields) =>
       : [],
   );
 
-/** Which of these ids the table has, including those just written. */
-export const knownIds = (db: Database, table: AccountTable, ids: string[]) =>
-  read<{ id: string }>(db)`
-    select t.id from json_each(${JSON.stringify(ids)}) wanted cross join ${table} t on t.id = wanted.value`;
+/** SQL for those of the ids that the table does not have, as JSON. */
+export const missingAmong = (table: AccountTable, ids: unknown[]): SQL => sql`json((
+  select json_group_array(value) from json_each(${JSON.stringify(ids)}) wanted
+  where not exists (select 1 from ${table} t where t.id = wanted.value)))`;
 
 /** The columns that identify a row; they never change. */
 const identity = ['id', 'account_id', 'connection_id', 'source_id', 'created_at'];

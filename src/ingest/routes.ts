@@ -20,7 +20,8 @@ async function takeIn(c: Context) {
   const source = { accountId, ...connection, now: Date.now(), requestId: c.get('requestId') };
   const start = starter(c.env, c.executionCtx);
   const { warnings: found, ...outcome } = await ingest(c.env, c.get('caller'), source, body, start);
-  c.set('records', { ...outcome, rejected: outcome.rejected.length });
+  if (!body.dryRun) c.set('records', { ...outcome, rejected: outcome.rejected.length });
   const warnings = warningsOf(connection, body.records, outcome.rejected, found);
-  return ok(c, 'Records processed', { ...outcome, ...(warnings.length > 0 && { warnings }) });
+  const message = body.dryRun ? 'Dry run: nothing was stored' : 'Records processed';
+  return ok(c, message, { ...outcome, ...(warnings.length > 0 && { warnings }) });
 }

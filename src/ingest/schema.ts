@@ -23,6 +23,7 @@ export const IngestBody = v.object({
     v.maxLength(500, 'can have at most 500 items'),
   ),
   notify: v.optional(v.boolean(), true),
+  dryRun: v.optional(v.boolean(), false),
 });
 
 /** A refused record: its index in the call, its sourceId if it has one, and why. */
@@ -45,6 +46,15 @@ export const Warning = v.object({
 });
 export type Warning = v.InferOutput<typeof Warning>;
 
+/** The webhooks that a record would notify, in a dry run: the first ones, and how many `more`. */
+export const WouldNotify = v.object({
+  index: v.pipe(v.number(), v.integer()),
+  notificationLevel: v.optional(v.pipe(v.number(), v.integer())),
+  webhooks: v.array(v.object({ id: v.pipe(v.string(), v.uuid()), name: v.nullable(v.string()) })),
+  more: v.optional(v.pipe(v.number(), v.integer())),
+});
+export type WouldNotify = v.InferOutput<typeof WouldNotify>;
+
 /** The result of a call. `heldBack` events are too old for notifications. */
 export const IngestOutcome = v.object({
   accepted: v.pipe(v.number(), v.integer()),
@@ -52,5 +62,6 @@ export const IngestOutcome = v.object({
   rejected: v.array(Rejection),
   heldBack: v.optional(v.pipe(v.number(), v.integer())),
   warnings: v.optional(v.array(Warning)),
+  wouldNotify: v.optional(v.array(WouldNotify)),
 });
 export type IngestOutcome = v.InferOutput<typeof IngestOutcome>;

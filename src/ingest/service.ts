@@ -6,7 +6,7 @@ import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform
 import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
 import { doubtsAbout } from './doubts.ts';
-import type { IngestOutcome, RecordWarning } from './schema.ts';
+import type { IngestOutcome, RecordWarning, WouldNotify } from './schema.ts';
 import { writeRecords } from './write.ts';
 
 /** A larger call waits for other large calls of the account. */
@@ -20,32 +20,36 @@ export type Starter = ((work: NewWork[]) => void) & { begins?: number };
 
 /**
  * Stores up to 500 records of a connection in one transaction; while other accounts are active, in
- * several. `start` gets new deliveries after each.
+ * several. `start` gets new deliveries after each. A `dryRun` is always one, and stores nothing.
  * @throws Refusal: unauthenticated, forbidden, rate limited, unavailable
  */
 export async function ingest(
   env: Env,
   caller: Caller,
   source: Source,
-  { records, notify }: { records: unknown[]; notify: boolean },
+  { records, notify, dryRun = false }: { records: unknown[]; notify: boolean; dryRun?: boolean },
   start: Starter,
 ): Promise<Omit<IngestOutcome, 'warnings'> & { warnings: RecordWarning[] }> {
   const { accepted, rejected, warnings } = acceptRecords(records);
   warnings.push(...doubtsAbout(accepted, records, notify ? source.now : undefined));
   let [changed, heldBack] = [0, 0];
+  const wouldNotify: WouldNotify[] = [];
   const write = async (part: Accepted[], claims = 0) => {
-    const written = await writeRecords(env, caller, source, part, { notify, claims });
+    const written = await writeRecords(env, caller, source, part, { notify, dryRun, claims });
     changed += written.changed;
     heldBack += written.heldBack;
     rejected.push(...written.rejected);
     warnings.push(...written.warnings);
+    wouldNotify.push(...written.wouldNotify);
     start(written.work);
   };
   // A call that waits first would hold its claim for too long to use it.
   if (accepted.length <= fewRecords) await write(accepted, start.begins);
   else {
     const { accountId } = caller;
-    const done = await largeTransactions.run(accountId, () => writeLargeCall(accountId, accepted, write));
+    const done = await largeTransactions.run(accountId, () =>
+      dryRun || !othersAreActive(accountId) ? write(accepted) : writeInParts(accountId, accepted, write),
+    );
     if (!done) throw new Refusal({ kind: 'rate limited', retryAfter: 1 });
   }
   const refused = new Set(rejected.map(({ index }) => index));
@@ -55,16 +59,16 @@ export async function ingest(
     rejected: rejected.sort((a, b) => a.index - b.index),
     ...(heldBack > 0 && { heldBack }),
     warnings: warnings.filter(({ index }) => !refused.has(index)),
+    ...(dryRun && { wouldNotify: wouldNotify.sort((a, b) => a.index - b.index) }),
   };
 }
 
-/** At once if no other account is active, otherwise in parts with pauses. */
-async function writeLargeCall(
+/** In parts with pauses, because other accounts are active. */
+async function writeInParts(
   accountId: string,
   accepted: Accepted[],
   write: (part: Accepted[]) => Promise<void>,
 ): Promise<void> {
-  if (!othersAreActive(accountId)) return write(accepted);
   let pauseMs = 0;
   for (const part of partsOf(accepted)) {
     await scheduler.wait(pauseMs);

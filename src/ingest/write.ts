@@ -3,33 +3,43 @@ import { addHeldBack } from '../fleet/connections.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import { recordWritten, type Written } from '../fleet/record-changes.ts';
-import { type Database, type Results, read } from '../platform/db/database.ts';
+import { type Database, readValue } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { fanOut, holdNewLevels, workOf } from '../webhooks/deliveries/fan-out.ts';
+import {
+  fanOut,
+  holdNewLevels,
+  type Recipient,
+  selectRecipients,
+  workOf,
+} from '../webhooks/deliveries/fan-out.ts';
 import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
 import { newAmong } from '../webhooks/notifications/insert.ts';
 import { ACCIDENT, EVENT } from '../webhooks/notifications/types.ts';
 import type { Accepted } from './accept.ts';
 import { type Batch, batchesOf } from './batches.ts';
-import { knownIds } from './keep.ts';
+import { missingAmong } from './keep.ts';
 import { whenOverQuota } from './quotas.ts';
-import type { RecordWarning, Rejection } from './schema.ts';
+import type { RecordWarning, Rejection, WouldNotify } from './schema.ts';
 
 export type WrittenRecords = {
   changed: number;
   rejected: Rejection[];
   warnings: RecordWarning[];
   heldBack: number;
+  wouldNotify: WouldNotify[];
   work: NewWork[];
 };
 
-/** Stores records with notifications and deliveries in one transaction, which may be repeated. */
+/**
+ * Stores records with notifications and deliveries in one transaction, which may be repeated. A
+ * `dryRun` stores nothing, and finds who would be notified.
+ */
 export async function writeRecords(
   env: Env,
   caller: Caller,
   source: Source,
   accepted: Accepted[],
-  { notify, claims }: { notify: boolean; claims: number },
+  { notify, dryRun, claims }: { notify: boolean; dryRun: boolean; claims: number },
 ): Promise<WrittenRecords> {
   const batches = batchesOf(source, accepted);
   const notified = notify ? batches.filter(({ notifications }) => notifications.length > 0) : [];
@@ -37,9 +47,11 @@ export async function writeRecords(
   // Notifications come before the records, because a record that exists has been notified.
   const statements = (db: Database) => ({
     batches: batches.map((batch) => ({
-      notified: notified.includes(batch)
-        ? fanOut(db, source, batch, batch === claiming ? claims : 0)
-        : undefined,
+      notified:
+        notified.includes(batch) && !dryRun
+          ? fanOut(db, source, batch, batch === claiming ? claims : 0)
+          : undefined,
+      recipients: notified.includes(batch) && dryRun ? selectRecipients(db, source, batch) : undefined,
       heldBack: notify && batch.heldBack.length > 0 ? countHeldBack(db, source, batch) : undefined,
       kept: keep(db, batch),
     })),
@@ -48,18 +60,20 @@ export async function writeRecords(
   });
   const hasAccident = accepted.some(({ record }) => record.kind === 'accident');
   const refused = whenOverQuota(caller.accountId, source.now, hasAccident);
-  const results = await asCaller(env, caller, statements, { repeatable: true, refused });
+  const results = await asCaller(env, caller, statements, { repeatable: true, dryRun, refused });
   return results.batches.reduce<WrittenRecords>(
-    (sum, { notified, heldBack, kept }, place) => {
+    (sum, { notified, recipients, heldBack, kept: { found } }, place) => {
       const batch = batches[place] as Batch; // D1 returns a result for each, in order
-      sum.heldBack += heldBack?.counted[0]?.count ?? 0;
-      sum.changed += kept.counted[0]?.count ?? 0;
+      const kept: Kept = JSON.parse(found[0]?.value ?? '{}');
+      sum.heldBack += heldBack?.counted[0]?.value ?? 0;
+      sum.changed += kept.changed;
       sum.warnings.push(...warningsIn(batch, kept));
       sum.rejected.push(...orphansIn(batch, kept));
+      sum.wouldNotify.push(...wouldNotify(batch, JSON.parse(recipients?.[0]?.value ?? '[]')));
       if (notified) sum.work.push(...workOf(source, batch, notified));
       return sum;
     },
-    { changed: 0, rejected: [], warnings: [], heldBack: 0, work: [] },
+    { changed: 0, rejected: [], warnings: [], heldBack: 0, wouldNotify: [], work: [] },
   );
 }
 
@@ -68,32 +82,31 @@ function countHeldBack(db: Database, source: Source, { heldBack }: Batch) {
   const count = newAmong(heldBack);
   return {
     added: addHeldBack(db, source, count),
-    counted: read<{ count: number }>(db)`select ${count} as count`,
+    counted: readValue<number>(db)`${count}`,
   };
 }
 
 function keep(db: Database, { keeper, entries }: Batch) {
   const { write, warning, parents } = keeper;
   const rows = entries.map(({ row }) => row);
-  const places = warning ? sql`iif(changes() > 0, ${warning.among(rows)}, null)` : sql`null`;
+  const warned = warning ? sql`iif(changes() > 0, ${warning.among(rows)}, '[]')` : sql`'[]'`;
+  const missing = parents.map(({ key, table }) =>
+    missingAmong(table, [...new Set(rows.map((row) => row[key]))]),
+  );
   return {
     written: write(db, rows),
     // D1's own count includes the changes of triggers.
-    counted: read<{ count: number; warned: string | null }>(
-      db,
-    )`select changes() as count, ${places} as warned`,
-    parents: parents.map(({ key, table }) =>
-      knownIds(db, table, [...new Set(rows.map((row) => String(row[key])))]),
-    ),
+    found: readValue<string>(db)`json_object('changed', changes(), 'warned', json(${warned}),
+      'missing', json_array(${sql.join(missing, sql`, `)}))`,
   };
 }
 
-type Kept = Results<ReturnType<typeof keep>>;
+/** How many rows changed, the places of those to warn of, and the ids of missing parents, by parent. */
+type Kept = { changed: number; warned: number[]; missing: string[][] };
 
 /** The warnings of records that deserve one now that they are written. */
-function warningsIn({ keeper: { warning }, entries }: Batch, { counted: [row] }: Kept): RecordWarning[] {
-  const places: number[] = JSON.parse(row?.warned ?? '[]');
-  return places.flatMap((place) => {
+function warningsIn({ keeper: { warning }, entries }: Batch, { warned }: Kept): RecordWarning[] {
+  return warned.flatMap((place) => {
     const entry = entries[place];
     if (!entry || !warning) return [];
     const { index, record } = entry;
@@ -105,12 +118,32 @@ function warningsIn({ keeper: { warning }, entries }: Batch, { counted: [row] }:
 export const unknownParent = (kind: string): string => `${kind} is neither known nor in the same call`;
 
 /** The records that refer to unknown ones, and were not written. */
-const orphansIn = ({ keeper, entries }: Batch, kept: Kept): Rejection[] =>
+const orphansIn = ({ keeper, entries }: Batch, { missing }: Kept): Rejection[] =>
   keeper.parents.flatMap(({ key, kind }, place) => {
-    const known = new Set(kept.parents[place]?.map(({ id }) => id));
+    const unknown = new Set<unknown>(missing[place]);
     return entries
-      .filter(({ row }) => !known.has(String(row[key])))
+      .filter(({ row }) => unknown.has(row[key]))
       .map(({ index, record }) => ({ index, sourceId: record.sourceId, message: unknownParent(kind) }));
+  });
+
+/** The most webhooks of a record that a dry run names. */
+export const maxNamed = 20;
+
+/** Which records would notify whom. Each record of a batch is about another thing. */
+const wouldNotify = ({ entries, notifications }: Batch, recipients: Recipient[]): WouldNotify[] =>
+  notifications.flatMap(({ eventId, level, type }, place) => {
+    const webhooks = recipients.flatMap(([id, name, places]) =>
+      places.includes(place) ? [{ id, name }] : [],
+    );
+    const index = entries.find(({ row }) => row.id === eventId)?.index ?? 0;
+    const more = webhooks.splice(maxNamed).length;
+    const said = {
+      index,
+      ...(type === ACCIDENT && { notificationLevel: level }),
+      webhooks,
+      ...(more && { more }),
+    };
+    return webhooks.length > 0 ? [said] : [];
   });
 
 const hasLaterLevels = ({ type, notifications }: Batch): boolean =>

@@ -17,6 +17,10 @@ it('a generated fleet is imported, found in the lists, and unchanged when import
   const records = generated.trim().split('\n').length;
   const args = ['import', file, '--connection', us.connectionId];
 
+  const rehearsed = JSON.parse((await fleet(stack, '--json', ...args, '--dry-run')).out);
+  expect(rehearsed).toMatchObject({ accepted: records, unchanged: 0, rejected: 1 });
+  expect(await api<unknown[]>(stack, us.token, 'GET', '/drivers')).toMatchObject({ data: [] });
+
   const first = await fleet(stack, '--json', ...args);
   const { rejectedFile, ...counts } = JSON.parse(first.out);
   expect([first.code, first.err]).toEqual([

@@ -100,7 +100,7 @@ export async function rowsOf(accountId: string, db = env.DB): Promise<AccountRow
 }
 
 /** Tables whose rows are the service's own. */
-const ofTheService = ['sweeps', 'jobs', 'database_sizes', 'test_calls'];
+const ofTheService = ['sweeps', 'jobs', 'database_sizes', 'test_calls', 'dry_runs'];
 
 /** Conditions that have been found: a walk of the schema is many queries. */
 const conditions = new Map<string, Promise<string | undefined>>();

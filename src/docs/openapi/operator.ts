@@ -1,7 +1,14 @@
 import * as v from 'valibot';
 import { LocationInput, VehicleLocationInput } from '../../fleet/lists/field-objects.ts';
 import { recordKinds } from '../../fleet/lists/registry.ts';
-import { IngestBody, IngestOutcome, IngestRecord, Rejection, Warning } from '../../ingest/schema.ts';
+import {
+  IngestBody,
+  IngestOutcome,
+  IngestRecord,
+  Rejection,
+  Warning,
+  WouldNotify,
+} from '../../ingest/schema.ts';
 import * as accounts from '../../operator/api/accounts.ts';
 import * as channels from '../../operator/api/channels.ts';
 import * as connections from '../../operator/api/connections.ts';
@@ -43,6 +50,7 @@ export const operatorDocument = (): Json =>
       IngestOutcome,
       IngestWarning: Warning,
       Rejection,
+      WouldNotify,
       ...Object.fromEntries(Object.entries(schemas).filter(isBody)),
     },
     replies: Object.fromEntries(Object.entries(schemas).filter((entry) => !isBody(entry))),
@@ -79,6 +87,7 @@ const ingest: Operation = {
     refused('records', IngestBody.entries.records, []),
     refused('records', IngestBody.entries.records, Array(501)),
     refused('notify', IngestBody.entries.notify, '?'),
+    refused('dryRun', IngestBody.entries.dryRun, '?'),
   ],
 };
 

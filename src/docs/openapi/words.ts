@@ -119,6 +119,13 @@ export const words: Record<string, string> = {
   'IngestWarning.records': 'How many records have it.',
   'IngestWarning.index': 'The index of the first one, from 0.',
   Rejection: 'A record that lacks something it needs, and what.',
+  'IngestInput.dryRun':
+    'Whether only to check the records, and to find who would be notified: nothing is stored.',
+  'IngestOutcome.wouldNotify': 'In a dry run: the records that some webhook would be notified of.',
+  WouldNotify: 'A record that would notify webhooks.',
+  'WouldNotify.notificationLevel': 'The level, of an accident.',
+  'WouldNotify.webhooks': 'The first 20 of the webhooks, by id and name.',
+  'WouldNotify.more': 'How many further ones there are; left out if there are none.',
   ExternalIdInput: 'Your own identifier for it; null removes it.',
   externalId: "The account's own identifier, such as a policy or fleet number; null for none.",
 

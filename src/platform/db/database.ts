@@ -24,6 +24,12 @@ export const readResult =
   (strings: TemplateStringsArray, ...values: unknown[]) =>
     made('read', db, full(db).run(sql(strings, ...values)));
 
+/** A statement that reads one `value`, which dry runs read as well. */
+export const readValue =
+  <T>(db: Database) =>
+  (strings: TemplateStringsArray, ...values: unknown[]) =>
+    made('value', db, full(db).all<{ value: T }>(sql`select (${sql(strings, ...values)}) as value`));
+
 /** A statement that writes, with D1's result. `writeReturning` reads each returned row twice more. */
 export const write =
   (db: Database) =>
@@ -44,7 +50,7 @@ function made<T>(kind: Kind, db: Database, raw: SQLiteRaw<T>): Made<T> {
   return Object.assign(raw, { kind, stmt, getQuery: () => query, execute });
 }
 
-type Kind = 'read' | 'write';
+type Kind = 'read' | 'value' | 'write';
 type Made<T> = SQLiteRaw<T> & { kind: Kind };
 export type Write = Made<D1Result>;
 
@@ -85,26 +91,57 @@ function named(statements: Statements, results: Iterator<unknown>): unknown {
 
 export const onlyReads = (statements: Statements): boolean => inOrder(statements).every(isRead);
 
-const isRead = (one: Statement): boolean => ('kind' in one ? one.kind === 'read' : is(one, SQLiteSelectBase));
+const isRead = (one: Statement): boolean =>
+  'kind' in one ? one.kind !== 'write' : is(one, SQLiteSelectBase);
+
+const isValue = (one: Statement): one is Made<unknown> => 'kind' in one && one.kind === 'value';
 
 /**
  * Runs `statements` as one transaction of the service itself: ``{ created: write(db)`…`, rows:
  * read(db)`…` }``. Returns their results by name. If `repeatable`, by default if it only reads, it
- * is retried when D1 does not say whether it ran.
+ * is retried when D1 does not say whether it ran. A `dryRun` changes nothing, and returns the values
+ * alone.
  * @throws Refusal: that of a `refuse`, or unavailable
  */
 export async function transaction<const S extends Statements>(
   db: Database,
   statements: S,
-  { repeatable = onlyReads(statements) }: { repeatable?: boolean | undefined } = {},
+  {
+    repeatable = onlyReads(statements),
+    dryRun = false,
+  }: { repeatable?: boolean | undefined; dryRun?: boolean | undefined } = {},
 ): Promise<Results<S>> {
   const items = inOrder(statements) as [Statement]; // one at least
+  const run = dryRun ? rehearsed(db, items) : items;
   try {
-    const results = await withRetries(() => full(db).batch(items), repeatable);
+    const results = await withRetries(() => full(db).batch(run), repeatable);
     return named(statements, results.values()) as Results<S>; // D1 returns one for each, in order
   } catch (error) {
+    const values = dryRun ? valuesIn(error) : undefined;
+    if (values) return named(statements, items.map((_, place) => values[place]).values()) as Results<S>; // the same
     throw refusalOf(error) ?? error;
   }
+}
+
+/** The statements, which keep their values in a table, and one that fails with these and undoes all. */
+function rehearsed(db: Database, items: Statement[]): [Statement] {
+  const kept = items.map((one, place) =>
+    isValue(one)
+      ? write(db)`insert into dry_runs (place, value) select ${place}, value from (${one.getSQL()})`
+      : one,
+  );
+  // As in any refusal, a quote would be doubled in the error.
+  const values = sql`(
+    select replace(json_object('dryRun', json_group_object(place, value)), '''', '\\u0027') from dry_runs)`;
+  return [...kept, read(db)`select ${refuse(values)}`] as Statement[] as [Statement]; // one at least
+}
+
+/** The results by place in the error of such a dry run. */
+function valuesIn(error: unknown): { [place: number]: [{ value: unknown }] } | undefined {
+  const [json] = /\{"dryRun":[^']*\}/.exec(d1Reason(error)) ?? [];
+  const { dryRun = {} } = json ? JSON.parse(json) : {};
+  const values = Object.entries(dryRun).map(([place, value]) => [place, [{ value }]]);
+  return json ? Object.fromEntries(values) : undefined;
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   onlyReads,
   type Results,
   read,
+  readValue,
   refuse,
   type Statements,
   transaction,
@@ -62,6 +63,8 @@ export async function asCaller<const S extends Statements>(
 export type GuardOptions = {
   connectionId?: string | undefined;
   repeatable?: boolean | undefined;
+  /** Whether to change nothing, and return values alone. */
+  dryRun?: boolean | undefined;
   /** Whether it writes only what is computed: allowed while the account moves. */
   countsOnly?: boolean;
   /** What the caller's form leads to, which then takes effect once. */
@@ -81,6 +84,7 @@ export async function guarded<const S extends Statements>(
   {
     connectionId,
     repeatable,
+    dryRun,
     result,
     refused: also,
     countsOnly = false,
@@ -100,8 +104,8 @@ export async function guarded<const S extends Statements>(
     claim: form && (writes || result) ? await claimForm(env, db, accountId, form, result) : [],
   };
   try {
-    const { checks, results } = await transaction(db, all, { repeatable });
-    return { check: { lastUsedAt: 0, ...checks[0] }, results };
+    const { checks, results } = await transaction(db, all, { repeatable, dryRun });
+    return { check: { lastUsedAt: checks[0]?.value ?? 0 }, results };
   } catch (error) {
     throw (await withCell(env, caller, error)) ?? error;
   }
@@ -138,14 +142,14 @@ function credentialCheck(
           when a.status = 'suspended' then ${refuse({ kind: 'forbidden' })}`;
   const isOwn = sql`exists (
     select 1 from connections where id = ${connectionId} and account_id = ${caller.accountId})`;
-  return read<PassedCheck>(db)`
+  return readValue<number>(db)`
     select case
       ${refused}
       ${inactive}
       ${missingRole(caller)}
       ${also}
       ${connectionId === undefined ? sql.empty() : sql`when not ${isOwn} then ${refuse('Invalid connection id')}`}
-      else coalesce(c.last_used_at, 0) end as lastUsedAt
+      else coalesce(c.last_used_at, 0) end
     from (select 1)
     left join (${credentialOf(caller)}) c on c.account_id = ${caller.accountId}
     left join accounts a on a.id = ${caller.accountId}`;

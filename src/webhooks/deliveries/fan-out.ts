@@ -3,6 +3,7 @@ import {
   type Database,
   type Results,
   read,
+  readValue,
   transaction,
   write,
   writeReturning,
@@ -41,6 +42,9 @@ import {
 const maxInFirst = 2000;
 const maxInNext = 500;
 
+/** How many deliveries a dry run looks for. */
+const maxRehearsed = 10_000;
+
 /** How long a fan-out waits when too many of the account's large transactions do. */
 const tooManyWaitMs = 500;
 
@@ -68,14 +72,8 @@ type New = { type: NotificationType; notifications: NewNotification[]; ofType: n
 export function fanOut(db: Database, source: NotificationSource, news: New, claims: number) {
   const { type, notifications, ofType } = news;
   const { accountId, connectionId, now } = source;
-  const keys = notifications.map(({ data, ...key }) => ({
-    ...key,
-    data: filterable(data),
-    priority: priorityOf(type, 'eventRisk' in data ? data.eventRisk : 0),
-  }));
-  const newOf = (all: object[], condition = sql`true`): SQL =>
-    sql`select n.key, n.value from json_each(iif(${condition}, ${JSON.stringify(all)}, '[]')) n where ${isNew(type)}`;
-  const unseen = newOf(keys);
+  const keys = keysOf(news);
+  const unseen = unseenOf(news);
   const perRow = Math.max(1, Math.floor(maxNotificationBytes / Math.max(1, ...keys.map(dumpedBytes))));
   const first = firstWebhooks(source, news);
   const servedAtOnce = webhooksIn(maxInFirst, ofType);
@@ -88,7 +86,7 @@ export function fanOut(db: Database, source: NotificationSource, news: New, clai
       insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
       select ${uuidV7Sql(now)}, ${accountId}, ${connectionId}, ${type},
         json_group_array(json(value)), (select max(webhook_id) from ${first}), ${now}
-      from (${newOf(keys, hasRest)}) group by key / cast(${perRow} as integer) returning id`;
+      from (${unseenOf(news, hasRest)}) group by key / cast(${perRow} as integer) returning id`;
   return {
     idle: selectIdle(db, source, type, first, unseen),
     deliveries: write(
@@ -99,6 +97,31 @@ export function fanOut(db: Database, source: NotificationSource, news: New, clai
     claimed: claims > 0 ? selectFirstClaims(db, source, first, unseen, notifications) : undefined,
   };
 }
+
+/** A webhook, its name, and the places of the notifications that it would get. */
+export type Recipient = [id: string, name: string | null, places: number[]];
+
+/** Reads the recipients, as JSON, of new notifications: of so many webhooks as `fanOut` may serve later. */
+export const selectRecipients = (db: Database, source: NotificationSource, news: New) =>
+  readValue<string>(db)`
+    select json_group_array(json_array(id, (select name from webhooks w where w.id = r.id), json(places)))
+    from (
+      select w.webhook_id as id, json_group_array(n.key) as places
+      from ${eachFor(source, news.type, unseenOf(news), firstWebhooks(source, news, maxRehearsed))}
+      group by w.webhook_id) r`;
+
+/** What the statements need of notifications. */
+const keysOf = ({ type, notifications }: New) =>
+  notifications.map(({ data, ...key }) => ({
+    ...key,
+    data: filterable(data),
+    priority: priorityOf(type, 'eventRisk' in data ? data.eventRisk : 0),
+  }));
+
+/** SQL for those that are new, before the records are written. */
+const unseenOf = (news: New, condition = sql`true`): SQL => sql`
+  select n.key, n.value from json_each(iif(${condition}, ${JSON.stringify(keysOf(news))}, '[]')) n
+  where ${isNew(news.type)}`;
 
 /** The work that a fan-out has made, with the first claims. */
 export function workOf(
@@ -123,10 +146,14 @@ export function holdNewLevels(db: Database, source: NotificationSource, news: Ne
   return holdLevels(db, sql`select value from json_each(${levels})`, firstWebhooks(source, news), now, now);
 }
 
-/** The webhooks that the call's own transaction serves. */
-const firstWebhooks = ({ connectionId }: NotificationSource, { type, ofType }: New): SQL => sql`(
+/** The webhooks that the call's own transaction serves, or the first ones for `most` deliveries. */
+const firstWebhooks = (
+  { connectionId }: NotificationSource,
+  { type, ofType }: New,
+  most = maxInFirst,
+): SQL => sql`(
   select webhook_id, filtered from webhook_connections where ${subscribersOf(connectionId, type)}
-  order by webhook_id limit ${webhooksIn(maxInFirst, ofType)})`;
+  order by webhook_id limit ${webhooksIn(most, ofType)})`;
 
 type FanOutRow = {
   accountId: string;
@@ -210,8 +237,10 @@ const insertDeliveries = (
   insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, claimed_until)
   select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId}, n.value->>'eventId', n.value->>'level', 'pending',
     n.value->>'priority', ${dueAndClaimed(source.now)}
-  from (${notifications}) n cross join ${webhooks} w
-  where ${isLetThrough(source, type)}`;
+  from ${eachFor(source, type, notifications, webhooks)}`;
+
+const eachFor = (source: NotificationSource, type: NotificationType, notifications: SQL, webhooks: SQL) =>
+  sql`(${notifications}) n cross join ${webhooks} w where ${isLetThrough(source, type)}`;
 
 /** A delivery of a made-up notification; due at a time in milliseconds since 1970. */
 export type TestDelivery = { id: string; eventId: string; level: number; priority: number; dueAt: number };

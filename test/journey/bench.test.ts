@@ -27,7 +27,7 @@ it('benchmarks find nothing lost, no delivery called twice, and the bundle as sm
   }
 
   const attacks = rowsOf('neighbours');
-  expect(attacks).toHaveLength(9);
+  expect(attacks).toHaveLength(10);
   for (const { lists, ingest, deliveries, lost, did } of attacks) {
     for (const ratio of [lists, ingest, deliveries]) expect(Number(ratio)).toBeGreaterThan(0);
     expect([lost, did]).toEqual([0, expect.stringMatching(/\d/)]);

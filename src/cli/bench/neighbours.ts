@@ -7,7 +7,7 @@ import { maxChannels } from '../../webhooks/alerts/channel-input.ts';
 import { demoSignIn } from '../demo/account.ts';
 import { startReceiver } from '../local/receiver.ts';
 import { operatorOf, request } from '../operate/client.ts';
-import { newAccount, safetyEvent, vehicle } from './account.ts';
+import { newAccount, pileUp, safetyEvent, vehicle } from './account.ts';
 import { type Benchmark, type BenchStack, percentile, type TableRow } from './harness.ts';
 
 /** A neighbour's p99 during an attack may be this many times its p99 alone. */
@@ -186,6 +186,20 @@ export const attacks: { [name: string]: (stack: BenchStack, size: Size) => Promi
     const act = async () => {
       await stack.minute(0); // a full hour
       return 'run of 30 s at most';
+    };
+    return { perSecond: 1 / seconds, act };
+  },
+  'webhooks of five accounts that catch up after an outage': async (stack, { webhooks, seconds }) => {
+    const { url } = await stack.receiver();
+    const urls = Array.from({ length: webhooks }, (_, i) => `${url}/${i}`);
+    for (let account = 0; account < 5; account++) {
+      const us = await attacker(stack);
+      await us.webhooks(urls);
+      await pileUp(stack, us, 10, webhooks);
+    }
+    const act = async () => {
+      await stack.call('/bench/wake');
+      return `${5 * webhooks} webhooks`;
     };
     return { perSecond: 1 / seconds, act };
   },

@@ -73,7 +73,7 @@ export async function showConnection(c: Context) {
             side={pull?.state === 'refused' && <LinkButton {...replace} weight="primary" />}
           >
             <p class="wrap-anywhere">
-              {health.note} {!pull && 'The team that runs this service manages this connection.'}
+              {health.note} {!pull && 'A connector sends its data: ask whoever runs that.'}
             </p>
           </Note>
         )}

@@ -20,6 +20,9 @@ it('the list says how each connection does, the worst first, and each page count
   expect(list).toMatch(
     /Cold chain Samsara Unavailable No data arrives.*None yet 0 0 M City vans Motive Healthy (just now|\d+ seconds ago) 1 3/,
   );
+  expect(await textAt(`/portal/connections/${second?.id}`)).toContain(
+    'No data arrives. A connector sends its data: ask whoever runs that.',
+  );
   expect(list).toContain('A Acme Acme Waiting for first data None yet');
   expect(list).toContain('3 data sources, 1 vehicle. One needs attention.');
   const acme = await textAt(`/portal/connections/${third?.id}`);

@@ -200,6 +200,7 @@ it.each([
   ['a name of a webhook', 60, '/portal/webhooks/new', 'name'],
   ['its description', 200, '/portal/webhooks/new', 'description'],
   ['a name of a token', 200, '/portal/settings/tokens', 'name'],
+  ['a name of a provider', 200, '/portal/connections/own', 'provider'],
   ['an address', 320, '/portal/settings/people', 'email'],
   ['a credential', 4000, '/portal/connections/new?provider=samsara', 'credential'],
 ])('a form refuses %s of more than %d characters', async (_, limit, path, field) => {

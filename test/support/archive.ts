@@ -85,7 +85,7 @@ export async function move(
   const connectionId = us.connections[connection]?.id ?? '';
   const day: DayOf = { kind: kind.name, accountId: us.accountId, connectionId, day: dayOf(at) };
   const done = await inArchive(bindings, (lease) =>
-    moveDay({ bucket: bindings.ARCHIVE, kind, day, lease, sizes }, newBudget()),
+    moveDay({ bucket: bindings.ARCHIVE, kind, day, lease, sizes }, newBudget({ ms: 300_000 })),
   );
   if (done === 'busy') throw new Error('somebody else changes the archive');
 }

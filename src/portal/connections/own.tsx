@@ -85,10 +85,10 @@ export const IngestKeys = (props: { path: string; keys: CreatedToken[]; isSent: 
   </>
 );
 
-/** An ingest key that was just generated, with a first call. */
+/** An ingest key that was just generated, with a call that stores nothing. */
 export const NewKey = ({ value, origin }: { value: string; origin: string }) => {
   const records = [{ kind: 'vehicle', sourceId: 'truck-1', name: 'Truck 1' }];
-  const json = `-H 'content-type: application/json' -d '${JSON.stringify({ records })}'`;
+  const json = `-H 'content-type: application/json' -d '${JSON.stringify({ records, dryRun: true })}'`;
   return (
     <NewToken what="ingest key" value={value} curl={`curl -H 'x-api-key: ${value}' ${json} ${origin}/ingest`}>
       <a href="/docs/connectors">How to write a connector</a>

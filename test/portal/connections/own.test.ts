@@ -45,6 +45,7 @@ describe('a connection of the account’s own connector', () => {
     );
     const { data } = await as(key).post('/ingest', JSON.parse(body));
     expect(data).toMatchObject({ accepted: 1, rejected: [] });
+    expect(await rows('select id from vehicles where account_id = ?1', us.accountId)).toEqual([]);
     expect(await made()).toMatchObject([
       { provider: 'acme-telematics-inc', tsp: 'Acmé Telematics, Inc.', name: 'Depot' },
     ]);

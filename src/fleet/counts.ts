@@ -156,6 +156,7 @@ export const countByRisk = (
       from (
         select started_at, event_risk from safety_events
         where ${leads(sql`${sql.identifier(`${of}_id`)}`, sql`${id}`)} and started_at >= ${since} and +account_id = ${caller.accountId}
+          and withdrawn is not 1
         order by started_at desc limit ${maxRisksCounted})
       group by 1, 2`,
   );

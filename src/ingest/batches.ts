@@ -78,7 +78,8 @@ function byOccurrence(entries: Entry[]): Entry[][] {
 
 function notificationOf(source: Source, { record, row }: Entry): NewNotification | undefined {
   // Each kind makes such rows.
-  if (record.kind === 'safetyEvent') return ofEvent(record, row as RowOf<'safetyEvent'>);
+  if (record.kind === 'safetyEvent')
+    return record.withdrawn ? undefined : ofEvent(record, row as RowOf<'safetyEvent'>);
   if (record.kind === 'accident') return ofAccident(source, record, row as RowOf<'accident'>);
   return undefined;
 }

@@ -1,12 +1,12 @@
 import { or, sql } from 'drizzle-orm';
 import * as v from 'valibot';
-import { QueryList } from '../../platform/query.ts';
+import { QueryBoolean, QueryList } from '../../platform/query.ts';
 import { normaliseIncidents } from '../incidents/translate.ts';
 import { incidentTypeOf, incidentTypes, isIncidentType } from '../incidents/types.ts';
 import { drivers } from './drivers.ts';
 import { copyOf, derivable, derived, fixed, optional, orElse, unlisted } from './field.ts';
 import { location } from './field-objects.ts';
-import { emails, number, reference, scale, text, texts, time } from './field-types.ts';
+import { boolean, emails, number, reference, scale, text, texts, time } from './field-types.ts';
 import { atLeast, indexed, matching } from './filters.ts';
 import { resource } from './resource.ts';
 import { trips } from './trips.ts';
@@ -54,6 +54,12 @@ export const safetyEvents = resource({
     location: optional(location('Where it happened.')),
     maxSpeedKph: optional(number(0, 1000, 'The highest speed, in kilometres per hour.', 91)),
     speedLimitKph: optional(number(0, 1000, 'The speed limit there, in kilometres per hour.', 88)),
+    withdrawn: optional(
+      boolean(
+        'Whether the provider has withdrawn it, such as a false detection; null is as good as false.',
+        false,
+      ),
+    ),
     recipients: fixed(
       optional(
         unlisted(
@@ -93,6 +99,15 @@ export const safetyEvents = resource({
         },
       ),
       minEventRisk: atLeast('eventRisk', 'Only events of at least this risk.'),
+      withdrawn: matching(
+        'withdrawn',
+        'Only withdrawn events (true), or only the others (false).',
+        QueryBoolean,
+        {
+          where: (column, withdrawn) => sql`coalesce(${column}, 0) = ${withdrawn}`,
+          passes: (stored, withdrawn) => Number(stored ?? 0) === withdrawn,
+        },
+      ),
     },
   },
 });

@@ -83,7 +83,8 @@ function countHours(db: Database, due: SQL) {
       select d.start, e.started_at / ${int(quarterMs)} % 4 as quarter,
         ${ofRisks((name) => `e.event_risk = ${name.at(-1)} as ${name}`)},
         e.translated_incident_types as types, e.vehicle_id, e.driver_id
-      from due d cross join safety_events e on e.id in (${eventsOf(sql`d.account_id`, sql`d.start`)})),
+      from due d cross join safety_events e on e.id in (${eventsOf(sql`d.account_id`, sql`d.start`)})
+      where e.withdrawn is not 1),
     types as (
       select start, quarter, t.value as name, count(*) as n from e cross join json_each(e.types) t
       group by start, quarter, t.value),

@@ -23,7 +23,7 @@ import {
   timeIn,
   VehicleLink,
 } from '../ui/records.tsx';
-import { Risk } from '../ui/states.tsx';
+import { EventState } from '../ui/states.tsx';
 import { Clock, FullTime, spanInWords, Time } from '../ui/time.tsx';
 import { WhoWasNotified } from './notified.tsx';
 
@@ -90,7 +90,7 @@ export async function detail(c: Context) {
     c,
     {
       title: `${types}, ${event.vehicleName}`,
-      state: <Risk risk={event.eventRisk} named />,
+      state: EventState(event),
       lead: <FullTime at={event.startedAt} />,
       above: [{ href: '/portal/events', name: 'Safety events' }],
     },

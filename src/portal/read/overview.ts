@@ -201,5 +201,5 @@ const selectLatestHigh = (db: Database, { accountId }: Caller, since: number) =>
       select start from event_counts where account_id = ${accountId} and hours = 1 and start >= ${int(since / hourMs)}
         and risk_4 + risk_5 > 0 order by start desc limit ${maxHours}) h
     cross join safety_events e on e.id in (${eventsOf(sql`${accountId}`, sql`h.start`)})
-    where e.event_risk >= 4 and e.started_at >= ${since}
+    where e.event_risk >= 4 and e.started_at >= ${since} and e.withdrawn is not 1
     order by e.started_at desc, e.id desc limit ${latestShown.high}`;

@@ -14,7 +14,7 @@ import {
   tripPath,
   vehiclePath,
 } from './records.tsx';
-import { AccidentState, HandledBy, Level, Risk, State } from './states.tsx';
+import { AccidentState, EventState, HandledBy, Level, State } from './states.tsx';
 import type { Column } from './table.tsx';
 import { Ago, Time } from './time.tsx';
 import { Distance, Speed } from './units.tsx';
@@ -78,7 +78,7 @@ export const column = {
   risk: {
     head: 'Risk',
     look: 'card-side nowrap',
-    cell: ({ eventRisk }: Pick<NamedEvent, 'eventRisk'>) => <Risk risk={eventRisk} named />,
+    cell: EventState,
   },
   incident: {
     head: 'Incident',

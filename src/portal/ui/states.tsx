@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import type { Accident } from '../../fleet/named-lists.ts';
+import type { Accident, NamedEvent } from '../../fleet/named-lists.ts';
 import type { ListedDelivery } from '../../webhooks/deliveries/read/select.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
 import type { IconName } from './icon-names.ts';
@@ -50,6 +50,10 @@ export const levelOptions = levelNames.map((name, i): [string, string] => [
   String(i + 1),
   `Level ${i + 1}, ${name.toLowerCase()}`,
 ]);
+
+/** The risk of an event, or that it has been withdrawn. */
+export const EventState = ({ eventRisk, withdrawn }: Pick<NamedEvent, 'eventRisk' | 'withdrawn'>) =>
+  withdrawn ? <State mood="quiet">Withdrawn</State> : <Risk risk={eventRisk} named />;
 
 /** The state of an accident: open until it has its report or is dismissed. */
 export function AccidentState(accident: Accident) {

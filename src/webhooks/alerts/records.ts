@@ -100,5 +100,5 @@ const newsOf = (accountIds: SQL, now: number): SQL => sql`
   cross join safety_events e on e.id = w.value and e.created_at = n.at
   cross join mail_rules r on r.account_id = e.account_id
   left join vehicles v on v.id = e.vehicle_id and r.group_keys is not null
-  where e.event_risk >= r.risk and n.at >= max(r.since, ${now - dayMs})
+  where e.withdrawn is not 1 and e.event_risk >= r.risk and n.at >= max(r.since, ${now - dayMs})
     and e.started_at >= e.created_at - ${newsMs} and ${overlap(sql`r.group_keys`, groupKeysOfVehicle)}`;

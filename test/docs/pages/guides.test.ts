@@ -22,7 +22,7 @@ it('a row of a list says how it is read', () => {
   const rows = withTables('<!-- lists -->').split('\n');
   expect(rows).toContain(
     '| `/safety-events` | required | `startedAt` | `from` and `to` (both required), `vehicleIds`, `driverIds`, ' +
-      '`eventTypes`, `minEventRisk` |',
+      '`eventTypes`, `minEventRisk`, `withdrawn` |',
   );
   expect(rows).toContain('| `/drivers` | optional | `createdAt` | `status` (1, 0), `licenseState` |');
 });

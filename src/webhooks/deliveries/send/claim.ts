@@ -74,12 +74,16 @@ export const claimStatements = (
         (select json_object('data', n.data, 'requestId', n.request_id,
             'wanted', exists (select 1 from webhook_connections wc
               where wc.connection_id = n.connection_id and wc.webhook_id = deliveries.webhook_id
-                and wc.notification_types & ${typeOf('deliveries')}))
+                and wc.notification_types & ${typeOf('deliveries')}) and not ${isWithdrawn})
           from ${notificationOf('deliveries')} n) as notification`,
     used: limited ? useUpCalls(db, webhookId, now) : undefined,
     webhooks: selectWebhook(db, webhookId, now, known?.window ?? firstWindow),
   };
 };
+
+/** Whether the event of a delivery has been withdrawn. Others are not in this index, and cost nothing. */
+const isWithdrawn = sql`exists (select 1 from safety_events indexed by safety_events_withdrawn
+  where id = deliveries.event_id and withdrawn = 1)`;
 
 /** The webhook's row, and whether more is due than a window of this size holds. */
 const selectWebhook = (db: Database, webhookId: string, now: number, window: number) =>

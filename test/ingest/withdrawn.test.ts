@@ -1,0 +1,74 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { countEvents } from '../../src/fleet/trends/job.ts';
+import { recordId } from '../../src/platform/db/ids.ts';
+import { deliveriesOf, makeDue, settled, unattempted } from '../support/deliveries.ts';
+import { receiver } from '../support/receiver.ts';
+import { safetyEvent, vehicle } from '../support/records.ts';
+import { value } from '../support/rows.ts';
+import { as, type WebhookOut, webhookBody, worldBefore } from '../support/world.ts';
+
+const us = worldBefore(beforeEach);
+let heard: ReturnType<typeof receiver>;
+let hook: WebhookOut;
+beforeEach(async () => {
+  heard = receiver();
+  hook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
+  await send(vehicle());
+});
+
+const send = (...records: object[]) => as(us.connection.ingestKey).send(...records);
+const withdrawn = (more: object = {}) => safetyEvent({ withdrawn: true, ...more });
+const list = async (filter = '') =>
+  (
+    await as(us.apiToken, { 'connection-id': us.connection.id }).get<{ withdrawn: boolean | null }[]>(
+      `/safety-events?from=2026-01-01&to=${new Date().toISOString()}${filter}`,
+    )
+  ).data;
+
+describe('an event that its provider withdraws', () => {
+  it('stays in the list and the change feed, marked, and a newer version brings it back', async () => {
+    await send(safetyEvent(), safetyEvent({ sourceId: 'other' }));
+    await send(withdrawn());
+    expect(await list('&withdrawn=true')).toMatchObject([{ withdrawn: true }]);
+    expect(await list('&withdrawn=false')).toHaveLength(1);
+    const id = recordId(us.connection.id, 'safetyEvent', 'event-1');
+    const { data } = await as(us.apiToken).get<unknown[]>('/changes?kinds=safetyEvent');
+    expect(data).toContainEqual(
+      expect.objectContaining({ id, action: 'changed', data: expect.objectContaining({ withdrawn: true }) }),
+    );
+    await send(safetyEvent());
+    expect(await list('&withdrawn=false')).toHaveLength(2);
+    await settled(hook.id, 2);
+    expect(await deliveriesOf(hook.id)).toHaveLength(2);
+  });
+
+  it.each([
+    ['', {}],
+    [', also if the same version changes it', { incidentTypes: ['crash'] }],
+  ])('is not sent any more, where its delivery still waits%s', async (_, more) => {
+    await unattempted(hook.id, () => send(safetyEvent()));
+    await send(withdrawn(more));
+    await makeDue(hook.id);
+    await env.DELIVERIES.send({ accountId: us.accountId, webhookId: hook.id, worker: 1 });
+    expect(await settled(hook.id)).toMatchObject([{ status: 'cancelled' }]);
+    expect(heard.got).toEqual([]);
+  });
+
+  it('notifies nobody if it comes in withdrawn, nor when it is brought back', async () => {
+    expect((await send(withdrawn())).data).toEqual({ accepted: 1, unchanged: 0, rejected: [] });
+    await send(safetyEvent());
+    expect(await deliveriesOf(hook.id)).toEqual([]);
+  });
+
+  it('is not counted', async () => {
+    const counted = async () => {
+      await countEvents(env);
+      return value('select sum(risk_3) from event_counts where account_id = ?1 and hours = 24', us.accountId);
+    };
+    await send(safetyEvent(), safetyEvent({ sourceId: 'other' }));
+    expect(await counted()).toBe(2);
+    await send(withdrawn());
+    expect(await counted()).toBe(1);
+  });
+});

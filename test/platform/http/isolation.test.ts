@@ -50,7 +50,7 @@ const aimedAtThem = (route: string) => {
 };
 
 /** When everything of these accounts happened. */
-const period = 'from=2026-11-01&to=2026-12-01';
+const period = 'from=2026-11-01&to=2100-01-01';
 
 /** Filters of the lists by what the other account has. A webhook of theirs is as one that nobody has. */
 const filters = () => {

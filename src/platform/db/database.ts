@@ -136,12 +136,16 @@ function rehearsed(db: Database, items: Statement[]): [Statement] {
   return [...kept, read(db)`select ${refuse(values)}`] as Statement[] as [Statement]; // one at least
 }
 
-/** The results by place in the error of such a dry run. */
+/** The results by place in the error of such a dry run. @throws Refusal: unavailable, if D1 has cut the error */
 function valuesIn(error: unknown): { [place: number]: [{ value: unknown }] } | undefined {
-  const [json] = /\{"dryRun":[^']*\}/.exec(d1Reason(error)) ?? [];
-  const { dryRun = {} } = json ? JSON.parse(json) : {};
-  const values = Object.entries(dryRun).map(([place, value]) => [place, [{ value }]]);
-  return json ? Object.fromEntries(values) : undefined;
+  const [json] = /\{"dryRun":[^']*/.exec(d1Reason(error)) ?? [];
+  if (!json) return undefined;
+  try {
+    const { dryRun }: { dryRun: object } = JSON.parse(json); // as `rehearsed` wrote it
+    return Object.fromEntries(Object.entries(dryRun).map(([place, value]) => [place, [{ value }]]));
+  } catch {
+    throw new Refusal({ kind: 'unavailable', retryAfter: 60 }); // without the error, which has names and is logged
+  }
 }
 
 /**

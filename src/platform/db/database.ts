@@ -112,7 +112,7 @@ export async function transaction<const S extends Statements>(
   }: { repeatable?: boolean | undefined; dryRun?: boolean | undefined } = {},
 ): Promise<Results<S>> {
   const items = inOrder(statements) as [Statement]; // one at least
-  const run = dryRun ? rehearsed(db, items) : items;
+  const run = dryRun ? asDryRun(db, items) : items;
   try {
     const results = await withRetries(() => full(db).batch(run), repeatable);
     return named(statements, results.values()) as Results<S>; // D1 returns one for each, in order
@@ -124,7 +124,7 @@ export async function transaction<const S extends Statements>(
 }
 
 /** The statements, which keep their values in a table, and one that fails with these and undoes all. */
-function rehearsed(db: Database, items: Statement[]): [Statement] {
+function asDryRun(db: Database, items: Statement[]): [Statement] {
   const kept = items.map((one, place) =>
     isValue(one)
       ? write(db)`insert into dry_runs (place, value) select ${place}, value from (${one.getSQL()})`
@@ -141,7 +141,7 @@ function valuesIn(error: unknown): { [place: number]: [{ value: unknown }] } | u
   const [json] = /\{"dryRun":[^']*/.exec(d1Reason(error)) ?? [];
   if (!json) return undefined;
   try {
-    const { dryRun }: { dryRun: object } = JSON.parse(json); // as `rehearsed` wrote it
+    const { dryRun }: { dryRun: object } = JSON.parse(json); // as `asDryRun` wrote it
     return Object.fromEntries(Object.entries(dryRun).map(([place, value]) => [place, [{ value }]]));
   } catch {
     throw new Refusal({ kind: 'unavailable', retryAfter: 60 }); // without the error, which has names and is logged

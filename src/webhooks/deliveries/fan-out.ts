@@ -43,7 +43,7 @@ const maxInFirst = 2000;
 const maxInNext = 500;
 
 /** How many deliveries a dry run looks for. */
-const maxRehearsed = 10_000;
+const maxInDryRun = 10_000;
 
 /** How long a fan-out waits when too many of the account's large transactions do. */
 const tooManyWaitMs = 500;
@@ -107,7 +107,7 @@ export const selectRecipients = (db: Database, source: NotificationSource, news:
     select json_group_array(json_array(id, (select name from webhooks w where w.id = r.id), json(places)))
     from (
       select w.webhook_id as id, json_group_array(n.key) as places
-      from ${eachFor(source, news.type, unseenOf(news), firstWebhooks(source, news, maxRehearsed))}
+      from ${eachFor(source, news.type, unseenOf(news), firstWebhooks(source, news, maxInDryRun))}
       group by w.webhook_id) r`;
 
 /** What the statements need of notifications. */

@@ -51,7 +51,10 @@ export async function showConnection(c: Context) {
       title: name,
       above,
       state: <Health health={health} />,
-      lead: [connection.tsp, pull && pull.organisation !== name && `“${pull.organisation}”`]
+      lead: [
+        connection.tsp !== name && connection.tsp,
+        pull && pull.organisation !== name && `“${pull.organisation}”`,
+      ]
         .filter(Boolean)
         .join(', '),
       actions: pull && (

@@ -151,7 +151,7 @@ const Title = (listed: Listed) => (
       <a class="cover wrap-anywhere" href={pathOf(listed.connection)}>
         {connectionName(listed.connection)}
       </a>
-      <span class="sub block wrap-anywhere">{listed.connection.tsp}</span>
+      {listed.connection.name && <span class="sub block wrap-anywhere">{listed.connection.tsp}</span>}
     </span>
   </span>
 );

@@ -23,7 +23,7 @@ it('the list says how each connection does, the worst first, and each page count
   expect(await textAt(`/portal/connections/${second?.id}`)).toContain(
     'No data arrives. A connector sends its data: ask whoever runs that.',
   );
-  expect(list).toContain('A Acme Acme Waiting for first data None yet');
+  expect(list).toContain('A Acme Waiting for first data None yet');
   expect(list).toContain('3 data sources, 1 vehicle. One needs attention.');
   const acme = await textAt(`/portal/connections/${third?.id}`);
   expect(acme).toMatch(/Acme Waiting for first data.*Provider acme .*Name in deliveries Acme/);

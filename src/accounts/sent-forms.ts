@@ -1,7 +1,5 @@
-import { config } from '../platform/config.ts';
 import { unseal } from '../platform/crypto.ts';
-import { read } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { asCaller, type Caller, rowsFor } from '../platform/db/guard.ts';
 import { type FormResult, type SentForm, showResult } from '../platform/db/sent-forms.ts';
 
 /** The request that a form took effect by, when that began, and its result as far as known. */
@@ -10,12 +8,8 @@ export async function findSentForm(
   caller: Caller,
   { id }: SentForm,
 ): Promise<(FormResult & { run: string; at: number }) | undefined> {
-  const [row] = await asCaller(
-    env,
-    caller,
-    (db) => read<{ run: string; result: string | null; at: number }>(db)`
-      select run, result, at from sent_forms where account_id = ${caller.accountId} and id = ${id}`,
-  );
+  const [row] = await rowsFor<{ run: string; result: string | null; at: number }>(env, caller)`
+    select run, result, at from sent_forms where account_id = ${caller.accountId} and id = ${id}`;
   return row && { ...row, ...(await openResult(env, id, row.result)) };
 }
 
@@ -28,7 +22,7 @@ export async function takeShown(env: Env, caller: Caller, id: string): Promise<s
 /** What a row has of a form's result; nothing if it was encrypted with a key that is gone. */
 async function openResult(env: Env, id: string, sealed: string | null): Promise<FormResult> {
   if (sealed === null) return {};
-  const opened = unseal(config(env).headerKeys, id, JSON.parse(sealed));
+  const opened = unseal(env, id, sealed);
   const { text = '{}' } = await opened.catch(() => ({ text: '{}' }));
   return JSON.parse(text); // as it was sealed
 }

@@ -3,13 +3,12 @@ import * as v from 'valibot';
 import { audit } from '../accounts/audit/write.ts';
 import { refreshIngestKeys } from '../accounts/tokens/service.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
-import { type Database, refuseUnless, write } from '../platform/db/database.ts';
+import { type Database, refuseUnless, unlessTaken, write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { connections } from '../platform/db/tables.ts';
-import { invalid } from '../platform/errors.ts';
+import { invalid, invalidField } from '../platform/errors.ts';
 import { capital } from '../platform/text.ts';
-import { savingExternalId } from './external-ids.ts';
 import { IncidentTypeMap } from './incidents/map.ts';
 import { recordChange } from './record-changes.ts';
 
@@ -89,13 +88,25 @@ export function addConnection(db: Database, caller: Caller, connection: Connecti
     refuseUnless(db, sql`${count} < ${most}`, `An account can have at most ${most} connections`),
     db.insert(connections).values(connection),
     recordConnection(db, connection),
-    audit(db, caller, {
-      action: 'created',
-      subject: 'connection',
-      of: sql`select ${connection.id} as id, ${connection.name ?? connection.tsp} as name`,
-    }),
+    auditConnection(db, caller, sql`id = ${connection.id}`, 'created'),
   ] as const;
 }
+
+/** Audits a change of the account's connection that a condition selects. */
+export const auditConnection = (
+  db: Database,
+  caller: Caller,
+  which: SQL,
+  action: 'created' | 'changed' | 'deleted',
+  fields: string[] = [],
+) =>
+  audit(db, caller, {
+    action,
+    subject: 'connection',
+    of: sql`select id, coalesce(name, tsp) as name from connections
+      where account_id = ${caller.accountId} and ${which}`,
+    fields,
+  });
 
 type Changeable = 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId' | 'notifiesNobody';
 
@@ -108,6 +119,7 @@ export async function updateConnection(
 ): Promise<Connection> {
   const { accountId } = caller;
   const updatedAt = Date.now();
+  const fields = Object.keys(changes).map((key) => (key === 'tsp' ? 'tSP' : key));
   const { changed } = await savingExternalId('connection', () =>
     asCaller(env, caller, (db) => ({
       changed: db
@@ -116,19 +128,19 @@ export async function updateConnection(
         .where(isOwn(caller, id))
         .returning(),
       record: recordConnection(db, { id, accountId, updatedAt }),
-      audit: audit(db, caller, {
-        action: 'changed',
-        subject: 'connection',
-        of: sql`select id, coalesce(name, tsp) as name from connections
-          where id = ${id} and account_id = ${accountId}`,
-        fields: Object.keys(changes).map((key) => (key === 'tsp' ? 'tSP' : key)),
-      }),
+      audit: auditConnection(db, caller, sql`id = ${id}`, 'changed', fields),
     })),
   );
   const [connection] = changed;
   if (!connection) throw invalid('Unknown connection');
   await refreshIngestKeys(env, caller, id);
   return connection;
+}
+
+/** Saves an externalId of a kind. @throws Refusal: invalid, when another of the account has it */
+export function savingExternalId<T>(kind: 'connection' | 'vehicle', save: () => Promise<T>): Promise<T> {
+  const refusal = invalidField('externalId', `is already used by another ${kind}`);
+  return unlessTaken(`${kind}s.account_id, ${kind}s.external_id`, refusal, save);
 }
 
 /**

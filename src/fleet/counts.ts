@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { following, type SliceQuery } from '../platform/db/cursor.ts';
 import { type Database, int, read } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { asCaller, type Caller, rowsFor } from '../platform/db/guard.ts';
 import { leads, leadsIn } from '../platform/db/leads.ts';
 import { connections } from '../platform/db/tables.ts';
 import { hourMs } from '../platform/durations.ts';
@@ -31,17 +31,13 @@ export async function connectionActivity(
 ): Promise<Map<string, ConnectionActivity>> {
   const own = sql`connections.id`;
   const newest = kinds.map((kind) => sql`coalesce(${latest(kind, own)}, 0)`);
-  const rows = await asCaller(
-    env,
-    caller,
-    (db) =>
-      read<{ id: string; vehicles: number; arrivedAt: number | null; hours: string }>(db)`
-      select id, ${countUpTo(maxCountedInList, sql`vehicles where connection_id = ${own}`)} as vehicles,
-        nullif(max(${sql.join(newest, sql`, `)}), 0) as arrivedAt, ${eventsByHour(own)} as hours
-      from connections
-      where account_id = ${caller.accountId} and ${following(connections, slice) ?? sql`true`}
-      order by created_at, id limit ${slice.limit}`,
-  );
+  type Row = { id: string; vehicles: number; arrivedAt: number | null; hours: string };
+  const rows = await rowsFor<Row>(env, caller)`
+    select id, ${countUpTo(maxCountedInList, sql`vehicles where connection_id = ${own}`)} as vehicles,
+      nullif(max(${sql.join(newest, sql`, `)}), 0) as arrivedAt, ${eventsByHour(own)} as hours
+    from connections
+    where account_id = ${caller.accountId} and ${following(connections, slice) ?? sql`true`}
+    order by created_at, id limit ${slice.limit}`;
   return new Map(rows.map(({ id, hours, ...row }) => [id, { ...row, ...summedUp(hours) }]));
 }
 
@@ -147,16 +143,11 @@ export const countByRisk = (
   id: string,
   since: number,
 ): Promise<RiskCount[]> =>
-  asCaller(
-    env,
-    caller,
-    (db) =>
-      read<RiskCount>(db)`
-      select (started_at / ${int(quarterMs)}) * ${int(quarterMs)} as at, event_risk as risk, count(*) as count
-      from (
-        select started_at, event_risk from safety_events
-        where ${leads(sql`${sql.identifier(`${of}_id`)}`, sql`${id}`)} and started_at >= ${since} and +account_id = ${caller.accountId}
-          and withdrawn is not 1
-        order by started_at desc limit ${maxRisksCounted})
-      group by 1, 2`,
-  );
+  rowsFor<RiskCount>(env, caller)`
+    select (started_at / ${int(quarterMs)}) * ${int(quarterMs)} as at, event_risk as risk, count(*) as count
+    from (
+      select started_at, event_risk from safety_events
+      where ${leads(sql`${sql.identifier(`${of}_id`)}`, sql`${id}`)} and started_at >= ${since}
+        and +account_id = ${caller.accountId} and withdrawn is not 1
+      order by started_at desc limit ${maxRisksCounted})
+    group by 1, 2`;

@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { audit } from '../accounts/audit/write.ts';
-import { breaksUnique, write } from '../platform/db/database.ts';
+import { write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { invalid } from '../platform/errors.ts';
+import { auditConnection, savingExternalId } from './connections.ts';
 import { findItem } from './find.ts';
 import { vehicles } from './lists/vehicles.ts';
 import { recordChange } from './record-changes.ts';
@@ -14,15 +13,10 @@ export async function setVehicleExternalId(env: Env, caller: Caller, id: string,
   if (!vehicle) return undefined;
   const source = { accountId, connectionId: vehicle.connectionId, now: Date.now() };
   const own = sql`id = ${id} and account_id = ${accountId}`;
+  const ofChanged = sql`id = (select connection_id from vehicles where ${own} and external_id is not ${externalId})`;
   await savingExternalId('vehicle', () =>
     asCaller(env, caller, (db) => [
-      audit(db, caller, {
-        action: 'changed',
-        subject: 'connection',
-        of: sql`select id, coalesce(name, tsp) as name from connections
-          where id = (select connection_id from vehicles where ${own} and external_id is not ${externalId})`,
-        fields: ['externalId of a vehicle'],
-      }),
+      auditConnection(db, caller, ofChanged, 'changed', ['externalId of a vehicle']),
       // Vehicles of a deleted connection may still exist, and give up their identifiers.
       write(db)`update vehicles set external_id = null
         where account_id = ${accountId} and external_id = ${externalId}
@@ -33,18 +27,4 @@ export async function setVehicleExternalId(env: Env, caller: Caller, id: string,
     ]),
   );
   return findItem(env, caller, vehicles.list, id);
-}
-
-/** Saves an externalId of a kind. @throws Refusal: invalid, when another of the account has it */
-export async function savingExternalId<T>(
-  kind: 'connection' | 'vehicle',
-  save: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await save();
-  } catch (error) {
-    if (!breaksUnique(error, `${kind}s.account_id, ${kind}s.external_id`)) throw error;
-    const message = `is already used by another ${kind}`;
-    throw invalid(`externalId ${message}`, [{ field: 'externalId', message }]);
-  }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type Database, jsonList, read } from '../platform/db/database.ts';
-import { asCaller, type Caller, notBeingDeleted } from '../platform/db/guard.ts';
+import { asCaller, type Caller, notBeingDeleted, rowsFor } from '../platform/db/guard.ts';
 import { selected, sizeOf } from '../platform/db/pages.ts';
 import { timestamp } from '../platform/fields.ts';
 import { bucketOf } from './archive/bucket.ts';
@@ -98,10 +98,9 @@ export async function findAny(env: Env, caller: Caller, id: string): Promise<(ke
       select ${kind} as kind from ${sql.identifier(table)}
       where id = ${id} and account_id = ${caller.accountId} and ${notBeingDeleted(sql`connection_id`)}`,
   );
-  const found = await asCaller(
+  const found = await rowsFor<{ kind: keyof typeof tables }>(
     env,
     caller,
-    (db) => read<{ kind: keyof typeof tables }>(db)`${sql.join(each, sql` union all `)}`,
-  );
+  )`${sql.join(each, sql` union all `)}`;
   return found.map(({ kind }) => kind);
 }

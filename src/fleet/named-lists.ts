@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { jsonList, read } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { jsonList } from '../platform/db/database.ts';
+import { type Caller, rowsFor } from '../platform/db/guard.ts';
 import { timestamp } from '../platform/fields.ts';
 import { accidentsByState } from './lists/accidents.ts';
 import type { List } from './lists/list.ts';
@@ -64,13 +64,8 @@ export async function readWithin<T extends object>(
 }
 
 async function namesOf(env: Env, caller: Caller, of: Named, ids: string[]) {
-  const rows = await asCaller(
-    env,
-    caller,
-    (db) =>
-      read<{ id: string; name: string }>(db)`
-      select id, name from ${sql.identifier(`${of}s`)}
-      where id in ${jsonList(ids)} and +account_id = ${caller.accountId}`,
-  );
+  const rows = await rowsFor<{ id: string; name: string }>(env, caller)`
+    select id, name from ${sql.identifier(`${of}s`)}
+    where id in ${jsonList(ids)} and +account_id = ${caller.accountId}`;
   return new Map<unknown, string>(rows.map(({ id, name }) => [id, name]));
 }

@@ -1,7 +1,6 @@
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm';
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { drivers } from '../fleet/lists/drivers.ts';
-import type { Fields } from '../fleet/lists/field.ts';
+import type { Field, Referable } from '../fleet/lists/field.ts';
 import { columnName } from '../fleet/lists/list.ts';
 import { type Database, type Write, write } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/tables.ts';
@@ -15,15 +14,7 @@ export type Keeper = {
 };
 
 /** Prepares to store records, with what they copy from parents. Skips rows without a parent. */
-export function keeperOf({
-  kind,
-  table,
-  fields,
-}: {
-  kind: string;
-  table: AccountTable;
-  fields: Fields;
-}): Keeper {
+export function keeperOf({ kind, table, fields }: Pick<Referable, 'kind' | 'table' | 'fields'>): Keeper {
   const all = Object.entries(fields);
   const parents = all.flatMap(([key, { refersTo, nullable }]) =>
     refersTo && !nullable ? [{ key, kind: refersTo.kind, table: refersTo.table }] : [],
@@ -36,7 +27,7 @@ export function keeperOf({
   );
   const write = upsertInto(table, {
     join: [...joins, ...(kind === drivers.kind ? [unlessErased] : [])].join(' '),
-    from: Object.fromEntries([...copies, ...unlessErasedReferences(fields)]),
+    from: Object.fromEntries([...copies, ...unlessErasedReferences(all)]),
     fixed: all.flatMap(([key, { fixed }]) => (fixed ? [columnName(key)] : [])),
   });
   return { parents, write };
@@ -46,17 +37,12 @@ export function keeperOf({
 const unlessErased = `join (select 1) on r.value->>'id' not in (select id from erased_drivers)`;
 
 /** Nor does anything refer to one again: `in` reads no row where it finds none. */
-const unlessErasedReferences = (fields: Fields) =>
-  Object.entries(fields).flatMap(([key, { refersTo }]) =>
-    refersTo?.kind === drivers.kind
-      ? [
-          [
-            columnName(key),
-            `iif(r.value->>'${key}' in (select id from erased_drivers), null, r.value->>'${key}')`,
-          ],
-        ]
-      : [],
-  );
+const unlessErasedReferences = (fields: [string, Field][]) =>
+  fields.flatMap(([key, { refersTo }]) => {
+    const value = `r.value->>'${key}'`;
+    const kept = `iif(${value} in (select id from erased_drivers), null, ${value})`;
+    return refersTo?.kind === drivers.kind ? [[columnName(key), kept]] : [];
+  });
 
 /** SQL for those of the ids that the table does not have, as JSON. */
 export const missingAmong = (table: AccountTable, ids: unknown[]): SQL => sql`json((
@@ -67,17 +53,17 @@ export const missingAmong = (table: AccountTable, ids: unknown[]): SQL => sql`js
 const identity = ['id', 'account_id', 'connection_id', 'source_id', 'created_at'];
 
 /** What an upsert takes from elsewhere, as SQL in which `r.value` is a row's JSON. */
-export type UpsertOptions = {
+type UpsertOptions = {
   /** Where the values of columns come from, by the columns' names. */
-  from?: { [column: string]: string };
+  from: { [column: string]: string };
   /** The joins for these sources. A row that joins nothing is skipped. */
-  join?: string;
+  join: string;
   /** Columns that keep their first value. */
-  fixed?: string[];
+  fixed: string[];
 };
 
 /** Inserts or updates records by one statement: identical and older rows cost no write. */
-export function upsertInto(table: SQLiteTable, { from = {}, join = '', fixed = [] }: UpsertOptions = {}) {
+function upsertInto(table: AccountTable, { from, join, fixed }: UpsertOptions) {
   const columns = Object.entries(getTableColumns(table)).map(([key, { name }]) => ({ key, name }));
   const target = getTableName(table);
   const names = columns.map(({ name }) => name);

@@ -3,6 +3,7 @@ import { recordKinds } from '../fleet/lists/registry.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { Refusal } from '../platform/errors.ts';
 import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform/fair-queue.ts';
+import { partsOf } from '../platform/parts.ts';
 import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
 import { doubtsAbout } from './doubts.ts';
@@ -63,14 +64,18 @@ export async function ingest(
   };
 }
 
-/** In parts with pauses, because other accounts are active. */
+/** In parts, those that others refer to first, with pauses, because other accounts are active. */
 async function writeInParts(
   accountId: string,
   accepted: Accepted[],
   write: (part: Accepted[]) => Promise<void>,
 ): Promise<void> {
+  const place = ({ record }: Accepted) => kinds.indexOf(record.kind);
   let pauseMs = 0;
-  for (const part of partsOf(accepted)) {
+  for (const part of partsOf(
+    accepted.toSorted((a, b) => place(a) - place(b)),
+    recordsPerPart,
+  )) {
     await scheduler.wait(pauseMs);
     const began = Date.now();
     await write(part);
@@ -79,12 +84,3 @@ async function writeInParts(
 }
 
 const kinds: string[] = recordKinds.map(({ kind }) => kind);
-
-/** The records in parts, those that others refer to first. */
-function partsOf(accepted: Accepted[]): Accepted[][] {
-  const place = ({ record }: Accepted) => kinds.indexOf(record.kind);
-  const sorted = accepted.toSorted((a, b) => place(a) - place(b));
-  return Array.from({ length: Math.ceil(sorted.length / recordsPerPart) }, (_, i) =>
-    sorted.slice(i * recordsPerPart, (i + 1) * recordsPerPart),
-  );
-}

@@ -1,4 +1,4 @@
-import type { SealingKey } from './config.ts';
+import { config, type SealingKey } from './config.ts';
 import { oncePer } from './remembered.ts';
 
 export const base64url = (bytes: Uint8Array): string =>
@@ -16,9 +16,12 @@ const lengthOf = (purpose: Purpose): number => (purpose === 'credential' ? 8 : 1
 
 /** The keyed checksum of `text` in base64url: it shows without I/O that we issued something. */
 export async function checksum(keys: SealingKey[], purpose: Purpose, text: string): Promise<string> {
-  const [newest] = keys;
+  return checksumBy(newestOf(keys), purpose, text);
+}
+
+function newestOf([newest]: SealingKey[]): SealingKey {
   if (!newest) throw new Error('HEADER_KEYS holds no key');
-  return checksumBy(newest, purpose, text);
+  return newest;
 }
 
 /** Whether `sum` is the checksum of `text` by any of the keys, in constant time. */
@@ -60,40 +63,32 @@ const checksumKey = oncePer(async ({ bytes }: SealingKey) => {
 /** Encrypted text: the id of its key, and base64url of the nonce and of AES-256-GCM's output. */
 export type Sealed = { key: string; iv: string; data: string };
 
-/** Encrypts text with the newest key by AES-256-GCM, bound to the row's id. */
-export async function seal(
-  keys: SealingKey[],
-  webhookId: string,
-  headers: Record<string, string>,
-): Promise<Sealed> {
-  const [newest] = keys;
-  if (!newest) throw new Error('HEADER_KEYS holds no key');
+/** Encrypts texts with the newest key by AES-256-GCM, bound to the row's id. */
+export async function seal(env: Env, id: string, texts: Record<string, string>): Promise<Sealed> {
+  const newest = newestOf(config(env).headerKeys);
   const iv = crypto.getRandomValues(new Uint8Array(12));
-  const text = new TextEncoder().encode(JSON.stringify(headers));
-  const data = await crypto.subtle.encrypt(cipher(iv, webhookId), await cryptoKey(newest), text);
+  const text = new TextEncoder().encode(JSON.stringify(texts));
+  const data = await crypto.subtle.encrypt(cipher(iv, id), await cryptoKey(newest), text);
   return { key: newest.id, iv: base64url(iv), data: base64url(new Uint8Array(data)) };
 }
 
-/** Decrypts what `seal` encrypted. @throws Error, if its key is gone, or the row was tampered with */
-export async function unseal(
-  keys: SealingKey[],
-  webhookId: string,
-  { key, iv, data }: Sealed,
-): Promise<Record<string, string>> {
-  const named = keys.find(({ id }) => id === key);
+/** Decrypts what `seal` encrypted, also as JSON. @throws Error, if its key is gone, or the row was tampered with */
+export async function unseal(env: Env, id: string, sealed: Sealed | string): Promise<Record<string, string>> {
+  const { key, iv, data }: Sealed = typeof sealed === 'string' ? JSON.parse(sealed) : sealed;
+  const named = config(env).headerKeys.find((one) => one.id === key);
   if (!named) throw new Error(`HEADER_KEYS holds no key ${key}, which this is encrypted with: put it back`);
   const text = await crypto.subtle.decrypt(
-    cipher(fromBase64url(iv), webhookId),
+    cipher(fromBase64url(iv), id),
     await cryptoKey(named),
     fromBase64url(data),
   );
   return JSON.parse(new TextDecoder().decode(text));
 }
 
-const cipher = (iv: Uint8Array, webhookId: string) => ({
+const cipher = (iv: Uint8Array, id: string) => ({
   name: 'AES-GCM',
   iv,
-  additionalData: new TextEncoder().encode(webhookId),
+  additionalData: new TextEncoder().encode(id),
 });
 
 const cryptoKey = oncePer(({ bytes }: SealingKey) =>

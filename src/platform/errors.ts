@@ -42,6 +42,10 @@ export class Refusal extends Error {
 export const invalid = (message: string, errors?: FieldError[], code?: ErrorCode) =>
   new Refusal({ kind: 'invalid', message, code, ...(errors && { errors }) });
 
+/** The refusal of one field. */
+export const invalidField = (field: string, message: string): Refusal =>
+  invalid(`${field} ${message}`, [{ field, message }]);
+
 /** The refusal that `error` is or was caused by: Drizzle wraps what its driver throws. */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;

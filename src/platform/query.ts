@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { invalid } from './errors.ts';
+import { invalidField } from './errors.ts';
 import { AtMost, limitUpTo, TimeOrDay } from './fields.ts';
 
 /** A parameter's schema takes all of its values; its metadata is for the document. */
@@ -39,7 +39,7 @@ export const QueryTime = v.pipe(
 /** A half-open range of time in milliseconds. @throws Refusal: invalid, when it is empty */
 export function rangeOf(from: unknown, to: unknown): { from?: number; to?: number } {
   if (typeof from === 'number' && typeof to === 'number' && from >= to)
-    throw invalid('from must be before to', [{ field: 'from', message: 'must be before to' }]);
+    throw invalidField('from', 'must be before to');
   return { ...(typeof from === 'number' && { from }), ...(typeof to === 'number' && { to }) };
 }
 

@@ -1,4 +1,5 @@
 import { described, fault } from './log.ts';
+import { partsOf } from './parts.ts';
 
 const perSend = 100;
 
@@ -6,8 +7,8 @@ const perSend = 100;
 export async function send(queue: Queue, messages: object[]): Promise<number> {
   let sent = 0;
   try {
-    for (let at = 0; at < messages.length; at += perSend) {
-      const batch = messages.slice(at, at + perSend).map((body) => ({ body }));
+    for (const some of partsOf(messages, perSend)) {
+      const batch = some.map((body) => ({ body }));
       await queue.sendBatch(batch).catch(() => queue.sendBatch(batch));
       sent += batch.length;
     }

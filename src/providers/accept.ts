@@ -3,6 +3,7 @@ import { ingest } from '../ingest/service.ts';
 import { unknownParent } from '../ingest/write.ts';
 import { newId } from '../platform/db/ids.ts';
 import { sentence } from '../platform/fields.ts';
+import { partsOf } from '../platform/parts.ts';
 import { send } from '../platform/queue.ts';
 import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import type { Found, ProviderRecord } from './connector.ts';
@@ -27,8 +28,7 @@ export async function takeIn(
   const problems: Refused[] = [];
   for (const notify of [true, false]) {
     const part = records.filter((record) => isOld(record) !== notify);
-    for (let at = 0; at < part.length; at += maxRecords) {
-      const some = part.slice(at, at + maxRecords);
+    for (const some of partsOf(part, maxRecords)) {
       const found = await write(env, claimed, some, notify);
       const orphans = found.flatMap((one) => (isOrphan(one) ? [one.record] : []));
       const missing = [...new Set(orphans.map(({ vehicle }) => vehicle))];

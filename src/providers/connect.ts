@@ -1,17 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { audit } from '../accounts/audit/write.ts';
 import { hashToken } from '../accounts/tokens/format.ts';
+import { auditConnection } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
 import { type Database, refuseUnless, write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
-import { invalid } from '../platform/errors.ts';
+import { invalidField } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import { providerProblem } from '../webhooks/address.ts';
 import { type CoveredConnection, createConnection } from '../webhooks/coverage.ts';
 import { pageMs } from './call.ts';
-import { adviceFor, type Connector, Problem } from './connector.ts';
+import { type Access, adviceFor, type Connector, Problem } from './connector.ts';
 import { readCredential } from './credential.ts';
 import { nameFrom } from './read.ts';
 import { connectorOf, connectors } from './registry.ts';
@@ -52,37 +52,37 @@ async function tryCredential(
   isStored = false,
 ): Promise<Tried> {
   const connector = connectorOf(provider);
-  if (!connector) throw wrong('provider', `must be ${connectors.map((one) => one.provider).join(', ')}`);
+  if (!connector)
+    throw invalidField('provider', `must be ${connectors.map((one) => one.provider).join(', ')}`);
   const isOperator = 'operator' in caller;
   const baseUrl = baseUrlOf(env, connector, given, isOperator || isStored);
   try {
     const { credential, identity } = readCredential(connector, text, isOperator);
-    const { name, id } = await connector.check(openOnce(env, connector, { credential, baseUrl }));
+    const api = connector.open(accessTo(env, connector, { credential, baseUrl }));
+    const { name, id } = await connector.check(api);
     const organisation = nameFrom(name) || connector.name;
     const hash = await hashToken(`${provider} ${baseUrl} ${identity}`);
     return { connector, credential, hash, baseUrl, organisation, organisationId: id ?? organisation };
   } catch (error) {
-    if (error instanceof Problem) throw wrong('credential', adviceFor(connector, error, false));
+    if (error instanceof Problem) throw invalidField('credential', adviceFor(connector, error, false));
     throw error;
   }
 }
 
-/** A provider's API for some calls outside a pull. @throws Problem: invalid, as for `open` */
-export const openOnce = (
+/** How to call a provider with a credential, for one page and, by default, without a session. */
+export const accessTo = (
   env: Env,
-  connector: Connector,
-  { credential, baseUrl }: { credential: string; baseUrl: string },
-): unknown =>
-  connector.open({
-    wanted: connector.wanted,
-    credential,
-    baseUrl,
-    until: Date.now() + pageMs,
-    tooLarge: [],
-    session: null,
-    keepSession() {},
-    mayCall: (url) => mayCall(env, url),
-  });
+  { wanted }: Connector,
+  given: Pick<Access, 'credential' | 'baseUrl'> & Partial<Access>,
+): Access => ({
+  wanted,
+  until: Date.now() + pageMs,
+  tooLarge: [],
+  session: null,
+  keepSession() {},
+  mayCall: (url) => mayCall(env, url),
+  ...given,
+});
 
 /** Connects a provider: tries its credential, and starts pulling. @throws Refusal: invalid */
 export async function connectProvider(
@@ -95,9 +95,9 @@ export async function connectProvider(
   const { connector } = tried;
   const days = input.historyDays ?? usualHistoryDays;
   if (!Number.isInteger(days) || days < 0 || days > connector.maxHistoryDays)
-    throw wrong('historyDays', `must be a whole number from 0 to ${connector.maxHistoryDays}`);
+    throw invalidField('historyDays', `must be a whole number from 0 to ${connector.maxHistoryDays}`);
   const id = newId();
-  const secrets = await seal(config(env).headerKeys, id, { credential: tried.credential });
+  const secrets = await seal(env, id, { credential: tried.credential });
   const now = Date.now();
   const connection = await createConnection(
     env,
@@ -136,7 +136,7 @@ export async function replaceCredential(
 ): Promise<Tried> {
   await asCaller(env, caller, (db) => [unlessWithdrawn(db, id)]); // before a provider sees it
   const tried = await tryCredential(env, caller, { provider, baseUrl, credential: text }, true);
-  const secrets = await seal(config(env).headerKeys, id, { credential: tried.credential });
+  const secrets = await seal(env, id, { credential: tried.credential });
   const now = Date.now();
   await changePull(env, caller, id, {
     noted: 'credential',
@@ -183,8 +183,9 @@ export async function pullNow(env: Env, caller: Caller, id: string): Promise<voi
 /** Stores the secret with which the provider signs its webhook's calls. @throws Refusal: invalid */
 export async function setWebhookSecret(env: Env, caller: Caller, id: string, text: string): Promise<void> {
   const secret = text.trim();
-  if (!/^[\x21-\x7e]{8,500}$/.test(secret)) throw wrong('secret', 'must be one word of 8 to 500 characters');
-  const sealed = JSON.stringify(await seal(config(env).headerKeys, id, { secret }));
+  if (!/^[\x21-\x7e]{8,500}$/.test(secret))
+    throw invalidField('secret', 'must be one word of 8 to 500 characters');
+  const sealed = JSON.stringify(await seal(env, id, { secret }));
   await changePull(env, caller, id, { noted: 'webhook secret', set: sql`webhook_secret = ${sealed}` });
 }
 
@@ -209,7 +210,7 @@ export async function changePull(
     ),
     unlessWithdrawn(db, id),
     ...also(db),
-    ...(noted ? [auditChange(db, caller, id, [noted])] : []),
+    noted ? auditConnection(db, caller, sql`id = ${id}`, 'changed', [noted]) : undefined,
     write(db)`update pulls set ${set} where ${own}`,
   ]);
 }
@@ -230,15 +231,6 @@ const unlessWithdrawn = (db: Database, id: string) =>
     'The consent to this connection was withdrawn. Create another connect link, or add the provider with a credential of your own.',
   );
 
-const auditChange = (db: Database, caller: Caller, id: string, fields: string[]) =>
-  audit(db, caller, {
-    action: 'changed',
-    subject: 'connection',
-    of: sql`select id, coalesce(name, tsp) as name from connections
-      where id = ${id} and account_id = ${caller.accountId}`,
-    fields,
-  });
-
 const unlessConnected = (db: Database, { accountId }: Caller, hash: string, id: string) =>
   refuseUnless(
     db,
@@ -247,7 +239,7 @@ const unlessConnected = (db: Database, { accountId }: Caller, hash: string, id: 
     'This account has a connection with this credential already',
   );
 
-export const mayCall = (env: Env, url: string): boolean =>
+const mayCall = (env: Env, url: string): boolean =>
   providerProblem(url, { allowLoopback: config(env).allowLoopbackReceivers }) === undefined;
 
 /** The address of the provider's API: the usual one, that of a region, or `anyUrl` that may be called. */
@@ -255,12 +247,11 @@ function baseUrlOf(env: Env, connector: Connector, given: string | undefined, an
   if (!given) return connector.baseUrl;
   const regions = Object.keys(connector.regions);
   if (regions.includes(given)) return connector.regions[given] ?? connector.baseUrl;
-  if (!anyUrl) throw wrong('baseUrl', `must be ${regions.join(' or ') || 'left out'}`);
-  if (!URL.canParse(given)) throw wrong('baseUrl', `must be ${['an https URL', ...regions].join(' or ')}`);
+  if (!anyUrl) throw invalidField('baseUrl', `must be ${regions.join(' or ') || 'left out'}`);
+  if (!URL.canParse(given))
+    throw invalidField('baseUrl', `must be ${['an https URL', ...regions].join(' or ')}`);
   if (!mayCall(env, given))
-    throw wrong('baseUrl', 'must be an https URL of a public host, without credentials');
+    throw invalidField('baseUrl', 'must be an https URL of a public host, without credentials');
   const { origin, pathname } = new URL(given);
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
-
-const wrong = (field: string, message: string) => invalid(`${field} ${message}`, [{ field, message }]);

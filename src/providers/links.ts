@@ -7,7 +7,7 @@ import { updateConnection } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
 import { type Database, read, refuseUnless, write, writeReturning } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { asCaller, type Caller, rowsFor } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
@@ -37,11 +37,10 @@ const columns = sql`l.id, l.name, l.created_at as createdAt, l.expires_at as exp
 
 /** The account's links that can still be used, then those that were, the newest first; at most 100. */
 export async function listLinks(env: Env, caller: Caller): Promise<ConnectLink[]> {
-  const links = (db: Database) => read<ConnectLink>(db)`
+  return rowsFor<ConnectLink>(env, caller)`
     select ${columns} from connect_links l
     where account_id = ${caller.accountId} and (connection_id is not null or expires_at > ${Date.now()})
     order by connection_id is not null, created_at desc, id desc limit 100`;
-  return asCaller(env, caller, links);
 }
 
 /** Creates a single-use link, valid for a week, whose address is not stored. @throws Refusal: invalid */
@@ -58,23 +57,19 @@ export async function createLink(
   const expiresAt = now + connectLinkMs;
   const open = sql`account_id = ${accountId} and connection_id is null`;
   const url = `${origin}/portal/connect/${withCell(env, secret)}`;
-  await asCaller(
-    env,
-    caller,
-    (db) => [
-      write(db)`delete from connect_links where ${open} and expires_at <= ${now}`,
-      refuseUnless(
-        db,
-        sql`(select count(*) from connect_links where ${open}) < ${maxOpenLinks}`,
-        `An account can have at most ${maxOpenLinks} links that are not used yet. Revoke one first.`,
-      ),
-      write(db)`
+  const create = (db: Database) => [
+    write(db)`delete from connect_links where ${open} and expires_at <= ${now}`,
+    refuseUnless(
+      db,
+      sql`(select count(*) from connect_links where ${open}) < ${maxOpenLinks}`,
+      `An account can have at most ${maxOpenLinks} links that are not used yet. Revoke one first.`,
+    ),
+    write(db)`
       insert into connect_links (id, account_id, hash, name, created_at, expires_at)
       values (${id}, ${accountId}, ${hash}, ${name}, ${now}, ${expiresAt})`,
-      auditLink(db, caller, id, 'created'),
-    ],
-    { result: { shown: url } },
-  );
+    auditLink(db, caller, id, 'created'),
+  ];
+  await asCaller(env, caller, create, { result: { shown: url } });
   return { id, url, expiresAt };
 }
 
@@ -148,7 +143,7 @@ export async function withdraw(
   connectionId: string,
 ): Promise<void> {
   const now = Date.now();
-  const nothing = JSON.stringify(await seal(config(env).headerKeys, connectionId, { credential: '' }));
+  const nothing = JSON.stringify(await seal(env, connectionId, { credential: '' }));
   const own = sql`hash = ${caller.link} and connection_id = ${connectionId}`;
   await changePull(env, caller, connectionId, {
     noted: 'consent',

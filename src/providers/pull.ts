@@ -1,13 +1,13 @@
-import { config } from '../platform/config.ts';
 import { seal, unseal } from '../platform/crypto.ts';
 import { dumpedBytes } from '../platform/db/dump.ts';
 import { overQuota, refusalIn } from '../platform/errors.ts';
 import { type Budget, isLeft, newBudget, within } from '../platform/jobs/budget.ts';
 import { described, fault } from '../platform/log.ts';
+import { partsOf } from '../platform/parts.ts';
 import { send } from '../platform/queue.ts';
 import { takeIn } from './accept.ts';
 import { pageMs } from './call.ts';
-import { mayCall } from './connect.ts';
+import { accessTo } from './connect.ts';
 import {
   type Access,
   type Connector,
@@ -51,9 +51,7 @@ const successMs = 5 * 60_000;
 /** Queues all connections that are due, five a message. Returns how many there are. */
 export async function startPulls(env: Env, now = Date.now()): Promise<number> {
   const ids = await dueConnections(env, now);
-  const messages = Array.from({ length: Math.ceil(ids.length / connectionsPerMessage) }, (_, i) => ({
-    pull: ids.slice(i * connectionsPerMessage, (i + 1) * connectionsPerMessage),
-  }));
+  const messages = partsOf(ids, connectionsPerMessage).map((pull) => ({ pull }));
   await send(env.DELIVERIES, messages);
   return ids.length;
 }
@@ -87,7 +85,7 @@ async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<stri
       now,
     });
     if (health !== claimed.healthStatus) saved.health = health;
-    if (session) saved.session = await seal(config(env).headerKeys, claimed.connectionId, { session });
+    if (session) saved.session = await seal(env, claimed.connectionId, { session });
     const isDue = await save(env, claimed, saved, run.limitedUntil ?? nextDueAt(run, now));
     return isDue ? claimed.connectionId : undefined;
   } catch (error) {
@@ -112,24 +110,19 @@ type Run = Claimed & {
 async function openRun(env: Env, claimed: Claimed): Promise<Run> {
   const connector = connectorOf(claimed.provider);
   if (!connector) throw new Error(`No provider ${claimed.provider} is built in`);
-  const { headerKeys } = config(env);
   const { connectionId, session, baseUrl, incidentTypeMap } = claimed;
-  const { credential = '' } = await unseal(headerKeys, connectionId, claimed.secrets);
-  const kept = session && (await unseal(headerKeys, connectionId, session));
-  const access: Access = {
-    wanted: connector.wanted,
+  const { credential = '' } = await unseal(env, connectionId, claimed.secrets);
+  const kept = session === null ? undefined : await unseal(env, connectionId, session);
+  const access = accessTo(env, connector, {
     credential,
     baseUrl,
-    until: Date.now() + pageMs,
-    tooLarge: [],
     session: JSON.parse(kept?.session ?? 'null'),
     keepSession(session) {
       const json = JSON.stringify(session);
       if (dumpedBytes(json) <= maxSessionBytes) run.newSession = json;
     },
-    mayCall: (url) => mayCall(env, url),
     incidentTypeMap,
-  };
+  });
   const run: Run = { ...claimed, connector, access, api: connector.open(access), done: new Set(), saved: {} };
   return run;
 }

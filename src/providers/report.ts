@@ -1,10 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { config } from '../platform/config.ts';
-import { type Sealed, unseal } from '../platform/crypto.ts';
-import { type Database, read } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { unseal } from '../platform/crypto.ts';
+import { type Caller, rowsFor } from '../platform/db/guard.ts';
 import { recordId } from '../platform/db/ids.ts';
-import { isWithdrawn, openOnce } from './connect.ts';
+import { accessTo, isWithdrawn } from './connect.ts';
 import { adviceFor, Problem } from './connector.ts';
 import { connectorOf } from './registry.ts';
 
@@ -16,19 +14,17 @@ export async function findReport(
   caller: Caller,
   { eventId, connectionId, eventTime, reportUrl }: Accident,
 ): Promise<{ link: string } | { missing: string }> {
-  const select = (db: Database) => read<{ provider: string; secrets: string; baseUrl: string }>(db)`
+  const [pull] = await rowsFor<{ provider: string; secrets: string; baseUrl: string }>(env, caller)`
     select c.provider, p.secrets, p.base_url as baseUrl
     from pulls p join connections c on c.id = p.connection_id
     where p.connection_id = ${connectionId} and p.account_id = ${caller.accountId}
       and not ${isWithdrawn(sql`c.id`)}`;
-  const [pull] = await asCaller(env, caller, select);
   const connector = pull && connectorOf(pull.provider);
   if (!pull || !connector?.reportLink)
     return reportUrl ? { link: reportUrl } : { missing: 'There is no report.' };
-  const sealed = JSON.parse(pull.secrets) as Sealed; // as it was written
   try {
-    const { credential = '' } = await unseal(config(env).headerKeys, connectionId, sealed);
-    const api = openOnce(env, connector, { credential, baseUrl: pull.baseUrl });
+    const { credential = '' } = await unseal(env, connectionId, pull.secrets);
+    const api = connector.open(accessTo(env, connector, { credential, baseUrl: pull.baseUrl }));
     const isIts = (id: unknown) => recordId(connectionId, 'accident', String(id)) === eventId;
     const link = await connector.reportLink(api, { at: Date.parse(eventTime), isIts });
     return link ? { link } : { missing: `${connector.name} no longer has this report.` };

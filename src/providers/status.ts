@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { selectWords, unmappedOf } from '../fleet/counts.ts';
 import { following, type SliceQuery } from '../platform/db/cursor.ts';
 import { read } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { asCaller, type Caller, rowsFor } from '../platform/db/guard.ts';
 import { connections } from '../platform/db/tables.ts';
 import { isWithdrawn } from './connect.ts';
 import { adviceFor, type Connector, type FeedName, feedNames } from './connector.ts';
@@ -77,7 +77,7 @@ export const pullSummaries = (
 
 async function summariesOf(env: Env, caller: Caller, ids: SQL): Promise<Map<string, PullSummary>> {
   const which = sql`p.connection_id in ${ids} and +p.account_id = ${caller.accountId}`;
-  const rows = await asCaller(env, caller, (db) => read<PullRow>(db)`${row} where ${which}`);
+  const rows = await rowsFor<PullRow>(env, caller)`${row} where ${which}`;
   return new Map(
     rows.flatMap((found) => {
       const summary = summaryOf(found);

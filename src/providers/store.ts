@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { validate as isUuid } from 'uuid';
 import { setHealthStatus, setPulledAt } from '../fleet/connections.ts';
-import { config } from '../platform/config.ts';
 import { type Sealed, unseal } from '../platform/crypto.ts';
 import {
   type Database,
@@ -33,8 +32,9 @@ export type Claimed = {
   tSP: string;
   incidentTypeMap: Record<string, string[]> | undefined;
   healthStatus: HealthStatus;
-  secrets: Sealed;
-  session: Sealed | null;
+  /** Encrypted, as D1 has them. */
+  secrets: string;
+  session: string | null;
   baseUrl: string;
   historyDays: number;
   connectedAt: number;
@@ -43,8 +43,9 @@ export type Claimed = {
   feeds: Feeds;
 };
 
-type StoredPull = {
-  [K in keyof Claimed]: Claimed[K] extends object | null | undefined ? string | null : Claimed[K];
+type StoredPull = Omit<Claimed, 'feeds' | 'incidentTypeMap'> & {
+  feeds: string;
+  incidentTypeMap: string | null;
 };
 
 /** The ids of due connections without a claim, of accounts that are active and not being moved. */
@@ -76,11 +77,9 @@ export async function claimDue(env: Env, ids: string[], now = Date.now()): Promi
   });
   return pulls.map((row) => ({
     ...row,
-    incidentTypeMap: row.incidentTypeMap === null ? undefined : JSON.parse(row.incidentTypeMap),
-    secrets: JSON.parse(row.secrets ?? ''),
-    session: row.session === null ? null : JSON.parse(row.session),
-    feeds: JSON.parse(row.feeds ?? ''),
-  })) as Claimed[]; // as in the columns
+    incidentTypeMap: JSON.parse(row.incidentTypeMap ?? 'null') ?? undefined,
+    feeds: JSON.parse(row.feeds),
+  }));
 }
 
 /** What a run has changed; missing properties stay unchanged. */
@@ -198,11 +197,7 @@ export async function ring(
     from pulls p join connections c on c.id = p.connection_id where p.connection_id = ${connectionId}`;
   const webhook = found && connectorOf(found.provider)?.webhook;
   if (!webhook || found.secret === null || found.moves === 'moved') return false;
-  const { secret = '' } = await unseal(
-    config(env).headerKeys,
-    connectionId,
-    JSON.parse(found.secret) as Sealed, // as it was written
-  );
+  const { secret = '' } = await unseal(env, connectionId, found.secret);
   if (!(await webhook.isSigned(headers, body, secret))) return false;
   if (found.moves === 'moving') throw new Refusal({ kind: 'unavailable', retryAfter: 10 });
   const now = Date.now();

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
-import { config } from '../platform/config.ts';
 import { type Sealed, seal, unseal } from '../platform/crypto.ts';
 import { type Database, write } from '../platform/db/database.ts';
-import { invalid } from '../platform/errors.ts';
+import { invalidField } from '../platform/errors.ts';
 import { AtMost, Texts } from '../platform/fields.ts';
 
 const Visible = (longest: number) =>
@@ -70,11 +69,8 @@ export async function sealClient(
   const kept = before && clientSecret === undefined ? await openClient(env, webhookId, before) : undefined;
   const isSame = kept?.tokenUrl === tokenUrl && kept.clientId === clientId;
   const secret = clientSecret ?? (isSame ? kept.clientSecret : undefined);
-  if (secret === undefined)
-    throw invalid('oauth.clientSecret is required', [
-      { field: 'oauth.clientSecret', message: 'is required' },
-    ]);
-  return seal(config(env).headerKeys, webhookId, {
+  if (secret === undefined) throw invalidField('oauth.clientSecret', 'is required');
+  return seal(env, webhookId, {
     ...{ tokenUrl, clientId, clientSecret: secret },
     ...(scope && { scope }),
     ...(Object.keys(params).length > 0 && { params: JSON.stringify(params) }),
@@ -83,7 +79,7 @@ export async function sealClient(
 
 /** Decrypts a client. @throws Error, as `unseal` does */
 export async function openClient(env: Env, webhookId: string, sealed: Sealed): Promise<OAuthClient> {
-  const { params, ...client } = await unseal(config(env).headerKeys, webhookId, sealed);
+  const { params, ...client } = await unseal(env, webhookId, sealed);
   return { ...client, ...(params && { params: JSON.parse(params) }) } as OAuthClient; // as `sealClient` made it
 }
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { invalid } from '../platform/errors.ts';
+import { invalid, invalidField } from '../platform/errors.ts';
 import { checked, Line, maxErrors, sentence } from '../platform/fields.ts';
 import { maxUrlLength, type ReceiverPolicy, receiverProblem, urlProblems } from './address.ts';
 import { eachField } from './fields.ts';
@@ -93,11 +93,8 @@ export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInpu
     throw invalid(ids ? 'Invalid connection ids' : sentence(first), errors);
   }
   const tokenProblem = result.output.oauth && receiverProblem(result.output.oauth.tokenUrl, policy);
-  if (tokenProblem) {
-    const error = { field: 'oauth.tokenUrl', message: urlProblems[tokenProblem].field };
-    throw invalid(sentence(error), [error]);
-  }
+  if (tokenProblem) throw invalidField('oauth.tokenUrl', urlProblems[tokenProblem].field);
   const unmatched = unmatchable(result.output);
-  if (unmatched) throw invalid(sentence(unmatched), [unmatched]);
+  if (unmatched) throw invalidField(unmatched.field, unmatched.message);
   return { ...result.output, connectionIds: result.output.connectionIds ?? [] };
 }

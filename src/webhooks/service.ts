@@ -1,12 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { config } from '../platform/config.ts';
 import { type Sealed, seal } from '../platform/crypto.ts';
 import {
-  breaksUnique,
   type Database,
   jsonList,
   refuse,
   refuseUnless,
+  unlessTaken,
   write,
   writeReturning,
 } from '../platform/db/database.ts';
@@ -258,7 +257,7 @@ async function columnsOf(env: Env, id: string, input: WebhookInput, client?: Sea
     normalisedUrl: normalisedUrl(input.url),
     notificationTypes: toBits(notificationTypes),
     allConnections: input.allConnections === true,
-    headers: (headers && (await seal(config(env).headerKeys, id, headers))) as Sealed, // given, of a new webhook
+    headers: (headers && (await seal(env, id, headers))) as Sealed, // given, of a new webhook
     filters: filters === undefined ? undefined : stored(filters),
     oauth: oauth && (await sealClient(env, id, oauth, client)),
     signing: secret && JSON.stringify(await sealSecret(env, id, secret)),
@@ -266,15 +265,12 @@ async function columnsOf(env: Env, id: string, input: WebhookInput, client?: Sea
   };
 }
 
-async function savingUrl<T>(save: () => Promise<T>): Promise<T> {
-  try {
-    return await save();
-  } catch (error) {
-    if (breaksUnique(error, 'webhooks.account_id, webhooks.normalised_url'))
-      throw invalid('Webhook with this URL already exist', undefined, 'url taken');
-    throw error;
-  }
-}
+const savingUrl = <T>(save: () => Promise<T>): Promise<T> =>
+  unlessTaken(
+    'webhooks.account_id, webhooks.normalised_url',
+    invalid('Webhook with this URL already exist', undefined, 'url taken'),
+    save,
+  );
 
 const toBits = (types: WebhookInput['notificationTypes']): number =>
   types.reduce<number>((bits, type) => bits | type, 0);

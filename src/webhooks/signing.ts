@@ -1,4 +1,3 @@
-import { config } from '../platform/config.ts';
 import { type Sealed, seal, unseal } from '../platform/crypto.ts';
 import { dayMs } from '../platform/durations.ts';
 
@@ -21,7 +20,7 @@ type Secrets = [secret: string, until: string][];
 const endless = '';
 
 async function stillSigning(env: Env, webhookId: string, sealed: Sealed): Promise<Secrets> {
-  const secrets = await unseal(config(env).headerKeys, webhookId, sealed);
+  const secrets = await unseal(env, webhookId, sealed);
   return Object.entries(secrets).filter(([, until]) => until === endless || Number(until) > Date.now());
 }
 
@@ -38,7 +37,7 @@ export async function sealSecret(
     [secret, endless],
     ...earlier.map(([one, end]): Secrets[number] => [one, end === endless ? until : end]),
   ];
-  return seal(config(env).headerKeys, webhookId, Object.fromEntries(secrets.slice(0, maxSecrets)));
+  return seal(env, webhookId, Object.fromEntries(secrets.slice(0, maxSecrets)));
 }
 
 /** The keys that sign a webhook's calls now, newest first. @throws Error, as `unseal` does */

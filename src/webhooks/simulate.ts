@@ -1,10 +1,9 @@
-import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
 import { write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { hourMs } from '../platform/durations.ts';
-import { invalid } from '../platform/errors.ts';
+import { invalid, invalidField } from '../platform/errors.ts';
 import { timestamp } from '../platform/fields.ts';
 import { normalisedUrl } from './address.ts';
 import { insertTests } from './deliveries/fan-out.ts';
@@ -122,7 +121,7 @@ export async function tryReceiver(
   const webhookId = id ?? newId();
   const settings: CallSettings = {
     ...pick(input, plainFields),
-    headers: await seal(config(env).headerKeys, webhookId, headers),
+    headers: await seal(env, webhookId, headers),
     signing: JSON.parse(before?.signing ?? 'null'),
     oauth: oauth ? await sealClient(env, webhookId, oauth, before?.oauth) : null,
     oauthToken: null,
@@ -163,5 +162,5 @@ async function countTest(
   }));
   if (counted.meta.changes > 0) return;
   const message = `has a host that was tested ${most} times within the hour. Save the webhook, or try again later`;
-  throw invalid(`${field} ${message}`, [{ field, message }]);
+  throw invalidField(field, message);
 }

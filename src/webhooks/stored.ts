@@ -1,6 +1,5 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import { audit } from '../accounts/audit/write.ts';
-import { config } from '../platform/config.ts';
 import { unseal } from '../platform/crypto.ts';
 import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
@@ -119,7 +118,7 @@ export const opened = async (env: Env, row: SelectedWebhook): Promise<StoredWebh
   ...(await oauthOf(env, row.id, row.oauth)),
   ...(row.pausedAt !== null && { pausedAt: row.pausedAt }),
   connectionIds: JSON.parse(row.connectionIds),
-  headers: await unseal(config(env).headerKeys, row.id, row.headers),
+  headers: await unseal(env, row.id, row.headers),
   notificationTypes: fromBits(row.notificationTypes),
 });
 

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, direction, read, write } from '../../platform/db/database.ts';
 import { type Lease, withLease } from '../../platform/jobs/lease.ts';
+import { partsOf } from '../../platform/parts.ts';
 import type { DayOf, Part } from './bucket.ts';
 
 /** Whose work changes the archive: one at a time. */
@@ -72,9 +73,7 @@ export async function catalogued(db: Database, day: DayOf): Promise<Part[]> {
 
 /** The statements that set the files of a day; a day without files has no entry. */
 export function putEntry(db: Database, day: DayOf, parts: Part[]) {
-  const pieces = Array.from({ length: Math.ceil(parts.length / filesPerRow) }, (_, i) =>
-    parts.slice(i * filesPerRow, (i + 1) * filesPerRow),
-  );
+  const pieces = partsOf(parts, filesPerRow);
   return [
     write(db)`delete from archived_days where ${isOf(day)} and piece >= ${pieces.length}`,
     write(db)`

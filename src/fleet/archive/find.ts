@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { read } from '../../platform/db/database.ts';
-import { asCaller, type Caller, notBeingDeleted } from '../../platform/db/guard.ts';
+import { type Caller, notBeingDeleted, rowsFor } from '../../platform/db/guard.ts';
+import { partsOf } from '../../platform/parts.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part, readAgain } from './bucket.ts';
 import { readRowsOf } from './files.ts';
@@ -25,20 +25,15 @@ export async function findArchived(
     return found;
   };
   return readAgain(async () => {
-    const days = await asCaller(
-      env,
-      caller,
-      (db) =>
-        read<DayOf & { parts: string }>(db)`
-        select d.kind, d.account_id as accountId, d.connection_id as connectionId, d.day, d.parts
-        from (select distinct value->>0 as connection_id, value->>1 as day from json_each(${places})) w
-        cross join archived_days d
-        on d.kind = ${kind.name} and d.connection_id = w.connection_id and d.day = w.day
-        where +d.account_id = ${caller.accountId} and ${notBeingDeleted(sql`d.connection_id`)}`,
-    );
+    const days = await rowsFor<DayOf & { parts: string }>(env, caller)`
+      select d.kind, d.account_id as accountId, d.connection_id as connectionId, d.day, d.parts
+      from (select distinct value->>0 as connection_id, value->>1 as day from json_each(${places})) w
+      cross join archived_days d
+      on d.kind = ${kind.name} and d.connection_id = w.connection_id and d.day = w.day
+      where +d.account_id = ${caller.accountId} and ${notBeingDeleted(sql`d.connection_id`)}`;
     const found: ArchivedRow[] = [];
-    for (let at = 0; at < days.length; at += daysAtATime)
-      found.push(...(await Promise.all(days.slice(at, at + daysAtATime).map(rowsOn))).flat());
+    for (const some of partsOf(days, daysAtATime))
+      found.push(...(await Promise.all(some.map(rowsOn))).flat());
     return found;
   });
 }

@@ -9,6 +9,7 @@ import { dayMs, hourMs } from '../../platform/durations.ts';
 import { type Budget, inSteps, isLeft, newBudget } from '../../platform/jobs/budget.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
 import { described, fault } from '../../platform/log.ts';
+import { partsOf } from '../../platform/parts.ts';
 import { type ArchivedRow, type ArchiveKind, isSame, newerOf, placeOf } from '../lists/archived.ts';
 import { archiveKinds } from '../lists/registry.ts';
 import { keptMs, recordArchived } from '../record-changes.ts';
@@ -111,8 +112,7 @@ async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
   if (different.length > 0) await commit(...putEntry(db, day, written));
   if (replaced.length > 0) await deleteFiles(move, replaced);
   await tidy(move, written);
-  for (let at = 0; at < versions.length; at += rowsPerStatement) {
-    const some = versions.slice(at, at + rowsPerStatement);
+  for (const some of partsOf(versions, rowsPerStatement)) {
     // The change feed finds them in the archive from here on, and as merged.
     const shown = some.flatMap(({ row, newer }) =>
       Number(row.updatedAt) > Date.now() - keptMs - hourMs || !isSame(kind, row, newer) ? [row.id] : [],

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { audit } from '../../accounts/audit/write.ts';
 import type { Position } from '../../platform/db/cursor.ts';
 import { read, refuseUnless, write } from '../../platform/db/database.ts';
-import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { asCaller, type Caller, rowsFor } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
@@ -117,16 +117,11 @@ export type ListedExport = Export & {
 
 /** The account's exports, newest first. There are few: they are deleted when they expire. */
 export async function listExports(env: Env, caller: Caller): Promise<ListedExport[]> {
-  const found = await asCaller(
-    env,
-    caller,
-    (db) =>
-      read<StoredExport & { requestedBy: string | null }>(db)`
-      select ${exportColumns}, u.email as requestedBy
-      from exports e left join portal_users u on u.id = e.requested_by and u.account_id = e.account_id
-      where e.account_id = ${caller.accountId} and expires_at > ${Date.now()} 
-      order by requested_at desc, e.id desc`,
-  );
+  const found = await rowsFor<StoredExport & { requestedBy: string | null }>(env, caller)`
+    select ${exportColumns}, u.email as requestedBy
+    from exports e left join portal_users u on u.id = e.requested_by and u.account_id = e.account_id
+    where e.account_id = ${caller.accountId} and expires_at > ${Date.now()}
+    order by requested_at desc, e.id desc`;
   return found.map((row) => ({
     ...exportOf(row),
     state: row.finishedAt ? 'ready' : row.nextAt ? 'preparing' : 'failed',

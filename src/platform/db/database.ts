@@ -192,6 +192,12 @@ export const withoutText = (list: SQL, text: string): SQL =>
 export const breaksUnique = (error: unknown, columns: string): boolean =>
   d1Reason(error).includes(`UNIQUE constraint failed: ${columns}`);
 
+/** Saves what is unique in `columns`. @throws `refusal`, if another row has the same */
+export const unlessTaken = <T>(columns: string, refusal: Refusal, save: () => Promise<T>): Promise<T> =>
+  save().catch((error: unknown) => {
+    throw breaksUnique(error, columns) ? refusal : error;
+  });
+
 /** SQL for names of columns, as a list or with what `each` makes of them. */
 export const listOf = (names: readonly string[], each: (name: SQL) => SQL = (name) => name): SQL =>
   sql.join(

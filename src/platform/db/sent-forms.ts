@@ -1,4 +1,3 @@
-import { config } from '../config.ts';
 import { seal } from '../crypto.ts';
 import { minuteMs } from '../durations.ts';
 import { type Database, refuse, type Write, write, writeReturning } from './database.ts';
@@ -19,7 +18,7 @@ export async function claimForm(
 ): Promise<[Write]> {
   form.result = { ...form.result, ...result };
   const text = JSON.stringify(form.result);
-  const sealed = result && JSON.stringify(await seal(config(env).headerKeys, form.id, { text }));
+  const sealed = result && JSON.stringify(await seal(env, form.id, { text }));
   const claim = write(db)`
     insert into sent_forms (account_id, id, run, result, at)
     values (${accountId}, ${form.id}, ${form.run}, ${sealed ?? null}, ${Date.now()})

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { invalid, Refusal } from '../errors.ts';
+import { invalid, invalidField, Refusal } from '../errors.ts';
 import { parseQuery } from '../fields.ts';
 import type { Context } from './context.ts';
 
@@ -39,8 +39,7 @@ export async function readNothing(c: Context): Promise<void> {
 /** @throws Refusal: invalid, for a body with another `id` than that of the path, which it may repeat */
 export function refuseOther(body: unknown, id: string): void {
   const named = Object(body).id || id;
-  if (String(named).toLowerCase() !== id)
-    throw invalid('id must be that of the path', [{ field: 'id', message: 'must be that of the path' }]);
+  if (String(named).toLowerCase() !== id) throw invalidField('id', 'must be that of the path');
 }
 
 /** `x-gzip` is another name of gzip (RFC 9110, 8.4.1.3). */

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { config } from '../config.ts';
-import { type Sealed, seal, unseal } from '../crypto.ts';
+import { seal, unseal } from '../crypto.ts';
 import { type Database, listOf, read, write } from '../db/database.ts';
 import { notMoving } from '../db/guard.ts';
 import { openDatabase } from '../db/system.ts';
@@ -51,8 +51,8 @@ async function reEncryptSome(
     select ${id} as id, ${column} as sealed from ${table}
       where ${column}->>'key' <> ${headerKeys[0]?.id ?? ''} and ${notMoving(sql`account_id`)} limit ${perStep}`;
   const fresh = old.map(async ({ id, sealed }) => {
-    const text = await unseal(headerKeys, id, JSON.parse(sealed) as Sealed); // as it was sealed
-    return { id, sealed, fresh: JSON.stringify(await seal(headerKeys, id, text)) };
+    const text = await unseal(env, id, sealed);
+    return { id, sealed, fresh: JSON.stringify(await seal(env, id, text)) };
   });
   // Only what has not changed meanwhile.
   await write(db)`update ${table} set ${column} = r.fresh from (

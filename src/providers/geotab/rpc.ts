@@ -1,4 +1,5 @@
 import { isPrintable } from '../../platform/fields.ts';
+import { partsOf } from '../../platform/parts.ts';
 import { parseRetryAfter } from '../../platform/retry-after.ts';
 import { call, inSize } from '../call.ts';
 import { type Access, type Json, Problem, type ProblemKind } from '../connector.ts';
@@ -55,9 +56,7 @@ const callsAtOnce = 25;
 
 /** Calls methods in bulk, and returns their results in order. If one fails, all do. @throws Problem */
 export async function rpcAll(api: Api, calls: { method: string; params: object }[]): Promise<unknown[]> {
-  const parts = Array.from({ length: Math.ceil(calls.length / callsAtOnce) }, (_, i) =>
-    calls.slice(i * callsAtOnce, (i + 1) * callsAtOnce),
-  );
+  const parts = partsOf(calls, callsAtOnce);
   const results = await withSession(api, (session) =>
     Promise.all(parts.map((part) => callIn(api, session, 'ExecuteMultiCall', { calls: part }))),
   );

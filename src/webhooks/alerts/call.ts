@@ -1,6 +1,6 @@
 import { version } from '../../../package.json';
 import { config } from '../../platform/config.ts';
-import { type Sealed, unseal } from '../../platform/crypto.ts';
+import { unseal } from '../../platform/crypto.ts';
 import { timestamp } from '../../platform/fields.ts';
 import { fault } from '../../platform/log.ts';
 import { type MailPart, renderMail } from '../../platform/mail.ts';
@@ -54,9 +54,8 @@ function codeOf(error: unknown): string | null {
 
 /** Sends a message to a channel. Never throws. */
 export async function post(env: Env, { id, kind, address }: Target, message: AlertMessage): Promise<Problem> {
-  const { headerKeys, allowLoopbackReceivers: allowLoopback } = config(env);
-  const sealed: Sealed = JSON.parse(address);
-  const url = await unseal(headerKeys, id, sealed).then(
+  const { allowLoopbackReceivers: allowLoopback } = config(env);
+  const url = await unseal(env, id, address).then(
     ({ url }) => url,
     () => undefined,
   );

@@ -3,7 +3,7 @@ import { audit } from '../../accounts/audit/write.ts';
 import { config } from '../../platform/config.ts';
 import { seal } from '../../platform/crypto.ts';
 import { type Database, read, refuseUnless, write } from '../../platform/db/database.ts';
-import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { asCaller, type Caller, rowsFor } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { post, type Target } from './call.ts';
 import { type ChannelInput, type ChannelKind, maxChannels } from './channel-input.ts';
@@ -26,13 +26,9 @@ export type Channel = {
 /** The channels of the account, oldest first. */
 export async function listChannels(env: Env, caller: Caller): Promise<Channel[]> {
   type StoredChannel = Omit<Channel, 'getsAlerts'> & { getsAlerts: number };
-  const rows = await asCaller(
-    env,
-    caller,
-    (db) => read<StoredChannel>(db)`
-      select id, kind, name, host, last_four as lastFour, gets_alerts as getsAlerts, problem, problem_at as problemAt
-      from alert_channels where account_id = ${caller.accountId} order by created_at, id`,
-  );
+  const rows = await rowsFor<StoredChannel>(env, caller)`
+    select id, kind, name, host, last_four as lastFour, gets_alerts as getsAlerts, problem, problem_at as problemAt
+    from alert_channels where account_id = ${caller.accountId} order by created_at, id`;
   return rows.map((row) => ({ ...row, getsAlerts: row.getsAlerts === 1 }));
 }
 
@@ -49,31 +45,25 @@ export async function saveChannel(
 ): Promise<string> {
   const id = known ?? newId();
   const { accountId } = caller;
-  const address = url === '' ? null : JSON.stringify(await seal(config(env).headerKeys, id, { url }));
-  const [host, lastFour] = url === '' ? [null, null] : [new URL(url).host, url.slice(-4)];
-  const getsAlerts = input.getsAlerts ? 1 : 0;
+  const address = url === '' ? '{}' : JSON.stringify(await seal(env, id, { url }));
+  const host = url === '' ? '' : new URL(url).host;
+  const room = sql`(select count(*) from alert_channels where account_id = ${accountId}) < ${maxChannels}`;
   await asCaller(env, caller, (db) => [
     known
-      ? [
-          mustBeOurs(db, caller, id),
-          write(db)`
-            update alert_channels set kind = ${input.kind}, name = ${input.name}, gets_alerts = ${getsAlerts},
-              address = coalesce(${address}, address), host = coalesce(${host}, host),
-              last_four = coalesce(${lastFour}, last_four), problem = iif(${address} is null, problem, null),
-              problem_at = iif(${address} is null, problem_at, null)
-            where id = ${id}`,
-        ]
-      : [
-          refuseUnless(
-            db,
-            sql`(select count(*) from alert_channels where account_id = ${accountId}) < ${maxChannels}`,
-            `An account can have at most ${maxChannels} channels`,
-          ),
-          write(db)`
-            insert into alert_channels (id, account_id, kind, name, address, host, last_four, gets_alerts, created_at)
-            values (${id}, ${accountId}, ${input.kind}, ${input.name}, ${address}, ${host}, ${lastFour}, ${getsAlerts},
-              ${Date.now()})`,
-        ],
+      ? mustBeOurs(db, caller, id)
+      : refuseUnless(db, room, `An account can have at most ${maxChannels} channels`),
+    // Without a URL it keeps its own.
+    write(db)`
+      insert into alert_channels (id, account_id, kind, name, address, host, last_four, gets_alerts, created_at)
+      values (${id}, ${accountId}, ${input.kind}, ${input.name}, ${address}, ${host}, ${url.slice(-4)},
+        ${input.getsAlerts ? 1 : 0}, ${Date.now()})
+      on conflict (id) do update set kind = excluded.kind, name = excluded.name, gets_alerts = excluded.gets_alerts
+        ${
+          url === ''
+            ? undefined
+            : sql`, address = excluded.address, host = excluded.host, last_four = excluded.last_four,
+          problem = null, problem_at = null`
+        }`,
     saveMailRule(db, caller, id, rule),
     auditChannel(db, caller, id, known ? 'changed' : 'created'),
   ]);

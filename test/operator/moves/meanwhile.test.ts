@@ -5,7 +5,6 @@ import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { jobs } from '../../../src/operator/jobs.ts';
 import { encodePart, type Move, type Part } from '../../../src/operator/moves/part.ts';
 import { partHeader } from '../../../src/platform/cells.ts';
-import { config } from '../../../src/platform/config.ts';
 import { seal } from '../../../src/platform/crypto.ts';
 import { runJob } from '../../../src/platform/jobs/jobs.ts';
 import { connectorOf } from '../../../src/providers/registry.ts';
@@ -164,7 +163,7 @@ describe('while an account moves', () => {
 it('a provider’s webhook is told to try again while the account moves, and then where it lives', async () => {
   const us = await world({ providers: ['samsara'] });
   const { id } = us.connection;
-  const sealed = await seal(config(env).headerKeys, id, { secret: 'c2VjcmV0c2VjcmV0' });
+  const sealed = await seal(env, id, { secret: 'c2VjcmV0c2VjcmV0' });
   await rowsIn(
     'main',
     `insert into pulls (connection_id, account_id, secrets, webhook_secret, credential_hash, base_url, organisation,

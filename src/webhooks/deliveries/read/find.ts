@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { read } from '../../../platform/db/database.ts';
-import { asCaller, type Caller } from '../../../platform/db/guard.ts';
+import { asCaller, type Caller, rowsFor } from '../../../platform/db/guard.ts';
 import { cutScan } from '../../../platform/db/pages.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
 import { isCovered } from '../../coverage.ts';
@@ -119,13 +119,9 @@ export async function findDelivery(
       where not exists (select 1 from deletions where id = n.connection_id))),
     'webhook', (select json_object(${receiverOf(Date.now())}) from webhooks w
       where w.id = d.webhook_id and w.account_id = d.account_id)`;
-  const [row] = await asCaller(
-    env,
-    caller,
-    (db) => read<Parameters<typeof asListed>[0]>(db)`
-      select ${deliveryColumns(more)}
-      from deliveries d where webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`,
-  );
+  const [row] = await rowsFor<Parameters<typeof asListed>[0]>(env, caller)`
+    select ${deliveryColumns(more)}
+    from deliveries d where webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`;
   return row && asListed<Details & More>(row);
 }
 
@@ -146,14 +142,10 @@ export async function afterAttempt(env: Env, caller: Caller, key: DeliveryKey, s
 
 /** The webhook of a delivery: one seek for each. @throws Refusal: unauthenticated, forbidden */
 export async function webhookOfDelivery(env: Env, caller: Caller, id: string): Promise<string | undefined> {
-  const [found] = await asCaller(
-    env,
-    caller,
-    (db) => read<{ webhookId: string }>(db)`
-      select d.webhook_id as "webhookId" from webhooks w
-      cross join deliveries d on d.webhook_id = w.id and d.id = ${id}
-      where w.account_id = ${caller.accountId} and d.account_id = ${caller.accountId} limit 1`,
-  );
+  const [found] = await rowsFor<{ webhookId: string }>(env, caller)`
+    select d.webhook_id as webhookId from webhooks w
+    cross join deliveries d on d.webhook_id = w.id and d.id = ${id}
+    where w.account_id = ${caller.accountId} and d.account_id = ${caller.accountId} limit 1`;
   return found?.webhookId;
 }
 

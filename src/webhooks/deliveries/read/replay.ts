@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../../platform/config.ts';
 import { read, write } from '../../../platform/db/database.ts';
-import { asCaller, type Caller } from '../../../platform/db/guard.ts';
+import { asCaller, type Caller, rowsFor } from '../../../platform/db/guard.ts';
 import { firstIdAt } from '../../../platform/db/ids.ts';
-import { invalid } from '../../../platform/errors.ts';
+import { invalid, invalidField } from '../../../platform/errors.ts';
 import { send } from '../../../platform/queue.ts';
 import { notificationOf, typeOf } from '../../notifications/of-delivery.ts';
 import { auditWebhook } from '../../stored.ts';
@@ -139,14 +139,10 @@ export async function sendNow(env: Env, caller: Caller, { webhookId, id }: Deliv
  * @throws Refusal: invalid, if none is waiting; and as `sendNow`
  */
 export async function tryNow(env: Env, caller: Caller, webhookId: string): Promise<DeliveryKey> {
-  const [first] = await asCaller(
-    env,
-    caller,
-    (db) => read<{ id: string }>(db)`
-      select id from deliveries indexed by deliveries_due
-      where webhook_id = ${ownWebhookId(caller, webhookId)} and ${isWaiting()} and priority in (0, 1, 2, 3)
-      order by priority, next_attempt_at limit 1`,
-  );
+  const [first] = await rowsFor<{ id: string }>(env, caller)`
+    select id from deliveries indexed by deliveries_due
+    where webhook_id = ${ownWebhookId(caller, webhookId)} and ${isWaiting()} and priority in (0, 1, 2, 3)
+    order by priority, next_attempt_at limit 1`;
   if (!first) throw invalid('Nothing is waiting for this webhook');
   const key = { webhookId, id: first.id };
   await sendNow(env, caller, key);
@@ -166,8 +162,7 @@ function rangeOf(
   webhookId: string,
   { since = 0, until, includeDelivered = false, after = '', id }: ReplaySelection,
 ) {
-  if (until !== undefined && since >= until)
-    throw invalid('since must be before until', [{ field: 'since', message: 'must be before until' }]);
+  if (until !== undefined && since >= until) throw invalidField('since', 'must be before until');
   const isIn = (from: string, to: string) => sql`
     webhook_id = ${ownWebhookId(caller, webhookId)} and id > ${from} and id < ${to}
     ${id ? sql`and id = ${id}` : sql.empty()}`;

@@ -1,4 +1,3 @@
-import { config } from '../../../platform/config.ts';
 import { type Sealed, seal, unseal } from '../../../platform/crypto.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
 import { keepToken, openClient } from '../../oauth.ts';
@@ -33,21 +32,20 @@ export async function authorizer(
   sealed: Sealed,
   stored: Sealed | null,
 ): Promise<Authorize> {
-  const { headerKeys } = config(env);
   const client = await openClient(env, webhookId, sealed);
   const renew = async (until: number, inBody = false): Promise<Token> => {
     const token = await requestToken(env, client, until, inBody);
     if (token.value !== undefined) {
       const { value, goodUntil } = token;
       const kept = { value, goodUntil: String(goodUntil), ...(token.inBody && { inBody: 'yes' }) };
-      const resealed = await seal(headerKeys, webhookId, kept);
+      const resealed = await seal(env, webhookId, kept);
       // Best effort: without it, the next worker requests another.
       await keepToken(openDatabase(env), webhookId, sealed, resealed).catch(() => {});
     }
     return token;
   };
   const read = async (): Promise<Token> => {
-    const { value = '', goodUntil, inBody } = stored ? await unseal(headerKeys, webhookId, stored) : {};
+    const { value = '', goodUntil, inBody } = stored ? await unseal(env, webhookId, stored) : {};
     return { value, goodUntil: Number(goodUntil ?? 0), inBody: inBody !== undefined };
   };
   let known = read().catch(() => undefined); // its key is gone

@@ -20,9 +20,9 @@ export async function prepareCalls(
   webhookId: string,
   { url, httpVerb, headers: custom, signing, oauth, oauthToken }: CallSettings,
 ): Promise<MakeCall> {
-  const { allowLoopbackReceivers: allowLoopback, headerKeys } = config(env);
+  const { allowLoopbackReceivers: allowLoopback } = config(env);
   if (receiverProblem(url, { allowLoopback })) return async () => ({ result: 'blocked address' });
-  const common = headersFor(await unseal(headerKeys, webhookId, custom), oauth !== null);
+  const common = headersFor(await unseal(env, webhookId, custom), oauth !== null);
   const keys = signing ? await signingKeys(env, webhookId, signing) : [];
 
   const attempt = async (call: Call, token?: string, timeoutMs = callTimeoutMs) => {

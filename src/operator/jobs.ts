@@ -5,7 +5,7 @@ import { exportJob } from '../fleet/exports/exports.ts';
 import { prepareExports, pruneExports } from '../fleet/exports/run.ts';
 import { pruneChanges } from '../fleet/record-changes.ts';
 import { countEvents, countsAreDue } from '../fleet/trends/job.ts';
-import type { Job, Jobs } from '../platform/jobs/jobs.ts';
+import type { Jobs } from '../platform/jobs/jobs.ts';
 import { reEncrypt } from '../platform/jobs/re-encrypt.ts';
 import { healthAlertsAreDue, notifyOfSilence, sendHealthAlerts } from '../providers/health-alerts.ts';
 import { startPulls } from '../providers/pull.ts';
@@ -18,34 +18,53 @@ import { addUpWaits } from '../webhooks/service-levels/add-up.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
 import { recordSize } from './health/service.ts';
 
-/** What the cron does itself each minute: it finds what is due, and sends messages. */
+/**
+ * What the cron does itself each minute: it finds what is due, of which each webhook and connection is one row, and sends
+ * messages.
+ */
 export const starters = { sweep, 'start pulls': startPulls };
 
-const whenDue = (isDue: Extract<Job, { every: 'minute' }>['isDue'], run: Job['run']): Job => ({
-  every: 'minute',
-  isDue,
-  run,
-});
-const hourly = (run: Job['run']): Job => ({ every: 'hour', run });
-
+/**
+ * Jobs, of which each says what bounds it: the rows of a transaction, how accounts take turns, and what an account can
+ * cause in all. Those that prune do so in chunks, which leave half of the time to others.
+ */
 export const jobs: Jobs = {
-  deletions: whenDue(deletionsAreDue, continueDeletions),
-  trends: whenDue(countsAreDue, countEvents),
-  alerts: whenDue(alertsAreDue, sendAlerts),
-  'alerts of accidents and events': whenDue(recordAlertsAreDue, sendRecordAlerts),
-  'health alerts': whenDue(healthAlertsAreDue, sendHealthAlerts),
-  [messageJob]: whenDue(messagesAreDue, sendMessages),
-  [exportJob]: hourly(prepareExports),
-  archive: hourly((env, now, budget) => archive(env, now, budget)),
-  'give up old deliveries': hourly(giveUp),
-  'service levels': hourly(addUpWaits),
-  'delete old deliveries': hourly(pruneDeliveries),
-  'delete old notifications': hourly(pruneNotifications),
-  'delete expired exports': hourly(pruneExports),
-  'delete old changes': hourly(pruneChanges),
-  'delete expired credentials': hourly(pruneCredentials),
-  'delete old audit entries': hourly(pruneAudit),
-  're-encrypt': hourly(reEncrypt),
-  'note which connections are silent': hourly(notifyOfSilence),
-  'note the size of the database': hourly(recordSize),
+  /** 8 MB and 5,000 rows a step; the one that has waited longest; each connection, driver and the account once. */
+  deletions: { isDue: deletionsAreDue, run: continueDeletions },
+  /** 10,000 events of an hour; 20 accounts a round, each a day; the hot days of its events. */
+  trends: { isDue: countsAreDue, run: countEvents },
+  /** 1,000 webhooks of 20 accounts a step; 1,000 webhooks. */
+  alerts: { isDue: alertsAreDue, run: sendAlerts },
+  /** 250 records of 50 changes; three accounts a step, round by round; the records of a day, 20 people, 10 channels. */
+  'alerts of accidents and events': { isDue: recordAlertsAreDue, run: sendRecordAlerts },
+  /** 50 connections a step; 1,000 connections. */
+  'health alerts': { isDue: healthAlertsAreDue, run: sendHealthAlerts },
+  /** 2,000 read, 20 sent a step; account by account; 200 a day, and 1,000 emails of all before ten of each. */
+  [messageJob]: { isDue: messagesAreDue, run: sendMessages },
+  /** 500 records a page, 20 pages a piece; a piece of each export; 5 exports a day, 2,000,000 records each. */
+  [exportJob]: { run: prepareExports },
+  /** 1,000 records a statement, 6 MB a file; a day of 20 accounts that chance chooses; the records of a day. */
+  archive: { run: archive },
+  /** The deliveries of a day. */
+  'give up old deliveries': { run: giveUp },
+  /** An hour of each webhook, and 24 of each account, all at once; 1,000 webhooks. */
+  'service levels': { run: addUpWaits },
+  /** 5,000 rows a statement; the deliveries of a day. */
+  'delete old deliveries': { run: pruneDeliveries },
+  /** The records of a day. */
+  'delete old notifications': { run: pruneNotifications },
+  /** 5 exports a day. */
+  'delete expired exports': { run: pruneExports },
+  /** 600 calls a minute for each ingest key. */
+  'delete old changes': { run: pruneChanges },
+  /** 20 tokens, 5 links an address, and 1,000 connect links. */
+  'delete expired credentials': { run: pruneCredentials },
+  /** What people change: 20 a minute for each session. */
+  'delete old audit entries': { run: pruneAudit },
+  /** 200 rows a step; 1,000 webhooks and connections. */
+  're-encrypt': { run: reEncrypt },
+  /** A row of each connection, all at once; 1,000 connections. */
+  'note which connections are silent': { run: notifyOfSilence },
+  /** A row of each account, all at once. */
+  'note the size of the database': { run: recordSize },
 };

@@ -1,84 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { QueueMessage } from '../../src/index.ts';
-import { jobs, starters } from '../../src/operator/jobs.ts';
+import { jobs } from '../../src/operator/jobs.ts';
+import source from '../../src/operator/jobs.ts?raw';
 
 /** What bounds work: the most rows of a transaction, how accounts take turns, and what an account can cause in all. */
 type Bound = { rows: string; turns: string; quota: string };
-
-const inChunks = (quota: string): Bound => ({
-  rows: '2,000 a statement, half of the time left to others',
-  turns: 'none: the oldest rows, whosever they are, at a cost that is the same for all',
-  quota,
-});
-
-/** Everything that runs without a caller. */
-const background: { [name: string]: Bound } = {
-  sweep: {
-    rows: 'a due delivery and an accident of each of 5,000 webhooks, and 100 fan-outs',
-    turns: 'the webhooks that wait first; the rest the next minute',
-    quota: '1,000 webhooks',
-  },
-  'start pulls': {
-    rows: 'one of each connection that is due',
-    turns: 'five connections a message, each an invocation of its own',
-    quota: '1,000 connections',
-  },
-  deletions: {
-    rows: '8 MB and 5,000 a step',
-    turns: 'the one that has waited longest; one that fails waits for ten minutes',
-    quota: 'one for each connection, driver and the account',
-  },
-  trends: {
-    rows: '10,000 events of an hour',
-    turns: '20 accounts a round, each a day',
-    quota: 'the hot days of its events',
-  },
-  alerts: { rows: '1,000 webhooks of 20 accounts', turns: '20 accounts a step', quota: '1,000 webhooks' },
-  'alerts of accidents and events': {
-    rows: '250 records of 50 changes, for each of three accounts',
-    turns: 'three accounts a step, round by round',
-    quota: 'the records of a day; 20 people and 10 channels',
-  },
-  'health alerts': { rows: '50 connections', turns: '50 connections a step', quota: '1,000 connections' },
-  'alert messages': {
-    rows: '2,000 read, 20 sent a step',
-    turns: 'account by account',
-    quota: '200 messages a day; the whole service 1,000 emails, then ten for each account',
-  },
-  exports: {
-    rows: '500 records a page, 20 pages a piece',
-    turns: 'a piece of each export',
-    quota: '5 exports a day, 2,000,000 records each',
-  },
-  archive: {
-    rows: '1,000 records a statement, 6,000,000 characters a file',
-    turns: 'a day of 20 accounts that chance chooses; what fails is left for the hour',
-    quota: 'the records of a day',
-  },
-  'give up old deliveries': inChunks('the deliveries of a day'),
-  'delete old deliveries': {
-    rows: '5,000 a statement',
-    turns: 'none, as above',
-    quota: 'the deliveries of a day',
-  },
-  'delete old notifications': inChunks('the records of a day'),
-  'delete expired exports': inChunks('5 exports a day'),
-  'delete old changes': inChunks('600 calls a minute for each ingest key'),
-  'delete expired credentials': inChunks('20 tokens, 5 links an address, and 1,000 connect links'),
-  'delete old audit entries': inChunks('what people change: 20 a minute for each session'),
-  're-encrypt': inChunks('1,000 webhooks and connections'),
-  'service levels': {
-    rows: 'an hour of each webhook, and 24 of each account',
-    turns: 'all at once, from sums',
-    quota: '1,000 webhooks',
-  },
-  'note which connections are silent': {
-    rows: 'one of each connection',
-    turns: 'all at once',
-    quota: '1,000 connections',
-  },
-  'note the size of the database': { rows: 'one of each account', turns: 'all at once', quota: 'one' },
-};
 
 type KeyOf<Message> = Message extends unknown ? keyof Message : never;
 type Details = 'accountId' | 'worker' | 'timer' | 'accidents';
@@ -104,10 +30,14 @@ const messages: Record<Exclude<KeyOf<QueueMessage>, 'job' | Details>, Bound> = {
 };
 
 describe('what runs in the background', () => {
-  it('has a bound in rows, turns and a quota', () => {
-    const running = [...Object.keys(starters), ...Object.keys(jobs)];
-    expect(Object.keys(background).toSorted()).toEqual(running.toSorted());
-    for (const bound of [background, messages].flatMap((table) => Object.values<Bound>(table)))
+  it('has a bound above each job', () => {
+    const [, declared = ''] = source.split('export const jobs');
+    expect(declared.match(/^ {2}\S+.*run: /gm)).toHaveLength(Object.keys(jobs).length);
+    expect(declared.match(/(?<!\*\/)\n {2}\S+.*run: .*/g)).toBeNull();
+  });
+
+  it('has a bound in rows, turns and a quota for each message', () => {
+    for (const bound of Object.values<Bound>(messages))
       expect(Object.values(bound).every((text) => text.length > 0)).toBe(true);
   });
 });

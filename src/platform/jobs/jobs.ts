@@ -6,11 +6,11 @@ import { send } from '../queue.ts';
 import { type Budget, isLeft, newBudget, within } from './budget.ts';
 import { withLease } from './lease.ts';
 
-/** Work of one invocation at a time: hourly, or when its condition holds. */
-export type Job = { run: (env: Env, now: number, budget: Budget) => Promise<unknown> } & (
-  | { every: 'hour' }
-  | { every: 'minute'; isDue: (now: number) => SQL }
-);
+/** Work of one invocation at a time: hourly, or when its condition holds, which is asked each minute. */
+type Job = {
+  run: (env: Env, now: number, budget: Budget) => Promise<unknown>;
+  isDue?: (now: number) => SQL;
+};
 export type Jobs = Record<string, Job>;
 
 export type JobMessage = { job: string };
@@ -71,7 +71,7 @@ async function attempt(job: string, work: () => Promise<unknown>): Promise<void>
 }
 
 async function startDue(env: Env, jobs: Jobs, time: Date): Promise<void> {
-  const hourly = Object.keys(jobs).filter((name) => jobs[name]?.every === 'hour');
+  const hourly = Object.keys(jobs).filter((name) => !jobs[name]?.isDue);
   if (time.getUTCMinutes() === 0) await keepWaiting(env, hourly);
   const due = await dueJobs(env, jobs);
   await send(
@@ -92,8 +92,8 @@ export const markWaiting = (db: Database, names: string[]) =>
 /** The jobs to run: those whose condition holds, marked ones, and killed ones. */
 async function dueJobs(env: Env, jobs: Jobs): Promise<string[]> {
   const now = Date.now();
-  const conditions = Object.entries(jobs).flatMap(([name, job]) =>
-    job.every === 'minute' ? [sql`${job.isDue(now)} as ${sql.identifier(name)}`] : [],
+  const conditions = Object.entries(jobs).flatMap(([name, { isDue }]) =>
+    isDue ? [sql`${isDue(now)} as ${sql.identifier(name)}`] : [],
   );
   const waiting = sql`(select json_group_array(name) from jobs where leased_until <= ${now}) as waiting`;
   const [found] = await read<Record<string, unknown>>(openDatabase(env))`

@@ -23,9 +23,9 @@ const waiting = () => rows('select name from jobs where leased_until <= ?1 order
 
 describe('the minute', () => {
   const jobs: Jobs = {
-    idle: { every: 'minute', isDue: () => sql`0`, run: note('idle') },
-    'has work': { every: 'minute', isDue: () => sql`1 = 1`, run: note('has work') },
-    prune: { every: 'hour', run: note('prune') },
+    idle: { isDue: () => sql`0`, run: note('idle') },
+    'has work': { isDue: () => sql`1 = 1`, run: note('has work') },
+    prune: { run: note('prune') },
   };
 
   it('sends a message for each job that has something to do, and for the hourly ones on the hour', async () => {
@@ -90,8 +90,8 @@ describe('the minute', () => {
 
 describe('a job', () => {
   it('is run by one at a time, and leaves nothing behind', async () => {
-    const job = { every: 'hour' as const, run: () => runJob(env, { job: inner }, 'job') };
-    const inner = { every: 'hour' as const, run: note('twice') };
+    const job = { run: () => runJob(env, { job: inner }, 'job') };
+    const inner = { run: note('twice') };
     await runJob(env, { job }, 'job');
     expect(ran).toEqual([]);
     expect(await rows('select * from jobs')).toEqual([]);
@@ -104,7 +104,7 @@ describe('a job', () => {
     const run: Jobs[string]['run'] = async (_, __, budget) => {
       budget.queries = 0;
     };
-    await runJob(bindings, { endless: { every: 'hour', run } }, 'endless');
+    await runJob(bindings, { endless: { run } }, 'endless');
     expect(woken).toEqual([{ job: 'endless' }]);
     expect(await waiting()).toEqual([{ name: 'endless' }]);
   });

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { localDirectory, root } from '../project/paths.ts';
+import { runProgram } from '../project/programs.ts';
 import { buildDocuments } from '../site/build.ts';
 
 export const clientDirectory = join(localDirectory, 'client');
@@ -14,6 +14,8 @@ export function buildClient(): void {
   buildDocuments(sources);
   for (const name of ['index.ts', 'redocly.yaml'])
     copyFileSync(join(import.meta.dirname, name), join(sources, name));
+  const run = (program: string, ...args: string[]) =>
+    runProgram('Building the client', `node_modules/${program}`, ...args);
   run('@redocly/cli/bin/cli.js', 'generate-client', '--config', join(sources, 'redocly.yaml'));
   run(
     ...['typescript/bin/tsc', join(sources, 'index.ts'), '--ignoreConfig', '--strict', '--skipLibCheck'],
@@ -33,13 +35,6 @@ export function buildClient(): void {
     dependencies: { standardwebhooks: devDependencies.standardwebhooks },
   };
   writeFileSync(join(clientDirectory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-}
-
-function run(program: string, ...args: string[]): void {
-  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
-  const path = join(root, 'node_modules', program);
-  const { status, stdout, stderr } = spawnSync(process.execPath, [path, ...args], { env, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`Cannot build the client:\n${stdout}${stderr}`);
 }
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));

@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildDocs } from '../../docs/pages/build.ts';
 import { root, siteDirectory } from '../project/paths.ts';
+import { runProgram } from '../project/programs.ts';
 import { buildDesign } from './design.ts';
 import { buildMap } from './map.ts';
 
@@ -24,10 +24,7 @@ export async function buildSite(directory: string): Promise<void> {
 
 /** Builds the API's documents, by a program of their own: they come from Worker code. */
 export function buildDocuments(directory: string): void {
-  const program = join(root, 'src/docs/openapi/print.ts');
-  const options = { encoding: 'utf8', maxBuffer: 2 ** 25 } as const;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program], options);
-  if (status !== 0) throw new Error(`Cannot build the API documents:\n${stderr}`);
+  const stdout = runProgram('Building the API documents', 'src/docs/openapi/print.ts');
   mkdirSync(directory, { recursive: true });
   for (const [path, document] of Object.entries<object>(JSON.parse(stdout)))
     writeFileSync(join(directory, path), `${JSON.stringify(document, null, 2)}\n`);

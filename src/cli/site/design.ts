@@ -1,13 +1,14 @@
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import subsetFont from 'subset-font';
 import { iconNames } from '../../portal/ui/icon-names.ts';
 import { root } from '../project/paths.ts';
+import { runProgram } from '../project/programs.ts';
 
 /** Latin letters and our own punctuation; names in other letters use the reader's fonts. */
-const latin = `${charactersBetween([0x20, 0x7e], [0xa0, 0xff])}–—‘’“”•…→↑↓−×`;
-const ascii = `${charactersBetween([0x20, 0x7e])}…`;
+const latin1 = String.fromCharCode(...Array(256).keys()).replace(/\p{Cc}/gu, '');
+const latin = `${latin1}–—‘’“”•…→↑↓−×`;
+const ascii = `${latin1.slice(0, 95)}…`;
 
 /** Builds the stylesheets, fonts, icons and the mark of all pages into `directory`. */
 export async function buildDesign(directory: string): Promise<void> {
@@ -20,11 +21,9 @@ export async function buildDesign(directory: string): Promise<void> {
 }
 
 function stylesheet(name: string, directory: string): void {
-  const program = join(root, 'node_modules/@tailwindcss/cli/dist/index.mjs');
   const source = join(root, 'src/portal/design', name);
-  const args = [program, '--input', source, '--output', join(directory, name), '--minify'];
-  const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`Cannot build the stylesheet:\n${stderr}`);
+  const args = ['--input', source, '--output', join(directory, name), '--minify'];
+  runProgram('Building the stylesheet', 'node_modules/@tailwindcss/cli/dist/index.mjs', ...args);
 }
 
 /** The icons of Lucide that pages use, risks as rising bars, and accidents' levels as segments. */
@@ -64,11 +63,4 @@ async function font(
   const options = { targetFormat: 'woff2', variationAxes: { wght } } as const;
   const subset = await subsetFont(readFileSync(join(root, whole)), text, options);
   writeFileSync(join(directory, `${name}.woff2`), subset);
-}
-
-function charactersBetween(...ranges: [first: number, last: number][]): string {
-  const codes = ranges.flatMap(([first, last]) =>
-    Array.from({ length: last - first + 1 }, (_, i) => first + i),
-  );
-  return String.fromCodePoint(...codes);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { root } from './project/paths.ts';
-import { runWrangler } from './project/wrangler.ts';
+import { wranglerOutput } from './project/wrangler.ts';
 
 // npm run -s stack: reads lines of the log, and prints them with the places in the source that their stacks mean. Bundles
 // the Worker for that, so the commit must be the one that is deployed.
@@ -12,8 +12,7 @@ import { runWrangler } from './project/wrangler.ts';
 const lines = await text(process.stdin);
 const folder = mkdtempSync(join(tmpdir(), 'fleet-stack-'));
 try {
-  const bundled = await runWrangler(['deploy', '--dry-run', '--outdir', folder]);
-  if (!bundled.ok) throw new Error(bundled.text);
+  await wranglerOutput('deploy', '--dry-run', '--outdir', folder);
   const map = new SourceMap(JSON.parse(readFileSync(join(folder, 'index.js.map'), 'utf8')));
   const placed = lines.replace(/[^\s(\\]*index\.js:(\d+):(\d+)/g, (frame, line, column) => {
     const origin = map.findOrigin(Number(line), Number(column));

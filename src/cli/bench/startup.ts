@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runWrangler } from '../project/wrangler.ts';
+import { wranglerOutput } from '../project/wrangler.ts';
 import { type Benchmark, median } from './harness.ts';
 
 const maxActiveMs = 60;
@@ -12,12 +12,12 @@ export const startup: Benchmark = {
   run: async ({ small }) => {
     const directory = mkdtempSync(join(tmpdir(), 'fleet-startup-'));
     try {
-      const dry = await wrangler('deploy', '--dry-run', '--outdir', join(directory, 'bundle'));
+      const dry = await wranglerOutput('deploy', '--dry-run', '--outdir', join(directory, 'bundle'));
       const kiB = Number(/gzip: ([\d.]+) KiB/.exec(dry)?.[1]);
       const active: number[] = [];
       while (active.length < (small ? 1 : 5)) {
         const profile = join(directory, `${active.length}.cpuprofile`);
-        await wrangler('check', 'startup', '--outfile', profile);
+        await wranglerOutput('check', 'startup', '--outfile', profile);
         active.push(activeMsOf(JSON.parse(readFileSync(profile, 'utf8'))));
       }
       const row = (what: string, figure: number, most: number, unit: string) => ({
@@ -33,12 +33,6 @@ export const startup: Benchmark = {
     }
   },
 };
-
-async function wrangler(...args: string[]): Promise<string> {
-  const { ok, out, text } = await runWrangler(args);
-  if (!ok) throw new Error(`wrangler ${args[0]} failed:\n${text}`);
-  return out;
-}
 
 type Node = { id: number; callFrame: { functionName: string } };
 

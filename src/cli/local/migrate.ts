@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { mainCell } from '../../platform/cells.ts';
 import { localDirectory, root } from '../project/paths.ts';
-import { runWrangler } from '../project/wrangler.ts';
+import { wranglerOutput } from '../project/wrangler.ts';
 
 const folder = join(root, 'migrations');
 
@@ -41,8 +41,7 @@ async function apply(state: string, cell: string): Promise<void> {
   const own = cell === mainCell ? '' : `\ndatabase_id = "${cell}"`;
   writeFileSync(config, toml.replaceAll('"migrations"', `"${folder}"${own}`));
   const at = ['--local', '--persist-to', state, '--config', config];
-  const { ok, text } = await runWrangler(['d1', 'migrations', 'apply', 'DB', ...at]);
-  if (!ok) throw new Error(`Migrations failed:\n${text}`);
+  await wranglerOutput('d1', 'migrations', 'apply', 'DB', ...at);
   writeFileSync(file, wanted.join('\n'));
 }
 

@@ -1,8 +1,4 @@
-import { runWrangler } from './wrangler.ts';
+import { wranglerOutput } from './wrangler.ts';
 
 /** Writes TypeScript types of the bindings in wrangler.toml. Prints nothing unless it fails. */
-const { ok, text } = await runWrangler(['types', 'src/platform/env.d.ts', '--include-runtime=false']);
-if (!ok) {
-  console.error(text);
-  process.exitCode = 1;
-}
+await wranglerOutput('types', 'src/platform/env.d.ts', '--include-runtime=false');

@@ -1,5 +1,8 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { root } from './paths.ts';
 
@@ -36,18 +39,16 @@ export function startWrangler(
 }
 
 /** Runs wrangler to its end, with `env` added to the environment. It cannot ask questions. */
-export const runWrangler = (args: string[], env: Variables = {}): Promise<WranglerOutput> =>
-  new Promise((done, fail) => {
-    const child = startWrangler(args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-    let out = '';
-    let text = '';
-    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-      out += chunk;
-      text += chunk;
-    });
-    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-    child.on('error', fail);
-    child.on('close', (code) => done({ ok: code === 0, out, text: stripVTControlCharacters(text) }));
-  });
+export async function runWrangler(args: string[], env: Variables = {}): Promise<WranglerOutput> {
+  const child = startWrangler(args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { stdout, stderr } = child as ChildProcessByStdio<null, Readable, Readable>; // as `stdio` says
+  const [out, errors, [code]] = await Promise.all([text(stdout), text(stderr), once(child, 'close')]);
+  return { ok: code === 0, out, text: stripVTControlCharacters(out + errors) };
+}
+
+/** The same, which must succeed. Returns its stdout. @throws Error, with all that it printed */
+export async function wranglerOutput(...args: string[]): Promise<string> {
+  const { ok, out, text } = await runWrangler(args);
+  if (!ok) throw new Error(`wrangler ${args.slice(0, 3).join(' ')} failed:\n${text}`);
+  return out;
+}

@@ -36,14 +36,8 @@ export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<A
       .orderBy(accounts.createdAt, accounts.id)
       .limit(slice.limit + 1),
   );
-  const { items, ...rest } = sliceOf(rows, slice);
-  return { items: items.map(asAccount), ...rest };
+  return sliceOf(rows, slice);
 }
-
-const asAccount = ({ id, name, status, createdAt, quotas, held }: Account): Account => ({
-  ...{ id, name, status, createdAt },
-  ...{ quotas, held },
-});
 
 /** Creates an account, active at once. */
 export async function createAccount(env: Env, name: string): Promise<Account> {
@@ -54,7 +48,7 @@ export async function createAccount(env: Env, name: string): Promise<Account> {
     db.insert(accounts).values(account),
     audit(db, operatorIn(account.id), { action: 'created', subject: 'account', of: self(account.id) }),
   ]);
-  return asAccount(account);
+  return account;
 }
 
 type QuotaChange = { [quota in keyof Quotas]: number | null | undefined };
@@ -98,7 +92,7 @@ export async function changeAccount(
   const [account] = rows;
   if (!account) throw invalid(unknownAccount);
   if (status === 'suspended') await untilCachesExpire(env);
-  return asAccount(account);
+  return account;
 }
 
 const setIn = (quotas: QuotaChange): string[] =>

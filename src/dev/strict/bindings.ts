@@ -1,4 +1,5 @@
 import { type Around, through } from '../../platform/db/through.ts';
+import { remembered } from '../../platform/remembered.ts';
 import { available, type Store } from './hangs.ts';
 import { atMost, connected, limits, mayWritePoint, spend } from './limits.ts';
 
@@ -68,16 +69,10 @@ function database(original: () => D1Database): Pick<D1Database, 'prepare' | 'bat
 }
 
 /** The most arguments of a function in a statement, known for the latest statements. */
-const argumentsOf = new Map<string, number>();
+const argumentsOf = remembered<number>();
 
-function mostArguments(text: string): number {
-  const known = argumentsOf.get(text);
-  if (known !== undefined) return known;
-  const most = countArguments(text);
-  if (argumentsOf.size > 1000) argumentsOf.clear();
-  argumentsOf.set(text, most);
-  return most;
-}
+const mostArguments = (text: string): number =>
+  argumentsOf.get(text) ?? argumentsOf.set(text, countArguments(text), Number.POSITIVE_INFINITY);
 
 /** Looks at functions with any number of arguments, and skips texts and quoted names. */
 function countArguments(text: string): number {

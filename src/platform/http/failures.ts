@@ -64,32 +64,17 @@ export const statusOf = (kind: ReportedFailure['kind']): ContentfulStatusCode =>
 
 export function headersOf(failure: ReportedFailure): Record<string, string> {
   if ('retryAfter' in failure) return { 'Retry-After': String(failure.retryAfter) };
-  switch (failure.kind) {
-    case 'unauthenticated':
-      return { 'WWW-Authenticate': `${failure.scheme ?? 'ApiKey'} realm="Fleet Data Service"` };
-    case 'not gzip':
-      return { 'Accept-Encoding': 'gzip' };
-    case 'moved':
-      return { [cellHeader]: failure.cells.join(', ') };
-    case 'method not allowed':
-      return { Allow: failure.allow.join(', ') };
-    default:
-      return {};
-  }
+  if ('cells' in failure) return { [cellHeader]: failure.cells.join(', ') };
+  if ('allow' in failure) return { Allow: failure.allow.join(', ') };
+  if (failure.kind === 'unauthenticated')
+    return { 'WWW-Authenticate': `${failure.scheme ?? 'ApiKey'} realm="Fleet Data Service"` };
+  return failure.kind === 'not gzip' ? { 'Accept-Encoding': 'gzip' } : {};
 }
 
 function messageOf(failure: ReportedFailure): string {
-  switch (failure.kind) {
-    case 'invalid':
-    case 'unhealthy':
-      return failure.message;
-    case 'over quota':
-      return overQuota(failure.quota);
-    case 'too large':
-      return `Request body is larger than ${failure.limitBytes / 1024} KiB`;
-    case 'not found':
-      return failure.what ? `${capital(failure.what)} not found` : replies[failure.kind].message;
-    default:
-      return replies[failure.kind].message;
-  }
+  if ('message' in failure) return failure.message;
+  if ('quota' in failure) return overQuota(failure.quota);
+  if ('limitBytes' in failure) return `Request body is larger than ${failure.limitBytes / 1024} KiB`;
+  if ('what' in failure && failure.what) return `${capital(failure.what)} not found`;
+  return replies[failure.kind].message;
 }

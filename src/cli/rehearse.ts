@@ -39,7 +39,8 @@ const { env, dispose } = await getPlatformProxy<{ DB: D1Database; ARCHIVE: R2Buc
 });
 
 const problems: string[] = [];
-const tables: number[] = [];
+const restoredRows = { database: 0, archive: 0 };
+let files = 0;
 const dumped = Map.groupBy(
   readFileSync(dump, 'utf8').matchAll(/^INSERT INTO "?(\w+)"?/gm),
   ([, table]) => table,
@@ -47,12 +48,11 @@ const dumped = Map.groupBy(
 for (const [table, { length }] of dumped) {
   const rows = Number(await env.DB.prepare(`select count(*) as n from "${table}"`).first('n'));
   if (rows !== length) problems.push(`${table} has ${rows} rows, and ${length} in the backup`);
-  tables.push(rows);
+  restoredRows.database += rows;
 }
 
 type File = { folder: string; day: number; file: string; rows: number; bytes: number };
 
-const files: number[] = [];
 const { results } = await env.DB.prepare(
   `select 'kind=' || kind || '/account=' || account_id || '/connection=' || connection_id as folder, day,
      part.value ->> 'file' as file, part.value ->> 'rows' as rows, part.value ->> 'bytes' as bytes
@@ -64,12 +64,13 @@ for (const { folder: of, day, file, rows, bytes } of results) {
   const content = existsSync(path) ? readFileSync(path) : undefined;
   if (content && content.length === bytes && rowsOf(content) === rows) {
     await env.ARCHIVE.put(key, content);
-    files.push(rows);
+    restoredRows.archive += rows;
+    files++;
   } else problems.push(`${key} is ${content ? 'damaged' : 'missing'}`);
 }
 await dispose();
 console.log(
-  `database: ${tables.length} tables, ${sum(tables)} rows\narchive: ${files.length} files, ${sum(files)} rows`,
+  `database: ${dumped.size} tables, ${restoredRows.database} rows\narchive: ${files} files, ${restoredRows.archive} rows`,
 );
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
@@ -82,8 +83,4 @@ function rowsOf({ buffer, byteOffset, byteLength }: Buffer): number | undefined 
   } catch {
     return undefined;
   }
-}
-
-function sum(counts: number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
 }

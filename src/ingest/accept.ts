@@ -4,7 +4,7 @@ import { tooManyValues } from '../fleet/lists/field-types.ts';
 import { isBlank, usable } from '../fleet/lists/mend.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import type { FieldError } from '../platform/errors.ts';
-import { fieldError, sentence } from '../platform/fields.ts';
+import { fieldError, isObject, sentence } from '../platform/fields.ts';
 import { IngestRecord, type RecordWarning, type Rejection } from './schema.ts';
 
 export type Accepted = { index: number; record: IngestRecord };
@@ -45,7 +45,7 @@ const fieldsOf = new Map<unknown, { [name: string]: Field }>(
 
 /** The record with what is usable of the fields that the issues are about. */
 function whatIsUsable(input: unknown, issues: Issues): unknown {
-  if (!isMap(input)) return input;
+  if (!isObject(input)) return input;
   const usableFields = Object.entries(fieldsOf.get(input.kind) ?? {})
     .filter(([name]) => issues.some(({ path }) => path?.[0].key === name))
     .map(([name, field]) => {
@@ -69,7 +69,7 @@ function lossesIn(left: unknown, issues: Issues): FieldError[] {
 }
 
 const within = (value: unknown, keys: unknown[]): unknown =>
-  keys.reduce((outer, key) => (isMap(outer) ? outer[String(key)] : outer), value);
+  keys.reduce((outer, key) => (isObject(outer) ? outer[String(key)] : outer), value);
 
 /** What is missing in a record, although each field may be missing. */
 function problemOf(record: IngestRecord, issues: Issues): string | undefined {
@@ -90,12 +90,9 @@ function withoutWrongEnd(record: IngestRecord): { record: IngestRecord; problems
 
 type Issues = readonly v.BaseIssue<unknown>[];
 
-const isMap = (input: unknown): input is { [name: string]: unknown } =>
-  typeof input === 'object' && input !== null && !Array.isArray(input);
-
 /** Truncates lists, so that not every value of a refused one is checked. */
 const withShortLists = (input: unknown): unknown =>
-  isMap(input)
+  isObject(input)
     ? Object.fromEntries(
         Object.entries(input).map(([name, value]) => [
           name,

@@ -48,7 +48,7 @@ export function checked<S extends v.GenericSchema>(
 /** What is read of a schema: its kind, properties, and what it wraps. */
 type Shape = { type: string; entries?: { [name: string]: Shape }; wrapped?: Shape };
 
-const isMap = (input: unknown): input is { [name: string]: unknown } =>
+export const isObject = (input: unknown): input is { [name: string]: unknown } =>
   typeof input === 'object' && input !== null && !Array.isArray(input);
 
 /** `input` without what is unknown, of which it tells `refuse`, and without what is as if absent. */
@@ -61,7 +61,7 @@ function tidied(
   if (wrapped) return tidied(wrapped, input, refuse, path);
   if (!entries) return input;
   if (Array.isArray(input)) return ''; // valibot accepts a list as an object
-  if (!isMap(input)) return input;
+  if (!isObject(input)) return input;
   for (const name of Object.keys(input))
     if (!Object.hasOwn(entries, name)) refuse([...path, name], Object.keys(entries));
   const values = Object.entries(entries).map(([name, entry]) => [
@@ -222,11 +222,7 @@ export const Line = (longest: number) =>
 
 /** Texts by name. */
 export const Texts = v.custom<Record<string, string>>(
-  (input) =>
-    typeof input === 'object' &&
-    input !== null &&
-    !Array.isArray(input) &&
-    Object.values(input).every((value) => typeof value === 'string'),
+  (input) => isObject(input) && Object.values(input).every((value) => typeof value === 'string'),
   'must be an object of strings',
 );
 

@@ -68,20 +68,15 @@ async function fromOutside({ baseUrl, cell }: Service, version: string | undefin
     const text = (await reply?.text().catch(() => '')) ?? '';
     return { status: reply?.status ?? 0, of: (name: string) => reply?.headers.get(name), text, began };
   };
-  const row = (
-    name: Row['name'],
-    failed: false | 'warning' | 'fault',
-    began: number,
-    detail: string,
-  ): Row => ({
-    ...{ name, result: failed || 'ok', ms: Date.now() - began, detail },
+  const row = (name: Row['name'], result: Row['result'], began: number, detail: string): Row => ({
+    ...{ name, result, ms: Date.now() - began, detail },
   });
   // A cell refuses this, but responds.
   const own = await ask(`${baseUrl}/${cell ? 'operator' : 'health'}`, cell ? { [cellHeader]: cell } : {});
   const id = own.of(versionHeader) ?? 'unknown';
   const where = own.of('cf-placement') ?? 'near the client';
   const isOld = version !== undefined && version !== id;
-  const rows = [row('version', isOld && 'warning', own.began, `${id}, run ${where}`)];
+  const rows = [row('version', isOld ? 'warning' : 'ok', own.began, `${id}, run ${where}`)];
   if (!baseUrl.startsWith('https:')) return rows;
   const plain = await ask(`${baseUrl.replace('https:', 'http:')}/health`);
   const isOpen = plain.status >= 200 && plain.status < 300;
@@ -89,12 +84,7 @@ async function fromOutside({ baseUrl, cell }: Service, version: string | undefin
   const refusal = python.of('cf-mitigated') ?? /error code: \d+/.exec(python.text)?.[0];
   return [
     ...rows,
-    row('plain HTTP', isOpen && 'fault', plain.began, `gets ${plain.status || 'no response'}`),
-    row(
-      'programs',
-      refusal ? 'fault' : false,
-      python.began,
-      refusal ?? 'get through, as far as one try shows',
-    ),
+    row('plain HTTP', isOpen ? 'fault' : 'ok', plain.began, `gets ${plain.status || 'no response'}`),
+    row('programs', refusal ? 'fault' : 'ok', python.began, refusal ?? 'get through, as one try shows'),
   ];
 }

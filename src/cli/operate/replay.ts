@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { ReplayCount, Replayed } from '../../operator/api/webhooks.ts';
+import { createdAtOf } from '../../platform/db/ids.ts';
 import { agrees } from './ask.ts';
 import { operatorFor } from './cells.ts';
 import { ApiError, type Operator } from './client.ts';
@@ -59,16 +60,12 @@ async function replayAll(
   for (let after: string | undefined; ; ) {
     const body = { ...selection, after };
     const part: Replayed = await operator.call('POST /webhooks/:id/replay', { id, body }).catch((error) => {
-      throw after
-        ? new ApiError(`${error.message}. ${replayed} replayed; continue with --since ${timeOf(after)}`)
-        : error;
+      if (!after) throw error;
+      const from = new Date(createdAtOf(after)).toISOString();
+      throw new ApiError(`${error.message}. ${replayed} replayed; continue with --since ${from}`);
     });
     replayed += part.replayed;
     if (part.next === undefined) return { replayed };
     after = part.next;
   }
 }
-
-/** When the delivery with this id was created: it is a UUID of version 7. */
-const timeOf = (id: string): string =>
-  new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString();

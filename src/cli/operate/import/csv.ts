@@ -1,9 +1,9 @@
 import { type CsvError, parse } from 'csv-parse/sync';
 import type { Columns, Holds, Scalar } from '../../../fleet/lists/field.ts';
 import { recordKinds } from '../../../fleet/lists/registry.ts';
-import { nearest } from '../../../platform/fields.ts';
+import { isObject, nearest } from '../../../platform/fields.ts';
 import { ApiError } from '../client.ts';
-import { isObject, type Line, type Text } from './line.ts';
+import type { Line, Text } from './line.ts';
 
 /** How many lines a quoted cell may have, so that an open quote costs no more. */
 const maxLinesOfRow = 50;

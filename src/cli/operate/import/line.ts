@@ -3,6 +3,3 @@ export type Line = { line: number; record?: unknown; problem?: string | undefine
 
 /** A line of text, or what is wrong with it. */
 export type Text = { line: number; text: string; problem?: string; bytesRead: number };
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -29,7 +29,7 @@ const running = new Map<string, BenchStack>();
 const stack: Harness['stack'] = async ({ rateLimits = false, cells = [] } = {}) => {
   const folder = cells.length > 0 ? 'bench-cells' : 'bench';
   const before = running.get(folder);
-  if (small && before?.rateLimits === rateLimits) return before;
+  if (small && before) return before;
   await before?.stop();
   const started = await startBenchStack(folder, rateLimits, cells);
   running.set(folder, started);

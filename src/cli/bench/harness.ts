@@ -33,7 +33,7 @@ export async function startBenchStack(folder: string, rateLimits: boolean, cells
     request<object>(stack.baseUrl + path, { method: 'POST', body: JSON.stringify(body) });
   const closing: { stop: () => void }[] = [];
   return {
-    ...{ ...stack, rateLimits, directory, call, closing },
+    ...{ ...stack, call, closing },
     /** Measures without the log, whose local cost says nothing about Cloudflare's network. */
     async quietly<T>(measure: () => Promise<T>): Promise<T> {
       await call('/bench/log?off');
@@ -57,26 +57,18 @@ export async function startBenchStack(folder: string, rateLimits: boolean, cells
   };
 }
 
+const bare = {
+  BARE: { queue: 'bare', max_batch_size: 100, max_concurrency: 20, max_retries: 10 },
+  BARE_SLOW: { queue: 'bare-slow', max_batch_size: 5, max_retries: 0 },
+};
+
 /** The service's configuration with the benchmarks' Worker, and queues for the bare consumers. */
 const withBenchWorker: Change = ({ queues: { producers, consumers }, ...toml }) => ({
   ...toml,
   main: join(root, 'src/dev/bench/worker.ts'),
   queues: {
-    producers: [
-      ...producers,
-      ...[
-        { binding: 'BARE', queue: 'bare' },
-        { binding: 'BARE_SLOW', queue: 'bare-slow' },
-      ],
-    ],
-    consumers: [
-      ...consumers,
-      {
-        ...{ queue: 'bare', max_batch_size: 100, max_batch_timeout: 0, max_retries: 10 },
-        max_concurrency: 20,
-      },
-      { queue: 'bare-slow', max_batch_size: 5, max_batch_timeout: 0, max_retries: 0 },
-    ],
+    producers: [...producers, ...Object.entries(bare).map(([binding, { queue }]) => ({ binding, queue }))],
+    consumers: [...consumers, ...Object.values(bare).map((one) => ({ ...one, max_batch_timeout: 0 }))],
   },
 });
 

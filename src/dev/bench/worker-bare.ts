@@ -1,4 +1,6 @@
-/** The minimal code for the service's jobs on the same bindings, for comparison. */
+import { send } from '../../platform/queue.ts';
+
+/* The minimal code for the service's jobs on the same bindings, for comparison. */
 
 /** A queue message with a whole call in it, so that nothing has to be read. */
 export type BareCall = { url: string; body: string };
@@ -21,7 +23,7 @@ export async function bare(
       await bareIngest(env, await request.json());
       break;
     case '/bare/send':
-      await bareSend(searchParams.has('slow') ? env.BARE_SLOW : env.BARE, await request.json());
+      await send(searchParams.has('slow') ? env.BARE_SLOW : env.BARE, callsOf(await request.json()));
       break;
     case '/bare/notify':
       ctx.waitUntil(env.BARE.send(await request.json<BareCall>()));
@@ -87,24 +89,12 @@ async function bareIngest(env: BareEnv, rows: BareRows): Promise<void> {
     return env.DB.prepare(text).bind(JSON.stringify(all));
   });
   await env.DB.batch(inserts);
-  await sendAll(
-    env.BARE,
-    rows.deliveries.map(({ id }) => ({ body: { url: '', body: id } })),
-  );
+  const calls = rows.deliveries.map(({ id }): BareCall => ({ url: '', body: id }));
+  await send(env.BARE, calls);
 }
 
 /** The calls of each receiver, in messages of one. */
-async function bareSend(
-  queue: Queue<BareCall>,
-  { urls, body, count }: { urls: string[]; body: string; count: number },
-): Promise<void> {
-  const call = (i: number) => ({ body: { url: urls[i % urls.length] ?? '', body } });
-  await sendAll(
-    queue,
-    Array.from({ length: count }, (_, i) => call(i)),
-  );
-}
+type BareCalls = { urls: string[]; body: string; count: number };
 
-async function sendAll(queue: Queue<BareCall>, messages: MessageSendRequest<BareCall>[]): Promise<void> {
-  for (let at = 0; at < messages.length; at += 100) await queue.sendBatch(messages.slice(at, at + 100));
-}
+const callsOf = ({ urls, body, count }: BareCalls): BareCall[] =>
+  Array.from({ length: count }, (_, i) => ({ url: urls[i % urls.length] ?? '', body }));

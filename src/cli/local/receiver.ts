@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, RequestListener, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { buffer } from 'node:stream/consumers';
+import type { AddressInfo } from 'node:net';
+import { buffer, json } from 'node:stream/consumers';
 import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import type { Certificates } from './certificates.ts';
 
@@ -22,22 +24,12 @@ export function startReceiver(
   got: (received: Received, response: ServerResponse) => unknown,
 ): Promise<Listening> {
   return listen(certificates, port, async (request, response) => {
-    let text = '';
-    for await (const chunk of request.setEncoding('utf8')) text += chunk;
     const { method = '', url: path = '', headers } = request;
-    if (!isJson(text)) return void response.writeHead(400).end();
-    await got({ method, path, headers, body: JSON.parse(text) }, response);
+    const body = (await json(request).catch(() => undefined)) as Received['body'] | undefined; // as we send it
+    if (body === undefined) return void response.writeHead(400).end();
+    await got({ method, path, headers, body }, response);
     if (!response.writableEnded && !response.headersSent) response.writeHead(204).end();
   });
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A delivery in a line. What others send, such as a team channel, is shown as it is. */
@@ -70,22 +62,17 @@ export const servedBy =
   };
 
 /** Listens over HTTPS, and passes each request to `handle` as soon as its headers are in. */
-export function listen(
+export async function listen(
   { certFile, keyFile }: Certificates,
   port: number,
   handle: RequestListener,
 ): Promise<Listening> {
   const server = createServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) }, handle);
-  return new Promise((done, fail) => {
-    server.on('error', fail);
-    server.listen(port, '127.0.0.1', () => {
-      const address = server.address();
-      const bound = typeof address === 'object' && address ? address.port : port;
-      const stop = () => {
-        server.close();
-        server.closeAllConnections();
-      };
-      done({ url: `https://localhost:${bound}`, stop });
-    });
-  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  const { port: bound } = server.address() as AddressInfo; // of a TCP server
+  const stop = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `https://localhost:${bound}`, stop };
 }

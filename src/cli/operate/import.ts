@@ -1,11 +1,12 @@
 import { appendFileSync, rmSync, statSync } from 'node:fs';
+import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
 import { dayMs } from '../../platform/durations.ts';
 import { operatorFor } from './cells.ts';
 import { ApiError, insist, request } from './client.ts';
 import { serviceOf } from './context.ts';
-import type { Line } from './import/line.ts';
-import { printable, show, startBar } from './print.ts';
+import type { Line } from './import/csv.ts';
+import { printable, show } from './print.ts';
 
 /** What matters here of a record, which may be anything. */
 type SomeRecord = { kind?: unknown; sourceId?: unknown; vehicle?: unknown };
@@ -58,7 +59,9 @@ export function importCommand(): Command {
       // A dry run stores no vehicles for the calls that follow.
       const vehicles = new Set<unknown>();
       const isInFile = ({ record }: Line) => dryRun && vehicles.has((record as SomeRecord).vehicle);
-      const bar = startBar(command, barFormat, size, { records: 0, rate: 0 });
+      const { json } = command.optsWithGlobals();
+      const bar = json ? undefined : new SingleBar(barOptions); // which draws only at a terminal
+      bar?.start(size, 0, { records: 0, rate: 0 });
       const started = Date.now();
       const soFar = () => {
         const seconds = (Date.now() - started) / 1000;
@@ -112,6 +115,7 @@ export function importCommand(): Command {
 const maxTries = 8;
 const maxFirstRejected = 5;
 const barFormat = '{bar} {percentage} %  {records} records  {rate}/s  {eta_formatted} left';
+const barOptions = { format: barFormat, barsize: 30, hideCursor: true, stream: process.stderr };
 
 function sizeOf(file: string): number {
   try {

@@ -1,4 +1,3 @@
-import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 
 /** Prints a result in tables, or as `inText`; with --json everything. */
@@ -14,20 +13,6 @@ export const show = <Found>(
 /** The same with all text printable. */
 const safe = <Found>(found: Found): Found =>
   JSON.parse(JSON.stringify(found), (_, value) => (typeof value === 'string' ? printable(value) : value));
-
-/** Starts a progress bar for people at a terminal; none with --json. */
-export function startBar(
-  command: Command,
-  format: string,
-  total: number,
-  shown: object,
-): SingleBar | undefined {
-  const { json } = command.optsWithGlobals<{ json?: boolean }>();
-  if (json || !process.stderr.isTTY) return undefined;
-  const bar = new SingleBar({ format, barsize: 30, hideCursor: true, stream: process.stderr });
-  bar.start(total, 0, shown);
-  return bar;
-}
 
 /** A list as a table; a thing as its fields, with a table for each list in it; a value as it is. */
 export function tablesOf(found: unknown): string {

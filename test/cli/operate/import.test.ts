@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { insist, request } from '../../../src/cli/operate/client.ts';
-import type { Line } from '../../../src/cli/operate/import/line.ts';
+import type { Line } from '../../../src/cli/operate/import/csv.ts';
 import { type Encoding, readRecords } from '../../../src/cli/operate/import/read.ts';
 import { callsOf, sendAll } from '../../../src/cli/operate/import.ts';
 import { generateFleet } from '../../../src/cli/operate/synthetic-fleet.ts';

@@ -3,7 +3,12 @@ import type { Columns, Holds, Scalar } from '../../../fleet/lists/field.ts';
 import { recordKinds } from '../../../fleet/lists/registry.ts';
 import { isObject, nearest } from '../../../platform/fields.ts';
 import { ApiError } from '../client.ts';
-import type { Line, Text } from './line.ts';
+
+/** A line of a file: its number from 1, its record or problem, and the bytes read so far. */
+export type Line = { line: number; record?: unknown; problem?: string | undefined; bytesRead: number };
+
+/** A line of text, or what is wrong with it. */
+export type Text = { line: number; text: string; problem?: string; bytesRead: number };
 
 /** How many lines a quoted cell may have, so that an open quote costs no more. */
 const maxLinesOfRow = 50;

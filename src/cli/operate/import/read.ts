@@ -3,8 +3,7 @@ import { createInterface } from 'node:readline';
 import { recordKinds } from '../../../fleet/lists/registry.ts';
 import { isObject } from '../../../platform/fields.ts';
 import { ApiError } from '../client.ts';
-import { readCsv } from './csv.ts';
-import type { Line, Text } from './line.ts';
+import { type Line, readCsv, type Text } from './csv.ts';
 
 export type Encoding = 'utf-8' | 'windows-1252' | 'utf-16le';
 

@@ -193,11 +193,7 @@ function milliseconds(text: string): number {
 }
 
 /** Date.parse accepts the 31st of February as the 3rd of March. */
-function isCalendarDay(text: string): boolean {
-  const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
-  const date = new Date(Date.UTC(year, month - 1, day));
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-}
+const isCalendarDay = (day: string): boolean => new Date(`${day}T00:00Z`).toJSON()?.startsWith(day) ?? false;
 
 /** A time as the API writes it: RFC 3339, UTC, milliseconds. */
 export const timestamp = (ms: number): string => new Date(ms).toISOString();
@@ -206,6 +202,7 @@ export const timestamp = (ms: number): string => new Date(ms).toISOString();
 export const limitUpTo = (most: number) =>
   v.pipe(
     v.string(),
+    v.metadata({ type: 'integer', minimum: 1 }),
     v.regex(/^\d{1,15}$/, 'must be a whole number of at least 1'),
     v.transform((text) => Math.min(Number(text), most)),
     v.minValue(1, 'must be a whole number of at least 1'),

@@ -14,11 +14,11 @@ import * as channels from '../../operator/api/channels.ts';
 import * as connections from '../../operator/api/connections.ts';
 import * as deletion from '../../operator/api/deletion.ts';
 import * as moves from '../../operator/api/moves.ts';
-import { type Operation as Declared, Limit } from '../../operator/api/operation.ts';
+import type { Operation as Declared } from '../../operator/api/operation.ts';
 import { operations } from '../../operator/api/operations.ts';
 import * as service from '../../operator/api/service.ts';
 import * as webhooks from '../../operator/api/webhooks.ts';
-import { maxSlice } from '../../platform/http/requested-slice.ts';
+import { SliceParameters } from '../../platform/http/requested-slice.ts';
 import { components, type Json, ref } from './components.ts';
 import { document, type Operation, type Parameter, type Reply } from './document.ts';
 import { recordName } from './examples.ts';
@@ -167,10 +167,8 @@ const refusal = failing(400, '`message` says why, and `errors` which fields are 
   'Unknown account',
 ]);
 
-const SliceQuery = v.object({ cursor: v.optional(v.string()), limit: Limit(maxSlice) });
-
 /** The fields of an operation's query, each with its description by `operation.field` or `field`. */
-function queryParameters(id: string, { part, query = part && SliceQuery }: Declared): Parameter[] {
+function queryParameters(id: string, { part, query = part && SliceParameters }: Declared): Parameter[] {
   if (!query) return [];
   const { [id]: { properties = {}, required = [] } = {} } = components({ [id]: query }) as {
     [id: string]: { properties?: Record<string, Json>; required?: string[] }; // an object's schema

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { limitUpTo, timestamp } from '../../platform/fields.ts';
+import { timestamp } from '../../platform/fields.ts';
 
 /** One operation of the operators' API: of its route, documentation and tool. */
 export type Operation = {
@@ -36,10 +36,6 @@ export const time = v.pipe(
 
 export const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
 export const DeliveryId = v.pipe(Uuid, v.toLowerCase());
-
-/** A page size, capped at `most`. */
-export const Limit = (most: number, usual = most) =>
-  v.optional(v.pipe(v.string(), v.metadata({ type: 'integer', minimum: 1 }), limitUpTo(most)), String(usual));
 
 /* Where counting stops: a count that reaches one means that many or more. */
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { TimeOrDay } from '../../platform/fields.ts';
+import { limitUpTo, TimeOrDay } from '../../platform/fields.ts';
 import {
   maxCallsPerSecond,
   maxReplayedPerCall,
@@ -8,17 +8,7 @@ import {
 } from '../../webhooks/deliveries/policy.ts';
 import { Filters } from '../../webhooks/filters.ts';
 import { accidentLevels, EVENT_LEVEL, notificationTypes } from '../../webhooks/notifications/types.ts';
-import {
-  count,
-  countUpTo,
-  DeliveryId,
-  described,
-  id,
-  Limit,
-  type Operation,
-  time,
-  Uuid,
-} from './operation.ts';
+import { count, countUpTo, DeliveryId, described, id, type Operation, time, Uuid } from './operation.ts';
 
 const callLimit = v.nullable(v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 1 })));
 
@@ -138,7 +128,7 @@ export const webhookOperations = {
       status: v.optional(v.picklist(statuses, `must be one of ${statuses.join(', ')}`)),
       since: v.optional(TimeOrDay),
       before: v.optional(Uuid),
-      limit: Limit(500, 50),
+      limit: v.optional(limitUpTo(500), '50'),
     }),
     reply: v.array(Delivery),
   },

@@ -12,7 +12,7 @@ import { type Lease, stepWithLease, withLease } from '../../platform/jobs/lease.
 import { described, fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
 import { sendMail } from '../../platform/send-mail.ts';
-import { minuteOf } from '../../platform/times.ts';
+import { minuteOf } from '../../platform/text.ts';
 import { bucketOf } from '../archive/bucket.ts';
 import { sliceConnections } from '../connections.ts';
 import type { List } from '../lists/list.ts';

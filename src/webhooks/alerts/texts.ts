@@ -1,7 +1,6 @@
 import { dayMs, minuteMs } from '../../platform/durations.ts';
 import type { MailPart } from '../../platform/mail.ts';
-import { counted } from '../../platform/text.ts';
-import { minuteOf } from '../../platform/times.ts';
+import { counted, minuteOf } from '../../platform/text.ts';
 import { circuitLongestMs, giveUpAfterMs } from '../deliveries/policy.ts';
 import { levelNames } from '../notifications/types.ts';
 import type { NewsKind } from './pending.ts';

@@ -3,22 +3,11 @@ import { actions, subjects } from '../../accounts/audit/kinds.ts';
 import { lists } from '../../fleet/lists/registry.ts';
 import { Email, Name, TimeOrDay } from '../../platform/fields.ts';
 import { roles } from '../../platform/roles.ts';
-import { count, described, id, type Operation, time, Uuid } from './operation.ts';
+import { count, described, id, type Operation, time, Uuid, wholeNumber } from './operation.ts';
 
 export const NewAccount = v.object({ name: Name });
 
-const mostADay = 1e15;
-const mustBeQuota = `must be a whole number from 0 to ${mostADay}`;
-const Quota = v.optional(
-  v.nullable(
-    v.pipe(
-      v.number(mustBeQuota),
-      v.integer(mustBeQuota),
-      v.minValue(0, mustBeQuota),
-      v.maxValue(mostADay, mustBeQuota),
-    ),
-  ),
-);
+const Quota = wholeNumber(0, 1e15);
 
 /** A missing quota stays unchanged; null is the usual one. */
 export const AccountChange = v.object({

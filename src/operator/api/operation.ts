@@ -35,7 +35,14 @@ export const time = v.pipe(
 /* What requests are made of. */
 
 export const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
-export const DeliveryId = v.pipe(Uuid, v.toLowerCase());
+
+/** A whole number; a missing one stays unchanged, and null is none. */
+export const wholeNumber = (least: number, most: number) => {
+  const must = `must be a whole number from ${least} to ${most}`;
+  return v.optional(
+    v.nullable(v.pipe(v.number(must), v.integer(must), v.minValue(least, must), v.maxValue(most, must))),
+  );
+};
 
 /* Where counting stops: a count that reaches one means that many or more. */
 

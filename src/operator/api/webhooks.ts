@@ -8,7 +8,7 @@ import {
 } from '../../webhooks/deliveries/policy.ts';
 import { Filters } from '../../webhooks/filters.ts';
 import { accidentLevels, EVENT_LEVEL, notificationTypes } from '../../webhooks/notifications/types.ts';
-import { count, countUpTo, DeliveryId, described, id, type Operation, time, Uuid } from './operation.ts';
+import { count, countUpTo, described, id, type Operation, time, Uuid, wholeNumber } from './operation.ts';
 
 const callLimit = v.nullable(v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 1 })));
 
@@ -28,16 +28,10 @@ export const WebhookHealth = v.object({
   allConnections: v.optional(v.literal(true)),
 });
 
-const limitUpToCalls = (highest: number) => {
-  const must = `must be a whole number from 1 to ${highest}`;
-  const calls = v.pipe(v.number(must), v.integer(must), v.minValue(1, must), v.maxValue(highest, must));
-  return v.optional(v.nullable(calls));
-};
-
 /** A missing limit stays unchanged; null removes it. */
 export const ReceiverLimits = v.object({
-  maxInFlight: limitUpToCalls(widestWindow),
-  maxPerSecond: limitUpToCalls(maxCallsPerSecond),
+  maxInFlight: wholeNumber(1, widestWindow),
+  maxPerSecond: wholeNumber(1, maxCallsPerSecond),
 });
 
 export const AttemptEntry = v.object({
@@ -78,6 +72,7 @@ export const FoundDelivery = v.object({
 });
 export type FoundDelivery = v.InferOutput<typeof FoundDelivery>;
 
+const DeliveryId = v.pipe(Uuid, v.toLowerCase());
 const selection = { since: v.optional(TimeOrDay), until: v.optional(TimeOrDay) };
 
 export const ReplayRange = v.object({

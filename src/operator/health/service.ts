@@ -88,11 +88,8 @@ export const holdShare = 0.9;
 const rateDays = 14;
 const keptDays = 60;
 
-/** How full a database is, and when it will be at this rate; null if it does not grow. */
-export type Size = { bytes: number; share: number; daysLeft: number | null };
-
-/** How full a database is, from its size now and on an earlier day (since 1970). */
-export function sizeOf(bytes: number, now: number, earlier?: { bytes: number; day: number }): Size {
+/** How full a database is, from its size now and on an earlier day (since 1970), and when it will be at this rate. */
+export function sizeOf(bytes: number, now: number, earlier?: { bytes: number; day: number }) {
   const days = earlier ? now / dayMs - earlier.day : 0;
   const perDay = earlier && days >= 1 ? (bytes - earlier.bytes) / days : 0;
   const daysLeft = perDay > 0 ? Math.max(0, Math.floor((mostBytes - bytes) / perDay)) : null;

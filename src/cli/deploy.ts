@@ -92,11 +92,9 @@ async function deploy(): Promise<void> {
   report(applied.length > 0 ? `Applied ${applied.join(', ')}` : 'No migrations to apply');
   await mustHaveSchema(query, database);
   if (plan.replicas) {
+    const path = `/d1/database/${ids.database}`;
     const body = { read_replication: { mode: 'auto' } };
-    await api('Turning on read replication', v.unknown(), `/d1/database/${ids.database}`, {
-      method: 'PUT',
-      body,
-    });
+    await api('Turning on read replication', v.unknown(), path, { method: 'PUT', body });
     report('Lists are read from replicas of the database');
   }
   const { consequences, version } = await upload(api, wrangler, folder, configuration, keys);

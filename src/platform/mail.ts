@@ -6,8 +6,9 @@ export type MailPart = {
   name?: string;
   text: string;
   /** A link. In HTML its label stands for the address; as a button it is the email's main action. */
-  link?: { url: string; label: string; button?: boolean };
+  link?: Link;
 };
+type Link = { url: string; label: string; button?: boolean };
 
 /** The tokens of `tokens.css` that emails use, which have no variables. A test compares them. */
 export const mailTokens = {
@@ -91,8 +92,5 @@ ${link && (link.button ? button(link) : html`<a class="link" href="${link.url}" 
 const button = ({
   url,
   label,
-}: {
-  url: string;
-  label: string;
-}) => html`<a class="button" href="${url}" style="display:inline-block;margin:8px 0;padding:8px 16px;background:${light.primary};color:${light['primary-content']};border-radius:7px;font-weight:500;text-decoration:none">${label}</a><br>
+}: Link) => html`<a class="button" href="${url}" style="display:inline-block;margin:8px 0;padding:8px 16px;background:${light.primary};color:${light['primary-content']};border-radius:7px;font-weight:500;text-decoration:none">${label}</a><br>
 <span class="muted" style="color:${light.muted};font-size:13px;line-height:18px">Or copy this link: ${url}</span>`;

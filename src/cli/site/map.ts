@@ -30,25 +30,20 @@ export function buildMap(directory: string): void {
 const atlas = (file: string): Topology =>
   JSON.parse(readFileSync(join(root, 'node_modules', file), 'utf8')) as Topology; // as these packages document it
 
-const land = (topology: Topology, { geometries }: Areas) => ({
+const drawn = (is: string, type: string, coordinates: unknown[], more: object = {}) => ({
   type: 'Feature',
-  properties: { is: 'land' },
-  geometry: {
-    type: 'MultiPolygon',
-    coordinates: shapes(merge(topology, geometries as Polygons).coordinates),
-  },
+  properties: { is, ...more },
+  geometry: { type, coordinates },
 });
 
-const borders = (topology: Topology, areas: Areas, wanted: (a: Area, b: Area) => boolean = () => true) => ({
-  type: 'Feature',
-  properties: { is: 'border' },
-  geometry: {
-    type: 'MultiLineString',
-    coordinates: mesh(topology, areas, (a, b) => a !== b && wanted(a, b))
-      .coordinates.map(coarse)
-      .filter((line) => line.length > 1),
-  },
-});
+const land = (topology: Topology, { geometries }: Areas) =>
+  drawn('land', 'MultiPolygon', shapes(merge(topology, geometries as Polygons).coordinates));
+
+const borders = (topology: Topology, areas: Areas, wanted: (a: Area, b: Area) => boolean = () => true) => {
+  const lines = mesh(topology, areas, (a, b) => a !== b && wanted(a, b)).coordinates.map(coarse);
+  const visible = lines.filter((line) => line.length > 1);
+  return drawn('border', 'MultiLineString', visible);
+};
 
 /** The first two digits of a county's id are its state's, whose borders are drawn separately. */
 const withinState = (a: Area, b: Area): boolean => `${a.id}`.slice(0, 2) === `${b.id}`.slice(0, 2);
@@ -61,11 +56,9 @@ const names = (topology: Topology, areas: Areas) =>
     const largest = parts
       .flatMap(([outline]) => (outline ? [middle(outline)] : []))
       .reduce((best, part) => (part.area > best.area ? part : best), { area: 0, at: [0, 0] });
-    const name = { is: 'name', name: Object(properties).name, area: Math.round(largest.area * 100) };
-    const [at] = coarse([largest.at]);
-    return largest.area > 0
-      ? [{ type: 'Feature', properties: name, geometry: { type: 'Point', coordinates: at } }]
-      : [];
+    const [at = []] = coarse([largest.at]);
+    const named = { name: Object(properties).name, area: Math.round(largest.area * 100) };
+    return largest.area > 0 ? [drawn('name', 'Point', at, named)] : [];
   });
 
 const shapes = (polygons: Position[][][]): Position[][][] =>

@@ -1,4 +1,4 @@
-import { and, eq, ne, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { nobody } from '../../accounts/accounts.ts';
 import {
   type AccountRow,
@@ -98,13 +98,8 @@ async function stateOf(env: Env, id: string, { to, cancel }: NewMove, move?: Mov
 /** @throws Refusal: invalid, for an unknown account */
 async function accountOf(env: Env, id: string): Promise<AccountRow> {
   const db = openDatabase(env);
-  const [found] = await transaction(
-    db,
-    db
-      .select()
-      .from(accounts)
-      .where(and(eq(accounts.id, id), ne(accounts.id, nobody))),
-  );
+  const which = sql`id = ${id} and id <> ${nobody}`;
+  const [found] = await transaction(db, db.select().from(accounts).where(which));
   if (!found) throw invalid('Unknown account');
   return found;
 }

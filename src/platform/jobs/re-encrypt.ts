@@ -30,26 +30,23 @@ const perStep = 200;
 /** Re-encrypts what an older key has encrypted, so that it can be removed. Returns how many. */
 export async function reEncrypt(env: Env, _?: number, budget = newBudget()): Promise<number> {
   let count = 0;
-  const columns = tables.flatMap(({ columns, ...of }) => columns.map((column) => ({ ...of, column })));
-  for (const where of columns)
+  const columns = tables.flatMap(({ table, id, columns }) => columns.map((column) => [table, id, column]));
+  for (const names of columns)
     await inSteps(budget, async () => {
-      const found = await reEncryptSome(env, where);
+      const found = await reEncryptSome(env, names);
       count += found;
       return found === perStep;
     });
   return count;
 }
 
-async function reEncryptSome(
-  env: Env,
-  where: { table: string; id: string; column: string },
-): Promise<number> {
+async function reEncryptSome(env: Env, names: string[]): Promise<number> {
   const db = openDatabase(env);
-  const { headerKeys } = config(env);
-  const [table, id, column] = [where.table, where.id, where.column].map((name) => sql.identifier(name));
+  const newest = config(env).headerKeys[0]?.id ?? '';
+  const [table, id, column] = names.map((name) => sql.identifier(name));
   const old = await read<{ id: string; sealed: string }>(db)`
     select ${id} as id, ${column} as sealed from ${table}
-      where ${column}->>'key' <> ${headerKeys[0]?.id ?? ''} and ${notMoving(sql`account_id`)} limit ${perStep}`;
+      where ${column}->>'key' <> ${newest} and ${notMoving(sql`account_id`)} limit ${perStep}`;
   const fresh = old.map(async ({ id, sealed }) => {
     const text = await unseal(env, id, sealed);
     return { id, sealed, fresh: JSON.stringify(await seal(env, id, text)) };

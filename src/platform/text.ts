@@ -21,6 +21,12 @@ export function percent(share: number, digits = 0): string {
   return `${Math.floor(Math.min(1, share) * 100 * scale) / scale}%`;
 }
 
+/** A size: "640 KB", "12.3 MB", "1.20 GB". */
+export function sizeInWords(bytes: number): string {
+  if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} KB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
+}
+
 /** "950", "1.2K" */
 export const compact = (value: number): string =>
   new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(value);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { sizeInWords } from '../../platform/text.ts';
 
 /** Prints a result in tables, or as `inText`; with --json everything. */
 export const show = <Found>(
@@ -66,12 +67,7 @@ const healthInWords = (status: number) => ['healthy', 'warning', 'unavailable', 
 const formats: { [field: string]: (value: number) => string | undefined } = {
   health: healthInWords,
   healthStatus: healthInWords,
-  bytes: (value) =>
-    value < 1e6
-      ? `${Math.ceil(value / 1e3)} KB`
-      : value < 1e9
-        ? `${(value / 1e6).toFixed(1)} MB`
-        : `${(value / 1e9).toFixed(2)} GB`,
+  bytes: sizeInWords,
   share: (value) => `${Math.floor(value * 100)} %`,
 };
 

@@ -16,7 +16,7 @@ import { dayMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
 import { type Context, file } from '../../platform/http/context.ts';
-import { capital, counted, listed } from '../../platform/text.ts';
+import { capital, counted, listed, sizeInWords } from '../../platform/text.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { rangeOfDays } from '../ui/days.ts';
 import { boxes, drawn, handles, line } from '../ui/fields.tsx';
@@ -139,7 +139,7 @@ const columns: Column<ListedExport>[] = [
               <span>
                 {name}{' '}
                 <span class="sub block">
-                  {counted(records, 'record', 'records')}, {sizeOf(bytes)}
+                  {counted(records, 'record', 'records')}, {sizeInWords(bytes)}
                 </span>
               </span>
               <LinkButton {...download} href={`${path}/${one.id}/${name}`} about={name} />
@@ -167,7 +167,3 @@ const Progress = ({ state, records, expiresAt }: ListedExport) => {
     </>
   );
 };
-
-/** "640 KB", "12.3 MB" */
-const sizeOf = (bytes: number): string =>
-  bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;

@@ -1,6 +1,6 @@
-import { sql } from 'drizzle-orm';
+import { and, sql } from 'drizzle-orm';
 import { type Database, jsonList, read } from '../platform/db/database.ts';
-import { asCaller, type Caller, notBeingDeleted, rowsFor } from '../platform/db/guard.ts';
+import { asCaller, type Caller, isWithin, notBeingDeleted, rowsFor } from '../platform/db/guard.ts';
 import { selected, sizeOf } from '../platform/db/pages.ts';
 import { timestamp } from '../platform/fields.ts';
 import { bucketOf } from './archive/bucket.ts';
@@ -69,13 +69,15 @@ export type SizedItem = { id: string; item: unknown; size: number };
 /** The items of a list with these ids. Reads a row for each. */
 export const selectByIds = (
   db: Database,
-  { accountId }: Caller,
+  caller: Caller,
   { table, columns, connection }: List,
   ids: string[],
-) =>
-  read<Row>(db)`
+) => {
+  const own = sql`${table.id} in ${jsonList(ids)} and +${table.accountId} = ${caller.accountId}`;
+  return read<Row>(db)`
     select ${selected(columns)} from ${table}
-    where ${table.id} in ${jsonList(ids)} and +${table.accountId} = ${accountId} and ${notBeingDeleted(connection)}`;
+    where ${and(own, notBeingDeleted(connection), isWithin(caller, connection))}`;
+};
 
 export const presentSized = (list: List, row: Row): SizedItem => ({
   id: String(row[list.id]),

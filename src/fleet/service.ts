@@ -3,7 +3,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import * as v from 'valibot';
 import { decodePosition, encodePosition, invalidCursor } from '../platform/db/cursor.ts';
 import { jsonList } from '../platform/db/database.ts';
-import type { Caller } from '../platform/db/guard.ts';
+import { type Caller, isWithin } from '../platform/db/guard.ts';
 import { connectionIds, type PageQuery, readPage } from '../platform/db/pages.ts';
 import { bookmarkOf, continueFrom } from '../platform/db/replica-reads.ts';
 import { parseQuery } from '../platform/fields.ts';
@@ -103,10 +103,11 @@ function narrowed(
   }
   const account = { column: list.table.accountId, value: caller.accountId };
   const connection = connectionId ? { column: list.connection, value: connectionId } : undefined;
+  const within = connectionId ? undefined : isWithin(caller, sql`+${list.connection}`);
   // Such a list has no index by account, which would cost a row for each record.
-  const connections = list.connectionRequired && {
+  const connections = (list.connectionRequired || within) && {
     column: list.connection,
-    values: connectionIds(caller.accountId),
+    values: connectionIds(caller),
   };
   const all = connection || connections || account;
   const lead = indexed?.lead ?? all;
@@ -119,7 +120,7 @@ function narrowed(
         ? sql`${column} = ${value}`
         : sql`+${column} = ${value}`,
     );
-  return { lead, all, scope, filters };
+  return { lead, all, scope: within ? [...scope, within] : scope, filters };
 }
 
 const leadOf = (column: SQLiteColumn, [value = '', ...more]: string[]): PageQuery['lead'] =>

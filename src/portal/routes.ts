@@ -142,6 +142,7 @@ const table: Route[] = [
   ['GET', '/settings', 'viewer', (c) => seeOther(c, '/portal/settings/tokens')],
   ['GET', '/settings/tokens', 'viewer', tokens.list],
   ['POST', '/settings/tokens', 'admin', tokens.generate, 'limited'],
+  ['FORM', '/settings/tokens/limited', 'admin', tokens.generateLimited, 'limited'],
   ['FORM', '/settings/tokens/:id/revoke', 'admin', tokens.revoke],
   ['GET', '/settings/people', 'viewer', people.list],
   ['POST', '/settings/people', 'admin', people.sendInvitation, 'limited'],

@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, type SQL, sql } from 'drizzle-orm';
 import { type Sealed, seal } from '../platform/crypto.ts';
 import {
   type Database,
@@ -9,7 +9,7 @@ import {
   write,
   writeReturning,
 } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { webhooks } from '../platform/db/tables.ts';
 import { type Failure, invalid } from '../platform/errors.ts';
@@ -72,7 +72,7 @@ export async function createWebhook(
   const { secret, ...columns } = await columnsOf(env, id, { headers, ...input });
   const room = sql`(select count(*) from webhooks where account_id = ${accountId}) < ${maxWebhooks}`;
   const create = (db: Database) => ({
-    known: ownsConnections(db, caller, input.connectionIds),
+    known: ownsConnections(db, caller, input),
     room: refuseUnless(db, room, `An account can have at most ${maxWebhooks} webhooks`),
     inserted: db.insert(webhooks).values({ id, accountId, createdAt: Date.now(), ...columns, ...labels }),
     subscribed: subscribe(db, caller, id, input),
@@ -118,7 +118,7 @@ export async function updateWebhook(
       sql`exists (select 1 from webhooks where ${own} and ${isCurrent})`,
       revision === undefined ? 'Invalid webhook id' : changed,
     ),
-    known: ownsConnections(db, caller, input.connectionIds),
+    known: ownsConnections(db, caller, input),
     updated: db
       .update(webhooks)
       .set({
@@ -225,13 +225,17 @@ const mustBeOurs = (db: Database, caller: Caller, id: string) =>
 const unlessUnmatchable = (types: NotificationType[]): SQL =>
   sql`case when ${canMatch(sql`${webhooks.filters}`, types)} then ${webhooks.filters} else ${refuse(filtersWithoutType)} end`;
 
-const ownsConnections = (db: Database, caller: Caller, ids: string[]) =>
-  refuseUnless(
+/** A token limited to some connections must name those of its own. */
+function ownsConnections(db: Database, caller: Caller, { connectionIds: ids, allConnections }: WebhookInput) {
+  const within = isWithin(caller, sql`id`);
+  const own = and(sql`id in ${jsonList(ids)} and account_id = ${caller.accountId}`, within);
+  const isNamed = !within || (ids.length > 0 && !allConnections);
+  return refuseUnless(
     db,
-    sql`(select count(*) from connections
-         where id in ${jsonList(ids)} and account_id = ${caller.accountId}) = ${ids.length}`,
+    sql`${Number(isNamed)} and (select count(*) from connections where ${own}) = ${ids.length}`,
     { kind: 'invalid', message: 'Invalid connection ids', code: 'unknown connections' },
   );
+}
 
 const subscribe = (
   db: Database,

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import { audit } from '../accounts/audit/write.ts';
 import { unseal } from '../platform/crypto.ts';
 import type { Database } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
 import { webhooks } from '../platform/db/tables.ts';
 import { pick, plainFields } from './fields.ts';
 import { type Filters, filtersOf } from './filters.ts';
@@ -32,7 +32,7 @@ export type StoredWebhook = Webhook & Labels & { revision: string };
 /** All webhooks of the caller's account, oldest first. */
 export async function listWebhooks(env: Env, caller: Caller): Promise<StoredWebhook[]> {
   const rows = await asCaller(env, caller, (db) =>
-    selectWebhooks(db, eq(webhooks.accountId, caller.accountId)).orderBy(webhooks.createdAt, webhooks.id),
+    selectWebhooks(db, isOwned(caller)).orderBy(webhooks.createdAt, webhooks.id),
   );
   return Promise.all(rows.map((row) => opened(env, row)));
 }
@@ -48,9 +48,18 @@ export async function findRow(env: Env, caller: Caller, id: string): Promise<Sel
   return row;
 }
 
-/** SQL for whether a webhook has this id and is the account's. */
-export const ownWebhook = (caller: Caller, id: string) =>
-  and(eq(webhooks.id, id), eq(webhooks.accountId, caller.accountId));
+/** SQL for whether a webhook has this id and is the caller's. */
+export const ownWebhook = (caller: Caller, id: string) => and(eq(webhooks.id, id), isOwned(caller));
+
+/** SQL for whether a webhook is the account's, and for a token limited to some connections covers these alone. */
+export function isOwned(caller: Caller, webhook: SQL = sql`webhooks`): SQL | undefined {
+  const within = isWithin(caller, sql`c.connection_id`);
+  const covered = sql`(select min(${within}) from webhook_connections c where c.webhook_id = ${webhook}.id)`;
+  return and(
+    sql`${webhook}.account_id = ${caller.accountId}`,
+    within && sql`not ${webhook}.all_connections and coalesce(${covered}, 0)`,
+  );
+}
 
 /** Audits a change of a webhook, called by its name or host: paths and queries hold secrets. */
 export const auditWebhook = (

@@ -4,6 +4,7 @@ import { auditDays, maxAuditEntries } from '../../src/accounts/audit/prune.ts';
 import { maxInvitationsPerDay } from '../../src/accounts/people.ts';
 import { deadTokenDays } from '../../src/accounts/prune.ts';
 import { linkMs, sessionMs } from '../../src/accounts/sessions.ts';
+import { maxConnectionsOfToken } from '../../src/accounts/tokens/connections.ts';
 import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
 import guide from '../../src/docs/guides/limits.md?raw';
 import notes from '../../src/docs/guides/operating/costs-and-limits.md?raw';
@@ -77,6 +78,7 @@ it('the guide has the limits that the service keeps to', () => {
     'calls of `POST /ingest` per page of `/changes`': [maxRows],
     'age of changes and of their cursors': [keptMs / dayMs],
     'active API tokens of an account': [maxApiTokens],
+    'connections of a limited token': [maxConnectionsOfToken],
     'active ingest keys of a connection': [maxIngestKeys],
     '`externalId` of a connection or vehicle': [maxExternalId],
     'name of a token': [maxName],

@@ -30,11 +30,16 @@ export const mutants: Mutant[] = [
     ['and revoked_at is null', ''],
     ['and connection_id is ${caller.connectionId ?? null}', ''],
     ['and read_only = ${Number(caller.readOnly ?? false)}', ''],
+    ['and connection_ids is ${caller.connectionIds ? JSON.stringify(caller.connectionIds) : null}', ''],
     ["when a.status = 'suspended' then", "when a.status = 'none' then"],
   ),
+  ...breaking('platform/db/guard.ts', 'accounts/tokens/limited', [
+    "'tokenId' in caller ? caller.connectionIds",
+    "'none' in caller ? caller.connectionIds",
+  ]),
   ...breaking('platform/db/guard.ts', 'fleet/lists', [
-    'id = ${connectionId} and account_id = ${caller.accountId})',
-    'id = ${connectionId})',
+    'id = ${connectionId} and account_id = ${caller.accountId}`',
+    'id = ${connectionId}`',
   ]),
   ...breaking('platform/db/guard.ts', 'portal/session/rights', [
     'when c.role not in ${jsonList(enough)}',

@@ -54,6 +54,14 @@ export const as = (token: string, more: Record<string, string> = {}, bindings?: 
 export const operator = speaking({ authorization: `Bearer ${env.OPERATOR_KEY}` });
 
 export type IssuedToken = { id: string; value: string; lastFour: string };
+
+/** A token of the account that is limited to these connections. */
+export async function issueLimited(accountId: string, connectionIds: string[]): Promise<string> {
+  const body = { name: 'limited', connectionIds };
+  const { data } = await operator.post<IssuedToken>(`/operator/accounts/${accountId}/tokens`, body);
+  return data.value;
+}
+
 export type { WebhookOutput as WebhookOut } from '../../src/webhooks/schema.ts';
 
 /** An account with its connections, an API token, and an ingest key for each connection. */

@@ -36,8 +36,8 @@ export const authenticate = (scope: Scope) =>
     const token = await findCredential(c, hash, isOurs);
     if (!token) throw new Refusal({ kind: 'unauthenticated' });
     if (token.expiresAt && token.expiresAt <= Date.now()) throw new Refusal({ kind: 'unauthenticated' });
-    const { id: tokenId, accountId, connection, readOnly } = token;
-    const scoped = { connectionId: connection?.connectionId, readOnly }; // D1 compares it
+    const { id: tokenId, accountId, connection, connectionIds, readOnly } = token;
+    const scoped = { connectionId: connection?.connectionId, connectionIds, readOnly }; // D1 compares it
     const caller: TokenCaller = { tokenId, accountId, ...scoped, ...replicaReadsOf(c) };
     const check = () => asCaller(c.env, caller, () => []);
     const isScope = scope === (connection ? 'ingest' : 'api');

@@ -24,6 +24,7 @@ export const KnownToken = v.object({
   id: v.string(),
   accountId: v.string(),
   readOnly: v.optional(v.boolean()),
+  connectionIds: v.optional(v.array(v.string())),
   expiresAt: v.optional(v.number()),
   connection: v.optional(
     v.object({
@@ -41,13 +42,15 @@ export type NewToken = {
   connectionId?: string | undefined;
   name: string;
   readOnly?: boolean | undefined;
+  /** The only connections that an API token may use. */
+  connectionIds?: string[] | undefined;
   /** Milliseconds since 1970. */
   expiresAt?: number | undefined;
 };
 
 /** Issues an ingest key for a connection, otherwise an API token. @throws Refusal: invalid */
 export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
-  const { connectionId, name, readOnly = false, expiresAt = null } = wanted;
+  const { connectionId, connectionIds: ids, name, readOnly = false, expiresAt = null } = wanted;
   const scope: Scope = connectionId === undefined ? 'api' : 'ingest';
   const value = await generateToken(scope, config(env).headerKeys, config(env).cell);
   const hash = await hashToken(value);
@@ -58,17 +61,19 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
           where id = ${connectionId} and account_id = ${caller.accountId}`;
   const add = (db: Database) => ({
     room: refuseIfFull(db, caller, connectionId),
+    known: ids && ownsAll(db, caller, ids),
     added: write(db)`
       insert into tokens (
-        id, account_id, connection_id, scope, read_only, name, hash, last_four, created_at, expires_at)
-      select ${newId()}, account_id, connection_id, ${scope}, ${Number(readOnly)}, ${name}, ${hash},
-        ${value.slice(-4)}, ${Date.now()}, ${expiresAt}
+        id, account_id, connection_id, connection_ids, scope, read_only, name, hash, last_four, created_at, expires_at)
+      select ${newId()}, account_id, connection_id, ${ids ? JSON.stringify(ids) : null}, ${scope},
+        ${Number(readOnly)}, ${name}, ${hash}, ${value.slice(-4)}, ${Date.now()}, ${expiresAt}
       from (${owner})`,
     rows: db.select().from(tokens).where(eq(tokens.hash, hash)),
     audited: audit(db, caller, {
       action: 'created',
       subject: credentialName(scope),
       of: sql`select id, name from tokens where hash = ${hash}`,
+      fields: ids ? ['connectionIds'] : [],
     }),
   });
   const { rows } = await asCaller(env, caller, add, { result: { shown: value } });
@@ -79,6 +84,13 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
 }
 
 const credentialName = (scope: Scope) => (scope === 'api' ? 'API token' : 'ingest key');
+
+const ownsAll = (db: Database, { accountId }: Caller, ids: string[]) =>
+  refuseUnless(
+    db,
+    sql`(select count(*) from connections where id in ${jsonList(ids)} and account_id = ${accountId}) = ${ids.length}`,
+    'Invalid connection ids',
+  );
 
 export const maxApiTokens = 200;
 export const maxIngestKeys = 20;
@@ -99,8 +111,8 @@ function refuseIfFull(db: Database, { accountId }: Caller, connectionId: string 
   );
 }
 
-/** A credential, and who created it if the audit log knows. */
-export type CreatedToken = Token & { createdBy: string | null };
+/** A credential, who created it if the audit log knows, and the names of connections that it is limited to. */
+export type CreatedToken = Token & { createdBy: string | null; names: string };
 
 /** A slice of the account's credentials that are not revoked, newest first; of one scope or connection. */
 export async function listTokens(
@@ -110,6 +122,9 @@ export async function listTokens(
   { scope, connectionId }: { scope?: Scope; connectionId?: string } = {},
 ): Promise<Slice<CreatedToken>> {
   const createdBy = creatorOfToken(sql`tokens.id`, sql`tokens.account_id`).as('created_by');
+  const names =
+    sql<string>`(select json_group_array(coalesce(c.name, c.tsp)) from json_each(tokens.connection_ids) i
+    cross join connections c on c.id = i.value)`.as('names');
   const { hash: _hash, accountId: _accountId, ...columns } = getTableColumns(tokens);
   const which = [
     scope && eq(tokens.scope, scope),
@@ -117,7 +132,7 @@ export async function listTokens(
   ];
   const rows = await asCaller(env, caller, (db) =>
     db
-      .select({ ...columns, createdBy })
+      .select({ ...columns, createdBy, names })
       .from(tokens)
       .where(and(activeOf(caller), ...which, following(tokens, slice, 'newest first')))
       .orderBy(desc(tokens.createdAt), desc(tokens.id))
@@ -171,7 +186,8 @@ export async function findToken(env: Env, hash: string): Promise<KnownToken | un
   const [row] = await withRetries(() => stored.execute(), true);
   if (!row || (row.token.expiresAt && row.token.expiresAt <= now)) return undefined;
   const { id, accountId, readOnly, expiresAt } = row.token;
-  const known: KnownToken = { id, accountId, readOnly, expiresAt: expiresAt ?? undefined };
+  const connectionIds = row.token.connectionIds ?? undefined;
+  const known: KnownToken = { id, accountId, readOnly, connectionIds, expiresAt: expiresAt ?? undefined };
   if (!row.connection) return known;
   const { id: connectionId, provider, tsp: tSP, incidentTypeMap } = row.connection;
   const connection = { connectionId, provider, tSP, incidentTypeMap: incidentTypeMap ?? undefined };

@@ -39,6 +39,7 @@ const document: {
 const shorter: { [field: string]: string } = {
   accidentLevels: 'levels',
   accountId: 'account',
+  connectionIds: 'connections',
   eventId: 'event',
   expiresAt: 'expires',
   getsAlerts: 'alerts',

@@ -25,10 +25,21 @@ const pull = ({ feeds, state, isWithdrawn, refusals, warnings, unmapped, ...more
   'unmapped incident labels': unmapped,
 });
 
-const token = ({ id, name, scope, readOnly, lastUsedAt, ...one }: InferOutput<typeof Token>) => ({
+const token = ({
   id,
   name,
-  kind: scope === 'ingest' ? 'ingest key' : readOnly ? 'read only' : 'API token',
+  scope,
+  readOnly,
+  connectionIds,
+  lastUsedAt,
+  ...one
+}: InferOutput<typeof Token>) => ({
+  id,
+  name,
+  kind:
+    scope === 'ingest'
+      ? 'ingest key'
+      : `${readOnly ? 'read only' : 'API token'}${connectionIds ? ', limited' : ''}`,
   'last used': lastUsedAt,
   state: one.revokedAt ? 'revoked' : one.expiresAt ? `until ${one.expiresAt}` : 'active',
 });

@@ -195,6 +195,8 @@ export const words: Record<string, string> = {
 
   'AccountChange.status': 'A suspended account is refused everywhere, with immediate effect.',
   expiresAt: 'When it expires; null or missing for never.',
+  'NewApiToken.connectionIds':
+    'The only connections whose data it may read and change, and whose webhooks; if left out, all of the account.',
   readOnly: 'Whether an API token may only read, without seeing the headers of webhooks.',
   role: 'Their role: an admin may do everything, a member everything except managing people and tokens, a viewer may only read.',
   'SignInLinkInput.accountId': 'The account to open, if several have invited the person.',

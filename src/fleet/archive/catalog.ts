@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, type SQL, sql } from 'drizzle-orm';
 import { type Database, direction, read, write } from '../../platform/db/database.ts';
 import { type Lease, withLease } from '../../platform/jobs/lease.ts';
 import { partsOf } from '../../platform/parts.ts';
@@ -25,6 +25,8 @@ export type DaysQuery = {
   kind: string;
   accountId: string;
   connectionId?: string | undefined;
+  /** Which of the account's connections, if not all. */
+  within?: SQL | undefined;
   /** Both inclusive. */
   from: number;
   to: number;
@@ -56,10 +58,10 @@ export const lastDay = (query: DaysQuery): SQL => {
 export const newestDay = (query: DaysQuery): SQL =>
   sql`(select max(day) from archived_days where ${scope(query)})`;
 
-const scope = ({ kind, accountId, connectionId }: DaysQuery): SQL =>
+const scope = ({ kind, accountId, connectionId, within }: DaysQuery): SQL | undefined =>
   connectionId
     ? sql`kind = ${kind} and connection_id = ${connectionId} and +account_id = ${accountId}`
-    : sql`account_id = ${accountId} and kind = ${kind}`;
+    : and(sql`account_id = ${accountId} and kind = ${kind}`, within);
 
 const isOf = ({ kind, connectionId, day }: DayOf): SQL =>
   sql`kind = ${kind} and connection_id = ${connectionId} and day = ${day}`;

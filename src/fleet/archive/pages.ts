@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
 import { type Database, jsonList, read } from '../../platform/db/database.ts';
-import { type Caller, connectionsBeingDeleted } from '../../platform/db/guard.ts';
+import { type Caller, connectionsBeingDeleted, isWithin } from '../../platform/db/guard.ts';
 import { leads } from '../../platform/db/leads.ts';
 import {
   maxPageBytes,
@@ -99,12 +99,12 @@ async function readStep(
 }
 
 /** The days that the page may begin in. */
-function daysQuery(query: ArchivedPageQuery, { accountId }: Caller, most: number): DaysQuery {
+function daysQuery(query: ArchivedPageQuery, caller: Caller, most: number): DaysQuery {
   const { after, descending, connectionId, archive } = query;
   const from = Math.max(query.from, descending ? 0 : (after?.sort ?? 0));
   const to = Math.min(query.to - 1, descending && after ? after.sort : query.to);
-  const kind = archive.kind.name;
-  return { kind, accountId, connectionId, from: dayOf(from), to: dayOf(to), descending, most };
+  const whose = { accountId: caller.accountId, connectionId, within: isWithin(caller, sql`connection_id`) };
+  return { kind: archive.kind.name, ...whose, from: dayOf(from), to: dayOf(to), descending, most };
 }
 
 /** The rows of D1 up to the end of the archived days. With two bounds, SQLite would read too many rows. */

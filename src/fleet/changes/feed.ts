@@ -1,7 +1,7 @@
 import { and, sql } from 'drizzle-orm';
 import { type CursorKeys, decodeCursor, encodeCursor, invalidCursor } from '../../platform/db/cursor.ts';
 import { type Database, jsonList, read } from '../../platform/db/database.ts';
-import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { asCaller, type Caller, isWithin } from '../../platform/db/guard.ts';
 import { cutScan, fitting, type Scanned, scan } from '../../platform/db/pages.ts';
 import { mayReadReplica } from '../../platform/db/replica-reads.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
@@ -81,19 +81,16 @@ export const selectLatest = (db: Database, { accountId }: Caller) =>
 
 type Filters = { connectionId: string | undefined; kinds: string[] | undefined };
 
-const selectRows = (
-  db: Database,
-  { accountId }: Caller,
-  after: Reached,
-  { connectionId, kinds }: Filters,
-) => {
+const selectRows = (db: Database, caller: Caller, after: Reached, { connectionId, kinds }: Filters) => {
   const beyond = after.records === undefined ? sql`>` : sql`>=`;
   return read<Noted & Scanned>(db)`${scan({
     columns: sql`seq, connection_id as "connectionId", action, records, archived_day as "day"`,
-    source: sql`changes where account_id = ${accountId} and seq ${beyond} ${after.seq}`,
+    source: sql`changes where account_id = ${caller.accountId} and seq ${beyond} ${after.seq}`,
     order: sql`order by seq`,
     passes: and(
-      connectionId === undefined ? undefined : sql`connection_id = ${connectionId}`,
+      connectionId === undefined
+        ? isWithin(caller, sql`connection_id`)
+        : sql`connection_id = ${connectionId}`,
       kinds &&
         sql`exists (select 1 from json_each(records) where key in ${jsonList(kinds)} and value <> '[]')`,
     ),

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { actions, subjects } from '../../accounts/audit/kinds.ts';
+import { SomeConnections } from '../../accounts/tokens/connections.ts';
 import { lists } from '../../fleet/lists/registry.ts';
 import { Email, Name, TimeOrDay } from '../../platform/fields.ts';
 import { roles } from '../../platform/roles.ts';
@@ -82,6 +83,7 @@ export const NewToken = v.object({
 
 export const NewApiToken = v.object({
   ...NewToken.entries,
+  connectionIds: v.optional(SomeConnections),
   readOnly: v.optional(v.boolean('must be true or false')),
 });
 
@@ -90,6 +92,10 @@ export const Token = v.object({
   connectionId: v.nullable(id),
   scope: v.picklist(['api', 'ingest']),
   readOnly: v.boolean(),
+  connectionIds: described(
+    v.nullable(v.array(id)),
+    'The connections that an API token is limited to; null for all of the account.',
+  ),
   name: v.string(),
   lastFour: v.string(),
   createdAt: time,

@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Failure, Refusal } from '../errors.ts';
 import { markActive } from '../fair-queue.ts';
@@ -26,8 +26,15 @@ export type Caller = { accountId: string; form?: SentForm } & (
   | { pull: { connectionId: string; claim: string } } // while the claim is ours
 );
 
-/** What a token was found to be good for: the connection of an ingest key, and whether it only reads. */
-export type KnownScope = { connectionId?: string | undefined; readOnly?: boolean | undefined };
+/**
+ * What a token was found to be good for: the connection of an ingest key, the connections that an API token is limited
+ * to, and whether it only reads.
+ */
+export type KnownScope = {
+  connectionId?: string | undefined;
+  connectionIds?: string[] | undefined;
+  readOnly?: boolean | undefined;
+};
 
 /** That a token has been checked, and when it was last used, in milliseconds since 1970; 0: never. */
 export type PassedCheck = { lastUsedAt: number };
@@ -146,8 +153,8 @@ function credentialCheck(
       ? sql`when a.id is null then ${refuse(unknownAccount)}`
       : sql`when c.account_id is null then ${refuse(refusalOf(caller))}
           when a.status = 'suspended' then ${refuse({ kind: 'forbidden' })}`;
-  const isOwn = sql`exists (
-    select 1 from connections where id = ${connectionId} and account_id = ${caller.accountId})`;
+  const own = sql`id = ${connectionId} and account_id = ${caller.accountId}`;
+  const isOwn = sql`exists (select 1 from connections where ${and(own, isWithin(caller, sql`id`))})`;
   return readValue<number>(db)`
     select case
       ${refused}
@@ -175,7 +182,8 @@ function credentialOf(caller: Caller): SQL {
   if ('tokenId' in caller)
     return sql`select account_id, last_used_at, null as role from tokens
       where id = ${caller.tokenId} and revoked_at is null and coalesce(expires_at > ${now}, true)
-        and connection_id is ${caller.connectionId ?? null} and read_only = ${Number(caller.readOnly ?? false)}`;
+        and connection_id is ${caller.connectionId ?? null} and read_only = ${Number(caller.readOnly ?? false)}
+        and connection_ids is ${caller.connectionIds ? JSON.stringify(caller.connectionIds) : null}`;
   if ('sessionHash' in caller)
     return sql`select u.account_id, null as last_used_at, u.role
       from sessions s join portal_users u on u.id = s.user_id
@@ -187,6 +195,12 @@ function credentialOf(caller: Caller): SQL {
     return sql`select account_id, null as last_used_at, null as role from pulls
       where connection_id = ${caller.pull.connectionId} and claim = ${caller.pull.claim}`;
   return sql`select null as account_id, null as last_used_at, null as role`;
+}
+
+/** The condition that a token which is limited to some connections may use this one; for others there is none. */
+export function isWithin(caller: Caller, connectionId: SQL | SQLiteColumn): SQL | undefined {
+  const ids = 'tokenId' in caller ? caller.connectionIds : undefined;
+  return ids && sql`${connectionId} in ${jsonList(ids)}`;
 }
 
 /** Checked again here, because a role may have changed since the request was authenticated. */

@@ -3,7 +3,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Position } from './cursor.ts';
 import { beyond, type Database, direction as directionOf, read } from './database.ts';
 import type { Caller } from './guard.ts';
-import { connectionsBeingDeleted } from './guard.ts';
+import { connectionsBeingDeleted, isWithin } from './guard.ts';
 import { leadsIn } from './leads.ts';
 import { readAsCaller } from './replica-reads.ts';
 
@@ -163,9 +163,9 @@ function allRanges(query: PageQuery, values: SQL): SQL {
 /** How many connections of an account, oldest first, a list over all of them includes. */
 const maxConnectionsMerged = 1000;
 
-/** SQL for the ids of the connections that a list over the whole account includes. */
-export const connectionIds = (accountId: string): SQL =>
-  sql`select id from connections where account_id = ${accountId}
+/** SQL for the ids of the caller's connections that a list over all of them includes. */
+export const connectionIds = (caller: Caller): SQL =>
+  sql`select id from connections where ${and(sql`account_id = ${caller.accountId}`, isWithin(caller, sql`id`))}
     order by created_at, id limit ${maxConnectionsMerged}`;
 
 /** The conditions that begin and end the range of a page. A continued range begins at its position. */

@@ -48,6 +48,7 @@ export const tokens = sqliteTable('tokens', {
   id: text().primaryKey(),
   accountId: text('account_id').notNull(),
   connectionId: text('connection_id'),
+  connectionIds: text('connection_ids', { mode: 'json' }).$type<string[]>(),
   scope: text({ enum: ['api', 'ingest'] }).notNull(),
   readOnly: integer('read_only', { mode: 'boolean' }).notNull().default(false),
   name: text().notNull(),

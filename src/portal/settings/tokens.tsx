@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { SomeConnections } from '../../accounts/tokens/connections.ts';
 import {
   type CreatedToken,
   findTokenById,
@@ -6,11 +7,13 @@ import {
   listTokens,
   revokeToken,
 } from '../../accounts/tokens/service.ts';
+import { connectionName, listConnections } from '../../fleet/connections.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
+import { listed } from '../../platform/text.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { choice, confirmed, drawn, handles, line } from '../ui/fields.tsx';
+import { boxes, choice, confirmed, drawn, formPage, handles, line, type Values } from '../ui/fields.tsx';
 import { FormPanel, type Offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { shownOnce } from '../ui/once.ts';
@@ -63,7 +66,11 @@ export async function list(c: Context) {
         to={path}
         send="Generate Token"
         line="sm:grid-cols-2 lg:grid-cols-[minmax(0,1fr)_11rem_9rem_auto]"
-        hint="A token can read and change everything in this account. A read-only token can change nothing, and does not see webhook headers. Give each system its own token, so that you can revoke one without stopping the others."
+        hint={[
+          'A token can read and change everything in this account. A read-only token can change nothing, and does not see webhook headers. ',
+          <a href={`${path}/limited`}>Limit one to some connections</a>,
+          ', such as those of one fleet. Give each system its own token, so that you can revoke one without stopping the others.',
+        ]}
       >
         {drawn(newToken)}
       </FormPanel>
@@ -111,11 +118,29 @@ function inUse(tokens: CreatedToken[]): string {
 /** When a new token expires, in milliseconds since 1970, as it was chosen. */
 export const expiryIn = (days: string) => (days ? Date.now() + Number(days) * dayMs : undefined);
 
-export const generate = handles(newToken, list, async (c, { name, access, expires }) => {
-  const chosen = { readOnly: access === 'read', expiresAt: expiryIn(expires) };
-  await issueToken(c.env, c.get('caller'), { name, ...chosen });
+export const generate = handles(newToken, list, issue);
+
+async function issue(c: Context, chosen: Values<typeof newToken> & { connectionIds?: string[] }) {
+  const { name, access, expires, connectionIds } = chosen;
+  const more = { readOnly: access === 'read', expiresAt: expiryIn(expires), connectionIds };
+  await issueToken(c.env, c.get('caller'), { name, ...more });
   return done(c, path, `Generated “${name}”.`, 'ok', true);
-});
+}
+
+/** The form for a token that is limited to some connections. */
+export async function generateLimited(c: Context) {
+  const known = await listConnections(c.env, c.get('caller'));
+  const options = known.map((one): Offered => [one.id, connectionName(one), one.tsp]);
+  return formPage(c, {
+    title: 'Generate a token for some connections',
+    lead: 'It reads and changes only what belongs to them. Connections that are added later stay out.',
+    narrow: true,
+    fields: { ...newToken, connectionIds: { ...boxes('Connections', options), schema: SomeConnections } },
+    send: 'Generate Token',
+    back: path,
+    save: (chosen) => issue(c, chosen),
+  });
+}
 
 /** Revokes an API token or an ingest key. */
 export const revoke = confirmed(async (c) => {
@@ -140,7 +165,10 @@ export const tokenColumns: Column<CreatedToken>[] = [
   naming(
     'Name',
     ({ name }) => name,
-    ({ readOnly }) => readOnly && <span class="sub block">Read only</span>,
+    ({ readOnly, connectionIds, names }) => [
+      readOnly && <span class="sub block">Read only</span>,
+      connectionIds && <span class="sub block">Only {listed(JSON.parse(names))}</span>,
+    ],
   ),
   { head: 'Ends in', cell: ({ lastFour }) => <code>…{lastFour}</code> },
   {

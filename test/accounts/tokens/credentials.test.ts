@@ -11,6 +11,7 @@ import {
   as,
   call,
   type IssuedToken,
+  issueLimited,
   operator,
   webhookBody,
   world,
@@ -59,6 +60,11 @@ describe('an API token', () => {
   it.each([
     ['an ingest key an API token', () => us.connection.ingestKey, { connection: undefined }],
     ['a read-only token a full one', () => issueReadOnly(), { readOnly: false }],
+    [
+      'a limited token a full one',
+      () => issueLimited(us.accountId, [us.connection.id]),
+      { connectionIds: undefined },
+    ],
     [
       'a token an ingest key',
       () => us.apiToken,

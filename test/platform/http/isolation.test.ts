@@ -3,27 +3,39 @@ import { lists } from '../../../src/fleet/lists/registry.ts';
 import { fullAccount } from '../../support/full-account.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { portalRoutes, routes } from '../../support/routes.ts';
-import { type AccountRows, addRows, rowsOf } from '../../support/rows.ts';
-import { call, type World, webhookBody, world } from '../../support/world.ts';
+import { type AccountRows, addRows, rows, rowsOf } from '../../support/rows.ts';
+import { call, issueLimited, operator, type World, webhookBody, world } from '../../support/world.ts';
 
 /** Whoever adds a route decides here how it keeps accounts apart. */
 const anonymous = ['GET /health'];
-const operators = routes.filter((route) => route.includes(' /operator'));
+const ofOperators = routes.filter((route) => route.includes(' /operator'));
 const providers = routes.filter((route) => route.includes(' /providers')); // for signed calls: test/providers/connection.test.ts
 // The portal's are walked by a test of their own.
 const customers = routes.filter(
-  (route) => ![...anonymous, ...operators, ...providers, ...portalRoutes].includes(route),
+  (route) => ![...anonymous, ...ofOperators, ...providers, ...portalRoutes].includes(route),
 );
 
 let us: World;
 let them: World;
 let theirs: { webhook: string; rows: AccountRows };
+/** A token of the other account that is limited to another connection. */
+let limited: { token: string; connectionId: string };
 beforeAll(async () => {
   [us, them] = [await world(), await fullAccount()];
   await leaveWork();
-  const rows = await rowsOf(them.accountId);
-  theirs = { webhook: String(rows.webhooks?.[0]?.id), rows };
+  limited = await limitedBeside(them);
+  const found = await rowsOf(them.accountId);
+  theirs = { webhook: String(found.webhooks?.[0]?.id), rows: found };
 });
+
+async function limitedBeside({ accountId }: World) {
+  const { data } = await operator.post<{ id: string }>(`/operator/accounts/${accountId}/connections`, {
+    provider: 'geotab',
+  });
+  const token = await issueLimited(accountId, [data.id]);
+  await rows('update tokens set last_used_at = ?1 where account_id = ?2', Date.now(), accountId);
+  return { token, connectionId: data.id };
+}
 
 /** Leaves what is there of theirs while something is deleted or moved, and once a driver has been erased. */
 async function leaveWork(): Promise<void> {
@@ -73,11 +85,11 @@ const secrets = () => [
   String(theirs.rows.webhooks?.[0]?.url),
   'their-secret',
   ...Object.values(theirs.rows).flatMap((rows) =>
-    rows.flatMap(({ id }) => (typeof id === 'string' ? id : [])),
+    rows.flatMap(({ id }) => (typeof id === 'string' && id !== limited.connectionId ? id : [])),
   ),
 ];
 
-describe('two accounts', () => {
+describe('two accounts, and connections of one', () => {
   it('there are routes to walk', () => {
     expect(customers).toEqual(expect.arrayContaining(['GET /webhooks', 'PUT /webhook/:id', 'POST /ingest']));
   });
@@ -87,11 +99,12 @@ describe('two accounts', () => {
     expect(empty).toEqual([]);
   });
 
-  it.each(customers)('%s neither shows nor changes anything of another account', async (route) => {
+  it.each(customers)('%s neither shows nor changes anything of others', async (route) => {
     const { method, path, body } = aimedAtThem(route);
-    const connections = [{ 'connection-id': them.connection.id }, { 'connection-id': us.connection.id }, {}];
+    const ids = [them.connection.id, us.connection.id, limited.connectionId];
+    const connections = [...ids.map((id) => ({ 'connection-id': id })), {}];
     // Tests and replays are limited by token, and no change looks at the query.
-    for (const token of [us.apiToken, us.connection.ingestKey])
+    for (const token of [us.apiToken, us.connection.ingestKey, limited.token])
       for (const connection of connections)
         for (const query of method !== 'GET'
           ? ['']
@@ -114,7 +127,7 @@ describe('two accounts', () => {
       });
   });
 
-  it.each(operators)('%s refuses whoever is no operator', async (route) => {
+  it.each(ofOperators)('%s refuses whoever is no operator', async (route) => {
     const [method = '', path = ''] = route.split(' ');
     // Each from an address of its own: wrong keys are counted by address.
     for (const headers of [{}, { 'x-api-key': us.apiToken }, { authorization: `Bearer ${us.apiToken}` }])

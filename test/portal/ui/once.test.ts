@@ -66,6 +66,9 @@ const recipes: Record<string, Recipe> = {
   '/webhooks/:id/delete': {},
   '/connections/:id/remove': { fields: { typed: 'Marked' } },
   '/settings/tokens': { fields: { name: 'Claims', access: '', expires: '' } },
+  '/settings/tokens/limited': {
+    fields: ({ us }) => ({ name: 'One', access: '', expires: '', connectionIds: us.connection.id }),
+  },
   '/settings/tokens/:id/revoke': {},
   '/settings/people': { fields: (of) => ({ email: `new-${of.us.accountId}@example.com`, role: 'viewer' }) },
   '/settings/people/:id/role': { fields: { role: 'member' } },

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { and, sql } from 'drizzle-orm';
 import { read } from '../../../platform/db/database.ts';
 import { asCaller, type Caller, rowsFor } from '../../../platform/db/guard.ts';
 import { cutScan } from '../../../platform/db/pages.ts';
@@ -11,6 +11,7 @@ import {
   selectUnnotified,
   type Unnotified,
 } from '../../notifications/unnotified.ts';
+import { isOwned } from '../../stored.ts';
 import type { DeliveryKey } from '../delivery.ts';
 import { allWebhooks } from '../due.ts';
 import type { Attempt } from '../policy.ts';
@@ -21,6 +22,7 @@ import {
   about,
   asListed,
   deliveryColumns,
+  isOfOwn,
   type ListedDelivery,
   type ListQuery,
   selectDeliveries,
@@ -145,7 +147,7 @@ export async function webhookOfDelivery(env: Env, caller: Caller, id: string): P
   const [found] = await rowsFor<{ webhookId: string }>(env, caller)`
     select d.webhook_id as webhookId from webhooks w
     cross join deliveries d on d.webhook_id = w.id and d.id = ${id}
-    where w.account_id = ${caller.accountId} and d.account_id = ${caller.accountId} limit 1`;
+    where ${and(isOwned(caller, sql`w`), sql`d.account_id = ${caller.accountId}`, isOfOwn(caller))} limit 1`;
   return found?.webhookId;
 }
 

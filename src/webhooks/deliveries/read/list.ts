@@ -9,6 +9,7 @@ import { rangeOf } from '../../../platform/query.ts';
 import { accidentLevels } from '../../notifications/types.ts';
 import type { Attempt } from '../policy.ts';
 import type { Delivery, More } from './find.ts';
+import { ownWebhookId } from './replay.ts';
 import { type DeliveryDetails, DeliveryListQuery, type DeliverySummary } from './schema.ts';
 import { asListed, type ListedDelivery, selectDeliveries } from './select.ts';
 
@@ -43,10 +44,8 @@ export async function readDeliveries(
   };
 }
 
-const ownsWebhook = ({ accountId }: Caller, id: string | undefined): SQL =>
-  id === undefined
-    ? sql`true`
-    : sql`exists (select 1 from webhooks where id = ${id} and account_id = ${accountId})`;
+const ownsWebhook = (caller: Caller, id: string | undefined): SQL =>
+  id === undefined ? sql`true` : sql`${ownWebhookId(caller, id)} is not null`;
 
 /** A delivery as clients list it. */
 export const summaryOf = (delivery: ListedDelivery): DeliverySummary => {

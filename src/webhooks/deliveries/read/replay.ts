@@ -6,7 +6,7 @@ import { firstIdAt } from '../../../platform/db/ids.ts';
 import { invalid, invalidField } from '../../../platform/errors.ts';
 import { send } from '../../../platform/queue.ts';
 import { notificationOf, typeOf } from '../../notifications/of-delivery.ts';
-import { auditWebhook } from '../../stored.ts';
+import { auditWebhook, ownWebhook } from '../../stored.ts';
 import type { DeliveryKey } from '../delivery.ts';
 import { isWaiting } from '../due.ts';
 import { giveUpAfterMs, maxReplayedPerCall, webhookIsPaused } from '../policy.ts';
@@ -193,9 +193,9 @@ const missed = (isIn: SQL, limit: number): SQL => sql`
     where status = 'cancelled' and ${isIn} order by id limit ${limit})
   order by id limit ${limit}`;
 
-/** SQL for the id of a webhook, null if it is not the account's. */
-export const ownWebhookId = ({ accountId }: Caller, id: string): SQL =>
-  sql`(select id from webhooks where id = ${id} and account_id = ${accountId})`;
+/** SQL for the id of a webhook, null if it is not the caller's. */
+export const ownWebhookId = (caller: Caller, id: string): SQL =>
+  sql`(select id from webhooks where ${ownWebhook(caller, id)})`;
 
 /** SQL for whether `d` can be replayed: it is finished, and subscribed to. */
 const isReplayable: SQL = sql`(d.status <> 'pending' and exists (

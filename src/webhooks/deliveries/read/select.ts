@@ -1,12 +1,13 @@
 import { and, type SQL, sql } from 'drizzle-orm';
 import { type CursorKeys, invalidCursor } from '../../../platform/db/cursor.ts';
 import { type Database, read } from '../../../platform/db/database.ts';
-import type { Caller } from '../../../platform/db/guard.ts';
+import { type Caller, isWithin } from '../../../platform/db/guard.ts';
 import { firstIdAtSql } from '../../../platform/db/id-sql.ts';
 import { createdAtOf, firstIdAt } from '../../../platform/db/ids.ts';
 import { type Scanned, scan } from '../../../platform/db/pages.ts';
 import { notificationOf, notifiedOf } from '../../notifications/of-delivery.ts';
 import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../../notifications/types.ts';
+import { isOwned } from '../../stored.ts';
 import { fromStored } from '../delivery.ts';
 import { dueAtOf, isWaiting } from '../due.ts';
 import type { Attempt, statuses } from '../policy.ts';
@@ -96,9 +97,9 @@ export type ListQuery = {
 };
 
 /** Reads a part of the deliveries, for `cutScan`. @throws Refusal: invalid, for another list's place */
-export function selectDeliveries(db: Database, { accountId }: Caller, query: ListQuery) {
+export function selectDeliveries(db: Database, caller: Caller, query: ListQuery) {
   const { webhookId, type, from, to, place, limit, most, more } = query;
-  const order = orderOf(accountId, query);
+  const order = orderOf(caller.accountId, query);
   const keys = sql.join(order.keys, sql`, `);
   const range = and(
     from === undefined ? undefined : sql`d.id >= ${firstIdAt(from)}`,
@@ -108,9 +109,10 @@ export function selectDeliveries(db: Database, { accountId }: Caller, query: Lis
     order.filter,
     type === undefined ? undefined : sql.raw(`d.level ${type === EVENT ? '=' : '>'} ${EVENT_LEVEL}`),
     order.byTime ? undefined : range,
+    isOfOwn(caller),
   );
   const where = and(
-    sql`w.account_id = ${accountId}`,
+    isOwned(caller, sql`w`),
     webhookId === undefined ? undefined : sql`w.id = ${webhookId}`,
     place && isAfter(order, place),
     order.byTime ? range : undefined,
@@ -123,6 +125,12 @@ export function selectDeliveries(db: Database, { accountId }: Caller, query: Lis
     limit,
     ...(most !== undefined && { most }),
   })}`;
+}
+
+/** The condition that the delivery `d` is of a connection of a limited token: its webhook may have had others. */
+export function isOfOwn(caller: Caller): SQL | undefined {
+  const within = isWithin(caller, sql`n.connection_id`);
+  return within && sql`exists (select 1 from ${notificationOf()} n where ${within})`;
 }
 
 /** An order that an index has: by webhook `w`, then by `keys` of its deliveries `d`. */

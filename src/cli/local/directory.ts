@@ -11,8 +11,8 @@ export type Demo = {
   accountId: string;
   apiToken: string;
   operatorKey: string;
-  /** The operator keys of its cells. */
-  cells: { [cell: string]: string };
+  /** The operator keys of its cells; earlier versions wrote none. */
+  cells?: { [cell: string]: string };
   connections: { id: string; name: string; ingestKey: string }[];
   portalSignInUrl: string;
   receiver: { url: string } & Certificates;

@@ -133,59 +133,55 @@ describe('an invitation', () => {
   });
 });
 
-describe('operators', () => {
-  it('add whoever is a person of another account, and nobody twice', async () => {
-    const { email } = await signIn(them);
-    const add = ({ accountId }: World) => operator.post(`/operator/accounts/${accountId}/users`, { email });
-    expect(await add(us)).toMatchObject({ status: 200, data: { pending: true } });
-    expect(await add(them)).toMatchObject({
-      status: 400,
-      errors: [{ field: 'email', message: 'belongs to this account already' }],
-    });
-  });
-
-  it('name the account for whom several have invited', async () => {
-    const email = newAddress();
-    for (const { accountId } of [us, them])
-      expect(
-        (await operator.post<User>(`/operator/accounts/${accountId}/users`, { email })).data,
-      ).toMatchObject({ email, pending: true });
-    expect(await operator.post('/operator/sign-in-links', { email })).toMatchObject({
-      status: 400,
-      message: 'Several accounts have invited this address',
-    });
-    const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', {
-      email,
-      accountId: us.accountId,
-    });
-    expect(await use(new URL(data.url).pathname)).toBe(303);
-    expect(await usersOf(us, email)).toMatchObject([{ pending: false }]);
+it('operators add whoever is a person of another account, and nobody twice', async () => {
+  const { email } = await signIn(them);
+  const add = ({ accountId }: World) => operator.post(`/operator/accounts/${accountId}/users`, { email });
+  expect(await add(us)).toMatchObject({ status: 200, data: { pending: true } });
+  expect(await add(them)).toMatchObject({
+    status: 400,
+    errors: [{ field: 'email', message: 'belongs to this account already' }],
   });
 });
 
-describe('links', () => {
-  it('lead to the configured origin, whatever host a request names', async () => {
-    const { email } = await signIn(us);
-    const forged = 'https://evil.example';
-    await exports.default.fetch(
-      new Request(`${forged}/portal/sign-in`, {
-        method: 'POST',
-        headers: { origin: forged },
-        body: new URLSearchParams({ email }),
-      }),
-    );
-    const [mail] = await mailTo(email);
-    expect(mail?.text).toContain(`${origin}/portal/sign-in/`);
-    expect(JSON.stringify(mail)).not.toContain('evil');
+it('operators name the account for whom several have invited', async () => {
+  const email = newAddress();
+  for (const { accountId } of [us, them])
+    expect(
+      (await operator.post<User>(`/operator/accounts/${accountId}/users`, { email })).data,
+    ).toMatchObject({ email, pending: true });
+  expect(await operator.post('/operator/sign-in-links', { email })).toMatchObject({
+    status: 400,
+    message: 'Several accounts have invited this address',
   });
+  const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', {
+    email,
+    accountId: us.accountId,
+  });
+  expect(await use(new URL(data.url).pathname)).toBe(303);
+  expect(await usersOf(us, email)).toMatchObject([{ pending: false }]);
+});
 
-  it('are escaped in mail, as the names in them are', async () => {
-    const account = await operator.post<{ id: string }>('/operator/accounts', { name: '<b>Acme</b>' });
-    const email = newAddress();
-    await operator.post(`/operator/accounts/${account.data.id}/users`, { email });
-    await ask('POST', '/portal/sign-in', { fields: { email } });
-    const [mail] = await mailTo(email);
-    expect(mail?.html).toContain('&lt;b&gt;Acme&lt;/b&gt; invites you');
-    expect(mail?.text).toContain('<b>Acme</b> invites you');
-  });
+it('links lead to the configured origin, whatever host a request names', async () => {
+  const { email } = await signIn(us);
+  const forged = 'https://evil.example';
+  await exports.default.fetch(
+    new Request(`${forged}/portal/sign-in`, {
+      method: 'POST',
+      headers: { origin: forged },
+      body: new URLSearchParams({ email }),
+    }),
+  );
+  const [mail] = await mailTo(email);
+  expect(mail?.text).toContain(`${origin}/portal/sign-in/`);
+  expect(JSON.stringify(mail)).not.toContain('evil');
+});
+
+it('links are escaped in mail, as the names in them are', async () => {
+  const account = await operator.post<{ id: string }>('/operator/accounts', { name: '<b>Acme</b>' });
+  const email = newAddress();
+  await operator.post(`/operator/accounts/${account.data.id}/users`, { email });
+  await ask('POST', '/portal/sign-in', { fields: { email } });
+  const [mail] = await mailTo(email);
+  expect(mail?.html).toContain('&lt;b&gt;Acme&lt;/b&gt; invites you');
+  expect(mail?.text).toContain('<b>Acme</b> invites you');
 });

@@ -10,18 +10,17 @@ type Named = { id: string };
 
 /** Adds rows to a table, as a run of a script would. Two at a time have the same time of creation. */
 const add = (table: 'accounts' | 'connections' | 'tokens' | 'portal_users', count: number) =>
-  addRows(table, count, (i) => {
-    const id = `extra-${us.accountId}-${i}`;
-    const created_at = Date.now() + Math.floor(i / 2);
-    const named = { id, name: 'Extra', created_at };
-    if (table === 'accounts') return named;
-    const ours = { id, account_id: us.accountId, created_at };
-    if (table === 'tokens') return { ...ours, name: 'extra', scope: 'api', hash: `hash-${id}` };
-    return {
-      ...ours,
-      ...(table === 'connections' ? { provider: 'motive' } : { email: `${id}@example.com` }),
-    };
-  });
+  addRows(
+    table,
+    count,
+    (i) => {
+      const id = `extra-${us.accountId}-${i}`;
+      const ours = table !== 'accounts' && { account_id: us.accountId };
+      const own = { tokens: { hash: id }, portal_users: { email: id }, accounts: {}, connections: {} }[table];
+      return { id, created_at: Date.now() + Math.floor(i / 2), ...ours, ...own };
+    },
+    { usual: { name: 'extra', provider: 'motive', scope: 'api' } },
+  );
 
 /** All of a list, and in how many parts it came. */
 async function readAll(path: string, limit = '') {
@@ -32,59 +31,58 @@ async function readAll(path: string, limit = '') {
   return { ids: pages.flatMap(({ data }) => data.map(({ id }) => id)), parts: pages.length };
 }
 
-describe("an operators' list goes beyond 1,000", () => {
-  it.each([
-    ['accounts', (): string => '/operator/accounts'],
-    ['connections', () => `/operator/accounts/${us.accountId}/connections`],
-    ['tokens', () => `/operator/accounts/${us.accountId}/tokens`],
-    ['portal_users', () => `/operator/accounts/${us.accountId}/users`],
-  ] as const)('%s', async (table, path) => {
-    const before = (await readAll(path())).ids;
-    await add(table, 1100);
-    const { ids, parts } = await readAll(path());
-    expect(parts).toBe(2);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(ids).toHaveLength(before.length + 1100);
-    expect(ids).toEqual(expect.arrayContaining(before));
-    const small = await readAll(path(), '333');
-    expect(small).toEqual({ ids, parts: 4 });
-    const foreign = await operator.get(`${path()}?limit=1`);
-    expect(
-      await operator.get(`/operator/accounts/${us.accountId}x/users?cursor=${foreign.next}`),
-    ).toMatchObject({ status: 400, message: 'Invalid cursor' });
-    await rows(`delete from ${table} where id like 'extra-%'`);
-  });
-
-  it.each(['0', '-1', 'x', '1.5'])('but not with limit=%s', async (limit) => {
-    expect((await operator.get(`/operator/accounts?limit=${limit}`)).status).toBe(400);
-  });
+it.each([
+  ['accounts', (): string => '/operator/accounts'],
+  ['connections', () => `/operator/accounts/${us.accountId}/connections`],
+  ['tokens', () => `/operator/accounts/${us.accountId}/tokens`],
+  ['portal_users', () => `/operator/accounts/${us.accountId}/users`],
+] as const)('lists of operators go beyond 1,000: %s', async (table, path) => {
+  const before = (await readAll(path())).ids;
+  await add(table, 1100);
+  const { ids, parts } = await readAll(path());
+  expect(parts).toBe(2);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).toHaveLength(before.length + 1100);
+  expect(ids).toEqual(expect.arrayContaining(before));
+  const small = await readAll(path(), '333');
+  expect(small).toEqual({ ids, parts: 4 });
+  const foreign = await operator.get(`${path()}?limit=1`);
+  expect(
+    await operator.get(`/operator/accounts/${us.accountId}x/users?cursor=${foreign.next}`),
+  ).toMatchObject({ status: 400, message: 'Invalid cursor' });
+  await rows(`delete from ${table} where id like 'extra-%'`);
 });
 
-describe('in the portal', () => {
-  it.each([
-    ['/portal/settings/tokens', 'tokens', (): string => us.tokenId],
-    ['/portal/settings/people', 'portal_users', (): string => 'extra-last'],
-  ] as const)('%s leads to everything, however much there is', async (path, table, wanted) => {
-    const { cookie } = await signIn(us);
-    await add(table, 250);
-    if (table === 'portal_users')
-      await rows(
-        "insert into portal_users (id, account_id, email, created_at) values ('extra-last', ?1, 'last@example.com', ?2)",
-        us.accountId,
-        Date.now() + 1000,
-      );
-    let pages = 0;
-    let page = '';
-    for (let next: string | undefined = path; next; pages++) {
-      const reply: Response = await ask('GET', next, { cookie });
-      expect(reply.status).toBe(200);
-      page = await reply.text();
-      next = /href="([^"]*)">Next</.exec(page)?.[1]?.replaceAll('&amp;', '&');
-    }
-    expect(pages).toBe(3);
-    expect(page).toContain(`${path}/${wanted()}/`);
-    await rows(`delete from ${table} where id like 'extra-%'`);
-  });
+it.each(['0', '-1', 'x', '1.5'])(
+  'lists of operators go beyond 1,000: but not with limit=%s',
+  async (limit) => {
+    expect((await operator.get(`/operator/accounts?limit=${limit}`)).status).toBe(400);
+  },
+);
+
+it.each([
+  ['/portal/settings/tokens', 'tokens', (): string => us.tokenId],
+  ['/portal/settings/people', 'portal_users', (): string => 'extra-last'],
+] as const)('in the portal %s leads to everything, however much there is', async (path, table, wanted) => {
+  const { cookie } = await signIn(us);
+  await add(table, 250);
+  if (table === 'portal_users')
+    await rows(
+      "insert into portal_users (id, account_id, email, created_at) values ('extra-last', ?1, 'last@example.com', ?2)",
+      us.accountId,
+      Date.now() + 1000,
+    );
+  let pages = 0;
+  let page = '';
+  for (let next: string | undefined = path; next; pages++) {
+    const reply: Response = await ask('GET', next, { cookie });
+    expect(reply.status).toBe(200);
+    page = await reply.text();
+    next = /href="([^"]*)">Next</.exec(page)?.[1]?.replaceAll('&amp;', '&');
+  }
+  expect(pages).toBe(3);
+  expect(page).toContain(`${path}/${wanted()}/`);
+  await rows(`delete from ${table} where id like 'extra-%'`);
 });
 
 describe('active credentials are limited', () => {

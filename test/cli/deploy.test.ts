@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Context, Hono } from 'hono';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { root } from '../../src/cli/project/paths.ts';
 import type { Binding, Cloudflare } from '../support/node/cloudflare.ts';
 import { cloud, copyProject, deploy, filesOf, project, snapshot } from '../support/node/deploy.ts';
@@ -185,39 +185,37 @@ it('restores a dump where it was, and deploys nothing', async () => {
   expect([again.code, again.err]).toEqual([1, expect.stringContaining('it has tables such as accounts')]);
 });
 
-describe('npm run deploy -- --dry-run', () => {
-  it('says what it would do, calls nobody, and changes nothing', async () => {
-    const network = await startNetwork(nobody, [], nobody);
-    const before = snapshot();
-    // What a workflow passes for variables that are not set.
-    const unset = Object.fromEntries(['NAME', 'DOMAIN', 'LOCATION'].map((name) => [`DEPLOY_${name}`, '']));
-    try {
-      const { code, out } = await deploy(
-        { ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl, ...unset },
-        '--dry-run',
-      );
-      expect(code).toBe(0);
-      expect(snapshot()).toEqual(before);
-      expect(out).toMatch(/--hot-days: \d+\n/);
-      expect(out).toContain('--domain: not set\n');
-      expect(out).toMatch(/near the machine that deploys, without a --location .*cannot be changed later\./);
-      expect(out).toMatch(/the database fleet,\s+the bucket fleet-archive and the queues fleet-deliveries;/);
-      expect(out).toMatch(/upload the Worker \(.* gzip: [\d.]+ KiB\)/);
-      expect(out).toContain('Nothing was called or changed.');
-    } finally {
-      network.close();
-    }
-  });
+it('npm run deploy -- --dry-run says what it would do, calls nobody, and changes nothing', async () => {
+  const network = await startNetwork(nobody, [], nobody);
+  const before = snapshot();
+  // What a workflow passes for variables that are not set.
+  const unset = Object.fromEntries(['NAME', 'DOMAIN', 'LOCATION'].map((name) => [`DEPLOY_${name}`, '']));
+  try {
+    const { code, out } = await deploy(
+      { ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl, ...unset },
+      '--dry-run',
+    );
+    expect(code).toBe(0);
+    expect(snapshot()).toEqual(before);
+    expect(out).toMatch(/--hot-days: \d+\n/);
+    expect(out).toContain('--domain: not set\n');
+    expect(out).toMatch(/near the machine that deploys, without a --location .*cannot be changed later\./);
+    expect(out).toMatch(/the database fleet,\s+the bucket fleet-archive and the queues fleet-deliveries;/);
+    expect(out).toMatch(/upload the Worker \(.* gzip: [\d.]+ KiB\)/);
+    expect(out).toContain('Nothing was called or changed.');
+  } finally {
+    network.close();
+  }
+});
 
-  it('takes its settings from a file as well, and says in one line what is wrong with them', async () => {
-    mkdirSync(join(project, '.local/deploy'), { recursive: true });
-    writeFileSync(join(project, '.local/deploy/settings.env'), 'DEPLOY_NAME=Acme!\n');
-    const { code, err } = await deploy({}, '--dry-run');
-    expect([code, err]).toEqual([
-      1,
-      expect.stringMatching(/^error: option '--name .*DEPLOY_NAME.* up to 28.*\n$/),
-    ]);
-  });
+it('npm run deploy -- --dry-run takes its settings from a file as well, and says in one line what is wrong with them', async () => {
+  mkdirSync(join(project, '.local/deploy'), { recursive: true });
+  writeFileSync(join(project, '.local/deploy/settings.env'), 'DEPLOY_NAME=Acme!\n');
+  const { code, err } = await deploy({}, '--dry-run');
+  expect([code, err]).toEqual([
+    1,
+    expect.stringMatching(/^error: option '--name .*DEPLOY_NAME.* up to 28.*\n$/),
+  ]);
 });
 
 it('without credentials it says how to sign in', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openAccount } from '../../src/cli/demo/account.ts';
 import { ring } from '../../src/cli/demo/provider.ts';
 import { startDev } from '../../src/cli/local/dev.ts';
@@ -163,19 +163,6 @@ async function signedIn(cell: string, accountId: string) {
   expect((await ask('POST', url, {})).to).toBe('/portal');
   return ask;
 }
-
-it("the operator's tool lists the accounts of all cells, and finds an account by its id", async () => {
-  vi.stubEnv('FLEET_OPERATOR_KEY_EU', stack.cells.eu ?? '');
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const listed = await fleetJson<object[]>(stack, 'account', 'list');
-  const ours = cells.map((cell) => expect.objectContaining({ cell, id: accountIn(cell).accountId }));
-  expect(listed).toEqual(expect.arrayContaining(ours));
-  for (const cell of cells) {
-    const found = await fleetJson<object[]>(stack, 'token', 'list', '--account', accountIn(cell).accountId);
-    expect(found).toEqual(expect.arrayContaining([expect.objectContaining({ name: 'journey' })]));
-  }
-  expect((await fleet(stack, 'account', 'create', 'Nowhere')).err).toContain('Choose a cell with --cell');
-});
 
 it('a person of accounts in both cells is mailed a link by each, and signs in to the one of the link', async () => {
   const email = 'ann@example.com';

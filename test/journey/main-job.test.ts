@@ -145,21 +145,15 @@ it('a start on a port that another service has fails, and does not take that one
 });
 
 it.each([
-  [['account', 'suspend', 'nobody'], 'fleet: 400 Unknown account'],
-  [['import', '/nowhere.csv', '--connection', 'x'], 'fleet: Cannot read /nowhere.csv'],
-  [['import', 'README.md', '--connection', 'x'], 'fleet: 400 Unknown connection'],
-  [['token', 'issue', '--name', 'x'], "error: required option '--account <id>' not specified"],
-  [
-    ['connection', 'create', '--account', 'x', '--provider', 'a', '--incident-types', '/nowhere'],
-    'fleet: Cannot read',
-  ],
-  [['--url', 'http://localhost:1', 'account', 'list'], 'fleet: Cannot reach http://localhost:1'],
-  [
-    ['--url', 'nowhere', 'account', 'list'],
-    'fleet: --url (or FLEET_URL) must begin with https:// or http://, unlike nowhere',
-  ],
-])('fleet %j fails with one clear line', async (args, line) => {
-  const { code, err } = await fleet(stack, ...args);
+  ['account suspend nobody', 'fleet: 400 Unknown account'],
+  ['import /nowhere.csv --connection x', 'fleet: Cannot read /nowhere.csv'],
+  ['import README.md --connection x', 'fleet: 400 Unknown connection'],
+  ['token issue --name x', "error: required option '--account <id>' not specified"],
+  ['connection create --account x --provider a --incident-types /nowhere', 'fleet: Cannot read'],
+  ['--url http://localhost:1 account list', 'fleet: Cannot reach http://localhost:1'],
+  ['--url nowhere account list', 'fleet: --url (or FLEET_URL) must begin with https:// or http://,'],
+])('fleet %s fails with one clear line', async (args, line) => {
+  const { code, err } = await fleet(stack, ...args.split(' '));
   expect(code).toBe(1);
   expect(err).toContain(line);
   expect(err.trim().split('\n')).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { through } from '../../src/platform/db/through.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { personalPages, personalRoutes, portalAccount } from '../support/portal-account.ts';
@@ -95,37 +95,34 @@ const changeable = async () => {
 const enough = { limit: async () => ({ success: true }) };
 const bindings = { ...env, ACTION_LIMIT: enough, ACCOUNT_ACTION_LIMIT: enough };
 
-describe('the portal', () => {
-  it.each(personalRoutes)('%s redirects people who are not signed in to the sign-in page', async (route) => {
-    for (const cookie of ['', '__Host-session=x', 'session=x', `__Host-session=${ours.us.apiToken}`]) {
-      const reply = await aimAtThem(route, { cookie });
-      expect([reply.status, reply.headers.get('location')]).toEqual([303, '/portal/sign-in']);
-    }
-  });
+it.each(personalRoutes)('%s redirects people who are not signed in to the sign-in page', async (route) => {
+  for (const cookie of ['', '__Host-session=x', 'session=x', `__Host-session=${ours.us.apiToken}`]) {
+    const reply = await aimAtThem(route, { cookie });
+    expect([reply.status, reply.headers.get('location')]).toEqual([303, '/portal/sign-in']);
+  }
+});
 
-  it.each(portalRoutes.filter((route) => route.startsWith('POST')))(
-    '%s refuses a form from another site',
-    async (route) => {
-      const sent = { cookie: ours.cookie, origin: 'https://evil.example' };
-      expect((await aimAtThem(route, sent)).status).toBe(403);
-    },
-  );
+it.each(portalRoutes.filter((route) => route.startsWith('POST')))(
+  '%s refuses a form from another site',
+  async (route) => {
+    const sent = { cookie: ours.cookie, origin: 'https://evil.example' };
+    expect((await aimAtThem(route, sent)).status).toBe(403);
+  },
+);
 
-  it('shows and changes nothing of another account, by any route', async () => {
-    const before = await changeable();
-    for (const route of personalRoutes.filter((one) => !one.includes('sign-out'))) {
-      const reply = await aimAtThem(route, { cookie: ours.cookie, bindings });
-      if (/:(id|eventId)/.test(route)) expect(reply.status, route).toBe(404);
-      const text = await reply.text();
-      for (const secret of ['their-secret', theirs.us.connection.id])
-        expect(text, route).not.toContain(secret);
-    }
-    expect(await changeable()).toEqual(before);
-  });
+it('shows and changes nothing of another account, by any route', async () => {
+  const before = await changeable();
+  for (const route of personalRoutes.filter((one) => !one.includes('sign-out'))) {
+    const reply = await aimAtThem(route, { cookie: ours.cookie, bindings });
+    if (/:(id|eventId)/.test(route)) expect(reply.status, route).toBe(404);
+    const text = await reply.text();
+    for (const secret of ['their-secret', theirs.us.connection.id]) expect(text, route).not.toContain(secret);
+  }
+  expect(await changeable()).toEqual(before);
+});
 
-  it('works for an account that has nothing yet', async () => {
-    const { cookie } = await signIn(await world());
-    for (const path of personalPages.filter((one) => !one.includes(':')))
-      expect([200, 303], path).toContain((await ask('GET', path, { cookie })).status);
-  });
+it('works for an account that has nothing yet', async () => {
+  const { cookie } = await signIn(await world());
+  for (const path of personalPages.filter((one) => !one.includes(':')))
+    expect([200, 303], path).toContain((await ask('GET', path, { cookie })).status);
 });

@@ -1,7 +1,6 @@
 import { env } from 'cloudflare:workers';
-import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { generateToken, hashToken, isRecognised, isWellFormed } from '../../../src/accounts/tokens/format.ts';
+import { generateToken, hashToken, isRecognised } from '../../../src/accounts/tokens/format.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
 import { ask, pageAfter, signIn } from '../../support/portal.ts';
 import { vehicle } from '../../support/records.ts';
@@ -252,14 +251,6 @@ describe('without a good credential', () => {
     expect(new Set(keys)).toEqual(new Set(['2001:db8:5:6::/64', '2001:db8:5:7::/64']));
     expect(kv).not.toHaveBeenCalled();
   });
-
-  it('the operators’ routes are closed', async () => {
-    for (const authorization of ['', 'Bearer', 'Bearer wrong', `Basic ${env.OPERATOR_KEY}`])
-      expect(await call('GET', '/operator/accounts', { headers: { authorization } })).toMatchObject({
-        status: 401,
-      });
-    expect((await as(us.apiToken).get('/operator/accounts')).status).toBe(401);
-  });
 });
 
 const keyOf = (id: string, byte: number) => ({ id, bytes: new Uint8Array(32).fill(byte) });
@@ -272,14 +263,4 @@ it('a credential is recognised by any of the current keys, and by no others', as
   expect(await isRecognised(token, [foreign])).toBe(false);
   expect(await isRecognised(token.replace('fds_', 'fdi_'), [older])).toBe(false);
   expect(await isRecognised('', [older])).toBe(false);
-});
-
-it('a credential with any one character changed is malformed', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.nat(52), fc.constantFrom(...'abcXYZ019-_'), async (at, character) => {
-      const token = await generateToken('api', [newer]);
-      const changed = token.slice(0, at) + character + token.slice(at + 1);
-      expect(isWellFormed(changed)).toBe(changed === token);
-    }),
-  );
 });

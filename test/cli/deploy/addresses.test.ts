@@ -24,12 +24,6 @@ describe('a host', () => {
     vi.unstubAllEnvs();
   });
 
-  it('is added to those that lead to the Worker', async () => {
-    expect(await attach(api(), 'fleet', host)).toBe(true);
-    expect(await attach(api(), 'fleet', host)).toBe(false);
-    expect(domainsOf('fleet')).toEqual(['old.example.com', host]);
-  });
-
   it.each([
     ['another Worker', 'shop.example.com', 'is a domain of the Worker shop'],
     ['something else', host, 'has DNS records of something else'],
@@ -43,11 +37,6 @@ describe('a host', () => {
       ['old.example.com', taken],
       ['shop.example.com'].filter((one) => one !== taken),
     ]);
-  });
-
-  it('of a cell moves to its router', async () => {
-    expect(await attach(api(), 'fleet', 'shop.example.com', ['shop'])).toBe(true);
-    expect(domainsOf('shop')).toEqual([]);
   });
 
   it('is given up, unless it is the address or leads elsewhere', async () => {
@@ -72,43 +61,41 @@ describe('a host', () => {
   });
 });
 
-describe('npm run deploy -- --domain', () => {
-  copyProject();
+copyProject();
 
-  it('serves at both addresses, and leads links to the new one once it responds; the old one is given up on request', async () => {
-    const name = 'fleet-data-service';
-    const former = `${name}.acme.workers.dev`;
-    /** What links of the Worker lead to when a host is asked. */
-    const seen: string[] = [];
-    const served = new Hono();
-    served.post('/operator/check', (c) => c.json({ status: 200, message: 'OK', data: [] }));
-    served.get('/health', (c) => {
-      const worker = account.workers.get(name);
-      const origin = worker?.bindings.find((one) => one.name === 'ORIGIN')?.text;
-      const led = `${c.req.header('host')}: ${origin}`;
-      if (seen.at(-1) !== led) seen.push(led);
-      const headers = { 'X-Request-Id': 'r', 'Worker-Version': worker?.version ?? '' };
-      return c.json({ message: 'Healthy' }, 200, headers);
-    });
-    const { account, network, env } = await cloud([former, host], served);
-    expect((await deploy(env, '--location', 'weur')).code).toBe(0);
-    // It runs beside its database.
-    expect(JSON.stringify(account.workers.get(name)?.placement)).toContain('"region":"aws:eu-west-3"');
-    const moved = await deploy(env, '--domain', host);
-    expect([moved.code, seen]).toEqual([
-      0,
-      [`${former}: https://${former}`, `${host}: https://${former}`, `${host}: https://${host}`],
-    ]);
-    expect(moved.out).toMatch(/! Also served at (\S+)\. .*: npm run deploy -- --give-up \1\n/);
-    expect(account.workers.get(name)).toMatchObject({ isAtWorkersDev: true, domains: [host] });
-    expect((await deploy(env, '--give-up', former)).code).toBe(0);
-    expect(account.workers.get(name)).toMatchObject({ isAtWorkersDev: false, domains: [host] });
-    // Nor is it served there again, until the domain is given up in turn.
-    await deploy(env);
-    expect(account.workers.get(name)?.isAtWorkersDev).toBe(false);
-    const back = await deploy(env, '--domain', 'none');
-    expect(back.out).toContain(`! Also served at ${host}.`);
-    expect(account.workers.get(name)).toMatchObject({ isAtWorkersDev: true, domains: [host] });
-    network.close();
+it('npm run deploy -- --domain serves at both addresses, and leads links to the new one once it responds; the old one is given up on request', async () => {
+  const name = 'fleet-data-service';
+  const former = `${name}.acme.workers.dev`;
+  /** What links of the Worker lead to when a host is asked. */
+  const seen: string[] = [];
+  const served = new Hono();
+  served.post('/operator/check', (c) => c.json({ status: 200, message: 'OK', data: [] }));
+  served.get('/health', (c) => {
+    const worker = account.workers.get(name);
+    const origin = worker?.bindings.find((one) => one.name === 'ORIGIN')?.text;
+    const led = `${c.req.header('host')}: ${origin}`;
+    if (seen.at(-1) !== led) seen.push(led);
+    const headers = { 'X-Request-Id': 'r', 'Worker-Version': worker?.version ?? '' };
+    return c.json({ message: 'Healthy' }, 200, headers);
   });
+  const { account, network, env } = await cloud([former, host], served);
+  expect((await deploy(env, '--location', 'weur')).code).toBe(0);
+  // It runs beside its database.
+  expect(JSON.stringify(account.workers.get(name)?.placement)).toContain('"region":"aws:eu-west-3"');
+  const moved = await deploy(env, '--domain', host);
+  expect([moved.code, seen]).toEqual([
+    0,
+    [`${former}: https://${former}`, `${host}: https://${former}`, `${host}: https://${host}`],
+  ]);
+  expect(moved.out).toMatch(/! Also served at (\S+)\. .*: npm run deploy -- --give-up \1\n/);
+  expect(account.workers.get(name)).toMatchObject({ isAtWorkersDev: true, domains: [host] });
+  expect((await deploy(env, '--give-up', former)).code).toBe(0);
+  expect(account.workers.get(name)).toMatchObject({ isAtWorkersDev: false, domains: [host] });
+  // Nor is it served there again, until the domain is given up in turn.
+  await deploy(env);
+  expect(account.workers.get(name)?.isAtWorkersDev).toBe(false);
+  const back = await deploy(env, '--domain', 'none');
+  expect(back.out).toContain(`! Also served at ${host}.`);
+  expect(account.workers.get(name)).toMatchObject({ isAtWorkersDev: true, domains: [host] });
+  network.close();
 });

@@ -136,28 +136,26 @@ it('a cell is chosen by --cell or FLEET_CELL, and asked alone', async () => {
   );
 });
 
-describe('.local', () => {
-  copyProject();
-  const list = (...args: string[]) =>
-    spawnSync(process.execPath, [join(project, 'src/cli/fleet.ts'), '--json', 'account', 'list', ...args], {
-      env: { PATH: process.env.PATH ?? '' },
-      encoding: 'utf8',
-    });
-
-  it('of a version without cells has no key of one, and the tool says what to do', () => {
-    mkdirSync(join(project, '.local'));
-    const demo = { baseUrl: 'http://127.0.0.1:9', operatorKey: 'key' };
-    writeFileSync(join(project, '.local/demo.json'), JSON.stringify(demo));
-    expect(list().stderr).toContain('Cannot reach http://127.0.0.1:9');
-    expect(list('--cell', 'eu').stderr).toContain('npm start -- --fresh --cells main,eu');
+copyProject();
+const list = (...args: string[]) =>
+  spawnSync(process.execPath, [join(project, 'src/cli/fleet.ts'), '--json', 'account', 'list', ...args], {
+    env: { PATH: process.env.PATH ?? '' },
+    encoding: 'utf8',
   });
 
-  it('holds address and keys in deploy/fleet.env, which is refused if others can read it', () => {
-    mkdirSync(join(project, '.local/deploy'), { recursive: true });
-    const file = join(project, '.local/deploy/fleet.env');
-    writeFileSync(file, 'FLEET_URL=http://127.0.0.1:9\nFLEET_OPERATOR_KEY_MAIN=key\n', { mode: 0o600 });
-    expect(list().stderr).toContain('Cannot reach http://127.0.0.1:9');
-    chmodSync(file, 0o640);
-    expect(list().stderr).toMatch(/^fleet: Others can read .*fleet\.env.*chmod 600/);
-  });
+it('.local of a version without cells has no key of one, and the tool says what to do', () => {
+  mkdirSync(join(project, '.local'));
+  const demo = { baseUrl: 'http://127.0.0.1:9', operatorKey: 'key' };
+  writeFileSync(join(project, '.local/demo.json'), JSON.stringify(demo));
+  expect(list().stderr).toContain('Cannot reach http://127.0.0.1:9');
+  expect(list('--cell', 'eu').stderr).toContain('npm start -- --fresh --cells main,eu');
+});
+
+it('.local holds address and keys in deploy/fleet.env, which is refused if others can read it', () => {
+  mkdirSync(join(project, '.local/deploy'), { recursive: true });
+  const file = join(project, '.local/deploy/fleet.env');
+  writeFileSync(file, 'FLEET_URL=http://127.0.0.1:9\nFLEET_OPERATOR_KEY_MAIN=key\n', { mode: 0o600 });
+  expect(list().stderr).toContain('Cannot reach http://127.0.0.1:9');
+  chmodSync(file, 0o640);
+  expect(list().stderr).toMatch(/^fleet: Others can read .*fleet\.env.*chmod 600/);
 });

@@ -63,23 +63,21 @@ describe('fleet export', () => {
   });
 });
 
-describe('fleet connection delete', () => {
-  it('sends the name, and goes on until nothing is left', async () => {
-    const { code, out } = await fleet(service, '--json', 'connection', 'delete', 'c', '--yes', 'City vans');
-    expect([code, JSON.parse(out)]).toEqual([0, { id: 'c', deleted: true }]);
-    expect(posted).toEqual([
-      { path: '/operator/connections/c/deletion', body: { name: 'City vans' } },
-      { path: '/operator/deletions/c/continue' },
-      { path: '/operator/deletions/c/continue' },
-    ]);
-  });
-
-  it.each(['connection delete c', 'account delete a --now', 'driver erase d'])(
-    'asks, and does nothing without a terminal: %s',
-    async (command) => {
-      const { code, err } = await fleet(service, ...command.split(' '));
-      expect([code, err]).toEqual([1, expect.stringContaining('stdin is not a terminal')]);
-      expect(posted).toEqual([]);
-    },
-  );
+it('fleet connection delete sends the name, and goes on until nothing is left', async () => {
+  const { code, out } = await fleet(service, '--json', 'connection', 'delete', 'c', '--yes', 'City vans');
+  expect([code, JSON.parse(out)]).toEqual([0, { id: 'c', deleted: true }]);
+  expect(posted).toEqual([
+    { path: '/operator/connections/c/deletion', body: { name: 'City vans' } },
+    { path: '/operator/deletions/c/continue' },
+    { path: '/operator/deletions/c/continue' },
+  ]);
 });
+
+it.each(['connection delete c', 'account delete a --now', 'driver erase d'])(
+  'fleet connection delete asks, and does nothing without a terminal: %s',
+  async (command) => {
+    const { code, err } = await fleet(service, ...command.split(' '));
+    expect([code, err]).toEqual([1, expect.stringContaining('stdin is not a terminal')]);
+    expect(posted).toEqual([]);
+  },
+);

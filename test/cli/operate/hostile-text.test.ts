@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 import { fleet, startFleet } from '../../support/node/journey.ts';
@@ -34,25 +34,23 @@ const folder = temporaryFolder();
 const file = join(folder, 'records.ndjson');
 writeFileSync(file, '{"kind":"driver"}\n');
 
-describe("the operator's tool prints nothing that a terminal would obey", () => {
-  it.each([
-    ...['account list', '--json account list', 'account suspend refused'],
-    ...['delivery show x', 'delivery replay --webhook x --dry-run', 'account delete x --yes y'],
-    `import ${file} --connection x`,
-  ])('fleet %s', async (command) => {
-    const { out, err } = await fleet(service, ...command.split(' '));
-    const lines = (out + err).split('\n');
-    expect(out + err).toContain('Acme Żółw 東京\\u0000');
-    expect(lines.filter((line) => dangerous.test(line))).toEqual([]);
-    expect(lines.filter((line) => line.startsWith('│ forged'))).toEqual([]);
-  });
+it.each([
+  ...['account list', '--json account list', 'account suspend refused'],
+  ...['delivery show x', 'delivery replay --webhook x --dry-run', 'account delete x --yes y'],
+  `import ${file} --connection x`,
+])('no terminal obeys what is printed by fleet %s', async (command) => {
+  const { out, err } = await fleet(service, ...command.split(' '));
+  const lines = (out + err).split('\n');
+  expect(out + err).toContain('Acme Żółw 東京\\u0000');
+  expect(lines.filter((line) => dangerous.test(line))).toEqual([]);
+  expect(lines.filter((line) => line.startsWith('│ forged'))).toEqual([]);
+});
 
-  it('fleet delivery list --follow', async () => {
-    const tool = startFleet(service, ...'delivery list --webhook x --follow'.split(' '));
-    await expect.poll(() => tool.printed, { timeout: 30_000 }).toContain('Acme');
-    tool.child.kill();
-    await tool.ended;
-    const lines = tool.printed.trimEnd().split('\n');
-    expect(lines.filter((line) => dangerous.test(line))).toEqual([]);
-  });
+it('no terminal obeys what is printed by fleet delivery list --follow', async () => {
+  const tool = startFleet(service, ...'delivery list --webhook x --follow'.split(' '));
+  await expect.poll(() => tool.printed, { timeout: 30_000 }).toContain('Acme');
+  tool.child.kill();
+  await tool.ended;
+  const lines = tool.printed.trimEnd().split('\n');
+  expect(lines.filter((line) => dangerous.test(line))).toEqual([]);
 });

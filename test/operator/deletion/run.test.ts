@@ -230,54 +230,50 @@ describe('deleting a connection', () => {
   });
 });
 
-describe('a deletion that fails', () => {
-  it('holds up no other, is named in log, list and status, and goes on once its cause is gone', async () => {
-    const { lines } = listenToLog();
-    const id = us.connections[1]?.id ?? '';
-    const day = { kind: 'trips', accountId: us.accountId, connectionId: id, day: 20_000 };
-    const file = `${folderOf(day)}part-${crypto.randomUUID()}.parquet`;
-    await env.ARCHIVE.put(file, 'damaged');
-    await deleteConnection(id, 'Samsara');
-    await deleteAccount(them);
-    for (let minutes = 0; minutes < 10; minutes++) await continueDeletions(env);
-    const problem = `${file} cannot be read`;
-    const failed = {
-      id,
-      accountId: us.accountId,
-      account: 'Acme Insurance',
-      problem: expect.stringContaining(problem),
-    };
-    expect((await operator.get('/operator/deletions')).data).toMatchObject([{ ...failed, step: 'archive' }]);
-    expect((await operator.get('/operator/status')).data).toMatchObject({ deletions: [failed] });
-    expect(lines('fault')).toMatchObject([
-      { message: 'A deletion failed', deletionId: id, accountId: us.accountId, file },
-    ]);
-    const again = `/operator/deletions/${id}/continue`;
-    expect((await operator.post<Progress>(again, {})).data.deletion).toMatchObject(failed);
-    await env.ARCHIVE.delete(file);
-    await toTheEnd(id);
-    expect((await operator.get('/operator/status')).data).toMatchObject({ deletions: [] });
-  });
+it('a deletion that fails holds up no other, is named in log, list and status, and goes on once its cause is gone', async () => {
+  const { lines } = listenToLog();
+  const id = us.connections[1]?.id ?? '';
+  const day = { kind: 'trips', accountId: us.accountId, connectionId: id, day: 20_000 };
+  const file = `${folderOf(day)}part-${crypto.randomUUID()}.parquet`;
+  await env.ARCHIVE.put(file, 'damaged');
+  await deleteConnection(id, 'Samsara');
+  await deleteAccount(them);
+  for (let minutes = 0; minutes < 10; minutes++) await continueDeletions(env);
+  const problem = `${file} cannot be read`;
+  const failed = {
+    id,
+    accountId: us.accountId,
+    account: 'Acme Insurance',
+    problem: expect.stringContaining(problem),
+  };
+  expect((await operator.get('/operator/deletions')).data).toMatchObject([{ ...failed, step: 'archive' }]);
+  expect((await operator.get('/operator/status')).data).toMatchObject({ deletions: [failed] });
+  expect(lines('fault')).toMatchObject([
+    { message: 'A deletion failed', deletionId: id, accountId: us.accountId, file },
+  ]);
+  const again = `/operator/deletions/${id}/continue`;
+  expect((await operator.post<Progress>(again, {})).data.deletion).toMatchObject(failed);
+  await env.ARCHIVE.delete(file);
+  await toTheEnd(id);
+  expect((await operator.get('/operator/status')).data).toMatchObject({ deletions: [] });
 });
 
-describe('a deletion that is killed', () => {
-  it.each(['account', 'connection'] as const)(
-    'again and again, of the kind %s, ends all the same',
-    async (kind) => {
-      vi.spyOn(console, 'error').mockImplementation(() => {});
-      await fill(us);
-      const id = kind === 'account' ? us.accountId : us.connection.id;
-      await (kind === 'account' ? deleteAccount(us) : deleteConnection(id, 'Motive'));
-      for (let calls = 1; calls < 20; calls++)
-        await continueDeletions({ ...env, DB: dyingAfter(calls) }).catch(() => {});
-      await toTheEnd(id);
-      const left = kind === 'account' ? await rowsOf(id) : {};
-      expect(remaining(left).filter((table) => table !== 'audit_log')).toEqual([]);
-      const found = await findEverywhere([us.connection.id]);
-      expect(found.filter((row) => !/^(audit_log|changes) /.test(row))).toEqual([]);
-    },
-  );
-});
+it.each(['account', 'connection'] as const)(
+  'a deletion that is killed again and again, of the kind %s, ends all the same',
+  async (kind) => {
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    await fill(us);
+    const id = kind === 'account' ? us.accountId : us.connection.id;
+    await (kind === 'account' ? deleteAccount(us) : deleteConnection(id, 'Motive'));
+    for (let calls = 1; calls < 20; calls++)
+      await continueDeletions({ ...env, DB: dyingAfter(calls) }).catch(() => {});
+    await toTheEnd(id);
+    const left = kind === 'account' ? await rowsOf(id) : {};
+    expect(remaining(left).filter((table) => table !== 'audit_log')).toEqual([]);
+    const found = await findEverywhere([us.connection.id]);
+    expect(found.filter((row) => !/^(audit_log|changes) /.test(row))).toEqual([]);
+  },
+);
 
 /** A database that dies after so many calls. */
 function dyingAfter(calls: number): D1Database {

@@ -79,28 +79,25 @@ it('a database that is nearly full takes no records of those who add most, until
   expect(await send(large, 1)).toMatchObject({ status: 200 });
 });
 
-describe('the size that is noted', () => {
-  beforeEach(() => rows('delete from database_sizes'));
+beforeEach(() => rows('delete from database_sizes'));
 
-  it('is one a day, for 60 days', async () => {
-    for (const day of [0, 10, 60]) {
-      await recordSize(env, now + day * dayMs);
-      await recordSize(env, now + day * dayMs + 3_600_000);
-    }
-    const days = async () =>
-      (await rows('select day from database_sizes order by day')).map(({ day }) => day);
-    expect(await days()).toEqual([1000, 1010, 1060]);
-    await recordSize(env, now + 61 * dayMs);
-    expect(await days()).toEqual([1010, 1060, 1061]);
-  });
+it('the size that is noted is one a day, for 60 days', async () => {
+  for (const day of [0, 10, 60]) {
+    await recordSize(env, now + day * dayMs);
+    await recordSize(env, now + day * dayMs + 3_600_000);
+  }
+  const days = async () => (await rows('select day from database_sizes order by day')).map(({ day }) => day);
+  expect(await days()).toEqual([1000, 1010, 1060]);
+  await recordSize(env, now + 61 * dayMs);
+  expect(await days()).toEqual([1010, 1060, 1061]);
+});
 
-  it('is what the rate follows from', async () => {
-    const bytes = await recordSize(env, Date.now() - 5 * dayMs);
-    expect(bytes).toBeGreaterThan(100_000);
-    await rows('update database_sizes set bytes = bytes - 50000');
-    const { data } = await call<{ size: { bytes: number; daysLeft: number } }>('GET', '/health');
-    const { size } = data;
-    expect(size.bytes).toBeGreaterThanOrEqual(bytes);
-    expect(size.daysLeft).toBeGreaterThan(100_000);
-  });
+it('the size that is noted is what the rate follows from', async () => {
+  const bytes = await recordSize(env, Date.now() - 5 * dayMs);
+  expect(bytes).toBeGreaterThan(100_000);
+  await rows('update database_sizes set bytes = bytes - 50000');
+  const { data } = await call<{ size: { bytes: number; daysLeft: number } }>('GET', '/health');
+  const { size } = data;
+  expect(size.bytes).toBeGreaterThanOrEqual(bytes);
+  expect(size.daysLeft).toBeGreaterThan(100_000);
 });

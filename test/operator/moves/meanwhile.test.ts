@@ -185,38 +185,36 @@ it('a provider’s webhook is told to try again while the account moves, and the
   expect(await ring()).toEqual([421, 'eu']);
 });
 
-describe('after the switch', () => {
-  it('the cell that it left names the other one, to credentials, sessions and links, before and after it has deleted its copy', async () => {
-    receiver();
-    const us = await world();
-    await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
-    const { cookie, email } = await signIn(us);
-    const { data: link } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
-    await moveTo(us.accountId, there);
-    for (const prepare of [async () => {}, () => removeLeft('main')]) {
-      await prepare();
-      const left = [
-        (await as(us.apiToken).get('/webhooks')).headers,
-        (await as(us.connection.ingestKey).send(vehicle())).headers,
-        (await ask('GET', '/portal', { cookie })).headers,
-        (await ask('POST', new URL(link.url).pathname)).headers,
-      ];
-      expect(left.map((headers) => headers.get('fleet-cell'))).toEqual(['eu', 'eu', 'eu', 'eu']);
-    }
-    const client = as(us.apiToken, {}, cell('eu'));
-    expect((await client.get('/webhooks')).data).toHaveLength(1);
-    const path = `/accounts/${us.accountId}`;
-    const { data: token } = await operate<{ value: string }>('eu', 'POST', `${path}/tokens`, { name: 'new' });
-    expect(token.value).toMatch(/^fds_eu_/);
-    // Once it is deleted there, its credentials are unknown: the former cell still leads to where they are refused.
-    await operate('eu', 'POST', `${path}/deletion`, { name: 'Acme Insurance', now: true });
-    await vi.waitFor(async () => {
-      await continueDeletions(cell('eu'));
-      expect(await rowsIn('eu', 'select 1 from accounts where id = ?1', us.accountId)).toEqual([]);
-    }, 20_000);
-    expect((await client.get('/webhooks')).status).toBe(401);
-    expect((await as(us.apiToken).get('/webhooks')).status).toBe(421);
-  });
+it('after the switch the cell that it left names the other one, to credentials, sessions and links, before and after it has deleted its copy', async () => {
+  receiver();
+  const us = await world();
+  await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  const { cookie, email } = await signIn(us);
+  const { data: link } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
+  await moveTo(us.accountId, there);
+  for (const prepare of [async () => {}, () => removeLeft('main')]) {
+    await prepare();
+    const left = [
+      (await as(us.apiToken).get('/webhooks')).headers,
+      (await as(us.connection.ingestKey).send(vehicle())).headers,
+      (await ask('GET', '/portal', { cookie })).headers,
+      (await ask('POST', new URL(link.url).pathname)).headers,
+    ];
+    expect(left.map((headers) => headers.get('fleet-cell'))).toEqual(['eu', 'eu', 'eu', 'eu']);
+  }
+  const client = as(us.apiToken, {}, cell('eu'));
+  expect((await client.get('/webhooks')).data).toHaveLength(1);
+  const path = `/accounts/${us.accountId}`;
+  const { data: token } = await operate<{ value: string }>('eu', 'POST', `${path}/tokens`, { name: 'new' });
+  expect(token.value).toMatch(/^fds_eu_/);
+  // Once it is deleted there, its credentials are unknown: the former cell still leads to where they are refused.
+  await operate('eu', 'POST', `${path}/deletion`, { name: 'Acme Insurance', now: true });
+  await vi.waitFor(async () => {
+    await continueDeletions(cell('eu'));
+    expect(await rowsIn('eu', 'select 1 from accounts where id = ?1', us.accountId)).toEqual([]);
+  }, 20_000);
+  expect((await client.get('/webhooks')).status).toBe(401);
+  expect((await as(us.apiToken).get('/webhooks')).status).toBe(421);
 });
 
 describe('refuses, and says what to do,', () => {

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { movedTables } from '../../../src/operator/deletion/rows.ts';
 import {
   allRows,
@@ -48,85 +48,79 @@ it('takes every table that is not known to stay', async () => {
   expect([...moved, ...own].sort()).toEqual(await tableNames());
 });
 
-describe('moving an account', () => {
-  it('takes everything to the other cell, leaves a row behind that leads there, and can go back', async () => {
-    const us = await fullAccount();
-    const before = await rowsOf(us.accountId);
-    expect(Object.keys(before).filter((table) => before[table]?.length === 0)).toEqual([
-      'deletions',
-      'moves',
-    ]);
-    const [rows, files] = [await allRows('main', us.accountId), await filesIn('main', us.accountId)];
-    const shown = await read(us, 'main');
-    expect(files).toHaveLength(3);
+it('moving an account takes everything to the other cell, leaves a row behind that leads there, and can go back', async () => {
+  const us = await fullAccount();
+  const before = await rowsOf(us.accountId);
+  expect(Object.keys(before).filter((table) => before[table]?.length === 0)).toEqual(['deletions', 'moves']);
+  const [rows, files] = [await allRows('main', us.accountId), await filesIn('main', us.accountId)];
+  const shown = await read(us, 'main');
+  expect(files).toHaveLength(3);
 
-    const done = await moveTo(us.accountId, there);
-    expect(done).toMatchObject({ state: 'done', to: 'eu', problem: null });
-    expect(await allRows('eu', us.accountId)).toEqual(rows);
-    expect(await filesIn('eu', us.accountId)).toEqual(files);
-    expect(await read(us, 'eu')).toEqual(shown);
-    const back = await workOn(us.accountId, ['eu', 'main']);
-    expect(back.data.problem).toMatch(/main is still deleting what it had/);
-    await moveTo(us.accountId, ['eu', 'main'], true);
+  const done = await moveTo(us.accountId, there);
+  expect(done).toMatchObject({ state: 'done', to: 'eu', problem: null });
+  expect(await allRows('eu', us.accountId)).toEqual(rows);
+  expect(await filesIn('eu', us.accountId)).toEqual(files);
+  expect(await read(us, 'eu')).toEqual(shown);
+  const back = await workOn(us.accountId, ['eu', 'main']);
+  expect(back.data.problem).toMatch(/main is still deleting what it had/);
+  await moveTo(us.accountId, ['eu', 'main'], true);
 
-    await removeLeft('main');
-    const left = await rowsOf(us.accountId);
-    expect(Object.keys(left).filter((table) => left[table]?.length)).toEqual(['accounts']);
-    expect(left.accounts).toMatchObject([{ name: '', cell: 'eu', status: 'moved' }]);
-    expect(await filesIn('main', us.accountId)).toEqual([]);
-    const [entry] = await rowsIn(
-      'eu',
-      'select action, subject, fields from audit_log where account_id = ?1 order by seq desc limit 1',
-      us.accountId,
-    );
-    expect(entry).toEqual({ action: 'changed', subject: 'account', fields: '["cell"]' });
-
-    await moveTo(us.accountId, ['eu', 'main']);
-    expect(await allRows('main', us.accountId)).toEqual(rows);
-    expect(await read(us, 'main')).toEqual(shown);
-    await removeLeft('eu');
-  });
-
-  it.each(['main', 'eu', 'router'])(
-    'ends well however often %s is killed, and clients see 200 and 503 only',
-    async (killed) => {
-      const us = await fullAccount();
-      const before = await allRows('main', us.accountId);
-      let sent = 0;
-      const accepted: string[] = [];
-      let state: string | undefined = '';
-      for (let calls = 0; state !== 'done'; calls += env.FULL_PROOF ? 1 : 5) {
-        expect(calls).toBeLessThan(2_000);
-        const bindings =
-          killed === 'router' ? cells : { ...cells, [killed]: killedAfter(calls, cell(killed)) };
-        const killedAt = killed === 'router' ? calls : undefined;
-        const reply = await workOn(us.accountId, there, { bindings, ...(killedAt && { killedAt }) }).catch(
-          () => undefined,
-        );
-        await rowsIn('main', 'update jobs set leased_until = 0');
-        state = reply?.data?.state;
-        const [{ status = '' } = {}] = await rowsIn(
-          'main',
-          'select status from accounts where id = ?1',
-          us.accountId,
-        );
-        const place = status === 'moved' ? 'eu' : 'main';
-        const sourceId = `late-${sent++}`;
-        const written = await as(us.connection.ingestKey, {}, cell(place)).send(
-          vehicle({ sourceId, name: sourceId }),
-        );
-        if (written.status === 200) accepted.push(sourceId);
-        else expect([written.status, written.headers.get('retry-after')]).toEqual([503, '10']);
-        await read(us, place);
-      }
-      const after = await allRows('eu', us.accountId);
-      const written = { vehicles: [], names: [], changes: [], tokens: [], moves: [] }; // by what came in meanwhile
-      expect({ ...after, ...written }).toEqual({ ...before, ...written });
-      const listed = after.vehicles?.map((one) => one.source_id);
-      expect(listed).toHaveLength((before.vehicles?.length ?? 0) + accepted.length);
-      expect(listed).toEqual(expect.arrayContaining(accepted));
-      expect(await filesIn('eu', us.accountId)).toHaveLength(3);
-      await removeLeft('main');
-    },
+  await removeLeft('main');
+  const left = await rowsOf(us.accountId);
+  expect(Object.keys(left).filter((table) => left[table]?.length)).toEqual(['accounts']);
+  expect(left.accounts).toMatchObject([{ name: '', cell: 'eu', status: 'moved' }]);
+  expect(await filesIn('main', us.accountId)).toEqual([]);
+  const [entry] = await rowsIn(
+    'eu',
+    'select action, subject, fields from audit_log where account_id = ?1 order by seq desc limit 1',
+    us.accountId,
   );
+  expect(entry).toEqual({ action: 'changed', subject: 'account', fields: '["cell"]' });
+
+  await moveTo(us.accountId, ['eu', 'main']);
+  expect(await allRows('main', us.accountId)).toEqual(rows);
+  expect(await read(us, 'main')).toEqual(shown);
+  await removeLeft('eu');
 });
+
+it.each(['main', 'eu', 'router'])(
+  'moving an account ends well however often %s is killed, and clients see 200 and 503 only',
+  async (killed) => {
+    const us = await fullAccount();
+    const before = await allRows('main', us.accountId);
+    let sent = 0;
+    const accepted: string[] = [];
+    let state: string | undefined = '';
+    for (let calls = 0; state !== 'done'; calls += env.FULL_PROOF ? 1 : 5) {
+      expect(calls).toBeLessThan(2_000);
+      const bindings = killed === 'router' ? cells : { ...cells, [killed]: killedAfter(calls, cell(killed)) };
+      const killedAt = killed === 'router' ? calls : undefined;
+      const reply = await workOn(us.accountId, there, { bindings, ...(killedAt && { killedAt }) }).catch(
+        () => undefined,
+      );
+      await rowsIn('main', 'update jobs set leased_until = 0');
+      state = reply?.data?.state;
+      const [{ status = '' } = {}] = await rowsIn(
+        'main',
+        'select status from accounts where id = ?1',
+        us.accountId,
+      );
+      const place = status === 'moved' ? 'eu' : 'main';
+      const sourceId = `late-${sent++}`;
+      const written = await as(us.connection.ingestKey, {}, cell(place)).send(
+        vehicle({ sourceId, name: sourceId }),
+      );
+      if (written.status === 200) accepted.push(sourceId);
+      else expect([written.status, written.headers.get('retry-after')]).toEqual([503, '10']);
+      await read(us, place);
+    }
+    const after = await allRows('eu', us.accountId);
+    const written = { vehicles: [], names: [], changes: [], tokens: [], moves: [] }; // by what came in meanwhile
+    expect({ ...after, ...written }).toEqual({ ...before, ...written });
+    const listed = after.vehicles?.map((one) => one.source_id);
+    expect(listed).toHaveLength((before.vehicles?.length ?? 0) + accepted.length);
+    expect(listed).toEqual(expect.arrayContaining(accepted));
+    expect(await filesIn('eu', us.accountId)).toHaveLength(3);
+    await removeLeft('main');
+  },
+);

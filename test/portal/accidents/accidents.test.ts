@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { sendRecordAlerts } from '../../../src/webhooks/alerts/records.ts';
 import { sendMessages } from '../../../src/webhooks/alerts/sending.ts';
 import { settled } from '../../support/deliveries.ts';
@@ -83,37 +83,35 @@ it('an event names its recipients to members, not to viewers', async () => {
   expect(await visitor(() => viewer.cookie).textAt(path)).not.toContain('safety@example.com');
 });
 
-describe('accidents of another source', () => {
-  it('show its driver and events by their VIN, and are on the pages of the vehicle and the driver', async () => {
-    const more = await world({ providers: ['motive', 'samsara'] });
-    const [crashes, telematics] = more.connections;
-    const { cookie: theirs } = await signIn(more);
-    const { html: read } = visitor(() => theirs);
-    await as(crashes?.ingestKey ?? '').send(vehicle({ sourceId: 'x', name: 'From crashes' }));
-    await as(crashes?.ingestKey ?? '').send(accident({ eventTime: minutesAgo(30) }));
-    await as(telematics?.ingestKey ?? '').send(
-      vehicle({ name: 'From telematics' }),
-      driver({ name: 'Robin Vale' }),
-      trip({ startedAt: minutesAgo(60), driver: 'driver-1' }),
-      safetyEvent({ startedAt: minutesAgo(31), incidentTypes: ['Idling'] }),
-    );
-    const [found] = await rows('select id from accidents where account_id = ?', more.accountId);
-    expect(await read(`/portal/accidents/${found?.id}`)).toMatch(/Idling[\s\S]*Robin Vale/);
-    const idOf = async (table: string, name: string) =>
-      (await rows(`select id from ${table} where account_id = ? and name = ?`, more.accountId, name))[0]?.id;
-    const ofVehicle = await idOf('vehicles', 'From telematics');
-    const ofDriver = await idOf('drivers', 'Robin Vale');
-    for (const path of [`vehicles/${ofVehicle}`, `drivers/${ofDriver}`])
-      expect(await read(`/portal/${path}`)).toContain(`/portal/accidents/${found?.id}`);
-    const listed = (query: string) => read(`/portal/accidents?${query}`);
-    const shows = expect.stringContaining(`/portal/accidents/${found?.id}`);
-    const matching = ['vehicle=from+tele', 'driver=robin', 'level=1'];
-    for (const query of [`vehicle=${ofVehicle}`, `driver=${ofDriver}`, ...matching])
-      expect(await listed(query), query).toEqual(shows);
-    for (const query of ['vehicle=nobody', 'driver=nobody', 'level=2', 'to=2020-01-01'])
-      expect(await listed(query), query).not.toEqual(shows);
-    expect(await listed('from=nonsense')).toContain('Must be a date');
-  });
+it('accidents of another source show its driver and events by their VIN, and are on the pages of the vehicle and the driver', async () => {
+  const more = await world({ providers: ['motive', 'samsara'] });
+  const [crashes, telematics] = more.connections;
+  const { cookie: theirs } = await signIn(more);
+  const { html: read } = visitor(() => theirs);
+  await as(crashes?.ingestKey ?? '').send(vehicle({ sourceId: 'x', name: 'From crashes' }));
+  await as(crashes?.ingestKey ?? '').send(accident({ eventTime: minutesAgo(30) }));
+  await as(telematics?.ingestKey ?? '').send(
+    vehicle({ name: 'From telematics' }),
+    driver({ name: 'Robin Vale' }),
+    trip({ startedAt: minutesAgo(60), driver: 'driver-1' }),
+    safetyEvent({ startedAt: minutesAgo(31), incidentTypes: ['Idling'] }),
+  );
+  const [found] = await rows('select id from accidents where account_id = ?', more.accountId);
+  expect(await read(`/portal/accidents/${found?.id}`)).toMatch(/Idling[\s\S]*Robin Vale/);
+  const idOf = async (table: string, name: string) =>
+    (await rows(`select id from ${table} where account_id = ? and name = ?`, more.accountId, name))[0]?.id;
+  const ofVehicle = await idOf('vehicles', 'From telematics');
+  const ofDriver = await idOf('drivers', 'Robin Vale');
+  for (const path of [`vehicles/${ofVehicle}`, `drivers/${ofDriver}`])
+    expect(await read(`/portal/${path}`)).toContain(`/portal/accidents/${found?.id}`);
+  const listed = (query: string) => read(`/portal/accidents?${query}`);
+  const shows = expect.stringContaining(`/portal/accidents/${found?.id}`);
+  const matching = ['vehicle=from+tele', 'driver=robin', 'level=1'];
+  for (const query of [`vehicle=${ofVehicle}`, `driver=${ofDriver}`, ...matching])
+    expect(await listed(query), query).toEqual(shows);
+  for (const query of ['vehicle=nobody', 'driver=nobody', 'level=2', 'to=2020-01-01'])
+    expect(await listed(query), query).not.toEqual(shows);
+  expect(await listed('from=nonsense')).toContain('Must be a date');
 });
 
 it('the page of an accident that could be of several vehicles shows none of them', async () => {
@@ -129,41 +127,39 @@ it('the page of an accident that could be of several vehicles shows none of them
   expect(text).not.toContain('Twin ');
 });
 
-describe('somebody takes care of an accident', () => {
-  const handle = (path: string, fields: Record<string, string>, who = cookie) =>
-    ask('POST', path, { cookie: who, fields });
-  const stored = async () => {
-    const { data } = await as(us.apiToken).get<Record<string, unknown>[]>('/accidents?vin=VIN114');
-    return data[0];
-  };
+const handle = (path: string, fields: Record<string, string>, who = cookie) =>
+  ask('POST', path, { cookie: who, fields });
+const stored = async () => {
+  const { data } = await as(us.apiToken).get<Record<string, unknown>[]>('/accidents?vin=VIN114');
+  return data[0];
+};
 
-  it('with a note and in their name, for the list, the API and the change feed', async () => {
-    const { path } = await open('VIN114');
-    expect(await stored()).toMatchObject({ acknowledged: null, closed: null });
-    const { resume } = (await as(us.apiToken).get('/changes?cursor=now')) as never as { resume: string };
-    const { cookie: viewer } = await signIn(us, 'viewer');
-    expect((await handle(path, { do: 'close' }, viewer)).status).toBe(403);
-    for (const note of ['x'.repeat(501), 'a\u0000b', 'a\nb', 'a\u202Eb'])
-      expect((await handle(path, { do: 'close', note })).status).toBe(400);
-    await handle(path, { do: 'acknowledge', note: 'Called Joss' });
-    await handle(path, { do: 'close', note: 'Towed' });
-    expect(await stored()).toMatchObject({
-      acknowledged: { by: expect.stringContaining('@'), note: 'Called Joss', at: expect.any(String) },
-      closed: { note: 'Towed' },
-    });
-    const { data: changed } = await as(us.apiToken).get(`/changes?cursor=${resume}`);
-    expect(changed).toMatchObject([{ kind: 'accident', data: { closed: { note: 'Towed' } } }]);
-    expect(await vinsOn('?state=open')).toEqual([]);
-    expect(await vinsOn('?state=closed')).toEqual(['VIN114']);
-    expect((await page(path)).text).toMatch(/Called Joss.*Towed/);
-    const again = { sourceId: 'first', vin: 'VIN114', eventTime: minutesAgo(30), notificationLevel: 2 };
-    const { send } = as(us.connection.ingestKey);
-    await send(accident({ ...again, location: { latitude: 1, longitude: 1 } }));
-    expect(await stored()).toMatchObject({ closed: { note: 'Towed' } });
-    await handle(path, { do: 'reopen' });
-    expect(await stored()).toMatchObject({ closed: null });
-    await send(accident(again));
+it('somebody takes care of an accident with a note and in their name, for the list, the API and the change feed', async () => {
+  const { path } = await open('VIN114');
+  expect(await stored()).toMatchObject({ acknowledged: null, closed: null });
+  const { resume } = (await as(us.apiToken).get('/changes?cursor=now')) as never as { resume: string };
+  const { cookie: viewer } = await signIn(us, 'viewer');
+  expect((await handle(path, { do: 'close' }, viewer)).status).toBe(403);
+  for (const note of ['x'.repeat(501), 'a\u0000b', 'a\nb', 'a\u202Eb'])
+    expect((await handle(path, { do: 'close', note })).status).toBe(400);
+  await handle(path, { do: 'acknowledge', note: 'Called Joss' });
+  await handle(path, { do: 'close', note: 'Towed' });
+  expect(await stored()).toMatchObject({
+    acknowledged: { by: expect.stringContaining('@'), note: 'Called Joss', at: expect.any(String) },
+    closed: { note: 'Towed' },
   });
+  const { data: changed } = await as(us.apiToken).get(`/changes?cursor=${resume}`);
+  expect(changed).toMatchObject([{ kind: 'accident', data: { closed: { note: 'Towed' } } }]);
+  expect(await vinsOn('?state=open')).toEqual([]);
+  expect(await vinsOn('?state=closed')).toEqual(['VIN114']);
+  expect((await page(path)).text).toMatch(/Called Joss.*Towed/);
+  const again = { sourceId: 'first', vin: 'VIN114', eventTime: minutesAgo(30), notificationLevel: 2 };
+  const { send } = as(us.connection.ingestKey);
+  await send(accident({ ...again, location: { latitude: 1, longitude: 1 } }));
+  expect(await stored()).toMatchObject({ closed: { note: 'Towed' } });
+  await handle(path, { do: 'reopen' });
+  expect(await stored()).toMatchObject({ closed: null });
+  await send(accident(again));
 });
 
 it('an accident is assigned to a person of the account, and found by them', async () => {
@@ -189,43 +185,41 @@ it('an accident is assigned to a person of the account, and found by them', asyn
   expect(await vinsOn('?assignedTo=nobody')).toContain('VIN114');
 });
 
-describe('the page of an accident', () => {
-  it('has its levels, who was notified and answered what, the events around it, and the way there', async () => {
-    const { heading, text, textAt, all } = await open('VIN114');
-    expect(heading).toBe('Accident, Truck 114');
-    expect(textAt('li.done')).toHaveLength(2);
-    expect(textAt('li.now[aria-current=step]')).toEqual([expect.stringContaining('Report ready')]);
-    for (const words of ['39.73920, −104.99030', 'ZQX 4471', 'VIN114', 'Joss Arden', '50 km'])
-      expect(text).toContain(words);
-    expect(text).toMatch(/after the accident .*\+\d+ s /);
+it('the page of an accident has its levels, who was notified and answered what, the events around it, and the way there', async () => {
+  const { heading, text, textAt, all } = await open('VIN114');
+  expect(heading).toBe('Accident, Truck 114');
+  expect(textAt('li.done')).toHaveLength(2);
+  expect(textAt('li.now[aria-current=step]')).toEqual([expect.stringContaining('Report ready')]);
+  for (const words of ['39.73920, −104.99030', 'ZQX 4471', 'VIN114', 'Joss Arden', '50 km'])
+    expect(text).toContain(words);
+  expect(text).toMatch(/after the accident .*\+\d+ s /);
 
-    expect(all('#notified-now tbody')).toHaveLength(2);
-    const [notified = ''] = textAt('#notified-now');
-    // The path and the query of a receiver may be secrets.
-    expect(notified.match(/claims\.example\.com(?!\/)/g)).toHaveLength(2);
-    expect(notified).toMatch(/claims.*?Delivered.*?200/);
-    expect(notified).toMatch(/board.*?Failed.*?410/);
-    expect(notified).not.toContain('said in private');
-    const [around] = textAt('.timeline');
-    expect(around).toMatch(/Phone Usage.*This accident.*Idling/);
-    expect(around).not.toContain('Smoking');
-    expect(JSON.parse(all('[data-line]')[0]?.getAttribute('data-line') ?? '[]')).toEqual([
-      [-105, 39],
-      [-105, 39.5],
-      [-104.9903, 39.7392],
-    ]);
-  });
+  expect(all('#notified-now tbody')).toHaveLength(2);
+  const [notified = ''] = textAt('#notified-now');
+  // The path and the query of a receiver may be secrets.
+  expect(notified.match(/claims\.example\.com(?!\/)/g)).toHaveLength(2);
+  expect(notified).toMatch(/claims.*?Delivered.*?200/);
+  expect(notified).toMatch(/board.*?Failed.*?410/);
+  expect(notified).not.toContain('said in private');
+  const [around] = textAt('.timeline');
+  expect(around).toMatch(/Phone Usage.*This accident.*Idling/);
+  expect(around).not.toContain('Smoking');
+  expect(JSON.parse(all('[data-line]')[0]?.getAttribute('data-line') ?? '[]')).toEqual([
+    [-105, 39],
+    [-105, 39.5],
+    [-104.9903, 39.7392],
+  ]);
+});
 
-  it('is called by its place, and leads to the report, or says why there is none', async () => {
-    const { path, heading, text, links } = await open('VINREADY');
-    expect(heading).toBe('VINREADY, I-81 N near Carlisle, PA');
-    expect(text).toContain('40.21500, −77.18900');
-    expect(links('Open the report')).toEqual([`${path}/report`]);
-    const report = await ask('GET', `${path}/report`, { cookie });
-    expect(report.headers.get('location')).toBe('https://reports.example.com/crash-2');
-    expect((await open('VIN114')).text).toContain('It arrives with level 3');
-    expect((await open('VINFALSE')).text).toMatch(/It was a false alarm.*False alarms have no report/);
-  });
+it('the page of an accident is called by its place, and leads to the report, or says why there is none', async () => {
+  const { path, heading, text, links } = await open('VINREADY');
+  expect(heading).toBe('VINREADY, I-81 N near Carlisle, PA');
+  expect(text).toContain('40.21500, −77.18900');
+  expect(links('Open the report')).toEqual([`${path}/report`]);
+  const report = await ask('GET', `${path}/report`, { cookie });
+  expect(report.headers.get('location')).toBe('https://reports.example.com/crash-2');
+  expect((await open('VIN114')).text).toContain('It arrives with level 3');
+  expect((await open('VINFALSE')).text).toMatch(/It was a false alarm.*False alarms have no report/);
 });
 
 it('says of each webhook why it was not notified, and which people were emailed when', async () => {

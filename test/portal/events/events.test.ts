@@ -129,60 +129,56 @@ describe('the list of safety events', () => {
   });
 });
 
-describe('the CSV file', () => {
-  const linesOf = async (reply: Response) => (await reply.text()).trimEnd().split('\n');
+const linesOf = async (reply: Response) => (await reply.text()).trimEnd().split('\n');
 
-  it('has what the filters of the page show, newest first, with names', async () => {
-    const [link = ''] = (await list('?risk=3&vehicle=t')).links('Export CSV');
-    const reply = await get(link);
-    expect(reply.headers.get('content-type')).toContain('text/csv');
-    expect(reply.headers.get('content-disposition')).toMatch(
-      /filename="safety-events-\d{4}-\d\d-\d\d-to-\d{4}-\d\d-\d\d.csv"/,
-    );
-    const bytes = new Uint8Array(await reply.clone().arrayBuffer());
-    expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]); // by which Excel knows UTF-8
-    const [head = '', ...lines] = await linesOf(reply);
-    expect(head).toMatch(/^id,connectionId,connectionName,.*location.latitude,location.longitude/);
-    const at = head.split(',').indexOf('sourceId');
-    expect(lines.map((line) => line.split(',')[at])).toEqual(['other', 'brake']);
-    for (const words of [`,${us.connection.id},Motive,`, ',Joss Arden,']) expect(lines[1]).toContain(words);
-    expect(await linesOf(await get(link.replace('vehicle=t', 'vehicle=nobody')))).toHaveLength(1);
-  });
-
-  it('leads to the page for a connection of another account', async () => {
-    const filter = `connection=${them.connection.id}`;
-    const to = (await get(`/portal/events.csv?${filter}`)).headers.get('location');
-    expect(to).toMatch(new RegExp(`^/portal/events\\?.*${filter}`));
-  });
-
-  it('of accidents has times of the reader’s zone, and the range in its name', async () => {
-    await as(us.connection.ingestKey).send(accident({ vin: 'VIN114', eventTime: '2026-11-20T02:00:05Z' }));
-    const reader = visitor(() => `${cookie}; timezone=America%2FChicago`);
-    const reply = await reader.get('/portal/accidents.csv?from=2026-11-19&to=2026-11-19&level=1');
-    expect(reply.headers.get('content-disposition')).toContain('filename="accidents-2026-11-19.csv"');
-    const text = await reply.text();
-    expect(text).toContain('vehicleName,licensePlate,driverId,driverName,eventTime (America/Chicago)');
-    expect(text).toMatch(/Truck 114.*,2026-11-19 20:00:05,.*,1 First detection,.*,1 First detection 20\d\d-/);
-    const others = await reader.get('/portal/accidents.csv?from=2026-11-20&to=2026-11-21');
-    expect(await linesOf(others)).toHaveLength(1);
-  });
+it('the CSV file has what the filters of the page show, newest first, with names', async () => {
+  const [link = ''] = (await list('?risk=3&vehicle=t')).links('Export CSV');
+  const reply = await get(link);
+  expect(reply.headers.get('content-type')).toContain('text/csv');
+  expect(reply.headers.get('content-disposition')).toMatch(
+    /filename="safety-events-\d{4}-\d\d-\d\d-to-\d{4}-\d\d-\d\d.csv"/,
+  );
+  const bytes = new Uint8Array(await reply.clone().arrayBuffer());
+  expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]); // by which Excel knows UTF-8
+  const [head = '', ...lines] = await linesOf(reply);
+  expect(head).toMatch(/^id,connectionId,connectionName,.*location.latitude,location.longitude/);
+  const at = head.split(',').indexOf('sourceId');
+  expect(lines.map((line) => line.split(',')[at])).toEqual(['other', 'brake']);
+  for (const words of [`,${us.connection.id},Motive,`, ',Joss Arden,']) expect(lines[1]).toContain(words);
+  expect(await linesOf(await get(link.replace('vehicle=t', 'vehicle=nobody')))).toHaveLength(1);
 });
 
-describe('the page of a safety event', () => {
-  it('says where, how fast, on which trip, who drove, and what the provider called it', async () => {
-    const { html } = await page(`/portal/events/${await idOf('safety_events', 'source_id', 'brake')}`);
-    for (const words of [
-      ...['Harsh Braking, Truck 114', '40.21502, −77.18934', '98 km/h, limit 88', 'Joss Arden', 'VIN114'],
-      ...['<code>hard_brake</code>', '31 km', 'No webhook was notified'],
-    ])
-      expect(html).toContain(words);
-  });
+it('the CSV file leads to the page for a connection of another account', async () => {
+  const filter = `connection=${them.connection.id}`;
+  const to = (await get(`/portal/events.csv?${filter}`)).headers.get('location');
+  expect(to).toMatch(new RegExp(`^/portal/events\\?.*${filter}`));
+});
 
-  it('is found by the link of the list when it has moved to the archive long ago', async () => {
-    const [link = ''] = (await list(`?type=Speeding&from=${day}`)).links('Speeding');
-    await move(us, Date.parse(longAgo), { table: 'safety_events' });
-    const path = `/portal/events/${await idOf('safety_events', 'source_id', 'old')}`;
-    expect((await get(path)).status).toBe(404);
-    expect((await page(link)).heading).toBe('Speeding, Truck 114');
-  });
+it('the CSV file of accidents has times of the reader’s zone, and the range in its name', async () => {
+  await as(us.connection.ingestKey).send(accident({ vin: 'VIN114', eventTime: '2026-11-20T02:00:05Z' }));
+  const reader = visitor(() => `${cookie}; timezone=America%2FChicago`);
+  const reply = await reader.get('/portal/accidents.csv?from=2026-11-19&to=2026-11-19&level=1');
+  expect(reply.headers.get('content-disposition')).toContain('filename="accidents-2026-11-19.csv"');
+  const text = await reply.text();
+  expect(text).toContain('vehicleName,licensePlate,driverId,driverName,eventTime (America/Chicago)');
+  expect(text).toMatch(/Truck 114.*,2026-11-19 20:00:05,.*,1 First detection,.*,1 First detection 20\d\d-/);
+  const others = await reader.get('/portal/accidents.csv?from=2026-11-20&to=2026-11-21');
+  expect(await linesOf(others)).toHaveLength(1);
+});
+
+it('the page of a safety event says where, how fast, on which trip, who drove, and what the provider called it', async () => {
+  const { html } = await page(`/portal/events/${await idOf('safety_events', 'source_id', 'brake')}`);
+  for (const words of [
+    ...['Harsh Braking, Truck 114', '40.21502, −77.18934', '98 km/h, limit 88', 'Joss Arden', 'VIN114'],
+    ...['<code>hard_brake</code>', '31 km', 'No webhook was notified'],
+  ])
+    expect(html).toContain(words);
+});
+
+it('the page of a safety event is found by the link of the list when it has moved to the archive long ago', async () => {
+  const [link = ''] = (await list(`?type=Speeding&from=${day}`)).links('Speeding');
+  await move(us, Date.parse(longAgo), { table: 'safety_events' });
+  const path = `/portal/events/${await idOf('safety_events', 'source_id', 'old')}`;
+  expect((await get(path)).status).toBe(404);
+  expect((await page(link)).heading).toBe('Speeding, Truck 114');
 });

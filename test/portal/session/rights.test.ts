@@ -76,24 +76,22 @@ describe('each route of the portal', () => {
   });
 });
 
-describe('people who may not do something', () => {
-  it.each(roles)('see no button for it: a %s', async (role) => {
-    const { get } = await signIn(us, role);
-    for (const path of personalPages.filter((path) => may(role, roleAt('GET', path)))) {
-      const reply = await get(ours.at(path));
-      expect([200, 303], path).toContain(reply.status);
-      const { all, links } = pageIn(await reply.text());
-      const forms = all('main form[method=post]').map((form) => form.getAttribute('action') ?? path);
-      expect(
-        links().filter((to) => !may(role, roleAt('GET', to))),
-        path,
-      ).toEqual([]);
-      expect(
-        forms.filter((to) => !may(role, roleAt('POST', to))),
-        path,
-      ).toEqual([]);
-    }
-  });
+it.each(roles)('people who may not do something see no button for it: a %s', async (role) => {
+  const { get } = await signIn(us, role);
+  for (const path of personalPages.filter((path) => may(role, roleAt('GET', path)))) {
+    const reply = await get(ours.at(path));
+    expect([200, 303], path).toContain(reply.status);
+    const { all, links } = pageIn(await reply.text());
+    const forms = all('main form[method=post]').map((form) => form.getAttribute('action') ?? path);
+    expect(
+      links().filter((to) => !may(role, roleAt('GET', to))),
+      path,
+    ).toEqual([]);
+    expect(
+      forms.filter((to) => !may(role, roleAt('POST', to))),
+      path,
+    ).toEqual([]);
+  }
 });
 
 /** The people of an account by their address, with their roles. */
@@ -109,40 +107,38 @@ const give = async (them: World, by: Person, to: Person, role: string) => {
 
 const inviting = '/portal/settings/people';
 
-describe('roles', () => {
-  it('the first person of an account is an admin, whatever is asked for; the next are what is asked for', async () => {
-    const them = await world();
-    const path = `/operator/accounts/${them.accountId}/users`;
-    const add = (email: string, role?: string) => operator.post<{ role: Role }>(path, { email, role });
-    for (const [email, asked, given] of [
-      ['first@example.com', 'viewer', 'admin'],
-      ['second@example.com', 'viewer', 'viewer'],
-      ['second@example.com', 'member', 'member'], // still pending
-      ['third@example.com', undefined, 'admin'],
-    ] as const)
-      expect((await add(email, asked)).data.role).toBe(given);
-    expect(await add('x@example.com', 'boss')).toMatchObject({
-      status: 400,
-      message: 'role must be admin, member or viewer',
-    });
+it('roles: the first person of an account is an admin, whatever is asked for; the next are what is asked for', async () => {
+  const them = await world();
+  const path = `/operator/accounts/${them.accountId}/users`;
+  const add = (email: string, role?: string) => operator.post<{ role: Role }>(path, { email, role });
+  for (const [email, asked, given] of [
+    ['first@example.com', 'viewer', 'admin'],
+    ['second@example.com', 'viewer', 'viewer'],
+    ['second@example.com', 'member', 'member'], // still pending
+    ['third@example.com', undefined, 'admin'],
+  ] as const)
+    expect((await add(email, asked)).data.role).toBe(given);
+  expect(await add('x@example.com', 'boss')).toMatchObject({
+    status: 400,
+    message: 'role must be admin, member or viewer',
   });
+});
 
-  it('are chosen with an invitation, changed by an admin, and in force with the next request', async () => {
-    const them = await world();
-    const [ann, bob] = [await signIn(them), await signIn(them, 'viewer')];
-    const reply = await ann.post(inviting, { email: 'carl@example.com', role: 'viewer' });
-    expect(reply.headers.get('location')).toBe(inviting);
-    expect((await peopleOf(them)).get('carl@example.com')?.role).toBe('viewer');
-    const form = async () => (await bob.get('/portal/webhooks/new')).status;
-    expect(await form()).toBe(403);
-    expect((await give(them, ann, bob, 'member')).status).toBe(303);
-    expect(await form()).toBe(200);
-    const of = ['changed', them.accountId];
-    expect(await rows('select fields from audit_log where action = ?1 and account_id = ?2', ...of)).toEqual([
-      { fields: '["role: member"]' },
-    ]);
-    expect((await give(them, ann, bob, 'boss')).status).toBe(400);
-  });
+it('roles: are chosen with an invitation, changed by an admin, and in force with the next request', async () => {
+  const them = await world();
+  const [ann, bob] = [await signIn(them), await signIn(them, 'viewer')];
+  const reply = await ann.post(inviting, { email: 'carl@example.com', role: 'viewer' });
+  expect(reply.headers.get('location')).toBe(inviting);
+  expect((await peopleOf(them)).get('carl@example.com')?.role).toBe('viewer');
+  const form = async () => (await bob.get('/portal/webhooks/new')).status;
+  expect(await form()).toBe(403);
+  expect((await give(them, ann, bob, 'member')).status).toBe(303);
+  expect(await form()).toBe(200);
+  const of = ['changed', them.accountId];
+  expect(await rows('select fields from audit_log where action = ?1 and account_id = ?2', ...of)).toEqual([
+    { fields: '["role: member"]' },
+  ]);
+  expect((await give(them, ann, bob, 'boss')).status).toBe(400);
 });
 
 it('whoever loses a role while their request is on its way is refused by the transaction of the change', async () => {
@@ -158,30 +154,28 @@ it('whoever loses a role while their request is on its way is refused by the tra
   expect((await peopleOf(them)).has('late@example.com')).toBe(false);
 });
 
-describe('the last admin', () => {
-  it('can be neither demoted nor removed, and somebody who is pending does not count', async () => {
-    const them = await world();
-    const ann = await signIn(them);
-    await ann.post(inviting, { email: 'pending@example.com', role: 'admin' });
-    const refused = await give(them, ann, ann, 'member');
-    expect([refused.status, await refused.text()]).toEqual([
-      400,
-      expect.stringContaining('An account needs at least one admin.'),
-    ]);
-    const bob = await signIn(them, 'admin');
-    expect((await give(them, ann, ann, 'member')).status).toBe(303);
-    expect((await give(them, bob, bob, 'viewer')).status).toBe(400);
-  });
+it('the last admin can be neither demoted nor removed, and somebody who is pending does not count', async () => {
+  const them = await world();
+  const ann = await signIn(them);
+  await ann.post(inviting, { email: 'pending@example.com', role: 'admin' });
+  const refused = await give(them, ann, ann, 'member');
+  expect([refused.status, await refused.text()]).toEqual([
+    400,
+    expect.stringContaining('An account needs at least one admin.'),
+  ]);
+  const bob = await signIn(them, 'admin');
+  expect((await give(them, ann, ann, 'member')).status).toBe(303);
+  expect((await give(them, bob, bob, 'viewer')).status).toBe(400);
+});
 
-  it('stays, however two admins race to demote themselves, or each other', async () => {
-    for (let round = 0; round < 4; round++) {
-      const them = await world();
-      const [ann, bob] = [await signIn(them), await signIn(them)];
-      const [first, second] = round % 2 === 0 ? [ann, bob] : [bob, ann];
-      const demoted = [give(them, ann, first, 'member'), give(them, bob, second, 'member')];
-      expect((await Promise.all(demoted)).filter(({ status }) => status === 303)).toHaveLength(1);
-      const admins = [...(await peopleOf(them)).values()].filter(({ role }) => role === 'admin');
-      expect(admins).toHaveLength(1);
-    }
-  });
+it('the last admin stays, however two admins race to demote themselves, or each other', async () => {
+  for (let round = 0; round < 4; round++) {
+    const them = await world();
+    const [ann, bob] = [await signIn(them), await signIn(them)];
+    const [first, second] = round % 2 === 0 ? [ann, bob] : [bob, ann];
+    const demoted = [give(them, ann, first, 'member'), give(them, bob, second, 'member')];
+    expect((await Promise.all(demoted)).filter(({ status }) => status === 303)).toHaveLength(1);
+    const admins = [...(await peopleOf(them)).values()].filter(({ role }) => role === 'admin');
+    expect(admins).toHaveLength(1);
+  }
 });

@@ -223,69 +223,63 @@ describe('an export', () => {
   });
 });
 
-describe('asking for an export', () => {
-  it('is for admins, and for one at a time and five a day', async () => {
-    const member = await signIn(us, 'member');
-    expect((await request(everything, member)).status).toBe(403);
-    for (let asked = 0; asked < maxExportsPerDay; asked++) {
-      expect((await request([['lists', 'connections'], ...both])).status).toBe(303);
-      expect(await refusal()).toContain('is being prepared');
-      await prepareExports(env);
-    }
-    expect((await member.get(`${path}/${await prepared()}/connections.csv`)).status).toBe(403);
-    const seen = await member.textAt(path);
-    expect(seen).toContain('connections.csv 2 records');
-    expect(seen).not.toContain('Download');
-    expect(await refusal()).toContain('at most 5 exports a day');
-  });
-
-  it('names what is wrong with the form', async () => {
-    expect(await refusal([['lists', 'secrets'], ['from', '2026-02-30'], ...both])).toContain(
-      'Must be a date',
-    );
-    expect(await refusal(both)).toContain('Choose at least one.');
-  });
-
-  it('is not possible without a bucket, and the page says so', async () => {
-    const bindings = { ...withoutArchive, DELIVERIES: quiet.DELIVERIES };
-    expect((await request(everything, ann, bindings)).status).toBe(400);
-    expect(await rows('select 1 from exports')).toEqual([]);
-    expect(await textOf(await ann.get(path, { bindings }))).toContain('Exports are not available here');
-  });
+it('asking for an export is for admins, and for one at a time and five a day', async () => {
+  const member = await signIn(us, 'member');
+  expect((await request(everything, member)).status).toBe(403);
+  for (let asked = 0; asked < maxExportsPerDay; asked++) {
+    expect((await request([['lists', 'connections'], ...both])).status).toBe(303);
+    expect(await refusal()).toContain('is being prepared');
+    await prepareExports(env);
+  }
+  expect((await member.get(`${path}/${await prepared()}/connections.csv`)).status).toBe(403);
+  const seen = await member.textAt(path);
+  expect(seen).toContain('connections.csv 2 records');
+  expect(seen).not.toContain('Download');
+  expect(await refusal()).toContain('at most 5 exports a day');
 });
 
-describe('the files of an export', () => {
-  it('expire after a week', async () => {
-    const id = await exported();
-    await pruneExports(env, Date.now() + exportKeptMs - 60_000);
-    expect((await fileAt(id, 'trips.csv')).status).toBe(200);
-    await rows('update exports set expires_at = expires_at - ?1', exportKeptMs);
-    expect((await fileAt(id, 'trips.csv')).status).toBe(404);
-    await pruneExports(env);
-    expect([await keys(), await rows('select 1 from exports')]).toEqual([[], []]);
-  });
+it('asking for an export names what is wrong with the form', async () => {
+  expect(await refusal([['lists', 'secrets'], ['from', '2026-02-30'], ...both])).toContain('Must be a date');
+  expect(await refusal(both)).toContain('Choose at least one.');
+});
 
-  it.each([
-    ['a driver is erased', async () => `drivers/${await driverId()}/erasure`, {}],
-    ['a connection is deleted', () => `connections/${us.connection.id}/deletion`, { name: 'Motive' }],
-    [
-      'the account is deleted',
-      () => `accounts/${us.accountId}/deletion`,
-      { name: 'Acme Insurance', now: true },
-    ],
-  ])('are deleted when %s, and so is what is being prepared', async (_, task, body) => {
-    const other = await world();
-    await request(everything, await signIn(other));
-    await exported();
-    await request();
-    await writeOne();
-    const ours = async () => (await keys()).filter((key) => key.includes(us.accountId)).length;
-    expect(await ours()).toBeGreaterThan(0);
-    await deleted(await task(), body);
-    expect(await ours()).toBe(0);
-    expect(await rows('select account_id from exports')).toEqual([{ account_id: other.accountId }]);
-    expect(await keys()).not.toEqual([]);
-  });
+it('asking for an export is not possible without a bucket, and the page says so', async () => {
+  const bindings = { ...withoutArchive, DELIVERIES: quiet.DELIVERIES };
+  expect((await request(everything, ann, bindings)).status).toBe(400);
+  expect(await rows('select 1 from exports')).toEqual([]);
+  expect(await textOf(await ann.get(path, { bindings }))).toContain('Exports are not available here');
+});
+
+it('the files of an export expire after a week', async () => {
+  const id = await exported();
+  await pruneExports(env, Date.now() + exportKeptMs - 60_000);
+  expect((await fileAt(id, 'trips.csv')).status).toBe(200);
+  await rows('update exports set expires_at = expires_at - ?1', exportKeptMs);
+  expect((await fileAt(id, 'trips.csv')).status).toBe(404);
+  await pruneExports(env);
+  expect([await keys(), await rows('select 1 from exports')]).toEqual([[], []]);
+});
+
+it.each([
+  ['a driver is erased', async () => `drivers/${await driverId()}/erasure`, {}],
+  ['a connection is deleted', () => `connections/${us.connection.id}/deletion`, { name: 'Motive' }],
+  [
+    'the files of an export the account is deleted',
+    () => `accounts/${us.accountId}/deletion`,
+    { name: 'Acme Insurance', now: true },
+  ],
+])('the files of an export are deleted when %s, and so is what is being prepared', async (_, task, body) => {
+  const other = await world();
+  await request(everything, await signIn(other));
+  await exported();
+  await request();
+  await writeOne();
+  const ours = async () => (await keys()).filter((key) => key.includes(us.accountId)).length;
+  expect(await ours()).toBeGreaterThan(0);
+  await deleted(await task(), body);
+  expect(await ours()).toBe(0);
+  expect(await rows('select account_id from exports')).toEqual([{ account_id: other.accountId }]);
+  expect(await keys()).not.toEqual([]);
 });
 
 const driverId = async () =>

@@ -60,23 +60,6 @@ describe('the API Tokens tab', () => {
   });
 });
 
-it('the People tab invites somebody, changes their role, and removes them', async () => {
-  const people = '/portal/settings/people';
-  const typed = { 'Email address': 'dora@example.com', Role: 'Viewer' };
-  const { text } = await (await page(people)).press('Invite', typed);
-  expect(text).toContain('Invited dora@example.com as a viewer. The link works for 15 minutes');
-  const bob = await signIn(us);
-  const [{ id } = { id: '' }] = await rows('select id from portal_users where email = ?1', bob.email);
-  const given = await (await page(`${people}/${id}/role`)).press('Save', { Role: 'Member' });
-  expect(given.text).toContain(`${bob.email} is now a member.`);
-  const question = await page(`${people}/${id}/remove`);
-  expect((await question.press(`Remove ${bob.email}`)).text).toContain(
-    `Removed ${bob.email}. They are signed out everywhere and can no longer sign in.`,
-  );
-  const reply = await ask('GET', '/portal', { cookie: bob.cookie });
-  expect(reply.headers.get('location')).toBe('/portal/sign-in');
-});
-
 describe('the Account tab', () => {
   const path = '/portal/settings/account';
   const fromNewYork = visitor(() => `${ann.cookie}; timezone=America%2FNew_York`);
@@ -114,32 +97,25 @@ describe('the Account tab', () => {
   });
 });
 
-describe('the Notifications tab', () => {
-  const path = '/portal/settings/notifications';
-  const alerts = 'Problems with webhooks and connections';
+const path = '/portal/settings/notifications';
+const alerts = 'Problems with webhooks and connections';
 
-  it('turns emails about webhooks off and on again, for oneself alone', async () => {
-    const bob = visitor(
-      (
-        (one) => () =>
-          one
-      )((await signIn(us)).cookie),
-    );
-    const states = async () =>
-      Promise.all([page(path), bob.page(path)].map(async (one) => (await one).form().values(alerts).length));
-    expect(await states()).toEqual([1, 1]);
-    const off = await (await page(path)).press('Save', { [alerts]: false });
-    expect(off.text).toContain(`We email ${ann.email} as chosen.`);
-    expect(await states()).toEqual([0, 1]);
-    await off.press('Save', { [alerts]: true });
-    expect(await states()).toEqual([1, 1]);
-  });
+it('the Notifications tab turns emails about webhooks off and on again, for oneself alone', async () => {
+  const bob = await signIn(us);
+  const states = async () =>
+    Promise.all([page(path), bob.page(path)].map(async (one) => (await one).form().values(alerts).length));
+  expect(await states()).toEqual([1, 1]);
+  const off = await (await page(path)).press('Save', { [alerts]: false });
+  expect(off.text).toContain(`We email ${ann.email} as chosen.`);
+  expect(await states()).toEqual([0, 1]);
+  await off.press('Save', { [alerts]: true });
+  expect(await states()).toEqual([1, 1]);
+});
 
-  it('says so where the deployment sends no email', async () => {
-    const bindings = { ...env, EMAIL_FROM: undefined } as unknown as Env; // as deployed without
-    const reply = await ask('GET', path, { cookie: ann.cookie, bindings });
-    expect(await reply.text()).toContain('This deployment sends no email.');
-  });
+it('the Notifications tab says so where the deployment sends no email', async () => {
+  const bindings = { ...env, EMAIL_FROM: undefined } as unknown as Env; // as deployed without
+  const reply = await ask('GET', path, { cookie: ann.cookie, bindings });
+  expect(await reply.text()).toContain('This deployment sends no email.');
 });
 
 it('the account chooses kilometers or miles, for all of its people', async () => {

@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { quarterMs } from '../../../src/fleet/trends/recount.ts';
-import {
-  dayName,
-  daysInWords,
-  isDay,
-  isLocalTime,
-  momentOf,
-  startOfDay,
-} from '../../../src/portal/ui/days.ts';
+import { daysInWords, isDay, isLocalTime, momentOf, startOfDay } from '../../../src/portal/ui/days.ts';
 import { dayIn } from '../../../src/portal/ui/time.tsx';
 
 it('a day begins at its first moment, in every zone', () => {
@@ -53,11 +46,6 @@ it.each([
   ['2025-12-30', '2026-01-02', 'December 30, 2025 – January 2, 2026'],
 ])('%s to %s is %s', (from, to, words) => {
   expect(daysInWords('UTC', from, to).replaceAll('\u2009', ' ')).toBe(words);
-});
-
-it('a day has a name, and today is called so', () => {
-  expect(dayName('UTC', '2025-11-18')).toBe('Tuesday, November 18, 2025');
-  expect(dayName('UTC', dayIn('UTC', Date.now()))).toMatch(/^Today, \w+day, /);
 });
 
 it.each([

@@ -490,7 +490,7 @@ it('a page of 50 deliveries reads what it shows of a million, and looks through 
   expect(await page({ status: 'cancelled' }, 0)).toBeLessThanOrEqual(3 * 1000 + 10);
 
   // Beside 999 webhooks without deliveries, which sort before it, and each of which is looked at once.
-  const ours = { account_id: us.accountId, http_verb: 'POST' };
+  const ours = { account_id: us.accountId, http_verb: 'POST', notification_types: 3 };
   await addRows('webhooks', 999, (i) => ({ ...ours, id: `0000-${i}`, normalised_url: `${i}` }));
   expect(await page({})).toBeLessThanOrEqual(1000 + 60);
   expect(await page({ cursor: next })).toBeLessThanOrEqual(60);

@@ -8,7 +8,7 @@ import { encodeCursor } from '../../src/platform/db/cursor.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { listPage } from '../support/fleet.ts';
 import { vehicle } from '../support/records.ts';
-import { rows } from '../support/rows.ts';
+import { addRows } from '../support/rows.ts';
 import {
   as,
   call,
@@ -98,20 +98,14 @@ describe('every 400 that the documents spell out', () => {
     await client.put(`/vehicles/${first?.id}`, { externalId: 'taken' });
     await client.put(`/connections/${us.connections[1]?.id}`, { externalId: 'taken' });
     const [pending, unwanted, tooOld] = [newId(), newId(), newId(Date.now() - 25 * 86_400_000)];
-    for (const [ofWebhook, id, status] of [
-      [webhook, pending, 'pending'],
-      [webhook, unwanted, 'failed'],
-      [webhook, tooOld, 'failed'],
-      [paused, paused, 'pending'], // so that one id is that of both
-    ])
-      await rows(
-        `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
-         values (?1, ?2, ?3, 'told to nobody', 0, ?4, 1e15)`,
-        ofWebhook,
-        id,
-        us.accountId,
-        status,
-      );
+    const ofWebhook = { account_id: us.accountId, webhook_id: webhook, next_attempt_at: 1e15 };
+    const deliveries = [
+      { id: pending, status: 'pending' },
+      { id: unwanted, status: 'failed' },
+      { id: tooOld, status: 'failed' },
+      { id: paused, status: 'pending', webhook_id: paused }, // so that one id is that of both
+    ];
+    await addRows('deliveries', deliveries.length, (i) => ({ ...ofWebhook, ...deliveries[i] }));
     const of1970 = encodeCursor([1], JSON.stringify(['/changes', us.accountId, us.connection.id, undefined]));
     const unknown = crypto.randomUUID();
     wrongs = {

@@ -9,7 +9,8 @@ import { runToEnd } from '../support/node/child.ts';
 import { readParquet } from '../support/node/duckdb.ts';
 import { temporaryFolder } from '../support/node/folder.ts';
 import { addFullRows } from '../support/node/full-rows.ts';
-import { api, fleet, sharedAccount, until } from '../support/node/journey.ts';
+import { api, fleet, listed, sharedAccount, until } from '../support/node/journey.ts';
+import { driver, safetyEvent, trip, vehicle } from '../support/records.ts';
 
 const files = temporaryFolder();
 const { stack, us } = sharedAccount();
@@ -17,38 +18,23 @@ const { stack, us } = sharedAccount();
 const start = Math.floor(Date.now() / dayMs - 300) * dayMs;
 const at = (i: number) => new Date(start + i * 3_600_000).toISOString();
 
-type Item = Record<string, unknown>;
-
 it('a warehouse finds the same rows in the files as clients find in the API', async () => {
   const records = [
-    { kind: 'vehicle', sourceId: 'van', name: 'Van "1"', vin: 'VIN1', groups: ['Nord', 'Süd'] },
-    { kind: 'driver', sourceId: 'ann', name: 'Ann' },
-    ...Array.from({ length: 60 }, (_, i) => ({
-      kind: 'safetyEvent',
-      sourceId: `e${i}`,
-      vehicle: 'van',
-      ...(i % 3 && { driver: 'ann', location: { latitude: 47.5 + i / 8, longitude: -8.25 } }),
-      incidentTypes: i % 2 ? ['Braking'] : ['Braking', 'Crash'],
-      startedAt: at(i),
-      ...(i % 4 && { maxSpeedKph: 80.5 + i }),
-    })),
-    ...Array.from({ length: 30 }, (_, i) => ({
-      kind: 'trip',
-      sourceId: `t${i}`,
-      vehicle: 'van',
-      startedAt: at(i),
-      distanceKm: 12.5,
-    })),
+    vehicle({ name: 'Van "1"', groups: ['Nord', 'Süd'] }),
+    driver(),
+    ...Array.from({ length: 60 }, (_, i) =>
+      safetyEvent({
+        ...{ sourceId: `e${i}`, startedAt: at(i), incidentTypes: ['Braking', 'Crash'].slice(i % 2) },
+        ...(i % 3 && { driver: 'driver-1', location: { latitude: 47.5 + i / 8, longitude: -8.25 } }),
+        ...(i % 4 && { maxSpeedKph: 80.5 + i }),
+      }),
+    ),
+    ...Array.from({ length: 30 }, (_, i) => trip({ sourceId: `t${i}`, startedAt: at(i), distanceKm: 12.5 })),
   ];
-  expect(await api(stack, us.ingestKey, 'POST', '/ingest', { records })).toMatchObject({
-    data: { accepted: records.length },
-  });
-  const list = async (path: string) => {
-    const range = `from=${at(0)}&to=${at(100)}&limit=500`;
-    const headers = { 'x-api-key': us.token, 'connection-id': us.connectionId };
-    const reply = await fetch(`${stack.baseUrl}${path}?${range}`, { headers });
-    return ((await reply.json()) as { data: Item[] }).data; // the envelope
-  };
+  const { data } = await api(stack, us.ingestKey, 'POST', '/ingest', { records });
+  expect(data).toMatchObject({ accepted: records.length });
+  const range = `from=${at(0)}&to=${at(100)}&limit=500`;
+  const list = (path: string) => listed<Record<string, unknown>>(stack, us, `${path}?${range}`);
   const before = { 'safety-events': await list('/safety-events'), trips: await list('/trips') };
   await until('everything is archived', async () => {
     await fetch(`${stack.baseUrl}/cdn-cgi/local/scheduled?cron=*+*+*+*+*&time=0`); // a full hour
@@ -62,12 +48,8 @@ it('a warehouse finds the same rows in the files as clients find in the API', as
       'date, "startedAt", id',
     );
     expect(rows).toMatchObject(items);
-    expect(rows[0]).toMatchObject({
-      kind,
-      account: us.accountId,
-      connection: us.connectionId,
-      date: at(0).slice(0, 10),
-    });
+    const of = { kind, account: us.accountId, connection: us.connectionId, date: at(0).slice(0, 10) };
+    expect(rows[0]).toMatchObject(of);
   }
   const { types } = await readParquet(`${files}/kind=safety-events/*/*/*/*.parquet`);
   expect(types).toMatchObject({
@@ -104,9 +86,8 @@ it('a backup of database and bucket can be restored, and a rehearsal says what i
   const filled = databases.filter((path) => /D1DatabaseObject.*\.sqlite$/.test(path)).flatMap(addFullRows);
   expect(filled.filter((table) => table === 'pulls')).toHaveLength(1);
   const dump = join(backup, 'fleet.sql');
-  const { ok, text } = await runWrangler([
-    ...['d1', 'export', 'fleet', '--local', '--config', config, '--output', dump],
-  ]);
+  const exporting = ['d1', 'export', 'fleet', '--local', '--config', config, '--output', dump];
+  const { ok, text } = await runWrangler(exporting);
   expect(ok, text).toBe(true);
   cpSync(files, join(backup, 'archive'), { recursive: true });
   const [damaged = '', missing = ''] = readdirSync(join(backup, 'archive'), { recursive: true })

@@ -38,10 +38,8 @@ it.each(drills)('$store hangs for $seconds s and is reset: nothing is lost', asy
   // Deliveries to the first begin behind the reply, those to the second by way of the queue.
   for (const path of ['/first', '/second'])
     await addWebhook(stack, us, receiver.url + path, { notificationTypes: [1, 2] });
-  const { value: unusedKey } = await fleetJson<{ value: string }>(
-    stack,
-    ...['ingest-key', 'issue', '--connection', us.connectionId, '--name', 'unused'],
-  );
+  const issue = ['ingest-key', 'issue', '--connection', us.connectionId, '--name', 'unused'];
+  const { value: unusedKey } = await fleetJson<{ value: string }>(stack, ...issue);
 
   let replies: { what: What; status: number; ms: number; retryAfter: number }[] = [];
   const call = async (what: What, key: string, path: string, records?: object[]) => {
@@ -67,10 +65,8 @@ it.each(drills)('$store hangs for $seconds s and is reset: nothing is lost', asy
   const day = longAgo.slice(0, 10);
   await until('the old event is archived', async () => {
     await stack.minute(0); // a full hour
-    const { bucket } = await fleetJson<{ bucket: { files: number } }>(
-      stack,
-      ...['connection', 'repair-archive', us.connectionId, '--kind', 'safety-events', '--date', day],
-    );
+    const repair = `connection repair-archive ${us.connectionId} --kind safety-events --date ${day}`;
+    const { bucket } = await fleetJson<{ bucket: { files: number } }>(stack, ...repair.split(' '));
     return bucket.files === 1;
   });
   await send(us.ingestKey, ...Array.from({ length: before }, (_, i) => event(`before ${i}`)));

@@ -1,12 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { temporaryFolder } from '../support/node/folder.ts';
 import { api, fleet, fleetJson, sharedAccount, startFleet } from '../support/node/journey.ts';
 
 const files = temporaryFolder();
 const { stack, us } = sharedAccount();
-afterAll(async () => {});
 
 it('a generated fleet is imported, found in the lists, and unchanged when imported again', async () => {
   const generate = startFleet(stack, 'generate', '--vehicles', '4', '--days', '10');

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { journeyAccount, ownStack } from '../support/node/journey.ts';
+import { journeyAccount, listed, ownStack } from '../support/node/journey.ts';
 import { canMeasureMemory, memoryOf } from '../support/node/memory.ts';
 
 /** How many MiB a request may need beyond what an idle service has. */
@@ -37,27 +37,29 @@ describe.skipIf(!canMeasureMemory)('the memory that one request needs', () => {
     return reply.text();
   }
 
-  async function get<T>(path: string): Promise<T[]> {
-    const headers = { 'x-api-key': us.token, 'connection-id': us.connectionId };
-    const reply = await fetch(stack.baseUrl + path, { headers });
-    return ((await reply.json()) as { data: T[] }).data; // the envelope
-  }
-
   const range = 'from=2026-11-20&to=2026-11-21&limit=500';
 
   it.each(['', '&minEventRisk=1', '&minEventRisk=5'])(
     'is bounded for the largest page: %s',
     async (filter) => {
-      expect(await measure(() => get(`/safety-events?${range}${filter}`))).toBeLessThanOrEqual(most);
+      expect(await measure(() => listed(stack, us, `/safety-events?${range}${filter}`))).toBeLessThanOrEqual(
+        most,
+      );
     },
   );
 
   it.each(['', '&minEventRisk=1'])('is bounded for a page of ten streams: %s', async (filter) => {
-    const ids = (await get<{ id: string }>('/vehicles')).map(({ id }) => id);
+    const ids = (await listed<{ id: string }>(stack, us, '/vehicles')).map(({ id }) => id);
     const path = `/safety-events?${range}&vehicleIds=${ids}${filter}`;
-    expect(await measure(() => get(path))).toBeLessThanOrEqual(most);
+    expect(await measure(() => listed(stack, us, path))).toBeLessThanOrEqual(most);
   });
 
+  const largeEvent = {
+    ...{ kind: 'safetyEvent', vehicle: 'v0', startedAt },
+    incidentTypes: Array.from({ length: 10 }, (_, k) => `${k}`.padEnd(80, 'x')),
+    recipients: Array.from({ length: 20 }, (_, k) => `person-${k}@example.com`),
+  };
+  const wrong = Array(100).fill(0);
   const full = (value: string) => value.repeat(Math.floor(1_000_000 / value.length));
   const manyNames = Array.from({ length: 90_000 }, (_, i) => `"${i}":0`).join();
   it.each<[string, () => object[] | string]>([
@@ -65,21 +67,11 @@ describe.skipIf(!canMeasureMemory)('the memory that one request needs', () => {
     ['names of fields', () => `{"records":[{${manyNames}}]}`],
     [
       'large events',
-      () =>
-        Array.from({ length: 500 }, (_, i) => ({
-          ...{ kind: 'safetyEvent', sourceId: `large-${i}`, vehicle: 'v0', startedAt },
-          incidentTypes: Array.from({ length: 10 }, (_, k) => `${k}`.padEnd(80, 'x')),
-          recipients: Array.from({ length: 20 }, (_, k) => `person-${k}@example.com`),
-        })),
+      () => Array.from({ length: 500 }, (_, i) => ({ ...largeEvent, sourceId: `large-${i}` })),
     ],
     [
       'records that are wrong in every field',
-      () =>
-        Array.from({ length: 500 }, () => ({
-          kind: 'trip',
-          groups: Array(100).fill(0),
-          recipients: Array(100).fill(0),
-        })),
+      () => Array(500).fill({ kind: 'trip', groups: wrong, recipients: wrong }),
     ],
   ])('is bounded for a call full of %s', async (_, body) => {
     const sent = body();

@@ -43,11 +43,8 @@ const serviceIn = (cell: 'main' | 'eu') => inCell({ ...stacks[cell], baseUrl: ro
 /** Statuses by which clients were told: nothing at all while the router is down. */
 const seen = new Set<number>();
 
-async function call(token: string, path: string, body?: object, connection?: string) {
-  const headers = {
-    ...{ 'x-api-key': token, 'content-type': 'application/json' },
-    ...(connection && { 'connection-id': connection }),
-  };
+async function call(token: string, path: string, body?: object, connection = '') {
+  const headers = { 'x-api-key': token, 'content-type': 'application/json', 'connection-id': connection };
   const sent = body ? { method: 'POST', body: JSON.stringify(body) } : {};
   const reply = await fetch(router.baseUrl + path, { headers, ...sent }).catch(() => undefined);
   if (!reply) return undefined;
@@ -57,7 +54,7 @@ async function call(token: string, path: string, body?: object, connection?: str
   return reply.ok ? (envelope as { data: { id: string }[]; next?: string } | undefined) : undefined;
 }
 
-it(`a move of ${records} records and files, with SIGKILL of the tool, the router and either cell in turn, loses and doubles nothing`, async () => {
+it(`a move of ${records} records, with SIGKILL of the tool, the router and either cell in turn, loses and doubles nothing`, async () => {
   const us = await journeyAccount(serviceIn('main'));
   const got: string[] = [];
   const receiver = await startReceiver(main.certificates, 0, ({ body }) => {
@@ -70,26 +67,13 @@ it(`a move of ${records} records and files, with SIGKILL of the tool, the router
   const send = (all: object[], notify: boolean) =>
     call(us.ingestKey, '/ingest', { records: [vehicle(), ...all], notify });
   for (let at = 0; at < records; at += perCall) {
-    const events = Array.from({ length: perCall }, (_, i) =>
-      safetyEvent({
-        sourceId: `old-${at + i}`,
-        startedAt: new Date(began - 5 * days + at + i).toISOString(),
-      }),
-    );
+    const events = Array.from({ length: perCall }, (_, i) => {
+      const startedAt = new Date(began - 5 * days + at + i).toISOString();
+      return safetyEvent({ sourceId: `old-${at + i}`, startedAt });
+    });
     expect(await send(events, false)).toBeDefined();
   }
   const operator = operatorOf(serviceIn('main'));
-  const wanted = { id: us.accountId, body: { lists: ['safety-events'], format: 'csv' as const } };
-  await operator.call('POST /accounts/:id/exports', wanted);
-  await until(
-    'the export is there',
-    async () => {
-      await router.minute();
-      const [made] = await operator.call('GET /accounts/:id/exports', { id: us.accountId });
-      return made?.state === 'ready';
-    },
-    300,
-  );
 
   // A client pages, and a connector sends, through all of it.
   let isOver = false;
@@ -107,12 +91,8 @@ it(`a move of ${records} records and files, with SIGKILL of the tool, the router
   const readAll = async () => {
     const ids: string[] = [];
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-      const page = await call(
-        us.token,
-        `${range}${cursor && `&cursor=${cursor}`}`,
-        undefined,
-        us.connectionId,
-      );
+      const path = range + (cursor && `&cursor=${cursor}`);
+      const page = await call(us.token, path, undefined, us.connectionId);
       if (!page) await new Promise((on) => setTimeout(on, 100));
       else {
         ids.push(...page.data.map(({ id }) => id));

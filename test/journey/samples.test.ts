@@ -8,7 +8,7 @@ import { buildClient, clientDirectory } from '../../src/cli/client/build.ts';
 import { listen } from '../../src/cli/local/receiver.ts';
 import { root } from '../../src/cli/project/paths.ts';
 import { readGuides } from '../../src/docs/pages/guides.ts';
-import { until } from '../support/node/journey.ts';
+import { listed, until } from '../support/node/journey.ts';
 import { type Answer, startProxy } from '../support/node/proxy.ts';
 import { event, kept, startReader, vehicles } from '../support/node/reader.ts';
 import { isOfReceivers, jsonBlocks, type Running, type Sample, samples } from '../support/node/samples.ts';
@@ -202,10 +202,7 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     ] as const) {
       const copy = new Map(kept(cwd, file).map((item) => [item.id, item]));
       const there = [...copy.values()].filter((item) => !('deleted' in item));
-      const reply = await fetch(reader.stack.baseUrl + path, {
-        headers: { 'x-api-key': reader.us.token, 'Connection-Id': reader.us.connectionId },
-      });
-      const { data } = (await reply.json()) as { data: Kept[] };
+      const data = await listed<Kept>(reader.stack, reader.us, path);
       expect(there.sort(byId)).toEqual(data.sort(byId));
     }
   };

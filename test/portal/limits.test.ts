@@ -22,7 +22,7 @@ import { maxCsvRecords } from '../../src/portal/ui/list.tsx';
 import { keepRefusals, refusalsKept } from '../../src/providers/store.ts';
 import { maxFound, webhookActivity } from '../../src/webhooks/deliveries/read/activity.ts';
 import { deliveriesOf, maxOfEvent } from '../../src/webhooks/deliveries/read/find.ts';
-import { ask, signIn } from '../support/portal.ts';
+import { personBefore } from '../support/portal.ts';
 import { connect } from '../support/provider.ts';
 import { samsara, samsaraToken } from '../support/providers/samsara.ts';
 import { receiver } from '../support/receiver.ts';
@@ -30,16 +30,14 @@ import { addRows, addWebhooks, rows } from '../support/rows.ts';
 import { operator, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeEach);
-let cookie: string;
+const { post, html: page } = personBefore(beforeEach, us);
 let mine: { account_id: string; connection_id: string; created_at: number; updated_at: number };
-beforeEach(async () => {
-  ({ cookie } = await signIn(us));
+beforeEach(() => {
   mine = { account_id: us.accountId, connection_id: us.connection.id, created_at: 0, updated_at: 0 };
 });
 
 const [minuteMs, hourMs] = [60_000, 3_600_000];
 const caller = () => operatorIn(us.accountId);
-const page = async (path: string) => (await ask('GET', path, { cookie })).text();
 const addEvents = (count: number, changes: (i: number) => object = () => ({})) =>
   addRows('safety_events', count, (i) => ({
     ...mine,
@@ -214,7 +212,7 @@ it.each([
   const end = field === 'email' ? '@b.com' : '';
   const sent = async (characters: number) => {
     const fields = { ...others, [field]: end.padStart(characters, 'a') };
-    return (await ask('POST', path, { cookie, fields })).text();
+    return (await post(path, fields)).text();
   };
   const message = `can be at most ${limit.toLocaleString('en')} characters`;
   expect(await sent(limit)).not.toContain(message);

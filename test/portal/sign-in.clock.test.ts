@@ -6,17 +6,14 @@ import { base64url } from '../../src/platform/crypto.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { keepEmails } from '../support/emails.ts';
 import { listenToLog } from '../support/log.ts';
-import { ask, signIn, visitor } from '../support/portal.ts';
+import { ask, personBefore, signIn, visitor } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
 import { rows, value } from '../support/rows.ts';
 import { as, operator, type WebhookOut, webhookBody, world, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeAll);
-let ours: Awaited<ReturnType<typeof signIn>>;
-beforeAll(async () => {
-  receiver();
-  ours = await signIn(us);
-});
+const ours = personBefore(beforeAll, us);
+beforeAll(() => void receiver());
 
 const statusAt = async (path: string, cookie: string) => (await ask('GET', path, { cookie })).status;
 

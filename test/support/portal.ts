@@ -114,3 +114,13 @@ export async function signIn({ accountId }: World, role?: Role) {
 }
 
 export type Person = Awaited<ReturnType<typeof signIn>>;
+
+/** Somebody of an account, signed in before each test, or all, as the hook says. */
+export function personBefore(hook: (open: () => Promise<void>) => void, us: World): Person {
+  const person = {} as Person; // filled in by then
+  hook(async () => void Object.assign(person, await signIn(us)));
+  return Object.assign(
+    person,
+    visitor(() => person.cookie),
+  );
+}

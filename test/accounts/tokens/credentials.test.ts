@@ -64,11 +64,7 @@ describe('an API token', () => {
       () => issueLimited(us.accountId, [us.connection.id]),
       { connectionIds: undefined },
     ],
-    [
-      'a token an ingest key',
-      () => us.apiToken,
-      { connection: { connectionId: 'x', provider: 'x', tSP: 'x' } },
-    ],
+    ['a token an ingest key', () => us.apiToken, { connection: { connectionId: 'x', tSP: 'x' } }],
   ])('is refused when KV says something else than D1: %s', async (_, credential, changes) => {
     const value = await credential();
     const hash = await hashToken(value);

@@ -7,7 +7,10 @@ import { newAccount, newWorker } from '../../support/node/cloudflare.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 
 const observability = { logs: { enabled: true, invocation_logs: false }, traces: { enabled: false } };
-const plain = { name: 'fleet', observability, compatibility_flags: [], logpush: true };
+const plain = {
+  ...{ name: 'fleet', observability, compatibility_flags: [], logpush: true },
+  analytics_engine_datasets: [],
+};
 
 /** An account with the Worker, and how to call it. */
 function deployed(log: object = { logpush: true, observability }) {
@@ -52,8 +55,7 @@ it('what Cloudflare refuses and the service can do without is left out, one afte
     ],
   });
   expect(JSON.parse(tried.at(-1) ?? '')).toEqual({
-    ...{ ...plain, logpush: false, analytics_engine_datasets: [] },
-    compatibility_flags: ['global_fetch_strictly_public'],
+    ...{ ...plain, logpush: false, compatibility_flags: ['global_fetch_strictly_public'] },
   });
 });
 
@@ -66,8 +68,7 @@ it('an upload that fails says so, and leaves no secrets behind', async () => {
     return { ok: false, out: '', text: '[ERROR] An unknown error has occurred. [code: 10013]' };
   };
   const key = { secret: 'OPERATOR_KEY', value: 'key', file: join(folder, 'operator.key') };
-  const configuration = { ...plain, analytics_engine_datasets: [] };
-  await expect(upload(deployed().api, wrangler, folder, configuration, [key])).rejects.toThrow(
+  await expect(upload(deployed().api, wrangler, folder, plain, [key])).rejects.toThrow(
     /^Deploying the Worker failed: .*An unknown error.* run it again/,
   );
   expect(given).toBe(true);
@@ -80,22 +81,15 @@ it('what wrangler could not set of the log is set, so that no URL is logged', as
   const leaking = { observability: { enabled: true, logs: { invocation_logs: true } } };
   const { account, api, log } = deployed(leaking);
   account.logpush = false;
-  const configuration = { ...plain, analytics_engine_datasets: [] };
-  expect((await upload(api, uploaded, temporaryFolder(), configuration, [])).consequences).toEqual([
-    expect.stringContaining('this account has no Logpush'),
-  ]);
+  const { consequences } = await upload(api, uploaded, temporaryFolder(), plain, []);
+  expect(consequences).toEqual([expect.stringContaining('this account has no Logpush')]);
   expect(log()).toEqual({ observability });
 });
 
 it('a deploy fails while Cloudflare would log URLs', async () => {
-  const traces = { enabled: true };
-  const { api } = deployed({ observability: { ...observability, traces } });
-  const configuration = {
-    ...plain,
-    observability: { ...observability, traces },
-    analytics_engine_datasets: [],
-  };
-  await expect(upload(api, uploaded, temporaryFolder(), configuration, [])).rejects.toThrow(
+  const leaking = { observability: { ...observability, traces: { enabled: true } } };
+  const { api } = deployed(leaking);
+  await expect(upload(api, uploaded, temporaryFolder(), { ...plain, ...leaking }, [])).rejects.toThrow(
     'Turn off invocation logs and traces of the Worker fleet',
   );
 });

@@ -19,6 +19,8 @@ const read = async (path: string, kind?: string, encoding?: Encoding) => {
   for await (const line of readRecords(path, kind, encoding)) lines.push(line);
   return lines.map(({ bytesRead: _, ...line }) => line);
 };
+const records = async (path: string) =>
+  (await read(path)).map(({ record }) => record as { [name: string]: unknown });
 
 describe('a file of records', () => {
   it('in NDJSON is read line by line, also where a line is broken', async () => {
@@ -40,7 +42,7 @@ describe('a file of records', () => {
         'accident,5,,,,,,maybe\n',
     );
     const van = { kind: 'vehicle', sourceId: '007', name: 'A, B', groups: ['x', 'y'], year: 2020 };
-    expect((await read(path)).map(({ record }) => record)).toEqual([
+    expect(await records(path)).toEqual([
       { ...van, lastLocation: { latitude: 1.5 }, status: 'active' },
       { kind: 'driver', sourceId: '2', name: 'C', status: 1 },
       { kind: 'vehicle', sourceId: '3', name: 'D', year: 'soon' },
@@ -59,26 +61,15 @@ describe('a file of records', () => {
       's.csv',
       `sep=${separator}\n${[cells, row].map((one) => one.join(separator)).join('\r\n')}`,
     );
-    expect(await read(path, 'vehicle')).toEqual([
-      {
-        line: 3,
-        record: {
-          kind: 'vehicle',
-          odometerKm: 1.5,
-          groups: ['North', 'South'],
-          name: 'Müller, J',
-          sourceId: '7',
-        },
-      },
-    ]);
+    const record = { sourceId: '7', name: 'Müller, J', groups: ['North', 'South'], odometerKm: 1.5 };
+    expect(await read(path, 'vehicle')).toEqual([{ line: 3, record: { kind: 'vehicle', ...record } }]);
   });
 
   it('in CSV may write yes and no in any way', async () => {
     const cells = ['TRUE', '1', 'yes', 'False', '0', 'No', 'maybe'];
     const csv = `kind,dismissed\n${cells.map((cell) => `accident,${cell}`).join('\n')}`;
-    expect(
-      (await read(file('b.csv', csv))).map(({ record }) => (record as { dismissed: unknown }).dismissed),
-    ).toEqual([true, true, true, false, false, false, 'maybe']);
+    const read = await records(file('b.csv', csv));
+    expect(read.map(({ dismissed }) => dismissed)).toEqual([true, true, true, false, false, false, 'maybe']);
   });
 
   it('in CSV loses no line but those that cannot be read, and says which cell is wrong', async () => {

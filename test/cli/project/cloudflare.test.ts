@@ -58,34 +58,18 @@ it('a list comes in as many pages as it has', async () => {
 describe('a call that fails', () => {
   const creating = (otherwise = {}) =>
     api('Creating it', v.object({ name: v.string() }), '/x', { body: {}, otherwise });
-  const tooMany = { errors: [{ code: 7, message: 'Too many' }] };
+  const error = (code: number, message: string) => ({ errors: [{ code, message }] });
+  const tooMany = error(7, 'Too many');
+  const forbidden = error(10000, 'Authentication error');
+  const missing = error(10007, 'Not found');
+  const unexpected = "Creating it failed: Cloudflare's reply is not what was expected, name.";
 
   it.each([
     ['says why', 400, tooMany, 'Creating it failed: Too many [code: 7]. Fix that'],
-    [
-      'asks for permission',
-      403,
-      { errors: [{ code: 10000, message: 'Authentication error' }] },
-      'Give the API token the permissions',
-    ],
-    [
-      'says what a new account lacks',
-      404,
-      { errors: [{ code: 10007, message: 'Not found' }] },
-      'Open Workers & Pages in the dashboard once',
-    ],
-    [
-      'is distinguished from a page',
-      502,
-      { errors: undefined },
-      'Creating it failed: Cloudflare replied with HTTP 502.',
-    ],
-    [
-      'says what is not as expected',
-      200,
-      { result: { name: 1 } },
-      "Creating it failed: Cloudflare's reply is not what was expected, name.",
-    ],
+    ['asks for permission', 403, forbidden, 'Give the API token the permissions'],
+    ['says what a new account lacks', 404, missing, 'Open Workers & Pages in the dashboard once'],
+    ['is distinguished from a page', 502, { errors: undefined }, 'Cloudflare replied with HTTP 502.'],
+    ['says what is not as expected', 200, { result: { name: 1 } }, unexpected],
   ])('%s', async (_, status, body, words) => {
     says(status, body);
     await expect(creating()).rejects.toThrow(words);

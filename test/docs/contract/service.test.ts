@@ -13,6 +13,7 @@ import {
   fleetJson,
   type JourneyAccount,
   journeyAccount,
+  listed,
   ownStack,
   until,
 } from '../../support/node/journey.ts';
@@ -70,10 +71,8 @@ it('a validating proxy between clients and the service finds no deviation in any
   const ids: { [list: string]: string | undefined } = { webhook, deliveries: (await failed())[0]?.id };
   for (const { list } of lists) {
     const query = list.range ? '?from=2026-11-01&to=2100-01-01' : '';
-    const headers = { 'x-api-key': us.token, 'connection-id': us.connectionId };
-    const reply = await fetch(stack.baseUrl + list.path + query, { headers });
-    const { data } = (await reply.json()) as { data: Record<string, string>[] }; // as the document has it
-    ids[list.path.slice(1)] = data[0]?.[list.id];
+    const [first] = await listed<Record<string, string>>(stack, us, list.path + query);
+    ids[list.path.slice(1)] = first?.[list.id];
   }
   const call = async ({ path, ...request }: Made, key: string) => {
     const headers = { ...request.headers, 'x-api-key': key };
@@ -147,12 +146,16 @@ it(`${total} made-up requests get replies that the documents allow, and never a 
     const requests = requestsFor(document, template, method, operation, known, { seed, count });
     const seen = new Set<number>();
     statuses.set(operation.operationId, seen);
-    await eachAtOnce(8, requests, async (request) => {
-      const reply = await send(request, operation.security[0] ?? {});
-      seen.add(reply.status);
-      const problems = reply.status >= 500 ? ['a 5xx'] : checks.get(document)?.(operation, reply);
-      if (problems?.length !== 0) wrong.push({ seed, request, reply, problems });
-    });
+    const left = requests.values();
+    const worker = async () => {
+      for (const request of left) {
+        const reply = await send(request, operation.security[0] ?? {});
+        seen.add(reply.status);
+        const problems = reply.status >= 500 ? ['a 5xx'] : checks.get(document)?.(operation, reply);
+        if (problems?.length !== 0) wrong.push({ seed, request, reply, problems });
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, worker));
   }
   expect(wrong.slice(0, 3)).toEqual([]);
   // Nothing that is made up leads to the others: what they are about has to be made first, or named to be deleted.
@@ -168,10 +171,9 @@ it('GET /webhooks is 400 for a request that is not valid HTTP, as the document s
 });
 
 const idFor = (template: string, webhook: string) => {
-  if (template.startsWith('/operator/accounts')) return other.accountId;
-  if (template.startsWith('/operator/connections')) return other.connectionId;
-  if (template.startsWith('/operator/tokens')) return other.tokenId;
-  return webhook;
+  const { accountId: accounts, connectionId: connections, tokenId: tokens } = other;
+  const ids: { [list: string]: string } = { accounts, connections, tokens };
+  return ids[/^\/operator\/(\w+)/.exec(template)?.[1] ?? ''] ?? webhook;
 };
 
 async function send({ path, ...request }: Made, security: object) {
@@ -185,12 +187,4 @@ async function send({ path, ...request }: Made, security: object) {
   const reply = await fetch(stack.baseUrl + path, { ...request, headers });
   const text = await reply.text();
   return { status: reply.status, headers: Object.fromEntries(reply.headers), text };
-}
-
-async function eachAtOnce<T>(atOnce: number, items: T[], work: (item: T) => Promise<void>): Promise<void> {
-  const left = items.values();
-  const worker = async () => {
-    for (const item of left) await work(item);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
 }

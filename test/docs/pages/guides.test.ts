@@ -19,12 +19,9 @@ it.each(lists.map(({ list }) => list.path))('%s has a row in a table of the guid
 });
 
 it('a row of a list says how it is read', () => {
-  const rows = withTables('<!-- lists -->').split('\n');
-  expect(rows).toContain(
-    '| `/safety-events` | required | `startedAt` | `from` and `to` (both required), `vehicleIds`, `driverIds`, ' +
-      '`eventTypes`, `minEventRisk`, `withdrawn` |',
+  expect(withTables('<!-- lists -->')).toContain(
+    '\n| `/drivers` | optional | `createdAt` | `status` (1, 0), `licenseState` |\n',
   );
-  expect(rows).toContain('| `/drivers` | optional | `createdAt` | `status` (1, 0), `licenseState` |');
 });
 
 it('the guides have the retry schedule and the timeout of the code', () => {
@@ -59,18 +56,12 @@ it.each(recordKinds)('$kind records have a table of all fields, whose examples a
 
 it('the fields of records come with their bounds, and what becomes of values beyond them', () => {
   const rowOf = (title: string, field: string) => fieldsOf(title).find(([name]) => name === `\`${field}\``);
-  const [, name, aboutName] = rowOf('vehicle', 'name') ?? [];
-  expect(name).toBe('string, at most 200 characters');
-  expect(aboutName).toBe('Its name. At most 200 bytes. Defaults to the sourceId. Cut if it is longer.');
-  expect(rowOf('driver', 'licenseNumber')?.[2]).toBe('The number of their licence.');
-  expect(rowOf('trip', 'distanceKm')?.slice(1, 3)).toEqual([
-    'number, 0 to 100,000',
-    'Its length, in kilometres.',
+  expect(rowOf('vehicle', 'name')?.slice(1, 3)).toEqual([
+    'string, at most 200 characters',
+    'Its name. At most 200 bytes. Defaults to the sourceId. Cut if it is longer.',
   ]);
-  expect(rowOf('accident', 'accelerationG')?.[2]).toMatch(/ A negative value is kept without its sign\.$/);
+  expect(rowOf('trip', 'distanceKm')?.[1]).toBe('number, 0 to 100,000');
   expect(rowOf('accident', 'eventTime')?.[1]).toBe('time, **required**');
-  expect(rowOf('Location', 'address')?.[2]).toMatch(/ Cut if it is longer\.$/);
-  expect(records.split('\n').length).toBeLessThan(300);
 });
 
 it('the quick start says on its first line which Node its programs need', () => {

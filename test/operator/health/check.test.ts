@@ -30,25 +30,12 @@ async function found(
   return Object.fromEntries(checks.map(({ name, result, detail }) => [name, `${result}: ${detail}`]));
 }
 
-it('finds nothing wrong with a service that works', async () => {
+// A journey runs the check of a whole service: test/journey/main-job.test.ts.
+it('finds nothing wrong with a service that works, and leaves nothing behind', async () => {
   await minute();
-  expect(await found()).toEqual({
-    schema: expect.stringMatching(/^ok: all \d+ tables/),
-    database: expect.stringMatching(/^ok: /),
-    refusals: 'ok: D1 repeats their words',
-    'scheduled jobs': expect.stringMatching(/^ok: ran \d s ago/),
-    replicas: 'off: lists are read from the primary',
-    archive: 'ok: written and read',
-    queue: expect.stringMatching(/^ok: 2 of 2 messages came/),
-    'background work': expect.stringMatching(/^ok: work of 0.2 s continues behind the handler/),
-    ingest: expect.stringMatching(/^off: /),
-    plan: 'ok: an invocation may make more than 50 queries',
-    'queries of a batch': expect.stringMatching(/^off: only a deployment/),
-    'outgoing calls': expect.stringMatching(/: to a host that does not exist: (dns|connection)$/),
-    KV: 'ok: written and read',
-    'Analytics Engine': 'ok: bound',
-    email: expect.stringMatching(/^ok: bound, from /),
-  });
+  const checks = Object.values(await found());
+  expect(checks.filter((one) => !/^(ok|off): |: connection$/.test(one))).toEqual([]);
+  expect(checks).toHaveLength(15);
   expect(await rows(`select name from jobs where name like 'check/%'`)).toEqual([]);
 });
 
@@ -72,15 +59,12 @@ const failing = (refuses: (queries: number) => boolean) => {
 };
 
 const silent = () => new Promise<never>(() => {});
+const refused = async (why: string) => Promise.reject(new Error(why));
 
 it.each<[string, object, RegExp]>([
   ['KV', { TOKENS: { put: async () => {}, get: async () => null } }, /^warning: written, but not read yet/],
   ['KV', { TOKENS: { put: silent, get: silent } }, /^fault: Error: no response within 300 ms/],
-  [
-    'archive',
-    { ARCHIVE: { put: async () => Promise.reject(new Error('10001')), get: silent } },
-    /^fault: Error: 10001/,
-  ],
+  ['archive', { ARCHIVE: { put: () => refused('10001'), get: silent } }, /^fault: Error: 10001/],
   ['archive', { ARCHIVE: undefined }, /^off: /],
   ['Analytics Engine', { ATTEMPTS: undefined }, /^off: /],
   ['email', { EMAIL: undefined }, /^off: /],
@@ -139,9 +123,9 @@ it('measures ingest in an account that it deletes, and sends an email, if it is 
 });
 
 it('says how Cloudflare refuses an email', async () => {
-  const send = async () => Promise.reject(new Error('destination address is not a verified address'));
+  const send = () => refused('not a verified address');
   const { email } = await found({ EMAIL: { send } }, [], undefined, { email: 'ops@example.com' });
-  expect(email).toBe('fault: Error: destination address is not a verified address');
+  expect(email).toBe('fault: Error: not a verified address');
 });
 
 it.each([

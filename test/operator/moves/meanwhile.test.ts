@@ -134,16 +134,10 @@ describe('while an account moves', () => {
       us.accountId,
     );
     const now: Move = JSON.parse(String(move));
-    const send = ({ task = 'copy' as Part['task'], id = now.id, table = 'vehicles' } = {}) =>
-      operate(
-        'eu',
-        'PUT',
-        path,
-        { table, columns: ['id'], rows: [['x']] },
-        {
-          [partHeader]: encodePart({ task, from: 'main', now, next: { ...now, id } }),
-        },
-      );
+    const send = ({ task = 'copy' as Part['task'], id = now.id, table = 'vehicles' } = {}) => {
+      const headers = { [partHeader]: encodePart({ task, from: 'main', now, next: { ...now, id } }) };
+      return operate('eu', 'PUT', path, { table, columns: ['id'], rows: [['x']] }, headers);
+    };
     const path = `/accounts/${us.accountId}/move`;
     expect((await send({ id: crypto.randomUUID() })).status).toBe(503);
     expect((await send({ table: 'accounts' })).data).toEqual({

@@ -5,19 +5,19 @@ import { sendMessages } from '../../../src/webhooks/alerts/sending.ts';
 import { settled } from '../../support/deliveries.ts';
 import { keepEmails } from '../../support/emails.ts';
 import { textIn } from '../../support/page.ts';
-import { ask, follow, type Page, signIn, visitor } from '../../support/portal.ts';
+import { type Page, personBefore, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { as, type WebhookOut, webhookBody, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll);
-let cookie: string;
+const ann = personBefore(beforeAll, us);
+const { page } = ann;
 const now = Date.now();
 const minutesAgo = (minutes: number) => new Date(now - minutes * 60_000).toISOString();
 beforeAll(async () => {
   receiver(({ url }) => new Response('said in private', { status: url.includes('claims') ? 200 : 410 }));
-  ({ cookie } = await signIn(us));
   const { ingestKey } = us.connection;
   for (const name of ['claims', 'board'])
     await as(us.apiToken).post<WebhookOut>(
@@ -54,7 +54,6 @@ beforeAll(async () => {
     await settled(String(id));
 });
 
-const { page } = visitor(() => cookie);
 const list = (query = '') => page(`/portal/accidents${query}`);
 const vinsOn = async (query: string) => (await list(query)).textAt('tbody code').toSorted();
 /** The page of the accident with a VIN. */
@@ -80,14 +79,13 @@ it('an event names its recipients to members, not to viewers', async () => {
   const path = `/portal/events/${event?.id}`;
   expect((await page(path)).text).toContain('safety@example.com');
   const viewer = await signIn(us, 'viewer');
-  expect(await visitor(() => viewer.cookie).textAt(path)).not.toContain('safety@example.com');
+  expect(await viewer.textAt(path)).not.toContain('safety@example.com');
 });
 
 it('accidents of another source show its driver and events by their VIN, and are on the pages of the vehicle and the driver', async () => {
   const more = await world({ providers: ['motive', 'samsara'] });
   const [crashes, telematics] = more.connections;
-  const { cookie: theirs } = await signIn(more);
-  const { html: read } = visitor(() => theirs);
+  const { html: read } = await signIn(more);
   await as(crashes?.ingestKey ?? '').send(vehicle({ sourceId: 'x', name: 'From crashes' }));
   await as(crashes?.ingestKey ?? '').send(accident({ eventTime: minutesAgo(30) }));
   await as(telematics?.ingestKey ?? '').send(
@@ -127,8 +125,6 @@ it('the page of an accident that could be of several vehicles shows none of them
   expect(text).not.toContain('Twin ');
 });
 
-const handle = (path: string, fields: Record<string, string>, who = cookie) =>
-  ask('POST', path, { cookie: who, fields });
 const stored = async () => {
   const { data } = await as(us.apiToken).get<Record<string, unknown>[]>('/accidents?vin=VIN114');
   return data[0];
@@ -138,12 +134,12 @@ it('somebody takes care of an accident with a note and in their name, for the li
   const { path } = await open('VIN114');
   expect(await stored()).toMatchObject({ acknowledged: null, closed: null });
   const { resume } = (await as(us.apiToken).get('/changes?cursor=now')) as never as { resume: string };
-  const { cookie: viewer } = await signIn(us, 'viewer');
-  expect((await handle(path, { do: 'close' }, viewer)).status).toBe(403);
+  const viewer = await signIn(us, 'viewer');
+  expect((await viewer.post(path, { do: 'close' })).status).toBe(403);
   for (const note of ['x'.repeat(501), 'a\u0000b', 'a\nb', 'a\u202Eb'])
-    expect((await handle(path, { do: 'close', note })).status).toBe(400);
-  await handle(path, { do: 'acknowledge', note: 'Called Joss' });
-  await handle(path, { do: 'close', note: 'Towed' });
+    expect((await ann.post(path, { do: 'close', note })).status).toBe(400);
+  await ann.post(path, { do: 'acknowledge', note: 'Called Joss' });
+  await ann.post(path, { do: 'close', note: 'Towed' });
   expect(await stored()).toMatchObject({
     acknowledged: { by: expect.stringContaining('@'), note: 'Called Joss', at: expect.any(String) },
     closed: { note: 'Towed' },
@@ -157,30 +153,27 @@ it('somebody takes care of an accident with a note and in their name, for the li
   const { send } = as(us.connection.ingestKey);
   await send(accident({ ...again, location: { latitude: 1, longitude: 1 } }));
   expect(await stored()).toMatchObject({ closed: { note: 'Towed' } });
-  await handle(path, { do: 'reopen' });
+  await ann.post(path, { do: 'reopen' });
   expect(await stored()).toMatchObject({ closed: null });
   await send(accident(again));
 });
 
 it('an accident is assigned to a person of the account, and found by them', async () => {
   const { path } = await open('VIN114');
-  const ann = (await signIn(us)).email;
+  const { email } = ann;
   const assign = async (to: string) => (await page(path)).press('Assign', { 'Assigned to': to });
-  expect((await assign(ann)).text).toContain('The accident is assigned.');
-  expect((await page(path)).text).toContain(`Assigned to ${ann}`);
+  expect((await assign(email)).text).toContain('The accident is assigned.');
+  expect((await page(path)).text).toContain(`Assigned to ${email}`);
   const { data } = await as(us.apiToken).get<{ assignedTo: string }[]>('/accidents?vin=VIN114');
-  expect(data[0]?.assignedTo).toBe(ann);
-  expect(await vinsOn(`?assignedTo=${encodeURIComponent(ann)}`)).toEqual(['VIN114']);
+  expect(data[0]?.assignedTo).toBe(email);
+  expect(await vinsOn(`?assignedTo=${encodeURIComponent(email)}`)).toEqual(['VIN114']);
   expect(await vinsOn('?assignedTo=nobody')).not.toContain('VIN114');
   await as(us.connection.ingestKey).send(
     accident({ sourceId: 'first', vin: 'VIN114', eventTime: minutesAgo(30) }),
   );
-  expect((await page('/portal/accidents')).text).toContain(`Assigned to ${ann}`);
-  const stranger = await ask('POST', path, {
-    cookie,
-    fields: { do: 'assign', assignedTo: 'eve@example.com' },
-  });
-  expect(await follow(stranger, cookie)).toContain('Nothing was changed');
+  expect((await page('/portal/accidents')).text).toContain(`Assigned to ${email}`);
+  const toStranger = { do: 'assign', assignedTo: 'eve@example.com' };
+  expect(await ann.outcome(path, toStranger)).toContain('Nothing was changed');
   expect((await assign('')).text).toContain('The accident is assigned.');
   expect(await vinsOn('?assignedTo=nobody')).toContain('VIN114');
 });
@@ -216,7 +209,7 @@ it('the page of an accident is called by its place, and leads to the report, or 
   expect(heading).toBe('VINREADY, I-81 N near Carlisle, PA');
   expect(text).toContain('40.21500, −77.18900');
   expect(links('Open the report')).toEqual([`${path}/report`]);
-  const report = await ask('GET', `${path}/report`, { cookie });
+  const report = await ann.get(`${path}/report`);
   expect(report.headers.get('location')).toBe('https://reports.example.com/crash-2');
   expect((await open('VIN114')).text).toContain('It arrives with level 3');
   expect((await open('VINFALSE')).text).toMatch(/It was a false alarm.*False alarms have no report/);
@@ -224,9 +217,9 @@ it('the page of an accident is called by its place, and leads to the report, or 
 
 it('says of each webhook why it was not notified, and which people were emailed when', async () => {
   const them = await world({ providers: ['motive', 'samsara'] });
-  const { page: open, email, cookie: theirs } = await signIn(them);
+  const { page: open, post, email } = await signIn(them);
   keepEmails();
-  await ask('POST', '/portal/settings/notifications', { cookie: theirs, fields: { levels: '1' } });
+  await post('/portal/settings/notifications', { levels: '1' });
   const [ours = '', other = ''] = them.connections.map(({ id }) => id);
   const register = (name: string, changes: object) =>
     as(them.apiToken).post(

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { samsaraEvent, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
 import { connectorOf } from '../../../src/providers/registry.ts';
-import { type Person, signIn, watchedOn } from '../../support/portal.ts';
+import { personBefore, watchedOn } from '../../support/portal.ts';
 import { connect, pullAll, pullRun, read } from '../../support/provider.ts';
 import { samsara, samsaraToken as token } from '../../support/providers/samsara.ts';
 import { receiver } from '../../support/receiver.ts';
@@ -10,14 +10,13 @@ import { worldBefore } from '../../support/world.ts';
 
 const list = '/portal/connections';
 const us = worldBefore(beforeEach);
-let ann: Person;
+const ann = personBefore(beforeEach, us);
 let provider: ReturnType<typeof samsara>;
 let id: string;
 let path: string;
 
 beforeEach(async () => {
   provider = samsara(receiver());
-  ann = await signIn(us);
   id = await connect(us, 'samsara', token, { historyDays: 30, name: 'Harbor' });
   path = `${list}/${id}`;
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { fakeSamsara } from '../../../src/dev/fakes/samsara.ts';
 import { connectorOf, connectors } from '../../../src/providers/registry.ts';
-import { type Page, type Person, signIn } from '../../support/portal.ts';
+import { type Page, personBefore } from '../../support/portal.ts';
 import { pullAll } from '../../support/provider.ts';
 import { samsara, samsaraOrigin, samsaraToken as token } from '../../support/providers/samsara.ts';
 import { receiver } from '../../support/receiver.ts';
@@ -11,14 +11,12 @@ import { worldBefore } from '../../support/world.ts';
 const add = '/portal/connections/new';
 
 const us = worldBefore(beforeEach);
-let ann: Person;
+const ann = personBefore(beforeEach, us);
 let hooks: ReturnType<typeof receiver>;
 let provider: ReturnType<typeof samsara>;
-
-beforeEach(async () => {
+beforeEach(() => {
   hooks = receiver();
   provider = samsara(hooks);
-  ann = await signIn(us);
 });
 
 const pulls = () => rows('select * from pulls where account_id = ?1', us.accountId);

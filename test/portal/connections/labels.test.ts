@@ -1,15 +1,14 @@
 import { beforeEach, expect, it } from 'vitest';
 import { maxMapBytes } from '../../../src/fleet/incidents/map.ts';
-import { type Person, signIn } from '../../support/portal.ts';
+import { personBefore, signIn } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows, value } from '../../support/rows.ts';
 import { as, operator, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach);
-let ann: Person;
+const ann = personBefore(beforeEach, us);
 let path: string;
-beforeEach(async () => {
-  ann = await signIn(us);
+beforeEach(() => {
   path = `/portal/connections/${us.connection.id}`;
 });
 

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { connectLinkMs, maxOpenLinks } from '../../../src/providers/links.ts';
 import { claimDue, save } from '../../../src/providers/store.ts';
-import { type Person, signIn, visitor } from '../../support/portal.ts';
+import { personBefore, visitor } from '../../support/portal.ts';
 import { pullAll, read } from '../../support/provider.ts';
 import { samsaraToken as credential, samsara } from '../../support/providers/samsara.ts';
 import { receiver } from '../../support/receiver.ts';
@@ -11,11 +11,10 @@ import { as, operator, type WebhookOut, webhookBody, worldBefore } from '../../s
 
 const links = '/portal/connections/links';
 const us = worldBefore(beforeEach);
-let ann: Person;
+const ann = personBefore(beforeEach, us);
 let provider: ReturnType<typeof samsara>;
-beforeEach(async () => {
+beforeEach(() => {
   provider = samsara(receiver());
-  ann = await signIn(us);
 });
 
 /** Creates a link as an admin does; returns its path. */

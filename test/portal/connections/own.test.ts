@@ -1,13 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Page, type Person, signIn } from '../../support/portal.ts';
+import { type Page, personBefore } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
 import { as, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach);
-let ann: Person;
-beforeEach(async () => {
-  ann = await signIn(us);
-});
+const ann = personBefore(beforeEach, us);
 
 const own = '/portal/connections/own';
 const add = async (typed: Parameters<Page['press']>[1] = {}) =>

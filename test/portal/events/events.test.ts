@@ -1,19 +1,18 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { move } from '../../support/archive.ts';
-import { type Page, signIn, visitor } from '../../support/portal.ts';
+import { type Page, personBefore, visitor } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, type World, world } from '../../support/world.ts';
+import { as, worldBefore } from '../../support/world.ts';
 
-let us: World;
-let them: World;
-let cookie: string;
+const us = worldBefore(beforeAll, { providers: ['motive', 'samsara'] });
+const them = worldBefore(beforeAll);
+const ann = personBefore(beforeAll, us);
+const { get, page } = ann;
 const now = Date.now();
 const hoursAgo = (hours: number) => new Date(now - hours * 3_600_000).toISOString();
 const longAgo = hoursAgo(24 * 20);
 beforeAll(async () => {
-  [us, them] = [await world({ providers: ['motive', 'samsara'] }), await world()];
-  ({ cookie } = await signIn(us));
   const [motive, samsara] = us.connections;
   const place = { latitude: 40.21502, longitude: -77.18934 };
   await as(motive?.ingestKey ?? '').send(
@@ -45,7 +44,6 @@ beforeAll(async () => {
   );
 });
 
-const { get, page } = visitor(() => cookie);
 const list = (query = '') => page(`/portal/events${query}`);
 /** The vehicles of the events that a list shows, in its order. */
 const vehiclesOn = ({ textAt }: Page) => textAt('tbody td:nth-child(3)');
@@ -101,7 +99,7 @@ describe('the list of safety events', () => {
 
   it('counts days in the time zone of the reader', async () => {
     const zone = 'Pacific/Kiritimati';
-    const reader = visitor(() => `${cookie}; timezone=${encodeURIComponent(zone)}`);
+    const reader = visitor(() => `${ann.cookie}; timezone=${encodeURIComponent(zone)}`);
     const [to] = (await reader.page('/portal/events')).all('#to');
     expect(to?.getAttribute('value')).toBe(new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(now));
   });
@@ -156,7 +154,7 @@ it('the CSV file leads to the page for a connection of another account', async (
 
 it('the CSV file of accidents has times of the reader’s zone, and the range in its name', async () => {
   await as(us.connection.ingestKey).send(accident({ vin: 'VIN114', eventTime: '2026-11-20T02:00:05Z' }));
-  const reader = visitor(() => `${cookie}; timezone=America%2FChicago`);
+  const reader = visitor(() => `${ann.cookie}; timezone=America%2FChicago`);
   const reply = await reader.get('/portal/accidents.csv?from=2026-11-19&to=2026-11-19&level=1');
   expect(reply.headers.get('content-disposition')).toContain('filename="accidents-2026-11-19.csv"');
   const text = await reply.text();

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { countByRisk } from '../../../src/fleet/counts.ts';
 import { findByName, listByName } from '../../../src/fleet/search.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
-import { signIn, visitor } from '../../support/portal.ts';
+import { personBefore, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { addRows, rows } from '../../support/rows.ts';
@@ -10,12 +10,11 @@ import { metered } from '../../support/runtime/meter.ts';
 import { as, type WebhookOut, webhookBody, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll);
-let cookie: string;
+const { get, page, textAt: text } = personBefore(beforeAll, us);
 let webhook: string;
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 beforeAll(async () => {
   receiver();
-  ({ cookie } = await signIn(us));
   webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data.id;
   await as(us.connection.ingestKey).send(
     vehicle({ name: 'truck 2', vin: 'VIN2' }),
@@ -32,7 +31,6 @@ beforeAll(async () => {
   await settled(webhook);
 });
 
-const { get, page, textAt: text } = visitor(() => cookie);
 /** What the rows of a page are about, in order. */
 const named = async (path: string) => (await page(path)).textAt('a.cover');
 const idOf = async (table: string, sourceId: string) =>
@@ -61,8 +59,7 @@ describe('lists', () => {
 
   it('go on after the last one of a page, and read no more rows in a large account', async () => {
     const them = await world();
-    const theirs = await signIn(them);
-    const { page } = visitor(() => theirs.cookie);
+    const { page } = await signIn(them);
     await addRows('vehicles', 20_000, (i) => ({
       ...{ account_id: them.accountId, connection_id: them.connection.id, source_id: String(i) },
       ...{ name: `Truck ${String(i).padStart(5, '0')}`, status: 'active', created_at: 1, updated_at: 1 },
@@ -114,8 +111,7 @@ describe('search', () => {
 
   it('finds nothing of another account, nor of a connection that is being deleted', async () => {
     const them = await world();
-    const theirs = await signIn(them);
-    const { textAt } = visitor(() => theirs.cookie);
+    const { textAt } = await signIn(them);
     const ids = [await idOf('vehicles', 'b'), await idOf('safety_events', 'event-1')];
     for (const q of ['Truck 10', 'VIN10', ...ids])
       expect(await textAt(`/portal/search?${new URLSearchParams({ q })}`)).toContain('Nothing');

@@ -1,18 +1,15 @@
 import { exports } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
-import { origin, signIn } from '../../support/portal.ts';
+import { origin, personBefore } from '../../support/portal.ts';
 import { as, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll);
-let cookie: string;
-beforeAll(async () => {
-  ({ cookie } = await signIn(us));
-});
+const ann = personBefore(beforeAll, us);
 
 const post = (headers: Record<string, string>) =>
   exports.default.fetch(
     new Request(`${origin}/portal/settings/tokens`, {
-      ...{ method: 'POST', redirect: 'manual', headers: { cookie, ...headers } },
+      ...{ method: 'POST', redirect: 'manual', headers: { cookie: ann.cookie, ...headers } },
       body: new Blob(['name=ours&access=&expires=']),
     }),
   );

@@ -1,18 +1,14 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../src/platform/durations.ts';
-import { ask, signIn, visitor } from '../../support/portal.ts';
+import { ask, personBefore, signIn, visitor } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { as, operator, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll);
-let ann: Awaited<ReturnType<typeof signIn>>;
-beforeAll(async () => {
-  ann = await signIn(us);
-});
-
-const { get, post, page, textAt, outcome } = visitor(() => ann.cookie);
+const ann = personBefore(beforeAll, us);
+const { get, post, page, textAt, outcome } = ann;
 
 describe('the API Tokens tab', () => {
   const path = '/portal/settings/tokens';

@@ -30,14 +30,9 @@ it('a day begins with a quarter of an hour, in every zone, as the overview count
 it('days and times are those of the calendar, as fields have them', () => {
   const days = ['2026-11-20', '2024-02-29', '2026-02-29', '2026-13-01', '0000-01-01', '20261120', ''];
   expect(days.filter(isDay)).toEqual(['2026-11-20', '2024-02-29']);
-  const times = [
-    '2026-11-20T14:30',
-    '2026-11-20T14:30:15',
-    '2026-02-30T14:30',
-    '2026-11-20T24:00',
-    '2026-11-20',
-  ];
-  expect(times.filter(isLocalTime)).toEqual(['2026-11-20T14:30', '2026-11-20T14:30:15']);
+  const times = ['2026-11-20T14:30', '2026-11-20T14:30:15'];
+  const others = ['2026-02-30T14:30', '2026-11-20T24:00', '2026-11-20'];
+  expect([...times, ...others].filter(isLocalTime)).toEqual(times);
 });
 
 it.each([

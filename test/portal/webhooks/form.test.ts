@@ -1,16 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Page, signIn, visitor } from '../../support/portal.ts';
+import { type Page, personBefore } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { addRows, rows } from '../../support/rows.ts';
 import { as, type WebhookOut, webhookBody, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara', 'geotab'] });
-let cookie: string;
 let webhook: WebhookOut;
-const { page, textAt } = visitor(() => cookie);
+const { page, textAt } = personBefore(beforeEach, us);
 
 beforeEach(async () => {
-  cookie = (await signIn(us)).cookie;
   webhook = await register({ headers: { 'X-Secret': 's3cret' } });
 });
 

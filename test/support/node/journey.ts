@@ -157,6 +157,17 @@ export async function api<T = unknown>(
   return (await response.json()) as { status: number; message: string; data: T; next?: string }; // the envelope
 }
 
+/** What a list has of an account's connection. */
+export async function listed<T>(
+  stack: { baseUrl: string },
+  { token, connectionId }: Pick<JourneyAccount, 'token' | 'connectionId'>,
+  path: string,
+): Promise<T[]> {
+  const headers = { 'x-api-key': token, 'connection-id': connectionId };
+  const reply = await fetch(stack.baseUrl + path, { headers });
+  return ((await reply.json()) as { data: T[] }).data; // the envelope
+}
+
 /** An account of its own on `stack`, made with the operator's tool. */
 export async function journeyAccount(
   stack: Service,

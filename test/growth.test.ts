@@ -114,7 +114,7 @@ it('every row has texts that are bounded by what the service keeps to', () => {
 
 const count = async (table: string) => (await rows(`select count(*) as n from ${table}`))[0]?.n;
 
-it('once an hour sign-in links and sessions that have expired are deleted, and no others', async () => {
+it('once an hour expired sign-in links and sessions are deleted, and no others', async () => {
   const { cookie, email } = await signIn(tale.us);
   await operator.post('/operator/sign-in-links', { email });
   const [links, sessions] = [await count('sign_in_links'), await count('sessions')];
@@ -151,7 +151,7 @@ const pruneForAMonth = async (before: number) => {
 const left = async (us: World) =>
   (await rows('select event_id, level from notifications where account_id = ?1', us.accountId)).length;
 
-it('notifications of accidents go as others do, and none of their levels notifies again', async () => {
+it('notifications of accidents go as others do, and no level notifies again', async () => {
   const hook = await tale.register();
   const { cookie } = await signIn(tale.us);
   await ask('POST', `/portal/webhooks/${hook.id}/test-accident`, { cookie });

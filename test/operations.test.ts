@@ -188,7 +188,7 @@ describe('a call of 500 records that are all known', () => {
   });
 });
 
-it('a new vehicle or driver is a row for each word of its name and for its plate, besides its own', async () => {
+it('a new vehicle or driver is also a row for each word of its name and its plate', async () => {
   const written = async (record: object) => {
     await othersRest();
     return (await send(record)).cost.written - 1; // the change feed's
@@ -209,7 +209,7 @@ it('the change feed costs a call one row written, however many records it change
   expect(cost).toMatchObject({ trips: 1, written: 500 + 1, queued: 0 });
 });
 
-it('the change feed costs a reader one round trip and a few rows when nothing has changed, and two round trips for a page', async () => {
+it('the change feed costs a reader one round trip, and two for a page', async () => {
   await send(...vehicles(120));
   await send(...events(120));
   await as(us.apiToken).get('/connections'); // the hour's note of the token's use
@@ -316,7 +316,7 @@ it('what a webhook filters out is for it not one row, call or message', async ()
   expect(await rows(`${ours('deliveries')} union all ${ours('notifications')}`, us.accountId)).toEqual([]);
 });
 
-it('a safety event that comes late costs a row more, unless its hour is to be counted again already', async () => {
+it('a late safety event costs a row more, unless its hour is to be counted already', async () => {
   await send(...vehicles(1));
   const late = (sourceId: string, minute: number) =>
     send(safetyEvent({ sourceId, vehicle: 'v0', startedAt: `2026-11-20T20:0${minute}:00Z` }));
@@ -429,7 +429,7 @@ describe('100 deliveries, all at the first try', () => {
   });
 });
 
-it('a quick receiver gets one worker, which claims much at a time, however many its window has room for', async () => {
+it('a quick receiver gets one worker, which claims much at a time', async () => {
   const webhookId = await hookFor(300);
   await setWindow(webhookId, 50);
   await call(us.connection.ingestKey, 'POST', '/ingest', events(300), { QUEUE_ONLY: true });
@@ -476,7 +476,7 @@ const page = async (query: Record<string, string>, count = 50) => {
   return cost.read;
 };
 
-it('a page of 50 deliveries reads what it shows of a million, and looks through 1,000 for what is rare', async () => {
+it('a page of 50 deliveries reads what it shows of a million, or 1,000', async () => {
   const webhookId = await hookFor(1);
   await insertMillion(webhookId);
   expect(await page({})).toBeLessThanOrEqual(60);

@@ -49,7 +49,7 @@ describe('an invitation', () => {
     expect(await usersOf(us, email)).toMatchObject([{ pending: false }]);
   });
 
-  it('looks the same whether the address is unknown, invited elsewhere, or a customer’s', async () => {
+  it('looks the same whether the address is unknown, invited, or a customer’s', async () => {
     const [unknown, invited, customer] = [newAddress(), newAddress(), (await signIn(them)).email];
     await invite(theirs, invited);
     const seen = [];
@@ -69,7 +69,7 @@ describe('an invitation', () => {
     expect(seen[2]).toEqual(seen[0]);
   });
 
-  it('makes somebody a person of several accounts, who signs in to each by its own link', async () => {
+  it('makes somebody a person of several accounts, each with its own link', async () => {
     const { email } = await signIn(them);
     await invite(ours, email);
     await mailTo(email);

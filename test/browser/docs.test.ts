@@ -71,7 +71,7 @@ async function tried(call: string, fill: (form: Locator) => Promise<void>) {
   return shown;
 }
 
-it('an operation that is tried out is sent to this host, with a token that stays in the page', async () => {
+it('an operation is tried out on this host, with a token that stays in the page', async () => {
   const { token, connectionId } = await journeyAccount(stack);
   await open('/docs/reference');
   const refused = await tried('GET /webhooks', (form) => form.getByLabel('API token').fill('fds_wrong'));
@@ -222,7 +222,7 @@ it('a heading links to itself, and a long guide has its contents beside it', asy
   await contents.locator('a[aria-current]').filter({ hasText: 'The request' }).waitFor();
 });
 
-it('a language that is chosen once is shown everywhere, and copied code has this host in it', async () => {
+it('a language is chosen once for all samples, and copied code has this host in it', async () => {
   await open('/docs/quick-start');
   const shown = () =>
     page.locator('.samples').evaluateAll((groups) =>
@@ -243,7 +243,7 @@ it('a language that is chosen once is shown everywhere, and copied code has this
   expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`BASE_URL=${stack.baseUrl}\n`);
 });
 
-it('without JavaScript every language and the reference can be read, and the menu opens', async () => {
+it('without JavaScript everything can be read, and the menu opens', async () => {
   const plain = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 390, height: 800 } });
   const plainPage = await plain.newPage();
   await open('/docs/quick-start', plainPage);

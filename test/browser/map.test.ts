@@ -129,7 +129,7 @@ it('a cluster parts into its points by keyboard alone, one of which gets the foc
   expect(await focused()).toMatch(/^[23]: /); // one of the points
 });
 
-it('where the browser has no WebGL, or the outlines cannot be had, there is the list of places', async () => {
+it('without WebGL or outlines there is the list of places', async () => {
   /** The map itself may be gone by the time that the page has loaded. */
   const seePlaces = async () => {
     await page.goto(stack.baseUrl + accident);
@@ -148,7 +148,7 @@ it('where the browser has no WebGL, or the outlines cannot be had, there is the 
   expect(await canvas().isVisible()).toBe(false);
 });
 
-it('the map has the colours of the theme, also once that changes, and fits on a phone', async () => {
+it('the map has the colours of the theme, also a changed one, and fits on a phone', async () => {
   await openAccident();
   await page.emulateMedia({ colorScheme: 'dark' });
   await until('it is dark', async () => (await colors())[0] === 'rgb(24, 28, 35)');

@@ -111,7 +111,7 @@ it.each([true, false])(
   },
 );
 
-it('a simulated accident arrives by its three levels, and the page shows it without a reload', async () => {
+it('a simulated accident arrives by its levels, and the page shows it by itself', async () => {
   const { data: hook } = await api<{ id: string }>(stack, us.token, 'POST', '/webhook', {
     ...{ connectionIds: [us.connectionId], url: `${receiver.url}/portal`, httpVerb: 'PUT' },
     ...{ headers: { 'X-Secret': 's3cret' }, notificationTypes: [1, 2] },
@@ -165,7 +165,7 @@ it('the history of a connection is shown as it comes', async () => {
   provider.stop();
 });
 
-it('a slash goes to the search, which finds a vehicle by its name, and shows a trip on a map', async () => {
+it('a slash goes to the search, which finds a vehicle; a trip is on a map', async () => {
   const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
   const place = (longitude: number) => ({ latitude: 40.2, longitude });
   const there = { vehicle: 'truck', driver: 'd', trip: 't' };
@@ -210,7 +210,7 @@ it('many choices are narrowed while somebody types, and the Enter key sends noth
   expect(await group.locator('.choice:visible').allInnerTexts()).toEqual(['Harsh Braking']);
 });
 
-it('no page breaks a rule of accessibility, is wider than a phone, is heavy, or calls another host', async () => {
+it('pages are accessible, as wide as a phone, light, and call no other host', async () => {
   const webhook = (await api<{ id: string }[]>(stack, us.token, 'GET', '/webhooks')).data[0]?.id;
   const [delivery] = await fleetJson<{ id: string }[]>(stack, 'delivery', 'list', '--webhook', webhook ?? '');
   const token = await fleetJson<{ id: string }[]>(stack, 'token', 'list', '--account', us.accountId);

@@ -50,7 +50,7 @@ const storesOf = ({ databases, namespaces, buckets, queues }: Cloudflare) => [
 const bound = ({ workers }: Cloudflare, worker: string) =>
   Object.fromEntries(workers.get(worker)?.bindings.map((one) => [one.name, one.text ?? 'bound']) ?? []);
 
-it('creates everything on a new account, goes on after failures, changes nothing that is there, and deploys another beside it', async () => {
+it('creates everything, goes on after failures, and deploys another service beside it', async () => {
   const host = `${name}.acme.workers.dev`;
   const { network, env, ...found } = await cloud([host, 'api.example.com'], deployed);
   account = found.account;
@@ -185,7 +185,7 @@ it('restores a dump where it was, and deploys nothing', async () => {
   expect([again.code, again.err]).toEqual([1, expect.stringContaining('it has tables such as accounts')]);
 });
 
-it('npm run deploy -- --dry-run says what it would do, calls nobody, and changes nothing', async () => {
+it('deploy --dry-run says what it would do, calls nobody, and changes nothing', async () => {
   const network = await startNetwork(nobody, [], nobody);
   const before = snapshot();
   // What a workflow passes for variables that are not set.
@@ -208,7 +208,7 @@ it('npm run deploy -- --dry-run says what it would do, calls nobody, and changes
   }
 });
 
-it('npm run deploy -- --dry-run takes its settings from a file as well, and says in one line what is wrong with them', async () => {
+it('deploy --dry-run takes settings from a file, and says in a line what is wrong', async () => {
   mkdirSync(join(project, '.local/deploy'), { recursive: true });
   writeFileSync(join(project, '.local/deploy/settings.env'), 'DEPLOY_NAME=Acme!\n');
   const { code, err } = await deploy({}, '--dry-run');

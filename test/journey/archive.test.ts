@@ -73,7 +73,7 @@ it('an export has the same rows', async () => {
   expect(archived.types).toMatchObject(exported.types);
 });
 
-it('a backup of database and bucket can be restored, and a rehearsal says what is missing', async () => {
+it('a backup can be restored, and a rehearsal says what is missing', async () => {
   const backup = temporaryFolder();
   const config = join(backup, 'wrangler.toml');
   cpSync(join(root, 'wrangler.toml'), config);

@@ -150,7 +150,7 @@ async function signedIn(cell: string, accountId: string) {
   return ask;
 }
 
-it('a person of accounts in both cells is mailed a link by each, and signs in to the one of the link', async () => {
+it('a person of both cells is mailed a link by each, and signs in to that one', async () => {
   const email = 'ann@example.com';
   for (const cell of cells)
     await fleetJson(inCell(stack, cell), 'user', 'add', email, '--account', accountIn(cell).accountId);

@@ -7,7 +7,7 @@ import { api, fleet, fleetJson, sharedAccount, startFleet } from '../support/nod
 const files = temporaryFolder();
 const { stack, us } = sharedAccount();
 
-it('a generated fleet is imported, found in the lists, and unchanged when imported again', async () => {
+it('a generated fleet is imported, listed, and unchanged when imported again', async () => {
   const generate = startFleet(stack, 'generate', '--vehicles', '4', '--days', '10');
   expect(await generate.ended).toBe(0);
   const generated = generate.printed;

@@ -85,7 +85,7 @@ const logged = () =>
     .filter((line) => line.startsWith('{"level"') && line.includes(us.accountId))
     .map((line): Record<string, unknown> => JSON.parse(line));
 
-it('a call that fails is found by its request id, shown and sent again with the tool, and limited', async () => {
+it('a call that fails is found by its request id, and sent again with the tool', async () => {
   const receiver = await startReceiver(stack.certificates, 0, (_, response) => response.writeHead(410).end());
   const headers = { 'X-Secret': 'four-is-secret' };
   const webhook = await addWebhook(stack, us, `${receiver.url}/secret-path`, { headers });
@@ -137,7 +137,7 @@ it('npm run deploy -- --check tries what it relies on, and nothing is at fault',
   expect(out).not.toContain('fault');
 });
 
-it('a start on a port that another service has fails, and does not take that one for its own', async () => {
+it('a start on a port that another service has fails', async () => {
   const second = stackFolder();
   const taken = Number(new URL(stack.baseUrl).port);
   await expect(second.start(taken)).rejects.toThrow(`Address already in use (127.0.0.1:${taken})`);

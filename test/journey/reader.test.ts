@@ -80,7 +80,7 @@ it('npm start prints what the README shows', async () => {
   }
 });
 
-it("the README's tour leads from a receiver to a delivery, and to the same event in the list", async () => {
+it("the README's tour leads to a delivery, and to the same event in the list", async () => {
   const second = terminalIn(clone.folder);
   second.start(block(readme, 'tour-receiver.sh'));
   const third = terminalIn(clone.folder);

@@ -62,7 +62,7 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     expect(readFileSync(join(cwd, 'deliveries.ndjson'), 'utf8')).toBe(before);
   });
 
-  it('is not misled by levels of an accident that come out of order and again, also after a restart', async () => {
+  it('is not misled by levels that come out of order and again, nor by a restart', async () => {
     const { TLS_CERT, TLS_KEY, ...plain } = settings;
     const PORT = String(await freePort());
     const RECEIVER_URL = `http://localhost:${PORT}/fleet`;
@@ -95,7 +95,7 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     expect(told(second)).toEqual([`late: accident ${id} level 2, level 3 is known`]);
   });
 
-  it('gets an event and an accident by its levels from the service, once register has run', async () => {
+  it('gets an event and the levels of an accident, once register has run', async () => {
     const { code, out } = await reader.run(`register.${language}`, settings);
     expect(out).toMatch(/^Webhook created [0-9a-f-]{36}\n$/);
     webhookId = out.trim().split(' ').at(-1) ?? '';

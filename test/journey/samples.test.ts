@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => reader?.stop());
 
-it('each block of curl, TypeScript and Python in the guides has a name of its own, to be run by', () => {
+it('each block of curl, TypeScript and Python has a name to be run by', () => {
   expect(samples.filter(({ name }) => !name)).toEqual([]);
   expect(new Set(samples.map(({ name }) => name)).size).toBe(samples.length);
 });
@@ -119,7 +119,7 @@ it('all-vehicles.ts reads the list with the typed client, and waits for Retry-Af
   for (const { vin } of vehicles) expect(out).toContain(vin);
 });
 
-it('the typed client registers a webhook, verifies its deliveries, and throws what is refused', async () => {
+it('the typed client registers a webhook, verifies deliveries, and throws refusals', async () => {
   const { fleetClient, verify } = await import(join(clientDirectory, 'index.js'));
   const fleet = fleetClient({ baseUrl: reader.stack.baseUrl, token: reader.us.token });
   const received: [string, IncomingHttpHeaders][] = [];
@@ -207,7 +207,7 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     }
   };
 
-  it('that is killed resumes from its cursor, waits for Retry-After, and has everything', async () => {
+  it('that is killed resumes from its cursor, waits if asked, and has everything', async () => {
     const names = ['one', 'two', 'three', 'four', 'five'].map((name) => `${language} ${name}`);
     const history = names.map((name, at) => event(name, 120 + at));
     await reader.sendIn(history, false);
@@ -231,7 +231,7 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     await expectComplete();
   });
 
-  it('reads only what changed the next time: what is new, came late, was corrected or renamed', async () => {
+  it('reads only what changed the next time: new, late, corrected or renamed', async () => {
     const corrected = { ...event(`${language} one`, 120), eventRisk: 5 };
     const late = event(`${language} late`, 60 * 24 * 60);
     await reader.sendIn([late, corrected, event(`${language} new`, 0)], false);
@@ -270,7 +270,7 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
   });
 });
 
-it('send-records.ts sends records with the typed client, again if it must, and shows what is wrong', async () => {
+it('send-records.ts sends records, again if it must, and shows what is wrong', async () => {
   const proxy = await startProxy(reader.stack.baseUrl, busyOnce('/ingest', 503));
   const INGEST_KEY = reader.us.ingestKey;
   const { code, out } = await reader.run('send-records.ts', { BASE_URL: proxy.url, INGEST_KEY });
@@ -290,7 +290,7 @@ it('send-records.ts sends records with the typed client, again if it must, and s
   });
 });
 
-it('every other sample in TypeScript and Python has been run; the reader of the guides runs those of curl', () => {
+it('every other sample in TypeScript and Python has been run', () => {
   const others = samples.filter((sample) => sample.language !== 'bash' && !isOfReceivers(sample));
   expect([...reader.ran]).toEqual(expect.arrayContaining(others.map(({ name }) => name)));
 });

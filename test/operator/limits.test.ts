@@ -18,7 +18,7 @@ it('operators are refused more than 1,000 connections of an account', async () =
   expect([(await add()).status, (await add()).status]).toEqual([200, 400]);
 });
 
-it("a connection's own map of incident types can have 32 KiB, quotes counted twice as a backup writes them", async () => {
+it("a connection's own map can have 32 KiB, quotes counted twice", async () => {
   const path = `/operator/connections/${us.connection.id}`;
   const set = (label: string) => operator.patch(path, { incidentTypeMap: { [label]: ['Crash'] } });
   const rest = maxMapBytes - JSON.stringify({ '': ['Crash'] }).length;

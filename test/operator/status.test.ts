@@ -45,7 +45,7 @@ it('the status is all zeros and names no webhook when nothing has happened', asy
   });
 });
 
-it('the status counts pending deliveries: what is due, what comes later, and since when', async () => {
+it('the status counts pending deliveries: due, later, and since when', async () => {
   const began = Date.now();
   await put('w', 2, { status: 'pending', nextAttemptAt: Date.now() - 1000 * 400 });
   await put('w', 3, { status: 'pending', nextAttemptAt: Date.now() + hour });
@@ -124,7 +124,7 @@ it('the status names accounts that are being moved, and whether that takes too l
   await rows('delete from moves');
 });
 
-it('the status says how far the rotation of keys has come, and which was taken out too early', async () => {
+it('the status says how far a rotation of keys is, and which key is missing', async () => {
   await rows('delete from webhooks');
   await sweep(env);
   await tale.register({ headers: { 'X-Secret': 'one' } });

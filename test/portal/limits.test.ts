@@ -59,7 +59,7 @@ describe('of more than fit, pages show', () => {
     expect(await listConnections(env, caller())).toHaveLength(maxConnectionsListed);
   });
 
-  it('1,000 vehicles and events of a connection in the list, and 10,000 records on its page', async () => {
+  it('1,000 vehicles and events of a connection, and 10,000 records on its page', async () => {
     const counts = async () => (await connectionActivity(env, caller(), { limit: 1 })).get(us.connection.id);
     const fewer = maxCountedInList - 1;
     await addVehicles(fewer);
@@ -73,7 +73,7 @@ describe('of more than fit, pages show', () => {
     expect(records.find(({ kind }) => kind === 'vehicles')?.count).toBe(maxRecordsCounted);
   });
 
-  it('the latest 100 records that a connection refused, and as many accepted with warnings', async () => {
+  it('the latest 100 refused records, and as many accepted with warnings', async () => {
     samsara(receiver());
     const id = await connect(us, 'samsara', samsaraToken);
     const refusal = (_: unknown, i: number) => ({ kind: 'trip', sourceId: `t${i}`, reason: 'No' });
@@ -148,7 +148,7 @@ describe('of more than fit, pages show', () => {
     expect(part.deliveries).toHaveLength(maxFound);
   });
 
-  it('10,000 events of an hour in the overview, and 100 vehicles and drivers of a day', async () => {
+  it('10,000 events of an hour, and 100 vehicles and drivers of a day', async () => {
     const { account_id } = mine;
     const other = newId();
     await addRows('connections', 1, () => ({ id: other, account_id, provider: 'motive' }));

@@ -45,7 +45,7 @@ describe('a session', () => {
     expect(await statusAt('/portal/connections', late.cookie)).toBe(303);
   });
 
-  it('outlives the rotation of the key that made its checksum, as long as that key is there', async () => {
+  it('outlives the rotation of its key, as long as that key is there', async () => {
     const fresh = `new:${btoa('n'.repeat(32))}`;
     const status = async (HEADER_KEYS: string) => {
       const bindings = { ...env, HEADER_KEYS };
@@ -67,7 +67,7 @@ describe('a sign-in link', () => {
     expect((await ask('POST', pathname)).status).toBe(400);
   });
 
-  it('is emailed to the person who has the address, and to nobody else, if the deployment sends mail', async () => {
+  it('is emailed to the person of the address, and nobody else, if mail is sent', async () => {
     const send = vi.spyOn(env.EMAIL, 'send').mockResolvedValue({ messageId: '1' });
     const { lines } = listenToLog();
     const request = async (email: string, variables = {}) => {
@@ -92,7 +92,7 @@ describe('a sign-in link', () => {
     expect((await request('no address'))[0]).toBe(400);
   });
 
-  it('is emailed five times in a quarter of an hour, and twenty times a day, to one address', async () => {
+  it('is emailed to an address five times in 15 minutes, and twenty times a day', async () => {
     const { email } = await signIn(us);
     const { send } = keepEmails();
     for (const limiter of ['SIGN_IN_LIMIT', 'LINK_REQUEST_LIMIT'] as const)
@@ -130,7 +130,7 @@ describe('a sign-in link', () => {
 
 const foreignKeys = { ...env, HEADER_KEYS: `test:${btoa('k'.repeat(32))}` };
 
-it('D1 is not asked by a hundred requests with junk for a session or for a sign-in link', async () => {
+it('D1 is not asked by junk for a session or for a sign-in link', async () => {
   const asked = vi.spyOn(env.DB, 'prepare');
   for (let i = 0; i < 25; i++) {
     const random = base64url(crypto.getRandomValues(new Uint8Array(48)));
@@ -149,7 +149,7 @@ it('D1 is not asked by a hundred requests with junk for a session or for a sign-
   asked.mockRestore();
 });
 
-it('D1 is asked ten times a minute by one link that has been used, which leaves other links alone', async () => {
+it('D1 is asked ten times a minute by one link that has been used', async () => {
   const { link } = await signIn(us);
   const tries = await Promise.all(Array.from({ length: 30 }, () => ask('POST', link)));
   expect(tries.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(20);

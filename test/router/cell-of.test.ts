@@ -75,7 +75,7 @@ it('a credential names the cell that issued it, with space around it or not', as
   );
 });
 
-it('a credential with one character changed, left out or twice is refused by its checksum', async () => {
+it('a credential with one character changed is refused by its checksum', async () => {
   const token = await generateToken('api', keys, 'eu');
   const at = fc.integer({ min: 0, max: token.length - 1 });
   const other = fc.constantFrom(...'abcXYZ019_-');

@@ -80,7 +80,7 @@ it('reads no more of a body than the cell does', async () => {
   await vi.waitUntil(() => cancelled.mock.calls.length > 0);
 });
 
-it('refuses a credential that is none, or of a cell that it does not have, and asks no cell', async () => {
+it('refuses a credential that is none, or of no cell of its own, asking none', async () => {
   const { ask, asked } = inFront({ main: ok, eu: ok });
   for (const headers of [{ 'x-api-key': 'fds_junk' }, { 'x-api-key': '' }, await tokenOf('us')]) {
     const response = await ask('/webhooks', { headers });
@@ -94,7 +94,7 @@ it('refuses a credential that is none, or of a cell that it does not have, and a
   expect(asked()).toEqual([]);
 });
 
-it('follows an account once that has moved, with its body, and remembers where for a minute', async () => {
+it('follows an account that has moved, and remembers where for a minute', async () => {
   const { ask, called, asked } = inFront({ main: movedTo('eu'), eu: ok });
   const init = { method: 'POST', body: 'x'.repeat(300_000), headers: await tokenOf() };
   expect((await ask('/ingest', init)).status).toBe(200);
@@ -189,7 +189,7 @@ it.each<[string, Cell, timesOut?: true]>([
   expect(wait.mock.calls.at(-1)?.[0]).toBe(120_000);
 });
 
-it('a browser is shown a page that says that a cell is down, when to try again, and the id in the log', async () => {
+it('a browser is shown a page that says that a cell is down, with the id', async () => {
   listenToLog();
   const { ask } = inFront({ main: ok, eu: () => undefined });
   const headers = { cookie: '__Host-session=eu.secret', accept: 'text/html,*/*;q=0.8' };
@@ -217,7 +217,7 @@ it('pages that name no cell come from the first that responds', async () => {
   expect((await down.ask('/portal')).status).toBe(503);
 });
 
-it('asking for a sign-in link reaches every cell, with the form, and one that is down keeps nobody out', async () => {
+it('asking for a sign-in link reaches every cell, also past one that is down', async () => {
   const form = { method: 'POST', body: 'email=ann%40example.com' };
   const cells = { main: () => undefined, eu: () => says(429), us: ok };
   const { ask, called } = inFront(cells);

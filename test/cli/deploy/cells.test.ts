@@ -32,7 +32,7 @@ const served = new Hono()
     return c.json({ status: 200, message: 'OK', data });
   });
 
-it('deploys cells of one address and a router in front of them, each again without harm', async () => {
+it('deploys cells and a router in front of them, each again without harm', async () => {
   const { network, env, ...found } = await cloud([domain], served);
   account = found.account;
   const text = (worker: string, name: string) =>

@@ -63,7 +63,7 @@ it('a database that holds something else is left as it is', async () => {
   );
 });
 
-it('what is missing is applied as one file, all or none, and a failure stops the deploy', async () => {
+it('what is missing is applied as one file, and a failure stops the deploy', async () => {
   const folder = temporaryFolder();
   const { sqlite, query } = migrated();
   sqlite.exec('delete from d1_migrations');

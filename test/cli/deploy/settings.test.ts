@@ -117,7 +117,7 @@ function settingsOf(job: string, variables: { [name: string]: string } = {}) {
   return parsed(...options.split(' ').filter(Boolean));
 }
 
-it('the workflow tests, deploys to staging with nothing of production, and then to production', () => {
+it('the workflow tests, and deploys to staging and then to production', () => {
   expect(test).toContain('run: npm test');
   expect(staging).toMatch(/needs: test\n[\s\S]*environment: staging\n/);
   expect(production).toMatch(/needs: staging\n[\s\S]*environment: production\n/);

@@ -27,7 +27,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-it('what Cloudflare refuses and the service can do without is left out, one after the other', async () => {
+it('what Cloudflare refuses and the service can do without is left out', async () => {
   const folder = temporaryFolder();
   const flag = 'queue_consumer_no_wait_for_wait_until';
   const configuration = {

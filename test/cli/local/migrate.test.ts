@@ -6,7 +6,7 @@ import { migrate } from '../../../src/cli/local/migrate.ts';
 import { root } from '../../../src/cli/project/paths.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 
-it('local data of an older version is left alone, and the refusal says how to delete it', async () => {
+it('local data of an older version is left alone, and how to delete it is said', async () => {
   const folder = temporaryFolder();
   const state = join(folder, 'state');
   await migrate(state);

@@ -5,7 +5,7 @@ import { certificates } from '../../../src/cli/local/certificates.ts';
 import { lineOf, startReceiver } from '../../../src/cli/local/receiver.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 
-test('the receiver of npm start shows what it gets, also what is no delivery, and survives what is no JSON', async () => {
+test('the receiver of npm start shows whatever it gets, and survives what is no JSON', async () => {
   const directory = temporaryFolder();
   const made = await certificates(directory);
   const lines: string[] = [];

@@ -74,7 +74,7 @@ describe('without a cell, behind a router', () => {
     );
   });
 
-  it('what is about an id is asked of the cells in turn, and the rest of the command of the one that knows it', async () => {
+  it('an id is asked of cells one by one, and the rest of the one that knows it', async () => {
     const deletion = { step: 'records', stepsDone: 1, steps: 2 };
     const left = [{ deletion }, { deletion: null }];
     cells = {
@@ -151,7 +151,7 @@ it('.local of a version without cells has no key of one, and the tool says what 
   expect(list('--cell', 'eu').stderr).toContain('npm start -- --fresh --cells main,eu');
 });
 
-it('.local holds address and keys in deploy/fleet.env, which is refused if others can read it', () => {
+it('.local holds keys in deploy/fleet.env, which others must not be able to read', () => {
   mkdirSync(join(project, '.local/deploy'), { recursive: true });
   const file = join(project, '.local/deploy/fleet.env');
   writeFileSync(file, 'FLEET_URL=http://127.0.0.1:9\nFLEET_OPERATOR_KEY_MAIN=key\n', { mode: 0o600 });

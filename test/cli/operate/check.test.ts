@@ -29,7 +29,7 @@ async function printed(zone: { [request: string]: Response } = {}, version = 'v2
   return { text, advice, exitCode: process.exitCode };
 }
 
-it('shows what only a call from outside does: the version, its place, plain HTTP and programs', async () => {
+it('shows the version, its place, plain HTTP and programs', async () => {
   const { text, advice, exitCode } = await printed();
   for (const row of [
     /database +ok +7 ms +in WEUR/,

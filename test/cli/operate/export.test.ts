@@ -31,7 +31,7 @@ describe('fleet export', () => {
   const exported = () =>
     fleet(service, '--json', 'export', '--account', 'a', '--lists', 'trips', '--output', folder);
 
-  it('waits for the files, and writes them where nobody else reads them, whoever could before', async () => {
+  it('waits for the files, and writes them where nobody else reads them', async () => {
     const file = join(folder, 'trips.csv');
     writeFileSync(file, 'old', { mode: 0o644 });
     const { code, out } = await exported();

@@ -32,7 +32,7 @@ describe('a file of records', () => {
     ]);
   });
 
-  it('in CSV gets its fields in the types they have, and what has another type as text', async () => {
+  it('in CSV gets its fields in their types, and what has another type as text', async () => {
     const path = file(
       'a.csv',
       '\ufeffkind,sourceId,name,groups,year,lastLocation.latitude,status,reportReady\n' +
@@ -72,7 +72,7 @@ describe('a file of records', () => {
     expect(read.map(({ dismissed }) => dismissed)).toEqual([true, true, true, false, false, false, 'maybe']);
   });
 
-  it('in CSV loses no line but those that cannot be read, and says which cell is wrong', async () => {
+  it('in CSV loses only lines that cannot be read, and says which cell is wrong', async () => {
     const csv = [
       'sourceId,name',
       '1,a 14" trailer',
@@ -107,7 +107,7 @@ describe('a file of records', () => {
     );
   });
 
-  it('in another encoding than UTF-8 is read as that, and otherwise says where and what to add', async () => {
+  it('in another encoding than UTF-8 is read as that, or says what to add', async () => {
     const german = (text: string) => Buffer.from(text, 'latin1');
     const path = file('w.csv', german('sourceId,name\n1,Jürgen\n2,Ann'));
     expect(await read(path, 'driver')).toEqual([
@@ -162,7 +162,7 @@ describe('an import', () => {
     expect(most).toBe(4);
   });
 
-  it('never makes a call of more than 1 MiB, and ends with the error of one that cannot be made', async () => {
+  it('never makes a call of more than 1 MiB, and ends with the error of one', async () => {
     const calls = await Array.fromAsync(callsWith(Array(20).fill({ text: 'é'.repeat(100_000) })));
     for (const call of calls)
       expect(Buffer.byteLength(JSON.stringify(call.map(({ record }) => record)))).toBeLessThan(2 ** 20);

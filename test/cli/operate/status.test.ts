@@ -55,7 +55,7 @@ const report: StatusReport = {
 
 const service = await fakeService(() => ({ data: report }));
 
-it('fleet status shows what fails, how long deliveries took, and how far the rotation of keys has come', async () => {
+it('fleet status shows what fails, how long deliveries took, and the keys', async () => {
   const { out } = await fleet(service, 'status');
   for (const row of [
     /^service +healthy$/m,

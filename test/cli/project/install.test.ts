@@ -15,7 +15,7 @@ const install = () =>
 const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 const write = (file: string, content: object) => writeFileSync(join(folder, file), JSON.stringify(content));
 
-it('installing says what is happening and how long it takes, and nothing when every package is there', () => {
+it('installing says how long it takes, and nothing when every package is there', () => {
   const project = { name: 'project', version: '1.0.0', devDependencies: { part: 'file:part' } };
   mkdirSync(join(folder, 'part'));
   write('part/package.json', { name: 'part', version: '1.0.0' });

@@ -69,7 +69,7 @@ it('the quick start says on its first line which Node its programs need', () => 
   expect(first).toContain(`Node ${process.versions.node.split('.')[0]}`);
 });
 
-it('the event catalogue has an example of each payload, and a JSON Schema that only this example passes', () => {
+it('the event catalogue has an example of each payload, and its JSON Schema', () => {
   const events = readGuides().find(({ path }) => path === 'events')?.markdown ?? '';
   const shown = [...events.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, text = '']) => JSON.parse(text));
   const examples = shown.filter(({ data }) => data);
@@ -81,7 +81,7 @@ it('the event catalogue has an example of each payload, and a JSON Schema that o
     );
 });
 
-it('/llms.txt leads programs to each guide and the reference as Markdown, and to the OpenAPI document', () => {
+it('/llms.txt leads to each guide, the reference and the OpenAPI document', () => {
   const file = (path: string) => readFileSync(join(siteDirectory, path), 'utf8');
   const links = [...file('llms.txt').matchAll(/\]\((\/[^)]+)\)/g)].map(([, path = '']) => path);
   expect(links.slice(-2)).toEqual(['/docs/reference.md', '/openapi.json']);

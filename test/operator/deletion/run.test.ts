@@ -78,16 +78,13 @@ describe('deleting an account', () => {
 
   it('asks for the very name', async () => {
     const reply = await deleteAccount(us, { name: 'Acme' });
-    expect([reply.status, reply.message]).toEqual([
-      400,
-      'The name does not match. Nothing has been deleted.',
-    ]);
+    const message = 'The name does not match. Nothing has been deleted.';
+    expect(reply).toMatchObject({ status: 400, message });
     expect((await as(us.apiToken).get('/connections')).status).toBe(200);
     expect(await rows('select 1 from deletions where id = ?1', us.accountId)).toEqual([]);
     const nobody = '00000000-0000-0000-0000-000000000000';
-    expect((await operator.post(`/operator/accounts/${nobody}/deletion`, { name: 'Nobody' })).status).toBe(
-      400,
-    );
+    const asked = await operator.post(`/operator/accounts/${nobody}/deletion`, { name: 'Nobody' });
+    expect(asked.status).toBe(400);
     expect((await operator.patch(`/operator/accounts/${nobody}`, { status: 'active' })).status).toBe(400);
   });
 
@@ -108,7 +105,7 @@ describe('deleting an account', () => {
     expect(heard.got.length).toBe(sent);
   });
 
-  it('waits for 30 days, in which activating the account cancels it and its webhooks go on', async () => {
+  it('waits for 30 days, in which activating the account cancels it', async () => {
     const webhook = await fill(us);
     const { data } = await deleteAccount(us, { name: 'Acme Insurance' });
     const days = (Date.parse(data.deletion?.dueAt ?? '') - Date.now()) / 86_400_000;
@@ -142,9 +139,8 @@ describe('deleting an account', () => {
     expect((await deleteAccount(them)).status).toBe(200);
     for (let minutes = 0; minutes < 30; minutes++) await continueDeletions(env);
     expect(await rows('select 1 from deletions')).toEqual([]);
-    expect(await rows('select 1 from accounts where id in (?1, ?2)', us.accountId, them.accountId)).toEqual(
-      [],
-    );
+    const ids = [us.accountId, them.accountId];
+    expect(await rows('select 1 from accounts where id in (?1, ?2)', ...ids)).toEqual([]);
   });
 });
 
@@ -165,9 +161,8 @@ describe('deleting a connection', () => {
     expect((await as(gone?.ingestKey ?? '').send(vehicle())).status).toBe(401);
     expect((await api.put(`/webhook/${webhook.id}`, webhookBody(us))).message).toBe('Invalid connection ids');
     expect((await api.get<WebhookOut[]>('/webhooks')).data[0]?.connectionIds).toEqual([kept?.id]);
-    expect((await operator.patch(`/operator/connections/${gone?.id}`, { name: 'x' })).message).toBe(
-      'Unknown connection',
-    );
+    const changed = await operator.patch(`/operator/connections/${gone?.id}`, { name: 'x' });
+    expect(changed.message).toBe('Unknown connection');
     expect((await deleteConnection(gone?.id ?? '', 'Samsara')).message).toBe('Unknown connection');
   });
 
@@ -209,17 +204,11 @@ describe('deleting a connection', () => {
     const { data } = await api.get<{ kind: string; action: string; connectionId: string }[]>(
       `/changes?cursor=${resume}`,
     );
-    expect(data.every(({ action, connectionId }) => action === 'deleted' && connectionId === gone)).toBe(
-      true,
+    expect(data.filter(({ action, connectionId }) => action !== 'deleted' || connectionId !== gone)).toEqual(
+      [],
     );
-    expect(data.map(({ kind }) => kind).sort()).toEqual([
-      'accident',
-      'connection',
-      'driver',
-      'safetyEvent',
-      'trip',
-      'vehicle',
-    ]);
+    const kinds = 'accident connection driver safetyEvent trip vehicle'.split(' ');
+    expect(data.map(({ kind }) => kind).sort()).toEqual(kinds);
   });
 
   it('asks for the very name, which is the provider for one without', async () => {
@@ -230,7 +219,7 @@ describe('deleting a connection', () => {
   });
 });
 
-it('a deletion that fails holds up no other, is named in log, list and status, and goes on once its cause is gone', async () => {
+it('a deletion that fails holds up no other, is named, and goes on later', async () => {
   const { lines } = listenToLog();
   const id = us.connections[1]?.id ?? '';
   const day = { kind: 'trips', accountId: us.accountId, connectionId: id, day: 20_000 };

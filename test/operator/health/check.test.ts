@@ -112,7 +112,7 @@ it('a queue whose first messages are lost is tried again', async () => {
   expect((await found({}, [], receive)).queue).toMatch(/^ok: 2 of 2 messages came/);
 });
 
-it('measures ingest in an account that it deletes, and sends an email, if it is asked to', async () => {
+it('measures ingest in an account that it deletes, and sends an email, if asked to', async () => {
   const { sent } = keepEmails();
   const checks = await found({}, [], undefined, { writes: true, email: 'ops@example.com' });
   expect(checks.ingest).toMatch(/^ok: D1 works \d+ ms on one event, and \d+ ms on fifty/);

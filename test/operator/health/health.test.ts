@@ -58,7 +58,7 @@ describe('GET /health', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('is 503 when a delivery has been due for more than five minutes, and healthy again once it is held', async () => {
+  it('is 503 while a delivery has been due for five minutes, until it is held', async () => {
     const { webhookId } = await dueFor(staleAfterSeconds + 2);
     await sweepInVain();
     const { headers, ...late } = await call<{ oldestDueSeconds: number }>('GET', '/health');
@@ -81,7 +81,7 @@ describe('GET /health', () => {
     await finishAll();
   });
 
-  it('is healthy while deliveries wait for the calls a second that their receiver allows', async () => {
+  it('is healthy while deliveries wait for the rate that their receiver allows', async () => {
     const { webhookId } = await dueFor(staleAfterSeconds + 2);
     await rows('update webhooks set max_per_second = 1 where id = ?1', webhookId);
     const lastCall = async (secondsAgo: number) => {
@@ -98,7 +98,7 @@ describe('GET /health', () => {
     await finishAll();
   });
 
-  it('is 503 when no sweep has run for five minutes, or none a quarter of an hour after the first deploy', async () => {
+  it('is 503 when no sweep has run for five minutes, or 15 after the first deploy', async () => {
     const stopped = { status: 503, message: 'Scheduled jobs have stopped' };
     await finishAll();
     await sweepInVain(Date.now() - (staleAfterSeconds + 2) * 1000);

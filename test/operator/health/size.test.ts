@@ -56,7 +56,7 @@ describe('how full the database is', () => {
   });
 });
 
-it('a database that is nearly full takes no records of those who add most, until there is room again', async () => {
+it('a database that is nearly full takes no records of those who add most', async () => {
   const [large, small] = [await world(), await world()];
   const send = (one: World, count: number) =>
     as(one.connection.ingestKey).send(

@@ -51,7 +51,7 @@ const stateOf = async (accountId: string) =>
   (await operate<Shown | undefined>('main', 'GET', `/accounts/${accountId}/move`)).data?.state;
 
 describe('while an account moves', () => {
-  it('no job and no message works on it in either cell, and its notifications are sent once', async () => {
+  it('no job or message works on it in either cell; notifications are sent once', async () => {
     const us = await fullAccount();
     const hooks = receiver();
     const [webhook] = await rowsIn('main', 'select id from webhooks where account_id = ?1', us.accountId);
@@ -91,7 +91,7 @@ describe('while an account moves', () => {
     await removeLeft('main');
   });
 
-  it('it can be cancelled at every step before the switch, and nothing is left behind', async () => {
+  it('it can be cancelled at each step before the switch, and leaves nothing behind', async () => {
     const us = await fullAccount();
     const rows = await allRows('main', us.accountId);
     let steps = 1;
@@ -125,7 +125,7 @@ describe('while an account moves', () => {
     await removeLeft('eu');
   });
 
-  it('what is sent late is refused: for a move that was cancelled, and once the account lives there', async () => {
+  it('what is sent late is refused, after a cancelled move and a done one', async () => {
     const us = await world();
     await workUntil(us.accountId, 'copying');
     const [{ move } = {}] = await rowsIn(
@@ -154,7 +154,7 @@ describe('while an account moves', () => {
   });
 });
 
-it('a provider’s webhook is told to try again while the account moves, and then where it lives', async () => {
+it('a provider’s webhook is to try again during a move, and then goes elsewhere', async () => {
   const us = await world({ providers: ['samsara'] });
   const { id } = us.connection;
   const sealed = await seal(env, id, { secret: 'c2VjcmV0c2VjcmV0' });
@@ -179,7 +179,7 @@ it('a provider’s webhook is told to try again while the account moves, and the
   expect(await ring()).toEqual([421, 'eu']);
 });
 
-it('after the switch the cell that it left names the other one, to credentials, sessions and links, before and after it has deleted its copy', async () => {
+it('after the switch the former cell names the other one to whoever comes', async () => {
   receiver();
   const us = await world();
   await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));

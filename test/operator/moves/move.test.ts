@@ -38,7 +38,7 @@ it('takes every table that is not known to stay', async () => {
   expect([...moved, ...own].sort()).toEqual(await tableNames());
 });
 
-it('moving an account takes everything to the other cell, leaves a row behind that leads there, and can go back', async () => {
+it('moving an account takes everything along, leads there, and can go back', async () => {
   const us = await fullAccount();
   const before = await rowsOf(us.accountId);
   expect(Object.keys(before).filter((table) => before[table]?.length === 0)).toEqual(['deletions', 'moves']);

@@ -82,7 +82,7 @@ it('an event names its recipients to members, not to viewers', async () => {
   expect(await viewer.textAt(path)).not.toContain('safety@example.com');
 });
 
-it('accidents of another source show its driver and events by their VIN, and are on the pages of the vehicle and the driver', async () => {
+it('accidents of another source find vehicle, driver and events by their VIN', async () => {
   const more = await world({ providers: ['motive', 'samsara'] });
   const [crashes, telematics] = more.connections;
   const { html: read } = await signIn(more);
@@ -130,7 +130,7 @@ const stored = async () => {
   return data[0];
 };
 
-it('somebody takes care of an accident with a note and in their name, for the list, the API and the change feed', async () => {
+it('somebody takes care of an accident, for the list, the API and the changes', async () => {
   const { path } = await open('VIN114');
   expect(await stored()).toMatchObject({ acknowledged: null, closed: null });
   const { resume } = (await as(us.apiToken).get('/changes?cursor=now')) as never as { resume: string };
@@ -178,7 +178,7 @@ it('an accident is assigned to a person of the account, and found by them', asyn
   expect(await vinsOn('?assignedTo=nobody')).toContain('VIN114');
 });
 
-it('the page of an accident has its levels, who was notified and answered what, the events around it, and the way there', async () => {
+it('the page of an accident has its levels, recipients, events and way', async () => {
   const { heading, text, textAt, all } = await open('VIN114');
   expect(heading).toBe('Accident, Truck 114');
   expect(textAt('li.done')).toHaveLength(2);
@@ -204,7 +204,7 @@ it('the page of an accident has its levels, who was notified and answered what, 
   ]);
 });
 
-it('the page of an accident is called by its place, and leads to the report, or says why there is none', async () => {
+it('the page of an accident leads to the report, or says why there is none', async () => {
   const { path, heading, text, links } = await open('VINREADY');
   expect(heading).toBe('VINREADY, I-81 N near Carlisle, PA');
   expect(text).toContain('40.21500, −77.18900');

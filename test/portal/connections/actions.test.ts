@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 describe('a connection that pulls', () => {
-  it('shows each feed, how far its history has come, and what was refused or has no type', async () => {
+  it('shows feeds, how far their history is, and what was refused or has no type', async () => {
     const [truck] = provider.data.vehicles;
     if (!truck) throw new Error('no truck');
     provider.data.vehicles.push(samsaraVehicle(3, { make: 7 }));
@@ -50,7 +50,7 @@ describe('a connection that pulls', () => {
     expect(await ann.textAt(list)).toMatch(/Harbor Samsara Healthy (just now|\d+ seconds ago)/);
   });
 
-  it('says in plain words that the provider refuses the credential, and goes on with another', async () => {
+  it('says that the provider refuses the credential, and goes on with another', async () => {
     await pullAll(id);
     const history = () =>
       rows("select refused_at, feeds->'$.trips.history' as trips from pulls where connection_id = ?1", id);

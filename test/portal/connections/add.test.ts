@@ -41,7 +41,7 @@ describe('adding a connection', () => {
     );
   });
 
-  it('connects with the name and the history that were chosen, and says so on the new page', async () => {
+  it('connects with the name and the history that were chosen, and says so', async () => {
     const { status, text, path } = await connect({ History: '30 days' });
     expect(status).toBe(303);
     expect(text).toMatch(
@@ -54,14 +54,14 @@ describe('adding a connection', () => {
     expect(await ann.textAt(path)).toContain('Healthy');
   });
 
-  it('takes the organization’s name if none was chosen, as one that people may have chosen', async () => {
+  it('takes the organization’s name if none was chosen, made printable', async () => {
     provider.data.organisation = `\u0007Acme \u202E${'x'.repeat(300)}`;
     expect((await connect({ Name: '' })).text).toMatch(/“Acme {1,2}x+” is connected/);
     const [{ organisation } = { organisation: '' }] = await pulls();
     expect(String(organisation).length).toBeLessThanOrEqual(200);
   });
 
-  it('says once, under the field, what the provider has against the credential, and saves nothing', async () => {
+  it('says once what the provider has against the credential, and saves nothing', async () => {
     const { status, html, errors, form } = await connect({ 'API token': 'samsara_api_wrong' });
     expect([status, Object.keys(errors)]).toEqual([400, ['credential']]);
     expect(html.match(/Samsara refuses the API token/g)).toHaveLength(1);
@@ -111,7 +111,7 @@ describe('adding a connection', () => {
     expect(provider.calls.length).toBeLessThan(21);
   });
 
-  it('asks for the parts of a credential that has parts, and brings back those that are no secret', async () => {
+  it('asks for the parts of a credential, and brings back those that are no secret', async () => {
     const form = await ann.page(`${add}?provider=geotab`);
     const typed = { Server: 'my.example.com', Database: 'acme', User: '', Password: 's3cret' };
     const missing = await form.press('Test and connect', { ...typed, Server: '' }); // which has a usual one

@@ -4,7 +4,7 @@ import { signIn } from '../../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { as, operator, world } from '../../support/world.ts';
 
-it('the list says how each connection does, the worst first, and each page counts what has come in', async () => {
+it('the list has the worst connections first, and each page counts what came in', async () => {
   const us = await world({ providers: ['motive', 'samsara', 'acme'] });
   const { textAt } = await signIn(us);
   const [first, second, third] = us.connections;

@@ -29,7 +29,7 @@ const typeOf = (sourceId: string) =>
 const mapOf = async () =>
   JSON.parse(await value('select incident_type_map from connections where id = ?1', us.connection.id));
 
-it('an admin maps a label of a connection for events from then on, changes and removes it', async () => {
+it('an admin maps a label of a connection, changes and removes it', async () => {
   await send();
   const label = 'swerve.d "x"';
   expect((await ann.page(path)).textAt('#unmapped-now')[0]).toMatch(/Label Events swerve\.d "x" 2 Odd 1/);

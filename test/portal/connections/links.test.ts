@@ -32,7 +32,7 @@ const pulls = () => rows('select * from pulls where account_id = ?1', us.account
 const connected = async () => String((await pulls()).at(-1)?.connection_id);
 
 describe('somebody outside an account who has a connect link', () => {
-  it('chooses the provider, tests the credential and connects it, and sees nothing else', async () => {
+  it('chooses the provider, tests and connects the credential, and sees nothing else', async () => {
     const link = await create();
     const first = await fleet.textAt(link);
     expect(first).toContain('Connect your fleet to Acme Insurance');
@@ -66,7 +66,7 @@ describe('somebody outside an account who has a connect link', () => {
     expect(await pulls()).toHaveLength(1);
   });
 
-  it('withdraws their consent by it, which ends the pulling and deletes the credential', async () => {
+  it('withdraws their consent, which ends the pulling and deletes the credential', async () => {
     await as(us.apiToken).post('/webhook', webhookBody(us));
     const link = await create();
     await connect(link);

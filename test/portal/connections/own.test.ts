@@ -24,7 +24,7 @@ const noted = () =>
   );
 
 describe('a connection of the account’s own connector', () => {
-  it('is made by an admin, with a key that is shown once and works in the call beside it', async () => {
+  it('is made by an admin, with a key that is shown once and works as shown', async () => {
     expect((await ann.page('/portal/connections/new')).links('Connect it with your own connector')).toEqual([
       own,
     ]);
@@ -61,7 +61,7 @@ describe('a connection of the account’s own connector', () => {
   });
 });
 
-it('the ingest keys of a connection are generated until it has as many as it may, and revoked', async () => {
+it('the ingest keys of a connection are generated and revoked', async () => {
   const page = await ann.page(`/portal/connections/${us.connection.id}`);
   const typed = { 'Key name': 'Depot server', Expires: 'In 90 days' };
   const shown = await page.press('Generate key', typed);

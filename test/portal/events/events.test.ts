@@ -83,7 +83,7 @@ describe('the list of safety events', () => {
     expect(shown.text.includes('Nothing matches these filters')).toBe(expected.length === 0);
   });
 
-  it('has those of one connection, and of a vehicle by its id, which its name stands for', async () => {
+  it('has those of one connection, and of a vehicle by its id, shown by its name', async () => {
     expect(vehiclesOn(await list(`?connection=${us.connections[1]?.id}`))).toEqual(['Van 31']);
     const shown = await list(`?vehicle=${await idOf('vehicles', 'name', 'Truck 2')}`);
     expect(vehiclesOn(shown)).toEqual(['Truck 2']);
@@ -152,7 +152,7 @@ it('the CSV file leads to the page for a connection of another account', async (
   expect(to).toMatch(new RegExp(`^/portal/events\\?.*${filter}`));
 });
 
-it('the CSV file of accidents has times of the reader’s zone, and the range in its name', async () => {
+it('the CSV file of accidents has times of the reader’s zone, and its range', async () => {
   await as(us.connection.ingestKey).send(accident({ vin: 'VIN114', eventTime: '2026-11-20T02:00:05Z' }));
   const reader = visitor(() => `${ann.cookie}; timezone=America%2FChicago`);
   const reply = await reader.get('/portal/accidents.csv?from=2026-11-19&to=2026-11-19&level=1');
@@ -164,7 +164,7 @@ it('the CSV file of accidents has times of the reader’s zone, and the range in
   expect(await linesOf(others)).toHaveLength(1);
 });
 
-it('the page of a safety event says where, how fast, on which trip, who drove, and what the provider called it', async () => {
+it('the page of a safety event has place, speed, trip, driver and label', async () => {
   const { html } = await page(`/portal/events/${await idOf('safety_events', 'source_id', 'brake')}`);
   for (const words of [
     ...['Harsh Braking, Truck 114', '40.21502, −77.18934', '98 km/h, limit 88', 'Joss Arden', 'VIN114'],
@@ -173,7 +173,7 @@ it('the page of a safety event says where, how fast, on which trip, who drove, a
     expect(html).toContain(words);
 });
 
-it('the page of a safety event is found by the link of the list when it has moved to the archive long ago', async () => {
+it("the page of a safety event in the archive is found by the list's link", async () => {
   const [link = ''] = (await list(`?type=Speeding&from=${day}`)).links('Speeding');
   await move(us, Date.parse(longAgo), { table: 'safety_events' });
   const path = `/portal/events/${await idOf('safety_events', 'source_id', 'old')}`;

@@ -47,7 +47,7 @@ describe('lists', () => {
     expect(await named('/portal/drivers')).toEqual(['ann', 'Ann Lee', 'Bob']);
   });
 
-  it('find vehicles by any word of a name, by a plate without its separators, and by a whole VIN', async () => {
+  it('find vehicles by any word of a name, a plate in any form, or a whole VIN', async () => {
     expect(await named('/portal/vehicles?q=TRUCK')).toEqual(['Truck 10', 'truck 2']);
     expect(await named('/portal/vehicles?q=10')).toEqual(['Truck 10']);
     for (const plate of ['zk', 'ZK10', 'z k-10'])

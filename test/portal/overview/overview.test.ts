@@ -36,7 +36,7 @@ it('a new account sees what to do next, and each step ticks itself off', async (
   expect(await textOf('trend-now')).toContain('Safety events per day');
 });
 
-it('a fleet without programs skips the steps for them, and hides the list once data has come in', async () => {
+it('a fleet without programs skips steps, and hides the list once data has come', async () => {
   await rows('update tokens set revoked_at = 1 where id = ?1', us.tokenId);
   const hide = async () => (await page('/portal')).links('Hide this list');
   expect(await hide()).toEqual([]);
@@ -61,7 +61,7 @@ it('says how long deliveries took, once there are any', async () => {
     .toMatch(/Accidents, 24 hours 1 100% [\d.]+ m?s · [\d.]+ m?s · [\d.]+ m?s .*Events, 30 days 0 – – –$/);
 });
 
-it('events are counted when they come in, and late ones when the job has run; each number leads to its list', async () => {
+it('events are counted when they come, late ones by a job, and lead to lists', async () => {
   const send = as(us.connection.ingestKey).send;
   await send(vehicle(), driver());
   const event = { vehicle: 'truck-1', driver: 'driver-1', incidentTypes: ['Speeding'] };
@@ -100,7 +100,7 @@ it('a period is compared with as much time before', async () => {
     expect(await textOf('trend-now', path)).toContain(words);
 });
 
-it('what has a problem comes first, with why and where to go, and is counted in the menu', async () => {
+it('what has a problem comes first, with why, and is counted in the menu', async () => {
   receiver(() => new Response('gone', { status: 410 }));
   const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
   const send = as(us.connection.ingestKey).send;

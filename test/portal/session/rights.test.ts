@@ -64,7 +64,7 @@ describe('each route of the portal', () => {
     ]);
   });
 
-  it('that changes tokens, people, connect links or incident types, or exports data, is for admins, as is what asks before it', () => {
+  it('that changes tokens, people, links or types, or exports, is for admins', () => {
     const lists = ['GET /settings/tokens', 'GET /settings/people', 'GET /settings/exports'];
     expect(routes.filter((route) => roleFor(route) === 'admin')).toEqual(
       routes.filter(
@@ -107,7 +107,7 @@ const give = async (them: World, by: Person, to: Person, role: string) => {
 
 const inviting = '/portal/settings/people';
 
-it('roles: the first person of an account is an admin, whatever is asked for; the next are what is asked for', async () => {
+it('roles: the first person of an account is an admin, the next as asked for', async () => {
   const them = await world();
   const path = `/operator/accounts/${them.accountId}/users`;
   const add = (email: string, role?: string) => operator.post<{ role: Role }>(path, { email, role });
@@ -124,7 +124,7 @@ it('roles: the first person of an account is an admin, whatever is asked for; th
   });
 });
 
-it('roles: are chosen with an invitation, changed by an admin, and in force with the next request', async () => {
+it('roles are chosen with an invitation, and changed at once by an admin', async () => {
   const them = await world();
   const [ann, bob] = [await signIn(them), await signIn(them, 'viewer')];
   const reply = await ann.post(inviting, { email: 'carl@example.com', role: 'viewer' });
@@ -141,7 +141,7 @@ it('roles: are chosen with an invitation, changed by an admin, and in force with
   expect((await give(them, ann, bob, 'boss')).status).toBe(400);
 });
 
-it('whoever loses a role while their request is on its way is refused by the transaction of the change', async () => {
+it('whoever loses a role during their request is refused by its transaction', async () => {
   const them = await world();
   const { post, email } = await signIn(them);
   await signIn(them, 'admin');
@@ -154,7 +154,7 @@ it('whoever loses a role while their request is on its way is refused by the tra
   expect((await peopleOf(them)).has('late@example.com')).toBe(false);
 });
 
-it('the last admin can be neither demoted nor removed, and somebody who is pending does not count', async () => {
+it('the last admin cannot be demoted, and who is pending does not count', async () => {
   const them = await world();
   const ann = await signIn(them);
   await ann.post(inviting, { email: 'pending@example.com', role: 'admin' });
@@ -168,7 +168,7 @@ it('the last admin can be neither demoted nor removed, and somebody who is pendi
   expect((await give(them, bob, bob, 'viewer')).status).toBe(400);
 });
 
-it('the last admin stays, however two admins race to demote themselves, or each other', async () => {
+it('the last admin stays, however two admins race to demote one of them', async () => {
   for (let round = 0; round < 4; round++) {
     const them = await world();
     const [ann, bob] = [await signIn(them), await signIn(them)];

@@ -18,22 +18,20 @@ import { everyMinute } from '../../../src/platform/jobs/jobs.ts';
 import { bucket, emptyArchive, interruptedAfter, lapse, withoutArchive } from '../../support/archive.ts';
 import { keepEmails } from '../../support/emails.ts';
 import { listenToLog } from '../../support/log.ts';
-import { origin, type Person, signIn, textOf } from '../../support/portal.ts';
+import { origin, personBefore, signIn, textOf } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { as, call, operator, type World, world } from '../../support/world.ts';
+import { rows, value } from '../../support/rows.ts';
+import { as, call, operator, world, worldBefore } from '../../support/world.ts';
 
 const path = '/portal/settings/exports';
 const old = new Date(Date.now() - 300 * dayMs).toISOString();
 const recent = new Date(Date.now() - 2 * dayMs).toISOString();
 
-let us: World;
-let ann: Person;
+const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
+const ann = personBefore(beforeEach, us);
 beforeEach(async () => {
   await emptyArchive();
   await rows('delete from exports');
-  us = await world({ providers: ['motive', 'samsara'] });
-  ann = await signIn(us);
   for (const { ingestKey } of us.connections)
     await as(ingestKey).send(
       vehicle(),
@@ -69,10 +67,8 @@ const writeOne = (bindings: Env = env) => {
 const isDue = async () => (await rows('select 1 from exports where next_at <= ?1', Date.now())).length > 0;
 
 /** The id of the account's export that is prepared. */
-const prepared = async () =>
-  String(
-    (await rows('select id from exports where account_id = ?1 and finished_at > 0', us.accountId))[0]?.id,
-  );
+const prepared = () =>
+  value<string>('select id from exports where account_id = ?1 and finished_at > 0', us.accountId);
 
 /** Asks for an export, and has it prepared. Returns its id. */
 async function exported(fields = everything): Promise<string> {
@@ -100,7 +96,7 @@ async function parquet(id: string, list: string): Promise<Record<string, unknown
 const keys = async () => (await bucket.list({ prefix: 'exports/' })).objects.map(({ key }) => key);
 
 describe('an export', () => {
-  it('is emailed when it is ready, and has what the lists have, also from the archive', async () => {
+  it('is emailed when it is ready, and has what the lists and the archive have', async () => {
     const { sent } = keepEmails();
     const id = await exported();
     expect(sent()).toMatchObject([{ to: ann.email, subject: 'Your export is ready' }]);
@@ -132,13 +128,8 @@ describe('an export', () => {
 
   it('has the lists, the days and the formats that were asked for', async () => {
     const day = recent.slice(0, 10);
-    const id = await exported([
-      ['lists', 'trips'],
-      ['lists', 'vehicles'],
-      ['from', day],
-      ['to', day],
-      ['formats', 'csv'],
-    ]);
+    const lists: Fields = ['trips', 'vehicles'].map((list) => ['lists', list]);
+    const id = await exported([...lists, ['from', day], ['to', day], ['formats', 'csv']]);
     expect((await csv(id, 'trips')).map(({ sourceId }) => sourceId)).toEqual(['recent', 'recent']);
     expect(await csv(id, 'vehicles')).toHaveLength(2);
     expect((await fileAt(id, 'trips.parquet')).status).toBe(404);
@@ -154,7 +145,7 @@ describe('an export', () => {
     const wanted = await trips(await exported(fields));
     for (let steps = 0; steps < 10; steps++) {
       await rows('delete from exports');
-      ann = await signIn(us); // each may do so much in a minute
+      Object.assign(ann, await signIn(us)); // each may do so much in a minute
       await request(fields);
       await writeOne();
       await writeOne(interruptedAfter(steps)).catch(() => {});
@@ -282,8 +273,7 @@ it.each([
   expect(await keys()).not.toEqual([]);
 });
 
-const driverId = async () =>
-  (await rows('select id from drivers where account_id = ?1', us.accountId))[0]?.id as string; // as it is stored
+const driverId = () => value('select id from drivers where account_id = ?1', us.accountId);
 
 /** Asks for a deletion, and goes on with it to its end. */
 async function deleted(path: string, body: object) {
@@ -295,18 +285,15 @@ async function deleted(path: string, body: object) {
 
 it('operators export as well, of a suspended account too, and without a limit a day', async () => {
   await rows("update accounts set status = 'suspended' where id = ?1", us.accountId);
+  const body = { lists: ['vehicles'], format: 'csv', from: '2026-01-01T00:00:00Z' };
   const at = `/operator/accounts/${us.accountId}/exports`;
   const headers = { authorization: `Bearer ${env.OPERATOR_KEY}` };
   for (let n = 0; n <= maxExportsPerDay; n++) {
-    const body = { lists: ['vehicles'], format: 'csv', from: '2026-01-01T00:00:00Z' };
     const { data } = await call<{ id: string }>('POST', at, { headers, body, bindings: quiet });
     await prepareExports(env);
     const [newest] = (await operator.get<{ id: string }[]>(at)).data;
-    expect(newest).toMatchObject({
-      id: data.id,
-      state: 'ready',
-      files: [{ name: 'vehicles.csv', records: 2 }],
-    });
+    const files = [{ name: 'vehicles.csv', records: 2 }];
+    expect(newest).toMatchObject({ id: data.id, state: 'ready', files });
   }
   const [{ id } = { id: '' }] = (await operator.get<{ id: string }[]>(at)).data;
   const download = (of: string, name: string) =>
@@ -315,9 +302,6 @@ it('operators export as well, of a suspended account too, and without a limit a 
   const theirs = `/operator/accounts/${(await world()).accountId}/exports`;
   for (const reply of [await download(theirs, 'vehicles.csv'), await download(at, 'trips.csv')])
     expect(reply.status).toBe(404);
-  const unknown = '/operator/accounts/01a20f5a-3ead-7337-8e5c-8561702fd51b/exports';
-  expect(await operator.post(unknown, { lists: ['vehicles'], format: 'csv' })).toMatchObject({
-    status: 400,
-    message: 'Unknown account',
-  });
+  const unknown = await operator.post(`/operator/accounts/${crypto.randomUUID()}/exports`, body);
+  expect(unknown).toMatchObject({ status: 400, message: 'Unknown account' });
 });

@@ -13,7 +13,7 @@ const { get, post, page, textAt, outcome } = ann;
 describe('the API Tokens tab', () => {
   const path = '/portal/settings/tokens';
 
-  it('says what is wrong with a new token once, under its field, and keeps what was typed', async () => {
+  it('says what is wrong with a new token once, and keeps what was typed', async () => {
     const refused = await (await page(path)).press('Generate Token', {
       'Token name': 'Claims',
       Expires: '12',
@@ -26,7 +26,7 @@ describe('the API Tokens tab', () => {
     expect(refused.form().values('Token name')).toEqual(['Claims']);
   });
 
-  it('shows a new token’s value once, with who created each, and until when each works', async () => {
+  it('shows a new token’s value once, who created each, and until when it works', async () => {
     const typed = { 'Token name': 'Claims', Expires: 'In one year' };
     const shown = await (await page(path)).press('Generate Token', typed);
     const [value = ''] = shown.textAt('#token');
@@ -96,7 +96,7 @@ describe('the Account tab', () => {
 const path = '/portal/settings/notifications';
 const alerts = 'Problems with webhooks and connections';
 
-it('the Notifications tab turns emails about webhooks off and on again, for oneself alone', async () => {
+it('the Notifications tab turns emails off and on again, for oneself alone', async () => {
   const bob = await signIn(us);
   const states = async () =>
     Promise.all([page(path), bob.page(path)].map(async (one) => (await one).form().values(alerts).length));

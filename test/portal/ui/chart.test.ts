@@ -5,7 +5,7 @@ const series = [
   { name: 'Delivered', look: 'fill-main' },
   { name: 'Failed', look: 'fill-bad' },
 ] as const;
-it('each column has its numbers as a title and in the table, and the axis ends at or above the highest', () => {
+it('each column has its numbers as a title and in the table, and fits the axis', () => {
   const columns = [
     { name: 'Nov 1', values: [30, 2], before: 41 },
     { name: 'Nov 2', values: [0, 0] },

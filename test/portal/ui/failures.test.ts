@@ -66,7 +66,7 @@ describe('a browser gets a page for', () => {
     expect(Number(page.header('retry-after')) > 0).toBe(status === 429);
   });
 
-  it('500, which says nothing of what is inside, but the id under which it is in the log', async () => {
+  it('500, which says nothing but the id under which it is in the log', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     const page = await pageOf('GET', webhook, { bindings: { ...env, HEADER_KEYS: 'broken' } });
     expect(page).toMatchObject({ status: 500, heading: 'Something went wrong' });

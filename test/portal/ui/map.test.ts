@@ -13,7 +13,7 @@ const policyOf = async (bindings?: Env) => {
   );
 };
 
-it('pages may call no other host than that of the map style that the operator has chosen', async () => {
+it("pages may call no other host than that of the operator's map style", async () => {
   const before = await policyOf();
   const { 'default-src': others, ...sources } = before;
   expect(others).toEqual(["'none'"]);

@@ -128,7 +128,7 @@ it('every form of people who are signed in is sent here', () => {
 });
 
 describe.each(Object.keys(recipes))('POST %s', (pattern) => {
-  it('sent twice at the same moment, and again, does what it does once and leads to the same page', async () => {
+  it('sent twice at once, and again, does it once and leads to the same page', async () => {
     const [before, beforeOther] = [await made(ours), await made(others)];
     const send = await filled(ours, pattern);
     const [first, second] = await Promise.all([send(), send()]);
@@ -212,7 +212,7 @@ it('a form whose first request was interrupted leads back to its page, which say
   expect(await textOf(await pageAfter(reply, ours.cookie))).toContain('Check whether it took effect');
 });
 
-it('the button that signs in can be pressed twice, but the link works for nobody else, nor after a minute', async () => {
+it('the button that signs in can be pressed twice, by nobody else, for a minute', async () => {
   const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email: ours.email });
   const { pathname } = new URL(data.url);
   const press = (key: string) => ask('POST', pathname, { fields: { key } });
@@ -256,7 +256,7 @@ it('a form with another field, or from a page opened anew, is another form', asy
   expect(await count()).toBe(before + 5);
 });
 
-it('a form that was refused can be corrected and sent, and what it had is kept nowhere', async () => {
+it('a form that was refused can be sent again, and what it had is kept nowhere', async () => {
   const [kept] = await rows('select count(*) as n from sent_forms');
   const refused = await ask('POST', '/portal/settings/tokens', {
     cookie: ours.cookie,

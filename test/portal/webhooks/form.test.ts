@@ -39,7 +39,7 @@ describe('saving a webhook', () => {
     expect(await saved()).toEqual(before);
   });
 
-  it('changes its address, method, types, connections and headers, whose values the form does not hold', async () => {
+  it('changes everything, and headers whose values the form does not hold', async () => {
     const [first = '', , third = ''] = ids();
     const form = await open();
     expect(form.form().values('headerName')).toEqual(['X-Secret', '', '']);
@@ -75,7 +75,7 @@ describe('saving a webhook', () => {
     expect((await saved()).connectionIds).toEqual(chosen.filter((id) => id !== unchecked));
   });
 
-  it('is refused if somebody else has changed it since, until the form is opened again', async () => {
+  it('is refused if it has been changed since, until the form is opened again', async () => {
     const form = await open();
     await meanwhile({ notificationTypes: [1] });
     const refused = await save(form, { Method: 'PUT' });
@@ -86,7 +86,7 @@ describe('saving a webhook', () => {
   });
 });
 
-it('a header gets another value, is shown with it on request, needs one if it is new, and goes with its name', async () => {
+it('a header gets a value, is shown on request, and goes with its name', async () => {
   await save(await open(), { 'Header 1 value': 'other' });
   const revealed = await open('?reveal=yes');
   expect(revealed.form().values('Header 1 value')).toEqual(['other']);
@@ -98,7 +98,7 @@ it('a header gets another value, is shown with it on request, needs one if it is
   expect((await saved()).headers).toEqual({});
 });
 
-it('a new webhook is saved as typed, and signed unless somebody unchecks that; one that exists stays as it is', async () => {
+it('a new webhook is saved as typed, and signed unless that is unchecked', async () => {
   const add = async (typed: object) =>
     (await page('/portal/webhooks/new')).press('Add webhook', { ...typed });
   const header = { 'Header 1 name': 'X-Mine', 'Header 1 value': 'mine' };
@@ -122,7 +122,7 @@ it('a new webhook is saved as typed, and signed unless somebody unchecks that; o
 });
 
 describe('a button of the form', () => {
-  it('adds a secret in a header of its own, or makes another, which is saved with the form', async () => {
+  it('adds a secret in a header, or makes another, which is saved with the form', async () => {
     const generate = 'Generate a secret';
     const once = await (await open()).press(generate, { Method: 'PUT' });
     expect(once.status).toBe(200);
@@ -140,7 +140,7 @@ describe('a button of the form', () => {
 
   const test = async (URL: string) => (await open()).press('Send a test', { URL });
 
-  it('sends a test of what is typed, with the headers that are kept, and saves nothing', async () => {
+  it('sends a test of what is typed, with the kept headers, and saves nothing', async () => {
     const heard = receiver(() => new Response('who are you?', { status: 401 }));
     const before = await saved();
     expect((await test('https://receiver.example.com/tried')).text).toMatch(
@@ -175,7 +175,7 @@ describe('a button of the form', () => {
   });
 });
 
-it('a name and a description are shown in the portal, kept by the API, and not shown there', async () => {
+it('a name and a description are shown here, kept by the API, not shown there', async () => {
   await save(await open(), { Name: 'Claims intake', Description: 'Run by the claims team' });
   await meanwhile({ httpVerb: 'PUT' });
   expect(Object.keys(await saved())).not.toContain('name');
@@ -187,7 +187,7 @@ it('a name and a description are shown in the portal, kept by the API, and not s
   expect(await textAt('/portal/webhooks')).not.toContain('Claims intake');
 });
 
-it('a form that was not filled in well says once what is wrong, under the field, and comes back as it was sent', async () => {
+it('a form says once what is wrong, and comes back as it was sent', async () => {
   const [first = '', , third = ''] = ids();
   const { url } = await register({ url: 'https://receiver.example.com/other' });
   const refused = await save(await open(), { URL: 'http://receiver.example.com/', Samsara: false });

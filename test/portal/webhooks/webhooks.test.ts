@@ -38,7 +38,7 @@ async function missed(count: number, zone?: string) {
 }
 
 describe('a webhook that fails', () => {
-  it('shows its failing attempts everywhere, and is tried again at the press of a button, though it is paused', async () => {
+  it('shows failing attempts everywhere, and is tried at the press of a button', async () => {
     const { id, show, list, delivery, press } = await hookThat(503);
     await tale.happen(6);
     await vi.waitFor(async () => expect(await show()).toContain('Paused after'));
@@ -152,7 +152,7 @@ it.each([
   expect(await press(action)).toMatch(said);
 });
 
-it('shows what the query of a URL says to those who may change it, and not to viewers', async () => {
+it('shows the query of a URL to those who may change it, and not to viewers', async () => {
   const { id } = await tale.register({ url: 'https://receiver.example.com/hook?key=s3cret&t0ken' });
   await signIn(tale.us); // an account's first user is its admin
   for (const [role, shown] of [
@@ -169,7 +169,7 @@ it('shows what the query of a URL says to those who may change it, and not to vi
 });
 
 describe('what a webhook missed', () => {
-  it('is counted, sent when the button is pressed, and once more only if chosen, with a warning', async () => {
+  it('is counted, sent by a button, and once more only if chosen, with a warning', async () => {
     const { id, show, page, press, delivery } = await missed(3);
     const question = await page('/replay');
     expect(question.text).toContain('3 deliveries can be replayed. Each keeps its Delivery-Id.');

@@ -1,31 +1,30 @@
-import { env, exports } from 'cloudflare:workers';
+import { exports } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { maxInvitationsPerDay } from '../../src/accounts/people.ts';
 import { type Email, keepEmails } from '../support/emails.ts';
-import { ask, origin, signIn } from '../support/portal.ts';
-import { rows, value } from '../support/rows.ts';
+import { ask, origin, type Person, personBefore, signIn } from '../support/portal.ts';
+import { addRows, rows, value } from '../support/rows.ts';
 import { operator, type World, worldBefore } from '../support/world.ts';
 
 type User = { id: string; email: string; pending: boolean };
 
 const us = worldBefore(beforeEach);
 const them = worldBefore(beforeEach);
-let ours: string;
-let theirs: string;
+const ours = personBefore(beforeEach, us);
+const theirs = personBefore(beforeEach, them);
 let emails: ReturnType<typeof keepEmails>;
-beforeEach(async () => {
-  [ours, theirs] = [(await signIn(us)).cookie, (await signIn(them)).cookie];
+beforeEach(() => {
   emails = keepEmails();
 });
 
 let made = 0;
 const newAddress = () => `stranger-${made++}@example.com`;
-const invite = (cookie: string, email: string) =>
-  ask('POST', '/portal/settings/people', { cookie, fields: { email, role: 'member' } });
-const usersOf = async ({ accountId }: World, email: string) =>
-  (await operator.get<User[]>(`/operator/accounts/${accountId}/users`)).data.filter(
-    (user) => user.email === email,
-  );
+const people = '/portal/settings/people';
+const invite = ({ post }: Person, email: string) => post(people, { email, role: 'member' });
+const usersOf = async ({ accountId }: World, email: string) => {
+  const { data } = await operator.get<User[]>(`/operator/accounts/${accountId}/users`);
+  return data.filter((user) => user.email === email);
+};
 const sentTo = (email: string) => emails.sent().filter(({ to }) => to === email);
 const mailTo = (email: string) =>
   vi.waitFor(() => {
@@ -42,7 +41,7 @@ describe('an invitation', () => {
     const email = newAddress();
     expect((await invite(ours, email)).status).toBe(303);
     expect(await usersOf(us, email)).toMatchObject([{ pending: true }]);
-    expect(await (await ask('GET', '/portal/settings/people', { cookie: ours })).text()).toContain('Invited');
+    expect(await ours.textAt(people)).toContain('Invited');
     const [mail] = await mailTo(email);
     expect(mail?.text).toContain('Acme Insurance invites you');
     expect(await use(linksIn(mail)[0])).toBe(303);
@@ -55,10 +54,8 @@ describe('an invitation', () => {
     const seen = [];
     for (const email of [unknown, invited, customer]) {
       const reply = await invite(ours, email);
-      const page = await (await ask('GET', '/portal/settings/people', { cookie: ours })).text();
-      const row =
-        new RegExp(`<tr><td class="card-title"><strong[^>]*>${email}.*?</tr>`).exec(page)?.[0] ?? '';
-      const alike = row
+      const row = (await ours.page(people)).all('tbody tr').find((one) => one.text.includes(email));
+      const alike = row?.innerHTML
         .replaceAll(email, 'EMAIL')
         .replace(/<time.*?<\/time>/g, 'TIME')
         .replaceAll(/people\/[^/]*\//g, 'ID/');
@@ -89,7 +86,7 @@ describe('an invitation', () => {
 
   it('is emailed to an address once an hour, whoever sends it', async () => {
     const email = newAddress();
-    for (const cookie of [ours, theirs, ours]) expect((await invite(cookie, email)).status).toBe(303);
+    for (const one of [ours, theirs, ours]) expect((await invite(one, email)).status).toBe(303);
     await mailTo(email);
     await invite(ours, newAddress());
     expect(sentTo(email)).toHaveLength(1);
@@ -100,14 +97,13 @@ describe('an invitation', () => {
 
   it('can be sent twenty times a day, however many have been removed again', async () => {
     const day = Array.from({ length: maxInvitationsPerDay }, newAddress);
-    const insert = env.DB.prepare(
-      'insert into invitations (account_id, id, email, sent_at, emailed) values (?1, ?2, ?3, ?4, 1)',
-    );
-    await env.DB.batch(day.slice(1).map((email, i) => insert.bind(us.accountId, `${i}`, email, Date.now())));
-    const [first = ''] = day;
+    const [first = '', ...others] = day;
+    await addRows('invitations', others.length, (i) => ({
+      ...{ account_id: us.accountId, email: others[i], sent_at: Date.now(), emailed: 1 },
+    }));
     expect((await invite(ours, first)).status).toBe(303);
     const [user] = await usersOf(us, first);
-    await ask('POST', `/portal/settings/people/${user?.id}/remove`, { cookie: ours });
+    await ours.post(`${people}/${user?.id}/remove`);
     const refused = await invite(ours, newAddress());
     expect(refused.status).toBe(400);
     expect(await refused.text()).toContain(
@@ -116,11 +112,8 @@ describe('an invitation', () => {
     expect((await invite(theirs, newAddress())).status).toBe(303);
     await rows('update invitations set sent_at = sent_at - 86400000');
     expect((await invite(ours, newAddress())).status).toBe(303);
-    const left = await value<number>(
-      'select count(*) as n from invitations where account_id = ?1',
-      us.accountId,
-    );
-    expect(left).toBe(1);
+    const left = 'select count(*) from invitations where account_id = ?1';
+    expect(await value(left, us.accountId)).toBe(1);
   });
 
   it('that nobody takes up is forgotten with a later one, after 14 days', async () => {
@@ -145,18 +138,15 @@ it('operators add whoever is a person of another account, and nobody twice', asy
 
 it('operators name the account for whom several have invited', async () => {
   const email = newAddress();
-  for (const { accountId } of [us, them])
-    expect(
-      (await operator.post<User>(`/operator/accounts/${accountId}/users`, { email })).data,
-    ).toMatchObject({ email, pending: true });
-  expect(await operator.post('/operator/sign-in-links', { email })).toMatchObject({
-    status: 400,
-    message: 'Several accounts have invited this address',
-  });
-  const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', {
-    email,
-    accountId: us.accountId,
-  });
+  for (const { accountId } of [us, them]) {
+    const { data } = await operator.post<User>(`/operator/accounts/${accountId}/users`, { email });
+    expect(data).toMatchObject({ email, pending: true });
+  }
+  const links = '/operator/sign-in-links';
+  const message = 'Several accounts have invited this address';
+  expect(await operator.post(links, { email })).toMatchObject({ status: 400, message });
+  const { accountId } = us;
+  const { data } = await operator.post<{ url: string }>(links, { email, accountId });
   expect(await use(new URL(data.url).pathname)).toBe(303);
   expect(await usersOf(us, email)).toMatchObject([{ pending: false }]);
 });

@@ -22,9 +22,7 @@ it("a connection's own map can have 32 KiB, quotes counted twice", async () => {
   const path = `/operator/connections/${us.connection.id}`;
   const set = (label: string) => operator.patch(path, { incidentTypeMap: { [label]: ['Crash'] } });
   const rest = maxMapBytes - JSON.stringify({ '': ['Crash'] }).length;
-  expect([(await set("'".repeat(rest / 2))).status, (await set('x'.repeat(rest))).status]).toEqual([
-    200, 200,
-  ]);
+  for (const label of ['x'.repeat(rest), "'".repeat(rest / 2)]) expect((await set(label)).status).toBe(200);
   for (const label of ['x'.repeat(rest + 1), "'".repeat(rest / 2 + 1)])
     expect((await set(label)).message).toBe('incidentTypeMap can be at most 32 KiB as JSON');
 });

@@ -44,7 +44,7 @@ it.each(pages)(
       if (inFlight++ === 0) rounds += 1;
       return run().finally(() => inFlight--);
     });
-    const reply = await ask('GET', ours.at(path), { cookie: ours.cookie, bindings: { ...env, DB } });
+    const reply = await ours.get(ours.at(path), { bindings: { ...env, DB } });
     expect(rounds).toBeLessThanOrEqual(path === '/portal/accidents/:eventId' ? 4 : 3);
     const isPersonal = personalPages.includes(path);
     if (isPersonal) expect([200, 303]).toContain(reply.status);
@@ -70,7 +70,7 @@ it.each([
   ['/portal/connections/new?provider=samsara', { credential: '', name: markup }],
   ['/portal/connections/own', { provider: '', name: markup }],
 ] as const)('markup that is sent to %s comes back as text', async (path, fields) => {
-  const reply = await ask('POST', path, { cookie: ours.cookie, fields });
+  const reply = await ours.post(path, fields);
   expect(reply.status).toBe(400);
   const html = await reply.text();
   expect(html).toContain('&lt;script&gt;');
@@ -85,9 +85,8 @@ const aimAtThem = (route: string, sent: Parameters<typeof ask>[2]) => {
 
 /** What actions change, of the other account. */
 const changeable = async () => {
-  const { accounts, connections, pulls, webhooks, deliveries, tokens, portal_users } = await rowsOf(
-    theirs.us.accountId,
-  );
+  const all = await rowsOf(theirs.us.accountId);
+  const { accounts, connections, pulls, webhooks, deliveries, tokens, portal_users } = all;
   return { accounts, connections, pulls, webhooks, deliveries, tokens, portal_users };
 };
 
@@ -122,7 +121,7 @@ it('shows and changes nothing of another account, by any route', async () => {
 });
 
 it('works for an account that has nothing yet', async () => {
-  const { cookie } = await signIn(await world());
+  const { get } = await signIn(await world());
   for (const path of personalPages.filter((one) => !one.includes(':')))
-    expect([200, 303], path).toContain((await ask('GET', path, { cookie })).status);
+    expect([200, 303], path).toContain((await get(path)).status);
 });

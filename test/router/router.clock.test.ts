@@ -137,10 +137,9 @@ it.each(kinds)('returns the refusal of the last cell where %s is in none', async
   const { ask, asked } = inFront({ main: movedTo('eu', 'us'), eu: movedTo('main'), us: refused });
   const { path, ...init } = await named();
   const response = await ask(path, { method: 'POST', ...init });
-  expect([response.status, response.headers.get('x-request-id')]).toEqual([
-    refused().status,
-    `of ${refused().status}`,
-  ]);
+  const { status } = refused();
+  expect(response.status).toBe(status);
+  expect(response.headers.get('x-request-id')).toBe(`of ${status}`);
   expect(asked()).toEqual(['main', 'eu', 'us']);
 });
 

@@ -49,9 +49,6 @@ export const follow = async (reply: Response, cookie: string): Promise<string> =
 /** What somebody reads on a page. */
 export const textOf = async (page: Response): Promise<string> => pageIn(await page.text()).text;
 
-/** What a browser would send for the first form of a page. */
-export const formOn = async (page: Response) => pageIn(await page.text()).form();
-
 /** A page that somebody has open, and the status of the reply that it came with, or that led to it. */
 export type Page = ReturnType<typeof pageIn> & {
   path: string;

@@ -40,11 +40,8 @@ it('deploys cells and a router in front of them, each again without harm', async
   const kept = (worker: string, file: string) =>
     readFileSync(join(project, '.local/deploy', account.id, worker, file), 'utf8').trim();
   const first = await deploy(env, '--domain', domain);
-  expect([first.code, text(main, 'CELL'), checked]).toEqual([
-    0,
-    undefined,
-    [[undefined, kept(main, 'operator.key')]],
-  ]);
+  expect([first.code, text(main, 'CELL')]).toEqual([0, undefined]);
+  expect(checked).toEqual([[undefined, kept(main, 'operator.key')]]);
 
   // A second cell has an operator key of its own, the HEADER_KEYS of the first, and no address.
   const ofEu = ['--name', 'fleet-eu', '--cell', 'eu', '--jurisdiction', 'eu'];
@@ -106,10 +103,8 @@ it('deploys cells and a router in front of them, each again without harm', async
   // A cell that was behind a router and is not any more is a failure.
   account.workers.delete('fleet-router');
   const alone = await deploy(env, '--name', 'fleet-eu');
-  expect([alone.code, alone.out]).toEqual([
-    1,
-    expect.stringContaining('! Not checked: no router at https://'),
-  ]);
+  expect(alone.code).toBe(1);
+  expect(alone.out).toContain('! Not checked: no router at https://');
   network.close();
 });
 

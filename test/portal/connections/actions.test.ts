@@ -134,10 +134,7 @@ describe('a connection that pulls', () => {
     const press = (name: string) =>
       question.press('Remove this connection', { 'Type “Harbor” to confirm': name });
     const wrong = await press('Harbour');
-    expect([wrong.status, wrong.errors.typed]).toEqual([
-      400,
-      expect.stringContaining('The name does not match'),
-    ]);
+    expect(wrong.errors.typed).toContain('The name does not match');
     expect((await press('Harbor')).text).toContain('“Harbor” was removed.');
     expect((await ann.get(path)).status).toBe(404);
     expect(await rows('select * from pulls where account_id = ?1', us.accountId)).toEqual([]);

@@ -64,15 +64,10 @@ it('what is no incident type, no label or too much is refused in words', async (
   await send();
   const full = { ['x'.repeat(maxMapBytes - 20)]: ['Crash'] };
   await operator.patch(`/operator/connections/${us.connection.id}`, { incidentTypeMap: full });
-  const refusal = async (label: string, type: string) => {
-    const reply = await ann.post(`${path}/labels`, { label, type });
-    return [reply.status, await reply.text()];
-  };
-  expect(await refusal('Odd', 'Swerving')).toEqual([
-    400,
-    expect.stringContaining('must be one of the choices'),
-  ]);
-  expect(await refusal('', 'Crash')).toEqual([400, expect.stringContaining('is required')]);
+  const refusal = async (label: string, type: string) =>
+    (await ann.post(`${path}/labels`, { label, type })).text();
+  expect(await refusal('Odd', 'Swerving')).toContain('must be one of the choices');
+  expect(await refusal('', 'Crash')).toContain('is required');
   expect((await save('Odd', 'Crash')).errors).toEqual({
     label: 'The labels that a connection maps can be at most 32 KiB. Remove one first.',
   });

@@ -128,11 +128,8 @@ describe('somebody outside an account who has a connect link', () => {
     const link = await create();
     await end();
     const replies = [await fleet.get(link), await connect(link), await fleet.post(`${link}/withdraw`)];
-    for (const reply of replies)
-      expect([reply.status, await reply.text()]).toEqual([
-        404,
-        expect.stringContaining('This link does not work'),
-      ]);
+    expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
+    for (const reply of replies) expect(await reply.text()).toContain('This link does not work');
     expect(await pulls()).toEqual([]);
   });
 

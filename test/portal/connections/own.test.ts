@@ -16,12 +16,10 @@ const made = () =>
     us.accountId,
     us.connection.id,
   );
-const noted = () =>
-  rows(
-    `select action || ' ' || subject || ' ' || subject_name as said from audit_log
-     where account_id = ?1 and actor = 'person' order by seq`,
-    us.accountId,
-  );
+const noted = async () => {
+  const log = await rows(`select * from audit_log where account_id = ?1 and actor = 'person'`, us.accountId);
+  return log.map(({ action, subject, subject_name }) => `${action} ${subject} ${subject_name}`);
+};
 
 describe('a connection of the account’s own connector', () => {
   it('is made by an admin, with a key that is shown once and works as shown', async () => {
@@ -33,9 +31,7 @@ describe('a connection of the account’s own connector', () => {
     expect(shown.links('How to write a connector')).toEqual(['/docs/connectors']);
     const [key = ''] = shown.textAt('#token');
     const [, body = ''] = /-d '(.*)' https:\/\/[^/]+\/ingest$/.exec(shown.textAt('#curl')[0] ?? '') ?? [];
-    expect(shown.textAt('#curl')[0]).toContain(
-      `curl -H 'x-api-key: ${key}' -H 'content-type: application/json'`,
-    );
+    expect(shown.textAt('#curl')[0]).toContain(`curl -H 'x-api-key: ${key}' -H 'content-type:`);
     const { data } = await as(key).post('/ingest', JSON.parse(body));
     expect(data).toMatchObject({ accepted: 1, rejected: [] });
     expect(await rows('select id from vehicles where account_id = ?1', us.accountId)).toEqual([]);
@@ -46,10 +42,7 @@ describe('a connection of the account’s own connector', () => {
     const later = await ann.page(shown.path);
     expect(later.html).not.toContain(key);
     expect(later.text).toContain(`Connector …${key.slice(-4)}`);
-    expect(await noted()).toEqual([
-      { said: 'created connection Depot' },
-      { said: 'created ingest key Connector' },
-    ]);
+    expect(await noted()).toEqual(['created connection Depot', 'created ingest key Connector']);
   });
 
   it.each([
@@ -72,13 +65,9 @@ it('the ingest keys of a connection are generated and revoked', async () => {
   expect(await ingest()).toBe(200);
   const [revoke = ''] = shown.links('Revoke Depot server');
   const revoked = await (await ann.page(revoke)).press('Revoke “Depot server”');
-  expect([revoked.path, revoked.text]).toEqual([
-    page.path,
-    expect.stringContaining('Revoked “Depot server”'),
-  ]);
+  expect(revoked.path).toBe(page.path);
+  expect(revoked.text).toContain('Revoked “Depot server”');
   expect(await ingest()).toBe(401);
-  expect(await noted()).toEqual([
-    { said: 'created ingest key Depot server' },
-    { said: 'revoked ingest key Depot server' },
-  ]);
+  const named = 'ingest key Depot server';
+  expect(await noted()).toEqual([`created ${named}`, `revoked ${named}`]);
 });

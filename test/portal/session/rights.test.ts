@@ -159,10 +159,8 @@ it('the last admin cannot be demoted, and who is pending does not count', async 
   const ann = await signIn(them);
   await ann.post(inviting, { email: 'pending@example.com', role: 'admin' });
   const refused = await give(them, ann, ann, 'member');
-  expect([refused.status, await refused.text()]).toEqual([
-    400,
-    expect.stringContaining('An account needs at least one admin.'),
-  ]);
+  expect(refused.status).toBe(400);
+  expect(await refused.text()).toContain('An account needs at least one admin.');
   const bob = await signIn(them, 'admin');
   expect((await give(them, ann, ann, 'member')).status).toBe(303);
   expect((await give(them, bob, bob, 'viewer')).status).toBe(400);

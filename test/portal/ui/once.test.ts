@@ -2,9 +2,9 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { pruneCredentials } from '../../../src/accounts/prune.ts';
 import { through } from '../../../src/platform/db/through.ts';
-import { ask, formOn, pageAfter, signIn, textOf } from '../../support/portal.ts';
+import { ask, pageAfter, signIn, textOf } from '../../support/portal.ts';
 import { personalRoutes, portalAccount } from '../../support/portal-account.ts';
-import { rows, rowsOf } from '../../support/rows.ts';
+import { rows, rowsOf, value } from '../../support/rows.ts';
 import { operator } from '../../support/world.ts';
 
 type Account = Awaited<ReturnType<typeof portalAccount>>;
@@ -19,13 +19,13 @@ const webhook = (of: Account) => ({
   ...{ url: 'https://receiver.example.com/new', httpVerb: 'POST', notificationTypes: '1' },
   connectionIds: of.us.connection.id,
 });
-/** What a browser sends for the form, as it is. */
-async function editedWebhook({ cookie, at }: Account) {
-  return (await formOn(await ask('GET', at('/portal/webhooks/:id/edit'), { cookie }))).fields();
-}
+const editedWebhook = async ({ page, at }: Account) =>
+  (await page(at('/portal/webhooks/:id/edit'))).form().fields();
 const sql = (text: string) => (of: Account) => rows(text, of.us.accountId);
 const notNow = sql(`update pulls set paused_at = 1, due_at = null where account_id = ?1`);
 const again = sql(`update deliveries set status = 'failed' where account_id = ?1`);
+
+const samsara = { region: '', name: 'Harbor', historyDays: '0' };
 
 /** What is filled into each form of people who are signed in, and what has to be so before. What ends more comes last. */
 const recipes: Record<string, Recipe> = {
@@ -33,12 +33,7 @@ const recipes: Record<string, Recipe> = {
   '/connections/links/:id/revoke': {},
   '/connections/new': {
     to: '/connections/new?provider=samsara',
-    fields: (of) => ({
-      credential: `token-1-${of.us.accountId}`,
-      region: '',
-      name: 'Harbor',
-      historyDays: '0',
-    }),
+    fields: (of) => ({ ...samsara, credential: `token-1-${of.us.accountId}` }),
   },
   '/connections/own': { fields: { provider: 'Acme', name: '' } },
   '/connections/:id/keys': { fields: { name: 'Another', expires: '' } },
@@ -179,10 +174,8 @@ describe('a secret', () => {
   it('is shown to nobody else of the account', async () => {
     const reply = await (await filled(ours, list))('mine');
     const other = await signIn(ours.us);
-    const theirs = await ask('POST', `/portal${list}`, {
-      cookie: other.cookie,
-      fields: { name: 'Claims', access: '', expires: '', key: 'mine' },
-    });
+    const fields = { name: 'Claims', access: '', expires: '', key: 'mine' };
+    const theirs = await other.post(`/portal${list}`, fields);
     expect(await secretOn(theirs)).not.toBe(await secretOn(reply));
   });
 
@@ -228,7 +221,7 @@ it('a fleet that presses a button of its connect link twice is led to the same p
   const created = await (await filled(ours, '/connections/links'))('of a fleet');
   const shown = await (await pageAfter(created, ours.cookie)).text();
   const link = /id="link"[^>]*>\s*https:\/\/[^/]+(\S+?)\s*</.exec(shown)?.[1] ?? '';
-  const fields = { credential: 'token-of-the-fleet', region: '', name: 'Theirs', historyDays: '0', key: 'k' };
+  const fields = { ...samsara, credential: 'token-of-the-fleet', key: 'k' };
   for (const path of [`${link}?provider=samsara`, `${link}/withdraw`]) {
     const press = () => ask('POST', path, { fields });
     const [first, second] = await Promise.all([press(), press()]);
@@ -239,8 +232,8 @@ it('a fleet that presses a button of its connect link twice is led to the same p
 });
 
 it('a form with another field, or from a page opened anew, is another form', async () => {
-  const count = async () =>
-    (await rows('select 1 from connect_links where account_id = ?1', ours.us.accountId)).length;
+  const count = () =>
+    value<number>('select count(*) from connect_links where account_id = ?1', ours.us.accountId);
   const before = await count();
   for (const [name, key] of [
     ['One', 'k'],
@@ -248,27 +241,21 @@ it('a form with another field, or from a page opened anew, is another form', asy
     ['One', 'l'],
     ['One', ''],
     ['One', ''],
-  ])
-    await ask('POST', '/portal/connections/links', {
-      cookie: ours.cookie,
-      fields: { name: name ?? '', key: key ?? '' },
-    });
+  ] as const)
+    await ours.post('/portal/connections/links', { name, key });
   expect(await count()).toBe(before + 5);
 });
 
 it('a form that was refused can be sent again, and what it had is kept nowhere', async () => {
-  const [kept] = await rows('select count(*) as n from sent_forms');
-  const refused = await ask('POST', '/portal/settings/tokens', {
-    cookie: ours.cookie,
-    fields: { name: '', key: 'k' },
-  });
+  const kept = await rows('select * from sent_forms');
+  const refused = await ours.post('/portal/settings/tokens', { name: '', key: 'k' });
   expect(refused.status).toBe(400);
-  expect(await rows('select count(*) as n from sent_forms')).toEqual([kept]);
+  expect(await rows('select * from sent_forms')).toEqual(kept);
 });
 
 it('each form of a page has a key of its own', async () => {
   for (const route of personalRoutes.filter((one) => one.startsWith('GET ') && !/csv|file/.test(one))) {
-    const page = await (await ask('GET', ours.at(route.slice(4)), { cookie: ours.cookie })).text();
+    const page = await ours.html(ours.at(route.slice(4)));
     const forms = page.match(/<form[^>]*method="post"[\s\S]*?<\/form>/g) ?? [];
     const keys = forms.map((form) => / name="key" value="([0-9a-f-]{36})"/.exec(form)?.[1]);
     expect(keys).not.toContain(undefined);

@@ -1,6 +1,6 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import worker, { type IngestBatch } from '../src/index.ts';
 import { newId } from '../src/platform/db/ids.ts';
 import { starter } from '../src/webhooks/deliveries/consumer.ts';
@@ -23,121 +23,115 @@ const event = (sourceId: string) => ({
 const truck = { ...vehicle(), kind: 'vehicle' as const };
 const records = (key: string, batch: IngestBatch) => exports.Ingest.records(key, batch);
 
-describe('the service binding', () => {
-  it('takes in what the route does, and delivers it', async () => {
-    const heard = receiver();
-    const hook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
-    const reply = await records(us.connection.ingestKey, { records: [truck, event('e1')] });
-    expect(reply).toEqual({
-      status: 200,
-      message: 'Records processed',
-      data: { accepted: 2, unchanged: 0, rejected: [] },
-    });
-    await settled(hook.id);
-    expect(heard.got).toHaveLength(1);
-    const dry = await records(us.connection.ingestKey, { records: [event('e2')], dryRun: true });
-    expect(dry).toMatchObject({ data: { accepted: 1, wouldNotify: [{ webhooks: [{ id: hook.id }] }] } });
-    const again = await records(us.connection.ingestKey, { records: [truck, event('e1')] });
-    expect(again).toMatchObject({ data: { accepted: 0, unchanged: 2 } });
+it('the service binding takes in what the route does, and delivers it', async () => {
+  const heard = receiver();
+  const hook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
+  const reply = await records(us.connection.ingestKey, { records: [truck, event('e1')] });
+  expect(reply).toEqual({
+    status: 200,
+    message: 'Records processed',
+    data: { accepted: 2, unchanged: 0, rejected: [] },
   });
-
-  it.each([
-    ['none', () => '', 401],
-    ['one that no header could hold', () => 'fdi_\n', 401],
-    ['an API token', () => us.apiToken, 403],
-  ])('refuses %s as its key, and does nothing', async (_, key, status) => {
-    const reply = await records(key(), { records: [truck] });
-    expect(reply).toMatchObject({ status, requestId: expect.any(String) });
-    expect(await rows('select id from vehicles where account_id = ?1', us.accountId)).toEqual([]);
-  });
-
-  it('returns a refusal of what is no batch', async () => {
-    expect(await records(us.connection.ingestKey, undefined as never)).toMatchObject({ status: 400 });
-  });
+  await settled(hook.id);
+  expect(heard.got).toHaveLength(1);
+  const dry = await records(us.connection.ingestKey, { records: [event('e2')], dryRun: true });
+  expect(dry).toMatchObject({ data: { accepted: 1, wouldNotify: [{ webhooks: [{ id: hook.id }] }] } });
+  const again = await records(us.connection.ingestKey, { records: [truck, event('e1')] });
+  expect(again).toMatchObject({ data: { accepted: 0, unchanged: 2 } });
 });
 
-describe('a call for many webhooks', () => {
-  it('begins the workers of 26 at once, and leaves the rest to the queue', async () => {
-    const heard = receiver();
-    const queued = vi.spyOn(env.DELIVERIES, 'sendBatch').mockResolvedValue(undefined as never);
-    for (let i = 0; i < 30; i++) await as(us.apiToken).post('/webhook', webhookBody(us));
-    await as(us.connection.ingestKey).send(truck, event('e1'));
-    await vi.waitFor(() => expect(heard.got).toHaveLength(1 + 25), 10_000);
-    expect(queued.mock.calls.flatMap(([messages]) => [...messages])).toHaveLength(4);
-    queued.mockRestore();
-  });
+it.each([
+  ['none', () => '', 401],
+  ['one that no header could hold', () => 'fdi_\n', 401],
+  ['an API token', () => us.apiToken, 403],
+])('the service binding refuses %s as its key, and does nothing', async (_, key, status) => {
+  const reply = await records(key(), { records: [truck] });
+  expect(reply).toMatchObject({ status, requestId: expect.any(String) });
+  expect(await rows('select id from vehicles where account_id = ?1', us.accountId)).toEqual([]);
+});
 
-  it('has claimed the deliveries of ten of them by then', async () => {
-    const heard = receiver();
-    const release = heard.holds();
-    const hooks: string[] = [];
-    for (let i = 0; i < 12; i++)
-      hooks.push((await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data.id);
-    await as(us.connection.ingestKey).send(truck, event('e1'));
-    await vi.waitFor(() => expect(heard.got).toHaveLength(12), 10_000);
-    const claimed = await rows(
-      `select 1 from deliveries where account_id = ?1 and status = 'pending' and next_attempt_at is null`,
+it('the service binding returns a refusal of what is no batch', async () => {
+  expect(await records(us.connection.ingestKey, undefined as never)).toMatchObject({ status: 400 });
+});
+
+it('a call for many webhooks begins 26 workers, and leaves the rest to the queue', async () => {
+  const heard = receiver();
+  const queued = vi.spyOn(env.DELIVERIES, 'sendBatch').mockResolvedValue(undefined as never);
+  for (let i = 0; i < 30; i++) await as(us.apiToken).post('/webhook', webhookBody(us));
+  await as(us.connection.ingestKey).send(truck, event('e1'));
+  await vi.waitFor(() => expect(heard.got).toHaveLength(1 + 25), 10_000);
+  expect(queued.mock.calls.flatMap(([messages]) => [...messages])).toHaveLength(4);
+  queued.mockRestore();
+});
+
+it('a call for many webhooks has claimed the deliveries of ten of them by then', async () => {
+  const heard = receiver();
+  const release = heard.holds();
+  const hooks: string[] = [];
+  for (let i = 0; i < 12; i++)
+    hooks.push((await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data.id);
+  await as(us.connection.ingestKey).send(truck, event('e1'));
+  await vi.waitFor(() => expect(heard.got).toHaveLength(12), 10_000);
+  const claimed = await rows(
+    `select 1 from deliveries where account_id = ?1 and status = 'pending' and next_attempt_at is null`,
+    us.accountId,
+  );
+  expect(claimed).toHaveLength(10);
+  expect(new Set(heard.got.map(({ body }) => JSON.stringify(body.data))).size).toBe(1);
+  release();
+  for (const id of hooks) await settled(id);
+});
+
+it('a call for many webhooks begins accidents first, and queues what does not begin', async () => {
+  const [begun, queued]: [DeliveryMessage[], unknown[]] = [[], []];
+  const begin = async (message: DeliveryMessage) => {
+    begun.push(message);
+    throw new Error('This invocation could not start');
+  };
+  const DELIVERIES = { sendBatch: async (messages: unknown[]) => void queued.push(...messages) } as never;
+  const work: Promise<unknown>[] = [];
+  const context = { waitUntil: (one: Promise<unknown>) => void work.push(one) };
+  const start = starter({ ...env, DELIVERIES }, { ...context, exports: { Deliveries: { begin } } });
+  const wakes = (count: number) =>
+    wakeOf(
       us.accountId,
+      Array.from({ length: count }, () => newId()),
     );
-    expect(claimed).toHaveLength(10);
-    expect(new Set(heard.got.map(({ body }) => JSON.stringify(body.data))).size).toBe(1);
-    release();
-    for (const id of hooks) await settled(id);
-  });
-
-  it('begins those of accidents first, and queues what does not begin', async () => {
-    const [begun, queued]: [DeliveryMessage[], unknown[]] = [[], []];
-    const begin = async (message: DeliveryMessage) => {
-      begun.push(message);
-      throw new Error('This invocation could not start');
-    };
-    const DELIVERIES = { sendBatch: async (messages: unknown[]) => void queued.push(...messages) } as never;
-    const work: Promise<unknown>[] = [];
-    const context = { waitUntil: (one: Promise<unknown>) => void work.push(one) };
-    const start = starter({ ...env, DELIVERIES }, { ...context, exports: { Deliveries: { begin } } });
-    const wakes = (count: number) =>
-      wakeOf(
-        us.accountId,
-        Array.from({ length: count }, () => newId()),
-      );
-    start([...wakes(26), ...wakes(1).map((wake) => ({ ...wake, accidents: true }))]);
-    await Promise.all(work);
-    expect(begun).toHaveLength(25);
-    expect(begun[0]).toMatchObject({ accidents: true });
-    expect(queued).toHaveLength(26);
-  });
+  start([...wakes(26), ...wakes(1).map((wake) => ({ ...wake, accidents: true }))]);
+  await Promise.all(work);
+  expect(begun).toHaveLength(25);
+  expect(begun[0]).toMatchObject({ accidents: true });
+  expect(queued).toHaveLength(26);
 });
 
-describe('a message of the queue', () => {
-  /** Handles the wake of a webhook, and says whether its delivery has arrived when the handler returns. */
-  async function handled(bindings: Partial<Env>): Promise<boolean> {
-    const heard = receiver(async () => {
-      await scheduler.wait(50);
-      return new Response('ok');
-    });
-    const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
-    const queueOnly = {
-      ...env,
-      QUEUE_ONLY: true,
-      DELIVERIES: { sendBatch: async () => {} },
-    } as unknown as Env;
-    const connector = as(us.connection.ingestKey, {}, queueOnly);
-    expect((await connector.send(truck, event(crypto.randomUUID()))).status).toBe(200);
-    const wake = { accountId: us.accountId, webhookId: webhook.id, worker: 1 };
-    const context = createExecutionContext();
-    const batch = { messages: [{ body: wake }] } as unknown as MessageBatch<never>; // what the handler reads
-    await worker.queue(batch, { ...env, ...bindings }, context);
-    const isThere = heard.got.length === 1;
-    await waitOnExecutionContext(context);
-    expect(heard.got).toHaveLength(1);
-    return isThere;
-  }
-
-  it('is acknowledged before its work is done, so that the next need not wait', async () => {
-    expect(await handled({})).toBe(false);
+/** Handles the wake of a webhook, and says whether its delivery has arrived when the handler returns. */
+async function handled(bindings: Partial<Env>): Promise<boolean> {
+  const heard = receiver(async () => {
+    await scheduler.wait(50);
+    return new Response('ok');
   });
+  const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  const queueOnly = {
+    ...env,
+    QUEUE_ONLY: true,
+    DELIVERIES: { sendBatch: async () => {} },
+  } as unknown as Env;
+  const connector = as(us.connection.ingestKey, {}, queueOnly);
+  expect((await connector.send(truck, event(crypto.randomUUID()))).status).toBe(200);
+  const wake = { accountId: us.accountId, webhookId: webhook.id, worker: 1 };
+  const context = createExecutionContext();
+  const batch = { messages: [{ body: wake }] } as unknown as MessageBatch<never>; // what the handler reads
+  await worker.queue(batch, { ...env, ...bindings }, context);
+  const isThere = heard.got.length === 1;
+  await waitOnExecutionContext(context);
+  expect(heard.got).toHaveLength(1);
+  return isThere;
+}
 
-  it('is acknowledged once its work is done, where the deployment says so', async () => {
-    expect(await handled({ AWAIT_DELIVERIES: 'true' } as Partial<Env>)).toBe(true);
-  });
+it('a message of the queue is acknowledged before its work is done', async () => {
+  expect(await handled({})).toBe(false);
+});
+
+it('a message of the queue is acknowledged after its work, where a deployment says so', async () => {
+  expect(await handled({ AWAIT_DELIVERIES: 'true' } as Partial<Env>)).toBe(true);
 });

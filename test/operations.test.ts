@@ -104,43 +104,41 @@ it('a minute without work', async () => {
   expectCost(cost, { trips: 4, written: 1, queued: 0, read: 21 });
 });
 
-describe('a list page of 50', () => {
-  const range = 'from=2026-11-01&to=2100-01-01';
-  it.each(['/vehicles', `/safety-events?${range}`, '/trips', '/drivers', '/accidents'])(
-    '%s',
-    async (path) => {
-      await send(...vehicles(120));
-      await send(...events(120));
-      await send(
-        ...times(120, (i) => driver({ sourceId: `d${i}` })),
-        ...times(120, (i) => trip({ sourceId: `t${i}`, vehicle: 'v1' })),
-        ...times(120, accidentOf),
-      );
-      await as(us.apiToken).get('/connections'); // the hour's note of the token's use
-      const { data, cost } = await call(us.apiToken, 'GET', path);
-      expect(data).toHaveLength(50);
-      expectCost(cost, { trips: 1, written: 0, queued: 0, read: 60 });
-    },
-  );
+const range = 'from=2026-11-01&to=2100-01-01';
+it.each(['/vehicles', `/safety-events?${range}`, '/trips', '/drivers', '/accidents'])(
+  'a list page of 50 %s',
+  async (path) => {
+    await send(...vehicles(120));
+    await send(...events(120));
+    await send(
+      ...times(120, (i) => driver({ sourceId: `d${i}` })),
+      ...times(120, (i) => trip({ sourceId: `t${i}`, vehicle: 'v1' })),
+      ...times(120, accidentOf),
+    );
+    await as(us.apiToken).get('/connections'); // the hour's note of the token's use
+    const { data, cost } = await call(us.apiToken, 'GET', path);
+    expect(data).toHaveLength(50);
+    expectCost(cost, { trips: 1, written: 0, queued: 0, read: 60 });
+  },
+);
 
-  it('of a VIN that 200 vehicles of another account have', async () => {
-    const them = await world();
-    const same = (count: number) => times(count, (i) => vehicle({ sourceId: `same ${i}`, vin: 'SAME' }));
-    await as(them.connection.ingestKey).send(...same(200));
-    await send(...same(1));
-    await as(us.apiToken).get('/connections');
-    const { data, cost } = await call(us.apiToken, 'GET', '/vehicles?vin=SAME');
-    expect(data).toHaveLength(1);
-    expect(cost.read).toBeLessThanOrEqual(10);
-  });
+it('a list page of 50 of a VIN that 200 vehicles of another account have', async () => {
+  const them = await world();
+  const same = (count: number) => times(count, (i) => vehicle({ sourceId: `same ${i}`, vin: 'SAME' }));
+  await as(them.connection.ingestKey).send(...same(200));
+  await send(...same(1));
+  await as(us.apiToken).get('/connections');
+  const { data, cost } = await call(us.apiToken, 'GET', '/vehicles?vin=SAME');
+  expect(data).toHaveLength(1);
+  expect(cost.read).toBeLessThanOrEqual(10);
+});
 
-  it('reads KV once for each isolate and minute', async () => {
-    const [first, second] = [
-      await call(us.apiToken, 'GET', '/drivers'),
-      await call(us.apiToken, 'GET', '/drivers'),
-    ];
-    expect([first.cost.kvReads, second.cost.kvReads]).toEqual([1, 0]);
-  });
+it('a list page of 50 reads KV once for each isolate and minute', async () => {
+  const [first, second] = [
+    await call(us.apiToken, 'GET', '/drivers'),
+    await call(us.apiToken, 'GET', '/drivers'),
+  ];
+  expect([first.cost.kvReads, second.cost.kvReads]).toEqual([1, 0]);
 });
 
 // D1 compiles a statement once for each text.
@@ -222,26 +220,24 @@ it('the change feed costs a reader one round trip, and two for a page', async ()
   expectCost(nothing.cost, { trips: 1, written: 0, queued: 0, read: 8 });
 });
 
-describe('a level of an accident', () => {
-  it('for one webhook is as many rows, whichever level it is', async () => {
-    await hookFor(1);
-    for (const notificationLevel of [1, 2, 3]) {
-      const { cost, behind } = await send({ ...accidentOf(0), notificationLevel });
-      // The accident, with two index entries, and one more while it is open; a notification; a delivery, with an index
-      // entry; a change.
-      expect(cost.written - behind.written).toBe(3 + (notificationLevel < 3 ? 1 : 0) + 1 + 2 + 1);
-      expect(cost.read - behind.read).toBeLessThanOrEqual(60);
-      expect(cost.queued).toBe(0);
-    }
-  });
+it('a level of an accident for one webhook is as many rows, whichever level it is', async () => {
+  await hookFor(1);
+  for (const notificationLevel of [1, 2, 3]) {
+    const { cost, behind } = await send({ ...accidentOf(0), notificationLevel });
+    // The accident, with two index entries, and one more while it is open; a notification; a delivery, with an index
+    // entry; a change.
+    expect(cost.written - behind.written).toBe(3 + (notificationLevel < 3 ? 1 : 0) + 1 + 2 + 1);
+    expect(cost.read - behind.read).toBeLessThanOrEqual(60);
+    expect(cost.queued).toBe(0);
+  }
+});
 
-  it('that nobody subscribes to is the accident and a change', async () => {
-    await hookFor(1, { notificationTypes: [2] });
-    for (const notificationLevel of [1, 2]) {
-      const { cost } = await send({ ...accidentOf(0), notificationLevel });
-      expect(cost).toMatchObject({ trips: 1, written: 3 + 1 + 1, queued: 0 });
-    }
-  });
+it('a level of an accident that nobody subscribes to is the accident and a change', async () => {
+  await hookFor(1, { notificationTypes: [2] });
+  for (const notificationLevel of [1, 2]) {
+    const { cost } = await send({ ...accidentOf(0), notificationLevel });
+    expect(cost).toMatchObject({ trips: 1, written: 3 + 1 + 1, queued: 0 });
+  }
 });
 
 it('a new safety event for one webhook, delivered at the first try', async () => {
@@ -395,38 +391,36 @@ describe('the overview of an account with a million events', () => {
   });
 });
 
-describe('100 deliveries, all at the first try', () => {
-  it.each([
-    ['for one webhook', 100, 1, 16],
-    ['for a hundred webhooks, one each', 1, 100, 46],
-  ])('%s', async (_, count, hooks, readEach) => {
-    for (let i = 0; i < hooks; i++) await as(us.apiToken).post('/webhook', webhookBody(us));
-    await send(...vehicles(count));
-    const cost = await deliver(await send(...events(count)));
-    expectCost(cost, { kvReads: 0, read: readEach * 100 });
-    expect(cost.trips).toBeLessThanOrEqual(2 * hooks + count / 5);
-    expect(cost.queued).toBeLessThanOrEqual(hooks + 10);
-    expect(cost.written).toBeLessThanOrEqual(2 * 100 + cost.trips + 4); // the hour's counters, the window's growth
-  });
+it.each([
+  ['for one webhook', 100, 1, 16],
+  ['for a hundred webhooks, one each', 1, 100, 46],
+])('100 deliveries %s', async (_, count, hooks, readEach) => {
+  for (let i = 0; i < hooks; i++) await as(us.apiToken).post('/webhook', webhookBody(us));
+  await send(...vehicles(count));
+  const cost = await deliver(await send(...events(count)));
+  expectCost(cost, { kvReads: 0, read: readEach * 100 });
+  expect(cost.trips).toBeLessThanOrEqual(2 * hooks + count / 5);
+  expect(cost.queued).toBeLessThanOrEqual(hooks + 10);
+  expect(cost.written).toBeLessThanOrEqual(2 * 100 + cost.trips + 4); // the hour's counters, the window's growth
+});
 
-  it('costs a row more for each claim while the receiver recovers', async () => {
-    const id = await hookFor(100);
-    await setWindow(id, 25);
-    await rows('update webhook_health set failures = 1 where webhook_id = ?1', id);
-    const cost = await deliver(await send(...events(100)));
-    expect(cost.written).toBeLessThanOrEqual(2 * 100 + 2 * cost.trips);
-  });
+it('100 deliveries costs a row more for each claim while the receiver recovers', async () => {
+  const id = await hookFor(100);
+  await setWindow(id, 25);
+  await rows('update webhook_health set failures = 1 where webhook_id = ?1', id);
+  const cost = await deliver(await send(...events(100)));
+  expect(cost.written).toBeLessThanOrEqual(2 * 100 + 2 * cost.trips);
+});
 
-  it('to a receiver that takes 100 ms cost no more', async () => {
-    receiver(async () => {
-      await scheduler.wait(100);
-      return new Response('ok');
-    });
-    await hookFor(100);
-    const cost = await deliver(await send(...events(100)));
-    expect(cost.written).toBeLessThanOrEqual(2.2 * 100);
-    expect(3 * cost.queued).toBeLessThanOrEqual(3.2 * 100);
+it('100 deliveries to a receiver that takes 100 ms cost no more', async () => {
+  receiver(async () => {
+    await scheduler.wait(100);
+    return new Response('ok');
   });
+  await hookFor(100);
+  const cost = await deliver(await send(...events(100)));
+  expect(cost.written).toBeLessThanOrEqual(2.2 * 100);
+  expect(3 * cost.queued).toBeLessThanOrEqual(3.2 * 100);
 });
 
 it('a quick receiver gets one worker, which claims much at a time', async () => {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { addRows, rows } from '../support/rows.ts';
@@ -85,37 +85,34 @@ it.each([
   await rows(`delete from ${table} where id like 'extra-%'`);
 });
 
-describe('active credentials are limited', () => {
-  const issue = (path: string, more: object = {}) =>
-    operator.post<Named>(path, { name: 'one more', ...more });
+const issue = (path: string, more: object = {}) => operator.post<Named>(path, { name: 'one more', ...more });
 
-  it('to 200 API tokens of an account, in the portal as well, until one is revoked', async () => {
-    const path = `/operator/accounts/${us.accountId}/tokens`;
-    await add('tokens', maxApiTokens - 2);
-    const last = await issue(path);
-    expect(last.status).toBe(200);
-    const message = `An account can have at most ${maxApiTokens} active API tokens. Revoke one that is not used any more.`;
-    expect(await issue(path)).toMatchObject({ status: 400, message });
-    const { cookie } = await signIn(us);
-    const page = await ask('POST', '/portal/settings/tokens', { cookie, fields: { name: 'x', expires: '' } });
-    expect([page.status, await page.text()]).toEqual([400, expect.stringContaining(message)]);
-    await operator.delete(`/operator/tokens/${last.data.id}`);
-    expect((await issue(path)).status).toBe(200);
-  });
+it('an account has at most 200 active API tokens, until one is revoked', async () => {
+  const path = `/operator/accounts/${us.accountId}/tokens`;
+  await add('tokens', maxApiTokens - 2);
+  const last = await issue(path);
+  expect(last.status).toBe(200);
+  const message = `An account can have at most ${maxApiTokens} active API tokens. Revoke one that is not used any more.`;
+  expect(await issue(path)).toMatchObject({ status: 400, message });
+  const { cookie } = await signIn(us);
+  const page = await ask('POST', '/portal/settings/tokens', { cookie, fields: { name: 'x', expires: '' } });
+  expect([page.status, await page.text()]).toEqual([400, expect.stringContaining(message)]);
+  await operator.delete(`/operator/tokens/${last.data.id}`);
+  expect((await issue(path)).status).toBe(200);
+});
 
-  it('to 200 API tokens although many are issued at the same moment', async () => {
-    const path = `/operator/accounts/${us.accountId}/tokens`;
-    await add('tokens', maxApiTokens - 4);
-    const replies = await Promise.all(Array.from({ length: 10 }, () => issue(path)));
-    expect(replies.filter(({ status }) => status === 200)).toHaveLength(3);
-  });
+it('it has no more although many are issued at the same moment', async () => {
+  const path = `/operator/accounts/${us.accountId}/tokens`;
+  await add('tokens', maxApiTokens - 4);
+  const replies = await Promise.all(Array.from({ length: 10 }, () => issue(path)));
+  expect(replies.filter(({ status }) => status === 200)).toHaveLength(3);
+});
 
-  it('to 20 ingest keys of a connection; those that have expired do not count', async () => {
-    const path = `/operator/connections/${us.connection.id}/ingest-keys`;
-    for (let i = 1; i < maxIngestKeys; i++) expect((await issue(path)).status).toBe(200);
-    const message = `A connection can have at most ${maxIngestKeys} active ingest keys. Revoke one that is not used any more.`;
-    expect(await issue(path)).toMatchObject({ status: 400, message });
-    await rows('update tokens set expires_at = 1 where connection_id = ?1', us.connection.id);
-    expect((await issue(path)).status).toBe(200);
-  });
+it('a connection has at most 20 ingest keys, of which expired ones do not count', async () => {
+  const path = `/operator/connections/${us.connection.id}/ingest-keys`;
+  for (let i = 1; i < maxIngestKeys; i++) expect((await issue(path)).status).toBe(200);
+  const message = `A connection can have at most ${maxIngestKeys} active ingest keys. Revoke one that is not used any more.`;
+  expect(await issue(path)).toMatchObject({ status: 400, message });
+  await rows('update tokens set expires_at = 1 where connection_id = ?1', us.connection.id);
+  expect((await issue(path)).status).toBe(200);
 });

@@ -50,7 +50,7 @@ const storesOf = ({ databases, namespaces, buckets, queues }: Cloudflare) => [
 const bound = ({ workers }: Cloudflare, worker: string) =>
   Object.fromEntries(workers.get(worker)?.bindings.map((one) => [one.name, one.text ?? 'bound']) ?? []);
 
-it('creates everything, goes on after failures, and deploys another service beside it', async () => {
+it('creates everything, goes on after failures, and deploys another beside it', async () => {
   const host = `${name}.acme.workers.dev`;
   const { network, env, ...found } = await cloud([host, 'api.example.com'], deployed);
   account = found.account;

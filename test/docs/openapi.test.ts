@@ -42,31 +42,29 @@ const described = [client, operators]
   .flatMap(operationsOf)
   .filter(({ name }) => !name.includes(' /operator'));
 
-describe('the documents', () => {
-  it('hold every route but the portal, metrics, files and parts of moves', () => {
-    const routes = app.routes
-      .filter(({ method }) => method !== 'ALL')
-      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)
-      .filter((name) => !/ \/portal| \/operator\/metrics$|{file}$|^PUT .+\/move$/.test(name));
-    const documented = [client, operators].flatMap(operationsOf).map(({ name }) => name);
-    expect(documented.toSorted()).toEqual([...new Set(routes)].toSorted());
-  });
+it('the documents hold every route but the portal, metrics, files and parts of moves', () => {
+  const routes = app.routes
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)
+    .filter((name) => !/ \/portal| \/operator\/metrics$|{file}$|^PUT .+\/move$/.test(name));
+  const documented = [client, operators].flatMap(operationsOf).map(({ name }) => name);
+  expect(documented.toSorted()).toEqual([...new Set(routes)].toSorted());
+});
 
-  it('tell connectors and operators nothing in the document for customers', () => {
-    const theirs = operationsOf(client).filter(({ name }) => /operator|ingest/.test(name));
-    expect(theirs).toEqual([]);
-  });
+it('the documents tell connectors and operators nothing in the document for customers', () => {
+  const theirs = operationsOf(client).filter(({ name }) => /operator|ingest/.test(name));
+  expect(theirs).toEqual([]);
+});
 
-  it('say what each component and property means, for customers', () => {
-    const { schemas } = client.components;
-    const silent = Object.entries(schemas).flatMap(([name, { description, properties = {} }]) => [
-      ...(description ? [] : [name]),
-      ...Object.entries(properties)
-        .filter(([, schema]) => !('description' in schema))
-        .map(([property]) => `${name}.${property}`),
-    ]);
-    expect(silent).toEqual([]);
-  });
+it('the documents say what each component and property means, for customers', () => {
+  const { schemas } = client.components;
+  const silent = Object.entries(schemas).flatMap(([name, { description, properties = {} }]) => [
+    ...(description ? [] : [name]),
+    ...Object.entries(properties)
+      .filter(([, schema]) => !('description' in schema))
+      .map(([property]) => `${name}.${property}`),
+  ]);
+  expect(silent).toEqual([]);
 });
 
 /** What is wrong with a request. By default, that is the field which the 400 names. */

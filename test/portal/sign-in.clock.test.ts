@@ -17,43 +17,41 @@ beforeAll(() => void receiver());
 
 const statusAt = async (path: string, cookie: string) => (await ask('GET', path, { cookie })).status;
 
-describe('a session', () => {
-  it('is a __Host- cookie, of which only the hash is stored', async () => {
-    expect(ours.setCookie).toMatch(
-      /^__Host-session=[\w-]{65}; Max-Age=1209600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
-    );
-    expect(JSON.stringify(await rows('select * from sessions'))).not.toContain(ours.cookie.split('=')[1]);
-  });
+it('a session is a __Host- cookie, of which only the hash is stored', async () => {
+  expect(ours.setCookie).toMatch(
+    /^__Host-session=[\w-]{65}; Max-Age=1209600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+  );
+  expect(JSON.stringify(await rows('select * from sessions'))).not.toContain(ours.cookie.split('=')[1]);
+});
 
-  it('ends with its 14 days, with its person, and with the suspension of its account', async () => {
-    const other = await world();
-    const { cookie, email } = await signIn(other);
-    const status = () => statusAt('/portal/connections', cookie);
-    expect(await status()).toBe(200);
-    await operator.patch(`/operator/accounts/${other.accountId}`, { status: 'suspended' });
-    expect(await status()).toBe(403);
-    expect(await visitor(() => cookie).textAt('/portal/vehicles')).toContain('This account is suspended');
-    await operator.patch(`/operator/accounts/${other.accountId}`, { status: 'active' });
-    expect(await status()).toBe(200);
-    const users = `/operator/accounts/${other.accountId}/users`;
-    const { data } = await operator.get<{ id: string; email: string }[]>(users);
-    await operator.delete(`${users}/${data.find((user) => user.email === email)?.id}`);
-    expect(await status()).toBe(303);
-    const late = await signIn(other);
-    const theirs = 'select id from portal_users where account_id = ?1';
-    await rows(`update sessions set expires_at = 1 where user_id in (${theirs})`, other.accountId);
-    expect(await statusAt('/portal/connections', late.cookie)).toBe(303);
-  });
+it('a session ends with its 14 days, its person, and while its account is suspended', async () => {
+  const other = await world();
+  const { cookie, email } = await signIn(other);
+  const status = () => statusAt('/portal/connections', cookie);
+  expect(await status()).toBe(200);
+  await operator.patch(`/operator/accounts/${other.accountId}`, { status: 'suspended' });
+  expect(await status()).toBe(403);
+  expect(await visitor(() => cookie).textAt('/portal/vehicles')).toContain('This account is suspended');
+  await operator.patch(`/operator/accounts/${other.accountId}`, { status: 'active' });
+  expect(await status()).toBe(200);
+  const users = `/operator/accounts/${other.accountId}/users`;
+  const { data } = await operator.get<{ id: string; email: string }[]>(users);
+  await operator.delete(`${users}/${data.find((user) => user.email === email)?.id}`);
+  expect(await status()).toBe(303);
+  const late = await signIn(other);
+  const theirs = 'select id from portal_users where account_id = ?1';
+  await rows(`update sessions set expires_at = 1 where user_id in (${theirs})`, other.accountId);
+  expect(await statusAt('/portal/connections', late.cookie)).toBe(303);
+});
 
-  it('outlives the rotation of its key, as long as that key is there', async () => {
-    const fresh = `new:${btoa('n'.repeat(32))}`;
-    const status = async (HEADER_KEYS: string) => {
-      const bindings = { ...env, HEADER_KEYS };
-      return (await ask('GET', '/portal/connections', { cookie: ours.cookie, bindings })).status;
-    };
-    expect(await status(`${fresh},${env.HEADER_KEYS}`)).toBe(200);
-    expect(await status(fresh)).toBe(303);
-  });
+it('a session outlives the rotation of its key, as long as that key is there', async () => {
+  const fresh = `new:${btoa('n'.repeat(32))}`;
+  const status = async (HEADER_KEYS: string) => {
+    const bindings = { ...env, HEADER_KEYS };
+    return (await ask('GET', '/portal/connections', { cookie: ours.cookie, bindings })).status;
+  };
+  expect(await status(`${fresh},${env.HEADER_KEYS}`)).toBe(200);
+  expect(await status(fresh)).toBe(303);
 });
 
 describe('a sign-in link', () => {

@@ -223,30 +223,28 @@ describe('beside others who guess from the same address', () => {
   });
 });
 
-describe('without a good credential', () => {
-  it.each([
-    ['none', ''],
-    ['rubbish', 'rubbish'],
-    ['a wrong checksum', `fds_${'A'.repeat(49)}`],
-    ['a wrong prefix', `xyz_${'A'.repeat(49)}`],
-  ])('%s is 401 with no I/O', async (_, token) => {
-    const kv = vi.spyOn(env.TOKENS, 'get');
-    const db = vi.spyOn(env.DB, 'prepare');
-    expect(await as(token).get('/webhooks')).toMatchObject(unauthenticated);
-    expect(kv).not.toHaveBeenCalled();
-    expect(db).not.toHaveBeenCalled();
-  });
+it.each([
+  ['none', ''],
+  ['rubbish', 'rubbish'],
+  ['a wrong checksum', `fds_${'A'.repeat(49)}`],
+  ['a wrong prefix', `xyz_${'A'.repeat(49)}`],
+])('without a good credential %s is 401 with no I/O', async (_, token) => {
+  const kv = vi.spyOn(env.TOKENS, 'get');
+  const db = vi.spyOn(env.DB, 'prepare');
+  expect(await as(token).get('/webhooks')).toMatchObject(unauthenticated);
+  expect(kv).not.toHaveBeenCalled();
+  expect(db).not.toHaveBeenCalled();
+});
 
-  it('one that nobody issued is 401, limited by IPv6 /64, before KV is read', async () => {
-    expect(await guess('2001:db8:5:6::')).toMatchObject(unauthenticated);
-    const kv = vi.spyOn(env.TOKENS, 'get');
-    const limit = reached('UNKNOWN_LIMIT');
-    for (const address of ['2001:db8:5:6::', '2001:db8:5:6::d1', '2001:db8:5:7::1'])
-      expect((await guess(address)).status).toBe(429);
-    const keys = limit.mock.calls.map(([{ key }]) => key);
-    expect(new Set(keys)).toEqual(new Set(['2001:db8:5:6::/64', '2001:db8:5:7::/64']));
-    expect(kv).not.toHaveBeenCalled();
-  });
+it('one that nobody issued is 401, limited by IPv6 /64, before KV is read', async () => {
+  expect(await guess('2001:db8:5:6::')).toMatchObject(unauthenticated);
+  const kv = vi.spyOn(env.TOKENS, 'get');
+  const limit = reached('UNKNOWN_LIMIT');
+  for (const address of ['2001:db8:5:6::', '2001:db8:5:6::d1', '2001:db8:5:7::1'])
+    expect((await guess(address)).status).toBe(429);
+  const keys = limit.mock.calls.map(([{ key }]) => key);
+  expect(new Set(keys)).toEqual(new Set(['2001:db8:5:6::/64', '2001:db8:5:7::/64']));
+  expect(kv).not.toHaveBeenCalled();
 });
 
 const keyOf = (id: string, byte: number) => ({ id, bytes: new Uint8Array(32).fill(byte) });

@@ -1,38 +1,36 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { csvWriter } from '../../../src/fleet/lists/csv.ts';
 import type { Columns } from '../../../src/fleet/lists/field.ts';
 
-describe('CSV', () => {
-  const columns = {
-    a: { holds: 'text', nullable: false },
-    b: { holds: ['text'], nullable: false },
-    c: { holds: { latitude: 'number' }, nullable: true },
-    d: { holds: 'boolean', nullable: false },
-  } as const satisfies Columns;
-  const linesOf = (items: object[], begun = true): string[][] =>
-    parse(new TextDecoder().decode(csvWriter(columns, { begun }).add(items)));
+const columns = {
+  a: { holds: 'text', nullable: false },
+  b: { holds: ['text'], nullable: false },
+  c: { holds: { latitude: 'number' }, nullable: true },
+  d: { holds: 'boolean', nullable: false },
+} as const satisfies Columns;
+const linesOf = (items: object[], begun = true): string[][] =>
+  parse(new TextDecoder().decode(csvWriter(columns, { begun }).add(items)));
 
-  it('gives back what was written, but for formulas, whatever the text is', () => {
-    const safe = fc.string({ unit: 'binary' }).filter((text) => !/(^|;"*)[=+\-@\t\r＝＋－＠]/.test(text));
-    fc.assert(
-      fc.property(fc.array(fc.record({ a: safe, d: fc.boolean() }), { minLength: 1 }), (items) => {
-        expect(linesOf(items, false)).toEqual([
-          ['a', 'b', 'c.latitude', 'd'],
-          ...items.map(({ a, d }) => [a, '', '', String(d)]),
-        ]);
-      }),
-    );
-  });
+it('CSV gives back what was written, but for formulas, whatever the text is', () => {
+  const safe = fc.string({ unit: 'binary' }).filter((text) => !/(^|;"*)[=+\-@\t\r＝＋－＠]/.test(text));
+  fc.assert(
+    fc.property(fc.array(fc.record({ a: safe, d: fc.boolean() }), { minLength: 1 }), (items) => {
+      expect(linesOf(items, false)).toEqual([
+        ['a', 'b', 'c.latitude', 'd'],
+        ...items.map(({ a, d }) => [a, '', '', String(d)]),
+      ]);
+    }),
+  );
+});
 
-  it.each(['=1+1', '+1 303 555', '-2', '@SUM(A1)', '\t=1', '\r=1', '＝1'])('has no formula: %j', (text) => {
-    expect(linesOf([{ a: text, c: { latitude: -2.5 } }])).toEqual([[`'${text}`, '', '-2.5', '']]);
-  });
+it.each(['=1+1', '+1 303 555', '-2', '@SUM(A1)', '\t=1', '\r=1', '＝1'])('CSV has no formula: %j', (text) => {
+  expect(linesOf([{ a: text, c: { latitude: -2.5 } }])).toEqual([[`'${text}`, '', '-2.5', '']]);
+});
 
-  it.each(['a;=1+1', 'a;"=1+1', ';-2;+3'])('has no formula after a semicolon: %j', (text) => {
-    const [[cell = ''] = []] = linesOf([{ a: text }]);
-    expect(cell.replaceAll("'", '')).toBe(text);
-    expect(cell).not.toMatch(/;"*[=+-]/);
-  });
+it.each(['a;=1+1', 'a;"=1+1', ';-2;+3'])('CSV has no formula after a semicolon: %j', (text) => {
+  const [[cell = ''] = []] = linesOf([{ a: text }]);
+  expect(cell.replaceAll("'", '')).toBe(text);
+  expect(cell).not.toMatch(/;"*[=+-]/);
 });

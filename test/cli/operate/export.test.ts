@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 import { fleet } from '../../support/node/journey.ts';
@@ -27,40 +27,38 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
-describe('fleet export', () => {
-  const exported = () =>
-    fleet(service, '--json', 'export', '--account', 'a', '--lists', 'trips', '--output', folder);
+const exported = () =>
+  fleet(service, '--json', 'export', '--account', 'a', '--lists', 'trips', '--output', folder);
 
-  it('waits for the files, and writes them where nobody else reads them', async () => {
-    const file = join(folder, 'trips.csv');
-    writeFileSync(file, 'old', { mode: 0o644 });
-    const { code, out } = await exported();
-    expect([code, JSON.parse(out)]).toEqual([0, [{ name: 'trips.csv', records: 2, bytes: 9 }]]);
-    expect(posted).toEqual([
-      { path: '/operator/accounts/a/exports', body: { lists: ['trips'], format: 'csv' } },
-    ]);
-    expect(readFileSync(file, 'utf8')).toContain('records');
-    expect([statSync(file).mode & 0o777, readdirSync(folder)]).toEqual([0o600, ['trips.csv']]);
-  });
+it('fleet export waits for the files, and writes them where nobody else reads them', async () => {
+  const file = join(folder, 'trips.csv');
+  writeFileSync(file, 'old', { mode: 0o644 });
+  const { code, out } = await exported();
+  expect([code, JSON.parse(out)]).toEqual([0, [{ name: 'trips.csv', records: 2, bytes: 9 }]]);
+  expect(posted).toEqual([
+    { path: '/operator/accounts/a/exports', body: { lists: ['trips'], format: 'csv' } },
+  ]);
+  expect(readFileSync(file, 'utf8')).toContain('records');
+  expect([statSync(file).mode & 0o777, readdirSync(folder)]).toEqual([0o600, ['trips.csv']]);
+});
 
-  it('shows the files with their sizes', async () => {
-    const { out } = await fleet(service, 'export', '--account', 'a', '--output', folder);
-    expect(out).toMatch(/trips\.csv +2 +1 KB/);
-  });
+it('fleet export shows the files with their sizes', async () => {
+  const { out } = await fleet(service, 'export', '--account', 'a', '--output', folder);
+  expect(out).toMatch(/trips\.csv +2 +1 KB/);
+});
 
-  it('asks for nothing if the folder cannot be made', async () => {
-    writeFileSync(join(folder, 'file'), '');
-    const output = join(folder, 'file', 'in');
-    const { code, err } = await fleet(service, 'export', '--account', 'a', '--output', output);
-    expect([code, err]).toEqual([1, `fleet: ENOTDIR: not a directory, mkdir '${output}'\n`]);
-    expect(posted).toEqual([]);
-  });
+it('fleet export asks for nothing if the folder cannot be made', async () => {
+  writeFileSync(join(folder, 'file'), '');
+  const output = join(folder, 'file', 'in');
+  const { code, err } = await fleet(service, 'export', '--account', 'a', '--output', output);
+  expect([code, err]).toEqual([1, `fleet: ENOTDIR: not a directory, mkdir '${output}'\n`]);
+  expect(posted).toEqual([]);
+});
 
-  it('says that it has failed', async () => {
-    state = 'failed';
-    expect(await exported()).toMatchObject({ code: 1, err: 'fleet: The export has failed. Try again\n' });
-    expect(readdirSync(folder)).toEqual([]);
-  });
+it('fleet export says that it has failed', async () => {
+  state = 'failed';
+  expect(await exported()).toMatchObject({ code: 1, err: 'fleet: The export has failed. Try again\n' });
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 it('fleet connection delete sends the name, and goes on until nothing is left', async () => {

@@ -137,54 +137,52 @@ describe('a file of records', () => {
   );
 });
 
-describe('an import', () => {
-  async function* lines(records: object[]): AsyncGenerator<Line> {
-    for (const [at, record] of records.entries()) yield { line: at + 1, record, bytesRead: at };
-  }
-  const callsWith = (records: object[]) => callsOf(lines(records), () => {});
+async function* lines(records: object[]): AsyncGenerator<Line> {
+  for (const [at, record] of records.entries()) yield { line: at + 1, record, bytesRead: at };
+}
+const callsWith = (records: object[]) => callsOf(lines(records), () => {});
 
-  it('sends calls of 500, few at a time, and vehicles before what follows them', async () => {
-    const kinds = [...Array(600).fill('driver'), ...Array(600).fill('vehicle'), ...Array(4000).fill('trip')];
-    const calls: string[] = [];
-    let underWay = 0;
-    let most = 0;
-    let vehiclesUnderWay = false;
-    await sendAll(callsWith(kinds.map((kind) => ({ kind }))), async (call) => {
-      expect(vehiclesUnderWay).toBe(false);
-      vehiclesUnderWay = call.some(({ record }) => (record as { kind: string }).kind === 'vehicle');
-      calls.push(`${call.length}`);
-      most = Math.max(most, ++underWay);
-      await new Promise((on) => setTimeout(on, 5));
-      underWay--;
-      vehiclesUnderWay = false;
-    });
-    expect(calls).toEqual([...Array(10).fill('500'), '200']);
-    expect(most).toBe(4);
+it('an import sends calls of 500, few at a time, and vehicles before the rest', async () => {
+  const kinds = [...Array(600).fill('driver'), ...Array(600).fill('vehicle'), ...Array(4000).fill('trip')];
+  const calls: string[] = [];
+  let underWay = 0;
+  let most = 0;
+  let vehiclesUnderWay = false;
+  await sendAll(callsWith(kinds.map((kind) => ({ kind }))), async (call) => {
+    expect(vehiclesUnderWay).toBe(false);
+    vehiclesUnderWay = call.some(({ record }) => (record as { kind: string }).kind === 'vehicle');
+    calls.push(`${call.length}`);
+    most = Math.max(most, ++underWay);
+    await new Promise((on) => setTimeout(on, 5));
+    underWay--;
+    vehiclesUnderWay = false;
   });
+  expect(calls).toEqual([...Array(10).fill('500'), '200']);
+  expect(most).toBe(4);
+});
 
-  it('never makes a call of more than 1 MiB, and ends with the error of one', async () => {
-    const calls = await Array.fromAsync(callsWith(Array(20).fill({ text: 'é'.repeat(100_000) })));
-    for (const call of calls)
-      expect(Buffer.byteLength(JSON.stringify(call.map(({ record }) => record)))).toBeLessThan(2 ** 20);
-    const send = () => Promise.reject(new Error('no'));
-    await expect(sendAll(callsWith(Array(2000).fill({})), send)).rejects.toThrow('no');
-  });
+it('an import never makes a call of more than 1 MiB, and ends with the error of one', async () => {
+  const calls = await Array.fromAsync(callsWith(Array(20).fill({ text: 'é'.repeat(100_000) })));
+  for (const call of calls)
+    expect(Buffer.byteLength(JSON.stringify(call.map(({ record }) => record)))).toBeLessThan(2 ** 20);
+  const send = () => Promise.reject(new Error('no'));
+  await expect(sendAll(callsWith(Array(2000).fill({})), send)).rejects.toThrow('no');
+});
 
-  it('waits as long as a busy service says, and tries again', async () => {
-    const times: number[] = [];
-    const answer = (status: number) => async () => {
-      times.push(Date.now());
-      return Response.json({ data: 'taken' }, { status, headers: { 'retry-after': '1' } });
-    };
-    const fetching = vi.spyOn(globalThis, 'fetch');
-    for (const status of [429, 503, 200, 500]) fetching.mockImplementationOnce(answer(status));
-    const send = () => insist(8, () => request('http://service', {}));
-    expect(await send()).toBe('taken');
-    const [first = 0, , third = 0] = times;
-    expect(third - first).toBeGreaterThanOrEqual(1980);
-    await expect(send()).rejects.toThrow('500 ');
-    fetching.mockRestore();
-  });
+it('an import waits as long as a busy service says, and tries again', async () => {
+  const times: number[] = [];
+  const answer = (status: number) => async () => {
+    times.push(Date.now());
+    return Response.json({ data: 'taken' }, { status, headers: { 'retry-after': '1' } });
+  };
+  const fetching = vi.spyOn(globalThis, 'fetch');
+  for (const status of [429, 503, 200, 500]) fetching.mockImplementationOnce(answer(status));
+  const send = () => insist(8, () => request('http://service', {}));
+  expect(await send()).toBe('taken');
+  const [first = 0, , third = 0] = times;
+  expect(third - first).toBeGreaterThanOrEqual(1980);
+  await expect(send()).rejects.toThrow('500 ');
+  fetching.mockRestore();
 });
 
 it('a generated fleet is the same for the same options, and another for another seed', () => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { root } from '../../../src/cli/project/paths.ts';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { fleet } from '../../support/node/journey.ts';
@@ -38,48 +38,46 @@ const replay = (...options: string[]) => fleet(service, ...command, ...options);
 const calls = () => asked.filter(({ method }) => method === 'POST').map(({ body }) => body);
 const counted = 'Deliveries that can be replayed: 10000 or more. Left out because they are too old: 3.';
 
-describe('fleet delivery replay', () => {
-  it('goes on until all is done, and says what it has left out', async () => {
-    const since = '2026-11-20T00:00:00Z';
-    const { out, err, code } = await replay('--yes', '--all', '--since', since, '--json');
-    expect(JSON.parse(out)).toEqual({ replayed: 10_017 });
-    expect(err).toBe(`${counted} Receivers will see a repeat of what was delivered.\n`);
-    expect(code).toBe(0);
-    const selection = { since, includeDelivered: true };
-    expect(calls()).toEqual([selection, { ...selection, after: first }, { ...selection, after: second }]);
-    expect(asked[0]?.url).toContain(`?since=${encodeURIComponent(since)}&includeDelivered=true`);
-  });
+it('fleet delivery replay goes on until all is done, and says what it has left out', async () => {
+  const since = '2026-11-20T00:00:00Z';
+  const { out, err, code } = await replay('--yes', '--all', '--since', since, '--json');
+  expect(JSON.parse(out)).toEqual({ replayed: 10_017 });
+  expect(err).toBe(`${counted} Receivers will see a repeat of what was delivered.\n`);
+  expect(code).toBe(0);
+  const selection = { since, includeDelivered: true };
+  expect(calls()).toEqual([selection, { ...selection, after: first }, { ...selection, after: second }]);
+  expect(asked[0]?.url).toContain(`?since=${encodeURIComponent(since)}&includeDelivered=true`);
+});
 
-  it('that the service interrupts says how far it came, and where to go on', async () => {
-    failsAfter = second;
-    const { out, err, code } = await replay('--yes');
-    expect([out, code]).toEqual(['', 1]);
-    expect(err).toBe(`${counted}\nfleet: 503 Try again. 10000 replayed; continue with --since ${times[1]}\n`);
-  });
+it('fleet delivery replay that is interrupted says where to go on', async () => {
+  failsAfter = second;
+  const { out, err, code } = await replay('--yes');
+  expect([out, code]).toEqual(['', 1]);
+  expect(err).toBe(`${counted}\nfleet: 503 Try again. 10000 replayed; continue with --since ${times[1]}\n`);
+});
 
-  it('replays nothing without a terminal, or as a dry run', async () => {
-    expect(await replay()).toEqual({
-      code: 1,
-      out: '',
-      err: `fleet: ${counted} stdin is not a terminal; pass --yes to replay them\n`,
-    });
-    expect(await replay('--dry-run', '--yes')).toEqual({ code: 0, out: `${counted}\n`, err: '' });
-    expect(calls()).toEqual([]);
+it('fleet delivery replay replays nothing without a terminal, or as a dry run', async () => {
+  expect(await replay()).toEqual({
+    code: 1,
+    out: '',
+    err: `fleet: ${counted} stdin is not a terminal; pass --yes to replay them\n`,
   });
+  expect(await replay('--dry-run', '--yes')).toEqual({ code: 0, out: `${counted}\n`, err: '' });
+  expect(calls()).toEqual([]);
+});
 
-  it.each([
-    ['n', 0, 'Nothing has been replayed'],
-    ['y', 3, '10017'],
-  ])('asks at a terminal, and takes "%s" for an answer', async (answer, times, says) => {
-    const { baseUrl, operatorKey } = service;
-    const env = { ...process.env, FLEET_URL: baseUrl, FLEET_OPERATOR_KEY: operatorKey };
-    const tool = [process.execPath, join(root, 'src/cli/fleet.ts'), ...command];
-    const atTerminal = ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])'];
-    const running = promisify(execFile)('python3', [...atTerminal, ...tool], { env });
-    running.child.stdin?.end(`${answer}\n`);
-    const { stdout: out } = await running;
-    expect(out).toContain(`${counted} Replay? [y/N]`);
-    expect(out).toContain(says);
-    expect(calls()).toHaveLength(times);
-  });
+it.each([
+  ['n', 0, 'Nothing has been replayed'],
+  ['y', 3, '10017'],
+])('fleet delivery replay asks at a terminal, and takes "%s" for an answer', async (answer, times, says) => {
+  const { baseUrl, operatorKey } = service;
+  const env = { ...process.env, FLEET_URL: baseUrl, FLEET_OPERATOR_KEY: operatorKey };
+  const tool = [process.execPath, join(root, 'src/cli/fleet.ts'), ...command];
+  const atTerminal = ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])'];
+  const running = promisify(execFile)('python3', [...atTerminal, ...tool], { env });
+  running.child.stdin?.end(`${answer}\n`);
+  const { stdout: out } = await running;
+  expect(out).toContain(`${counted} Replay? [y/N]`);
+  expect(out).toContain(says);
+  expect(calls()).toHaveLength(times);
 });

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { holdLargest } from '../../../src/accounts/accounts.ts';
 import {
   errorShare,
@@ -22,38 +22,36 @@ const GB = 1e9;
 const now = 1000 * dayMs;
 const health = { database: 'ok', queueBacklog: 0, oldestDueSeconds: null, sweptSecondsAgo: 0 } as const;
 
-describe('how full the database is', () => {
-  it.each([
-    ['grows', 3 * GB, { bytes: 2 * GB, day: 990 }, { share: 0.3, daysLeft: 70 }],
-    ['shrinks', 2 * GB, { bytes: 3 * GB, day: 990 }, { share: 0.2, daysLeft: null }],
-    ['is younger than a day', 2 * GB, { bytes: GB, day: 999.5 }, { share: 0.2, daysLeft: null }],
-    ['is new', GB, undefined, { share: 0.1, daysLeft: null }],
-    ['is full', 11 * GB, { bytes: 9 * GB, day: 999 }, { share: 1.1, daysLeft: 0 }],
-  ])('is estimated for one that %s', (_, bytes, earlier, expected) => {
-    expect(sizeOf(bytes, now, earlier)).toEqual({ bytes, ...expected });
-  });
+it.each([
+  ['grows', 3 * GB, { bytes: 2 * GB, day: 990 }, { share: 0.3, daysLeft: 70 }],
+  ['shrinks', 2 * GB, { bytes: 3 * GB, day: 990 }, { share: 0.2, daysLeft: null }],
+  ['is younger than a day', 2 * GB, { bytes: GB, day: 999.5 }, { share: 0.2, daysLeft: null }],
+  ['is new', GB, undefined, { share: 0.1, daysLeft: null }],
+  ['is full', 11 * GB, { bytes: 9 * GB, day: 999 }, { share: 1.1, daysLeft: 0 }],
+])('how full the database is, is estimated for one that %s', (_, bytes, earlier, expected) => {
+  expect(sizeOf(bytes, now, earlier)).toEqual({ bytes, ...expected });
+});
 
-  it('is a warning from 80 % on, and no problem', () => {
-    expect(warningOf({ ...health, size: sizeOf(8 * GB, now) })).toBeUndefined();
-    expect(problemOf({ ...health, size: sizeOf(9 * GB, now) })).toBeUndefined();
-    expect(warningOf({ ...health, size: { bytes: 9 * GB, share: 0.9, daysLeft: 10 } })).toBe(
-      'The database is 90 % full, and will be full in 10 days at this rate',
-    );
-  });
+it('how full the database is, is a warning from 80 % on, and no problem', () => {
+  expect(warningOf({ ...health, size: sizeOf(8 * GB, now) })).toBeUndefined();
+  expect(problemOf({ ...health, size: sizeOf(9 * GB, now) })).toBeUndefined();
+  expect(warningOf({ ...health, size: { bytes: 9 * GB, share: 0.9, daysLeft: 10 } })).toBe(
+    'The database is 90 % full, and will be full in 10 days at this rate',
+  );
+});
 
-  it('is a line from 80 % on, and an error from 95 % on', () => {
-    const { lines } = listenToLog();
-    for (const share of [warningShare, errorShare]) {
-      tellOfSize(share * mostBytes);
-      tellOfSize(share * mostBytes + 1);
-    }
-    const message = 'The database is nearly full';
-    expect(lines('fault')).toMatchObject([
-      { level: 'warn', message, percent: 80 },
-      { level: 'warn', message, percent: 95 },
-      { level: 'error', message, percent: 95 },
-    ]);
-  });
+it('how full the database is, is a line from 80 % on, and an error from 95 % on', () => {
+  const { lines } = listenToLog();
+  for (const share of [warningShare, errorShare]) {
+    tellOfSize(share * mostBytes);
+    tellOfSize(share * mostBytes + 1);
+  }
+  const message = 'The database is nearly full';
+  expect(lines('fault')).toMatchObject([
+    { level: 'warn', message, percent: 80 },
+    { level: 'warn', message, percent: 95 },
+    { level: 'error', message, percent: 95 },
+  ]);
 });
 
 it('a database that is nearly full takes no records of those who add most', async () => {

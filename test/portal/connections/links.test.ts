@@ -142,42 +142,40 @@ describe('somebody outside an account who has a connect link', () => {
   });
 });
 
-describe('an admin', () => {
-  it('sees a link once, and its secret is kept nowhere', async () => {
-    const secret = (await create()).split('/').at(-1) ?? '';
-    expect(secret).toHaveLength(65);
-    expect(JSON.stringify(await openLinks())).not.toContain(secret);
-    const { text, html } = await ann.page(links);
-    expect(text).toContain('Not used yet');
-    expect(html).not.toContain(secret);
-  });
+it('an admin sees a link once, and its secret is kept nowhere', async () => {
+  const secret = (await create()).split('/').at(-1) ?? '';
+  expect(secret).toHaveLength(65);
+  expect(JSON.stringify(await openLinks())).not.toContain(secret);
+  const { text, html } = await ann.page(links);
+  expect(text).toContain('Not used yet');
+  expect(html).not.toContain(secret);
+});
 
-  it('has twenty open links at most, of which expired ones are deleted', async () => {
-    const insert = `insert into connect_links values (?1, ?2, ?1, 'x', 1, ?3, null, null)`;
-    for (let i = 0; i < maxOpenLinks; i++)
-      await rows(insert, crypto.randomUUID(), us.accountId, Date.now() + connectLinkMs);
-    const refused = await ann.post(links, { name: 'One more' });
-    expect(await refused.text()).toContain(`at most ${maxOpenLinks} links`);
-    await rows('update connect_links set expires_at = 1 where account_id = ?1', us.accountId);
-    await create();
-    expect(await openLinks()).toHaveLength(1);
-  });
+it('an admin has twenty open links at most, of which expired ones are deleted', async () => {
+  const insert = `insert into connect_links values (?1, ?2, ?1, 'x', 1, ?3, null, null)`;
+  for (let i = 0; i < maxOpenLinks; i++)
+    await rows(insert, crypto.randomUUID(), us.accountId, Date.now() + connectLinkMs);
+  const refused = await ann.post(links, { name: 'One more' });
+  expect(await refused.text()).toContain(`at most ${maxOpenLinks} links`);
+  await rows('update connect_links set expires_at = 1 where account_id = ?1', us.accountId);
+  await create();
+  expect(await openLinks()).toHaveLength(1);
+});
 
-  it('has operators list and revoke links, too', async () => {
-    await connect(await create('Used'));
-    await create('Open');
-    const path = `/operator/accounts/${us.accountId}/connect-links`;
-    const { data: listed } = await operator.get<{ id: string }[]>(path);
-    const [open, used] = listed;
-    expect(listed).toMatchObject([
-      { name: 'Open', connectionId: null, withdrawnAt: null },
-      { name: 'Used', connectionId: expect.any(String) },
-    ]);
-    expect(await operator.delete(`/operator/connect-links/${used?.id}`)).toMatchObject({
-      status: 400,
-      message: 'This link has been used already.',
-    });
-    expect((await operator.delete(`/operator/connect-links/${open?.id}`)).data).toEqual(open);
-    expect((await operator.get(path)).data).toEqual([used]);
+it('an admin has operators list and revoke links, too', async () => {
+  await connect(await create('Used'));
+  await create('Open');
+  const path = `/operator/accounts/${us.accountId}/connect-links`;
+  const { data: listed } = await operator.get<{ id: string }[]>(path);
+  const [open, used] = listed;
+  expect(listed).toMatchObject([
+    { name: 'Open', connectionId: null, withdrawnAt: null },
+    { name: 'Used', connectionId: expect.any(String) },
+  ]);
+  expect(await operator.delete(`/operator/connect-links/${used?.id}`)).toMatchObject({
+    status: 400,
+    message: 'This link has been used already.',
   });
+  expect((await operator.delete(`/operator/connect-links/${open?.id}`)).data).toEqual(open);
+  expect((await operator.get(path)).data).toEqual([used]);
 });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { type Page, personBefore } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
 import { as, worldBefore } from '../../support/world.ts';
@@ -21,37 +21,35 @@ const noted = async () => {
   return log.map(({ action, subject, subject_name }) => `${action} ${subject} ${subject_name}`);
 };
 
-describe('a connection of the account’s own connector', () => {
-  it('is made by an admin, with a key that is shown once and works as shown', async () => {
-    expect((await ann.page('/portal/connections/new')).links('Connect it with your own connector')).toEqual([
-      own,
-    ]);
-    const shown = await add({ Name: 'Depot' });
-    expect(shown.text).toContain('“Depot” was added.');
-    expect(shown.links('How to write a connector')).toEqual(['/docs/connectors']);
-    const [key = ''] = shown.textAt('#token');
-    const [, body = ''] = /-d '(.*)' https:\/\/[^/]+\/ingest$/.exec(shown.textAt('#curl')[0] ?? '') ?? [];
-    expect(shown.textAt('#curl')[0]).toContain(`curl -H 'x-api-key: ${key}' -H 'content-type:`);
-    const { data } = await as(key).post('/ingest', JSON.parse(body));
-    expect(data).toMatchObject({ accepted: 1, rejected: [] });
-    expect(await rows('select id from vehicles where account_id = ?1', us.accountId)).toEqual([]);
-    expect(await made()).toMatchObject([
-      { provider: 'acme-telematics-inc', tsp: 'Acmé Telematics, Inc.', name: 'Depot' },
-    ]);
-    expect(shown.path).toBe(`/portal/connections/${(await made())[0]?.id}`);
-    const later = await ann.page(shown.path);
-    expect(later.html).not.toContain(key);
-    expect(later.text).toContain(`Connector …${key.slice(-4)}`);
-    expect(await noted()).toEqual(['created connection Depot', 'created ingest key Connector']);
-  });
+it('an own connection is made by an admin, with a key that works as shown', async () => {
+  expect((await ann.page('/portal/connections/new')).links('Connect it with your own connector')).toEqual([
+    own,
+  ]);
+  const shown = await add({ Name: 'Depot' });
+  expect(shown.text).toContain('“Depot” was added.');
+  expect(shown.links('How to write a connector')).toEqual(['/docs/connectors']);
+  const [key = ''] = shown.textAt('#token');
+  const [, body = ''] = /-d '(.*)' https:\/\/[^/]+\/ingest$/.exec(shown.textAt('#curl')[0] ?? '') ?? [];
+  expect(shown.textAt('#curl')[0]).toContain(`curl -H 'x-api-key: ${key}' -H 'content-type:`);
+  const { data } = await as(key).post('/ingest', JSON.parse(body));
+  expect(data).toMatchObject({ accepted: 1, rejected: [] });
+  expect(await rows('select id from vehicles where account_id = ?1', us.accountId)).toEqual([]);
+  expect(await made()).toMatchObject([
+    { provider: 'acme-telematics-inc', tsp: 'Acmé Telematics, Inc.', name: 'Depot' },
+  ]);
+  expect(shown.path).toBe(`/portal/connections/${(await made())[0]?.id}`);
+  const later = await ann.page(shown.path);
+  expect(later.html).not.toContain(key);
+  expect(later.text).toContain(`Connector …${key.slice(-4)}`);
+  expect(await noted()).toEqual(['created connection Depot', 'created ingest key Connector']);
+});
 
-  it.each([
-    ['', 'must not be empty'],
-    ['北斗', 'must have a letter from a to z, or a digit'],
-  ])('needs a provider with a name: %j', async (Provider, said) => {
-    expect((await add({ Provider })).errors).toEqual({ provider: said });
-    expect(await made()).toEqual([]);
-  });
+it.each([
+  ['', 'must not be empty'],
+  ['北斗', 'must have a letter from a to z, or a digit'],
+])('a connection of the account’s own connector needs a provider with a name: %j', async (Provider, said) => {
+  expect((await add({ Provider })).errors).toEqual({ provider: said });
+  expect(await made()).toEqual([]);
 });
 
 it('the ingest keys of a connection are generated and revoked', async () => {

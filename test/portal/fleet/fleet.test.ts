@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { countByRisk } from '../../../src/fleet/counts.ts';
 import { findByName, listByName } from '../../../src/fleet/search.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
@@ -41,39 +41,37 @@ const idOf = async (table: string, sourceId: string) =>
 const foundAt = async (q: string) =>
   (await get(`/portal/search?${new URLSearchParams({ q })}`)).headers.get('location');
 
-describe('lists', () => {
-  it('have vehicles and drivers in the order of the alphabet', async () => {
-    expect(await named('/portal/vehicles')).toEqual(['Truck 10', 'truck 2', 'Van 1']);
-    expect(await named('/portal/drivers')).toEqual(['ann', 'Ann Lee', 'Bob']);
-  });
+it('lists have vehicles and drivers in the order of the alphabet', async () => {
+  expect(await named('/portal/vehicles')).toEqual(['Truck 10', 'truck 2', 'Van 1']);
+  expect(await named('/portal/drivers')).toEqual(['ann', 'Ann Lee', 'Bob']);
+});
 
-  it('find vehicles by any word of a name, a plate in any form, or a whole VIN', async () => {
-    expect(await named('/portal/vehicles?q=TRUCK')).toEqual(['Truck 10', 'truck 2']);
-    expect(await named('/portal/vehicles?q=10')).toEqual(['Truck 10']);
-    for (const plate of ['zk', 'ZK10', 'z k-10'])
-      expect(await named(`/portal/vehicles?q=${plate}`)).toEqual(['Truck 10']);
-    expect(await named('/portal/vehicles?q=vin2')).toEqual(['truck 2']);
-    expect(await named('/portal/vehicles?q=VI')).toEqual([]);
-    expect(await named('/portal/drivers?q=ann')).toEqual(['ann', 'Ann Lee']);
-  });
+it('lists find vehicles by any word of a name, a plate in any form, or a whole VIN', async () => {
+  expect(await named('/portal/vehicles?q=TRUCK')).toEqual(['Truck 10', 'truck 2']);
+  expect(await named('/portal/vehicles?q=10')).toEqual(['Truck 10']);
+  for (const plate of ['zk', 'ZK10', 'z k-10'])
+    expect(await named(`/portal/vehicles?q=${plate}`)).toEqual(['Truck 10']);
+  expect(await named('/portal/vehicles?q=vin2')).toEqual(['truck 2']);
+  expect(await named('/portal/vehicles?q=VI')).toEqual([]);
+  expect(await named('/portal/drivers?q=ann')).toEqual(['ann', 'Ann Lee']);
+});
 
-  it('go on after the last one of a page, and read no more rows in a large account', async () => {
-    const them = await world();
-    const { page } = await signIn(them);
-    await addRows('vehicles', 20_000, (i) => ({
-      ...{ account_id: them.accountId, connection_id: them.connection.id, source_id: String(i) },
-      ...{ name: `Truck ${String(i).padStart(5, '0')}`, status: 'active', created_at: 1, updated_at: 1 },
-    }));
-    const [next = ''] = (await page('/portal/vehicles')).links('Next');
-    expect((await page(next)).textAt('a.cover').slice(0, 2)).toEqual(['Truck 00050', 'Truck 00051']);
-    const caller = { accountId: them.accountId, operator: true } as const;
-    const [list, found] = [metered(), metered()];
-    await listByName(list.env, caller, 'vehicle', { after: next.split('=')[1], limit: 50 });
-    expect(list.cost).toMatchObject({ trips: 1, read: expect.any(Number), written: 0 });
-    expect(list.cost.read).toBeLessThanOrEqual(5 * 51 + 20);
-    await findByName(found.env, caller, 'truck 0', 20);
-    expect(found.cost.read).toBeLessThanOrEqual(10 * 21 + 20);
-  });
+it('lists go on after a page, and read no more rows in a large account', async () => {
+  const them = await world();
+  const { page } = await signIn(them);
+  await addRows('vehicles', 20_000, (i) => ({
+    ...{ account_id: them.accountId, connection_id: them.connection.id, source_id: String(i) },
+    ...{ name: `Truck ${String(i).padStart(5, '0')}`, status: 'active', created_at: 1, updated_at: 1 },
+  }));
+  const [next = ''] = (await page('/portal/vehicles')).links('Next');
+  expect((await page(next)).textAt('a.cover').slice(0, 2)).toEqual(['Truck 00050', 'Truck 00051']);
+  const caller = { accountId: them.accountId, operator: true } as const;
+  const [list, found] = [metered(), metered()];
+  await listByName(list.env, caller, 'vehicle', { after: next.split('=')[1], limit: 50 });
+  expect(list.cost).toMatchObject({ trips: 1, read: expect.any(Number), written: 0 });
+  expect(list.cost.read).toBeLessThanOrEqual(5 * 51 + 20);
+  await findByName(found.env, caller, 'truck 0', 20);
+  expect(found.cost.read).toBeLessThanOrEqual(10 * 21 + 20);
 });
 
 it.each([
@@ -90,40 +88,38 @@ it('a trip has the events of its vehicle meanwhile', async () => {
   expect(await named(`/portal/trips/${await idOf('trips', 'trip-1')}`)).toEqual(['Smoking']);
 });
 
-describe('search', () => {
-  it('leads to the only match, by whatever identifies it', async () => {
-    const truck = `/portal/vehicles/${await idOf('vehicles', 'b')}`;
-    for (const q of ['Truck 10', ' truck 1', 'ZK 10', 'VIN10', 'vin10']) expect(await foundAt(q)).toBe(truck);
-    expect(await foundAt('bob')).toBe(`/portal/drivers/${await idOf('drivers', 'f')}`);
-    const event = await idOf('safety_events', 'event-1');
-    expect(await foundAt(event.toUpperCase())).toBe(`/portal/events/${event}`);
-    const [crash] = await rows('select id from accidents where account_id = ?', us.accountId);
-    expect(await foundAt(String(crash?.id))).toBe(`/portal/accidents/${crash?.id}`);
-    const [delivery] = await deliveriesOf(webhook);
-    expect(await foundAt(delivery?.id ?? '')).toBe(`/portal/webhooks/${webhook}/deliveries/${delivery?.id}`);
-  });
+it('search leads to the only match, by whatever identifies it', async () => {
+  const truck = `/portal/vehicles/${await idOf('vehicles', 'b')}`;
+  for (const q of ['Truck 10', ' truck 1', 'ZK 10', 'VIN10', 'vin10']) expect(await foundAt(q)).toBe(truck);
+  expect(await foundAt('bob')).toBe(`/portal/drivers/${await idOf('drivers', 'f')}`);
+  const event = await idOf('safety_events', 'event-1');
+  expect(await foundAt(event.toUpperCase())).toBe(`/portal/events/${event}`);
+  const [crash] = await rows('select id from accidents where account_id = ?', us.accountId);
+  expect(await foundAt(String(crash?.id))).toBe(`/portal/accidents/${crash?.id}`);
+  const [delivery] = await deliveriesOf(webhook);
+  expect(await foundAt(delivery?.id ?? '')).toBe(`/portal/webhooks/${webhook}/deliveries/${delivery?.id}`);
+});
 
-  it('lists several by kind, and says when nothing matches', async () => {
-    expect(await named('/portal/search?q=t')).toEqual(['Truck 10', 'truck 2']);
-    for (const q of ['nothing', crypto.randomUUID(), '%', '_'])
-      expect(await text(`/portal/search?${new URLSearchParams({ q })}`)).toContain('Nothing matches');
-  });
+it('search lists several by kind, and says when nothing matches', async () => {
+  expect(await named('/portal/search?q=t')).toEqual(['Truck 10', 'truck 2']);
+  for (const q of ['nothing', crypto.randomUUID(), '%', '_'])
+    expect(await text(`/portal/search?${new URLSearchParams({ q })}`)).toContain('Nothing matches');
+});
 
-  it('finds nothing of another account, nor of a connection that is being deleted', async () => {
-    const them = await world();
-    const { textAt } = await signIn(them);
-    const ids = [await idOf('vehicles', 'b'), await idOf('safety_events', 'event-1')];
-    for (const q of ['Truck 10', 'VIN10', ...ids])
-      expect(await textAt(`/portal/search?${new URLSearchParams({ q })}`)).toContain('Nothing');
-    await as(them.connection.ingestKey).send(vehicle({ name: 'Leaving' }));
-    await rows(
-      `insert into deletions (id, kind, account_id, connection_id, requested_at, due_at) values (?1, 'connection', ?2, ?1, 0, 9e15)`,
-      them.connection.id,
-      them.accountId,
-    );
-    expect(await textAt('/portal/search?q=leaving')).toContain('Nothing matches');
-    expect(await textAt('/portal/vehicles')).toContain('No vehicles yet');
-  });
+it('search finds nothing of another account, nor of a deleted connection', async () => {
+  const them = await world();
+  const { textAt } = await signIn(them);
+  const ids = [await idOf('vehicles', 'b'), await idOf('safety_events', 'event-1')];
+  for (const q of ['Truck 10', 'VIN10', ...ids])
+    expect(await textAt(`/portal/search?${new URLSearchParams({ q })}`)).toContain('Nothing');
+  await as(them.connection.ingestKey).send(vehicle({ name: 'Leaving' }));
+  await rows(
+    `insert into deletions (id, kind, account_id, connection_id, requested_at, due_at) values (?1, 'connection', ?2, ?1, 0, 9e15)`,
+    them.connection.id,
+    them.accountId,
+  );
+  expect(await textAt('/portal/search?q=leaving')).toContain('Nothing matches');
+  expect(await textAt('/portal/vehicles')).toContain('No vehicles yet');
 });
 
 it('a page of a vehicle reads bounded rows, however many events it has', async () => {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { type Page, personBefore } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { addRows, rows } from '../../support/rows.ts';
@@ -32,58 +32,56 @@ const saved = async () => {
 
 const ids = () => us.connections.map(({ id }) => id).toSorted();
 
-describe('saving a webhook', () => {
-  it('changes nothing that the person did not change', async () => {
-    const before = await saved();
-    expect((await save(await open())).text).toContain('Webhook "receiver.example.com" was saved.');
-    expect(await saved()).toEqual(before);
-  });
+it('saving a webhook changes nothing that the person did not change', async () => {
+  const before = await saved();
+  expect((await save(await open())).text).toContain('Webhook "receiver.example.com" was saved.');
+  expect(await saved()).toEqual(before);
+});
 
-  it('changes everything, and headers whose values the form does not hold', async () => {
-    const [first = '', , third = ''] = ids();
-    const form = await open();
-    expect(form.form().values('headerName')).toEqual(['X-Secret', '', '']);
-    expect(form.html).not.toContain('s3cret');
-    await save(form, {
-      URL: 'https://receiver.example.com/moved',
-      Method: 'PUT',
-      Accidents: false,
-      Samsara: false,
-      'Header 2 name': 'X-Mine',
-      'Header 2 value': 'mine',
-    });
-    expect(await saved()).toMatchObject({
-      url: 'https://receiver.example.com/moved',
-      httpVerb: 'PUT',
-      notificationTypes: [2],
-      connectionIds: [first, third],
-      headers: { 'X-Secret': 's3cret', 'X-Mine': 'mine' },
-    });
+it('saving a webhook changes everything, and keeps headers that are not shown', async () => {
+  const [first = '', , third = ''] = ids();
+  const form = await open();
+  expect(form.form().values('headerName')).toEqual(['X-Secret', '', '']);
+  expect(form.html).not.toContain('s3cret');
+  await save(form, {
+    URL: 'https://receiver.example.com/moved',
+    Method: 'PUT',
+    Accidents: false,
+    Samsara: false,
+    'Header 2 name': 'X-Mine',
+    'Header 2 value': 'mine',
   });
+  expect(await saved()).toMatchObject({
+    url: 'https://receiver.example.com/moved',
+    httpVerb: 'PUT',
+    notificationTypes: [2],
+    connectionIds: [first, third],
+    headers: { 'X-Secret': 's3cret', 'X-Mine': 'mine' },
+  });
+});
 
-  it('keeps connections that the form did not show', async () => {
-    const fields = { account_id: us.accountId, provider: 'motive' };
-    await addRows('connections', 1200, (i) => ({ ...fields, created_at: i }));
-    const all = await rows('select id from connections where account_id = ?1 order by id', us.accountId);
-    const chosen = all.slice(-1000).map(({ id }) => String(id)); // the form lists the oldest
-    await meanwhile({ connectionIds: chosen });
-    const form = await open();
-    const listed = form.all('input[type=checkbox][name=connectionIds][checked]');
-    expect(listed.length).toBeLessThan(901);
-    const [unchecked = '', ...others] = listed.map((box) => box.getAttribute('value') ?? '');
-    expect((await save(form, { 'Only these connections': others })).status).toBe(303);
-    expect((await saved()).connectionIds).toEqual(chosen.filter((id) => id !== unchecked));
-  });
+it('saving a webhook keeps connections that the form did not show', async () => {
+  const fields = { account_id: us.accountId, provider: 'motive' };
+  await addRows('connections', 1200, (i) => ({ ...fields, created_at: i }));
+  const all = await rows('select id from connections where account_id = ?1 order by id', us.accountId);
+  const chosen = all.slice(-1000).map(({ id }) => String(id)); // the form lists the oldest
+  await meanwhile({ connectionIds: chosen });
+  const form = await open();
+  const listed = form.all('input[type=checkbox][name=connectionIds][checked]');
+  expect(listed.length).toBeLessThan(901);
+  const [unchecked = '', ...others] = listed.map((box) => box.getAttribute('value') ?? '');
+  expect((await save(form, { 'Only these connections': others })).status).toBe(303);
+  expect((await saved()).connectionIds).toEqual(chosen.filter((id) => id !== unchecked));
+});
 
-  it('is refused if it has been changed since, until the form is opened again', async () => {
-    const form = await open();
-    await meanwhile({ notificationTypes: [1] });
-    const refused = await save(form, { Method: 'PUT' });
-    expect(refused.status).toBe(400);
-    expect(refused.text).toContain('This webhook has been changed since you opened it. Open it again');
-    expect((await save(refused)).status).toBe(400);
-    expect(await saved()).toMatchObject({ notificationTypes: [1], httpVerb: 'POST' });
-  });
+it('saving a webhook is refused if it has been changed since', async () => {
+  const form = await open();
+  await meanwhile({ notificationTypes: [1] });
+  const refused = await save(form, { Method: 'PUT' });
+  expect(refused.status).toBe(400);
+  expect(refused.text).toContain('This webhook has been changed since you opened it. Open it again');
+  expect((await save(refused)).status).toBe(400);
+  expect(await saved()).toMatchObject({ notificationTypes: [1], httpVerb: 'POST' });
 });
 
 it('a header gets a value, is shown on request, and goes with its name', async () => {
@@ -121,58 +119,56 @@ it('a new webhook is saved as typed, and signed unless that is unchecked', async
   expect(await saved()).not.toHaveProperty('signing');
 });
 
-describe('a button of the form', () => {
-  it('adds a secret in a header, or makes another, which is saved with the form', async () => {
-    const generate = 'Generate a secret';
-    const once = await (await open()).press(generate, { Method: 'PUT' });
-    expect(once.status).toBe(200);
-    const form = await once.press(generate);
-    expect(form.form().values('headerName')).toEqual(['X-Secret', 'X-Webhook-Secret', '', '']);
-    const [secret = ''] = form.form().values('Header 2 value');
-    expect(secret).toMatch(/^[\w-]{32}$/);
-    expect(once.form().values('Header 2 value')).not.toEqual([secret]);
-    await save(form);
-    expect(await saved()).toMatchObject({
-      httpVerb: 'PUT',
-      headers: { 'X-Secret': 's3cret', 'X-Webhook-Secret': secret },
-    });
+it('a button of the form adds a secret in a header, or makes another', async () => {
+  const generate = 'Generate a secret';
+  const once = await (await open()).press(generate, { Method: 'PUT' });
+  expect(once.status).toBe(200);
+  const form = await once.press(generate);
+  expect(form.form().values('headerName')).toEqual(['X-Secret', 'X-Webhook-Secret', '', '']);
+  const [secret = ''] = form.form().values('Header 2 value');
+  expect(secret).toMatch(/^[\w-]{32}$/);
+  expect(once.form().values('Header 2 value')).not.toEqual([secret]);
+  await save(form);
+  expect(await saved()).toMatchObject({
+    httpVerb: 'PUT',
+    headers: { 'X-Secret': 's3cret', 'X-Webhook-Secret': secret },
   });
+});
 
-  const test = async (URL: string) => (await open()).press('Send a test', { URL });
+const test = async (URL: string) => (await open()).press('Send a test', { URL });
 
-  it('sends a test of what is typed, with the kept headers, and saves nothing', async () => {
-    const heard = receiver(() => new Response('who are you?', { status: 401 }));
-    const before = await saved();
-    expect((await test('https://receiver.example.com/tried')).text).toMatch(
-      /Your receiver returned 401 Unauthorized in \d+ ms\. Only a 2xx status counts as delivered\. who are you\?/,
-    );
-    expect(heard.got).toMatchObject([
-      {
-        url: 'https://receiver.example.com/tried',
-        headers: { 'x-secret': 's3cret', 'delivery-id': expect.any(String) },
-        body: { type: 2, data: { vehicleName: 'TEST vehicle (made up)' } },
-      },
-    ]);
-    expect(await saved()).toEqual(before);
-    expect((await test('https://10.0.0.1/')).status).toBe(400);
-    expect(heard.got).toHaveLength(1);
-  });
+it('a button of the form sends a test of what is typed, and saves nothing', async () => {
+  const heard = receiver(() => new Response('who are you?', { status: 401 }));
+  const before = await saved();
+  expect((await test('https://receiver.example.com/tried')).text).toMatch(
+    /Your receiver returned 401 Unauthorized in \d+ ms\. Only a 2xx status counts as delivered\. who are you\?/,
+  );
+  expect(heard.got).toMatchObject([
+    {
+      url: 'https://receiver.example.com/tried',
+      headers: { 'x-secret': 's3cret', 'delivery-id': expect.any(String) },
+      body: { type: 2, data: { vehicleName: 'TEST vehicle (made up)' } },
+    },
+  ]);
+  expect(await saved()).toEqual(before);
+  expect((await test('https://10.0.0.1/')).status).toBe(400);
+  expect(heard.got).toHaveLength(1);
+});
 
-  it.each([
-    ['of an account to a host, however it is written', () => `${us.accountId} busy.example.com`, 10],
-    ['of all accounts to a receiver', () => 'busy.example.com', 60],
-  ])('sends so many tests %s within an hour', async (_, host, most) => {
-    const hour = Math.floor(Date.now() / 3_600_000);
-    await rows('delete from test_calls');
-    await rows(`insert into test_calls values (?1, ?2, ?3), (1, ?2, ?4)`, hour, host(), most - 1, most);
-    const heard = receiver();
-    expect((await test('https://busy.example.com/a')).status).toBe(200);
-    const refused = await test('https://BUSY.example.com.:8443/b');
-    expect(refused.text).toContain(`has a host that was tested ${most} times within the hour`);
-    expect((await test('https://idle.example.com/')).status).toBe(200);
-    expect(heard.got).toHaveLength(2);
-    expect(await rows('select calls from test_calls where host = ?1', host())).toEqual([{ calls: most }]);
-  });
+it.each([
+  ['of an account to a host, however it is written', () => `${us.accountId} busy.example.com`, 10],
+  ['of all accounts to a receiver', () => 'busy.example.com', 60],
+])('a button of the form sends so many tests %s within an hour', async (_, host, most) => {
+  const hour = Math.floor(Date.now() / 3_600_000);
+  await rows('delete from test_calls');
+  await rows(`insert into test_calls values (?1, ?2, ?3), (1, ?2, ?4)`, hour, host(), most - 1, most);
+  const heard = receiver();
+  expect((await test('https://busy.example.com/a')).status).toBe(200);
+  const refused = await test('https://BUSY.example.com.:8443/b');
+  expect(refused.text).toContain(`has a host that was tested ${most} times within the hour`);
+  expect((await test('https://idle.example.com/')).status).toBe(200);
+  expect(heard.got).toHaveLength(2);
+  expect(await rows('select calls from test_calls where host = ?1', host())).toEqual([{ calls: most }]);
 });
 
 it('a name and a description are shown here, kept by the API, not shown there', async () => {

@@ -14,7 +14,7 @@ const totalOf = (got: Map<string, string[]>) =>
 
 const stack = ownStack();
 
-it(`SIGKILL × ${kills} loses none of ${notifications} notifications, and repeats none otherwise`, async () => {
+it(`SIGKILL × ${kills} loses none of ${notifications} notifications`, async () => {
   const us = await journeyAccount(stack);
   /** Of each event, the Delivery-Id and the data of each call. */
   const got = new Map<string, string[]>();

@@ -132,6 +132,6 @@ it('a message of the queue is acknowledged before its work is done', async () =>
   expect(await handled({})).toBe(false);
 });
 
-it('a message of the queue is acknowledged after its work, where a deployment says so', async () => {
+it('a message of the queue is acknowledged after its work, if it is so deployed', async () => {
   expect(await handled({ AWAIT_DELIVERIES: 'true' } as Partial<Env>)).toBe(true);
 });

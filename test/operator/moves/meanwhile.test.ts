@@ -50,108 +50,102 @@ async function workUntil(accountId: string, state: string): Promise<void> {
 const stateOf = async (accountId: string) =>
   (await operate<Shown | undefined>('main', 'GET', `/accounts/${accountId}/move`)).data?.state;
 
-describe('while an account moves', () => {
-  it('no job or message works on it in either cell; notifications are sent once', async () => {
-    const us = await fullAccount();
-    const hooks = receiver();
-    const [webhook] = await rowsIn('main', 'select id from webhooks where account_id = ?1', us.accountId);
-    const webhookId = String(webhook?.id);
-    for (const due of [
-      'update alert_messages set due_at = 1 where account_id = ?1',
-      'update exports set next_at = 1 where account_id = ?1',
-      'update pulls set due_at = 1 where account_id = ?1',
-      'update event_counting set counted_to = 1 where account_id = ?1',
-    ])
-      await rowsIn('main', due, us.accountId);
-    await rowsIn(
-      'main',
-      `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
-       select webhook_id, 'due', account_id, event_id, level, 'pending', 1
-       from deliveries where webhook_id = ?1 limit 1`,
-      webhookId,
-    );
-    await workUntil(us.accountId, 'copying');
-    const before = await allRows('main', us.accountId);
-    const pruned = { moves: [], alerts_sent: [], sent_forms: [], service_levels: [] }; // by age, which may go on
-    const wake = { accountId: us.accountId, webhookId, worker: 1 };
-    for (let at = 0; (await stateOf(us.accountId)) !== undefined; at++) {
-      expect(at).toBeLessThan(100);
-      for (const bindings of Object.values(cells)) {
-        await sweep(bindings);
-        await handle(bindings, wake);
-        for (const name of Object.keys(jobs)) await runJob(bindings, jobs, name);
-      }
-      if ((await stateOf(us.accountId)) !== undefined)
-        expect({ ...(await allRows('main', us.accountId)), ...pruned }).toEqual({ ...before, ...pruned });
-      await workFor(us.accountId, 24);
+it('while an account moves, no job or message works on it in either cell', async () => {
+  const us = await fullAccount();
+  const hooks = receiver();
+  const [webhook] = await rowsIn('main', 'select id from webhooks where account_id = ?1', us.accountId);
+  const webhookId = String(webhook?.id);
+  for (const due of [
+    'update alert_messages set due_at = 1 where account_id = ?1',
+    'update exports set next_at = 1 where account_id = ?1',
+    'update pulls set due_at = 1 where account_id = ?1',
+    'update event_counting set counted_to = 1 where account_id = ?1',
+  ])
+    await rowsIn('main', due, us.accountId);
+  await rowsIn(
+    'main',
+    `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
+     select webhook_id, 'due', account_id, event_id, level, 'pending', 1
+     from deliveries where webhook_id = ?1 limit 1`,
+    webhookId,
+  );
+  await workUntil(us.accountId, 'copying');
+  const before = await allRows('main', us.accountId);
+  const pruned = { moves: [], alerts_sent: [], sent_forms: [], service_levels: [] }; // by age, which may go on
+  const wake = { accountId: us.accountId, webhookId, worker: 1 };
+  for (let at = 0; (await stateOf(us.accountId)) !== undefined; at++) {
+    expect(at).toBeLessThan(100);
+    for (const bindings of Object.values(cells)) {
+      await sweep(bindings);
+      await handle(bindings, wake);
+      for (const name of Object.keys(jobs)) await runJob(bindings, jobs, name);
     }
-    expect(hooks.got).toEqual([]);
-    for (const bindings of Object.values(cells)) await handle(bindings, wake);
-    expect(hooks.got).toHaveLength(1);
-    await removeLeft('main');
-  });
+    if ((await stateOf(us.accountId)) !== undefined)
+      expect({ ...(await allRows('main', us.accountId)), ...pruned }).toEqual({ ...before, ...pruned });
+    await workFor(us.accountId, 24);
+  }
+  expect(hooks.got).toEqual([]);
+  for (const bindings of Object.values(cells)) await handle(bindings, wake);
+  expect(hooks.got).toHaveLength(1);
+  await removeLeft('main');
+});
 
-  it('it can be cancelled at each step before the switch, and leaves nothing behind', async () => {
-    const us = await fullAccount();
-    const rows = await allRows('main', us.accountId);
-    let steps = 1;
-    for (; ; steps += env.FULL_PROOF ? 2 : 30) {
-      await workFor(us.accountId, 3);
-      for (let left = steps; left > 0; left -= 28) await workFor(us.accountId, Math.min(left, 28));
-      const path = `/accounts/${us.accountId}/move`;
-      const reply = await operate<Shown>('main', 'POST', path, { to: 'eu', cancel: true });
-      if (reply.status === 400 || reply.data.state === 'switching') break;
-      expect((await as(us.connection.ingestKey).send(vehicle({ odometerKm: 0.1 + 0.2 }))).status).toBe(200);
-      expect(await moveTo(us.accountId, there, true)).toMatchObject({ state: 'cancelled' });
-      await removeLeft('eu');
-      const { accounts: _, ...copied } = await rowsOf(us.accountId, cell('eu').DB);
-      expect(Object.keys(copied).filter((table) => copied[table]?.length)).toEqual([]);
-      expect(await filesIn('eu', us.accountId)).toEqual([]);
-      expect(await allRows('main', us.accountId)).toEqual(rows);
-    }
-    expect(steps).toBeGreaterThan(90);
-    await moveTo(us.accountId, there);
-    expect(await allRows('eu', us.accountId)).toEqual(rows);
-    await removeLeft('main');
-  });
-
-  it('a row that is not as it was copied cancels the move, and says so', async () => {
-    const us = await fullAccount();
-    await workUntil(us.accountId, 'comparing');
-    await rowsIn('eu', "update vehicles set name = 'Other' where account_id = ?1", us.accountId);
-    await expect(moveTo(us.accountId, there)).rejects.toThrow('The copy of vehicles differs');
-    expect(await stateOf(us.accountId)).toBe('none');
-    expect((await as(us.connection.ingestKey).send(vehicle())).status).toBe(200);
-    await removeLeft('eu');
-  });
-
-  it('what is sent late is refused, after a cancelled move and a done one', async () => {
-    const us = await world();
-    await workUntil(us.accountId, 'copying');
-    const [{ move } = {}] = await rowsIn(
-      'main',
-      'select move from moves where account_id = ?1',
-      us.accountId,
-    );
-    const now: Move = JSON.parse(String(move));
-    const send = ({ task = 'copy' as Part['task'], id = now.id, table = 'vehicles' } = {}) => {
-      const headers = { [partHeader]: encodePart({ task, from: 'main', now, next: { ...now, id } }) };
-      return operate('eu', 'PUT', path, { table, columns: ['id'], rows: [['x']] }, headers);
-    };
+it('while an account moves, that can be cancelled, and leaves nothing', async () => {
+  const us = await fullAccount();
+  const rows = await allRows('main', us.accountId);
+  let steps = 1;
+  for (; ; steps += env.FULL_PROOF ? 2 : 30) {
+    await workFor(us.accountId, 3);
+    for (let left = steps; left > 0; left -= 28) await workFor(us.accountId, Math.min(left, 28));
     const path = `/accounts/${us.accountId}/move`;
-    expect((await send({ id: crypto.randomUUID() })).status).toBe(503);
-    expect((await send({ table: 'accounts' })).data).toEqual({
-      problem: expect.stringMatching(/^eu has other tables/),
-    });
-    await moveTo(us.accountId, there, true);
-    expect((await send()).status).toBe(503);
+    const reply = await operate<Shown>('main', 'POST', path, { to: 'eu', cancel: true });
+    if (reply.status === 400 || reply.data.state === 'switching') break;
+    expect((await as(us.connection.ingestKey).send(vehicle({ odometerKm: 0.1 + 0.2 }))).status).toBe(200);
+    expect(await moveTo(us.accountId, there, true)).toMatchObject({ state: 'cancelled' });
     await removeLeft('eu');
-    await moveTo(us.accountId, there);
-    expect((await send()).status).toBe(503);
-    expect((await workOn(us.accountId, ['eu', 'eu'])).data).toMatchObject({ state: 'done', to: 'eu' });
-    expect((await send({ task: 'activate' })).data).toEqual({ problem: null });
-    expect(await rowsIn('eu', 'select 1 from vehicles where account_id = ?1', us.accountId)).toEqual([]);
+    const { accounts: _, ...copied } = await rowsOf(us.accountId, cell('eu').DB);
+    expect(Object.keys(copied).filter((table) => copied[table]?.length)).toEqual([]);
+    expect(await filesIn('eu', us.accountId)).toEqual([]);
+    expect(await allRows('main', us.accountId)).toEqual(rows);
+  }
+  expect(steps).toBeGreaterThan(90);
+  await moveTo(us.accountId, there);
+  expect(await allRows('eu', us.accountId)).toEqual(rows);
+  await removeLeft('main');
+});
+
+it('while an account moves, a row that differs from its copy cancels it', async () => {
+  const us = await fullAccount();
+  await workUntil(us.accountId, 'comparing');
+  await rowsIn('eu', "update vehicles set name = 'Other' where account_id = ?1", us.accountId);
+  await expect(moveTo(us.accountId, there)).rejects.toThrow('The copy of vehicles differs');
+  expect(await stateOf(us.accountId)).toBe('none');
+  expect((await as(us.connection.ingestKey).send(vehicle())).status).toBe(200);
+  await removeLeft('eu');
+});
+
+it('what is sent late is refused, after a cancelled move and a done one', async () => {
+  const us = await world();
+  await workUntil(us.accountId, 'copying');
+  const [{ move } = {}] = await rowsIn('main', 'select move from moves where account_id = ?1', us.accountId);
+  const now: Move = JSON.parse(String(move));
+  const send = ({ task = 'copy' as Part['task'], id = now.id, table = 'vehicles' } = {}) => {
+    const headers = { [partHeader]: encodePart({ task, from: 'main', now, next: { ...now, id } }) };
+    return operate('eu', 'PUT', path, { table, columns: ['id'], rows: [['x']] }, headers);
+  };
+  const path = `/accounts/${us.accountId}/move`;
+  expect((await send({ id: crypto.randomUUID() })).status).toBe(503);
+  expect((await send({ table: 'accounts' })).data).toEqual({
+    problem: expect.stringMatching(/^eu has other tables/),
   });
+  await moveTo(us.accountId, there, true);
+  expect((await send()).status).toBe(503);
+  await removeLeft('eu');
+  await moveTo(us.accountId, there);
+  expect((await send()).status).toBe(503);
+  expect((await workOn(us.accountId, ['eu', 'eu'])).data).toMatchObject({ state: 'done', to: 'eu' });
+  expect((await send({ task: 'activate' })).data).toEqual({ problem: null });
+  expect(await rowsIn('eu', 'select 1 from vehicles where account_id = ?1', us.accountId)).toEqual([]);
 });
 
 it('a provider’s webhook is to try again during a move, and then goes elsewhere', async () => {

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { connectLinkMs, maxOpenLinks } from '../../../src/providers/links.ts';
 import { claimDue, save } from '../../../src/providers/store.ts';
 import { personBefore, visitor } from '../../support/portal.ts';
@@ -31,115 +31,113 @@ const pulls = () => rows('select * from pulls where account_id = ?1', us.account
 /** The connection that was made last. */
 const connected = async () => String((await pulls()).at(-1)?.connection_id);
 
-describe('somebody outside an account who has a connect link', () => {
-  it('chooses the provider, tests and connects the credential, and sees nothing else', async () => {
-    const link = await create();
-    const first = await fleet.textAt(link);
-    expect(first).toContain('Connect your fleet to Acme Insurance');
-    expect(first).not.toMatch(/Another provider|Webhooks|Settings|Overview/);
-    const form = await fleet.page(`${link}?provider=samsara`);
-    const done = await form.press('Test and connect', { 'API token': credential, Name: 'Harbor' });
-    expect(done).toMatchObject({ path: link, heading: '“Harbor” is connected' });
-    const id = await connected();
-    await pullAll(id);
-    expect(await read(us, id, '/vehicles')).not.toEqual([]);
-    for (const path of ['/portal', '/portal/connections', `/portal/connections/${id}`])
-      expect((await fleet.get(path)).headers.get('location')).toBe('/portal/sign-in');
-    expect(await ann.textAt('/portal/settings/audit')).toMatch(
-      /Created connection Harbor Connect link for Harbor Freight/,
-    );
-  });
+it('whoever has a connect link tests and connects, and sees nothing else', async () => {
+  const link = await create();
+  const first = await fleet.textAt(link);
+  expect(first).toContain('Connect your fleet to Acme Insurance');
+  expect(first).not.toMatch(/Another provider|Webhooks|Settings|Overview/);
+  const form = await fleet.page(`${link}?provider=samsara`);
+  const done = await form.press('Test and connect', { 'API token': credential, Name: 'Harbor' });
+  expect(done).toMatchObject({ path: link, heading: '“Harbor” is connected' });
+  const id = await connected();
+  await pullAll(id);
+  expect(await read(us, id, '/vehicles')).not.toEqual([]);
+  for (const path of ['/portal', '/portal/connections', `/portal/connections/${id}`])
+    expect((await fleet.get(path)).headers.get('location')).toBe('/portal/sign-in');
+  expect(await ann.textAt('/portal/settings/audit')).toMatch(
+    /Created connection Harbor Connect link for Harbor Freight/,
+  );
+});
 
-  it('adds the connection to a webhook that covers all', async () => {
-    const body = webhookBody(us, { allConnections: true, connectionIds: [] });
-    const { data: hook } = await as(us.apiToken).post<WebhookOut>('/webhook', body);
-    await connect(await create());
-    const { data } = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
-    expect(data).toEqual([{ ...hook, connectionIds: [us.connection.id, await connected()] }]);
-  });
+it('whoever has a connect link adds the connection to a webhook that covers all', async () => {
+  const body = webhookBody(us, { allConnections: true, connectionIds: [] });
+  const { data: hook } = await as(us.apiToken).post<WebhookOut>('/webhook', body);
+  await connect(await create());
+  const { data } = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
+  expect(data).toEqual([{ ...hook, connectionIds: [us.connection.id, await connected()] }]);
+});
 
-  it('can use it once, also when it is used twice at the same moment', async () => {
-    const link = await create();
-    await Promise.all([connect(link), connect(link)]);
-    expect(await pulls()).toHaveLength(1);
-    expect(await (await connect(link)).text()).toContain('is connected');
-    expect(await pulls()).toHaveLength(1);
-  });
+it('whoever has a connect link can use it once, also twice at once', async () => {
+  const link = await create();
+  await Promise.all([connect(link), connect(link)]);
+  expect(await pulls()).toHaveLength(1);
+  expect(await (await connect(link)).text()).toContain('is connected');
+  expect(await pulls()).toHaveLength(1);
+});
 
-  it('withdraws their consent, which ends the pulling and deletes the credential', async () => {
-    await as(us.apiToken).post('/webhook', webhookBody(us));
-    const link = await create();
-    await connect(link);
-    const [before] = await pulls();
-    const id = await connected();
-    await pullAll(id);
-    const question = await fleet.page(`${link}/withdraw`);
-    expect(question.text).toContain('Withdraw your consent? Nothing more of “Harbor” is read');
-    const said = await question.press('Withdraw your consent');
-    expect(said.heading).toBe('You have withdrawn your consent');
-    const [after] = await pulls();
-    expect(after).toMatchObject({ due_at: null, claim: null });
-    expect(after?.secrets).not.toBe(before?.secrets);
-    const calls = provider.calls.length;
-    const why = 'The consent to this connection was withdrawn.';
-    const path = `/portal/connections/${id}`;
-    const replaced = await ann.post(`${path}/credential`, { credential: `${credential}2` });
-    expect(await replaced.text()).toContain(why);
-    for (const action of ['pull', 'resume', 'pause'])
-      expect(await ann.outcome(`${path}/${action}`)).toContain(why);
-    expect(provider.calls).toHaveLength(calls);
-    expect(await pulls()).toEqual([after]);
-    expect(await ann.textAt(links)).toContain('Consent withdrawn');
-    const page = await ann.textAt(path);
-    expect(page).toMatch(/Consent withdrawn.*Nothing more is pulled/);
-    expect(page).not.toMatch(/Replace the|Pull now|Pause|Resume/);
-    const overview = await ann.page('/portal');
-    expect(overview.all('#problems')).toEqual([]);
-    expect(overview.text).not.toContain('need attention');
-    expect((await operator.get(`/operator/connections/${id}/pull`)).data).toMatchObject({
-      ...{ state: 'refused', isWithdrawn: true },
-    });
-    expect((await fleet.post(`${link}/withdraw`)).status).toBe(303);
-    await connect(await create('Once more'));
-    expect(await pulls()).toHaveLength(2);
+it('whoever has a connect link withdraws consent and credential by it', async () => {
+  await as(us.apiToken).post('/webhook', webhookBody(us));
+  const link = await create();
+  await connect(link);
+  const [before] = await pulls();
+  const id = await connected();
+  await pullAll(id);
+  const question = await fleet.page(`${link}/withdraw`);
+  expect(question.text).toContain('Withdraw your consent? Nothing more of “Harbor” is read');
+  const said = await question.press('Withdraw your consent');
+  expect(said.heading).toBe('You have withdrawn your consent');
+  const [after] = await pulls();
+  expect(after).toMatchObject({ due_at: null, claim: null });
+  expect(after?.secrets).not.toBe(before?.secrets);
+  const calls = provider.calls.length;
+  const why = 'The consent to this connection was withdrawn.';
+  const path = `/portal/connections/${id}`;
+  const replaced = await ann.post(`${path}/credential`, { credential: `${credential}2` });
+  expect(await replaced.text()).toContain(why);
+  for (const action of ['pull', 'resume', 'pause'])
+    expect(await ann.outcome(`${path}/${action}`)).toContain(why);
+  expect(provider.calls).toHaveLength(calls);
+  expect(await pulls()).toEqual([after]);
+  expect(await ann.textAt(links)).toContain('Consent withdrawn');
+  const page = await ann.textAt(path);
+  expect(page).toMatch(/Consent withdrawn.*Nothing more is pulled/);
+  expect(page).not.toMatch(/Replace the|Pull now|Pause|Resume/);
+  const overview = await ann.page('/portal');
+  expect(overview.all('#problems')).toEqual([]);
+  expect(overview.text).not.toContain('need attention');
+  expect((await operator.get(`/operator/connections/${id}/pull`)).data).toMatchObject({
+    ...{ state: 'refused', isWithdrawn: true },
   });
+  expect((await fleet.post(`${link}/withdraw`)).status).toBe(303);
+  await connect(await create('Once more'));
+  expect(await pulls()).toHaveLength(2);
+});
 
-  it('ends a pull that is under way by it, which says no more of the health', async () => {
-    const link = await create();
-    await connect(link);
-    const id = await connected();
-    const [claimed] = await claimDue(env, [id]);
-    if (!claimed) throw new Error('it is due at once');
-    expect(await save(env, claimed, { succeededAt: Date.now() })).toBeDefined();
-    await fleet.post(`${link}/withdraw`);
-    expect(await save(env, claimed, { succeededAt: Date.now(), health: 1 })).toBeUndefined();
-    const health = await rows('select health_status from connections where id = ?1', id);
-    expect(health).toEqual([{ health_status: 3 }]);
-  });
+it('whoever has a connect link ends a pull that is under way by it', async () => {
+  const link = await create();
+  await connect(link);
+  const id = await connected();
+  const [claimed] = await claimDue(env, [id]);
+  if (!claimed) throw new Error('it is due at once');
+  expect(await save(env, claimed, { succeededAt: Date.now() })).toBeDefined();
+  await fleet.post(`${link}/withdraw`);
+  expect(await save(env, claimed, { succeededAt: Date.now(), health: 1 })).toBeUndefined();
+  const health = await rows('select health_status from connections where id = ?1', id);
+  expect(health).toEqual([{ health_status: 3 }]);
+});
 
-  it.each([
-    ['is expired', () => rows('update connect_links set expires_at = 1')],
-    ['was revoked', async () => ann.post(`${links}/${(await openLinks())[0]?.id}/revoke`)],
-    [
-      'is of a suspended account',
-      () => operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' }),
-    ],
-  ])('can do nothing with one that %s', async (_, end) => {
-    const link = await create();
-    await end();
-    const replies = [await fleet.get(link), await connect(link), await fleet.post(`${link}/withdraw`)];
-    expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
-    for (const reply of replies) expect(await reply.text()).toContain('This link does not work');
-    expect(await pulls()).toEqual([]);
-  });
+it.each([
+  ['is expired', () => rows('update connect_links set expires_at = 1')],
+  ['was revoked', async () => ann.post(`${links}/${(await openLinks())[0]?.id}/revoke`)],
+  [
+    'whoever has a connect link is of a suspended account',
+    () => operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' }),
+  ],
+])('whoever has a connect link can do nothing with one that %s', async (_, end) => {
+  const link = await create();
+  await end();
+  const replies = [await fleet.get(link), await connect(link), await fleet.post(`${link}/withdraw`)];
+  expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
+  for (const reply of replies) expect(await reply.text()).toContain('This link does not work');
+  expect(await pulls()).toEqual([]);
+});
 
-  it('is limited, and so is who guesses', async () => {
-    const link = await create();
-    const statuses: number[] = [];
-    for (let i = 0; i < 25; i++) statuses.push((await fleet.get(link)).status);
-    expect([statuses[0], statuses.at(-1)]).toEqual([200, 429]);
-    expect((await fleet.get('/portal/connect/guess')).status).toBe(404);
-  });
+it('whoever has a connect link is limited, and so is who guesses', async () => {
+  const link = await create();
+  const statuses: number[] = [];
+  for (let i = 0; i < 25; i++) statuses.push((await fleet.get(link)).status);
+  expect([statuses[0], statuses.at(-1)]).toEqual([200, 429]);
+  expect((await fleet.get('/portal/connect/guess')).status).toBe(404);
 });
 
 it('an admin sees a link once, and its secret is kept nowhere', async () => {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { move } from '../../support/archive.ts';
 import { type Page, personBefore, visitor } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
@@ -54,77 +54,75 @@ const idOf = async (table: string, column: string, value: string) =>
   );
 const day = longAgo.slice(0, 10);
 
-describe('the list of safety events', () => {
-  it('has those of all connections, newest first, by day, of this account alone', async () => {
-    const shown = await list();
-    expect(vehiclesOn(shown)).toEqual(['Truck 114', 'Truck 2', 'Van 31', 'Truck 114']);
-    for (const words of ['Joss Arden', '40.215, −77.189', '98 km/h, limit 88'])
-      expect(shown.text).toContain(words);
-    expect(shown.textAt('th[scope=rowgroup]')[0]).toMatch(/^(Today, )?\w+day, /);
-  });
+it('the list of safety events has those of this account, newest first', async () => {
+  const shown = await list();
+  expect(vehiclesOn(shown)).toEqual(['Truck 114', 'Truck 2', 'Van 31', 'Truck 114']);
+  for (const words of ['Joss Arden', '40.215, −77.189', '98 km/h, limit 88'])
+    expect(shown.text).toContain(words);
+  expect(shown.textAt('th[scope=rowgroup]')[0]).toMatch(/^(Today, )?\w+day, /);
+});
 
-  it.each([
-    ['risk=4', ['Van 31', 'Truck 114']],
-    ['type=Tailgating', ['Van 31']],
-    ['vehicle=truck+1', ['Truck 114', 'Truck 114']],
-    ['vehicle=ZQX+4471', ['Truck 114', 'Truck 114']],
-    ['vin=vin2', ['Truck 2']],
-    ['driver=joss', ['Truck 114']],
-    ['driver=nobody', []],
-    ['vehicle=%25', []],
-    ['vehicle=van&driver=joss', []],
-    ['vehicle=foreign', []],
-    ['vehicle=van&from=1970-01-02&to=9999-12-30', ['Van 31']],
-    ['vehicle=van&to=9999-12-31', []],
-    [`from=${day}&to=${day}`, ['Truck 114']],
-  ])('with ?%s has %o', async (query, expected) => {
-    const shown = await list(`?${query}`);
-    expect(vehiclesOn(shown)).toEqual(expected);
-    expect(shown.text.includes('Nothing matches these filters')).toBe(expected.length === 0);
-  });
+it.each([
+  ['risk=4', ['Van 31', 'Truck 114']],
+  ['type=Tailgating', ['Van 31']],
+  ['vehicle=truck+1', ['Truck 114', 'Truck 114']],
+  ['vehicle=ZQX+4471', ['Truck 114', 'Truck 114']],
+  ['vin=vin2', ['Truck 2']],
+  ['driver=joss', ['Truck 114']],
+  ['driver=nobody', []],
+  ['vehicle=%25', []],
+  ['vehicle=van&driver=joss', []],
+  ['vehicle=foreign', []],
+  ['vehicle=van&from=1970-01-02&to=9999-12-30', ['Van 31']],
+  ['vehicle=van&to=9999-12-31', []],
+  [`from=${day}&to=${day}`, ['Truck 114']],
+])('the list of safety events with ?%s has %o', async (query, expected) => {
+  const shown = await list(`?${query}`);
+  expect(vehiclesOn(shown)).toEqual(expected);
+  expect(shown.text.includes('Nothing matches these filters')).toBe(expected.length === 0);
+});
 
-  it('has those of one connection, and of a vehicle by its id, shown by its name', async () => {
-    expect(vehiclesOn(await list(`?connection=${us.connections[1]?.id}`))).toEqual(['Van 31']);
-    const shown = await list(`?vehicle=${await idOf('vehicles', 'name', 'Truck 2')}`);
-    expect(vehiclesOn(shown)).toEqual(['Truck 2']);
-    expect(shown.all('#vehicle')[0]?.getAttribute('value')).toBe('Truck 2');
-  });
+it('the list of safety events has those of a connection or a vehicle', async () => {
+  expect(vehiclesOn(await list(`?connection=${us.connections[1]?.id}`))).toEqual(['Van 31']);
+  const shown = await list(`?vehicle=${await idOf('vehicles', 'name', 'Truck 2')}`);
+  expect(vehiclesOn(shown)).toEqual(['Truck 2']);
+  expect(shown.all('#vehicle')[0]?.getAttribute('value')).toBe('Truck 2');
+});
 
-  it('says which filters are set, each with a link that removes it', async () => {
-    const shown = await list('?risk=4&vin=VIN31&driver=');
-    expect(shown.links('Risk 4 and 5 , remove')).toEqual(['/portal/events?vin=VIN31']);
-    expect(shown.links('VIN VIN31 , remove')).toEqual(['/portal/events?risk=4']);
-    expect(shown.textAt('summary')[0]).toBe('Filters 2 set');
-  });
+it('the list of safety events has each filter, with a link that removes it', async () => {
+  const shown = await list('?risk=4&vin=VIN31&driver=');
+  expect(shown.links('Risk 4 and 5 , remove')).toEqual(['/portal/events?vin=VIN31']);
+  expect(shown.links('VIN VIN31 , remove')).toEqual(['/portal/events?risk=4']);
+  expect(shown.textAt('summary')[0]).toBe('Filters 2 set');
+});
 
-  it('counts days in the time zone of the reader', async () => {
-    const zone = 'Pacific/Kiritimati';
-    const reader = visitor(() => `${ann.cookie}; timezone=${encodeURIComponent(zone)}`);
-    const [to] = (await reader.page('/portal/events')).all('#to');
-    expect(to?.getAttribute('value')).toBe(new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(now));
-  });
+it('the list of safety events counts days in the time zone of the reader', async () => {
+  const zone = 'Pacific/Kiritimati';
+  const reader = visitor(() => `${ann.cookie}; timezone=${encodeURIComponent(zone)}`);
+  const [to] = (await reader.page('/portal/events')).all('#to');
+  expect(to?.getAttribute('value')).toBe(new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(now));
+});
 
-  it.each([
-    ['from=2026-13-01', 'from', 'Must be a date'],
-    ['from=2026-02-02&to=2026-02-01', 'to', 'Must not be before the first day'],
-    ['connection=00000000-0000-4000-8000-000000000000', 'connection', 'Choose one of your connections'],
-  ])('with ?%s says under %s what is wrong', async (query, field, message) => {
-    const shown = await list(`?${query}`);
-    expect(shown.status).toBe(400);
-    expect(shown.errors).toEqual({ [field]: expect.stringContaining(message) });
-  });
+it.each([
+  ['from=2026-13-01', 'from', 'Must be a date'],
+  ['from=2026-02-02&to=2026-02-01', 'to', 'Must not be before the first day'],
+  ['connection=00000000-0000-4000-8000-000000000000', 'connection', 'Choose one of your connections'],
+])('the list of safety events with ?%s says under %s what is wrong', async (query, field, message) => {
+  const shown = await list(`?${query}`);
+  expect(shown.status).toBe(400);
+  expect(shown.errors).toEqual({ [field]: expect.stringContaining(message) });
+});
 
-  it('goes on to older events, and back', async () => {
-    const before = hoursAgo(24 * 40).slice(0, 10);
-    const startedAt = (i: number) => `${before}T12:${String(i).padStart(2, '0')}:00Z`;
-    await as(us.connection.ingestKey).send(
-      ...Array.from({ length: 60 }, (_, i) => safetyEvent({ sourceId: `many${i}`, startedAt: startedAt(i) })),
-    );
-    const first = await list(`?from=${before}&to=${before}`);
-    const second = await page(first.links('Next')[0] ?? '');
-    expect([first, second].map((shown) => vehiclesOn(shown).length)).toEqual([50, 10]);
-    expect(second.links('First')).toEqual([`/portal/events?from=${before}&to=${before}`]);
-  });
+it('the list of safety events goes on to older events, and back', async () => {
+  const before = hoursAgo(24 * 40).slice(0, 10);
+  const startedAt = (i: number) => `${before}T12:${String(i).padStart(2, '0')}:00Z`;
+  await as(us.connection.ingestKey).send(
+    ...Array.from({ length: 60 }, (_, i) => safetyEvent({ sourceId: `many${i}`, startedAt: startedAt(i) })),
+  );
+  const first = await list(`?from=${before}&to=${before}`);
+  const second = await page(first.links('Next')[0] ?? '');
+  expect([first, second].map((shown) => vehiclesOn(shown).length)).toEqual([50, 10]);
+  expect(second.links('First')).toEqual([`/portal/events?from=${before}&to=${before}`]);
 });
 
 const linesOf = async (reply: Response) => (await reply.text()).trimEnd().split('\n');

@@ -9,7 +9,7 @@ import { settled } from './support/deliveries.ts';
 import { receiver } from './support/receiver.ts';
 import { recently, vehicle } from './support/records.ts';
 import { rows } from './support/rows.ts';
-import { as, type WebhookOut, webhookBody, worldBefore } from './support/world.ts';
+import { as, register, worldBefore } from './support/world.ts';
 
 const us = worldBefore(beforeEach);
 
@@ -25,7 +25,7 @@ const records = (key: string, batch: IngestBatch) => exports.Ingest.records(key,
 
 it('the service binding takes in what the route does, and delivers it', async () => {
   const heard = receiver();
-  const hook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
+  const hook = await register(us);
   const reply = await records(us.connection.ingestKey, { records: [truck, event('e1')] });
   expect(reply).toEqual({
     status: 200,
@@ -57,7 +57,7 @@ it('the service binding returns a refusal of what is no batch', async () => {
 it('a call for many webhooks begins 26 workers, and leaves the rest to the queue', async () => {
   const heard = receiver();
   const queued = vi.spyOn(env.DELIVERIES, 'sendBatch').mockResolvedValue(undefined as never);
-  for (let i = 0; i < 30; i++) await as(us.apiToken).post('/webhook', webhookBody(us));
+  for (let i = 0; i < 30; i++) await register(us);
   await as(us.connection.ingestKey).send(truck, event('e1'));
   await vi.waitFor(() => expect(heard.got).toHaveLength(1 + 25), 10_000);
   expect(queued.mock.calls.flatMap(([messages]) => [...messages])).toHaveLength(4);
@@ -68,8 +68,7 @@ it('a call for many webhooks has claimed the deliveries of ten of them by then',
   const heard = receiver();
   const release = heard.holds();
   const hooks: string[] = [];
-  for (let i = 0; i < 12; i++)
-    hooks.push((await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data.id);
+  for (let i = 0; i < 12; i++) hooks.push((await register(us)).id);
   await as(us.connection.ingestKey).send(truck, event('e1'));
   await vi.waitFor(() => expect(heard.got).toHaveLength(12), 10_000);
   const claimed = await rows(
@@ -110,7 +109,7 @@ async function handled(bindings: Partial<Env>): Promise<boolean> {
     await scheduler.wait(50);
     return new Response('ok');
   });
-  const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  const webhook = await register(us);
   const queueOnly = {
     ...env,
     QUEUE_ONLY: true,

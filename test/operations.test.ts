@@ -26,7 +26,7 @@ import { receiver } from './support/receiver.ts';
 import { accident, driver, recently, safetyEvent, trip, vehicle } from './support/records.ts';
 import { addRows, rows } from './support/rows.ts';
 import { type Cost, metered } from './support/runtime/meter.ts';
-import { as, type WebhookOut, webhookBody, world, worldBefore } from './support/world.ts';
+import { as, register, world, worldBefore } from './support/world.ts';
 
 const us = worldBefore(beforeEach);
 let hooks: ReturnType<typeof receiver>;
@@ -79,7 +79,7 @@ function expectCost(cost: Cost, { read = cost.read, ...exact }: Partial<Cost>) {
 
 /** Has a webhook for everything, and so many vehicles. */
 async function hookFor(count: number, changes = {}): Promise<string> {
-  const { data } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us, changes));
+  const data = await register(us, changes);
   await send(...vehicles(count));
   return data.id;
 }
@@ -300,7 +300,7 @@ it('what a webhook filters out is for it not one row, call or message', async ()
   await send(...vehicles(1));
   const costs: Cost[] = [];
   for (const filters of [undefined, { minEventRisk: 5, accidentLevels: [3] }]) {
-    if (filters) await as(us.apiToken).post('/webhook', webhookBody(us, { filters }));
+    if (filters) await register(us, { filters });
     for (const record of [eventNow(), accidentOf(0)])
       costs.push((await send({ ...record, sourceId: `of ${costs.length}` })).cost);
   }
@@ -381,7 +381,7 @@ describe('the overview of an account with a million events', () => {
   };
 
   it('and its menu reads what it counts', async () => {
-    await as(us.apiToken).post('/webhook', webhookBody(us));
+    await register(us);
     await send(...times(40, accidentOf));
     const { env: bindings, cost } = metered();
     const [found] = await read<{ accidents: number }>(openDatabase(bindings))`
@@ -395,7 +395,7 @@ it.each([
   ['for one webhook', 100, 1, 16],
   ['for a hundred webhooks, one each', 1, 100, 46],
 ])('100 deliveries %s', async (_, count, hooks, readEach) => {
-  for (let i = 0; i < hooks; i++) await as(us.apiToken).post('/webhook', webhookBody(us));
+  for (let i = 0; i < hooks; i++) await register(us);
   await send(...vehicles(count));
   const cost = await deliver(await send(...events(count)));
   expectCost(cost, { kvReads: 0, read: readEach * 100 });
@@ -504,7 +504,7 @@ it('a connection that pulls: a minute without news, and a page of 100 events', a
   const serve = vi.fn(fakeSamsara(data, { perPage: 500 }));
   hooks.serves('https://api.samsara.com', serve);
   const id = await connect(us, 'samsara', data.token);
-  await as(us.apiToken).post('/webhook', webhookBody(us, { connectionIds: [id] }));
+  await register(us, { connectionIds: [id] });
   await pullAll(id);
   const turn = async (): Promise<Cost & { calls: number }> => {
     await rows('update pulls set due_at = 0, claimed_until = 0 where connection_id = ?1', id);

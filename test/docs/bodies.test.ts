@@ -6,15 +6,7 @@ import { type ApiDocument, nameIn, type Schema } from '../../src/docs/pages/refe
 import { newId } from '../../src/platform/db/ids.ts';
 import { bodies } from '../support/routes.ts';
 import { rowsOf } from '../support/rows.ts';
-import {
-  as,
-  call,
-  type IssuedToken,
-  operator,
-  type WebhookOut,
-  webhookBody,
-  worldBefore,
-} from '../support/world.ts';
+import { call, type IssuedToken, operator, register, worldBefore } from '../support/world.ts';
 
 type Body = { [name: string]: unknown };
 
@@ -66,7 +58,7 @@ let ids: { [list: string]: string };
 const tokens = new Map<string, string>();
 let before: unknown;
 beforeAll(async () => {
-  const { data } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  const data = await register(us);
   ids = { webhook: data.id, webhooks: data.id, accounts: us.accountId, connections: us.connection.id };
   for (const { route } of operations.filter(({ route }) => !route.includes('/operator'))) {
     const path = `/operator/accounts/${us.accountId}/tokens`;

@@ -5,7 +5,7 @@ import { dayMs } from '../../src/platform/durations.ts';
 import { settled } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
 import { driver, safetyEvent, trip, vehicle } from '../support/records.ts';
-import { as, type WebhookOut, webhookBody, worldBefore } from '../support/world.ts';
+import { as, register, worldBefore } from '../support/world.ts';
 
 const perCall = 500;
 const us = worldBefore(beforeAll);
@@ -41,7 +41,7 @@ let hook = '';
 beforeAll(async () => {
   receiver();
   await as(us.connection.ingestKey).send(vehicle(), driver());
-  hook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data.id;
+  hook = (await register(us)).id;
   await growth(2, false);
   await growth(2, false, usualTrip); // the first pages of each table and index
 });

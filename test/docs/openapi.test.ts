@@ -14,7 +14,7 @@ import {
   call,
   type IssuedToken,
   operator,
-  type WebhookOut,
+  register,
   type World,
   webhookBody,
   world,
@@ -82,14 +82,10 @@ describe('every 400 that the documents spell out', () => {
   beforeAll(async () => {
     us = await world({ providers: ['motive', 'samsara'] });
     const client = as(us.apiToken);
-    const register = async (more: object) =>
-      (await client.post<WebhookOut>('/webhook', webhookBody(us, more))).data;
-    webhook = (await register({})).id;
-    const [taken, lonely] = [
-      await register({ notificationTypes: [2] }),
-      await register({ connectionIds: [] }),
-    ];
-    const { id: paused } = await register({});
+    webhook = (await register(us)).id;
+    const taken = await register(us, { notificationTypes: [2] });
+    const lonely = await register(us, { connectionIds: [] });
+    const { id: paused } = await register(us);
     await client.post(`/webhook/${paused}/pause`, {});
     await as(us.connection.ingestKey).send(vehicle(), vehicle({ sourceId: 'truck-2' }));
     const [first, second] = (await listPage(us.apiToken, '/vehicles', us.connection.id)).data;

@@ -9,7 +9,7 @@ import { listenToLog } from '../support/log.ts';
 import { ask, personBefore, signIn, visitor } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
 import { rows, value } from '../support/rows.ts';
-import { as, operator, type WebhookOut, webhookBody, world, worldBefore } from '../support/world.ts';
+import { operator, register, world, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeAll);
 const ours = personBefore(beforeAll, us);
@@ -157,7 +157,7 @@ it('D1 is asked ten times a minute by one link that has been used', async () => 
 
 it('actions in the portal are limited for each session, with a page that says so', async () => {
   const { cookie } = await signIn(us);
-  const { data } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  const data = await register(us);
   const path = `/portal/webhooks/${data.id}/replay`;
   const replies = await Promise.all(Array.from({ length: 45 }, () => ask('POST', path, { cookie })));
   const refused = replies.filter(({ status }) => status === 429);

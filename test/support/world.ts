@@ -1,5 +1,6 @@
 import { env, exports } from 'cloudflare:workers';
 import type { IngestOutcome } from '../../src/ingest/schema.ts';
+import type { WebhookOutput } from '../../src/webhooks/schema.ts';
 import { fetchWith } from './service.ts';
 
 /** A reply as every client sees it. */
@@ -62,7 +63,7 @@ export async function issueLimited(accountId: string, connectionIds: string[]): 
   return data.value;
 }
 
-export type { WebhookOutput as WebhookOut } from '../../src/webhooks/schema.ts';
+export type { WebhookOutput as WebhookOut };
 
 /** An account with its connections, an API token, and an ingest key for each connection. */
 export type World = {
@@ -126,3 +127,7 @@ export const webhookBody = (world: World, changes: object = {}) => ({
   notificationTypes: [1, 2],
   ...changes,
 });
+
+/** Registers a webhook that is valid as it stands. */
+export const register = async (us: World, changes: object = {}): Promise<WebhookOutput> =>
+  (await as(us.apiToken).post<WebhookOutput>('/webhook', webhookBody(us, changes))).data;

@@ -7,6 +7,7 @@ import {
   allPages,
   as,
   operator,
+  register,
   type WebhookOut,
   type World,
   webhookBody,
@@ -132,7 +133,7 @@ it('the audit log notes nothing that was refused, or that changed nothing', asyn
   const unchanged = await operator.patch(`/operator/accounts/${us.accountId}`, {});
   expect(unchanged).toMatchObject({ status: 200, data: { status: 'active' } });
   const api = as(us.apiToken);
-  await api.post('/webhook', webhookBody(us, { connectionIds: [crypto.randomUUID()] }));
+  await register(us, { connectionIds: [crypto.randomUUID()] });
   await api.delete(`/webhook/${crypto.randomUUID()}`);
   await operator.delete(`/operator/accounts/${us.accountId}/users/${crypto.randomUUID()}`);
   await operator.post(`/operator/accounts/${crypto.randomUUID()}/tokens`, { name: 'x' });

@@ -12,6 +12,7 @@ import {
   type IssuedToken,
   issueLimited,
   operator,
+  register,
   webhookBody,
   world,
   worldBefore,
@@ -165,7 +166,7 @@ describe('a read-only token', () => {
   });
 
   it('does not see the headers of webhooks', async () => {
-    await as(us.apiToken).post('/webhook', webhookBody(us, { headers: { 'X-Secret': 'ours' } }));
+    await register(us, { headers: { 'X-Secret': 'ours' } });
     const seenBy = async (token: string) => (await as(token).get<{ headers: object }[]>('/webhooks')).data[0];
     expect(await seenBy(us.apiToken)).toMatchObject({ headers: { 'X-Secret': 'ours' } });
     expect((await seenBy(readOnly))?.headers).toEqual({});

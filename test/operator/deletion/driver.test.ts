@@ -6,7 +6,7 @@ import { findEverywhere } from '../../support/erasure.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows, value } from '../../support/rows.ts';
-import { as, operator, type WebhookOut, webhookBody, worldBefore } from '../../support/world.ts';
+import { as, operator, register, type WebhookOut, worldBefore } from '../../support/world.ts';
 
 /** What tells who the driver is. */
 const robin = {
@@ -36,7 +36,7 @@ beforeEach(async () => {
   await rows('delete from deletions');
   // A receiver that refuses what it got, and repeats it.
   receiver(({ body }) => new Response(JSON.stringify(body), { status: 410 }));
-  webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
+  webhook = await register(us);
   await as(us.connection.ingestKey).send(...records());
   await settled(webhook.id, 2, ['failed']);
   const { data } = await as(us.apiToken).get<{ id: string; name: string }[]>('/drivers');

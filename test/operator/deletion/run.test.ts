@@ -11,7 +11,15 @@ import { ask, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { type AccountRows, rows, rowsOf } from '../../support/rows.ts';
-import { as, operator, type WebhookOut, type World, webhookBody, world } from '../../support/world.ts';
+import {
+  as,
+  operator,
+  register,
+  type WebhookOut,
+  type World,
+  webhookBody,
+  world,
+} from '../../support/world.ts';
 
 type Deletion = { id: string; kind: string; step: string | null; dueAt: string };
 type Progress = { deletion: Deletion | null };
@@ -35,7 +43,7 @@ const records = () => [
 
 /** Gives an account something of everything, and waits until it has been delivered. */
 async function fill(who: World): Promise<WebhookOut> {
-  const { data: webhook } = await as(who.apiToken).post<WebhookOut>('/webhook', webhookBody(who));
+  const webhook = await register(who);
   for (const { ingestKey } of who.connections) await as(ingestKey).send(...records());
   await settled(webhook.id, 2 * who.connections.length);
   return webhook;
@@ -89,7 +97,7 @@ it('deleting an account asks for the very name', async () => {
 
 it('deleting an account refuses and delivers nothing from the moment it is accepted', async () => {
   heard.responds(() => new Response('no', { status: 500 }));
-  const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  const webhook = await register(us);
   const { cookie } = await signIn(us);
   await as(us.connection.ingestKey).send(...records());
   await deleteAccount(us, { name: 'Acme Insurance' });

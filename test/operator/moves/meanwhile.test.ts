@@ -27,7 +27,7 @@ import { ask, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { vehicle } from '../../support/records.ts';
 import { addRows, rowsOf } from '../../support/rows.ts';
-import { as, call, operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
+import { as, call, operator, register, world } from '../../support/world.ts';
 
 beforeAll(prepareCells);
 
@@ -176,7 +176,7 @@ it('a provider’s webhook is to try again during a move, and then goes elsewher
 it('after the switch the former cell names the other one to whoever comes', async () => {
   receiver();
   const us = await world();
-  await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  await register(us);
   const { cookie, email } = await signIn(us);
   const { data: link } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
   await moveTo(us.accountId, there);

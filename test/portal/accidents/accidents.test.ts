@@ -9,7 +9,7 @@ import { type Page, personBefore, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, type WebhookOut, webhookBody, world, worldBefore } from '../../support/world.ts';
+import { as, register, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll);
 const ann = personBefore(beforeAll, us);
@@ -19,11 +19,7 @@ const minutesAgo = (minutes: number) => new Date(now - minutes * 60_000).toISOSt
 beforeAll(async () => {
   receiver(({ url }) => new Response('said in private', { status: url.includes('claims') ? 200 : 410 }));
   const { ingestKey } = us.connection;
-  for (const name of ['claims', 'board'])
-    await as(us.apiToken).post<WebhookOut>(
-      '/webhook',
-      webhookBody(us, { url: `https://${name}.example.com/in` }),
-    );
+  for (const name of ['claims', 'board']) await register(us, { url: `https://${name}.example.com/in` });
   await as(ingestKey).send(
     vehicle({ name: 'Truck 114', vin: 'VIN114', licensePlate: 'ZQX 4471' }),
     driver({ name: 'Joss Arden' }),
@@ -221,19 +217,16 @@ it('says of each webhook why it was not notified, and which people were emailed 
   keepEmails();
   await post('/portal/settings/notifications', { levels: '1' });
   const [ours = '', other = ''] = them.connections.map(({ id }) => id);
-  const register = (name: string, changes: object) =>
-    as(them.apiToken).post(
-      '/webhook',
-      webhookBody(them, { url: `https://${name}.example.com/`, ...changes }),
-    );
+  const add = (name: string, changes: object) =>
+    register(them, { url: `https://${name}.example.com/`, ...changes });
   const { send } = as(them.connection.ingestKey);
-  await register('elsewhere', { connectionIds: [other] });
-  await register('events', { notificationTypes: [2] });
-  await register('reports', { connectionIds: [ours], filters: { accidentLevels: [3] } });
-  await register('told', { notificationTypes: [1] });
+  await add('elsewhere', { connectionIds: [other] });
+  await add('events', { notificationTypes: [2] });
+  await add('reports', { connectionIds: [ours], filters: { accidentLevels: [3] } });
+  await add('told', { notificationTypes: [1] });
   await send(vehicle(), accident());
   await sendRecordAlerts(env);
-  await register('late', {});
+  await add('late', {});
   const shown = async () => {
     const list = await open('/portal/accidents');
     const crash = await open(list.all('tbody a.cover')[0]?.getAttribute('href') ?? '');

@@ -7,7 +7,7 @@ import { pullAll, read } from '../../support/provider.ts';
 import { samsaraToken as credential, samsara } from '../../support/providers/samsara.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
-import { as, operator, type WebhookOut, webhookBody, worldBefore } from '../../support/world.ts';
+import { as, operator, register, type WebhookOut, worldBefore } from '../../support/world.ts';
 
 const links = '/portal/connections/links';
 const us = worldBefore(beforeEach);
@@ -50,8 +50,7 @@ it('whoever has a connect link tests and connects, and sees nothing else', async
 });
 
 it('whoever has a connect link adds the connection to a webhook that covers all', async () => {
-  const body = webhookBody(us, { allConnections: true, connectionIds: [] });
-  const { data: hook } = await as(us.apiToken).post<WebhookOut>('/webhook', body);
+  const hook = await register(us, { allConnections: true, connectionIds: [] });
   await connect(await create());
   const { data } = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
   expect(data).toEqual([{ ...hook, connectionIds: [us.connection.id, await connected()] }]);
@@ -66,7 +65,7 @@ it('whoever has a connect link can use it once, also twice at once', async () =>
 });
 
 it('whoever has a connect link withdraws consent and credential by it', async () => {
-  await as(us.apiToken).post('/webhook', webhookBody(us));
+  await register(us);
   const link = await create();
   await connect(link);
   const [before] = await pulls();

@@ -7,7 +7,7 @@ import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { addRows, rows } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';
-import { as, type WebhookOut, webhookBody, world, worldBefore } from '../../support/world.ts';
+import { as, register, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll);
 const { get, page, textAt: text } = personBefore(beforeAll, us);
@@ -15,7 +15,7 @@ let webhook: string;
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 beforeAll(async () => {
   receiver();
-  webhook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data.id;
+  webhook = (await register(us)).id;
   await as(us.connection.ingestKey).send(
     vehicle({ name: 'truck 2', vin: 'VIN2' }),
     vehicle({ sourceId: 'b', name: 'Truck 10', vin: 'VIN10', licensePlate: 'ZK 10' }),

@@ -12,7 +12,7 @@ import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';
-import { as, operator, type WebhookOut, webhookBody, world, worldBefore } from '../../support/world.ts';
+import { as, operator, register, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach);
 const ann = personBefore(beforeEach, us);
@@ -29,7 +29,7 @@ it('a new account sees what to do next, and each step ticks itself off', async (
     /2 of 4 done.*Who is notified of accidents\? \(done\) Notified: person-\d+@/,
   );
   expect(await textOf('trend-now')).toBeUndefined();
-  await as(us.apiToken).post('/webhook', webhookBody(us));
+  await register(us);
   expect(await textOf('setup-now')).toContain('3 of 4 done');
   await as(us.connection.ingestKey).send(vehicle());
   expect(await textOf('setup-now')).toBeUndefined();
@@ -51,7 +51,7 @@ it('a fleet without programs skips steps, and hides the list once data has come'
 });
 
 it('says how long deliveries took, once there are any', async () => {
-  const { data: hook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  const hook = await register(us);
   await as(us.connection.ingestKey).send(vehicle());
   expect(await textOf('delivery-times-now')).toBe('');
   await as(us.connection.ingestKey).send(accident());
@@ -102,7 +102,7 @@ it('a period is compared with as much time before', async () => {
 
 it('what has a problem comes first, with why, and is counted in the menu', async () => {
   receiver(() => new Response('gone', { status: 410 }));
-  const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  const webhook = await register(us);
   const send = as(us.connection.ingestKey).send;
   await send(
     vehicle(),
@@ -129,7 +129,7 @@ const versionAt = async (path: string) => (await (await ann.get(path)).json<{ ve
 it.each(['/portal', '/portal/webhooks/:id'])(
   'an open page of %s learns that something has changed by reading two rows',
   async (page) => {
-    const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+    const webhook = await register(us);
     const shown = () => watched(page.replace(':id', webhook.id));
     const [path, seen] = await shown();
     expect(await versionAt(path)).toBe(seen);

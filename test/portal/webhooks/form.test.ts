@@ -2,18 +2,15 @@ import { beforeEach, expect, it } from 'vitest';
 import { type Page, personBefore } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { addRows, rows } from '../../support/rows.ts';
-import { as, type WebhookOut, webhookBody, worldBefore } from '../../support/world.ts';
+import { as, register, type WebhookOut, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara', 'geotab'] });
 let webhook: WebhookOut;
 const { page, textAt } = personBefore(beforeEach, us);
 
 beforeEach(async () => {
-  webhook = await register({ headers: { 'X-Secret': 's3cret' } });
+  webhook = await register(us, { headers: { 'X-Secret': 's3cret' } });
 });
-
-const register = async (changes: object) =>
-  (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us, changes))).data;
 
 /** Another tab, or a client of the API, changes the webhook. */
 const meanwhile = (changes: object) => {
@@ -185,7 +182,7 @@ it('a name and a description are shown here, kept by the API, not shown there', 
 
 it('a form says once what is wrong, and comes back as it was sent', async () => {
   const [first = '', , third = ''] = ids();
-  const { url } = await register({ url: 'https://receiver.example.com/other' });
+  const { url } = await register(us, { url: 'https://receiver.example.com/other' });
   const refused = await save(await open(), { URL: 'http://receiver.example.com/', Samsara: false });
   expect(refused).toMatchObject({ status: 400, title: expect.stringMatching(/^Error: Edit webhook/) });
   expect(refused.errors).toEqual({

@@ -168,9 +168,12 @@ it('the history of a connection is shown as it comes', async () => {
 it('a slash goes to the search, which finds a vehicle; a trip is on a map', async () => {
   const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
   const place = (longitude: number) => ({ latitude: 40.2, longitude });
-  const there = { vehicle: 'truck', driver: 'd', trip: 't' };
+  const there = { vehicle: 'truck', driver: 'd' };
   const speeding = (sourceId: string, startedAt: string) =>
-    safetyEvent({ ...there, sourceId, startedAt, incidentTypes: ['Speeding'], location: place(-77.5) });
+    safetyEvent({
+      ...{ ...there, trip: 't', sourceId, startedAt },
+      ...{ incidentTypes: ['Speeding'], location: place(-77.5) },
+    });
   const ends = { startLocation: place(-78), endLocation: place(-77) };
   await api(stack, us.ingestKey, 'POST', '/ingest', {
     notify: false,

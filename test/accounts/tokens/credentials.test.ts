@@ -57,6 +57,7 @@ describe('an API token', () => {
     expect(await env.TOKENS.get(await hashToken(us.apiToken))).toBeNull();
   });
 
+  const other = { connectionId: 'x', provider: 'x', tSP: 'x' };
   it.each([
     ['an ingest key an API token', () => us.connection.ingestKey, { connection: undefined }],
     ['a read-only token a full one', () => issueReadOnly(), { readOnly: false }],
@@ -65,7 +66,7 @@ describe('an API token', () => {
       () => issueLimited(us.accountId, [us.connection.id]),
       { connectionIds: undefined },
     ],
-    ['a token an ingest key', () => us.apiToken, { connection: { connectionId: 'x', tSP: 'x' } }],
+    ['a token an ingest key', () => us.apiToken, { connection: other }],
   ])('is refused when KV says something else than D1: %s', async (_, credential, changes) => {
     const value = await credential();
     const hash = await hashToken(value);

@@ -28,7 +28,11 @@ it.each<[command: string, changes: object, shows: RegExp]>([
     / Samsara +unavailable +2026-11-20\n/,
   ],
   ['token list --account a', { scope: 'api', readOnly: true, revokedAt: at }, / read only +revoked/],
-  ['user list --account a', { email: 'ann@example.com', role: 'admin', pending: true }, /admin +pending/],
+  [
+    'user list --account a',
+    { email: 'ann@example.com', role: 'admin', pending: true },
+    /admin +2026-11-20 20:15Z +pending/,
+  ],
   ['webhook list --account a', { failures: 6, window: 0 }, /fails: 6 in a/],
   ['webhook pause w', { pausedAt: at }, /^state +paused since 2026-11-20 20:15:04Z$/m],
   [

@@ -16,7 +16,7 @@ import { accounts, type Quotas } from '../platform/db/tables.ts';
 import { untilCachesExpire } from '../platform/db/token-cache.ts';
 import { dayMs } from '../platform/durations.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
-import { audit } from './audit/write.ts';
+import { audit, auditAccount } from './audit/write.ts';
 
 /** An account; one that is moving is read-only. It has the quotas that operators have set. */
 export type Account = Pick<
@@ -115,12 +115,7 @@ export type Units = (typeof accounts.$inferSelect)['units'];
 export async function setUnits(env: Env, caller: Caller, units: Units): Promise<void> {
   const { accountId } = caller;
   await asCaller(env, caller, (db) => [
-    audit(db, caller, {
-      action: 'changed',
-      subject: 'account',
-      of: sql`select id, name from accounts where id = ${accountId} and units <> ${units}`,
-      fields: ['units'],
-    }),
+    auditAccount(db, caller, 'units', sql`units <> ${units}`),
     db.update(accounts).set({ units }).where(eq(accounts.id, accountId)),
   ]);
 }

@@ -56,7 +56,7 @@ export function eraseReferences(
     const ids = sql`select ${id} as id from ${table} where ${leadsIn(getTableName(table), sql`${column}`, sql`${driverId}`)} limit ${perKind}`;
     return [
       ...alongside(kind, ids),
-      sql`update ${table} set ${column} = null${isNamed ? sql`, driver_name = null` : sql.empty()},
+      sql`update ${table} set ${column} = null${isNamed ? sql`, driver_name = null` : undefined},
         updated_at = ${Date.now()} where ${id} in (${ids})`,
     ];
   });

@@ -38,17 +38,10 @@ export async function readList<T>(
   continueFrom(env, caller, cursor);
   const bucket = bucketOf(env);
   const { all, ...index } = narrowed(list, caller, connectionId, values);
+  const { table, columns, id, order, also } = list;
   const pageQuery: PageQuery = {
-    table: list.table,
-    columns: list.columns,
-    id: list.id,
-    order: list.order,
-    limit,
-    descending,
-    also: list.also,
+    ...{ table, columns, id, order, also, limit, descending, after, connectionId },
     ...range,
-    ...(after && { after }),
-    ...(connectionId && { connectionId }),
     ...index,
   };
   const page =

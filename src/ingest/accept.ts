@@ -111,7 +111,7 @@ const problemsOf = (issues: Issues): string =>
     .join('; ');
 
 function sourceIdOf(input: unknown): string | null {
-  const id = typeof input === 'object' && input && 'sourceId' in input ? input.sourceId : null;
+  const id = isObject(input) ? input.sourceId : null;
   return typeof id === 'string' && id.length <= 200 ? id : null;
 }
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { alternatives } from '../fleet/lists/field-types.ts';
 import { type Kind, type RecordKindOf, recordKinds } from '../fleet/lists/registry.ts';
+import { Uuid, Whole } from '../platform/fields.ts';
 
 export type RecordOf<K extends Kind> = v.InferOutput<RecordKindOf<K>['record']>;
 
@@ -28,7 +29,7 @@ export const IngestBody = v.object({
 
 /** A refused record: its index in the call, its sourceId if it has one, and why. */
 export const Rejection = v.object({
-  index: v.pipe(v.number(), v.integer()),
+  index: Whole,
   sourceId: v.nullable(v.string()),
   message: v.string(),
 });
@@ -41,26 +42,26 @@ export type RecordWarning = { index: number; kind: Kind; sourceId: string; field
 export const Warning = v.object({
   field: v.string(),
   message: v.string(),
-  records: v.pipe(v.number(), v.integer()),
-  index: v.pipe(v.number(), v.integer()),
+  records: Whole,
+  index: Whole,
 });
 export type Warning = v.InferOutput<typeof Warning>;
 
 /** The webhooks that a record would notify, in a dry run: the first ones, and how many `more`. */
 export const WouldNotify = v.object({
-  index: v.pipe(v.number(), v.integer()),
-  notificationLevel: v.optional(v.pipe(v.number(), v.integer())),
-  webhooks: v.array(v.object({ id: v.pipe(v.string(), v.uuid()), name: v.nullable(v.string()) })),
-  more: v.optional(v.pipe(v.number(), v.integer())),
+  index: Whole,
+  notificationLevel: v.optional(Whole),
+  webhooks: v.array(v.object({ id: Uuid, name: v.nullable(v.string()) })),
+  more: v.optional(Whole),
 });
 export type WouldNotify = v.InferOutput<typeof WouldNotify>;
 
 /** The result of a call. `heldBack` events are too old for notifications. */
 export const IngestOutcome = v.object({
-  accepted: v.pipe(v.number(), v.integer()),
-  unchanged: v.pipe(v.number(), v.integer()),
+  accepted: Whole,
+  unchanged: Whole,
   rejected: v.array(Rejection),
-  heldBack: v.optional(v.pipe(v.number(), v.integer())),
+  heldBack: v.optional(Whole),
   warnings: v.optional(v.array(Warning)),
   wouldNotify: v.optional(v.array(WouldNotify)),
 });

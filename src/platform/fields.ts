@@ -223,6 +223,15 @@ export const Texts = v.custom<Record<string, string>>(
   'must be an object of strings',
 );
 
+/** What responses have: an id, a time in UTC, a whole number. */
+export const Uuid = v.pipe(v.string(), v.uuid());
+export const UtcTime = v.pipe(v.string(), v.isoTimestamp());
+export const Whole = v.pipe(v.number(), v.integer());
+
+/** One of a few whole numbers. */
+export const OneOf = <const T extends number>(values: readonly T[], message: string) =>
+  v.pipe(v.picklist(values, message), v.metadata({ type: 'integer' }));
+
 export const maxName = 200;
 
 /** A name that people choose and others read, in pages, tables and terminals. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalidField } from './errors.ts';
-import { AtMost, limitUpTo, TimeOrDay } from './fields.ts';
+import { AtMost, limitUpTo, TimeOrDay, Uuid } from './fields.ts';
 
 /** A parameter's schema takes all of its values; its metadata is for the document. */
 const last = v.pipe(
@@ -91,7 +91,7 @@ export const QueryList = v.pipe(
 
 export const QueryIds = v.pipe(
   QueryList,
-  v.check((ids) => ids.every((id) => v.is(v.pipe(v.string(), v.uuid()), id)), 'must be UUIDs'),
+  v.check((ids) => ids.every((id) => v.is(Uuid, id)), 'must be UUIDs'),
   v.transform((ids) => ids.map((id) => id.toLowerCase())),
   v.metadata({ type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: 100 }),
 );

@@ -41,22 +41,17 @@ export function readCredential(
       );
     return { credential: word, identity: word };
   }
+  const must = (problem: string) =>
+    new Problem('invalid', `The credential must be JSON, ${example}: ${problem}.`);
   const given = parsedJson(text);
   const known = fields.map(({ name }) => name);
   const unknown = Object.keys(Object(given)).find((name) => !known.includes(name));
-  if (unknown !== undefined)
-    throw new Problem(
-      'invalid',
-      `The credential must be JSON, ${example}: one of its names ${notKnown('part', unknown, known)}.`,
-    );
+  if (unknown !== undefined) throw must(`one of its names ${notKnown('part', unknown, known)}`);
   const parts = fields.map(({ name, otherwise, domain }) => {
     const value = at(given, name) || otherwise;
     const part = typeof value === 'string' ? value.trim() : '';
     if (part === '' || part.length > maxPart || !isPrintable(part))
-      throw new Problem(
-        'invalid',
-        `The credential must be JSON, ${example}: ${name} must have 1 to ${maxPart} characters.`,
-      );
+      throw must(`${name} must have 1 to ${maxPart} characters`);
     if (domain && !anyHost && !isWithin(domain, part))
       throw new Problem('invalid', `The ${name} must be a host of ${domain}, such as ${otherwise}.`);
     return [name, part] as const;

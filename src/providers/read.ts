@@ -103,6 +103,10 @@ export function place(latitude: unknown, longitude: unknown, address?: unknown):
   return { latitude, longitude, ...(name !== '' && { address: name }) };
 }
 
+/** The location under a name. */
+export const placeIn = (item: unknown, name: string, address?: unknown): unknown =>
+  place(at(item, name, 'latitude'), at(item, name, 'longitude'), address);
+
 /** The first of these that can be a location, otherwise the first. */
 export const usablePlace = (first: unknown, ...others: unknown[]): unknown =>
   [first, ...others].find((place) => v.is(LocationInput, place)) ?? first;

@@ -113,7 +113,7 @@ export async function save(
     db,
     {
       saved: writeReturning<{ isDue: number }>(db)`
-        update pulls set ${ended} ${healthy ?? sql.empty()}
+        update pulls set ${ended} ${healthy}
           feeds = coalesce(${feeds ? JSON.stringify(feeds) : null}, feeds),
           session = coalesce(${session ? JSON.stringify(session) : null}, session),
           refused_at = coalesce(${refusedAt ?? null}, refused_at),

@@ -2,26 +2,22 @@ import { isPrintable } from '../platform/fields.ts';
 
 export type ReceiverProblem = 'not https' | 'ip address' | 'not public' | 'has credentials' | 'reserved port';
 
+const refusedBecause = (field: string, short = field) => ({ message: `Invalid URL, ${short}`, field });
+
 /** How a url is refused, in the words that the contract fixes. */
-export const urlProblems = {
-  'not https': { message: "Invalid URL, must use 'https'", field: 'must be an absolute https URL' },
-  'ip address': {
-    message: 'Invalid URL, must use a host name instead of an IP address',
-    field: 'must use a host name instead of an IP address',
-  },
-  'not public': {
-    message: 'Invalid URL, must be a public address',
-    field: 'must not be a private, local or reserved name, nor this service itself',
-  },
-  'has credentials': {
-    message: 'Invalid URL, must not contain credentials',
-    field: 'must not contain a user name or password',
-  },
-  'reserved port': {
-    message: 'Invalid URL, must use port 443 or one from 1024 up',
-    field: 'must use port 443 or one from 1024 up',
-  },
-} satisfies Record<ReceiverProblem, { message: string; field: string }>;
+export const urlProblems: Record<ReceiverProblem, { message: string; field: string }> = {
+  'not https': refusedBecause('must be an absolute https URL', "must use 'https'"),
+  'ip address': refusedBecause('must use a host name instead of an IP address'),
+  'not public': refusedBecause(
+    'must not be a private, local or reserved name, nor this service itself',
+    'must be a public address',
+  ),
+  'has credentials': refusedBecause(
+    'must not contain a user name or password',
+    'must not contain credentials',
+  ),
+  'reserved port': refusedBecause('must use port 443 or one from 1024 up'),
+};
 
 export const maxUrlLength = 2048;
 

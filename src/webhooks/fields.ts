@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { AtMost, Texts } from '../platform/fields.ts';
+import { AtMost, Texts, Uuid } from '../platform/fields.ts';
 import { isVisible, maxUrlLength, mustBeVisible } from './address.ts';
-import { Filters } from './filters.ts';
+import { Filters, NotificationCode } from './filters.ts';
 import { ACCIDENT, EVENT } from './notifications/types.ts';
 import { OAuth, OAuthInput } from './oauth.ts';
 
@@ -61,7 +61,7 @@ export const webhookFields = {
         v.transform(unique),
       ),
     ),
-    output: v.array(v.pipe(v.string(), v.uuid())),
+    output: v.array(Uuid),
     plain: false,
   },
   allConnections: {
@@ -114,12 +114,7 @@ export const webhookFields = {
     description: '1 accidents, 2 events.',
     example: [1, 2],
     input: v.pipe(
-      v.array(
-        v.pipe(
-          v.picklist([ACCIDENT, EVENT], 'must be 1 (accident) or 2 (event)'),
-          v.metadata({ type: 'integer' }),
-        ),
-      ),
+      v.array(NotificationCode),
       v.minLength(1, 'must have at least one value'),
       v.transform((types) => unique(types).sort()),
     ),

@@ -4,19 +4,24 @@ import { incidentTypes } from '../fleet/incidents/types.ts';
 import { groupKey } from '../fleet/lists/group-keys.ts';
 import { groupLimits } from '../fleet/lists/vehicles.ts';
 import type { FieldError } from '../platform/errors.ts';
-import { AtMost, isPrintable, mustBePrintable } from '../platform/fields.ts';
-import { ACCIDENT, accidentLevels, EVENT, type NotificationType } from './notifications/types.ts';
+import { AtMost, isPrintable, mustBePrintable, OneOf } from '../platform/fields.ts';
+import {
+  ACCIDENT,
+  accidentLevels,
+  EVENT,
+  type NotificationType,
+  notificationTypes,
+} from './notifications/types.ts';
 
 /** A list of values to choose from, at least one. */
 const NonEmpty = <S extends v.GenericSchema>(item: S, most: number) =>
   v.pipe(v.array(item), v.minLength(1), v.maxLength(most, `can have at most ${most} values`));
 
-const Risk = v.pipe(
-  v.picklist([1, 2, 3, 4, 5], 'must be a whole number from 1 to 5'),
-  v.metadata({ type: 'integer' }),
-);
+const Risk = OneOf([1, 2, 3, 4, 5], 'must be a whole number from 1 to 5');
 const Type = v.picklist(incidentTypes, 'must be a normalised incident type');
-const Level = v.pipe(v.picklist(accidentLevels, 'must be 1, 2 or 3'), v.metadata({ type: 'integer' }));
+export const Level = OneOf(accidentLevels, 'must be 1, 2 or 3');
+/** A type of notifications. */
+export const NotificationCode = OneOf(notificationTypes, 'must be 1 (accident) or 2 (event)');
 /** A group of vehicles, as people choose it. */
 export const Group = v.pipe(
   v.string(),

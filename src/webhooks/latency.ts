@@ -40,16 +40,16 @@ export function waitsCalled(name: string, counters: Histogram): Histogram {
 /** A wait in words: "9.8 ms", "0.21 s", "4.2 min", "13 h". */
 export function waitInWords(seconds: number | null): string {
   if (seconds === null) return 'never';
-  const [value, unit] =
-    seconds < 0.1
-      ? [seconds * 1000, 'ms']
-      : seconds < 60
-        ? [seconds, 's']
-        : seconds < 3600
-          ? [seconds / 60, 'min']
-          : [seconds / 3600, 'h'];
-  return `${Number(value.toPrecision(2))} ${unit}`;
+  const [unit, size] = units.find(([, , below]) => seconds < below) ?? ['h', 3600];
+  return `${Number((seconds / size).toPrecision(2))} ${unit}`;
 }
+
+/** A unit, how many seconds it has, and for waits of less than so many. */
+const units = [
+  ['ms', 0.001, 0.1],
+  ['s', 1, 60],
+  ['min', 60, 3600],
+] as const;
 
 export function addHistograms(all: Histogram[]): Histogram {
   const sum: Histogram = {};

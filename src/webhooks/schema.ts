@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { invalid, invalidField } from '../platform/errors.ts';
-import { checked, Line, maxErrors, sentence } from '../platform/fields.ts';
+import { checked, isObject, Line, maxErrors, sentence, UtcTime, Uuid } from '../platform/fields.ts';
 import { maxUrlLength, type ReceiverPolicy, receiverProblem, urlProblems } from './address.ts';
 import { eachField } from './fields.ts';
-import { unmatchable } from './filters.ts';
-import { ACCIDENT, accidentLevels, notificationTypes } from './notifications/types.ts';
+import { Level, NotificationCode, unmatchable } from './filters.ts';
+import { ACCIDENT } from './notifications/types.ts';
 
 export const WebhookInput = v.object(eachField('input'));
 export type WebhookInput = WithConnections<v.InferOutput<typeof WebhookInput>>;
@@ -31,11 +31,11 @@ export const WebhookLabels = v.object({
 export const SigningSecret = v.object({ signingSecret: v.string() });
 
 export const WebhookOutput = v.object({
-  id: v.pipe(v.string(), v.uuid()),
+  id: Uuid,
   ...eachField('output'),
-  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+  createdAt: UtcTime,
   signingSecret: v.optional(SigningSecret.entries.signingSecret),
-  pausedAt: v.optional(v.pipe(v.string(), v.isoTimestamp())),
+  pausedAt: v.optional(UtcTime),
 });
 export type WebhookOutput = v.InferOutput<typeof WebhookOutput>;
 
@@ -45,13 +45,8 @@ const readOnly = Object.keys(WebhookOutput.entries).filter((name) => !(name in W
 /** A test of a webhook; without a level, all levels of an accident. */
 export const TestInput = v.pipe(
   v.strictObject({
-    type: v.pipe(
-      v.picklist(notificationTypes, 'must be 1 (accident) or 2 (event)'),
-      v.metadata({ type: 'integer' }),
-    ),
-    level: v.optional(
-      v.pipe(v.picklist(accidentLevels, 'must be 1, 2 or 3'), v.metadata({ type: 'integer' })),
-    ),
+    type: NotificationCode,
+    level: v.optional(Level),
   }),
   v.forward(
     v.check(({ type, level }) => type === ACCIDENT || level === undefined, 'is for accidents alone'),
@@ -61,19 +56,18 @@ export const TestInput = v.pipe(
 export type TestInput = v.InferOutput<typeof TestInput>;
 
 export const TestSent = v.object({
-  eventId: v.pipe(v.string(), v.uuid()),
-  deliveryIds: v.array(v.pipe(v.string(), v.uuid())),
+  eventId: Uuid,
+  deliveryIds: v.array(Uuid),
 });
 export type TestSent = v.InferOutput<typeof TestSent>;
 
 /** Validates the body of a create or update. The contract's messages come first. @throws Refusal: invalid */
 export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInput {
-  const all = typeof body === 'object' && body && 'allConnections' in body && Boolean(body.allConnections);
-  const result = checked(all ? WebhookInput : ListedConnections, body, readOnly);
+  const { url, allConnections }: { [name: string]: unknown } = isObject(body) ? body : {};
+  const result = checked(allConnections ? WebhookInput : ListedConnections, body, readOnly);
   const { errors } = result;
   if (errors[0]?.field === '') throw invalid(sentence(errors[0]), errors);
 
-  const url = typeof body === 'object' && body && 'url' in body ? body.url : undefined;
   const tooLong = typeof url === 'string' && url.length > maxUrlLength;
   const problem = typeof url === 'string' ? receiverProblem(url, policy) : 'not https';
   if (problem && !tooLong) {

@@ -1,7 +1,6 @@
 import { env } from 'cloudflare:workers';
-import type { DayOf } from '../../src/fleet/archive/bucket.ts';
+import { type DayOf, dayOf } from '../../src/fleet/archive/bucket.ts';
 import { inArchive } from '../../src/fleet/archive/catalog.ts';
-import { dayOf } from '../../src/fleet/archive/day.ts';
 import { type Sizes, usualSizes } from '../../src/fleet/archive/files.ts';
 import { moveDay } from '../../src/fleet/archive/job.ts';
 import type { ArchiveKind } from '../../src/fleet/lists/archived.ts';

@@ -23,6 +23,15 @@ export const audit = (db: Database, actor: Actor, { action, subject, of, fields 
       ${JSON.stringify(fields)}
     from (${of}) subject left join (${whoIs(actor)}) who limit 1`;
 
+/** Audits something about the caller's account, if `only` holds. */
+export const auditAccount = (db: Database, caller: Caller, field: string, only = sql`true`) =>
+  audit(db, caller, {
+    action: 'changed',
+    subject: 'account',
+    of: sql`select id, name from accounts where id = ${caller.accountId} and ${only}`,
+    fields: [field],
+  });
+
 function kindOf(actor: Actor): 'operator' | 'person' | 'token' | 'service' {
   if ('service' in actor) return 'service';
   if ('operator' in actor) return 'operator';

@@ -1,8 +1,9 @@
+import { config } from '../../platform/config.ts';
 import type { Position } from '../../platform/db/cursor.ts';
+import { dayMs, hourMs } from '../../platform/durations.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { described, fault } from '../../platform/log.ts';
 import type { ArchiveKind } from '../lists/archived.ts';
-import { dateOf } from './day.ts';
 
 /** The bucket of the archive, if this deployment has one. */
 export const bucketOf = (env: { ARCHIVE?: R2Bucket }): R2Bucket | undefined => env.ARCHIVE;
@@ -72,3 +73,21 @@ export async function readAgain<T>(read: () => Promise<T>, again = () => false):
     }
   }
 }
+
+/** How long after its records have become old a day is archived, because clocks differ. */
+const graceMs = hourMs;
+
+/** The UTC day of a time, in days since 1970. */
+export const dayOf = (ms: number): number => Math.floor(ms / dayMs);
+
+/** `2026-05-01` for a day. */
+export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);
+
+/** When hot data begins (milliseconds since 1970), with a UTC day; -Infinity without an archive. */
+function hotSince(env: Env, now = Date.now()): number {
+  const { hotDays } = config(env);
+  return env.ARCHIVE && hotDays > 0 ? dayOf(now - hotDays * dayMs) * dayMs : -Infinity;
+}
+
+/** The first day that stays in D1. */
+export const firstHotDay = (env: Env, now = Date.now()): number => dayOf(hotSince(env, now - graceMs));

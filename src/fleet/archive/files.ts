@@ -1,5 +1,6 @@
 import { type FileMetaData, parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet';
 import { newId } from '../../platform/db/ids.ts';
+import { partsOf } from '../../platform/parts.ts';
 import { type ArchivedRow, type ArchiveKind, placeOf } from '../lists/archived.ts';
 import { keptOf, parquetWriter } from '../lists/parquet.ts';
 import { type Folder, folderOf, type Part, readFile, unlessUnreadable } from './bucket.ts';
@@ -19,8 +20,7 @@ export async function writeParts(folder: Folder, rows: ArchivedRow[], sizes = us
   const count = Math.ceil(Math.max(rows.length / sizes.part, lengthOf(rows) / maxCharacters));
   const size = Math.ceil(rows.length / count);
   const parts: Part[] = [];
-  for (let at = 0; at < rows.length; at += size)
-    parts.push(await writePart(folder, rows.slice(at, at + size), sizes.group));
+  for (const some of partsOf(rows, size)) parts.push(await writePart(folder, some, sizes.group));
   return parts;
 }
 

@@ -13,9 +13,8 @@ import { partsOf } from '../../platform/parts.ts';
 import { type ArchivedRow, type ArchiveKind, isSame, newerOf, placeOf } from '../lists/archived.ts';
 import { archiveKinds } from '../lists/registry.ts';
 import { keptMs, recordArchived } from '../record-changes.ts';
-import { bucketOf, type Folder, type Part } from './bucket.ts';
+import { bucketOf, dayOf, type Folder, firstHotDay, type Part } from './bucket.ts';
 import { catalogued, inArchive, putEntry } from './catalog.ts';
-import { dayOf, firstHotDay } from './day.ts';
 import {
   deleteFiles,
   lengthOf,

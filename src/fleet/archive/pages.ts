@@ -19,9 +19,8 @@ import { readAsCaller, usePrimary } from '../../platform/db/replica-reads.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { type ArchivedRow, newerOf } from '../lists/archived.ts';
 import { shownOf } from '../lists/list.ts';
-import { PartGone, readAgain } from './bucket.ts';
+import { dayOf, PartGone, readAgain } from './bucket.ts';
 import { type Archived, archivedOf, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
-import { dayOf } from './day.ts';
 import { type ArchivedPageQuery, filesAhead, lastId, readFiles, type Stored } from './read.ts';
 
 /** After so many reads of files a page ends: of one over many small days, or with a filter. */

@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { write } from '../../platform/db/database.ts';
 import { comparePositions } from '../../platform/db/pages.ts';
 import { openDatabase } from '../../platform/db/system.ts';
@@ -8,9 +8,8 @@ import { type Lease, stepWithLease } from '../../platform/jobs/lease.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { archiveKinds } from '../lists/registry.ts';
 import { recordArchived } from '../record-changes.ts';
-import { bucketOf, type DayOf, type Folder, folderOf, type Part, readAgain } from './bucket.ts';
+import { bucketOf, type DayOf, dayOf, type Folder, folderOf, type Part, readAgain } from './bucket.ts';
 import { archiveLease, catalogued, inArchive, putEntry } from './catalog.ts';
-import { dayOf } from './day.ts';
 import { deleteFiles, filesOf, partOf, readPart, tidy, writeParts } from './files.ts';
 
 type Owner = { accountId: string; connectionId?: string | null };
@@ -57,7 +56,7 @@ async function recordDeletion(at: ReturnType<typeof fileAt>, { db, commit }: Lea
 
 /** Removes entries from the catalog. Returns whether those were all. */
 async function removeEntries({ db, commit }: Lease, { accountId, connectionId }: Owner): Promise<boolean> {
-  const own: SQL = connectionId ? sql`and connection_id = ${connectionId}` : sql.empty();
+  const own = connectionId ? sql`and connection_id = ${connectionId}` : undefined;
   const [days = 0] = await commit(
     write(db)`
       delete from archived_days where (kind, connection_id, day) in (

@@ -37,15 +37,11 @@ export async function readChanges(
   const cursorAt = (reached: Reached) => encodeCursor(keysOf(reached), identity);
   const after = startOf(cursor, identity);
 
-  const { latest, rows } = await asCaller(
-    env,
-    caller,
-    (db) => ({
-      latest: selectLatest(db, caller),
-      rows: selectRows(db, caller, after, { connectionId, kinds }),
-    }),
-    { connectionId },
-  );
+  const select = (db: Database) => ({
+    latest: selectLatest(db, caller),
+    rows: selectRows(db, caller, after, { connectionId, kinds }),
+  });
+  const { latest, rows } = await asCaller(env, caller, select, { connectionId });
   const upTo = upToNow(latest[0]?.seq);
   if (cursor === now) {
     // A client that lists everything next gets again what its replica may have lacked.

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { Uuid } from '../../platform/fields.ts';
 import { Limit, QueryCursor, QueryList } from '../../platform/query.ts';
 import { capital } from '../../platform/text.ts';
 import { alternatives } from '../lists/field-types.ts';
@@ -33,8 +34,8 @@ export const expiredCursor = {
 
 export const Change = v.object({
   kind: v.string(),
-  id: v.pipe(v.string(), v.uuid()),
-  connectionId: v.pipe(v.string(), v.uuid()),
+  id: Uuid,
+  connectionId: Uuid,
   action: v.picklist(['changed', 'deleted']),
   data: v.nullable(v.union(lists.map(({ item }) => item as v.GenericSchema))), // each list's own
 });

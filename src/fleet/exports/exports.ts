@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import * as v from 'valibot';
-import { audit } from '../../accounts/audit/write.ts';
+import { auditAccount } from '../../accounts/audit/write.ts';
 import type { Position } from '../../platform/db/cursor.ts';
 import { read, refuseUnless, write } from '../../platform/db/database.ts';
 import { asCaller, type Caller, rowsFor } from '../../platform/db/guard.ts';
@@ -94,12 +94,7 @@ export async function requestExport(env: Env, caller: Caller, userId: string, wa
         where account_id = ${accountId} and requested_at > ${now - dayMs} and requested_by <> ${operators})`,
       `An account can have at most ${maxExportsPerDay} exports a day. Try again tomorrow.`,
     ),
-    audit(db, caller, {
-      action: 'changed',
-      subject: 'account',
-      of: sql`select id, name from accounts where id = ${accountId}`,
-      fields: ['export requested'],
-    }),
+    auditAccount(db, caller, 'export requested'),
     write(db)`
       insert into exports (id, account_id, requested_by, requested_at, wanted, next_at, expires_at)
       values (${id}, ${accountId}, ${userId}, ${now}, ${JSON.stringify(wanted)}, ${now}, ${now + exportKeptMs})`,
@@ -135,12 +130,7 @@ export async function openFile(env: Env, caller: Caller, id: string, name: strin
     and finished_at is not null and expires_at > ${Date.now()} and f.value->>'name' = ${name}`;
   const { files } = await asCaller(env, caller, (db) => ({
     files: read<{ file: string }>(db)`select f.value as file ${own}`,
-    audit: audit(db, caller, {
-      action: 'changed',
-      subject: 'account',
-      of: sql`select id, name from accounts where id = ${accountId} and exists (select 1 ${own})`,
-      fields: [`export downloaded: ${name}`],
-    }),
+    audited: auditAccount(db, caller, `export downloaded: ${name}`, sql`exists (select 1 ${own})`),
   }));
   const [found] = files;
   const bucket = bucketOf(env);

@@ -3,9 +3,13 @@ import {
   EmailAddress,
   isPrintable,
   mustBePrintable,
+  OneOf,
   PastTime,
   timestamp,
   tooLong,
+  UtcTime,
+  Uuid,
+  Whole,
 } from '../../platform/fields.ts';
 import {
   QueryBoolean,
@@ -50,8 +54,6 @@ const Bounded = (min: number, max: number) =>
     v.check((value) => value >= min && value <= max, `must be from ${min} to ${max}`),
     v.metadata({ minimum: min, maximum: max }),
   );
-const Uuid = v.pipe(v.string(), v.uuid());
-const TimeOutput = v.pipe(v.string(), v.isoTimestamp());
 
 /** Text that people read: what is too long is cut. */
 export const text = (max: number, ...words: Words) =>
@@ -151,7 +153,7 @@ export const integer = (min: number, max: number, ...words: Words<number>) => {
     v.metadata({ type: 'integer', minimum: min, maximum: max }),
   );
   const query = QueryInteger(min, max);
-  return field('integer', Integer, v.pipe(v.number(), v.integer()), words, { query, mend: mendNumber });
+  return field('integer', Integer, Whole, words, { query, mend: mendNumber });
 };
 
 /** A whole number on a scale that is part of the contract, from `min` to `max`. */
@@ -171,7 +173,7 @@ const someTime = '2026-11-20T20:00:00.000Z';
 
 /** A time, at most a day ahead: RFC 3339 in records and lists, milliseconds since 1970 in D1. */
 export const time = (description: string, example = someTime) =>
-  field('time', PastTime, TimeOutput, [description, example], { read: timestamp, mend: mendTime });
+  field('time', PastTime, UtcTime, [description, example], { read: timestamp, mend: mendTime });
 
 export const choice = <const T extends string>(values: readonly T[], ...words: Words<T>) => {
   const message = `must be ${alternatives(values)}`;
@@ -189,7 +191,7 @@ export const code = <const T extends number>(
   const values = Object.values(meanings);
   const named = Object.entries(meanings).map(([word, value]) => `${value} (${word})`);
   const message = `must be ${alternatives(named)}`;
-  const Code = v.pipe(v.picklist(values, message), v.metadata({ type: 'integer' }));
+  const Code = OneOf(values, message);
   return field('integer', Code, Code, words, { query: QueryCode(values, message), mend: mendWord(meanings) });
 };
 

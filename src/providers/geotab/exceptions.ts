@@ -74,11 +74,8 @@ export const events: Feed<Api> = {
     const isDue = ({ at = 0 }: Seen) => at <= now && !found.more;
     const due = byUrgency([...left.values()].filter(isDue), now).slice(0, triesPerPage);
     for (const { item } of due) left.delete(idOf(item));
-    const {
-      again,
-      notified: news,
-      ...read
-    } = await recordsOf(api, rules, [...fresh, ...due], notifiedBefore, now);
+    const seen = [...fresh, ...due];
+    const { again, notified: news, ...read } = await recordsOf(api, rules, seen, notifiedBefore, now);
     const notified = [...new Set([...news, ...notifiedBefore])]
       .filter((id) => id.length <= maxId)
       .slice(0, maxNotified);

@@ -141,7 +141,6 @@ const wanted = wantedNames(
     dismissalReason code startMs endMs createdAtTime maxAccelerationGForce speedingMetadata
     maxSpeedKilometersPerHour postedSpeedLimitKilometersPerHour media incidentReportUrl
   `,
-  {},
 );
 
 /** Samsara. Comments say how certain its API's behaviour is. */

@@ -125,7 +125,7 @@ export function tripRecord(item: unknown): ProviderRecord {
 }
 
 /** A location under a name. */
-export const placeIn = (item: unknown, name: string): unknown =>
+const placeIn = (item: unknown, name: string): unknown =>
   place(at(item, name, 'latitude'), at(item, name, 'longitude'), addressOf(at(item, name, 'address')));
 
 /** Any part of Samsara's address can be missing: `11 Market Street, Springfield, California`. */

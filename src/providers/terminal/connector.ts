@@ -112,7 +112,6 @@ const wanted = wantedNames(
     rearFacing available raw data driver_performance_event coaching_status behaviorLabels label
     source eventState dismissalReason code media
   `,
-  {},
 );
 
 /** Terminal, which reads many telematics providers. */

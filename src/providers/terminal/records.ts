@@ -2,7 +2,16 @@ import type { Access, ProviderRecord } from '../connector.ts';
 import type { Crash } from '../crash.ts';
 import { isValid } from '../geotab/records.ts';
 import { reviewOf } from '../motive/crashes.ts';
-import { at, field, fittingGroups, itemsAt, joinedFields, place, sameFields, usablePlace } from '../read.ts';
+import {
+  at,
+  field,
+  fittingGroups,
+  itemsAt,
+  joinedFields,
+  placeIn,
+  sameFields,
+  usablePlace,
+} from '../read.ts';
 import { crashOf as crashOfSamsara } from '../samsara/events.ts';
 
 /** References are ids, or expanded objects where requested. */
@@ -83,9 +92,6 @@ export function vehicleOf(item: unknown): ProviderRecord[] {
   const vehicle = at(item, 'vehicle');
   return typeof vehicle === 'object' && vehicle ? [vehicleRecord(vehicle)] : [];
 }
-
-const placeIn = (item: unknown, name: string): unknown =>
-  place(at(item, name, 'latitude'), at(item, name, 'longitude'));
 
 /** How far a crash has come; undefined for what is none. Terminal has no review, nor false alarms. */
 export function crashOf(item: unknown): Crash | undefined {

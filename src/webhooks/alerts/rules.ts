@@ -21,15 +21,13 @@ export const selectGroups = (db: Database, { accountId }: Caller) =>
 
 /** The rule of a user or channel, and the groups that it can be about. */
 export async function findMailRule(env: Env, caller: Caller, recipientId = '') {
-  const {
-    rules: [found],
-    groups,
-  } = await asCaller(env, caller, (db) => ({
+  const { rules, groups } = await asCaller(env, caller, (db) => ({
     rules: read<Stored>(db)`
       select levels, risk, groups from mail_rules
       where recipient_id = ${recipientId} and account_id = ${caller.accountId}`,
     groups: selectGroups(db, caller),
   }));
+  const [found] = rules;
   const rule: MailRule = {
     levels: [1, 2, 3].filter((level) => (found?.levels ?? 0) & (1 << (level - 1))),
     risk: found?.risk ?? null,

@@ -41,19 +41,17 @@ const maxRead = 2_000;
 export async function sendMessages(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
   const db = openDatabase(env);
   await write(db)`delete from alerts_sent where day < ${dayOf(now)}`;
-  const messages: DueMessage[] = [];
-  let portal = '';
   let sent = 0;
   let left = 0;
-  const worker = async () => {
-    for (let next = messages.shift(); next; next = messages.shift())
-      if (!(await claim(db, next, now))) left++;
-      else if (await deliver(env, db, { ...next, portal }, now)) sent++;
-  };
   await inSteps(budget, async () => {
-    messages.push(...(await read<DueMessage>(db)`${selectDue(now)}`));
+    const messages = await read<DueMessage>(db)`${selectDue(now)}`;
     if (messages.length === 0) return false;
-    portal = portalOf(env);
+    const portal = portalOf(env);
+    const worker = async () => {
+      for (let next = messages.shift(); next; next = messages.shift())
+        if (!(await claim(db, next, now))) left++;
+        else if (await deliver(env, db, { ...next, portal }, now)) sent++;
+    };
     await Promise.all(Array.from({ length: sentAtOnce }, worker));
     return true;
   });

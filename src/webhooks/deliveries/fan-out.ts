@@ -81,6 +81,7 @@ export function fanOut(db: Database, source: NotificationSource, news: New, clai
   const hasRest = sql`
     exists (select 1 from webhook_connections where ${subscribersOf(connectionId, type)} limit 1 offset ${servedAtOnce})
     and (changes() > 0 or ${ofFirst(connectionId, type, sql`c.filtered and exists (${unseen})`)})`;
+  const ready = claims > 0 ? readyWebhooks(first, now, claims) : undefined;
   const rest = () =>
     writeReturning<{ id: string }>(db)`
       insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
@@ -89,9 +90,7 @@ export function fanOut(db: Database, source: NotificationSource, news: New, clai
       from (${unseenOf(news, hasRest)}) group by key / cast(${perRow} as integer) returning id`;
   return {
     idle: selectIdle(db, source, type, first, unseen),
-    deliveries: write(
-      db,
-    )`${insertDeliveries(source, type, now, unseen, first, claims > 0 ? readyWebhooks(first, now, claims) : undefined)}`,
+    deliveries: write(db)`${insertDeliveries(source, type, now, unseen, first, ready)}`,
     rest: servedAtOnce < maxWebhooks ? rest() : undefined,
     notifications: type === ACCIDENT ? insertNew(db, source, notifications) : undefined,
     claimed: claims > 0 ? selectFirstClaims(db, source, first, unseen, notifications) : undefined,
@@ -220,7 +219,7 @@ const selectIdle = (
       and iif(w.filtered, exists (select 1 from (${notifications}) n where ${isLetThrough(source, type)}), 1)
       ${
         type === ACCIDENT
-          ? sql.empty()
+          ? undefined
           : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, source.now, 'events')} limit 1)`
       }`;
 

@@ -12,26 +12,21 @@ import { replayOne, sendNow } from './read/replay.ts';
 export const deliveryRoutes = new Hono<App>()
   .get('/deliveries', authenticate('api'), list)
   .get('/deliveries/:id', authenticate('api'), item)
-  .post('/deliveries/:id/replay', authenticate('api'), limitActions, replay)
-  .post('/deliveries/:id/send', authenticate('api'), limitActions, send);
+  .post('/deliveries/:id/replay', authenticate('api'), limitActions, act(replayOne, 'Replayed'))
+  .post('/deliveries/:id/send', authenticate('api'), limitActions, act(sendNow, 'Delivery is due'));
 
 async function item(c: Context) {
   refuseParameters(c);
   return show(c, 'Delivery', await deliveryKey(c), detailsOf);
 }
 
-async function replay(c: Context) {
-  await readNothing(c);
-  const key = await deliveryKey(c);
-  await replayOne(c.env, c.get('caller'), key);
-  return show(c, 'Replayed', key);
-}
-
-async function send(c: Context) {
-  await readNothing(c);
-  const key = await deliveryKey(c);
-  await sendNow(c.env, c.get('caller'), key);
-  return show(c, 'Delivery is due', key);
+function act(does: typeof replayOne | typeof sendNow, message: string) {
+  return async (c: Context) => {
+    await readNothing(c);
+    const key = await deliveryKey(c);
+    await does(c.env, c.get('caller'), key);
+    return show(c, message, key);
+  };
 }
 
 /** The delivery in the path. @throws Refusal: not found, also for another account's */

@@ -1,15 +1,14 @@
 import * as v from 'valibot';
+import { UtcTime, Uuid } from '../../platform/fields.ts';
 
-/** What receivers get: types for ingest, and the API's document. */
-const id = v.pipe(v.string(), v.uuid());
-const time = v.pipe(v.string(), v.isoTimestamp());
+/* What receivers get: types for ingest, and the API's document. */
 
 export const EventNotification = v.object({
-  eventId: id,
-  issuedOn: time,
+  eventId: Uuid,
+  issuedOn: UtcTime,
   translatedIncidentTypes: v.array(v.string()),
   eventRisk: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(5)),
-  vehicleId: id,
+  vehicleId: Uuid,
   vehicleName: v.string(),
   vehicleVin: v.string(),
   vehicleGroups: v.array(v.string()),
@@ -18,10 +17,10 @@ export const EventNotification = v.object({
 export type EventNotification = v.InferOutput<typeof EventNotification>;
 
 export const AccidentNotification = v.object({
-  eventId: id,
-  eventTime: time,
+  eventId: Uuid,
+  eventTime: UtcTime,
   vin: v.string(),
-  connection: id,
+  connection: Uuid,
   tSP: v.string(),
   location: v.object({ latitude: v.number(), longitude: v.number() }),
   notificationLevel: v.pipe(v.number(), v.integer(), v.values([1, 2, 3])),
@@ -30,6 +29,10 @@ export const AccidentNotification = v.object({
 });
 export type AccidentNotification = v.InferOutput<typeof AccidentNotification>;
 
-export const EventDelivery = v.object({ timestamp: time, type: v.literal(2), data: EventNotification });
+export const EventDelivery = v.object({ timestamp: UtcTime, type: v.literal(2), data: EventNotification });
 
-export const AccidentDelivery = v.object({ timestamp: time, type: v.literal(1), data: AccidentNotification });
+export const AccidentDelivery = v.object({
+  timestamp: UtcTime,
+  type: v.literal(1),
+  data: AccidentNotification,
+});

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { dateOf } from '../../../src/fleet/archive/day.ts';
+import { dateOf } from '../../../src/fleet/archive/bucket.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { eraseFromArchive } from '../../../src/fleet/archive/remove.ts';
 import { newId } from '../../../src/platform/db/ids.ts';

@@ -158,25 +158,18 @@ export async function listActivity(
   const now = Date.now();
   const after = following(webhooks, slice);
   const which = sql`select id, created_at from webhooks where account_id = ${caller.accountId}
-    ${after ? sql`and ${after}` : sql.empty()} order by created_at, id limit ${slice.limit + 1}`;
+    ${after && sql`and ${after}`} order by created_at, id limit ${slice.limit + 1}`;
+  const more = sql`, w.created_at as createdAt, w.name, ${waitingOf(maxCountedInList)} as waiting,
+    (select count(*) from (select 1 from webhook_connections where webhook_id = w.id limit 2)) as connections`;
   const { found, hours } = await asCaller(env, caller, (db) => ({
-    found: selectReceivers<Listed>(
-      db,
-      sql`w.id in (select id from (${which}))`,
-      now,
-      sql`, w.created_at as createdAt, w.name, ${waitingOf(maxCountedInList)} as waiting,
-        (select count(*) from (select 1 from webhook_connections where webhook_id = w.id limit 2)) as connections`,
-    ),
+    found: selectReceivers<Listed>(db, sql`w.id in (select id from (${which}))`, now, more),
     hours: selectHours(db, which, shownHours, now),
   }));
+  const byWebhook = Map.groupBy(hours, ({ webhookId }) => webhookId);
   const summaries = found.map((row) => ({
     ...row,
     receiver: asReceiver(row),
-    hours: inHours(
-      hours.filter(({ webhookId }) => webhookId === row.id),
-      shownHours,
-      now,
-    ),
+    hours: inHours(byWebhook.get(row.id) ?? [], shownHours, now),
   }));
   return sliceOf(summaries, slice);
 }

@@ -147,7 +147,7 @@ type CountedHour = Omit<HourTally, 'responseTimes' | 'waits'> & { webhookId: str
 export function selectHours(db: Database, webhookIds: SQL, count: number, now: number) {
   const first = hourOf(now) - count + 1;
   const slots = Array.from({ length: count }, (_, i) => (first + i) % countedHours);
-  const range = count < countedHours ? sql`and c.slot in ${jsonList(slots)}` : sql.empty();
+  const range = count < countedHours ? sql`and c.slot in ${jsonList(slots)}` : undefined;
   return read<CountedHour>(db)`
     select c.webhook_id as webhookId, c.hour, c.delivered, c.failed, c.retried, c.response_times as responseTimes
     from (${webhookIds}) w cross join webhook_hours c on c.webhook_id = w.id and c.hour >= ${first} ${range}`;

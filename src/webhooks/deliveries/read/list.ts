@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { type CursorKeys, decodeCursor, encodeCursor, invalidCursor } from '../../../platform/db/cursor.ts';
 import { refuseUnless } from '../../../platform/db/database.ts';
 import type { Caller } from '../../../platform/db/guard.ts';
@@ -29,8 +29,9 @@ export async function readDeliveries(
   const place = cursor === undefined ? undefined : decodeCursor(cursor, identity);
   if (cursor !== undefined && !place) throw invalidCursor();
   continueFrom(env, caller, cursor);
+  const isKnown = sql`${webhookId && ownWebhookId(caller, webhookId)} is not null`;
   const { rows } = await readAsCaller(env, caller, (db) => ({
-    known: refuseUnless(db, ownsWebhook(caller, webhookId), 'Invalid webhook id'),
+    known: webhookId === undefined ? undefined : refuseUnless(db, isKnown, 'Invalid webhook id'),
     rows: selectDeliveries(db, caller, {
       ...{ webhookId, state: status, type, place, limit, ...range },
       events: eventId === undefined ? undefined : sql`${eventId}`,
@@ -43,9 +44,6 @@ export async function readDeliveries(
     ...(next && { next: encodeCursor(next, identity, bookmarkOf(env, caller)) }),
   };
 }
-
-const ownsWebhook = (caller: Caller, id: string | undefined): SQL =>
-  id === undefined ? sql`true` : sql`${ownWebhookId(caller, id)} is not null`;
 
 /** A delivery as clients list it. */
 export const summaryOf = (delivery: ListedDelivery): DeliverySummary => {

@@ -165,7 +165,7 @@ function rangeOf(
   if (until !== undefined && since >= until) throw invalidField('since', 'must be before until');
   const isIn = (from: string, to: string) => sql`
     webhook_id = ${ownWebhookId(caller, webhookId)} and id > ${from} and id < ${to}
-    ${id ? sql`and id = ${id}` : sql.empty()}`;
+    ${id ? sql`and id = ${id}` : undefined}`;
   return {
     from: later(firstIdAt(since), after),
     to: until === undefined ? END : firstIdAt(until),

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { TimeOrDay } from '../../../platform/fields.ts';
+import { TimeOrDay, UtcTime, Uuid, Whole } from '../../../platform/fields.ts';
 import { Limit, QueryChoice, QueryCode, QueryCursor, QueryId, QueryTime } from '../../../platform/query.ts';
 import { AccidentNotification, EventNotification } from '../../notifications/payloads.ts';
 import { accidentLevels, notificationTypes } from '../../notifications/types.ts';
@@ -21,28 +21,24 @@ export const DeliveryListQuery = v.object({
 });
 export type DeliveryListQuery = v.InferOutput<typeof DeliveryListQuery>;
 
-const id = v.pipe(v.string(), v.uuid());
-const time = v.pipe(v.string(), v.isoTimestamp());
-const integer = v.pipe(v.number(), v.integer());
-
 export const LastAnswer = v.object({
-  status: v.nullable(integer),
+  status: v.nullable(Whole),
   kind: v.string(),
-  at: time,
+  at: UtcTime,
   reason: v.optional(v.string()),
 });
 
 /** A delivery as clients list it: without payload, and of the response only the status. */
 export const DeliverySummary = v.object({
-  id,
-  webhookId: id,
-  eventId: id,
+  id: Uuid,
+  webhookId: Uuid,
+  eventId: Uuid,
   type: v.pipe(v.number(), v.integer(), v.values(notificationTypes)),
   level: v.nullable(v.pipe(v.number(), v.integer(), v.values(accidentLevels))),
   status: v.picklist(statuses),
-  attempts: integer,
-  nextAttemptAt: v.nullable(time),
-  createdAt: time,
+  attempts: Whole,
+  nextAttemptAt: v.nullable(UtcTime),
+  createdAt: UtcTime,
   lastAnswer: v.nullable(LastAnswer),
 });
 export type DeliverySummary = v.InferOutput<typeof DeliverySummary>;
@@ -50,7 +46,7 @@ export type DeliverySummary = v.InferOutput<typeof DeliverySummary>;
 /** An attempt; one that failed has the first KiB of the response. */
 export const DeliveryAttempt = v.object({
   ...LastAnswer.entries,
-  durationMs: integer,
+  durationMs: Whole,
   answer: v.optional(v.string()),
 });
 
@@ -59,7 +55,7 @@ export const DeliveryDetails = v.object({
   ...DeliverySummary.entries,
   payload: v.nullable(v.union([EventNotification, AccidentNotification])),
   attemptLog: v.array(DeliveryAttempt),
-  attemptsOmitted: integer,
+  attemptsOmitted: Whole,
 });
 export type DeliveryDetails = v.InferOutput<typeof DeliveryDetails>;
 
@@ -72,9 +68,9 @@ export const ReplayInput = v.strictObject({
 });
 
 export const ReplayOutcome = v.object({
-  count: integer,
+  count: Whole,
   more: v.boolean(),
-  next: v.optional(id),
-  tooOld: v.optional(integer),
+  next: v.optional(Uuid),
+  tooOld: v.optional(Whole),
 });
 export type ReplayOutcome = v.InferOutput<typeof ReplayOutcome>;

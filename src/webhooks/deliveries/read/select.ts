@@ -55,7 +55,7 @@ export const deliveryColumns = (more?: SQL, shown: SQL = sql`true`): SQL => sql`
   iif(d.status = 'pending', ${dueAtOf}, null) as nextAttemptAt,
   d.finished_at as finishedAt,
   iif(${shown}, json_object('last', json(json_remove(d.log -> '$[#-1]', '$.answer'))
-    ${more ? sql`, ${more}` : sql.empty()}), null) as rest`;
+    ${more && sql`, ${more}`}), null) as rest`;
 
 /** The delivery in a row; `More` are the fields that were asked for. */
 export function asListed<More = unknown>({ rest, ...row }: StoredDelivery): ListedDelivery & More {
@@ -120,7 +120,7 @@ export function selectDeliveries(db: Database, caller: Caller, query: ListQuery)
   return read<ListedRow>(db)`${scan({
     columns: sql`${deliveryColumns(more, passes)}, json_array(w.id, ${keys}) as at`,
     source: sql`webhooks w indexed by webhooks_by_id cross join ${order.deliveries} where ${where}`,
-    order: sql`order by w.id, ${keys} ${order.descending ? sql`desc` : sql.empty()}`,
+    order: sql`order by w.id, ${keys} ${order.descending ? sql`desc` : undefined}`,
     passes,
     limit,
     ...(most !== undefined && { most }),

@@ -31,15 +31,10 @@ export async function listReceivers(
   caller: Caller,
   webhookId?: string,
 ): Promise<(Receiver & { filters?: Filters; allConnections?: true })[]> {
-  const which = sql`w.account_id = ${caller.accountId}
-    ${webhookId === undefined ? sql.empty() : sql`and w.id = ${webhookId}`}`;
+  const which = sql`w.account_id = ${caller.accountId} ${webhookId && sql`and w.id = ${webhookId}`}`;
+  const more = sql`, w.filters, w.all_connections as "all"`;
   const rows = await asCaller(env, caller, (db) =>
-    selectReceivers<{ filters: string | null; all: number }>(
-      db,
-      which,
-      Date.now(),
-      sql`, w.filters, w.all_connections as "all"`,
-    ),
+    selectReceivers<{ filters: string | null; all: number }>(db, which, Date.now(), more),
   );
   return rows.map(({ filters, all, ...row }) => ({
     ...asReceiver(row),
@@ -49,12 +44,7 @@ export async function listReceivers(
 }
 
 /** The receivers of the webhooks that `which` selects, oldest first, with more columns of `w`. */
-export const selectReceivers = <More = unknown>(
-  db: Database,
-  which: SQL,
-  now: number,
-  more: SQL = sql.empty(),
-) =>
+export const selectReceivers = <More = unknown>(db: Database, which: SQL, now: number, more?: SQL) =>
   read<StoredReceiver & More>(db)`
     select w.id, w.url, coalesce(h.failures, 0) as failures,
       iif(h.open_until > ${now}, h.open_until, null) as openUntil,

@@ -28,8 +28,8 @@ export type ClaimedWebhook = {
   settings: string;
   /** The most calls that may be in flight now. */
   window: number;
-  /** Whether a wider window would hold more due deliveries. */
-  more: boolean;
+  /** 1 if a wider window would hold more due deliveries. */
+  more: number;
   /** The operator's limit; null if there is none. */
   maxPerSecond: number | null;
   /** When the limit per second has room again. */
@@ -87,7 +87,7 @@ const isWithdrawn = sql`exists (select 1 from safety_events indexed by safety_ev
 
 /** The webhook's row, and whether more is due than a window of this size holds. */
 const selectWebhook = (db: Database, webhookId: string, now: number, window: number) =>
-  read<WebhookRow>(db)`
+  read<ClaimedWebhook>(db)`
     select ${webhookColumns(now)},
       iif(${windowOf(now)} between 1 and ${ceilingOf} - 1,
         exists (select 1 from ${dueDeliveries(webhookId, now)} limit 1 offset ${window}), 0) as more
@@ -104,8 +104,6 @@ export const webhookColumns = (now: number): SQL => sql`
 
 const plain = sql.raw(plainFields.map((name) => `'${name}', w.${webhooks[name].name}`).join(', '));
 
-export type WebhookRow = Omit<ClaimedWebhook, 'more'> & { more: number };
-
 export type ClaimedRow = Omit<ClaimedDelivery, 'type' | 'data' | 'requestId' | 'wanted'> & {
   notification: string | null;
 };
@@ -114,13 +112,10 @@ export type ClaimedRow = Omit<ClaimedDelivery, 'type' | 'data' | 'requestId' | '
 export type Claim = { webhook: ClaimedWebhook | undefined; claimed: ClaimedDelivery[]; now: number };
 
 /** Combines the results of `claimStatements`. */
-export function readClaim(
+export const readClaim = (
   { rows, webhooks }: Results<ReturnType<typeof claimStatements>>,
   now: number,
-): Claim {
-  const [webhook] = webhooks;
-  return { webhook: webhook && { ...webhook, more: webhook.more === 1 }, claimed: rows.map(asClaimed), now };
-}
+): Claim => ({ webhook: webhooks[0], claimed: rows.map(asClaimed), now });
 
 /** A claimed delivery with what it has of its notification: nothing past retention. */
 export function asClaimed({ notification, ...row }: ClaimedRow): ClaimedDelivery {

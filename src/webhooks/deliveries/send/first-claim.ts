@@ -8,7 +8,7 @@ import { allWebhooks, dueDeliveries } from '../due.ts';
 import { firstWindow, leaseMs } from '../policy.ts';
 import type { DeliveryMessage } from '../queue.ts';
 import { windowOf } from '../receiver/window.ts';
-import { asClaimed, type Claim, type ClaimedRow, type WebhookRow, webhookColumns } from './claim.ts';
+import { asClaimed, type Claim, type ClaimedRow, type ClaimedWebhook, webhookColumns } from './claim.ts';
 import { firstCallsUntil } from './in-flight.ts';
 
 /** Work that a call may begin itself with its claim; the queue carries it without. */
@@ -64,13 +64,13 @@ export const selectFirstClaims = (
     cross join deliveries d on d.webhook_id = c.webhook_id and ${claimed}
     where (d.event_id, d.level) in (select n.value->>'eventId', n.value->>'level' from (${unseen}) n)`;
 };
-type FirstClaimed = ClaimedRow & Omit<WebhookRow, 'more'>;
+type FirstClaimed = ClaimedRow & Omit<ClaimedWebhook, 'more'>;
 
 /** What a call has claimed, by webhook; more is due if its `notifications` are more. */
 export const firstClaims = (all: FirstClaimed[], notifications: number, now: number): Map<string, Claim> =>
   new Map(
     [...Map.groupBy(all, ({ webhookId }) => webhookId)].flatMap(([id, rows]) => {
-      const webhook = rows[0] && { ...rows[0], more: notifications > rows.length };
+      const webhook = rows[0] && { ...rows[0], more: Number(notifications > rows.length) };
       return [[id, { webhook, claimed: rows.map(asClaimed), now }]];
     }),
   );

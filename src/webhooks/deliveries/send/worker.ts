@@ -1,5 +1,6 @@
 import { transaction } from '../../../platform/db/database.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
+import { type Budget, isLeft, newBudget } from '../../../platform/jobs/budget.ts';
 import { type AttemptLog, attemptLog, type DeliveredLine } from '../../../platform/log.ts';
 import { send } from '../../../platform/queue.ts';
 import { cancelPending } from '../cancel.ts';
@@ -34,10 +35,8 @@ import { growth, inWorkersTurn, transactions, workersWait } from './turns.ts';
  */
 const maxTransactions = 140;
 
-/** What is left of an invocation: claims and calls may start until then. */
-type Budget = { until: number; callsUntil: number; transactions: number; log: AttemptLog['log'] };
-
-const isLeft = ({ until, transactions }: Budget): boolean => transactions > 0 && Date.now() < until;
+/** What is left of an invocation: transactions, in place of queries, and until when calls may start. */
+type Work = Budget & { callsUntil: number; log: AttemptLog['log'] };
 
 /** How long a worker works for one webhook while others of its account wait. */
 const contendedMs = 2_000;
@@ -50,13 +49,12 @@ const waitAgainSeconds = 1;
  * @throws Refusal: unavailable, or what D1 throws; claims then expire, and the sweep wakes their deliveries
  */
 export async function work(env: Env, wake: Wake, first?: Claim): Promise<void> {
-  const now = Date.now();
   const { log, end: endLog } = attemptLog();
-  const until = now + claimsForMs;
-  const budget = { until, callsUntil: now + callsForMs, transactions: maxTransactions, log };
+  const left = newBudget({ ms: claimsForMs, queries: maxTransactions });
+  const budget = { ...left, callsUntil: Date.now() + callsForMs, log };
   try {
     for (let claim = first; ; claim = undefined) {
-      const turn = await inWorkersTurn(wake, () => runWorker(env, wake, budget, claim), until);
+      const turn = await inWorkersTurn(wake, () => runWorker(env, wake, budget, claim), budget.until);
       if (!turn) return await sendAfter(env, wake, waitAgainSeconds);
       const end = turn.result;
       if (end.reason === 'webhook gone') return await cancelPending(env, [wake.webhookId]);
@@ -82,7 +80,7 @@ type Latest = Claim & { isFull: boolean; mayClaim: boolean };
 const countedTogether = 10;
 
 /** Claims, calls and records for one webhook, until a claim is empty or the budget is used up. */
-export async function runWorker(env: Env, wake: Wake, budget: Budget, first?: Claim): Promise<WorkerEnd> {
+export async function runWorker(env: Env, wake: Wake, budget: Work, first?: Claim): Promise<WorkerEnd> {
   const { accountId, webhookId, worker, accidents = false } = wake;
   const db = openDatabase(env);
   const calls = callsOf(env, accountId, webhookId);
@@ -94,7 +92,7 @@ export async function runWorker(env: Env, wake: Wake, budget: Budget, first?: Cl
   /** Records what has ended, and claims as much as there is room for, in one transaction. */
   const recordAndClaim = async (isItsTurn = true): Promise<Latest> => {
     const now = Date.now();
-    budget.transactions--;
+    budget.queries--;
     const mayClaim = isItsTurn && isLeft(budget) && (now < contendedUntil || !workersWait(wake));
     const count = mayClaim ? calls.room() : 0;
     const outcomes = calls.takeFinished();
@@ -153,7 +151,7 @@ export async function runWorker(env: Env, wake: Wake, budget: Budget, first?: Cl
 
 /** Whether more is due than this claim holds, of `count` deliveries that were asked for. */
 const hasMore = ({ webhook, claimed }: Claim, count = Number.POSITIVE_INFINITY): boolean =>
-  claimed.length > 0 && (webhook?.more === true || claimed.length === count);
+  claimed.length > 0 && (webhook?.more === 1 || claimed.length === count);
 
 /** Logs attempts: one line for all successful ones, and one for each failure. */
 function logAttempts(log: AttemptLog['log'], webhookId: string, outcomes: Recorded[]): void {

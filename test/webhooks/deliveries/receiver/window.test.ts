@@ -74,10 +74,10 @@ describe('the calls that a webhook may have in flight', () => {
       status: 'delivered' as const,
       attempt: { at: 0, durationMs, result: 'success' as const, status: 200, answer: '' },
     });
-    const known = { failures: 0, window: 10, more: true };
+    const known = { failures: 0, window: 10, more: 1 };
     expect(reportOf([answered(5000)], known)).toMatchObject({ widen: true });
     expect(reportOf([answered(5001)], known)).toBeUndefined();
-    expect(reportOf([answered(10)], { ...known, more: false })).toBeUndefined();
+    expect(reportOf([answered(10)], { ...known, more: 0 })).toBeUndefined();
   });
 
   it('never exceed what the operator allows', async () => {

@@ -128,7 +128,7 @@ describe('a claim', () => {
   it('makes no call that its invocation might not live to record', async () => {
     const webhookId = await unwoken(3);
     const now = Date.now();
-    const budget = { until: now + 5_000, callsUntil: now - 1, transactions: 2, log: () => {} };
+    const budget = { until: now + 5_000, callsUntil: now - 1, queries: 2, log: () => {} };
     const end = await runWorker(env, { accountId: tale.us.accountId, webhookId, worker: 1 }, budget);
     expect(end.reason).toBe('out of time');
     expect(tale.heard.got).toEqual([]);

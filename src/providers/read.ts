@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { LocationInput } from '../fleet/lists/field-objects.ts';
 import { maxVinBytes } from '../fleet/lists/field-types.ts';
-import { groupLimits } from '../fleet/lists/vehicles.ts';
+import { cutText } from '../fleet/lists/mend.ts';
+import { vehicles } from '../fleet/lists/vehicles.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
 import { dumpedBytes } from '../platform/db/dump.ts';
 import { isPrintable, maxName } from '../platform/fields.ts';
@@ -70,15 +71,8 @@ export function listAt(value: unknown, ...path: string[]): unknown[] {
 }
 
 /** The names of a vehicle's groups, as many of the first ones as a record may have. */
-export function fittingGroups(names: unknown[]): string[] {
-  const kept: string[] = [];
-  for (const name of new Set(names)) {
-    if (typeof name !== 'string' || name.length > groupLimits.length) continue;
-    const { length } = new TextEncoder().encode(JSON.stringify([...kept, name]));
-    if (length <= groupLimits.bytes && kept.length < groupLimits.max) kept.push(name);
-  }
-  return kept;
-}
+export const fittingGroups = (names: unknown[]): unknown =>
+  vehicles.fields.groups.mend?.([...new Set(names)]);
 
 /** As many items, skipping larger ones, as take so many bytes in a dump. */
 export function fitting<T>(items: T[], bytes: number): T[] {
@@ -157,8 +151,4 @@ export const idFrom = (id: unknown): string | undefined =>
 
 /** A provider's name as one line of at most 200 characters, if it is text; '' otherwise. */
 export const nameFrom = (given: unknown): string =>
-  Array.from(typeof given === 'string' ? given.slice(0, maxName) : '', (character) =>
-    isPrintable(character) ? character : ' ',
-  )
-    .join('')
-    .trim();
+  typeof given === 'string' ? String(cutText(maxName)(given)) : '';

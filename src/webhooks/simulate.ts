@@ -8,7 +8,7 @@ import { timestamp } from '../platform/fields.ts';
 import { normalisedUrl } from './address.ts';
 import { insertTests } from './deliveries/fan-out.ts';
 import { type Attempt, callTimeoutMs, priorityOf, webhookIsPaused } from './deliveries/policy.ts';
-import type { DeliveryMessage } from './deliveries/queue.ts';
+import { type DeliveryMessage, sendAfter } from './deliveries/queue.ts';
 import { prepareCalls } from './deliveries/send/attempt.ts';
 import type { CallSettings } from './deliveries/send/claim.ts';
 import { pick, plainFields } from './fields.ts';
@@ -96,8 +96,7 @@ export async function sendTest(
   ]);
   const wake = { accountId, webhookId: webhook.id, worker: 1 };
   start([wake]);
-  for (const { dueAt } of deliveries.slice(1))
-    await env.DELIVERIES.send(wake, { delaySeconds: (dueAt - now) / 1000 }).catch(() => {}); // the sweep wakes it
+  for (const { dueAt } of deliveries.slice(1)) await sendAfter(env, wake, (dueAt - now) / 1000);
   return { eventId: notifications[0]?.eventId ?? '', deliveryIds: deliveries.map(({ id }) => id) };
 }
 

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
 import { transaction } from '../../src/platform/db/database.ts';
 import { openDatabase } from '../../src/platform/db/system.ts';
-import { fromStored } from '../../src/webhooks/deliveries/delivery.ts';
+import { fromStored } from '../../src/webhooks/deliveries/policy.ts';
 import { claimStatements, readClaim } from '../../src/webhooks/deliveries/send/claim.ts';
 import { rows } from './rows.ts';
 

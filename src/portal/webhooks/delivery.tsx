@@ -1,8 +1,7 @@
 import type { Context } from '../../platform/http/context.ts';
 import { capital, counted, duration } from '../../platform/text.ts';
 import { briefly, outcomeOf } from '../../webhooks/alerts/words.ts';
-import type { DeliveryKey } from '../../webhooks/deliveries/delivery.ts';
-import { maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
+import { type DeliveryKey, maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
 import { afterAttempt, type Delivery, findDelivery } from '../../webhooks/deliveries/read/find.ts';
 import { replayOne, sendNow } from '../../webhooks/deliveries/read/replay.ts';
 import { asCurl, hidden, requestOf } from '../../webhooks/deliveries/send/request.ts';

@@ -14,6 +14,44 @@ export type Outcome = { reason?: string } & (
 /** One attempt as stored. Times are milliseconds; nothing of the request is kept. */
 export type Attempt = { at: number; durationMs: number } & Outcome;
 
+/** An attempt as a row has it: of a success only when it began, how long it took, and the status. */
+export type StoredAttempt = Attempt | [at: number, durationMs: number, status: number];
+
+export const toStored = (attempt: Attempt): StoredAttempt =>
+  attempt.result === 'success' ? [attempt.at, attempt.durationMs, attempt.status] : attempt;
+
+export function fromStored(stored: StoredAttempt): Attempt {
+  if (!Array.isArray(stored)) return stored;
+  const [at, durationMs, status] = stored;
+  return { at, durationMs, result: 'success', status };
+}
+
+export type DeliveryKey = { webhookId: string; id: string };
+
+/** A claimed delivery; `wanted` if its webhook still subscribes to it. */
+export type ClaimedDelivery = DeliveryKey & {
+  claimedUntil: number;
+  attempts: number;
+  accountId: string;
+  eventId: string;
+  type: number;
+  level: number;
+  data: string;
+  /** Whether it is neither a replay nor a test. */
+  first: number;
+  /** The request that brought the notification, if known. */
+  requestId: string | null;
+  wanted: boolean;
+};
+
+/** The outcome of a claimed delivery; `attempt` is missing if none was made. */
+export type Recorded = {
+  delivery: ClaimedDelivery;
+  status: 'pending' | 'delivered' | 'failed' | 'cancelled';
+  nextAttemptAt?: number;
+  attempt?: Attempt;
+};
+
 /** What follows an attempt: the end, or another one at a time. */
 export type Next = { status: 'delivered' | 'failed' } | { status: 'pending'; nextAttemptAt: number };
 

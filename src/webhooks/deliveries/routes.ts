@@ -4,7 +4,7 @@ import { authenticate, limitActions } from '../../accounts/tokens/authenticate.t
 import { Refusal } from '../../platform/errors.ts';
 import { readNothing, refuseParameters } from '../../platform/http/body.ts';
 import { type App, type Context, ok } from '../../platform/http/context.ts';
-import type { DeliveryKey } from './delivery.ts';
+import type { DeliveryKey } from './policy.ts';
 import { findDelivery, webhookOfDelivery } from './read/find.ts';
 import { detailsOf, readDeliveries, summaryOf } from './read/list.ts';
 import { replayOne, sendNow } from './read/replay.ts';

@@ -5,8 +5,7 @@ import { hourMs } from '../../../platform/durations.ts';
 import { addHistograms, bucketOf, countWaits, type Histogram } from '../../latency.ts';
 import { isFirst } from '../../notifications/of-delivery.ts';
 import { ACCIDENT } from '../../notifications/types.ts';
-import type { ClaimedDelivery, Recorded } from '../delivery.ts';
-import type { Attempt } from '../policy.ts';
+import type { Attempt, ClaimedDelivery, Recorded } from '../policy.ts';
 
 /** A webhook's deliveries in some time, and how long its receiver and they took. */
 export type Tally = {

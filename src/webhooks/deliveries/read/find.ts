@@ -12,9 +12,8 @@ import {
   type Unnotified,
 } from '../../notifications/unnotified.ts';
 import { isOwned } from '../../stored.ts';
-import type { DeliveryKey } from '../delivery.ts';
 import { allWebhooks } from '../due.ts';
-import type { Attempt } from '../policy.ts';
+import type { Attempt, DeliveryKey } from '../policy.ts';
 import type { Receiver } from '../receiver/health.ts';
 import type { DeliveryDetails } from './schema.ts';
 import {

@@ -8,9 +8,8 @@ import { type Scanned, scan } from '../../../platform/db/pages.ts';
 import { notificationOf, notifiedOf } from '../../notifications/of-delivery.ts';
 import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../../notifications/types.ts';
 import { isOwned } from '../../stored.ts';
-import { fromStored } from '../delivery.ts';
 import { dueAtOf, isWaiting } from '../due.ts';
-import type { Attempt, statuses } from '../policy.ts';
+import { type Attempt, fromStored, type statuses } from '../policy.ts';
 
 /** A delivery as all lists have it. Times are milliseconds since 1970. */
 export type ListedDelivery = {

@@ -4,7 +4,7 @@ import { openDatabase } from '../../../platform/db/system.ts';
 import { hourMs } from '../../../platform/durations.ts';
 import { firstDueOf } from '../due.ts';
 import { accidentRetryMs, circuitAfter } from '../policy.ts';
-import type { Wake } from '../queue.ts';
+import { sendAfter, type Wake } from '../queue.ts';
 import { probeSooner } from './circuit.ts';
 
 /** Makes the queue wake an idle webhook when its circuit lets a call through, or a delivery is due. */
@@ -44,7 +44,7 @@ async function wakeAt(env: Env, wake: Wake, at: number): Promise<void> {
   if (!set) return;
   const delaySeconds = Math.max(0, Math.ceil((timer - now) / 1000));
   const message: Wake = { accountId: wake.accountId, webhookId: wake.webhookId, worker: 1, timer };
-  await env.DELIVERIES.send(message, { delaySeconds }).catch(() => {}); // the sweep wakes it
+  await sendAfter(env, message, delaySeconds);
 }
 
 /** When the next delivery of a webhook becomes due; null if there is none. */

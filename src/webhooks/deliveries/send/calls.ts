@@ -1,8 +1,7 @@
 import { othersAreActive } from '../../../platform/fair-queue.ts';
 import { described, fault } from '../../../platform/log.ts';
 import { ACCIDENT } from '../../notifications/types.ts';
-import type { ClaimedDelivery, Recorded } from '../delivery.ts';
-import { type Attempt, nextAfter } from '../policy.ts';
+import { type Attempt, type ClaimedDelivery, nextAfter, type Recorded } from '../policy.ts';
 import { type MakeCall, prepareCalls } from './attempt.ts';
 import type { ClaimedWebhook } from './claim.ts';
 

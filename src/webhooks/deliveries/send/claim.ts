@@ -6,9 +6,8 @@ import { type PlainField, plainFields } from '../../fields.ts';
 import { isFirst, notificationOf, typeOf } from '../../notifications/of-delivery.ts';
 import { typeOfLevel } from '../../notifications/types.ts';
 import type { WebhookInput } from '../../schema.ts';
-import type { ClaimedDelivery } from '../delivery.ts';
 import { dueDeliveries } from '../due.ts';
-import { firstWindow, leaseMs } from '../policy.ts';
+import { type ClaimedDelivery, firstWindow, leaseMs } from '../policy.ts';
 import { callsLeft, ceilingOf, ofReceiver, useUpCalls, windowOf } from '../receiver/window.ts';
 
 /** How a webhook is called: its plain fields, and its secrets, encrypted. */

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, write } from '../../../platform/db/database.ts';
-import { type Recorded, toStored } from '../delivery.ts';
+import { type Recorded, toStored } from '../policy.ts';
 import { attemptsIn, countOutcomes, noTally, type Tally } from '../read/counts.ts';
 import { moveReceiver, type ReceiverReport, waitingRetries } from '../receiver/circuit.ts';
 import { nextLevels } from './accident-order.ts';

@@ -4,8 +4,7 @@ import { type Budget, isLeft, newBudget } from '../../../platform/jobs/budget.ts
 import { type AttemptLog, attemptLog, type DeliveredLine } from '../../../platform/log.ts';
 import { send } from '../../../platform/queue.ts';
 import { cancelPending } from '../cancel.ts';
-import type { Recorded } from '../delivery.ts';
-import { callsForMs, claimsForMs, paceMs, startWindowMs } from '../policy.ts';
+import { callsForMs, claimsForMs, paceMs, type Recorded, startWindowMs } from '../policy.ts';
 import { sendAfter, type Wake } from '../queue.ts';
 import { addTallies, attemptsIn, countOutcomes, noTally, tallyOf } from '../read/counts.ts';
 import { reportOf } from '../receiver/circuit.ts';

@@ -2,8 +2,12 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { transaction } from '../../../../src/platform/db/database.ts';
 import { openDatabase } from '../../../../src/platform/db/system.ts';
-import type { ClaimedDelivery } from '../../../../src/webhooks/deliveries/delivery.ts';
-import { firstWindow, leaseMs, widestWindow } from '../../../../src/webhooks/deliveries/policy.ts';
+import {
+  type ClaimedDelivery,
+  firstWindow,
+  leaseMs,
+  widestWindow,
+} from '../../../../src/webhooks/deliveries/policy.ts';
 import { reportOf } from '../../../../src/webhooks/deliveries/receiver/circuit.ts';
 import { callsOf } from '../../../../src/webhooks/deliveries/send/calls.ts';
 import type { ClaimedWebhook } from '../../../../src/webhooks/deliveries/send/claim.ts';

@@ -53,7 +53,8 @@ export function eraseReferences(
 ): Promise<string | undefined> {
   const statements = references.flatMap(({ kind, table, column, isNamed }) => {
     const id = sql.identifier(table.id.name);
-    const ids = sql`select ${id} as id from ${table} where ${leadsIn(getTableName(table), sql`${column}`, sql`${driverId}`)} limit ${perKind}`;
+    const refers = leadsIn(getTableName(table), sql`${column}`, sql`${driverId}`);
+    const ids = sql`select ${id} as id from ${table} where ${refers} limit ${perKind}`;
     return [
       ...alongside(kind, ids),
       sql`update ${table} set ${column} = null${isNamed ? sql`, driver_name = null` : undefined},

@@ -22,9 +22,11 @@ export async function listByName<K extends keyof Kinds>(
   { after, limit }: { after?: string | undefined; limit: number },
 ): Promise<{ items: NamedItem<K>[]; next?: string }> {
   const list: List = kinds[kind];
-  const position = sql`(coalesce((select search_keys->>0 from ${list.table} where id = ${after} and +account_id = ${caller.accountId}), ''), ${after})`;
+  const position = sql`(coalesce((
+    select search_keys->>0 from ${list.table}
+    where id = ${after} and +account_id = ${caller.accountId}), ''), ${after})`;
   const ids = sql`select id from names where account_id = ${caller.accountId} and kind = ${kind}
-    ${after === undefined ? sql.empty() : sql`and (name, id) > ${position}`} order by name, id limit ${limit + 1}`;
+    ${after === undefined ? undefined : sql`and (name, id) > ${position}`} order by name, id limit ${limit + 1}`;
   const rows = await asCaller(env, caller, (db) => selectItems(db, caller, list, ids));
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return { items: present<K>(list, rows.slice(0, limit)), ...(last && { next: String(last.id) }) };

@@ -148,16 +148,18 @@ export function adviceFor(
   isRetried = true,
 ): string {
   const scopes = credential.scopes.join(', ');
+  const later = 'Try again later.';
+  const permissions = scopes && ` with these permissions: ${scopes}`;
   switch (kind) {
     case 'refused':
-      return `${name} refuses the ${credential.label}. Create a new one${scopes && ` with these permissions: ${scopes}`}.`;
+      return `${name} refuses the ${credential.label}. Create a new one${permissions}.`;
     case 'not permitted':
       return `The ${credential.label} may not read this.${scopes && ` It needs these permissions: ${scopes}.`}`;
     case 'rate limited':
-      return `${name} is rate limiting this ${credential.label}. ${isRetried ? 'We will retry automatically.' : 'Try again later.'}`;
+      return `${name} is rate limiting this ${credential.label}. ${isRetried ? 'We will retry automatically.' : later}`;
     case 'unavailable':
     case 'unexpected':
-      return `${name} ${message}. ${isRetried ? 'We will keep trying.' : 'Try again later.'}`;
+      return `${name} ${message}. ${isRetried ? 'We will keep trying.' : later}`;
     case 'invalid':
       return message;
   }

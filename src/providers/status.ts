@@ -32,8 +32,9 @@ const row = sql`
   select c.id, c.provider, p.organisation,
     p.organisation_id as organisationId, p.base_url as baseUrl,
     case when ${isWithdrawn(sql`c.id`)} then 'withdrawn' when p.paused_at is not null then 'paused'
-      when p.refused_at is not null then 'refused' else 'pulling' end as state, p.webhook_secret is not null as hasWebhookSecret, c.last_pulled_at as lastPulledAt,
-    p.due_at as nextAt, p.history_days as historyDays, p.connected_at as connectedAt, c.incident_type_map as incidentTypeMap, p.feeds
+      when p.refused_at is not null then 'refused' else 'pulling' end as state,
+    p.webhook_secret is not null as hasWebhookSecret, c.last_pulled_at as lastPulledAt, p.due_at as nextAt,
+    p.history_days as historyDays, p.connected_at as connectedAt, c.incident_type_map as incidentTypeMap, p.feeds
   from pulls p join connections c on c.id = p.connection_id`;
 
 /** The status of a connection's pull, if it has one. Reads up to 1,000 events and 200 refused records. */

@@ -39,7 +39,8 @@ const CustomHeaders = v.pipe(
   ),
   v.check(
     (map) => !Object.keys(map).some((name) => refusedHeaders.test(name)),
-    'must not name a header that the delivery itself sets (Host, Content-*, Connection, CF-*, X-Forwarded-*, Delivery-*, Webhook-* and the like)',
+    'must not name a header that the delivery itself sets (Host, Content-*, Connection, CF-*, ' +
+      'X-Forwarded-*, Delivery-*, Webhook-* and the like)',
   ),
   v.check(
     (map) => unique(Object.keys(map).map((name) => name.toLowerCase())).length === Object.keys(map).length,
@@ -51,7 +52,8 @@ const CustomHeaders = v.pipe(
 export const webhookFields = {
   connectionIds: {
     description:
-      'The connections whose notifications it receives; each must belong to the account. May be empty: it then receives none. At most 1,000. Only with `allConnections` it may be left out.',
+      'The connections whose notifications it receives; each must belong to the account. ' +
+      'May be empty: it then receives none. At most 1,000. Only with `allConnections` it may be left out.',
     example: ['01a1fc69-ae9e-77d4-be7b-4bc5ae1cace7'],
     input: v.optional(
       v.pipe(

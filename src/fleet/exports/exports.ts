@@ -84,7 +84,8 @@ export async function requestExport(env: Env, caller: Caller, userId: string, wa
   await asCaller(env, caller, (db) => [
     refuseUnless(
       db,
-      sql`not exists (select 1 from exports where account_id = ${accountId} and next_at is not null and finished_at is null)`,
+      sql`not exists (
+        select 1 from exports where account_id = ${accountId} and next_at is not null and finished_at is null)`,
       'An export of this account is being prepared. Ask for another once it is ready.',
     ),
     refuseUnless(

@@ -87,8 +87,8 @@ type DueMessage = {
 };
 
 const selectDue = (now: number): SQL => sql`
-  select m.account_id as accountId, m.recipient_id as recipientId, m.kind, m.items, m.total, ${knownItems} as known, m.added_at as addedAt,
-    m.attempts, a.name as account, u.email, u.time_zone as timeZone, h.kind as channel, h.address
+  select m.account_id as accountId, m.recipient_id as recipientId, m.kind, m.items, m.total,
+    ${knownItems} as known, m.added_at as addedAt, m.attempts, a.name as account, u.email, u.time_zone as timeZone, h.kind as channel, h.address
   from (
     select *, row_number() over (partition by account_id order by due_at) as turn from (
       select *, row_number() over (partition by recipient_id order by due_at, kind) as place
@@ -153,7 +153,8 @@ async function deliver(env: Env, db: Database, message: ToSend, now: number): Pr
       where id = ${recipientId} and (problem is not null or ${problem} is not null)`,
     write(db)`
       update alert_messages set due_at = ${now + retryMs}
-      where account_id = ${message.accountId} and recipient_id = ${recipientId} and due_at <= ${now} and ${problem !== null}`,
+      where account_id = ${message.accountId} and recipient_id = ${recipientId} and due_at <= ${now}
+        and ${problem !== null}`,
     ...(problem === null || now - addedAt >= retriedForMs ? over : []),
   ]);
   return problem === null;

@@ -85,7 +85,10 @@ const texts: {
   paused: ofWebhooks(
     'are paused',
     (item) => `paused since ${minuteOf(item.pausedSince ?? 0)}.${lately(item)}`,
-    `We have paused deliveries, because calls keep failing. Please check your receiver. Every ${circuitLongestMs / minuteMs} minutes or sooner we try one delivery. When it succeeds, everything that waited is delivered. A delivery that has waited for ${giveUpAfterMs / dayMs} days has failed.`,
+    'We have paused deliveries, because calls keep failing. Please check your receiver. ' +
+      `Every ${circuitLongestMs / minuteMs} minutes or sooner we try one delivery. ` +
+      'When it succeeds, everything that waited is delivered. ' +
+      `A delivery that has waited for ${giveUpAfterMs / dayMs} days has failed.`,
   ),
   failed: ofWebhooks(
     'have failed',

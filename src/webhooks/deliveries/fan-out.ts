@@ -8,9 +8,10 @@ import {
   write,
   writeReturning,
 } from '../../platform/db/database.ts';
+import { dumpedBytes } from '../../platform/db/dump.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { uuidV7Sql } from '../../platform/db/id-sql.ts';
-import { firstIdAt } from '../../platform/db/ids.ts';
+import { afterAllIds, firstIdAt } from '../../platform/db/ids.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { largeTransactions } from '../../platform/fair-queue.ts';
 import { isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
@@ -48,15 +49,8 @@ const maxInDryRun = 10_000;
 /** How long a fan-out waits when too many of the account's large transactions do. */
 const tooManyWaitMs = 500;
 
-/** Sorts after every id. */
-const END = '~';
-
 /** The most bytes of notifications in a row, as in a dump. There are several rows for more. */
 export const maxNotificationBytes = 40_000;
-
-/** The bytes of a value as JSON in a dump, where quotes are doubled. */
-const dumpedBytes = (value: object): number =>
-  new TextEncoder().encode(JSON.stringify(value).replaceAll("'", "''")).length;
 
 const webhooksIn = (deliveries: number, notifications: number): number =>
   Math.max(1, Math.floor(deliveries / Math.max(1, notifications)));
@@ -74,7 +68,10 @@ export function fanOut(db: Database, source: NotificationSource, news: New, clai
   const { accountId, connectionId, now } = source;
   const keys = keysOf(news);
   const unseen = unseenOf(news);
-  const perRow = Math.max(1, Math.floor(maxNotificationBytes / Math.max(1, ...keys.map(dumpedBytes))));
+  const perRow = Math.max(
+    1,
+    Math.floor(maxNotificationBytes / Math.max(1, ...keys.map((key) => dumpedBytes(JSON.stringify(key))))),
+  );
   const first = firstWebhooks(source, news);
   const servedAtOnce = webhooksIn(maxInFirst, ofType);
   // Deliveries have just been made, unless nothing passes these webhooks' filters.
@@ -170,7 +167,7 @@ export async function continueFanOut(env: Env, message: FanOut): Promise<void> {
   const [row] = await read<FanOutRow>(db)`
     select account_id as accountId, connection_id as connectionId, type, created_at as createdAt,
       json_array_length(notifications) as notifications
-    from fan_outs where id = ${id} and expanded_to < ${END} and ${notMoving(sql`fan_outs.account_id`)}`;
+    from fan_outs where id = ${id} and expanded_to < ${afterAllIds} and ${notMoving(sql`fan_outs.account_id`)}`;
   for (let more = true; row && more; ) {
     if (!isLeft(budget)) return void (await send(env.DELIVERIES, [message]));
     const step = await largeTransactions.run(row.accountId, () => expandNext(env, db, id, row));
@@ -197,12 +194,12 @@ async function expandNext(env: Env, db: Database, id: string, row: FanOutRow): P
     deliveries: write(db)`${insertDeliveries(source, type, createdAt, keys, next)}`,
     held: type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : undefined,
     moved: writeReturning<{ mark: string }>(db)`
-      update fan_outs set expanded_to = coalesce((select max(webhook_id) from ${next}), ${END})
+      update fan_outs set expanded_to = coalesce((select max(webhook_id) from ${next}), ${afterAllIds})
       where id in (select id from ${fanOut}) returning expanded_to as mark`,
-    deleted: write(db)`delete from fan_outs where id = ${id} and expanded_to = ${END}`,
+    deleted: write(db)`delete from fan_outs where id = ${id} and expanded_to = ${afterAllIds}`,
   });
   await send(env.DELIVERIES, wakeOf(accountId, idsOf(idle), type));
-  return moved.some(({ mark }) => mark < END);
+  return moved.some(({ mark }) => mark < afterAllIds);
 }
 
 /** The webhooks to wake. Accidents have workers of their own, and due events have some already. */

@@ -115,7 +115,9 @@ export const retries = {
     .replace(/, ([^,]*)$/, ' and $1'),
   maxAttempts: schedule.length + 1,
   /** `5 s, 15 s, then every 20 s for ten minutes` */
-  accidentWaits: `${accidentSchedule.slice(0, 2).map(inWords).join(', ')}, then every ${inWords(accidentRetryMs)} for ten minutes`,
+  accidentWaits:
+    `${accidentSchedule.slice(0, 2).map(inWords).join(', ')}, ` +
+    `then every ${inWords(accidentRetryMs)} for ten minutes`,
   maxAccidentAttempts: accidentSchedule.length + 1,
   /** Hours between the first attempt and the last. */
   hours: Math.round(schedule.reduce<number>((sum, wait) => sum + wait, 0) / hourMs),

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../../platform/config.ts';
 import { read, write } from '../../../platform/db/database.ts';
 import { asCaller, type Caller, rowsFor } from '../../../platform/db/guard.ts';
-import { firstIdAt } from '../../../platform/db/ids.ts';
+import { afterAllIds, firstIdAt } from '../../../platform/db/ids.ts';
 import { invalid, invalidField } from '../../../platform/errors.ts';
 import { send } from '../../../platform/queue.ts';
 import { notificationOf, typeOf } from '../../notifications/of-delivery.ts';
@@ -151,9 +151,6 @@ export async function tryNow(env: Env, caller: Caller, webhookId: string): Promi
 /** No delivery has the first id of a time, so ranges can exclude their ends. */
 const oldestReplayable = (env: Env): string => firstIdAt(Date.now() - replayableMs(env));
 
-/** Sorts after every id. */
-const END = '~';
-
 /** The range of a selection; what is not after `oldest` is too old. @throws Refusal: invalid */
 function rangeOf(
   env: Env,
@@ -167,7 +164,7 @@ function rangeOf(
     ${id ? sql`and id = ${id}` : undefined}`;
   return {
     from: later(firstIdAt(since), after),
-    to: until === undefined ? END : firstIdAt(until),
+    to: until === undefined ? afterAllIds : firstIdAt(until),
     oldest: oldestReplayable(env),
     candidates: (from: string, to: string, limit: number): SQL =>
       includeDelivered ? finished(isIn(from, to), limit) : missed(isIn(from, to), limit),

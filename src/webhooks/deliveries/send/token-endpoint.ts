@@ -2,7 +2,6 @@ import { version } from '../../../../package.json';
 import { config } from '../../../platform/config.ts';
 import { dayMs } from '../../../platform/durations.ts';
 import { receiverProblem } from '../../address.ts';
-import { failureDescription } from '../../alerts/words.ts';
 import type { OAuthClient } from '../../oauth.ts';
 import type { Outcome } from '../policy.ts';
 import { beginningOf, callOnce } from './call-once.ts';
@@ -63,8 +62,7 @@ const refusals = [400, 401, 403, 415, 422];
 async function ask(env: Env, client: OAuthClient, until: number, inBody: boolean): Promise<Asked> {
   const { tokenUrl, clientId, clientSecret, scope, params } = client;
   const { allowLoopbackReceivers: allowLoopback } = config(env);
-  if (receiverProblem(tokenUrl, { allowLoopback }))
-    return { does: failureDescription({ result: 'blocked address' }) };
+  if (receiverProblem(tokenUrl, { allowLoopback })) return { does: blocked };
   const at = Date.now();
   const headers = {
     Accept: 'application/json',
@@ -83,8 +81,8 @@ async function ask(env: Env, client: OAuthClient, until: number, inBody: boolean
   const outcome = await callOnce(tokenUrl, init, timeoutMs, (response) =>
     beginningOf(response, maxTokenBytes, tokenTimeoutMs),
   );
-  if (outcome.result === 'timeout') return { does: 'did not respond in time' };
-  if (outcome.result === 'token' || !('answer' in outcome)) return { does: failureDescription(outcome) };
+  if (outcome.result === 'token' || !('answer' in outcome))
+    return { does: [failures[outcome.result], outcome.reason].filter(Boolean).join(': ') };
   const { result, status, reason } = outcome;
   const granted = result === 'success' ? granting(outcome.answer) : undefined;
   if (granted?.value !== undefined) {
@@ -186,3 +184,11 @@ function repeats(text: string, secret: string): boolean {
 }
 
 const lettersOf = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+const blocked = 'has an address that we do not call';
+const failures: { [result in Outcome['result']]?: string } = {
+  timeout: 'did not respond in time',
+  dns: 'has a host name that cannot be found',
+  tls: 'has no certificate that we can trust',
+  connection: 'cannot be reached',
+};

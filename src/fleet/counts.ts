@@ -50,6 +50,9 @@ function eventsByHour(connection: SQL): SQL {
         select cast((started_at - ${first}) / ${hourMs} as integer) as hour from safety_events
         where ${leads(sql`connection_id`, connection)} and started_at >= ${first}
           and started_at < ${first + hours * hourMs}
+          and not exists (
+            select 1 from safety_events w indexed by safety_events_withdrawn
+            where w.id = safety_events.id and w.withdrawn = 1)
         order by started_at desc limit ${maxCountedInList})
       group by hour))`;
 }

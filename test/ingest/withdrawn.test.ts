@@ -1,11 +1,15 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { archive } from '../../src/fleet/archive/job.ts';
+import { connectionActivity } from '../../src/fleet/counts.ts';
 import { countEvents } from '../../src/fleet/trends/job.ts';
 import { recordId } from '../../src/platform/db/ids.ts';
+import { dayMs } from '../../src/platform/durations.ts';
 import { deliveriesOf, makeDue, settled, unattempted } from '../support/deliveries.ts';
+import { signIn } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
-import { value } from '../support/rows.ts';
+import { rows, value } from '../support/rows.ts';
 import { as, type WebhookOut, webhookBody, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeEach);
@@ -58,6 +62,35 @@ describe('an event that its provider withdraws', () => {
   it('notifies nobody if it comes in withdrawn, nor when it is brought back', async () => {
     expect((await send(withdrawn())).data).toEqual({ accepted: 1, unchanged: 0, rejected: [] });
     await send(safetyEvent());
+    expect(await deliveriesOf(hook.id)).toEqual([]);
+  });
+
+  it('says so where somebody looks for who was notified, and is marked or left out in the portal', async () => {
+    await send(withdrawn());
+    const ann = await signIn(us);
+    const id = recordId(us.connection.id, 'safetyEvent', 'event-1');
+    expect(await ann.textAt(`/portal/events/${id}`)).toContain('the provider has withdrawn the event');
+    expect((await ann.page('/portal')).textAt('#latest-now')[0]).toMatch(/Withdrawn.*Harsh Braking/);
+    const caller = { accountId: us.accountId, operator: true } as const;
+    const activity = await connectionActivity(env, caller, { limit: 1 });
+    expect(activity.get(us.connection.id)).toMatchObject({ events: 0 });
+  });
+
+  it('once archived stays there, marked, and its day keeps its counts', async () => {
+    const startedAt = new Date(Date.now() - 40 * dayMs).toISOString();
+    await send(safetyEvent({ startedAt }));
+    await countEvents(env);
+    await archive(env);
+    const counts = () => rows('select * from event_counts where account_id = ?1', us.accountId);
+    const before = await counts();
+    expect(before).toHaveLength(2);
+    expect((await send(withdrawn({ startedAt }))).data).toEqual({ accepted: 1, unchanged: 0, rejected: [] });
+    for (const settle of [async () => {}, () => countEvents(env), () => archive(env)]) {
+      await settle();
+      expect(await list('&withdrawn=true')).toHaveLength(1);
+      expect(await list()).toHaveLength(1);
+      expect(await counts()).toEqual(before);
+    }
     expect(await deliveriesOf(hook.id)).toEqual([]);
   });
 

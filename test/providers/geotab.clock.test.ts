@@ -255,7 +255,7 @@ describe('safety events', () => {
     expect(await stored(id)).toHaveLength(310);
   });
 
-  it('that are dismissed are not accepted, and left as they are if they wait for a place', async () => {
+  it('that are dismissed are withdrawn, and wait for a place no longer', async () => {
     const id = await connectOnly();
     const at = Date.now() + 1;
     const event = braking(vans[0], { state: undefined }, at);
@@ -263,10 +263,9 @@ describe('safety events', () => {
     await pullAll(id);
     expect((await cursorOf(id)).waiting).toHaveLength(1);
     geotabChange(event, { state: 'ExceptionEventStateDismissedId' });
-    data.positions.push(geotabPosition(vans[0], at));
     await pullAll(id);
     expect((await cursorOf(id)).waiting).toEqual([]);
-    expect(await latitudes(id)).toEqual([undefined]);
+    expect((await events(id)).map(({ withdrawn }) => withdrawn)).toEqual([true, true]);
   });
 
   it('that are many are read from history in spans small enough to come whole', async () => {

@@ -137,10 +137,8 @@ it('takes over what is changed later', async () => {
   });
   const trip = motivePeriod(other, soon(), { status: 'in_progress', end_time: null, end_kilometers: null });
   data.performance.push(brake);
-  data.speeding.push(
-    motiveSpeeding(truck, soon(), { id: brake.id }),
-    motiveSpeeding(other, soon(), { status: 'invalid' }),
-  );
+  const speeding = motiveSpeeding(truck, soon(), { id: brake.id });
+  data.speeding.push(speeding, motiveSpeeding(other, soon(), { status: 'invalid' }));
   data.periods.push(trip);
   await pullAll(id);
   await arrived(2);
@@ -154,10 +152,14 @@ it('takes over what is changed later', async () => {
   const ended = motivePeriod(other, Date.parse(String(trip.start_time)), { id: trip.id });
   Object.assign(trip, ended, { changedAt: iso(soon()) });
   await pullAll(id);
-  const found = await events(id);
+  const found = await events(id, { withdrawn: 'false' });
   expect(found).toHaveLength(2);
   expect(found.find(({ eventRisk }) => eventRisk === 5)?.driverId).not.toBeNull();
   expect(await trips(id)).toMatchObject([{ durationSeconds: 1800 }]);
+  Object.assign(brake, { coaching_status: 'dismissed', changedAt: iso(soon()) });
+  Object.assign(speeding, { status: 'invalid' });
+  await pullAll(id);
+  expect(await events(id, { withdrawn: 'true' })).toHaveLength(3);
   expect(tale.hooks.got).toHaveLength(2);
 });
 

@@ -80,6 +80,24 @@ it('raises a crash through its levels as Samsara confirms it, and dismisses what
   });
 });
 
+it('withdraws an event that was dismissed or marked as invalid, unless as a minor one', async () => {
+  const id = await connected([1]);
+  const soon = Date.now() + 1;
+  const [wrong, minor, invalid] = [1, 2, 3].map((i) => {
+    const event = samsaraEvent(truck, 'Braking', soon + i);
+    data.events.push(event);
+    return event;
+  });
+  await pullAll(id);
+  const change = (event: object | undefined, more: object) =>
+    Object.assign(event ?? {}, more, { updatedAtTime: iso(Date.now() + 60_000) });
+  change(wrong, { eventState: 'dismissed', dismissalReason: { code: 'incorrect' } });
+  change(minor, { eventState: 'dismissed', dismissalReason: { code: 'minorEvent' } });
+  change(invalid, { behaviorLabels: [{ label: 'Braking' }, { label: 'Invalid' }] });
+  await pullAll(id);
+  expect((await events(id)).map(({ withdrawn }) => withdrawn).sort()).toEqual([null, true, true]);
+});
+
 it('does not let a crash wait behind the backlog of an outage', async () => {
   const id = await connected([1]);
   const now = Date.now();

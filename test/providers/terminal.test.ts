@@ -123,6 +123,9 @@ it('tells of nothing that began before the connection was made, and takes over w
   await pullAll(id);
   const [after] = await events(id, { eventTypes: 'Speeding' });
   expect(after?.driverId).not.toBeNull();
+  changed(speeding, { raw: [terminalRaw('motive', { coaching_status: 'dismissed' })] }, Date.now() + 240_000);
+  await pullAll(id);
+  expect(await events(id, { withdrawn: 'true' })).toMatchObject([{ vehicleName: 'Truck 1' }]);
   expect(tale.hooks.got).toHaveLength(2);
 });
 

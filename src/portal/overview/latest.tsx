@@ -4,7 +4,7 @@ import { maxCounted } from '../read/attention.ts';
 import type { LatestEvent, OpenAccident } from '../read/overview.ts';
 import { Empty, Panel } from '../ui/parts.tsx';
 import { accidentPath, eventPath } from '../ui/records.tsx';
-import { Level, Risk } from '../ui/states.tsx';
+import { EventState, Level } from '../ui/states.tsx';
 import { dayIn, Time } from '../ui/time.tsx';
 import { eventsPath } from './trends.tsx';
 
@@ -82,8 +82,8 @@ export const LatestArrivals = ({ events }: { events: LatestEvent[] }) => (
 
 const Events = ({ events, withProvider = false }: { events: LatestEvent[]; withProvider?: boolean }) => (
   <ul class={`rows${withProvider ? ' mt-2' : ' border-t border-line'}`}>
-    {events.map(({ id, risk, types, vehicleName, tsp, startedAt, address }) => (
-      <Row mark={<Risk risk={risk} />} at={startedAt}>
+    {events.map(({ id, risk, withdrawn, types, vehicleName, tsp, startedAt, address }) => (
+      <Row mark={<EventState eventRisk={risk} withdrawn={withdrawn} named={false} />} at={startedAt}>
         <a class="cover break-words" href={eventPath({ id, startedAt })}>
           {namesIn(types).join(', ')}
         </a>{' '}

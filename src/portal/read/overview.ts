@@ -179,9 +179,10 @@ export type LatestEvent = {
   tsp: string;
   startedAt: number;
   address: string | null;
+  withdrawn: number | null;
 };
 
-const columns = sql`e.id, e.event_risk as risk, e.translated_incident_types as types, e.vehicle_name as vehicleName,
+const columns = sql`e.id, e.event_risk as risk, e.withdrawn, e.translated_incident_types as types, e.vehicle_name as vehicleName,
   e.tsp, e.started_at as startedAt, e.location->>'address' as address`;
 
 /** The newest events: six are read of each connection. */

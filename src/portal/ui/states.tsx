@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import type { Accident, NamedEvent } from '../../fleet/named-lists.ts';
+import type { Accident } from '../../fleet/named-lists.ts';
 import type { ListedDelivery } from '../../webhooks/deliveries/read/select.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
 import type { IconName } from './icon-names.ts';
@@ -52,8 +52,12 @@ export const levelOptions = levelNames.map((name, i): [string, string] => [
 ]);
 
 /** The risk of an event, or that it has been withdrawn. */
-export const EventState = ({ eventRisk, withdrawn }: Pick<NamedEvent, 'eventRisk' | 'withdrawn'>) =>
-  withdrawn ? <State mood="quiet">Withdrawn</State> : <Risk risk={eventRisk} named />;
+export const EventState = (props: { eventRisk: number; withdrawn: unknown; named?: boolean }) =>
+  props.withdrawn ? (
+    <State mood="quiet">Withdrawn</State>
+  ) : (
+    <Risk risk={props.eventRisk} named={props.named ?? true} />
+  );
 
 /** The state of an accident: open until it has its report or is dismissed. */
 export function AccidentState(accident: Accident) {

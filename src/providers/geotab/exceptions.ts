@@ -106,11 +106,11 @@ export function nextTry(madeAt: number, now: number, lastsMs = waitsMs): number 
   return age >= lastsMs ? undefined : now + Math.min(Math.max(minuteMs, age), waitsMs, lastsMs - age);
 }
 
-/** An exception of a page, if it is taken: of invalid ones only collisions, which may be reported. */
+/** An exception of a page, if its rule is taken. */
 function seenIn({ words }: Rules, item: unknown, known?: Seen): Seen | undefined {
   const rule = String(ruleOf(item));
   const word = Object.hasOwn(words, rule) ? words[rule] : undefined;
-  if (word === undefined || !(isValid(item) || isCollision(item))) return undefined;
+  if (word === undefined) return undefined;
   const { vin = null, location = null } = known ?? {};
   return { item: briefly(item) as Json, word, vin, location }; // of values as they were parsed
 }
@@ -125,7 +125,7 @@ async function recordsOf(api: Api, rules: Rules, seen: Seen[], notifiedBefore: s
     const location = places[i] ?? known.location;
     const vin = vinOf(devices.get(reference(item, 'device'))) ?? known.vin;
     const isNews = at === undefined || (known.location === null && location !== null);
-    if (isValid(item) && isNews) records.push(eventRecord(item, word, location));
+    if (isNews) records.push(eventRecord(item, word, location));
     const isOld = now - madeAt(item) >= waitsMs;
     let isNoAccidentYet = false;
     if (isCollision(item)) {

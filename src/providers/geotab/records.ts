@@ -143,6 +143,7 @@ export const eventRecord = (item: unknown, word: string, location: unknown): Pro
   location,
   maxSpeedKph: field(item, 'details', 'maxSpeed'),
   speedLimitKph: field(item, 'details', 'speedLimit'),
+  withdrawn: !isValid(item) || null,
 });
 
 /** Several rules may find the same collision, seconds apart. */

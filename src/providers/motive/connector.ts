@@ -7,7 +7,7 @@ import { at, idAt, idFrom, iso, itemsAt, namesOf } from '../read.ts';
 import { isHmac } from '../signature.ts';
 import { type Api, type List, page, type Query, windowPage } from './api.ts';
 import { type Crashes, eventRecords, lookUp, performance, reportLink } from './crashes.ts';
-import { driverRecord, isSpeeding, speedingRecord, tripRecord, vehicleOf, vehicleRecord } from './records.ts';
+import { driverRecord, speedingRecord, tripRecord, vehicleOf, vehicleRecord } from './records.ts';
 
 const companies: List = { path: '/v1/companies', many: 'companies', one: 'company' };
 const groups: List = { path: '/v1/groups', many: 'groups', one: 'group' };
@@ -82,7 +82,7 @@ async function eventPage(
   return {
     records:
       eventLists[list] === speeding
-        ? items.filter(isSpeeding).map(speedingRecord)
+        ? items.map(speedingRecord)
         : items.flatMap((item) => eventRecords(item, now, open)),
     vehicles: items.map(vehicleOf),
     next: after.list < eventLists.length ? after : undefined,

@@ -93,7 +93,12 @@ export const eventRecord = (item: unknown): ProviderRecord => ({
   location: place(numeric(item, 'lat'), numeric(item, 'lon'), at(item, 'location')),
   maxSpeedKph:
     numeric(item, 'max_speed') ?? greater(numeric(item, 'start_speed'), numeric(item, 'end_speed')),
+  withdrawn: isDismissed(item) || null,
 });
+
+/** Whether Motive or a person says that an event was none. It marks false speeding as `invalid`. */
+export const isDismissed = (item: unknown): boolean =>
+  at(item, 'status') === 'invalid' || /^dismiss/.test(String(at(item, 'coaching_status')));
 
 /** An event of `/v1/speeding_events`, whose ids may equal those of other events. */
 export function speedingRecord(item: unknown): ProviderRecord {
@@ -108,11 +113,9 @@ export function speedingRecord(item: unknown): ProviderRecord {
     location: place(numeric(item, 'start_lat'), numeric(item, 'start_lon')),
     maxSpeedKph: numeric(item, 'max_vehicle_speed') ?? sum(limit, numeric(item, 'max_over_speed_in_kph')),
     speedLimitKph: limit,
+    withdrawn: isDismissed(item) || null,
   };
 }
-
-/** Motive marks false speeding as `invalid`. */
-export const isSpeeding = (item: unknown): boolean => at(item, 'status') !== 'invalid';
 
 /** An event's type in a uniform spelling. */
 export function typeOf(item: unknown): unknown {

@@ -41,24 +41,30 @@ export function assess(item: unknown): Assessment {
     location: placeIn(item, 'location'),
     maxSpeedKph: field(item, 'speedingMetadata', 'maxSpeedKilometersPerHour'),
     speedLimitKph: field(item, 'speedingMetadata', 'postedSpeedLimitKilometersPerHour'),
+    withdrawn: isFalse(item) || null,
   };
   const crash = crashOf(item);
   const [vin, accelerationG] = [field(item, 'asset', 'vin'), field(item, 'maxAccelerationGForce')];
   return { event, crash: crash && { vin, accelerationG, ...crash }, isKnown: !isWorthTelling(item) };
 }
 
-/** The state of a crash; undefined if it is none. An event dismissed as minor was a crash all the same. */
+const isMinor = (item: unknown): boolean =>
+  at(item, 'eventState') === 'dismissed' && at(item, 'dismissalReason', 'code') === 'minorEvent';
+
+/** Whether an event is a false detection. One that was dismissed as minor happened all the same. */
+export const isFalse = (item: unknown): boolean =>
+  labelsOf(item).some(({ label }) => /^invalid$/i.test(label)) ||
+  (at(item, 'eventState') === 'dismissed' && !isMinor(item));
+
+/** The state of a crash; undefined if it is none. */
 export function crashOf(item: unknown) {
-  const labels = labelsOf(item);
-  const crash = labels.find(({ label }) => /^crash$/i.test(label));
+  const crash = labelsOf(item).find(({ label }) => /^crash$/i.test(label));
   if (!crash) return undefined;
   const state = String(at(item, 'eventState'));
-  const isMinor = state === 'dismissed' && at(item, 'dismissalReason', 'code') === 'minorEvent';
-  const isInvalid = labels.some(({ label }) => /^invalid$/i.test(label));
-  const isConfirmed = confirmed.includes(state) || isMinor || crash.source === 'userGenerated';
+  const isConfirmed = confirmed.includes(state) || isMinor(item) || crash.source === 'userGenerated';
   const hasEvidence = itemsAt(item, 'media').length > 0 || state === 'coached';
   return {
-    dismissed: isInvalid || (state === 'dismissed' && !isMinor),
+    dismissed: isFalse(item),
     level: isConfirmed ? (hasEvidence ? 3 : 2) : 1,
     reportUrl: isConfirmed && hasEvidence ? field(item, 'incidentReportUrl') : null,
   };

@@ -2,6 +2,7 @@ import type { Access, ProviderRecord } from '../connector.ts';
 import type { Crash } from '../crash.ts';
 import { isValid } from '../geotab/records.ts';
 import { reviewOf } from '../motive/crashes.ts';
+import { isDismissed } from '../motive/records.ts';
 import {
   at,
   field,
@@ -12,7 +13,7 @@ import {
   sameFields,
   usablePlace,
 } from '../read.ts';
-import { crashOf as crashOfSamsara } from '../samsara/events.ts';
+import { crashOf as crashOfSamsara, isFalse } from '../samsara/events.ts';
 
 /** References are ids, or expanded objects where requested. */
 export const idOf = (reference: unknown): unknown =>
@@ -79,7 +80,19 @@ export const eventRecord = (item: unknown, ownWords: Access['incidentTypeMap']):
   location: usablePlace(placeIn(item, 'startLocation'), placeIn(item, 'endLocation')),
   maxSpeedKph: field(item, 'stats', 'maximumSpeed'),
   speedLimitKph: field(item, 'stats', 'roadSpeedLimit') ?? field(item, 'extensions', 'here', 'speedLimit'),
+  withdrawn: itemsAt(item, 'raw').some((one) => withdrawals[providerOf(one)]?.(dataOf(one)) === true) || null,
 });
+
+/** The record of the provider itself, which comes with an event. */
+const providerOf = (raw: unknown): string => String(at(raw, 'provider'));
+const dataOf = (raw: unknown): unknown => at(raw, 'data', 'driver_performance_event') ?? at(raw, 'data');
+
+/** Whether it says that the event was none, by the rules by which we read it ourselves. */
+const withdrawals: { [provider: string]: (data: unknown) => boolean } = {
+  samsara: isFalse,
+  geotab: (data) => !isValid(data),
+  motive: isDismissed,
+};
 
 function wordsOf(item: unknown, ownWords: Access['incidentTypeMap'] = {}): unknown[] {
   const [type, sourceType] = [field(item, 'type'), field(item, 'sourceType')];
@@ -127,11 +140,11 @@ const rules: { [provider: string]: (data: unknown) => Verdict } = {
   },
   // Geotab says nothing when it was none but that it is not valid any more.
   geotab: (data) => (isValid(data) ? undefined : 'dismissed'),
-  motive: (data) => reviewOf(at(data, 'driver_performance_event') ?? data),
+  motive: reviewOf,
 };
 
 /** The verdict in the provider's own records, which Terminal gives along with an event. */
 function verdictOf(item: unknown): Verdict {
-  const verdicts = itemsAt(item, 'raw').map((one) => rules[String(at(one, 'provider'))]?.(at(one, 'data')));
+  const verdicts = itemsAt(item, 'raw').map((one) => rules[providerOf(one)]?.(dataOf(one)));
   return verdicts.includes('dismissed') ? 'dismissed' : verdicts.find((verdict) => verdict !== undefined);
 }

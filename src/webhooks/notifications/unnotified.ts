@@ -28,14 +28,15 @@ export const selectUnnotified = (env: Env, db: Database, { accountId }: Caller, 
         and ${overlap(sql`w.filters->'incidentTypes'`, sql`s.types`)}
         and ${overlap(sql`w.filters->'accidentLevels'`, sql`s.levels`)}
         and ${overlap(sql`w.filters->'groupKeys'`, groupKeysOfVehicle)}) then 'its filters leave this out'
+      when s.withdrawn then 'the provider has withdrawn the event'
       else 'this came in as history, or the webhook was changed since' end as why
     from (
       select ${EVENT} as type, connection_id, vehicle_id, created_at as at, event_risk as risk,
-        translated_incident_types as types, null as levels
+        translated_incident_types as types, null as levels, withdrawn
       from safety_events where id = ${id} and account_id = ${accountId}
       union all
       select ${ACCIDENT}, connection_id, vehicle_id, created_at, null, null,
-        (select json_group_array(value->>'notificationLevel') from json_each(levels))
+        (select json_group_array(value->>'notificationLevel') from json_each(levels)), null
       from accidents where id = ${id} and account_id = ${accountId}) s
     cross join (
       select * from webhooks where account_id = ${accountId} order by created_at, id limit ${maxWebhooks}) w

@@ -45,13 +45,18 @@ export async function createConnection(
 ): Promise<CoveredConnection> {
   const connection = newConnection(caller, input);
   const { covered } = await asCaller(env, caller, (db) => ({
-    added: addConnection(db, caller, connection),
-    joined: joinWebhooks(db, connection),
+    added: addWithWebhooks(db, caller, connection),
     covered: selectCovered(env, db, caller, connection.id),
     alongside: alongside(db),
   }));
   return { ...connection, isCovered: covered[0]?.isCovered === 1 };
 }
+
+/** The statements that add a connection, also to webhooks that cover all. */
+export const addWithWebhooks = (db: Database, caller: Caller, connection: Connection) => [
+  addConnection(db, caller, connection),
+  joinWebhooks(db, connection),
+];
 
 /** It comes after their other connections. */
 const joinWebhooks = (db: Database, { id, accountId, createdAt }: Connection) =>

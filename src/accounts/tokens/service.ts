@@ -2,7 +2,14 @@ import { and, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/cursor.ts';
-import { type Database, jsonList, read, refuseUnless, write } from '../../platform/db/database.ts';
+import {
+  type Database,
+  jsonList,
+  read,
+  refuseUnless,
+  type Statements,
+  write,
+} from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { withRetries } from '../../platform/db/retry.ts';
@@ -48,8 +55,16 @@ export type NewToken = {
   expiresAt?: number | undefined;
 };
 
-/** Issues an ingest key for a connection, otherwise an API token. @throws Refusal: invalid */
-export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
+/**
+ * Issues an ingest key for a connection, otherwise an API token, in the transaction of what comes `before`.
+ * @throws Refusal: invalid
+ */
+export async function issueToken(
+  env: Env,
+  caller: Caller,
+  wanted: NewToken,
+  before: (db: Database) => Statements = () => undefined,
+) {
   const { connectionId, connectionIds: ids, name, readOnly = false, expiresAt = null } = wanted;
   const scope: Scope = connectionId === undefined ? 'api' : 'ingest';
   const value = await generateToken(scope, config(env).headerKeys, config(env).cell);
@@ -60,6 +75,7 @@ export async function issueToken(env: Env, caller: Caller, wanted: NewToken) {
       : sql`select account_id, id as connection_id from connections
           where id = ${connectionId} and account_id = ${caller.accountId}`;
   const add = (db: Database) => ({
+    before: before(db),
     room: refuseIfFull(db, caller, connectionId),
     known: ids && ownsAll(db, caller, ids),
     added: write(db)`

@@ -8,6 +8,7 @@ import {
 import { deleteConnection } from '../../operator/deletion/accept.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/connect.ts';
+import { pullSummary } from '../../providers/status.ts';
 import { expiryIn } from '../settings/tokens.tsx';
 import { saveExternalId } from '../ui/external-id.tsx';
 import { confirmed, handles } from '../ui/fields.tsx';
@@ -83,13 +84,20 @@ export async function setWarning(c: Context) {
 
 /** Removes the connection with its data, once its name is typed. */
 export const remove = confirmed(async (c) => {
-  const { connection } = await requirePulled(c);
+  const connection = await inPath(c, findConnection);
+  const pull = await pullSummary(c.env, c.get('caller'), connection.id);
   const name = connectionName(connection);
+  const [ends, instead] = pull
+    ? [
+        'will no longer be pulled',
+        ` Nothing changes at ${connection.tsp}. To stop pulling and keep the data, pause it instead.`,
+      ]
+    : ['will take no more records from your connector', ''];
   return {
     title: 'Remove this connection?',
     above: aboveOf(connection),
     narrow: true,
-    text: `“${name}” will no longer be pulled, and all of its data will be deleted: vehicles, drivers, trips, safety events and accidents. Webhooks will receive nothing more from it. This cannot be undone. Nothing changes at ${connection.tsp}. To stop pulling and keep the data, pause it instead.`,
+    text: `“${name}” ${ends}, and all of its data will be deleted: vehicles, drivers, trips, safety events and accidents. Webhooks will receive nothing more from it. This cannot be undone.${instead}`,
     typed: name,
     does: (typed) => deleteConnection(c.env, c.get('caller'), connection.id, typed),
     said: `“${name}” was removed. Its records are being deleted.`,

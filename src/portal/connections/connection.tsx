@@ -57,11 +57,13 @@ export async function showConnection(c: Context) {
       ]
         .filter(Boolean)
         .join(', '),
-      actions: pull && (
+      actions: (
         <>
-          <Steering path={path} state={pull.state} />
+          {pull && <Steering path={path} state={pull.state} />}
           <MoreActions>
-            {pull.state !== 'withdrawn' && <LinkButton {...replace} icon="key-round" weight="ghost" />}
+            {pull && pull.state !== 'withdrawn' && (
+              <LinkButton {...replace} icon="key-round" weight="ghost" />
+            )}
             <LinkButton href={`${path}/remove`} name="Remove" icon="trash" weight="ghost danger" />
           </MoreActions>
         </>

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { type CreatedToken, issueToken, maxIngestKeys } from '../../accounts/tokens/service.ts';
-import { connectionName } from '../../fleet/connections.ts';
+import { connectionName, newConnection as connectionOf } from '../../fleet/connections.ts';
 import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { createConnection } from '../../webhooks/coverage.ts';
+import { addWithWebhooks } from '../../webhooks/coverage.ts';
 import { NewToken, newToken, tokenColumns } from '../settings/tokens.tsx';
 import { drawn, formPage, line } from '../ui/fields.tsx';
 import { FormPanel } from '../ui/forms.tsx';
@@ -56,8 +56,9 @@ export const addOwn = (c: Context) =>
     save: async ({ provider: tSP, name }) => {
       const caller = c.get('caller');
       const provider = codeOf(tSP) ?? '';
-      const connection = await createConnection(c.env, caller, { provider, tSP, name: name || undefined });
-      await issueToken(c.env, caller, { connectionId: connection.id, name: 'Connector' });
+      const connection = connectionOf(caller, { provider, tSP, name: name || undefined });
+      const key = { connectionId: connection.id, name: 'Connector' };
+      await issueToken(c.env, caller, key, (db) => addWithWebhooks(db, caller, connection));
       return done(c, pathOf(connection), `“${connectionName(connection)}” was added.`, 'ok', true);
     },
   });

@@ -69,3 +69,20 @@ it('the ingest keys of a connection are generated and revoked', async () => {
   const named = 'ingest key Depot server';
   expect(await noted()).toEqual([`created ${named}`, `revoked ${named}`]);
 });
+
+it('an own connection is removed like any other', async () => {
+  const shown = await add({ Name: 'Depot' });
+  const [remove = ''] = shown.links('Remove');
+  const asked = await ann.page(remove);
+  expect(asked.text).toContain('“Depot” will take no more records from your connector');
+  const removed = await asked.press('Remove this connection', { 'Type “Depot” to confirm': 'Depot' });
+  expect(removed.text).toContain('“Depot” was removed.');
+  expect(await made()).toEqual([]);
+});
+
+it('an own connection is not made at all if its key is not', async () => {
+  await rows(`create trigger no_key before insert on tokens begin select raise(abort, 'no key'); end`);
+  await add();
+  await rows('drop trigger no_key');
+  expect(await made()).toEqual([]);
+});

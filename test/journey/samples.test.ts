@@ -91,8 +91,8 @@ it('settings.sh gives an address, a token, and in each terminal the same secret'
   expect(reader.source('local.sh')).toEqual(expect.arrayContaining(secret));
 });
 
-it.each(['ts', 'py'])('the sample of vehicles in %s shows them', async (language) => {
-  const { code, out } = await reader.run(`vehicles.${language}`, reader.settings);
+it('the sample of vehicles in Python shows them', async () => {
+  const { code, out } = await reader.run('vehicles.py', reader.settings);
   expect(code).toBe(0);
   for (const { vin } of vehicles) expect(out).toContain(vin);
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fence } from './blocks.ts';
 import { withTables } from './resource-tables.ts';
 
 /** The guides by the headings of the menu: files of `src/docs/guides`. */
@@ -44,8 +45,16 @@ export const readGuides = (): Guide[] => ['', ...guidePaths].map(readGuide);
 
 function readGuide(path: string): Guide {
   const file = `${path || 'index'}.md`;
-  const markdown = withTables(readFileSync(join(import.meta.dirname, '../guides', file), 'utf8'));
+  const markdown = withTables(withSamples(read('guides', file)));
   const title = /^# (.+)$/m.exec(markdown)?.[1];
   if (!title) throw new Error(`${file} has no title: its first heading, "# …"`);
   return { path, title, markdown };
 }
+
+const read = (...path: string[]) => readFileSync(join(import.meta.dirname, '..', ...path), 'utf8');
+
+/** Replaces `<!-- sample sync.py -->` by that file of `src/docs/samples`. */
+const withSamples = (markdown: string): string =>
+  markdown.replace(/<!-- sample (\S+) -->/g, (_, name) =>
+    fence(`python ${name}`, read('samples', name).trimEnd()),
+  );

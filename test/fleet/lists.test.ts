@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { listPage } from '../support/fleet.ts';
 import { driver, safetyEvent, trip, vehicle } from '../support/records.ts';
-import { as, world, worldBefore } from '../support/world.ts';
+import { as, invalid, world, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeAll, { providers: ['motive', 'samsara'] });
 let trucks: string;
 let vans: string;
 beforeAll(async () => {
   [trucks = '', vans = ''] = us.connections.map(({ id }) => id);
-  await as(us.connection.ingestKey).send(
+  await us.send(
     vehicle(),
     vehicle({ sourceId: 'truck-2' }),
     driver({ sourceId: 'ann' }),
@@ -97,16 +97,13 @@ describe('a list refuses', () => {
     [`${day}&eventTypes=Teleport`, 'eventTypes must be normalised incident types'],
     [`${day}&minEventRisk=6`, 'minEventRisk must be from 1 to 5'],
   ])('/safety-events?%s', async (query, message) => {
-    expect(await list(`/safety-events?${query}`, trucks)).toMatchObject({ status: 400, message });
+    expect(await list(`/safety-events?${query}`, trucks)).toMatchObject(invalid(message));
   });
 });
 
 it("refuses another account's connection", async () => {
   const them = await world();
-  expect(await list('/vehicles', them.connection.id)).toMatchObject({
-    status: 400,
-    message: 'Invalid connection id',
-  });
+  expect(await list('/vehicles', them.connection.id)).toMatchObject(invalid('Invalid connection id'));
 });
 
 it('an empty cursor is none', async () => {
@@ -120,8 +117,8 @@ it('limit is 50 unless given, and 500 at most', async () => {
   const other = await world();
   const records = (n: number, from: number) =>
     Array.from({ length: n }, (_, i) => vehicle({ sourceId: `v${from + i}` }));
-  await as(other.connection.ingestKey).send(...records(10, 0));
-  await as(other.connection.ingestKey).send(...records(500, 10)); // created at once: the first page ends among them
+  await other.send(...records(10, 0));
+  await other.send(...records(500, 10)); // created at once: the first page ends among them
   const page = (query: string) => list(`/vehicles${query}`, other.connection.id, other.apiToken);
   expect((await page('')).data).toHaveLength(50);
   const first = await page('?limit=9999');

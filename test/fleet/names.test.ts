@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { searchKeys } from '../../src/fleet/lists/search-keys.ts';
 import { vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
-import { as, worldBefore } from '../support/world.ts';
+import { worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeEach);
 
@@ -14,13 +14,12 @@ const names = async () =>
       us.accountId,
     )
   ).map(({ kind, name }) => `${kind} ${name}`);
-const send = (...records: object[]) => as(us.connection.ingestKey).send(...records);
 
 it('names and plates are kept as vehicles and drivers come, change and go', async () => {
   const person = { kind: 'driver', sourceId: 'd' };
-  await send(vehicle({ name: 'Truck 7', licensePlate: 'ABC-1' }), { ...person, name: 'Doe' });
+  await us.send(vehicle({ name: 'Truck 7', licensePlate: 'ABC-1' }), { ...person, name: 'Doe' });
   expect(await names()).toEqual(['driver doe', 'vehicle truck7', 'vehicle word 7truck', 'vehicle word abc1']);
-  await send(vehicle({ name: '7', licensePlate: 'ABC 1' }), { ...person, name: 'Jane Doe' });
+  await us.send(vehicle({ name: '7', licensePlate: 'ABC 1' }), { ...person, name: 'Jane Doe' });
   expect(await names()).toEqual(['driver janedoe', 'driver word doejane', 'vehicle 7', 'vehicle word abc1']);
   await rows('delete from vehicles where account_id = ?1', us.accountId);
   await rows('delete from drivers where account_id = ?1', us.accountId);
@@ -36,7 +35,7 @@ it('a vehicle that moves writes no name again', async () => {
       .run();
     return meta.rows_written;
   };
-  await send(vehicle({ name: 'Truck 7', licensePlate: 'ABC 1234' }));
+  await us.send(vehicle({ name: 'Truck 7', licensePlate: 'ABC 1234' }));
   expect(await write(1, 'Truck 7')).toBe(1);
   expect(await write(1, 'truck-7')).toBe(1);
   expect(await write(1, 'Truck 8')).toBe(1 + 2 * 2);

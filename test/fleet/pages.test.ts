@@ -8,133 +8,41 @@ import { decodePosition, encodePosition } from '../../src/platform/db/cursor.ts'
 import type { Caller } from '../../src/platform/db/guard.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { maxScanned } from '../../src/platform/db/pages.ts';
-import { insertRecords, insertTrips, listsOf, walk } from '../support/archive.ts';
+import { insertRecords, insertTrips, walk } from '../support/archive.ts';
 import { rows } from '../support/rows.ts';
-import { runs } from '../support/runs.ts';
 import { metered } from '../support/runtime/meter.ts';
-import { as, world, worldBefore } from '../support/world.ts';
+import { as, invalid, world, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeAll, { providers: ['motive', 'samsara', 'geotab'] });
-const them = worldBefore(beforeAll);
 const caller: Caller = us;
 
-const idsOf = (items: unknown[]) => items.map((item) => (item as { id: string }).id);
 const time = (ms: number) => [new Date(ms).toISOString()];
-/** Half of them end alike, so that the indexes cannot tell them apart. */
-const vehicles = Array.from({ length: 14 }, (_, i) =>
-  i % 2 ? newId() : crypto.randomUUID().replace(/.{12}$/, '0123456789ab'),
-);
-const drivers = [null, newId(), newId()];
+const vehicles = [newId(), newId()];
+const driver = newId();
 
-/** At times that often coincide. */
-const seed = fc.record({
-  startedAt: fc.integer({ min: 1, max: 12 }),
-  vehicle: fc.constantFrom(...vehicles),
-  driver: fc.constantFrom(...drivers),
-  risk: fc.integer({ min: 1, max: 5 }),
-  connection: fc.nat(2),
-});
-const filter = fc.record({
-  vehicleIds: fc.option(fc.uniqueArray(fc.constantFrom(...vehicles), { minLength: 1, maxLength: 13 })),
-  driver: fc.option(fc.constantFrom(...drivers.slice(1))),
-  from: fc.option(fc.integer({ min: 1, max: 6 })),
-  to: fc.option(fc.integer({ min: 7, max: 13 })),
-  risk: fc.option(fc.integer({ min: 1, max: 5 })),
-  connection: fc.option(fc.nat(2)),
+it('a page comes out short where filters let few rows pass, and the next goes on', async () => {
+  const seeds = Array.from({ length: 2 * maxScanned + 500 }, (_, i) => ({
+    startedAt: i,
+    risk: [1500, 2499].includes(i) ? 5 : 1,
+  }));
+  const ids = await insertRecords('safety_events', us, seeds);
+  const query = { from: ['1970-01-01'], to: ['1970-01-02'], minEventRisk: ['5'] };
+  const request = { connectionId: us.connection.id, query };
+  const { items, pages } = await walk(env, caller, safetyEvents.list, request);
+  expect(pages).toEqual([0, 1, 1]);
+  expect(items).toMatchObject([{ id: ids[1500] }, { id: ids[2499] }]);
 });
 
-describe('walking a list to its end', () => {
-  // An index leads to trips of an account, and only to safety events of a connection.
-  it('yields each item that was there at the start once, in order, whatever is inserted meanwhile', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom('trips', 'safety_events'),
-        fc.array(seed, { maxLength: 60 }),
-        fc.array(fc.array(seed, { maxLength: 4 }), { maxLength: 8 }),
-        fc.integer({ min: 1, max: 20 }),
-        filter,
-        fc.boolean(),
-        async (
-          table,
-          atStart,
-          inserts,
-          limit,
-          { vehicleIds, driver, from, to, risk, connection },
-          descending,
-        ) => {
-          for (const each of ['trips', 'safety_events']) await rows(`delete from ${each}`);
-          const least = table === 'trips' ? null : risk;
-          const ids = await insertRecords(table, us, atStart);
-          await insertRecords(
-            table,
-            them,
-            atStart.map((one) => ({ ...one, connection: 0 })),
-          );
-          const matching = atStart
-            .map((one, i) => ({ ...one, id: ids[i] ?? '' }))
-            .filter(
-              (one) =>
-                (!vehicleIds || vehicleIds.includes(one.vehicle)) &&
-                (!driver || driver === one.driver) &&
-                (!least || one.risk >= least) &&
-                (connection === null || connection === one.connection) &&
-                one.startedAt >= (from ?? 0) &&
-                one.startedAt < (to ?? 100),
-            )
-            .sort((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1))
-            .map(({ id }) => id);
-          if (descending) matching.reverse();
-          const query = {
-            limit: [String(limit)],
-            ...(vehicleIds && { vehicleIds }),
-            ...(driver && { driverIds: [driver] }),
-            ...(least && { minEventRisk: [String(least)] }),
-            ...((from || table !== 'trips') && { from: time(from ?? 0) }),
-            ...((to || table !== 'trips') && { to: time(to ?? 100) }),
-          };
-          const connectionId = connection === null ? undefined : us.connections[connection]?.id;
-          const { items, pages } = await walk(
-            env,
-            caller,
-            listsOf[table],
-            { connectionId, descending, query },
-            async () => void (await insertRecords(table, us, inserts.shift() ?? [])),
-          );
-          expect(Math.max(...pages)).toBeLessThanOrEqual(limit);
-          const walked = idsOf(items);
-          expect(walked.filter((id) => ids.includes(id))).toEqual(matching);
-          expect(new Set(walked).size).toBe(walked.length);
-        },
-      ),
-      { numRuns: runs(150) },
-    );
-  });
-
-  it('also when the filters let so few rows pass that a page comes out short', async () => {
-    const seeds = Array.from({ length: 2 * maxScanned + 500 }, (_, i) => ({
-      startedAt: i,
-      risk: [1500, 2499].includes(i) ? 5 : 1,
-    }));
-    await rows('delete from safety_events');
-    const ids = await insertRecords('safety_events', us, seeds);
-    const query = { from: ['1970-01-01'], to: ['1970-01-02'], minEventRisk: ['5'] };
-    const request = { connectionId: us.connection.id, query };
-    const { items, pages } = await walk(env, caller, safetyEvents.list, request);
-    expect(pages).toEqual([0, 1, 1]);
-    expect(idsOf(items)).toEqual([ids[1500], ids[2499]]);
-  });
-});
-
-it('a page of 50 costs one round trip and at most 60 rows, first or deep, and writes nothing', async () => {
+it('a page of 50 costs a round trip and at most 60 rows, first or deep', async () => {
   await rows('delete from trips');
   const seeds = Array.from({ length: 600 }, (_, i) => ({
     startedAt: i + 1,
     vehicle: vehicles[i % 2] ?? '',
-    driver: drivers[1] ?? '',
+    driver,
   }));
   await insertTrips(us, seeds);
   let cursor: string | undefined;
-  for (const filter of [{}, { vehicleIds: [vehicles[0] ?? ''] }, { driverIds: [drivers[1] ?? ''] }])
+  for (const filter of [{}, { vehicleIds: [vehicles[0] ?? ''] }, { driverIds: [driver] }])
     for (let page = 0; page < 5; page++) {
       const { env: bindings, cost } = metered();
       const query = { ...filter, ...(cursor && { cursor: [cursor] }) };
@@ -207,6 +115,6 @@ describe('a cursor', () => {
       await get(`/trips?cursor=${next}`, us.apiToken, us.connection.id),
       await get(`/trips?cursor=${next}`, them.apiToken),
     ])
-      expect(reply).toMatchObject({ status: 400, message: 'Invalid cursor' });
+      expect(reply).toMatchObject(invalid('Invalid cursor'));
   });
 });

@@ -7,13 +7,13 @@ import { emptyArchive, insertTrips, move } from '../support/archive.ts';
 import { vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { replicated } from '../support/runtime/replica.ts';
-import { as, operator, webhookBody, worldBefore } from '../support/world.ts';
+import { as, invalid, operator, webhookBody, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeEach);
 let here: Awaited<ReturnType<typeof replicated>>;
 beforeEach(async () => {
   here = await replicated();
-  await as(us.connection.ingestKey).send(vehicle({ sourceId: 'v1', name: 'One' }));
+  await us.send(vehicle({ sourceId: 'v1', name: 'One' }));
   await here.catchUp();
 });
 
@@ -22,7 +22,7 @@ const ofConnection = () => key({ 'connection-id': us.connection.id });
 const vehicles = (query = '', more: Record<string, string> = {}) =>
   here.call('GET', `/vehicles${query}`, { ...ofConnection(), ...more });
 const names = (reply: { data: { name: string }[] }) => reply.data.map(({ name }) => name);
-const newVehicle = (name: string) => as(us.connection.ingestKey).send(vehicle({ sourceId: name, name }));
+const newVehicle = (name: string) => us.send(vehicle({ sourceId: name, name }));
 const operators = { authorization: `Bearer ${env.OPERATOR_KEY}` };
 
 /** How long something takes. */
@@ -33,7 +33,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe('a list', () => {
-  it('is read from the replica, and its token checked on the primary once in two seconds', async () => {
+  it('is read from the replica, its token checked on the primary every two seconds', async () => {
     await newVehicle('Two');
     await rows('update tokens set last_used_at = ?', Date.now()); // or its use would be recorded too
     expect(names(await vehicles())).toEqual(['One']);
@@ -89,7 +89,7 @@ describe('a list', () => {
     here.failWith(undefined);
   });
 
-  it('is read from the primary when files of the archive are gone that the replica still names', async () => {
+  it('is read from the primary when files are gone that the replica still names', async () => {
     const trip = { startedAt: 20 * dayMs, id: crypto.randomUUID() };
     await insertTrips(us, [trip]);
     await move(us, trip.startedAt);
@@ -117,13 +117,13 @@ describe('a list', () => {
 });
 
 describe('what the replica does not know', () => {
-  it('is looked up on the primary before it is refused: a connection, a webhook, a token', async () => {
+  it('is looked up on the primary before it is refused', async () => {
     await vehicles();
     const path = `/operator/accounts/${us.accountId}`;
     const { data } = await operator.post<{ id: string }>(`${path}/connections`, { provider: 'samsara' });
     const reply = await here.call('GET', '/vehicles', key({ 'connection-id': data.id }));
     expect(reply).toMatchObject({ status: 200, data: [] });
-    const hook = await as(us.apiToken).post<{ id: string }>('/webhook', webhookBody(us));
+    const hook = await us.api.post<{ id: string }>('/webhook', webhookBody(us));
     expect((await here.call('GET', `/deliveries?webhookId=${hook.data.id}`, key())).status).toBe(200);
     const token = await operator.post<{ value: string }>(`${path}/tokens`, { name: 'new' });
     expect((await here.call('GET', '/drivers', { 'x-api-key': token.data.value })).status).toBe(200);
@@ -131,14 +131,10 @@ describe('what the replica does not know', () => {
 
   it('is refused if the primary does not know it either', async () => {
     const nothing = crypto.randomUUID();
-    expect(await here.call('GET', '/vehicles', key({ 'connection-id': nothing }))).toMatchObject({
-      status: 400,
-      message: 'Invalid connection id',
-    });
-    expect(await here.call('GET', `/deliveries?webhookId=${nothing}`, key())).toMatchObject({
-      status: 400,
-      message: 'Invalid webhook id',
-    });
+    const listed = await here.call('GET', '/vehicles', key({ 'connection-id': nothing }));
+    expect(listed).toMatchObject(invalid('Invalid connection id'));
+    const deliveries = await here.call('GET', `/deliveries?webhookId=${nothing}`, key());
+    expect(deliveries).toMatchObject(invalid('Invalid webhook id'));
   });
 
   it('is repeated to whoever saves a cursor and then reads the lists', async () => {
@@ -157,26 +153,22 @@ describe('what the replica does not know', () => {
 describe('a cursor', () => {
   const listed = () => JSON.stringify(['/vehicles', us.accountId, us.connection.id, {}, {}, false]);
   const position = { sort: 0, id: '' };
-  it('works with a bookmark that says nothing, and from before there were bookmarks', async () => {
+  it('works with a bookmark that says nothing, and where there are no replicas', async () => {
     for (const bookmark of [undefined, 'main:nonsense', 'euro:seen-99', 'x'.repeat(300)]) {
       const cursor = encodePosition(position, listed(), bookmark);
       expect(await vehicles(`?cursor=${cursor}`)).toMatchObject({ status: 200, data: [{ name: 'One' }] });
     }
     expect(here.begun).not.toContain('seen-99'); // another database's says nothing here
-  });
-
-  it('works where there are no replicas any more', async () => {
     const cursor = encodePosition(position, listed(), 'main:seen-1');
     const reply = await as(us.apiToken, ofConnection()).get(`/vehicles?cursor=${cursor}`);
     expect(reply).toMatchObject({ status: 200, data: [{ name: 'One' }] });
   });
 
   it('is invalid with what cannot be a bookmark', async () => {
-    for (const bookmark of ['', 'a b', '\u0000', 'x'.repeat(301), '"'])
-      expect(await vehicles(`?cursor=${encodePosition(position, listed(), bookmark)}`)).toMatchObject({
-        status: 400,
-        message: 'Invalid cursor',
-      });
+    for (const bookmark of ['', 'a b', '\u0000', 'x'.repeat(301), '"']) {
+      const reply = await vehicles(`?cursor=${encodePosition(position, listed(), bookmark)}`);
+      expect(reply).toMatchObject(invalid('Invalid cursor'));
+    }
   });
 });
 

@@ -5,7 +5,7 @@ import { acceptRecords } from '../../src/ingest/accept.ts';
 import { deliveriesOf } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../support/records.ts';
-import { as, type WebhookOut, webhookBody, worldBefore } from '../support/world.ts';
+import { type WebhookOut, webhookBody, worldBefore } from '../support/world.ts';
 
 const bad: unknown[] = [
   'a\u0000\tb',
@@ -48,8 +48,8 @@ describe('a bad value of an optional field', () => {
   let hook: WebhookOut;
   beforeAll(async () => {
     receiver();
-    hook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
-    await as(us.connection.ingestKey).send(...recordKinds.map(({ kind }) => exampleOf(kind)));
+    hook = (await us.api.post<WebhookOut>('/webhook', webhookBody(us))).data;
+    await us.send(...recordKinds.map(({ kind }) => exampleOf(kind)));
   });
 
   it('costs no record, and no notification of an event or an accident', async () => {
@@ -58,7 +58,7 @@ describe('a bad value of an optional field', () => {
     );
     for (let at = 0; at < sent.length; at += 500) {
       const part = sent.slice(at, at + 500).map((record, i) => ({ ...record, sourceId: `${at + i}` }));
-      const { data } = await as(us.connection.ingestKey).send(...part);
+      const { data } = await us.send(...part);
       expect(data).toMatchObject({ accepted: part.length, unchanged: 0, rejected: [] });
     }
     const news = sent.filter((record) => 'incidentTypes' in record || 'notificationLevel' in record);
@@ -77,7 +77,7 @@ describe('a bad value of an optional field', () => {
   });
 });
 
-it.each(required)('a %s without a usable %s is refused, and the message names it', (kind, name, field) => {
+it.each(required)('a %s without a usable %s is refused by name', (kind, name, field) => {
   const unusable = bad.filter((value) => typeof value !== 'string' && !isGood(name, field, value));
   for (const value of [...blank, undefined, ...unusable]) {
     const { accepted, rejected } = acceptRecords([{ ...exampleOf(kind), [name]: value }]);
@@ -89,11 +89,16 @@ it.each(required)('a %s without a usable %s is refused, and the message names it
 
 const place = { latitude: 40.2, longitude: -77.1 };
 const at = '2026-11-20T20:00:00Z';
+const ms = Date.parse(at);
 const long = 'é'.repeat(300);
+const wide = 'é'.repeat(100);
+const ending = (more: object) => trip({ endLocation: { ...place, ...more } });
+const lastSeen = { ...place, address: long, timestamp: at, speedKph: -1 };
+const mailed = safetyEvent({ recipients: ['n/a', ' ann@example.com\n'] });
 
 it.each<[what: string, record: object, kept: object, warning?: string]>([
   ['a name with a tab and a NUL', vehicle({ name: 'Truck\t7\u0000' }), { name: 'Truck 7' }, 'name'],
-  ['a name of too many bytes', vehicle({ name: long }), { name: 'é'.repeat(100) }, 'name'],
+  ['a name of too many bytes', vehicle({ name: long }), { name: wide }, 'name'],
   ['a name of emoji', vehicle({ name: '🚚'.repeat(60) }), { name: '🚚'.repeat(50) }, 'name'],
   ['a name that is too long', driver({ name: long }), { name: long.slice(0, 200) }, 'name'],
   ['a number as sourceId', vehicle({ sourceId: 42 }), { sourceId: '42' }, 'sourceId'],
@@ -110,84 +115,39 @@ it.each<[what: string, record: object, kept: object, warning?: string]>([
   ['a group that is none', vehicle({ groups: ['North', {}, 7] }), { groups: ['North', '7'] }, 'groups'],
   ['a group not in a list', vehicle({ groups: 'North' }), { groups: ['North'] }, 'groups'],
   ['too many groups', vehicle({ groups: Array(30).fill('a') }), { groups: Array(20).fill('a') }, 'groups'],
-  [
-    'groups of too many bytes',
-    vehicle({ groups: ['é'.repeat(100), 'é'.repeat(47), 'b'] }),
-    { groups: ['é'.repeat(100)] },
-    'groups',
-  ],
+  ['long groups', vehicle({ groups: [wide, 'é'.repeat(47), 'b'] }), { groups: [wide] }, 'groups'],
   ['a million groups', vehicle({ groups: Array(300_000).fill({}) }), { groups: [] }, 'groups'],
   [
     'a place with a long address',
-    vehicle({ lastLocation: { ...place, address: long, timestamp: at, speedKph: -1 } }),
+    vehicle({ lastLocation: lastSeen }),
     { lastLocation: { ...place, address: long.slice(0, 200), timestamp: '2026-11-20T20:00:00.000Z' } },
     'lastLocation.address',
   ],
-  [
-    'a place without a time',
-    vehicle({ lastLocation: place }),
-    { lastLocation: undefined },
-    'lastLocation.timestamp',
-  ],
-  [
-    'a latitude of 91',
-    trip({ endLocation: { ...place, latitude: 91 } }),
-    { endLocation: undefined },
-    'endLocation.latitude',
-  ],
-  [
-    'coordinates as text',
-    trip({ endLocation: { latitude: '40.2', longitude: '-77.1' } }),
-    { endLocation: place },
-    'endLocation.latitude',
-  ],
-  ['a place without address', trip({ endLocation: { ...place, address: '' } }), { endLocation: place }],
-  [
-    'the position 0, 0',
-    trip({ endLocation: { latitude: 0, longitude: 0 } }),
-    { endLocation: undefined },
-    'endLocation',
-  ],
+  ['no time', vehicle({ lastLocation: place }), { lastLocation: undefined }, 'lastLocation.timestamp'],
+  ['a latitude of 91', ending({ latitude: 91 }), { endLocation: undefined }, 'endLocation.latitude'],
+  ['a place as text', ending({ latitude: '40.2' }), { endLocation: place }, 'endLocation.latitude'],
+  ['a place without address', ending({ address: '' }), { endLocation: place }],
+  ['the position 0, 0', ending({ latitude: 0, longitude: 0 }), { endLocation: undefined }, 'endLocation'],
   ['an end before the start', trip({ endedAt: '2026-11-20T18:00:00Z' }), { endedAt: null }, 'endedAt'],
   [
     'a version of tomorrow',
-    trip({ sourceUpdatedAt: '2126-11-20T18:00:00Z' }),
+    trip({ sourceUpdatedAt: '2126-01-01T00:00:00Z' }),
     { sourceUpdatedAt: undefined },
     'sourceUpdatedAt',
   ],
   ['a distance of -1', trip({ distanceKm: -1 }), { distanceKm: undefined }, 'distanceKm'],
-  [
-    'a time with an offset of ISO 8601',
-    trip({ startedAt: '2026-11-20T15:00:00-0500' }),
-    { startedAt: Date.parse('2026-11-20T20:00:00Z') },
-    'startedAt',
-  ],
-  [
-    'a time with a blank before its hour',
-    accident({ eventTime: '2026-11-20 20:00:00+00' }),
-    { eventTime: Date.parse('2026-11-20T20:00:00Z') },
-    'eventTime',
-  ],
+  ['an ISO 8601 offset', trip({ startedAt: '2026-11-20T15:00:00-0500' }), { startedAt: ms }, 'startedAt'],
+  ['a blank in a time', accident({ eventTime: '2026-11-20 20:00:00+00' }), { eventTime: ms }, 'eventTime'],
   ['an empty driver', safetyEvent({ driver: '', endedAt: '' }), { driver: undefined, endedAt: undefined }],
   ['no incident types', safetyEvent({ incidentTypes: undefined }), { incidentTypes: undefined }],
-  [
-    'an incident type not in a list',
-    safetyEvent({ incidentTypes: 'crash' }),
-    { incidentTypes: ['crash'] },
-    'incidentTypes',
-  ],
-  [
-    'an odd recipient',
-    safetyEvent({ recipients: ['n/a', ' ann@example.com\n'] }),
-    { recipients: ['ann@example.com'] },
-    'recipients',
-  ],
+  ['one type', safetyEvent({ incidentTypes: 'crash' }), { incidentTypes: ['crash'] }, 'incidentTypes'],
+  ['an odd recipient', mailed, { recipients: ['ann@example.com'] }, 'recipients'],
   ['an email address that is none', driver({ email: 'n/a' }), { email: undefined }, 'email'],
   ['a severity in another case', accident({ severity: 'High' }), { severity: 'high' }, 'severity'],
   ['a negative acceleration', accident({ accelerationG: -3.9 }), { accelerationG: 3.9 }, 'accelerationG'],
   ['a truth as text', accident({ dismissed: 'True' }), { dismissed: true }, 'dismissed'],
   [
-    'a report without TLS',
+    'a report over http',
     accident({ reportUrl: 'http://a.example/1' }),
     { reportUrl: undefined },
     'reportUrl',

@@ -3,12 +3,11 @@ import { farMs } from '../../src/ingest/doubts.ts';
 import { settled } from '../support/deliveries.ts';
 import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
 import { story } from '../support/story.ts';
-import { as } from '../support/world.ts';
 
-const tale = story();
+const { us, register } = story();
 const send = async (records: object[], notify = true) => {
   const body = { records: [vehicle(), ...records], notify };
-  const { data } = await as(tale.us.connection.ingestKey).post<{
+  const { data } = await us.connector.post<{
     rejected: object[];
     warnings?: { field: string; message: string }[];
   }>('/ingest', body);
@@ -45,7 +44,7 @@ describe('a call is warned of times that a wrong clock or unit gives', () => {
 });
 
 it('an accident of a device whose clock rolled over is sent all the same', async () => {
-  const { id } = await tale.register();
+  const { id } = await register();
   await send([accident({ eventTime: rolledOver })]);
   expect(await settled(id)).toMatchObject([{ status: 'delivered' }]);
 });

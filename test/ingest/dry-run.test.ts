@@ -1,25 +1,17 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import type { IngestOutcome } from '../../src/ingest/schema.ts';
 import { maxNamed } from '../../src/ingest/write.ts';
 import { recordId } from '../../src/platform/db/ids.ts';
-import { receiver } from '../support/receiver.ts';
 import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
 import { addWebhooks, rows, tableNames } from '../support/rows.ts';
-import { as, type WebhookOut, webhookBody, worldBefore } from '../support/world.ts';
+import { story } from '../support/story.ts';
 
-const us = worldBefore(beforeEach);
-let heard: ReturnType<typeof receiver>;
-beforeEach(() => {
-  heard = receiver();
-});
-
-const register = async (changes: object = {}) =>
-  (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us, changes))).data.id;
+const { us, heard, register } = story();
 const send = (records: object[], more: object = {}) =>
-  as(us.connection.ingestKey).post<IngestOutcome>('/ingest', { records, ...more });
+  us.connector.post<IngestOutcome>('/ingest', { records, ...more });
 const dry = (records: object[], more: object = {}) => send(records, { ...more, dryRun: true });
 
 type Delivery = { webhook_id: string; event_id: string; level: number };
@@ -41,7 +33,8 @@ describe('a dry run', () => {
   });
 
   it('names the webhooks that each record would notify', async () => {
-    const [all, risky] = [await register(), await register({ filters: { minEventRisk: 4 } })];
+    const all = (await register()).id;
+    const risky = (await register({ filters: { minEventRisk: 4 } })).id;
     await rows('update webhooks set name = ?1 where id = ?2', "Ann's", all);
     const { data } = await dry([
       vehicle(),

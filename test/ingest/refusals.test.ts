@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { accident, driver, safetyEvent, trip, vehicle } from '../support/records.ts';
-import { as, call, worldBefore } from '../support/world.ts';
+import { call, invalid, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeAll);
-const connector = () => as(us.connection.ingestKey);
 
 describe('a record is refused', () => {
   it.each<[message: string, record: unknown]>([
@@ -22,7 +21,7 @@ describe('a record is refused', () => {
     ],
     ['sourceId can be at most 200 characters', driver({ sourceId: 'x'.repeat(201) })],
   ])('%s', async (message, record) => {
-    const reply = await connector().send(record);
+    const reply = await us.send(record);
     expect(reply).toMatchObject({ status: 200, data: { accepted: 0, unchanged: 0 } });
     expect(reply.data.rejected).toMatchObject([{ index: 0, message: expect.stringContaining(message) }]);
   });
@@ -33,7 +32,7 @@ describe('a record is refused', () => {
     ['501 records', { records: Array(501).fill(vehicle()) }, 'records can have at most 500 items'],
     ['notify as text', { records: [vehicle()], notify: 'yes' }, 'notify must be true or false'],
   ])('with its whole call, for %s', async (_, body, message) => {
-    expect(await connector().post('/ingest', body)).toMatchObject({ status: 400, message });
+    expect(await us.connector.post('/ingest', body)).toMatchObject(invalid(message));
   });
 
   it('with its whole call, over 1 MiB', async () => {

@@ -5,7 +5,7 @@ import { groupLimits, maxNameBytes } from '../../src/fleet/lists/vehicles.ts';
 import { receiver } from '../support/receiver.ts';
 import { accident, safetyEvent, trip } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
-import { as, webhookBody, worldBefore } from '../support/world.ts';
+import { webhookBody, worldBefore } from '../support/world.ts';
 
 /**
  * What D1 grows by for a record beyond four times what was sent: ids, times and their indexes. A safety event and an
@@ -21,7 +21,7 @@ const perCall = 500;
 const us = worldBefore(beforeAll);
 beforeAll(async () => {
   receiver();
-  await as(us.apiToken).post('/webhook', webhookBody(us));
+  await us.api.post('/webhook', webhookBody(us));
   await rows('update webhooks set stopped_at = 1'); // what is recorded of deliveries would count for the next call
   const largest = {
     kind: 'vehicle',
@@ -31,7 +31,7 @@ beforeAll(async () => {
     groups: Array.from({ length: groupLimits.max }, () => 'g'.repeat(11)),
   };
   expect(JSON.stringify(largest.groups).length).toBeGreaterThan(0.9 * groupLimits.bytes);
-  expect((await as(us.connection.ingestKey).send(largest)).data).toMatchObject({ accepted: 1 });
+  expect((await us.send(largest)).data).toMatchObject({ accepted: 1 });
 });
 
 const databaseBytes = async (): Promise<number> => (await env.DB.prepare('select 1').all()).meta.size_after;
@@ -43,7 +43,7 @@ async function excessOf(record: object): Promise<number> {
   const records = Array.from({ length: perCall }, () => ({ ...record, sourceId: (made++).toString(36) }));
   const sent = new TextEncoder().encode(JSON.stringify({ records })).length;
   const before = await databaseBytes();
-  const { data } = await as(us.connection.ingestKey).send(...records);
+  const { data } = await us.send(...records);
   expect(data).toMatchObject({ accepted: perCall, rejected: [] });
   return ((await databaseBytes()) - before - 4 * sent) / perCall;
 }

@@ -7,21 +7,18 @@ import { recordId } from '../../src/platform/db/ids.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { deliveriesOf, makeDue, settled, unattempted } from '../support/deliveries.ts';
 import { signIn } from '../support/portal.ts';
-import { receiver } from '../support/receiver.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
 import { rows, value } from '../support/rows.ts';
-import { as, type WebhookOut, webhookBody, worldBefore } from '../support/world.ts';
+import { story } from '../support/story.ts';
+import { as, type WebhookOut } from '../support/world.ts';
 
-const us = worldBefore(beforeEach);
-let heard: ReturnType<typeof receiver>;
+const { us, heard, register } = story();
 let hook: WebhookOut;
 beforeEach(async () => {
-  heard = receiver();
-  hook = (await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us))).data;
-  await send(vehicle());
+  hook = await register();
+  await us.send(vehicle());
 });
 
-const send = (...records: object[]) => as(us.connection.ingestKey).send(...records);
 const withdrawn = (more: object = {}) => safetyEvent({ withdrawn: true, ...more });
 const list = async (filter = '') =>
   (
@@ -32,16 +29,16 @@ const list = async (filter = '') =>
 
 describe('an event that its provider withdraws', () => {
   it('stays in the list and the change feed, marked, and a newer version brings it back', async () => {
-    await send(safetyEvent(), safetyEvent({ sourceId: 'other' }));
-    await send(withdrawn());
+    await us.send(safetyEvent(), safetyEvent({ sourceId: 'other' }));
+    await us.send(withdrawn());
     expect(await list('&withdrawn=true')).toMatchObject([{ withdrawn: true }]);
     expect(await list('&withdrawn=false')).toHaveLength(1);
     const id = recordId(us.connection.id, 'safetyEvent', 'event-1');
-    const { data } = await as(us.apiToken).get<unknown[]>('/changes?kinds=safetyEvent');
+    const { data } = await us.api.get<unknown[]>('/changes?kinds=safetyEvent');
     expect(data).toContainEqual(
       expect.objectContaining({ id, action: 'changed', data: expect.objectContaining({ withdrawn: true }) }),
     );
-    await send(safetyEvent());
+    await us.send(safetyEvent());
     expect(await list('&withdrawn=false')).toHaveLength(2);
     await settled(hook.id, 2);
     expect(await deliveriesOf(hook.id)).toHaveLength(2);
@@ -51,8 +48,8 @@ describe('an event that its provider withdraws', () => {
     ['', {}],
     [', also if the same version changes it', { incidentTypes: ['crash'] }],
   ])('is not sent any more, where its delivery still waits%s', async (_, more) => {
-    await unattempted(hook.id, () => send(safetyEvent()));
-    await send(withdrawn(more));
+    await unattempted(hook.id, () => us.send(safetyEvent()));
+    await us.send(withdrawn(more));
     await makeDue(hook.id);
     await env.DELIVERIES.send({ accountId: us.accountId, webhookId: hook.id, worker: 1 });
     expect(await settled(hook.id)).toMatchObject([{ status: 'cancelled' }]);
@@ -60,13 +57,13 @@ describe('an event that its provider withdraws', () => {
   });
 
   it('notifies nobody if it comes in withdrawn, nor when it is brought back', async () => {
-    expect((await send(withdrawn())).data).toEqual({ accepted: 1, unchanged: 0, rejected: [] });
-    await send(safetyEvent());
+    expect((await us.send(withdrawn())).data).toEqual({ accepted: 1, unchanged: 0, rejected: [] });
+    await us.send(safetyEvent());
     expect(await deliveriesOf(hook.id)).toEqual([]);
   });
 
   it('says so where somebody looks for who was notified, and is marked or left out in the portal', async () => {
-    await send(withdrawn());
+    await us.send(withdrawn());
     const ann = await signIn(us);
     const id = recordId(us.connection.id, 'safetyEvent', 'event-1');
     expect(await ann.textAt(`/portal/events/${id}`)).toContain('the provider has withdrawn the event');
@@ -78,13 +75,17 @@ describe('an event that its provider withdraws', () => {
 
   it('once archived stays there, marked, and its day keeps its counts', async () => {
     const startedAt = new Date(Date.now() - 40 * dayMs).toISOString();
-    await send(safetyEvent({ startedAt }));
+    await us.send(safetyEvent({ startedAt }));
     await countEvents(env);
     await archive(env);
     const counts = () => rows('select * from event_counts where account_id = ?1', us.accountId);
     const before = await counts();
     expect(before).toHaveLength(2);
-    expect((await send(withdrawn({ startedAt }))).data).toEqual({ accepted: 1, unchanged: 0, rejected: [] });
+    expect((await us.send(withdrawn({ startedAt }))).data).toEqual({
+      accepted: 1,
+      unchanged: 0,
+      rejected: [],
+    });
     for (const settle of [async () => {}, () => countEvents(env), () => archive(env)]) {
       await settle();
       expect(await list('&withdrawn=true')).toHaveLength(1);
@@ -99,9 +100,9 @@ describe('an event that its provider withdraws', () => {
       await countEvents(env);
       return value('select sum(risk_3) from event_counts where account_id = ?1 and hours = 24', us.accountId);
     };
-    await send(safetyEvent(), safetyEvent({ sourceId: 'other' }));
+    await us.send(safetyEvent(), safetyEvent({ sourceId: 'other' }));
     expect(await counted()).toBe(2);
-    await send(withdrawn());
+    await us.send(withdrawn());
     expect(await counted()).toBe(1);
   });
 });

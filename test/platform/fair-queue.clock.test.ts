@@ -11,7 +11,7 @@ const times = <T>(count: number, make: (i: number) => T) => Array.from({ length:
 const queueOf = (bounds: Partial<Bounds>) => fairQueue({ atOnce: 1, timeoutMs: 5000, stepMs: 5, ...bounds });
 
 describe('a fair queue', () => {
-  it('lets so many of an account work at a time, in order of arrival, and others as if nobody did', async () => {
+  it('lets so many of an account work at a time, in order, and others at once', async () => {
     const queue = queueOf({ atOnce: 2 });
     const began: number[] = [];
     let working = 0;
@@ -32,7 +32,7 @@ describe('a fair queue', () => {
     expect(queue.waiting('ours')).toBe(0);
   });
 
-  it('lets so many of all accounts work at a time, and one of each account before more of another', async () => {
+  it('lets so many of all accounts work at a time, and each account take its turn', async () => {
     const queue = queueOf({ atOnce: 2, inAll: 3 });
     const began: string[] = [];
     let working = 0;
@@ -50,7 +50,7 @@ describe('a fair queue', () => {
     expect(began).toHaveLength(13);
   });
 
-  it('gives up after a while, or at once where too many wait, and goes on when work fails', async () => {
+  it('gives up after a while, or at once if too many wait, and goes on if work fails', async () => {
     const queue = queueOf({ timeoutMs: 30, maxWaiting: 1 });
     const until = Promise.withResolvers<void>();
     const first = queue.run('ours', () => until.promise);
@@ -72,12 +72,9 @@ describe('a fair queue', () => {
     const wait = vi.spyOn(scheduler, 'wait').mockReturnValueOnce(never);
     void queue.run('ours', async () => 'never looks again');
     wait.mockRestore();
-    try {
-      Date.now = () => now() + 5_001;
-      expect(await queue.run('ours', async () => 'now')).toEqual({ result: 'now' });
-    } finally {
-      Date.now = now;
-    }
+    const later = vi.spyOn(Date, 'now').mockImplementation(() => now() + 5_001);
+    expect(await queue.run('ours', async () => 'now')).toEqual({ result: 'now' });
+    later.mockRestore();
   });
 
   it('keeps to its places when work ends that was forgotten', async () => {
@@ -86,20 +83,17 @@ describe('a fair queue', () => {
     const [forgotten, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const began: string[] = [];
     const first = queue.run('ours', () => forgotten.promise);
-    try {
-      Date.now = () => now() + 5_001;
-      await queue.run('ours', async () => began.push('one'));
-      const two = queue.run('ours', async () => second.promise);
-      forgotten.resolve();
-      await first;
-      const three = queue.run('ours', async () => began.push('three'));
-      expect(began).toEqual(['one']);
-      second.resolve();
-      await Promise.all([two, three]);
-      expect(began).toEqual(['one', 'three']);
-    } finally {
-      Date.now = now;
-    }
+    const later = vi.spyOn(Date, 'now').mockImplementation(() => now() + 5_001);
+    await queue.run('ours', async () => began.push('one'));
+    const two = queue.run('ours', async () => second.promise);
+    forgotten.resolve();
+    await first;
+    const three = queue.run('ours', async () => began.push('three'));
+    expect(began).toEqual(['one']);
+    second.resolve();
+    await Promise.all([two, three]);
+    expect(began).toEqual(['one', 'three']);
+    later.mockRestore();
   });
 
   it('leaves others half of the time while they are active', async () => {

@@ -23,7 +23,7 @@ describe('a body', () => {
     }
   };
 
-  it('has optional properties that are null or empty as if absent, but for those that null means something to', () => {
+  it('has optional properties that are null or empty as if they were absent', () => {
     const least = { name: 'a', externalId: null };
     const empty = fc.constantFrom<unknown>(null, '', undefined);
     const body = fc.record({

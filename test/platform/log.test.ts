@@ -12,7 +12,7 @@ import { accident, safetyEvent, vehicle } from '../support/records.ts';
 import { story } from '../support/story.ts';
 import { as, call, operator, webhookBody } from '../support/world.ts';
 
-const tale = story();
+const { us, heard, send, register, happen } = story();
 let log: ReturnType<typeof listenToLog>;
 beforeEach(() => {
   log = listenToLog();
@@ -20,7 +20,7 @@ beforeEach(() => {
 
 describe('the line of a request', () => {
   it('says who asked for what, and what came of it', async () => {
-    const { headers } = await as(tale.us.apiToken, { 'connection-id': tale.us.connection.id }).get(
+    const { headers } = await as(us.apiToken, { 'connection-id': us.connection.id }).get(
       '/vehicles?vin=1FUJGLDR5CLBP8834',
     );
     expect(log.lines('request')).toEqual([
@@ -32,15 +32,15 @@ describe('the line of a request', () => {
         route: '/vehicles',
         status: 200,
         ms: expect.any(Number),
-        accountId: tale.us.accountId,
-        tokenId: tale.us.tokenId,
+        accountId: us.accountId,
+        tokenId: us.tokenId,
       },
     ]);
   });
 
   it('counts the records of an ingest call', async () => {
-    await as(tale.us.connection.ingestKey).send(vehicle(), { kind: 'nonsense' });
-    await as(tale.us.connection.ingestKey).send(vehicle());
+    await send(vehicle(), { kind: 'nonsense' });
+    await send(vehicle());
     expect(log.lines('request')).toMatchObject([
       { route: '/ingest', records: { accepted: 1, unchanged: 0, rejected: 1 } },
       { route: '/ingest', records: { accepted: 0, unchanged: 1, rejected: 0 } },
@@ -57,9 +57,9 @@ describe('the line of a request', () => {
   });
 
   it('of an operator names the account that it is about', async () => {
-    await operator.get(`/operator/accounts/${tale.us.accountId}/move`);
-    await operator.get(`/operator/connections/${tale.us.connection.id}/pull`);
-    const { accountId } = tale.us;
+    await operator.get(`/operator/accounts/${us.accountId}/move`);
+    await operator.get(`/operator/connections/${us.connection.id}/pull`);
+    const { accountId } = us;
     expect(log.lines('request')).toMatchObject([{ accountId }, { accountId, tokenId: null }]);
   });
 
@@ -86,9 +86,9 @@ describe('the line of an attempt', () => {
   const linesOf = (id: string, kind: string) => log.lines(kind).filter(({ webhookId }) => webhookId === id);
 
   it('leads from the ingest call through the notification to the delivery', async () => {
-    tale.heard.responds(() => new Response('no', { status: 500 }));
-    const hook = await tale.register();
-    const sent = await tale.happen();
+    heard.responds(() => new Response('no', { status: 500 }));
+    const hook = await register();
+    const sent = await happen();
     const row = await attempted(hook.id);
     const requestId = sent.headers.get('x-request-id');
     expect(linesOf(hook.id, 'attempt')).toEqual([
@@ -98,7 +98,7 @@ describe('the line of an attempt', () => {
         requestId,
         deliveryId: row.id,
         webhookId: hook.id,
-        accountId: tale.us.accountId,
+        accountId: us.accountId,
         type: 2,
         attempt: 1,
         result: 'status',
@@ -111,12 +111,12 @@ describe('the line of an attempt', () => {
   });
 
   it('that was successful is shared with the others that were recorded with it', async () => {
-    const hook = await tale.register();
-    const sent = await tale.happen(4);
+    const hook = await register();
+    const sent = await happen(4);
     await settled(hook.id, 4);
     const lines = linesOf(hook.id, 'delivered');
     expect(lines.length).toBeLessThan(4);
-    expect(lines[0]).toMatchObject({ level: 'info', webhookId: hook.id, accountId: tale.us.accountId });
+    expect(lines[0]).toMatchObject({ level: 'info', webhookId: hook.id, accountId: us.accountId });
     const ids = (await deliveriesOf(hook.id)).map(({ id }) => id);
     const deliveries = lines.flatMap((line) => line.deliveries as { deliveryId: string }[]);
     expect(deliveries.map(({ deliveryId }) => deliveryId).sort()).toEqual(ids);
@@ -127,7 +127,7 @@ describe('the line of an attempt', () => {
   });
 });
 
-it('leaves attempts out beyond what Workers keeps of an invocation, says how many, and has room for faults', () => {
+it('leaves attempts out beyond what Workers keeps, and says how many', () => {
   const attempts = attemptLog();
   const deliveries = Array.from({ length: 40 }, () => ({
     requestId: newId(),
@@ -173,14 +173,14 @@ describe('the log', () => {
       `/portal/webhooks/${mark}`,
       '/operator/accounts',
       `/operator/deliveries/${mark}`,
-      `/operator/accounts/${tale.us.accountId}/users`,
+      `/operator/accounts/${us.accountId}/users`,
       `/health?${mark}`,
     ];
     const credentials = [
       {},
       { 'x-api-key': mark },
-      { 'x-api-key': tale.us.apiToken },
-      { 'x-api-key': tale.us.connection.ingestKey },
+      { 'x-api-key': us.apiToken },
+      { 'x-api-key': us.connection.ingestKey },
       { authorization: `Bearer ${env.OPERATOR_KEY}` },
       { authorization: `Bearer ${mark}` },
       { cookie: `__Host-session=${mark}` },
@@ -189,12 +189,12 @@ describe('the log', () => {
       undefined,
       mark,
       { name: mark, email: `ann@${mark}.example`, [mark]: mark },
-      webhookBody(tale.us, { url: `https://${mark}.example.com/${mark}`, headers: { [mark]: mark } }),
+      webhookBody(us, { url: `https://${mark}.example.com/${mark}`, headers: { [mark]: mark } }),
       { records: [vehicle({ name: mark, vin: mark }), safetyEvent({ recipients: [`ann@${mark}.example`] })] },
       { records: [{ kind: mark, sourceId: mark }, vehicle({ sourceId: mark, year: mark })] },
     ];
     const loud = { 'user-agent': mark, 'x-request-id': mark, 'cf-ray': mark, 'connection-id': mark };
-    const quiet = { 'connection-id': tale.us.connection.id, origin: 'https://api.example.com' };
+    const quiet = { 'connection-id': us.connection.id, origin: 'https://api.example.com' };
     const oneOf = <T>(values: T[]) => fc.constantFrom(...values);
     const request = fc.record({
       method: oneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
@@ -210,7 +210,7 @@ describe('the log', () => {
         const init = { method, headers, ...(method !== 'GET' && body && { body: JSON.stringify(body) }) };
         await app.fetch(new Request(`https://api.example.com${path}`, init), env, background);
         expect(log.lines('request')).toHaveLength(1);
-        expectNothingOf([mark, link, tale.us.apiToken, tale.us.connection.ingestKey, env.OPERATOR_KEY]);
+        expectNothingOf([mark, link, us.apiToken, us.connection.ingestKey, env.OPERATOR_KEY]);
       }),
       { numRuns: 300 },
     );
@@ -219,18 +219,18 @@ describe('the log', () => {
   it('holds nothing of a receiver, of what it is sent, or of what it answers', async () => {
     const secret = 'MARKED';
     const url = `https://${secret}.example.com/${secret}?${secret}`;
-    tale.heard.responds(() => {
+    heard.responds(() => {
       return new Response(secret, { status: 503, statusText: secret, headers: { [secret]: secret } });
     });
-    const hook = await tale.register({ url, headers: { 'X-Secret': secret, [secret]: '1' } });
-    await as(tale.us.connection.ingestKey).send(
+    const hook = await register({ url, headers: { 'X-Secret': secret, [secret]: '1' } });
+    await send(
       vehicle({ name: secret, vin: secret }),
       safetyEvent({ recipients: [`ann@${secret}.example`] }),
     );
     await attempted(hook.id);
-    tale.heard.responds(() => Promise.reject(new Error(`${url} refused`)));
-    const other = await tale.register({ url: `${url}2` });
-    await as(tale.us.connection.ingestKey).send(accident({ vin: secret }));
+    heard.responds(() => Promise.reject(new Error(`${url} refused`)));
+    const other = await register({ url: `${url}2` });
+    await send(accident({ vin: secret }));
     await attempted(other.id);
     expect(log.lines('attempt')).toHaveLength(3);
     expectNothingOf([secret]);

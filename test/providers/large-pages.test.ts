@@ -1,87 +1,38 @@
 import { describe, expect, it } from 'vitest';
-import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
 import { maxReplyBytes } from '../../src/providers/call.ts';
 import { at } from '../../src/providers/read.ts';
 import { providerStory, pullAll, pullStatus, refusalsOf } from '../support/provider.ts';
-import { type Item, soon } from '../support/providers/fleet.ts';
+import { type Fleet, type Item, soon } from '../support/providers/fleet.ts';
+import { geotabFleet } from '../support/providers/geotab.ts';
 import {
-  fakeGeotab,
-  geotabCredential,
-  geotabDatabase,
-  geotabDevice,
-  geotabException,
-  geotabPosition,
-} from '../support/providers/geotab.ts';
-import { fakeMotive, motiveData, motiveEvent, motiveVehicle } from '../support/providers/motive.ts';
-import { samsaraData } from '../support/providers/samsara.ts';
-import {
-  fakeTerminal,
-  terminalCredential,
-  terminalData,
-  terminalEvent,
-  terminalRaw,
-  terminalVehicle,
-} from '../support/providers/terminal.ts';
+  fakeMotive,
+  motiveData,
+  motiveEvent,
+  motiveFleet,
+  motiveVehicle,
+} from '../support/providers/motive.ts';
+import { samsaraFleet } from '../support/providers/samsara.ts';
+import { terminalFleet, terminalRaw } from '../support/providers/terminal.ts';
 
 /** A signed link of so many characters. */
 const link = (length = 1_400) => `https://media.example.com/${'a8Zq'.repeat(length / 4)}`;
 const series = (length: number) => Array.from({ length }, (_, n) => 36.1627 + n / 1e6);
 
-/** A provider with a page of so many events that is far more than 2 MiB, of which the last is a crash. */
-type Large = {
-  origin: string;
-  credential: string;
-  serve(request: Request): Promise<Response>;
-  count: number;
-};
+/** So many events of a vehicle, the last of which that a page has is a crash. */
+function large(fleet: Fleet, count: number, more: Item, crash = count - 1, everyMs = 1) {
+  const [vehicle, at] = [fleet.vehicle(1), soon()];
+  for (let n = 0; n < count; n++) fleet.event(vehicle, n, at + n * everyMs, n === crash, more);
+  return { ...fleet, count };
+}
 
-const motive = (more: Item): Large => {
-  const data = motiveData();
-  const at = soon();
-  for (let n = 0; n < 100; n++)
-    data.performance.push(
-      motiveEvent(motiveVehicle(1), n === 0 ? 'crash' : 'hard_brake', at + n * 1000, more),
-    );
-  return { origin: 'https://api.gomotive.com', credential: data.key, serve: fakeMotive(data), count: 100 };
-};
-
+const motive = (more: Item) => large(motiveFleet(), 100, more, 0, 1000);
 const links = Array.from({ length: 4 }, (_, n) => ({ input: `camera${n}`, url: link() }));
-
-const samsara = (): Large => {
-  const data = samsaraData('samsara_api_large');
-  const at = soon();
-  for (let n = 0; n < 400; n++)
-    data.events.push(
-      samsaraEvent(samsaraVehicle(1), n === 399 ? 'Crash' : 'Braking', at + n, { media: links }),
-    );
-  // Its stream has no size of pages.
-  const serve = fakeSamsara(data, { perPage: 400 });
-  return { origin: 'https://api.samsara.com', credential: data.token, serve, count: 400 };
-};
-
-const terminal = (): Large => {
-  const data = terminalData();
-  const at = soon();
-  const raw = [terminalRaw('samsara', { eventState: 'needsReview', media: links, trace: series(20_000) })];
-  for (let n = 0; n < 20; n++)
-    data.events.push(terminalEvent(terminalVehicle(1), n === 19 ? 'crash' : 'speeding', n, at + n, { raw }));
-  const credential = terminalCredential(data);
-  return { origin: 'https://api.withterminal.com', credential, serve: fakeTerminal(data), count: 20 };
-};
-
-const geotab = (): Large => {
-  const data = geotabDatabase('large');
-  const van = geotabDevice(1);
-  data.devices.push(van);
-  const at = soon();
-  for (let n = 0; n < 60; n++) {
-    const rule = n === 59 ? 'RuleEnhancedMajorCollisionId' : 'RuleHarshBrakingId';
-    data.exceptions.push(geotabException(van, rule, at + n, { diagnostic: link() }));
-  }
-  for (let n = 0; n < 300; n++) data.positions.push(geotabPosition(van, at + n * 10, { note: link(200) }));
-  const credential = geotabCredential(data);
-  return { origin: 'https://my.geotab.com', credential, serve: fakeGeotab(data), count: 60 };
-};
+// Its stream has no size of pages.
+const samsara = () => large(samsaraFleet(400), 400, { media: links });
+const record = { eventState: 'needsReview', media: links, trace: series(20_000) };
+const terminal = () => large(terminalFleet(), 20, { raw: [terminalRaw('samsara', record)] });
+const geotab = () => large(geotabFleet(), 60, { diagnostic: link() });
+type Large = ReturnType<typeof large>;
 
 describe.each<[string, string, () => Large]>([
   ['motive', 'series of measurements', () => motive({ m_gps_lat: series(4_000) })],

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { changes } from '../support/changes.ts';
 import { ask, signIn } from '../support/portal.ts';
 import {
   aheadBy,
@@ -19,7 +20,6 @@ import {
   motiveSpeeding,
   motiveVehicle,
 } from '../support/providers/motive.ts';
-import { as } from '../support/world.ts';
 
 const day = 86_400_000;
 /** Motive's times are whole seconds. */
@@ -29,24 +29,19 @@ const soon = () => Date.now() + 2_000;
 
 let data: MotiveData;
 let fault: (url: URL) => Response | undefined;
-let asked: URL[];
 const tale = providerStory('motive', () => data.key);
 const { connectWith, connected, arrived, notified, levels, drivers, events, trips, accidents } = tale;
 
 beforeEach(() => {
   data = motiveData();
   fault = () => undefined;
-  asked = [];
   serve();
 });
 
 function serve(more: { perPage?: number; saysTotal?: boolean } = { perPage: 2 }) {
   const motive = fakeMotive(data, more);
-  tale.hooks.serves('https://api.gomotive.com', (request) => {
-    const url = new URL(request.url);
-    asked.push(url);
-    return fault(url) ?? motive(request);
-  });
+  const serveNow = (request: Request) => fault(new URL(request.url)) ?? motive(request);
+  tale.hooks.serves('https://api.gomotive.com', serveNow);
 }
 
 const [truck, other] = [motiveVehicle(1), motiveVehicle(2)];
@@ -57,7 +52,7 @@ const signed = (signature: string) =>
 const eventsFrom = (count: number, start: number, type = 'hard_brake') =>
   Array.from({ length: count }, (_, n) => motiveEvent(truck, type, start + n * 1000));
 
-it('loads vehicles, drivers and a history of both lists of events and of trips as customers know them', async () => {
+it('loads vehicles, drivers and a history of events and trips as customers know them', async () => {
   data.vehicles[1] = motiveVehicle(2, { status: 'deactivated', year: '0', vin: null, make: null });
   data.users = [
     motiveDriver(1),
@@ -164,7 +159,7 @@ it('takes over what is changed later', async () => {
 });
 
 describe('a crash', () => {
-  it('is confirmed by being listed after the review, and dismissed when the review has taken it away', async () => {
+  it('is confirmed by being listed after the review, and dismissed when it is gone', async () => {
     const id = await connected([1]);
     const said = { acceleration: '-3.4', metadata: { severity: 'high' } };
     const crash = motiveEvent(truck, 'crash', soon(), { isSlight: true, ...said });
@@ -258,12 +253,8 @@ describe('a crash', () => {
     });
     data.performance.push(Object.assign(crash, media('1')));
     await pullAll(id);
-    const changes = (cursor: string) =>
-      as(tale.us.apiToken).get(`/changes?kinds=accident,safetyEvent&cursor=${cursor}`) as unknown as Promise<{
-        data: unknown[];
-        resume: string;
-      }>;
-    const { resume } = await changes('now');
+    const kinds = 'kinds=accident,safetyEvent';
+    const { resume } = await changes(tale.us.apiToken, `${kinds}&cursor=now`);
     const [{ updatedAt } = {}] = await accidents(id);
     for (const minutes of [1, 8 * 24 * 60]) {
       aheadBy(minutes); // when it is a week old, the look-up does not know it any more
@@ -271,7 +262,7 @@ describe('a crash', () => {
       await pullAll(id);
     }
     expect(await accidents(id)).toMatchObject([{ notificationLevel: 3, updatedAt }]);
-    expect((await changes(resume)).data).toEqual([]);
+    expect((await changes(tale.us.apiToken, `${kinds}&cursor=${resume}`)).data).toEqual([]);
   });
 
   it('has its video opened in the portal by the link that is valid now', async () => {

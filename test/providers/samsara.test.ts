@@ -51,7 +51,7 @@ it('takes in all there is, page by page, as customers know it', async () => {
   expect(await trips(id)).toHaveLength(1);
 });
 
-it('raises a crash through its levels as Samsara confirms it, and dismisses what was none', async () => {
+it('raises a crash as Samsara confirms it, and dismisses what was none', async () => {
   const id = await connected([1]);
   const unlabelled = samsaraVehicle(3);
   const crash = samsaraEvent(truck, 'Crash', Date.now() + 1);

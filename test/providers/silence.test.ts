@@ -6,7 +6,7 @@ import { keepEmails } from '../support/emails.ts';
 import { signIn } from '../support/portal.ts';
 import { vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
-import { as, type World, world } from '../support/world.ts';
+import { type World, world } from '../support/world.ts';
 
 const hour = 3_600_000;
 
@@ -25,18 +25,18 @@ beforeEach(async () => {
 });
 
 const health = async () =>
-  (await as(us.apiToken).get<{ healthStatus: number }[]>('/connections')).data[0]?.healthStatus;
+  (await us.api.get<{ healthStatus: number }[]>('/connections')).data[0]?.healthStatus;
 
 /** A connector calls; when it did is noted behind the reply. */
 async function send() {
-  await as(us.connection.ingestKey).send(vehicle());
+  await us.send(vehicle());
   await vi.waitFor(async () => {
     const [used] = await rows("select max(last_used_at) as at from tokens where scope = 'ingest'");
     expect(used?.at).toBeGreaterThan(0);
   });
 }
 
-it('becomes unavailable once its connector has not called for a day, and healthy when it calls again', async () => {
+it('becomes unavailable after a day without a call, and healthy with the next', async () => {
   await send();
   const now = Date.now();
   expect(await notifyOfSilence(env, now + 24 * hour)).toBe(0);

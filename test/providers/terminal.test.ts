@@ -18,21 +18,13 @@ const day = 86_400_000;
 const soon = () => Date.now() + 1_000;
 
 let data: TerminalData;
-let fault: (url: URL) => Response | undefined;
-let asked: URL[];
 const tale = providerStory('terminal', () => terminalCredential(data));
 const { connectWith, connected, arrived, notified, levels, names, drivers, events, trips, accidents } = tale;
 
 beforeEach(() => {
   data = terminalData();
-  fault = () => undefined;
-  asked = [];
   const terminal = fakeTerminal(data, { perPage: 2 });
-  tale.hooks.serves('https://api.withterminal.com', (request) => {
-    const url = new URL(request.url);
-    asked.push(url);
-    return fault(url) ?? terminal(request);
-  });
+  tale.hooks.serves('https://api.withterminal.com', terminal);
 });
 
 /** Terminal has taken in another version. */
@@ -97,7 +89,7 @@ it('loads what there is, and what happened by when it began, as customers know i
   expect(await drivers(id, { status: '0' })).toHaveLength(1);
 });
 
-it('tells of nothing that began before the connection was made, and takes over what is changed later', async () => {
+it('tells of nothing from before the connection, and takes over what is changed later', async () => {
   const id = await connected([2]);
   const speeding = terminalEvent(truck, 'speeding', 1, soon(), { driver: undefined, stats: undefined });
   data.events.push(
@@ -133,7 +125,7 @@ describe('a crash', () => {
   const samsara = (eventState: string) =>
     terminalRaw('samsara', { eventState, behaviorLabels: [{ label: 'Crash', source: 'automated' }] });
 
-  it('follows what the provider behind Terminal says of it, and has a report once there is a video', async () => {
+  it('follows what the provider behind Terminal says, and has a report with its video', async () => {
     const id = await connected([1]);
     const crash = terminalEvent(truck, 'crash', 1, soon(), { raw: [samsara('needsReview')] });
     const alarm = terminalEvent(other, 'crash', 2, soon(), {
@@ -154,7 +146,7 @@ describe('a crash', () => {
     expect(levels(other.vin)).toEqual(dismissed);
   });
 
-  it('is dismissed when it has become something else, and stays at level 1 when nobody says more', async () => {
+  it('is dismissed when it has become something else, or else stays at level 1', async () => {
     const id = await connected([1]);
     const near = terminalEvent(truck, 'crash', 1, soon(), { provider: 'azuga' });
     const crash = terminalEvent(other, 'crash', 2, soon(), {
@@ -184,7 +176,7 @@ it("counts the provider's own word where the connection's map has it", async () 
   ]);
 });
 
-it('says that Terminal has lost the customer, also to others, and goes on when they are back', async () => {
+it('says that Terminal has lost the customer, and goes on when they are back', async () => {
   const id = await connected();
   data.status = 'disconnected';
   const why =
@@ -202,7 +194,7 @@ it('says that Terminal has lost the customer, also to others, and goes on when t
   expect(await names(id)).toContain('Truck one');
 });
 
-it('tells connections of a customer apart by their tokens, and takes another secret key for one', async () => {
+it('tells connections apart by their tokens, and takes another secret key for one', async () => {
   const id = await connectWith(terminalCredential(data));
   expect((await tale.tryToConnect()).status).toBe(400);
   data.secretKey = 'sk_prod_secret_2';

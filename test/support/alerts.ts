@@ -4,44 +4,47 @@ import { minuteMs } from '../../src/platform/durations.ts';
 import { sendAlerts } from '../../src/webhooks/alerts/alerts.ts';
 import { sendMessages } from '../../src/webhooks/alerts/sending.ts';
 import { keepEmails } from './emails.ts';
-import { signIn } from './portal.ts';
+import { type Person, signIn } from './portal.ts';
 import { rows } from './rows.ts';
 import { story } from './story.ts';
 
+const tables = ['alert_messages', 'alert_channels', 'alerts_sent', 'mail_rules'];
+
 /** A story in which minutes pass as a test says, emails are kept, and Ann can sign in. */
 export function alertStory() {
-  const shared = {} as { ann: string; now: number; emails: ReturnType<typeof keepEmails> }; // filled in before each test
   const tale = story();
+  const [ann, emails] = [{} as Person, {} as ReturnType<typeof keepEmails>]; // filled in before each test
+  const time = { now: 0 };
   beforeEach(async () => {
-    for (const table of ['alert_messages', 'webhook_health', 'webhook_hours', 'deliveries'])
+    for (const table of [...tables, 'webhook_health', 'webhook_hours', 'deliveries'])
       await rows(`delete from ${table}`);
-    shared.now = Date.now();
-    shared.ann = (await signIn(tale.us)).email;
-    shared.emails = keepEmails();
+    time.now = Date.now();
+    Object.assign(ann, await signIn(tale.us));
+    Object.assign(emails, keepEmails());
   });
   const run = async (bindings: Env = env) => {
-    await sendAlerts(bindings, shared.now);
-    await sendMessages(bindings, shared.now);
+    await sendAlerts(bindings, time.now);
+    await sendMessages(bindings, time.now);
   };
-  const mails = () => shared.emails.sent();
-  return Object.assign(shared, {
-    tale,
+  const mails = () => emails.sent();
+  return {
+    ...tale,
+    ...{ ann, emails, time, mails },
     /** Runs the jobs, in this minute. */
     run,
     /** Lets minutes pass, with jobs in the first and the last ones, and each tenth in between. */
     async pass(minutes: number, bindings: Env = env) {
       for (let i = 1; i <= minutes; i++) {
-        shared.now += minuteMs;
+        time.now += minuteMs;
         if (i < 3 || i % 10 === 0 || i > minutes - 2) await run(bindings);
       }
     },
-    mails,
     subjects: () => mails().map(({ subject }) => subject),
     recipients: () =>
       mails()
         .map(({ to }) => to)
         .sort(),
-  });
+  };
 }
 
 /** Five attempts of webhooks failed in a row at a time; null: one succeeded since. */

@@ -8,7 +8,7 @@ import { through } from '../../src/platform/db/through.ts';
 import { moveAccount } from '../../src/router/move.ts';
 import { type AccountRows, rowsOf } from './rows.ts';
 import { fetchWith } from './service.ts';
-import type { Reply } from './world.ts';
+import { call, type Reply } from './world.ts';
 
 /** The bindings of two cells of one team. The queue is that of the first. */
 export const cells: Record<string, Env> = {
@@ -42,20 +42,16 @@ export const rowsIn = async (name: string, query: string, ...values: unknown[]) 
 const bearer = (name: string) => `Bearer ${cells[name]?.OPERATOR_KEY}`;
 
 /** A call of an operator to a cell. */
-export async function operate<T = unknown>(
+export const operate = <T = unknown>(
   name: string,
   method: string,
   path: string,
   body?: object,
   headers: Record<string, string> = {},
-): Promise<Reply<T>> {
-  const request = new Request(`https://api.example.com/operator${path}`, {
-    method,
-    headers: { authorization: bearer(name), 'content-type': 'application/json', ...headers },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  return replyOf(await fetchWith(cell(name), request));
-}
+): Promise<Reply<T>> => {
+  const sent = { authorization: bearer(name), ...headers };
+  return call<T>(method, `/operator${path}`, { headers: sent, body, bindings: cell(name) });
+};
 
 const replyOf = async <T>(response: Response): Promise<Reply<T>> => ({
   ...((await response.json()) as Reply<T>),

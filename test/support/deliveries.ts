@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
-import { vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { transaction } from '../../src/platform/db/database.ts';
 import { openDatabase } from '../../src/platform/db/system.ts';
 import { fromStored } from '../../src/webhooks/deliveries/policy.ts';
 import { claimStatements, readClaim } from '../../src/webhooks/deliveries/send/claim.ts';
-import { rows } from './rows.ts';
+import { rows, value } from './rows.ts';
 
 export type DeliveryRow = {
   webhookId: string;
@@ -34,30 +34,29 @@ export async function deliveriesOf(webhookId: string): Promise<DeliveryRow[]> {
   return results.map((row) => ({ ...row, log: JSON.parse(row.log).map(fromStored) }));
 }
 
-/** Waits until so many deliveries of the webhook have one of the statuses. */
-export function settled(webhookId: string, count = 1, statuses = ['delivered', 'failed', 'cancelled']) {
-  return vi.waitFor(
+/** Waits until `look` finds something among the deliveries of the webhook. */
+const found = <T>(webhookId: string, look: (all: DeliveryRow[]) => T | undefined): Promise<T> =>
+  vi.waitFor(
     async () => {
-      const rows = (await deliveriesOf(webhookId)).filter(({ status }) => statuses.includes(status));
-      if (rows.length < count) throw new Error(`${rows.length} of ${count} deliveries are settled`);
-      return rows;
+      const all = await deliveriesOf(webhookId);
+      const one = look(all);
+      if (one === undefined)
+        throw new Error(all.map(({ status, attempts }) => `${status} ${attempts}`).join());
+      return one;
     },
     { timeout: 30_000, interval: 20 },
   );
-}
+
+/** Waits until so many deliveries of the webhook have one of the statuses. */
+export const settled = (webhookId: string, count = 1, statuses = ['delivered', 'failed', 'cancelled']) =>
+  found(webhookId, (all) => {
+    const ended = all.filter(({ status }) => statuses.includes(status));
+    return ended.length < count ? undefined : ended;
+  });
 
 /** Waits until a delivery of the webhook has been attempted so often. */
-export function attempted(webhookId: string, attempts = 1) {
-  return vi.waitFor(
-    async () => {
-      const [row] = await deliveriesOf(webhookId);
-      if (!row || row.attempts < attempts)
-        throw new Error(`${row?.attempts ?? 'no'} of ${attempts} attempts`);
-      return row;
-    },
-    { timeout: 30_000, interval: 20 },
-  );
-}
+export const attempted = (webhookId: string, attempts = 1) =>
+  found(webhookId, ([first]) => (first && first.attempts >= attempts ? first : undefined));
 
 /** Has something happen whose deliveries are due, with no message on its way for them. */
 export async function unattempted<T>(webhookId: string, happen: () => Promise<T>): Promise<T> {
@@ -65,31 +64,22 @@ export async function unattempted<T>(webhookId: string, happen: () => Promise<T>
     vi.spyOn(env.DELIVERIES, 'send').mockRejectedValue(new Error('Queue is overloaded')),
     vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValue(new Error('Queue is overloaded')),
   ];
-  const health = (sql: string) => env.DB.prepare(sql).bind(webhookId);
-  await health(
-    `insert into webhook_health (webhook_id, failures, openings, open_until) values (?1, 5, 1, 1e15)`,
-  ).run();
+  await pauseFor(webhookId, 1e12);
   const result = await happen();
   // A worker that finds the receiver's circuit open sees to it that it is woken later, and ends.
-  await vi.waitFor(async () => {
-    const row = await health('select timer_at as at from webhook_health where webhook_id = ?1').first<{
-      at: number;
-    }>();
-    if (!row?.at) throw new Error('the worker has not ended');
-  }, 30_000);
-  await health('delete from webhook_health where webhook_id = ?1').run();
+  const timer = () => value('select timer_at from webhook_health where webhook_id = ?1', webhookId);
+  await vi.waitFor(async () => expect(await timer()).toBeTruthy(), 30_000);
+  await rows('delete from webhook_health where webhook_id = ?1', webhookId);
   for (const spy of refuse) spy.mockRestore();
   return result;
 }
 
 /** Makes the webhook's pending deliveries due now, and its circuit. */
-export const makeDue = (webhookId: string) =>
-  env.DB.batch([
-    env.DB.prepare(
-      `update deliveries set next_attempt_at = 0 where status = 'pending' and webhook_id = ?1`,
-    ).bind(webhookId),
-    env.DB.prepare(`update webhook_health set open_until = 0 where webhook_id = ?1`).bind(webhookId),
-  ]);
+export async function makeDue(webhookId: string): Promise<void> {
+  const pending = `status = 'pending' and webhook_id = ?1`;
+  await rows(`update deliveries set next_attempt_at = 0 where ${pending}`, webhookId);
+  await rows('update webhook_health set open_until = 0 where webhook_id = ?1', webhookId);
+}
 
 /** Makes it seem that the webhook's circuit is open for a time. */
 export const pauseFor = (webhookId: string, ms: number, openings = 4) =>

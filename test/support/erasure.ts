@@ -1,4 +1,5 @@
 import { rows, tableNames } from './rows.ts';
+import { operator } from './world.ts';
 
 /** Every text of every table that contains one of these, with the table's name in front. */
 export async function findEverywhere(marks: string[]): Promise<string[]> {
@@ -9,4 +10,13 @@ export async function findEverywhere(marks: string[]): Promise<string[]> {
       if (marks.some((mark) => text.includes(mark.toLowerCase()))) found.push(`${table} ${text}`);
     }
   return found;
+}
+
+/** Goes on with a deletion as the tool does. */
+export async function toTheEnd(id: string): Promise<void> {
+  for (let calls = 0; calls < 50; calls++) {
+    const { data } = await operator.post<{ deletion: unknown }>(`/operator/deletions/${id}/continue`, {});
+    if (data.deletion === null) return;
+  }
+  throw new Error('the deletion does not end');
 }

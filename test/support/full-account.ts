@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
-import { vi } from 'vitest';
 import { folderOf } from '../../src/fleet/archive/bucket.ts';
+import { settled } from './deliveries.ts';
 import { receiver } from './receiver.ts';
 import { accident, driver, exampleRecords, safetyEvent, trip, vehicle } from './records.ts';
 import { addRows, rows, rowsOf } from './rows.ts';
@@ -8,9 +8,9 @@ import { as, operator, type WebhookOut, type World, webhookBody, world } from '.
 
 /** An account with something in every table, and a file in the archive. */
 export async function fullAccount(): Promise<World> {
-  const hooks = receiver();
+  receiver();
   const us = await world({ providers: ['motive', 'samsara'] });
-  const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', webhookBody(us));
+  const { data: webhook } = await us.api.post<WebhookOut>('/webhook', webhookBody(us));
   for (const { ingestKey } of us.connections)
     await as(ingestKey).send(
       vehicle({ odometerKm: 0.1 + 0.2 }),
@@ -21,20 +21,8 @@ export async function fullAccount(): Promise<World> {
       // Tests count the others.
       ...exampleRecords.filter(({ kind }) => !['vehicle', 'driver', 'trip'].includes(kind)),
     );
-  await vi.waitFor(
-    () => {
-      if (hooks.got.length < 4) throw new Error('not told yet');
-    },
-    { timeout: 20_000 },
-  );
+  await settled(webhook.id, 4);
   await operator.post(`/operator/accounts/${us.accountId}/users`, { email: `p-${us.accountId}@example.com` });
-  await vi.waitFor(
-    async () => {
-      const claimed = `select 1 from deliveries where account_id = ?1 and claimed_until > 0 and status = 'pending'`;
-      if ((await rows(claimed, us.accountId)).length > 0) throw new Error('still being delivered');
-    },
-    { timeout: 20_000 },
-  );
   const [person] = await rows('select id from portal_users where account_id = ?1', us.accountId);
   const usual = {
     account_id: us.accountId,

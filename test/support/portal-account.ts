@@ -6,7 +6,7 @@ import { receiver } from './receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from './records.ts';
 import { portalRoutes } from './routes.ts';
 import { addRows, rows } from './rows.ts';
-import { as, operator, type WebhookOut, webhookBody, world } from './world.ts';
+import { operator, type WebhookOut, webhookBody, world } from './world.ts';
 
 /** An account with something called `mark` behind every page, and an admin who is signed in. */
 export async function portalAccount(mark = 'Marked') {
@@ -22,9 +22,9 @@ export async function portalAccount(mark = 'Marked') {
   });
   const url = `https://receiver.example.com/${mark}`;
   const body = webhookBody(us, { url, headers: { 'X-Secret': mark } });
-  const { data: webhook } = await as(us.apiToken).post<WebhookOut>('/webhook', body);
+  const { data: webhook } = await us.api.post<WebhookOut>('/webhook', body);
   await rows('update webhooks set name = ?1, description = ?1 where id = ?2', mark, webhook.id);
-  await as(us.connection.ingestKey).send(
+  await us.send(
     vehicle({ name: mark, vin: mark, groups: [mark], licensePlate: mark }),
     driver({ name: mark }),
     trip({ startedAt, driver: 'driver-1', startLocation: { latitude: 1, longitude: 2 } }),

@@ -99,7 +99,7 @@ export function providerStory(provider: string, credentialNow = () => '') {
   async function connectWith(credential: string, notificationTypes: number[] = [], more?: object) {
     const id = await connect(tale.us, provider, credential, more);
     const body = webhookBody(tale.us, { connectionIds: [id], notificationTypes });
-    if (notificationTypes.length > 0) await as(tale.us.apiToken).post('/webhook', body);
+    if (notificationTypes.length > 0) await tale.us.api.post('/webhook', body);
     return id;
   }
   return Object.assign(tale, {

@@ -54,6 +54,12 @@ export const as = (token: string, more: Record<string, string> = {}, bindings?: 
 /** Speaks as the operators. */
 export const operator = speaking({ authorization: `Bearer ${env.OPERATOR_KEY}` });
 
+/** What a call is refused with, and for which field. */
+export const invalid = (message: unknown, field?: string) => ({
+  ...{ status: 400, message },
+  ...(field && { errors: [{ field }] }),
+});
+
 export type IssuedToken = { id: string; value: string; lastFour: string };
 
 /** A token of the account that is limited to these connections. */
@@ -73,6 +79,11 @@ export type World = {
   connections: { id: string; ingestKey: string }[];
   /** The first of the connections. */
   connection: { id: string; ingestKey: string };
+  /** Speaks as a client of the API with the token. */
+  api: ReturnType<typeof speaking>;
+  /** Speaks as the connector of the first connection, which sends records. */
+  connector: ReturnType<typeof speaking>;
+  send: ReturnType<typeof speaking>['send'];
 };
 
 /** Opens an account through the operators' routes, as they would. */
@@ -93,7 +104,10 @@ export async function world({ providers = ['motive'] }: { providers?: string[] }
   }
   const [connection] = connections;
   if (!connection) throw new Error('a world has at least one connection');
-  return { accountId, apiToken: token.data.value, tokenId: token.data.id, connections, connection };
+  const { id: tokenId, value: apiToken } = token.data;
+  const [api, connector] = [as(apiToken), as(connection.ingestKey)];
+  const { send } = connector;
+  return { accountId, apiToken, tokenId, connections, connection, api, connector, send };
 }
 
 /** An account opened before each test, or all, as the hook says, in the same object. */

@@ -5,30 +5,30 @@ import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
 import { attempted, deliveriesOf, makeDue, pauseFor, settled } from '../support/deliveries.ts';
 import { accident } from '../support/records.ts';
 import { story } from '../support/story.ts';
-import { as, type IssuedToken, operator, type WebhookOut, webhookBody, world } from '../support/world.ts';
+import { operator, type WebhookOut } from '../support/world.ts';
 
-const tale = story();
+const { us, heard, send, register, happen } = story();
 type Summary = { id: string; status: string; attempts: number; lastAnswer: { status: number } | null };
 type Sent = { eventId: string; deliveryIds: string[] };
 type Counted = { count: number; more: boolean; tooOld?: number; next?: string };
 
-const post = <T = WebhookOut>(path: string, body?: object) => as(tale.us.apiToken).post<T>(path, body);
+const post = <T = WebhookOut>(path: string, body?: object) => us.api.post<T>(path, body);
 const noted = async () => {
-  const path = `/operator/accounts/${tale.us.accountId}/audit`;
+  const path = `/operator/accounts/${us.accountId}/audit`;
   const { data } = await operator.get<{ actor: string; subject: string; fields: string[] }[]>(path);
   return data
     .toReversed()
     .flatMap(({ actor, subject, fields }) => (subject === 'webhook' ? [[actor, ...fields].join(' ')] : []));
 };
-const bodies = () => tale.heard.got.map(({ body }) => body);
+const bodies = () => heard.got.map(({ body }) => body);
 
 describe('a replay by API', () => {
-  it('counts what a webhook has missed, and replays all of it or a time span', async () => {
-    tale.heard.responds(() => new Response('gone', { status: 410 }));
-    const { id } = await tale.register();
-    await tale.happen(3);
+  it('counts what a webhook has missed, and replays it, though its receiver is paused', async () => {
+    heard.responds(() => new Response('gone', { status: 410 }));
+    const { id } = await register();
+    await happen(3);
     await settled(id, 3, ['failed']);
-    tale.heard.responds(() => new Response('ok'));
+    heard.responds(() => new Response('ok'));
     const replay = (body: object) => post<Counted>(`/webhook/${id}/replay`, body);
     expect(await replay({ dryRun: true })).toMatchObject({
       message: 'Counted',
@@ -36,6 +36,7 @@ describe('a replay by API', () => {
     });
     expect((await replay({ to: '2026-01-01' })).data).toEqual({ count: 0, more: false });
     expect(await deliveriesOf(id)).toMatchObject(Array(3).fill({ status: 'failed' }));
+    await pauseFor(id, 60_000);
     expect(await replay({ from: '2026-01-01T00:00:00Z' })).toMatchObject({
       message: 'Replayed',
       data: { count: 3, more: false },
@@ -46,13 +47,13 @@ describe('a replay by API', () => {
     expect(await noted()).toEqual(['token', 'token replayed']);
   });
 
-  it('of one delivery leads to it; a pending one can be sent now, and one of others is not found', async () => {
-    tale.heard.responds(() => new Response('no', { status: 500 }));
-    const hook = await tale.register();
-    await tale.happen(1);
+  it('of one delivery leads to it; a pending one can be sent now', async () => {
+    heard.responds(() => new Response('no', { status: 500 }));
+    const hook = await register();
+    await happen(1);
     const { id } = await attempted(hook.id);
     const path = `/deliveries/${id}`;
-    tale.heard.responds(() => new Response('ok'));
+    heard.responds(() => new Response('ok'));
     await pauseFor(hook.id, 60_000);
     expect(await post<Summary>(`${path}/send`)).toMatchObject({ message: 'Delivery is due', data: { id } });
     await settled(hook.id, 1, ['delivered']);
@@ -62,7 +63,7 @@ describe('a replay by API', () => {
       status: 'pending',
     });
     await attempted(hook.id);
-    const found = await as(tale.us.apiToken).get<Summary>(path);
+    const found = await us.api.get<Summary>(path);
     expect(found.data).toMatchObject({
       id,
       webhookId: hook.id,
@@ -77,15 +78,12 @@ describe('a replay by API', () => {
       ],
       attemptsOmitted: 0,
     });
-    const them = as((await world()).apiToken);
-    for (const reply of [them.get(path), them.post(`${path}/replay`, {}), them.post(`${path}/send`, {})])
-      expect((await reply).status).toBe(404);
   });
 });
 
 describe('a test by API', () => {
   it('sends an event, a level of an accident, or all levels, marked as tests', async () => {
-    const { id } = await tale.register();
+    const { id } = await register();
     const test = async (body: object) => (await post<Sent>(`/webhook/${id}/test`, body)).data;
     const event = await test({ type: 2 });
     const level = await test({ type: 1, level: 2 });
@@ -111,21 +109,21 @@ describe('a test by API', () => {
 
 describe('a webhook that its account has paused', () => {
   const pausedAt = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-  const listed = async () => (await as(tale.us.apiToken).get<object[]>('/webhooks')).data;
+  const listed = async () => (await us.api.get<object[]>('/webhooks')).data;
 
   it('keeps what there is to send, and sends it once it is resumed, accidents first', async () => {
-    const { id } = await tale.register();
+    const { id } = await register();
     const before = await listed();
     expect(await post(`/webhook/${id}/pause`)).toMatchObject({
       message: 'Webhook paused',
       data: { id, pausedAt: expect.stringMatching(pausedAt) },
     });
-    await tale.happen(9);
-    await as(tale.us.connection.ingestKey).send(accident());
+    await happen(9);
+    await send(accident());
     expect(await sweep(env, Date.now() + 60_000)).toBe(0);
-    expect(tale.heard.got).toEqual([]);
+    expect(heard.got).toEqual([]);
     const waiting = { status: 'pending', attempts: 0, lastAnswer: null };
-    expect((await as(tale.us.apiToken).get('/deliveries')).data).toMatchObject(Array(10).fill(waiting));
+    expect((await us.api.get('/deliveries')).data).toMatchObject(Array(10).fill(waiting));
     expect(await post(`/webhook/${id}/resume`)).toMatchObject({ message: 'Webhook resumed' });
     await settled(id, 10, ['delivered']);
     expect(bodies().findIndex(({ type }) => type === 1)).toBeLessThan(firstWindow);
@@ -133,10 +131,10 @@ describe('a webhook that its account has paused', () => {
   });
 
   it('stays paused when it is updated or paused again, which is not noted twice', async () => {
-    const hook = await tale.register();
+    const hook = await register();
     const paused = (await post(`/webhook/${hook.id}/pause`)).data;
     expect((await post(`/webhook/${hook.id}/pause`)).data).toEqual(paused);
-    const updated = await as(tale.us.apiToken).put(`/webhook/${hook.id}`, hook);
+    const updated = await us.api.put(`/webhook/${hook.id}`, hook);
     expect(updated.data).toEqual(paused);
     expect(await listed()).toEqual([paused]);
     const resumed = [await post(`/webhook/${hook.id}/resume`), await post(`/webhook/${hook.id}/resume`)];
@@ -145,19 +143,19 @@ describe('a webhook that its account has paused', () => {
   });
 
   it('has what is replayed wait', async () => {
-    const { id } = await tale.register();
-    await tale.happen(1);
+    const { id } = await register();
+    await happen(1);
     const [delivery] = await settled(id, 1, ['delivered']);
     await post(`/webhook/${id}/pause`);
     expect((await post(`/deliveries/${delivery?.id}/replay`)).data).toMatchObject({ status: 'pending' });
-    expect(tale.heard.got).toHaveLength(1);
+    expect(heard.got).toHaveLength(1);
   });
 
   it('is called at once when it is resumed, though its receiver had failed for long', async () => {
-    const { id } = await tale.register();
+    const { id } = await register();
     await pauseFor(id, 1e12);
     await post(`/webhook/${id}/pause`);
-    await as(tale.us.connection.ingestKey).send(accident());
+    await send(accident());
     await makeDue(id);
     await pauseFor(id, 1e12);
     await post(`/webhook/${id}/resume`);
@@ -165,7 +163,7 @@ describe('a webhook that its account has paused', () => {
   });
 
   it('can be paused and resumed by operators too', async () => {
-    const { id } = await tale.register();
+    const { id } = await register();
     const by = async (does: string) => (await operator.post(`/operator/webhooks/${id}/${does}`, {})).data;
     expect(await by('pause')).toMatchObject({ id, pausedAt: expect.stringMatching(pausedAt), window: 0 });
     expect(await by('resume')).toMatchObject({ id, pausedAt: null, window: 5 });
@@ -173,36 +171,8 @@ describe('a webhook that its account has paused', () => {
   });
 });
 
-const actions = ['replay', 'test', 'pause', 'resume'];
-
-it('every action needs a token that may change things, and a webhook of the account', async () => {
-  const { id } = await tale.register();
-  await tale.happen(1);
-  const [delivery] = await settled(id);
-  const tokens = `/operator/accounts/${tale.us.accountId}/tokens`;
-  const { data: token } = await operator.post<IssuedToken>(tokens, { name: 'reports', readOnly: true });
-  const paths = [
-    ...actions.map((action) => `/webhook/${id}/${action}`),
-    ...['replay', 'send'].map((action) => `/deliveries/${delivery?.id}/${action}`),
-  ];
-  for (const path of paths)
-    expect(await as(token.value).post(path, { type: 2 })).toMatchObject({
-      status: 403,
-      message: 'Insufficient permissions',
-    });
-  const them = await world();
-  const theirs = (await as(them.apiToken).post<WebhookOut>('/webhook', webhookBody(them))).data;
-  for (const action of actions)
-    expect(await post(`/webhook/${theirs.id}/${action}`, action === 'test' ? { type: 2 } : {})).toMatchObject(
-      {
-        message: 'Invalid webhook id',
-      },
-    );
-  expect(tale.heard.got).toHaveLength(1);
-});
-
 it('a token tests and replays 20 times a minute', async () => {
-  const { id } = await tale.register();
+  const { id } = await register();
   const statuses = [];
   for (let i = 0; i < 21; i++) statuses.push((await post(`/webhook/${id}/replay`, { dryRun: true })).status);
   expect(statuses).toEqual([...Array(20).fill(200), 429]);

@@ -8,42 +8,48 @@ import { maxWebhookBytes } from '../../src/webhooks/service.ts';
 import { settled } from '../support/deliveries.ts';
 import { signIn, visitor } from '../support/portal.ts';
 import { accident, vehicle } from '../support/records.ts';
-import { rows } from '../support/rows.ts';
+import { addRows, rows, value } from '../support/rows.ts';
 import { metered } from '../support/runtime/meter.ts';
 import { story } from '../support/story.ts';
-import { as, type IssuedToken, operator, type WebhookOut, webhookBody, world } from '../support/world.ts';
+import {
+  as,
+  type IssuedToken,
+  invalid,
+  operator,
+  type WebhookOut,
+  webhookBody,
+  world,
+} from '../support/world.ts';
 
-const tale = story();
-const caller = () => ({ accountId: tale.us.accountId, operator: true }) as const;
+const { us, heard, send, register } = story();
+const caller = () => ({ accountId: us.accountId, operator: true }) as const;
 
 type Created = { id: string; warning: string | null };
 /** Adds a connection as operators do. */
 const connect = async (name = 'Vans') =>
   (
-    await operator.post<Created>(`/operator/accounts/${tale.us.accountId}/connections`, {
+    await operator.post<Created>(`/operator/accounts/${us.accountId}/connections`, {
       provider: 'motive',
       name,
     })
   ).data;
-const webhooks = async () => (await as(tale.us.apiToken).get<WebhookOut[]>('/webhooks')).data;
+const webhooks = async () => (await us.api.get<WebhookOut[]>('/webhooks')).data;
 const all = (changes: object = {}) =>
-  tale.register({ connectionIds: undefined, ...changes, allConnections: true });
+  register({ connectionIds: undefined, ...changes, allConnections: true });
 
 describe('a webhook that covers all connections', () => {
   it('lists those of now, and is joined by a new one, whose records it is notified of', async () => {
     const hook = await all({ filters: { accidentLevels: [1] } });
-    expect(hook).toMatchObject({ allConnections: true, connectionIds: [tale.us.connection.id] });
-    const path = `/operator/accounts/${tale.us.accountId}/webhooks`;
+    expect(hook).toMatchObject({ allConnections: true, connectionIds: [us.connection.id] });
+    const path = `/operator/accounts/${us.accountId}/webhooks`;
     expect((await operator.get(path)).data).toMatchObject([{ id: hook.id, allConnections: true }]);
     const { id } = await connect();
     const [listed] = await webhooks();
-    expect(listed).toEqual({ ...hook, connectionIds: [tale.us.connection.id, id] });
+    expect(listed).toEqual({ ...hook, connectionIds: [us.connection.id, id] });
     const key = await operator.post<IssuedToken>(`/operator/connections/${id}/ingest-keys`, { name: 'c' });
     await as(key.data.value).send(vehicle(), accident(), accident({ sourceId: 'b', notificationLevel: 2 }));
     await settled(hook.id);
-    expect(tale.heard.got.map(({ body }) => body.data)).toMatchObject([
-      { connection: id, notificationLevel: 1 },
-    ]);
+    expect(heard.got.map(({ body }) => body.data)).toMatchObject([{ connection: id, notificationLevel: 1 }]);
   });
 
   it('loses a connection that is deleted, and is not joined by those of other accounts', async () => {
@@ -58,38 +64,32 @@ describe('a webhook that covers all connections', () => {
   it('accepts what it returns, also when a connection has been added since', async () => {
     const { createdAt, id, ...read } = await all();
     const added = await connect();
-    const put = await as(tale.us.apiToken).put<WebhookOut>(`/webhook/${id}`, read);
+    const put = await us.api.put<WebhookOut>(`/webhook/${id}`, read);
     expect(put.data).toEqual({
       ...read,
       id,
       createdAt,
-      connectionIds: [tale.us.connection.id, added.id],
+      connectionIds: [us.connection.id, added.id],
     });
     const foreign = { ...read, connectionIds: [crypto.randomUUID()] };
-    expect(await as(tale.us.apiToken).put(`/webhook/${id}`, foreign)).toMatchObject({
-      status: 400,
-      message: 'Invalid connection ids',
-    });
+    expect(await us.api.put(`/webhook/${id}`, foreign)).toMatchObject(invalid('Invalid connection ids'));
   });
 
   it('covers only what a client names that does not say so', async () => {
     const { id, allConnections, createdAt: _, ...read } = await all();
     expect(allConnections).toBe(true);
-    const put = await as(tale.us.apiToken).put<WebhookOut>(`/webhook/${id}`, read);
+    const put = await us.api.put<WebhookOut>(`/webhook/${id}`, read);
     expect(put.data).not.toHaveProperty('allConnections');
     await connect();
-    expect((await webhooks())[0]?.connectionIds).toEqual([tale.us.connection.id]);
+    expect((await webhooks())[0]?.connectionIds).toEqual([us.connection.id]);
     const { connectionIds: __, ...rest } = read;
     for (const body of [rest, { ...rest, allConnections: false }])
-      expect(await as(tale.us.apiToken).put(`/webhook/${id}`, body)).toMatchObject({
-        status: 400,
-        message: 'connectionIds is required',
-      });
+      expect(await us.api.put(`/webhook/${id}`, body)).toMatchObject(invalid('connectionIds is required'));
   });
 
   it('has room for as many connections as an account can have', async () => {
-    const [filler, hook] = [await tale.register(), await all()];
-    const add = () => as(tale.us.apiToken).post('/webhook', webhookBody(tale.us, { allConnections: true }));
+    const [filler, hook] = [await register(), await all()];
+    const add = () => us.api.post('/webhook', webhookBody(us, { allConnections: true }));
     const headers = JSON.stringify({ ct: 'x'.repeat(maxWebhookBytes - 41_000) });
     await rows('update webhooks set headers = ?2 where id = ?1', filler.id, headers);
     expect(await add()).toMatchObject({ status: 400, errors: [{ field: 'connectionIds' }] });
@@ -102,7 +102,7 @@ describe('a webhook that covers all connections', () => {
   it('is in the audit log when that changes', async () => {
     const { id, createdAt: _, ...read } = await all();
     for (const allConnections of [true, false])
-      await as(tale.us.apiToken).put(`/webhook/${id}`, { ...read, allConnections });
+      await us.api.put(`/webhook/${id}`, { ...read, allConnections });
     const log = await rows(
       `select action, fields from audit_log where subject_id = ?1 and fields <> '[]' order by seq`,
       id,
@@ -119,18 +119,23 @@ describe('a connection whose accidents nobody is notified of', () => {
   let cookie: string;
   let userId: string;
   beforeEach(async () => {
-    ({ cookie } = await signIn(tale.us));
-    const [user] = await rows('select id from portal_users where account_id = ?1', tale.us.accountId);
+    ({ cookie } = await signIn(us));
+    const [user] = await rows('select id from portal_users where account_id = ?1', us.accountId);
     userId = String(user?.id);
     await setMailRule(env, caller(), userId, { ...levels, levels: [] }); // the first person has one
   });
   const levels = { levels: [1], risk: null, groups: null };
   const channel = { kind: 'https', name: 'Ops', url: 'https://ops.example.com/x', getsAlerts: true } as const;
 
+  /** An accident comes in. Returns its id. */
+  const crashed = async () => {
+    await send(vehicle(), accident());
+    return value<string>('select id from accidents where account_id = ?1', us.accountId);
+  };
   const warning = /Nobody is notified of accidents of this connection/;
   /** Where it warns. */
   async function warnings(accidentId: string): Promise<string[]> {
-    const { id } = tale.us.connection;
+    const { id } = us.connection;
     const status = await operator.get<{ uncovered: { connectionId: string }[] }>('/operator/status');
     const found = {
       status: status.data.uncovered.some(({ connectionId }) => connectionId === id),
@@ -148,12 +153,8 @@ describe('a connection whose accidents nobody is notified of', () => {
     ['a webhook for accidents', [], () => all()],
     ['a webhook for some levels of them', [], () => all({ filters: { accidentLevels: [3] } })],
     ['a webhook for safety events alone', everywhere, () => all({ notificationTypes: [2] })],
-    [
-      'a paused webhook',
-      everywhere,
-      async () => as(tale.us.apiToken).post(`/webhook/${(await all()).id}/pause`, {}),
-    ],
-    ['a webhook of this connection alone', ['reply'], () => tale.register()],
+    ['a paused webhook', everywhere, async () => us.api.post(`/webhook/${(await all()).id}/pause`, {})],
+    ['a webhook of this connection alone', ['reply'], () => register()],
     ["somebody's emails", [], () => setMailRule(env, caller(), userId, levels)],
     [
       "somebody's emails of safety events",
@@ -162,37 +163,31 @@ describe('a connection whose accidents nobody is notified of', () => {
     ],
     ['a channel', [], () => saveChannel(env, caller(), channel, levels)],
   ])('with %s is warned of in %j', async (_, places, set) => {
-    await as(tale.us.connection.ingestKey).send(vehicle(), accident());
-    const [crash] = await rows('select id from accidents where account_id = ?1', tale.us.accountId);
+    const crash = await crashed();
     await set();
-    expect(await warnings(String(crash?.id))).toEqual(places);
+    expect(await warnings(crash)).toEqual(places);
   });
 
   it('is found among 200 connections, newest first, with few rows', async () => {
-    const ids = Array.from({ length: 300 }, (_, i) => `c-${i}`);
-    await rows(
-      `insert into connections (id, account_id, name, provider, tsp, created_at, updated_at)
-       select value || ?2, ?2, value, 'motive', 'Motive', ?3 + key, 0 from json_each(?1)`,
-      JSON.stringify(ids),
-      tale.us.accountId,
-      Date.now(),
-    );
+    const now = Date.now();
+    const named = (i: number) => ({ id: `c-${i}${us.accountId}`, name: `c-${i}`, created_at: now + i });
+    const of = { account_id: us.accountId, provider: 'motive' };
+    await addRows('connections', 300, (i) => ({ ...of, ...named(i) }));
     await all();
-    await rows('delete from webhook_connections where connection_id = ?1', `c-150${tale.us.accountId}`);
+    await rows('delete from webhook_connections where connection_id = ?1', `c-150${us.accountId}`);
     const meter = metered();
     const db = openDatabase(meter.env);
     const found = await selectUncovered(meter.env, db, { ...caller() });
-    expect(found).toEqual([{ id: `c-150${tale.us.accountId}`, name: 'c-150' }]);
+    expect(found).toEqual([{ id: `c-150${us.accountId}`, name: 'c-150' }]);
     expect(meter.cost.read).toBeLessThan(200 * 5);
   });
 
-  it('is not warned of once somebody says that nobody should be, until they want it again', async () => {
-    await as(tale.us.connection.ingestKey).send(vehicle(), accident());
-    const [crash] = await rows('select id from accidents where account_id = ?1', tale.us.accountId);
-    const path = `/portal/connections/${tale.us.connection.id}`;
+  it('is not warned of once somebody says so, until they want it again', async () => {
+    const crash = await crashed();
+    const path = `/portal/connections/${us.connection.id}`;
     const page = await portal.outcome(`${path}/warning`);
     expect(page).toContain('No warning if nobody is notified Warn again');
-    expect(await warnings(String(crash?.id))).toEqual(['reply']);
+    expect(await warnings(crash)).toEqual(['reply']);
     expect(await portal.outcome(`${path}/warning`, { do: 'warn' })).toMatch(warning);
     const them = await world();
     const other = `/portal/connections/${them.connection.id}/warning`;
@@ -200,18 +195,12 @@ describe('a connection whose accidents nobody is notified of', () => {
   });
 
   it('is not warned of where accidents are over, or not expected', async () => {
-    await as(tale.us.connection.ingestKey).send(vehicle(), accident());
-    const [crash] = await rows('select id from accidents where account_id = ?1', tale.us.accountId);
-    const path = `/portal/accidents/${crash?.id}`;
+    const crash = await crashed();
+    const path = `/portal/accidents/${crash}`;
     expect(await portal.textAt(path)).toMatch(warning);
     expect(await portal.outcome(path, { do: 'close', note: '' })).not.toMatch(warning);
-    await rows(
-      `insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, organisation_id,
-         history_days, connected_at, paused_at)
-       values (?1, ?2, '{}', ?1, 'https://api.samsara.com', 'Acme', 'Acme', 0, 0, 1)`,
-      tale.us.connection.id,
-      tale.us.accountId,
-    );
-    expect(await warnings(String(crash?.id))).toEqual(['reply']);
+    const pull = { account_id: us.accountId, secrets: '{}', paused_at: 1 };
+    await addRows('pulls', 1, () => ({ ...pull, connection_id: us.connection.id }));
+    expect(await warnings(crash)).toEqual(['reply']);
   });
 });

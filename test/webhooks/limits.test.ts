@@ -3,14 +3,13 @@ import { ask, signIn, textOf } from '../support/portal.ts';
 import { story } from '../support/story.ts';
 import { operator } from '../support/world.ts';
 
-const tale = story();
+const { us, register } = story();
 const limit = (id: string, body: object) => operator.patch(`/operator/webhooks/${id}/limits`, body);
-const listed = async () =>
-  (await operator.get<object[]>(`/operator/accounts/${tale.us.accountId}/webhooks`)).data;
+const listed = async () => (await operator.get<object[]>(`/operator/accounts/${us.accountId}/webhooks`)).data;
 
 describe('the limits of a receiver', () => {
   it('are set one by one, and taken away', async () => {
-    const { id, url } = await tale.register();
+    const { id, url } = await register();
     const none = {
       id,
       url,
@@ -31,9 +30,9 @@ describe('the limits of a receiver', () => {
   });
 
   it('stay as they are when the customer saves the webhook', async () => {
-    const { id, ...webhook } = await tale.register();
+    const { id, ...webhook } = await register();
     await limit(id, { maxInFlight: 10, maxPerSecond: 20 });
-    const saved = await tale.api().put<object>(`/webhook/${id}`, { ...webhook, httpVerb: 'PUT' });
+    const saved = await us.api.put<object>(`/webhook/${id}`, { ...webhook, httpVerb: 'PUT' });
     expect(saved.status).toBe(200);
     expect(Object.keys(saved.data)).not.toContain('maxInFlight');
     expect(await listed()).toMatchObject([{ maxInFlight: 10, maxPerSecond: 20 }]);
@@ -43,7 +42,7 @@ describe('the limits of a receiver', () => {
     ['maxInFlight', [0, 51, 1.5, '10', true], 'must be a whole number from 1 to 50'],
     ['maxPerSecond', [0, 1001, -1, 'many', {}], 'must be a whole number from 1 to 1000'],
   ])('%s that are invalid are refused by name, and change nothing', async (field, values, message) => {
-    const { id } = await tale.register();
+    const { id } = await register();
     for (const value of values)
       expect(await limit(id, { maxInFlight: 1, maxPerSecond: 1, [field]: value })).toMatchObject({
         status: 400,
@@ -55,8 +54,8 @@ describe('the limits of a receiver', () => {
 });
 
 it("the webhook's page says in words what its receiver gets", async () => {
-  const { id } = await tale.register();
-  const { cookie } = await signIn(tale.us);
+  const { id } = await register();
+  const { cookie } = await signIn(us);
   const shown = async () => textOf(await ask('GET', `/portal/webhooks/${id}`, { cookie }));
   expect(await shown()).toContain('Up to 50 at a time, 5 for now');
   await limit(id, { maxInFlight: 10, maxPerSecond: 20 });

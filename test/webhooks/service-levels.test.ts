@@ -15,23 +15,23 @@ import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
 import { operator } from '../support/world.ts';
 
-const tale = story();
+const { us, heard, send, register, happen } = story();
 
-async function levels(accountId: string | undefined = tale.us.accountId, now = Date.now()) {
+async function levels(accountId: string | undefined = us.accountId, now = Date.now()) {
   const db = openDatabase(env);
   return levelsOf(await transaction(db, selectWaits(db, accountId, now)), now);
 }
 
-const send = () => tale.send(accident());
+const crash = () => send(accident());
 
 /** Makes it seem that all pending deliveries were created so long ago. */
 const age = (ms: number) =>
   rows(`update deliveries set id = ?1 where status = 'pending'`, newId(Date.now() - ms));
 
-it('are those of the account, and of all, from receipt to the first attempt and to success', async () => {
-  const hook = await tale.register();
-  await tale.happen(3);
-  await send();
+it('are those of the account, and of all, to the first attempt and to success', async () => {
+  const hook = await register();
+  await happen(3);
+  await crash();
   await settled(hook.id, 4);
   await vi.waitFor(async () => {
     const { day, month } = await levels();
@@ -44,22 +44,22 @@ it('are those of the account, and of all, from receipt to the first attempt and 
   expect((await levels(crypto.randomUUID())).month.accidents.count).toBe(0);
 });
 
-it('leave out no accident that waits, whatever the reason, and none that failed for good', async () => {
-  const hook = await tale.register();
-  await unattempted(hook.id, send);
+it('leave out no accident that waits, and none that failed for good', async () => {
+  const hook = await register();
+  await unattempted(hook.id, crash);
   await age(600_000);
   expect((await levels()).day.accidents).toMatchObject({ count: 1, inTime: 0 });
   expect((await levels()).day.accidents.firstAttempt.p50).toBeCloseTo(600, -2);
 
-  tale.heard.returns(410);
+  heard.returns(410);
   await makeDue(hook.id);
-  await handle(env, { accountId: tale.us.accountId, webhookId: hook.id, worker: 1 });
+  await handle(env, { accountId: us.accountId, webhookId: hook.id, worker: 1 });
   expect((await levels()).day.accidents).toMatchObject({ count: 1, inTime: 0, delivered: { p50: Infinity } });
 });
 
 it('count what was never attempted as never', async () => {
-  const hook = await tale.register();
-  await unattempted(hook.id, send);
+  const hook = await register();
+  await unattempted(hook.id, crash);
   await rows(`update deliveries set next_attempt_at = 0 where status = 'pending'`);
   await giveUp(env);
   const never = { p50: Infinity, p95: Infinity, p99: Infinity };
@@ -67,10 +67,10 @@ it('count what was never attempted as never', async () => {
 });
 
 it('leave out tests and replays', async () => {
-  const hook = await tale.register();
-  const { cookie } = await signIn(tale.us);
+  const hook = await register();
+  const { cookie } = await signIn(us);
   await ask('POST', `/portal/webhooks/${hook.id}/test-event`, { cookie });
-  await send();
+  await crash();
   await settled(hook.id, 2);
   const [one] = await rows('select id from deliveries where webhook_id = ?1 and level > 0', hook.id);
   await operator.post(`/operator/deliveries/${one?.id}/replay`, {});
@@ -85,12 +85,12 @@ it('leave out tests and replays', async () => {
   expect((await levels()).day).toMatchObject({ accidents: { count: 1 }, events: { count: 0 } });
 });
 
-it('are added up each hour, once, and leave the day after 24 hours and the month after 30 days', async () => {
-  const hook = await tale.register();
-  await send();
+it('are added up each hour, and leave the day after 24 hours, the month after 30 days', async () => {
+  const hook = await register();
+  await crash();
   await settled(hook.id);
   const counts = async (hours: number) => {
-    const { day, month } = await levels(tale.us.accountId, Date.now() + hours * hourMs);
+    const { day, month } = await levels(us.accountId, Date.now() + hours * hourMs);
     return [day.accidents.count, month.accidents.count];
   };
   await vi.waitFor(async () => expect(await counts(0)).toEqual([1, 1]));
@@ -101,5 +101,5 @@ it('are added up each hour, once, and leave the day after 24 hours and the month
   expect(await counts(25)).toEqual([0, 1]);
   expect(await counts(31 * 24)).toEqual([0, 0]);
   await addUpWaits(env, Date.now() + 32 * 24 * hourMs);
-  expect(await rows('select 1 from service_levels where account_id = ?1', tale.us.accountId)).toEqual([]);
+  expect(await rows('select 1 from service_levels where account_id = ?1', us.accountId)).toEqual([]);
 });

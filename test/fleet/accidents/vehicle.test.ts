@@ -7,7 +7,7 @@ import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
 import { as, world } from '../../support/world.ts';
 
-const tale = story();
+const { us, heard, send, register } = story();
 const placeholder = '00000000000000000';
 
 type Accident = {
@@ -16,8 +16,8 @@ type Accident = {
   licensePlate: string | null;
   vin: string;
 };
-const only = async () => (await as(tale.us.apiToken).get<Accident[]>('/accidents')).data[0];
-const send = async (...records: object[]) => (await as(tale.us.connection.ingestKey).send(...records)).data;
+const only = async () => (await us.api.get<Accident[]>('/accidents')).data[0];
+const ingest = async (...records: object[]) => (await send(...records)).data;
 
 /** A vehicle as `name@connection`, with `.x` behind if it is inactive, `?` with another VIN, `!` with a placeholder. */
 function vehicleIn(text: string) {
@@ -58,27 +58,24 @@ const cases: [name: string, fleet: string, changes: object, expected: string | n
 ];
 
 it.each(cases)('the vehicle of an accident is %s', async (_, fleet, changes, expected) => {
-  tale.us = await world({ providers: ['motive', 'samsara', 'geotab'] });
+  Object.assign(us, await world({ providers: ['motive', 'samsara', 'geotab'] }));
   const them = await world();
-  await as(them.connection.ingestKey).send(vehicle({ groups: ['theirs'] }), vehicle({ sourceId: 'van' }));
+  await them.send(vehicle({ groups: ['theirs'] }), vehicle({ sourceId: 'van' }));
   const vehicles = fleet.split(' ').filter(Boolean).map(vehicleIn);
-  for (const { at, record } of vehicles) await as(tale.us.connections[at]?.ingestKey ?? '').send(record);
+  for (const { at, record } of vehicles) await as(us.connections[at]?.ingestKey ?? '').send(record);
   const [right, wrong] = [
-    await tale.register({ filters: { vehicleGroups: ['van'] } }),
-    await tale.register({ filters: { vehicleGroups: ['theirs'] } }),
+    await register({ filters: { vehicleGroups: ['van'] } }),
+    await register({ filters: { vehicleGroups: ['theirs'] } }),
   ];
-  expect(await send(accident(changes))).toMatchObject({ accepted: 1, rejected: [] });
+  expect(await ingest(accident(changes))).toMatchObject({ accepted: 1, rejected: [] });
   const at = vehicles.find(({ of }) => of === expected)?.at ?? 0;
-  const connectionId = tale.us.connections[at]?.id ?? '';
+  const connectionId = us.connections[at]?.id ?? '';
   expect(await only()).toMatchObject({
     vehicleId: expected && recordId(connectionId, 'vehicle', expected),
     vehicleName: expected && `The ${expected}`,
     licensePlate: expected && `P ${expected}`,
   });
-  const notified = await rows(
-    'select webhook_id as id from deliveries where account_id = ?1',
-    tale.us.accountId,
-  );
+  const notified = await rows('select webhook_id as id from deliveries where account_id = ?1', us.accountId);
   // An accident of an unknown vehicle is of every group.
   const everybody = [right.id, wrong.id].toSorted();
   expect(notified.map(({ id }) => id).toSorted()).toEqual(expected ? [right.id] : everybody);
@@ -90,71 +87,71 @@ describe('the vehicle of an accident', () => {
   const sold = { status: 'inactive' };
   const nameOf = async () => (await only())?.vehicleName;
 
-  it('is decided again at each level, for the filters of webhooks too, and stays between them', async () => {
-    const vans = await tale.register({ filters: { vehicleGroups: ['Vans'] } });
-    const trucks = await tale.register({ filters: { vehicleGroups: ['Trucks'] } });
-    await send(van, accident());
+  it('is decided again at each level, for filters too, and stays between them', async () => {
+    const vans = await register({ filters: { vehicleGroups: ['Vans'] } });
+    const trucks = await register({ filters: { vehicleGroups: ['Trucks'] } });
+    await ingest(van, accident());
     expect(await nameOf()).toBe('Van');
-    await send({ ...van, ...sold }, truck, accident());
+    await ingest({ ...van, ...sold }, truck, accident());
     expect(await nameOf()).toBe('Van');
-    await send(accident({ notificationLevel: 2 }));
+    await ingest(accident({ notificationLevel: 2 }));
     expect(await nameOf()).toBe('Truck');
     const levels = (id: string) => rows('select level from deliveries where webhook_id = ?1', id);
     expect([await levels(vans.id), await levels(trucks.id)]).toEqual([[{ level: 1 }], [{ level: 2 }]]);
   });
 
   it('that becomes known later is filled in with whatever next comes of the accident', async () => {
-    await send(accident({ vehicle: 'van' }));
+    await ingest(accident({ vehicle: 'van' }));
     expect(await nameOf()).toBeNull();
-    await send(van);
-    expect(await send(accident())).toMatchObject({ accepted: 1 });
+    await ingest(van);
+    expect(await ingest(accident())).toMatchObject({ accepted: 1 });
     expect(await nameOf()).toBe('Van');
-    await send(accident({ notificationLevel: 2, vin: 'NOBODYS' }));
+    await ingest(accident({ notificationLevel: 2, vin: 'NOBODYS' }));
     expect(await nameOf()).toBe('Van');
-    await send(truck, accident({ notificationLevel: 3, vehicle: 'truck' }));
+    await ingest(truck, accident({ notificationLevel: 3, vehicle: 'truck' }));
     expect(await nameOf()).toBe('Truck');
   });
 
   it('changes with the VIN', async () => {
-    await send(van, accident());
-    await send(accident({ notificationLevel: 2, vin: 'NOBODYS' }));
+    await ingest(van, accident());
+    await ingest(accident({ notificationLevel: 2, vin: 'NOBODYS' }));
     expect(await nameOf()).toBeNull();
   });
 
-  it('is said to be unclear if several active ones have the VIN, each time that this is decided', async () => {
+  it('is said to be unclear if several active ones have the VIN', async () => {
     const message = 'is that of several active vehicles of a connection: the accident has none of them';
     const other = { sourceId: 'other', eventTime: recently, vin: '1FUJGLDR5CLBP8835' };
-    const { warnings } = await send(van, truck, accident(other), accident());
+    const { warnings } = await ingest(van, truck, accident(other), accident());
     expect(warnings).toEqual([{ field: 'vin', message, records: 1, index: 3 }]);
-    const later = await send(accident({ notificationLevel: 2 }));
+    const later = await ingest(accident({ notificationLevel: 2 }));
     expect(later.warnings).toMatchObject([{ message }]);
-    expect(await send({ ...truck, ...sold }, accident({ notificationLevel: 3 }))).not.toHaveProperty(
+    expect(await ingest({ ...truck, ...sold }, accident({ notificationLevel: 3 }))).not.toHaveProperty(
       'warnings',
     );
     expect(await nameOf()).toBe('Van');
   });
 
   it('gives its VIN where the accident has a placeholder', async () => {
-    const hook = await tale.register();
-    await send(van, accident({ vin: 'N/A', vehicle: 'van' }), accident({ sourceId: 'none', vin: 'N/A' }));
+    const hook = await register();
+    await ingest(van, accident({ vin: 'N/A', vehicle: 'van' }), accident({ sourceId: 'none', vin: 'N/A' }));
     await settled(hook.id, 2);
-    const vins = tale.heard.got.map(({ body }) => body.data.vin).toSorted();
+    const vins = heard.got.map(({ body }) => body.data.vin).toSorted();
     expect(vins).toEqual(['', van.vin]);
-    const { data } = await as(tale.us.apiToken).get<Accident[]>('/accidents');
+    const { data } = await us.api.get<Accident[]>('/accidents');
     expect(data.map(({ vin }) => vin).toSorted()).toEqual(vins);
   });
 
   it('is asked for where the VIN is missing', async () => {
     const message = 'vin is required, unless the accident names its vehicle';
-    expect(await send(accident({ vin: undefined }))).toMatchObject({ rejected: [{ message }] });
+    expect(await ingest(accident({ vin: undefined }))).toMatchObject({ rejected: [{ message }] });
   });
 
   it('is found, however many other accounts have one with its VIN', async () => {
     const them = await world();
     const vin = crypto.randomUUID().toUpperCase();
     const named = (i: number) => vehicle({ sourceId: `${vin} ${i}`, vin });
-    await as(them.connection.ingestKey).send(...Array.from({ length: maxVehicles }, (_, i) => named(i)));
-    await send(named(0), accident({ sourceId: vin, vin }));
+    await them.send(...Array.from({ length: maxVehicles }, (_, i) => named(i)));
+    await ingest(named(0), accident({ sourceId: vin, vin }));
     expect((await only())?.vehicleId).toEqual(expect.any(String));
   });
 });

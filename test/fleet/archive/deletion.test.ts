@@ -6,8 +6,10 @@ import { eraseFromArchive } from '../../../src/fleet/archive/remove.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { bucket, emptyArchive, insertTrips, move } from '../../support/archive.ts';
+import { changes } from '../../support/changes.ts';
+import { toTheEnd } from '../../support/erasure.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { rows, rowsOf } from '../../support/rows.ts';
+import { rows } from '../../support/rows.ts';
 import { as, operator, type World, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
@@ -28,25 +30,12 @@ beforeEach(async () => {
 const old = new Date(Date.now() - 200 * dayMs).toISOString();
 const files = async (part: string) =>
   (await bucket.list()).objects.filter(({ key }) => key.includes(part)).map(({ key }) => key);
-const trips = async (who: World) => (await as(who.apiToken).get<object[]>('/trips')).data;
+const trips = async (who: World) => (await who.api.get<object[]>('/trips')).data;
 
 /** What followers get of trips and safety events after a place. */
 async function changesAfter(cursor: string) {
-  type Page = {
-    data: { kind: string; action: string; data: { driverId: string | null } | null }[];
-    resume: string;
-  };
-  const path = `/changes?kinds=trip,safetyEvent&cursor=${cursor}`;
-  const { data, resume } = (await as(us.apiToken).get(path)) as unknown as Page; // as documented
+  const { data, resume } = await changes(us.apiToken, `kinds=trip,safetyEvent&cursor=${cursor}`);
   return { changes: data.map(({ kind, action, data }) => [kind, action, data?.driverId ?? null]), resume };
-}
-
-async function toTheEnd(id: string): Promise<void> {
-  for (let calls = 0; calls < 50; calls++) {
-    const { data } = await operator.post<{ deletion: unknown }>(`/operator/deletions/${id}/continue`, {});
-    if (data.deletion === null) return;
-  }
-  throw new Error('the deletion does not end');
 }
 
 it('deleting a connection removes its archive, and shows none of it from then on', async () => {
@@ -65,23 +54,14 @@ it('deleting a connection removes its archive, and shows none of it from then on
   ]);
 });
 
-it('deleting an account removes its archive, and nothing of others', async () => {
-  await operator.post(`/operator/accounts/${us.accountId}/deletion`, { name: 'Acme Insurance', now: true });
-  await toTheEnd(us.accountId);
-  expect(await files(us.accountId)).toEqual([]);
-  expect((await rowsOf(us.accountId)).archived_days).toEqual([]);
-  expect(await files(them.accountId)).toHaveLength(2);
-  expect(await trips(them)).toHaveLength(1);
-});
-
 it('erasing a driver takes them from the archive, and leaves the records', async () => {
   const { id } = us.connection;
   const [found] = await rows('select id from drivers where connection_id = ?1', id);
   const driverId = String(found?.id);
-  await as(us.connection.ingestKey).send(accident({ driver: 'driver-1', eventTime: old }));
+  await us.send(accident({ driver: 'driver-1', eventTime: old }));
   await archive(env);
   const accidents = async () =>
-    (await as(us.apiToken).get<{ driverId: string | null; driverName: string | null }[]>('/accidents')).data;
+    (await us.api.get<{ driverId: string | null; driverName: string | null }[]>('/accidents')).data;
   expect(await accidents()).toMatchObject([{ driverId, driverName: 'Ann' }]);
   const { resume } = await changesAfter('now');
   await operator.post(`/operator/drivers/${driverId}/erasure`, {});
@@ -97,7 +77,7 @@ it('erasing a driver takes them from the archive, and leaves the records', async
   expect(await files(id)).toHaveLength(2);
 });
 
-it('erasing a driver never stops within a day, whose files may be written again under any names', async () => {
+it('erasing a driver never stops within a day, whose files may get other names', async () => {
   const driver = newId();
   await insertTrips(
     us,
@@ -148,7 +128,7 @@ describe('erasing a driver of whom a file remains that the catalog does not name
     await operator.post(`/operator/connections/${us.connection.id}/archive/repair`, repair);
     await toTheEnd(id);
     expect(await files(us.connection.id)).toHaveLength(2);
-    expect(JSON.stringify(await as(us.apiToken).get('/trips'))).not.toContain(id);
+    expect(JSON.stringify(await us.api.get('/trips'))).not.toContain(id);
   });
 });
 

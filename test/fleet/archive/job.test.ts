@@ -178,7 +178,7 @@ describe('moving a day', () => {
   });
 });
 
-it('what comes in late is shown once, and merged into the file it belongs to, the newer version winning', async () => {
+it('what comes in late is shown once, and merged into its file, the newer version winning', async () => {
   const update = (id: string | undefined, set: string) => rows(`update trips set ${set} where id = ?1`, id);
   const inserted = await insertTrips(us, seeds(12));
   await rows('update trips set source_updated_at = 1000');
@@ -217,7 +217,7 @@ describe('the job', () => {
   const read = async (path: string) =>
     (await as(us.apiToken, { 'connection-id': us.connection.id }).get(`${path}?${range}`)).data;
   const send = (...records: object[]) =>
-    as(us.connection.ingestKey).send(
+    us.send(
       vehicle(),
       { kind: 'driver', sourceId: 'ann', name: 'Ann' },
       trip({
@@ -232,7 +232,7 @@ describe('the job', () => {
       ...records,
     );
 
-  it('moves what is older than the hot days, of every kind, and the lists stay as they were', async () => {
+  it('moves what is older than the hot days, and the lists stay as they were', async () => {
     await send();
     const before = [await read('/trips'), await read('/safety-events')];
     await archive(env);
@@ -249,7 +249,7 @@ describe('the job', () => {
     expect([await hot(), await files()]).toEqual([2, []]);
   });
 
-  it('takes a day of each account in turn, and stops for no number of connections that fail', async () => {
+  it('takes a day of each account in turn, and stops for none that fail', async () => {
     const [large, small] = [await world(), await world()];
     const connections = Array.from({ length: 25 }, () => ({ id: newId(), ingestKey: '' }));
     await addRows('connections', connections.length, (i) => ({

@@ -47,7 +47,7 @@ async function firstFile() {
 const filesOfDay = async (date: string) =>
   (await bucket.list()).objects.filter(({ key }) => key.includes(`date=${date}`)).length;
 
-it('days that were archived since are read from D1, and archived again without anything twice', async () => {
+it('days that were archived since are read from D1, and archived again', async () => {
   for (const day of [10, 11]) await happen(10, day * dayMs);
   await moveDay();
   const restore = await exportDatabase();
@@ -68,7 +68,7 @@ const repair = (body: object) =>
   );
 const unavailable = { failure: { kind: 'unavailable', retryAfter: 60 } };
 
-it('files that were written again since are found once an operator has repaired the catalog', async () => {
+it('files that were written again are found once the catalog is repaired', async () => {
   await happen(12);
   await moveDay();
   const restore = await exportDatabase();
@@ -151,7 +151,7 @@ describe('a file that cannot be read', () => {
   });
 });
 
-it('a day of which nothing is archived has no files, and what is no kind or date is refused', async () => {
+it('a day without an archive has no files, and what is no kind or date is refused', async () => {
   const none = { files: 0, records: 0 };
   expect((await repair({ date: '1970-01-20' })).data).toEqual({
     catalog: none,

@@ -23,7 +23,6 @@ beforeEach(async () => {
   [trucks = '', vans = ''] = us.connections.map(({ id }) => id);
 });
 
-const send = (...records: object[]) => as(us.connection.ingestKey).send(...records);
 const sendVan = (...records: object[]) => as(us.connections[1]?.ingestKey ?? '').send(...records);
 const get = (query = '', connection?: string) => changes(us.apiToken, query, connection);
 const records = 'kinds=driver,vehicle,trip,safetyEvent,accident';
@@ -40,8 +39,8 @@ const remove = async (ids: string[]) => {
 };
 
 describe('the feed', () => {
-  it('tells of each record that came in, as its list shows it, what others refer to first', async () => {
-    await send(accident(), safetyEvent({ driver: 'driver-1' }), trip(), driver(), vehicle());
+  it('tells of each record as its list shows it, what others refer to first', async () => {
+    await us.send(accident(), safetyEvent({ driver: 'driver-1' }), trip(), driver(), vehicle());
     const { data, next } = await get(records);
     expect(data.map(({ kind, action, connectionId }) => [kind, action, connectionId])).toEqual(
       ['driver', 'vehicle', 'trip', 'safetyEvent', 'accident'].map((kind) => [kind, 'changed', trucks]),
@@ -54,13 +53,13 @@ describe('the feed', () => {
   });
 
   it('tells of what changed only, in the order in which it came in', async () => {
-    await send(driver(), vehicle());
-    await send(driver({ sourceId: 'b', name: 'Bob' }));
+    await us.send(driver(), vehicle());
+    await us.send(driver({ sourceId: 'b', name: 'Bob' }));
     const { resume } = await get(records);
-    await send(driver(), vehicle(), driver({ sourceId: 'b', name: 'Bob' }));
+    await us.send(driver(), vehicle(), driver({ sourceId: 'b', name: 'Bob' }));
     expect(await get(`${records}&cursor=${resume}`)).toMatchObject({ data: [] });
-    await send(driver({ name: 'Anna' }), driver({ sourceId: 'b', name: 'Bob' }), vehicle());
-    await send(driver({ sourceId: 'c', name: 'Cid' }));
+    await us.send(driver({ name: 'Anna' }), driver({ sourceId: 'b', name: 'Bob' }), vehicle());
+    await us.send(driver({ sourceId: 'c', name: 'Cid' }));
     expect(names(await get(`${records}&cursor=${resume}`))).toEqual(['Anna', 'Cid']);
   });
 
@@ -72,19 +71,19 @@ describe('the feed', () => {
         startedAt: '2020-01-01T00:00:00Z',
         sourceUpdatedAt: `2026-11-0${day}T00:00:00Z`,
       });
-    await send(vehicle(), version(2, 2));
+    await us.send(vehicle(), version(2, 2));
     const events = `kinds=safetyEvent&cursor=${(await get('kinds=safetyEvent&cursor=now')).resume}`;
     expect((await get(events)).data).toEqual([]);
-    await send(version(5, 3));
-    await send(version(1, 1));
+    await us.send(version(5, 3));
+    await us.send(version(1, 1));
     expect((await get(events)).data.map(({ data }) => data?.eventRisk)).toEqual([5]);
     expect((await get(`cursor=${resume}`)).data.map(({ kind }) => kind)).toEqual(['vehicle', 'safetyEvent']);
   });
 
   it('tells once a page of a record that changed several times, as it is now', async () => {
-    await send(driver());
-    await send(driver({ sourceId: 'b', name: 'Bob' }));
-    await send(driver({ name: 'Anna' }));
+    await us.send(driver());
+    await us.send(driver({ sourceId: 'b', name: 'Bob' }));
+    await us.send(driver({ name: 'Anna' }));
     expect(names(await get(records))).toEqual(['Anna', 'Bob']);
     const first = await get(`${records}&limit=1`);
     expect(names(first)).toEqual(['Anna']);
@@ -94,7 +93,7 @@ describe('the feed', () => {
   });
 
   it('tells of deletions, and of what came back after one', async () => {
-    await send(driver(), driver({ sourceId: 'b', name: 'Bob' }));
+    await us.send(driver(), driver({ sourceId: 'b', name: 'Bob' }));
     const { data, resume } = await get(records);
     const [ann = '', bob = ''] = data.map(({ id }) => id);
     await remove([ann, bob]);
@@ -102,7 +101,7 @@ describe('the feed', () => {
     expect(gone.data).toEqual(
       [ann, bob].map((id) => ({ kind: 'driver', id, connectionId: trucks, action: 'deleted', data: null })),
     );
-    await send(driver());
+    await us.send(driver());
     expect((await get(`${records}&cursor=${resume}`)).data).toMatchObject([
       { id: ann, action: 'changed', data: { name: 'Ann' } },
       { id: bob, action: 'deleted', data: null },
@@ -130,13 +129,13 @@ describe('the feed', () => {
 
 describe('narrowed to', () => {
   it('kinds, it tells of these alone', async () => {
-    await send(driver(), vehicle(), trip());
+    await us.send(driver(), vehicle(), trip());
     expect((await get('kinds=trip&kinds=driver')).data.map(({ kind }) => kind)).toEqual(['driver', 'trip']);
     expect(await get('kinds=drivers')).toMatchObject({ status: 400, errors: [{ field: 'kinds' }] });
   });
 
   it('a connection, it tells of that alone', async () => {
-    await send(driver());
+    await us.send(driver());
     await sendVan(driver({ name: 'Bob' }));
     expect(names(await get(records, vans))).toEqual(['Bob']);
     expect(names(await get(records))).toEqual(['Ann', 'Bob']);
@@ -145,7 +144,7 @@ describe('narrowed to', () => {
 
   it('what is rare, it looks through 1,000 rows a page, and never loses its place', async () => {
     await noteOthers(us, maxScanned);
-    await send(driver());
+    await us.send(driver());
     const none = await get('kinds=driver');
     expect(none.data).toEqual([]);
     expect(none.next).toBe(none.resume);
@@ -156,14 +155,14 @@ describe('narrowed to', () => {
 describe('a cursor', () => {
   it.each(['', 'cursor=now'])('to resume with is there from the start: %s', async (query) => {
     const them = await world();
-    if (query) await as(them.connection.ingestKey).send(driver({ sourceId: 'b', name: 'Bob' }));
+    if (query) await them.send(driver({ sourceId: 'b', name: 'Bob' }));
     else await rows('delete from changes where account_id = ?1', them.accountId);
     const first = await changes(them.apiToken, query);
     expect(first).toMatchObject({ status: 200, data: [], resume: expect.any(String) });
     expect(first.next).toBeUndefined();
     const again = await changes(them.apiToken, `cursor=${first.resume}`);
     expect(again).toMatchObject({ data: [], resume: expect.any(String) });
-    await as(them.connection.ingestKey).send(driver());
+    await them.send(driver());
     for (const { resume } of [first, again])
       expect(names(await changes(them.apiToken, `cursor=${resume}`))).toEqual(['Ann']);
   });
@@ -210,7 +209,7 @@ describe('a cursor', () => {
 describe('a page', () => {
   it('covers so many calls at most, and goes on', async () => {
     await noteOthers(us, maxRows);
-    await send(driver());
+    await us.send(driver());
     const first = await get();
     expect(first.data.filter(({ kind }) => kind === 'driver')).toEqual([]);
     expect(first.next).toBeDefined();
@@ -220,7 +219,7 @@ describe('a page', () => {
 
   it('ends within a call where it is full, by number or by size', async () => {
     const many = Array.from({ length: 5 }, (_, i) => driver({ sourceId: `d${i}`, name: `${i}` }));
-    await send(...many);
+    await us.send(...many);
     const read = async (limit: number) => {
       const pages: unknown[][] = [];
       let cursor = '';
@@ -243,17 +242,17 @@ describe('what is noted', () => {
 
   it('is one row for a call, and none for one that changes nothing', async () => {
     const before = (await noted()).length;
-    await send(driver(), vehicle(), trip(), { kind: 'driver' });
+    await us.send(driver(), vehicle(), trip(), { kind: 'driver' });
     expect(await noted()).toHaveLength(before + 1);
-    await send(driver(), vehicle(), trip());
-    await send(trip({ sourceId: 'x', vehicle: 'unknown' }));
+    await us.send(driver(), vehicle(), trip());
+    await us.send(trip({ sourceId: 'x', vehicle: 'unknown' }));
     expect(await noted()).toHaveLength(before + 1);
   });
 
   it('has higher numbers the later it is committed, whatever the clocks say', async () => {
     await rows('update changes set seq = seq + 100000 where account_id = ?1', us.accountId);
     const { resume } = await get(records);
-    await send(driver());
+    await us.send(driver());
     expect(names(await get(`${records}&cursor=${resume}`))).toEqual(['Ann']);
     const all = (await noted()).map(({ seq }) => Number(seq));
     expect(all.at(-1)).toBe(Math.max(...all.slice(0, -1)) + 1);
@@ -299,13 +298,13 @@ it('changes older than 30 days are deleted, and no others, without reading those
 
 it('the change feed shows what has moved to the archive since it changed', async () => {
   const startedAt = new Date(Date.now() - 250 * dayMs).toISOString();
-  await send(
+  await us.send(
     vehicle(),
     trip({ startedAt }),
     safetyEvent({ startedAt }),
     safetyEvent({ sourceId: 'recent', startedAt: new Date().toISOString() }),
   );
-  const all = async () => (await as(us.apiToken).get<object[]>('/changes')).data;
+  const all = async () => (await us.api.get<object[]>('/changes')).data;
   const before = await all();
   expect(before.length).toBeGreaterThanOrEqual(4);
   await archive(env);

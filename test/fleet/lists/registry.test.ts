@@ -44,14 +44,14 @@ beforeAll(async () => {
   const others = examples.flatMap((example) =>
     [2, 3].map((number) => ({ ...example, sourceId: `${example.sourceId}-${number}` })),
   );
-  taken = (await as(us.connection.ingestKey).send(...examples, ...others)).data;
+  taken = (await us.send(...examples, ...others)).data;
   for (const table of ['connections', 'vehicles']) await rows(`update ${table} set external_id = id`);
 });
 
 it('a record of every kind is taken in, and known when it comes again', async () => {
   expect(taken).toMatchObject({ accepted: 3 * recordKinds.length, unchanged: 0, rejected: [] });
   const examples = recordKinds.map(({ recordExample }) => recordExample);
-  const again = await as(us.connection.ingestKey).send(...examples);
+  const again = await us.send(...examples);
   expect(again.data).toEqual({ accepted: 0, unchanged: recordKinds.length, rejected: [] });
 });
 
@@ -83,11 +83,11 @@ describe.each(lists.map((resource) => [resource.list.path, resource] as const))(
   it('has each item under its id, for its account only', async () => {
     const [first] = (await read()).data;
     const one = `${path}/${first && idOf(first)}`;
-    expect(await as(us.apiToken).get(one.toUpperCase().replace(path.toUpperCase(), path))).toMatchObject({
+    expect(await us.api.get(one.toUpperCase().replace(path.toUpperCase(), path))).toMatchObject({
       status: 200,
       data: first,
     });
-    expect((await as(us.apiToken).get<object>(one)).data).toEqual(first);
+    expect((await us.api.get<object>(one)).data).toEqual(first);
     for (const [token, unknown] of [
       [(await world()).apiToken, one],
       [us.apiToken, `${path}/1`],

@@ -29,14 +29,14 @@ describe('over HTTP', () => {
 
   it('a VIN is kept in upper case, and found in any', async () => {
     const [sent, vin] = [' 1fujgldr5clbp8835', '1FUJGLDR5CLBP8835'];
-    await as(us.connection.ingestKey).send(vehicle({ vin: sent }), accident({ vin: sent }));
+    await us.send(vehicle({ vin: sent }), accident({ vin: sent }));
     for (const text of [vin, sent.trim(), '1FUJgldr5clbp8835'])
       for (const list of ['/vehicles', '/accidents'])
         expect(await vins(`${list}?vin=${text}`)).toEqual([vin]);
   });
 
   it('a placeholder is none, with a warning', async () => {
-    const { data } = await as(us.connection.ingestKey).send(
+    const { data } = await us.send(
       vehicle({ sourceId: 'trailer', vin: 'Unknown' }),
       accident({ sourceId: 'of a trailer', vin: '00000000000000000' }),
     );

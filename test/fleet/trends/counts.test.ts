@@ -148,7 +148,7 @@ it('counts are those of a plain recount, whatever comes in, is corrected, moves 
 it('what has just been counted is not counted again, however many look', async () => {
   const us = await world();
   const send = (n: number) =>
-    as(us.connection.ingestKey).send(
+    us.send(
       vehicle({ sourceId: 'v0' }),
       recordOf({ n, hoursAgo: 0, risk: 2, type: 0, second: false, vehicle: 0, driver: undefined }),
     );
@@ -167,10 +167,7 @@ it('what has just been counted is not counted again, however many look', async (
 it('a day is counted before it moves to the archive, and keeps its counts there', async () => {
   const us = await world();
   const startedAt = new Date(Date.now() - 40 * 24 * hourMs).toISOString();
-  await as(us.connection.ingestKey).send(
-    vehicle({ sourceId: 'v0' }),
-    safetyEvent({ sourceId: 'e', vehicle: 'v0', startedAt }),
-  );
+  await us.send(vehicle({ sourceId: 'v0' }), safetyEvent({ sourceId: 'e', vehicle: 'v0', startedAt }));
   const hot = () => rows('select 1 from safety_events where account_id = ?1', us.accountId);
   await archive(env);
   expect(await hot()).toHaveLength(1);
@@ -181,7 +178,7 @@ it('a day is counted before it moves to the archive, and keeps its counts there'
   expect(await hot()).toEqual([]);
   const due = () => rows('select * from event_counts_due where account_id = ?1', us.accountId);
   expect(await due()).toEqual([]);
-  await as(us.connection.ingestKey).send(safetyEvent({ sourceId: 'late', vehicle: 'v0', startedAt }));
+  await us.send(safetyEvent({ sourceId: 'late', vehicle: 'v0', startedAt }));
   expect(await due()).toHaveLength(1);
   await countEvents(env); // D1 alone does not have the whole day any more
   expect(await counted(us, 24)).toEqual(before);
@@ -190,7 +187,7 @@ it('a day is counted before it moves to the archive, and keeps its counts there'
 
 it('the newest of what is marked is counted first', async () => {
   const us = await world();
-  await as(us.connection.ingestKey).send(
+  await us.send(
     vehicle({ sourceId: 'v0' }),
     ...Array.from({ length: 60 }, (_, i) =>
       safetyEvent({
@@ -220,7 +217,7 @@ it('an account is counted soon, however many others have more than can be counte
   expect(await rows(`select * from event_counts_due where account_id = 'last'`)).toEqual([]);
 });
 
-it('an account that cannot be counted holds up no other, and is tried again with the next run', async () => {
+it('an account that cannot be counted holds up no other, and is tried again', async () => {
   const marks = () => rows('select account_id as id from event_counts_due order by 1');
   await rows('delete from event_counts_due');
   await addRows('event_counts_due', 2, (i) => ({ account_id: ['broken', 'sound'][i], day: 0, hours: 1 }));

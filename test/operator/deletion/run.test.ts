@@ -4,7 +4,7 @@ import { folderOf } from '../../../src/fleet/archive/bucket.ts';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { through } from '../../../src/platform/db/through.ts';
 import { settled } from '../../support/deliveries.ts';
-import { findEverywhere } from '../../support/erasure.ts';
+import { findEverywhere, toTheEnd } from '../../support/erasure.ts';
 import { fullAccount } from '../../support/full-account.ts';
 import { listenToLog } from '../../support/log.ts';
 import { ask, signIn } from '../../support/portal.ts';
@@ -47,15 +47,6 @@ async function fill(who: World): Promise<WebhookOut> {
   for (const { ingestKey } of who.connections) await as(ingestKey).send(...records());
   await settled(webhook.id, 2 * who.connections.length);
   return webhook;
-}
-
-/** Goes on with a deletion as the tool does. */
-async function toTheEnd(id: string): Promise<void> {
-  for (let calls = 0; calls < 50; calls++) {
-    const { data } = await operator.post<Progress>(`/operator/deletions/${id}/continue`, {});
-    if (data.deletion === null) return;
-  }
-  throw new Error('the deletion does not end');
 }
 
 const remaining = (found: AccountRows) =>

@@ -21,7 +21,7 @@ const failing = (reason: string): Database =>
   });
 const run = (reason: string) => transaction(failing(reason), [read(db)`select 1`]);
 
-it('results have the names of their statements, also where some are left out or in lists', async () => {
+it('results have the names of their statements, also in lists', async () => {
   const one = (value: number) => read<{ value: number }>(db)`select ${value} as value`;
   const results = await transaction(db, {
     rows: one(1),

@@ -121,7 +121,7 @@ async function steadily(everyMs: number, count: number) {
 }
 
 describe('a token in steady use', () => {
-  it('waits for the primary once, and is checked again behind the replies, once at a time', async () => {
+  it('waits for the primary once, and is checked again behind the replies', async () => {
     const { took, checks } = await steadily(400, 100);
     expect(took.map((each) => each > 2).lastIndexOf(true)).toBe(0);
     expect(checks).toBeGreaterThanOrEqual(40_000 / cacheTtlMs);
@@ -156,7 +156,7 @@ describe('a cached check', () => {
     expect(await waits(cache)).toBe(expected);
   });
 
-  it('counts from before the check was sent, and a later reply to an earlier check shortens nothing', async () => {
+  it('counts from before the check was sent, and no late reply shortens it', async () => {
     const cache = newTokenCache(() => now);
     now = 0;
     const slow = Promise.withResolvers<number>();

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { lists } from '../../../src/fleet/lists/registry.ts';
 import { fullAccount } from '../../support/full-account.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { portalRoutes, routes } from '../../support/routes.ts';
+import { bodies, portalRoutes, routes } from '../../support/routes.ts';
 import { type AccountRows, addRows, rows, rowsOf } from '../../support/rows.ts';
 import { call, issueLimited, operator, type World, webhookBody, world } from '../../support/world.ts';
 
@@ -57,7 +57,8 @@ const aimedAtThem = (route: string) => {
   const [item] = theirs.rows[pattern.split('/')[1]?.replace('-', '_') ?? ''] ?? [];
   const path = pattern.replace(':id', pattern.startsWith('/webhook') ? theirs.webhook : String(item?.id));
   const records = [vehicle(), driver(), trip(), safetyEvent(), accident()];
-  const body = path === '/ingest' ? { records } : { ...webhookBody(them), type: 2 };
+  const saves = /^\/webhook(\/:id)?$/.test(pattern);
+  const body = path === '/ingest' ? { records } : saves ? webhookBody(them) : (bodies[route]?.(them) ?? {});
   return { method, path, ...(method !== 'GET' && method !== 'DELETE' && { body }) };
 };
 

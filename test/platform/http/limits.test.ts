@@ -4,7 +4,7 @@ import { addressGroup } from '../../../src/platform/http/limits.ts';
 import { rateLimits } from '../../../src/platform/rate-limits.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
-import { as, type Reply, world } from '../../support/world.ts';
+import { type Reply, world } from '../../support/world.ts';
 
 it.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -41,7 +41,7 @@ describe('whoever makes one call more in a minute than a limit allows is refused
     const { cookie } = await signIn(us);
     const replies: Reply[] = [];
     await refusedAfter(TOKEN_LIMIT.calls, async () => {
-      const reply = await as(us.apiToken).get('/webhooks');
+      const reply = await us.api.get('/webhooks');
       replies.push(reply);
       return reply;
     });
@@ -52,7 +52,7 @@ describe('whoever makes one call more in a minute than a limit allows is refused
     expect(replies[0]?.headers.get('ratelimit-policy')).toBe(`"token";q=${TOKEN_LIMIT.calls};w=60`);
     vi.spyOn(env.TOKEN_LIMIT, 'limit').mockResolvedValue({ success: false });
     for (const { status } of [
-      await as(us.connection.ingestKey).post('/ingest', ''),
+      await us.connector.post('/ingest', ''),
       await ask('GET', '/portal/nowhere', { cookie }),
     ])
       expect(status).toBe(429);

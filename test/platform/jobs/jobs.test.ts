@@ -28,7 +28,7 @@ describe('the minute', () => {
     prune: { run: note('prune') },
   };
 
-  it('sends a message for each job that has something to do, and for the hourly ones on the hour', async () => {
+  it('sends a message for each job with something to do, and for hourly ones on the hour', async () => {
     const { env: bindings, woken } = metered();
     await everyMinute(bindings, minuteOf(1), {}, jobs, 0);
     expect(woken).toEqual([{ job: 'has work' }]);
@@ -99,7 +99,7 @@ describe('a job', () => {
     expect(ran).toEqual(['twice']);
   });
 
-  it('that has used up its budget asks for another invocation, whatever becomes of the message', async () => {
+  it('that has used up its budget asks for another invocation', async () => {
     const { env: bindings, woken } = metered();
     const run: Jobs[string]['run'] = async (_, __, budget) => {
       budget.queries = 0;

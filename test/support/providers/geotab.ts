@@ -1,5 +1,5 @@
 import { dayMs } from '../../../src/platform/durations.ts';
-import { type Fleet, type Item, idsOf, iso, soon } from './fleet.ts';
+import { add, type Fleet, type Item, idsOf, iso, soon } from './fleet.ts';
 
 let made = 0;
 const versionOf = (n: number): string => n.toString(16).padStart(16, '0');
@@ -266,38 +266,35 @@ export const geotabCredential = (
 let fleets = 0;
 
 /** A crash is confirmed by being old enough. With each second event all sessions end. */
-export function geotabFleet(): Fleet {
-  const now = Date.now();
+export function geotabFleet(perPage?: number): Fleet {
   const data = geotabDatabase(`fleet${fleets++}`);
-  data.devices.push(...[1, 2, 3].map((n) => geotabDevice(n)));
-  data.users.push(...[1, 2, 3].map((n) => geotabUser(n)));
   const device = (n: number) => data.devices[n % data.devices.length] ?? {};
-  data.trips.push(...[1, 2, 3, 4].map((n) => geotabTrip(device(n), now - n * dayMs)));
-  const happens = (n: number, isCrash: boolean, at: number) => {
+  const event: Fleet['event'] = (device, _, at, isCrash, more) => {
     const rule = isCrash ? 'RuleEnhancedMajorCollisionId' : 'RuleHarshBrakingId';
-    const event = geotabException(device(n), rule, at);
-    data.exceptions.push(event);
-    data.positions.push(geotabPosition(device(n), at));
-    return event;
+    data.positions.push(geotabPosition(device, at, more));
+    return add(data.exceptions, geotabException(device, rule, at, more));
   };
-  for (const n of [1, 2, 3, 4, 5]) happens(n, n === 2, now - n * dayMs);
   return {
     provider: 'geotab',
     origin: 'https://my.geotab.com',
     credential: geotabCredential(data),
     wrongCredential: geotabCredential({ ...data, password: 'a wrong password' }),
-    serve: fakeGeotab(data, { perPage: 2 }),
+    serve: fakeGeotab(data, perPage ? { perPage } : {}),
     asked: ['/apiv1'],
+    vehicle: (n) => add(data.devices, geotabDevice(n)),
+    driver: (n) => add(data.users, geotabUser(n)),
+    trip: (device, _, at) => add(data.trips, geotabTrip(device, at)),
+    event,
     addVehicle: (n) => void data.devices.push(geotabDevice(n)),
     addEvent(n, isCrash) {
-      const event = happens(n, isCrash, soon(n));
+      const happened = event(device(n), n, soon(n), isCrash);
       if (n % 2 === 1) data.sessions.clear();
-      const modifiedAt = Date.parse(String(event.lastModifiedDateTime));
+      const modifiedAt = Date.parse(String(happened.lastModifiedDateTime));
       return {
-        sourceId: String(event.id),
+        sourceId: String(happened.id),
         confirm: () =>
-          geotabChange(event, {
-            createdDateTime: iso(now - dayMs),
+          geotabChange(happened, {
+            createdDateTime: iso(Date.now() - dayMs),
             lastModifiedDateTime: iso(modifiedAt + 1),
           }),
         move: (latitude) => void Object.assign(data.positions.at(-1) ?? {}, { latitude }),

@@ -1,5 +1,4 @@
-import { dayMs } from '../../../src/platform/durations.ts';
-import { type Fleet, type Item, idsOf, soon } from './fleet.ts';
+import { add, type Fleet, type Item, idsOf, soon } from './fleet.ts';
 
 /** Fields that Motive does not give: when an item changed, and that it is too slight to show. */
 const hidden = ['changedAt', 'isSlight'];
@@ -228,24 +227,25 @@ export const motiveSpeeding = (vehicle: Item, at: number, more: Item = {}): Item
   ...more,
 });
 
-/** Its events are of both lists, its days begin at any hour, and its pages may say a total. */
-export function motiveFleet(): Fleet {
-  const now = Date.now();
-  const data = { ...motiveData(), dayBeginsAt: made++ % 24 };
+/** Its events are of both lists, and its days begin at any hour. */
+export function motiveFleet(options?: Parameters<typeof fakeMotive>[1]): Fleet {
+  const data = { ...motiveData(), vehicles: [] as Item[], users: [] as Item[], dayBeginsAt: made++ % 24 };
   const { vehicles } = data;
   const vehicle = (n: number) => vehicles[n % vehicles.length] ?? {};
-  data.periods.push(...[1, 2, 3, 4].map((n) => motivePeriod(vehicle(n), now - n * dayMs)));
-  for (const n of [1, 2, 3, 4, 5])
-    data.performance.push(motiveEvent(vehicle(n), n === 2 ? 'crash' : 'hard_brake', now - n * dayMs));
-  data.speeding.push(...[1, 2, 3].map((n) => motiveSpeeding(vehicle(n), now - n * dayMs)));
   const changedAt = () => new Date().toISOString();
   return {
     provider: 'motive',
     origin: 'https://api.gomotive.com',
     credential: data.key,
     wrongCredential: 'wrong-key-1',
-    serve: fakeMotive(data, made % 2 === 0 ? { perPage: 2 } : { saysTotal: false }),
+    serve: fakeMotive(data, options),
     asked: ['/v1/speeding_events', '/v2/driver_performance_events', '/v2/driver_performance_events'],
+    vehicle: (n) => add(vehicles, motiveVehicle(n, { group_ids: [3, 1] })),
+    driver: (n) => add(data.users, motiveDriver(n)),
+    trip: (vehicle, _, at) => add(data.periods, motivePeriod(vehicle, at)),
+    event: (vehicle, _, at, isCrash, more) =>
+      add(data.performance, motiveEvent(vehicle, isCrash ? 'crash' : 'hard_brake', at, more)),
+    other: (vehicle, _, at) => add(data.speeding, motiveSpeeding(vehicle, at)),
     addVehicle: (n) => void vehicles.push(motiveVehicle(n, { updated_at: changedAt() })),
     addEvent(n, isCrash) {
       if (n % 3 === 2 && !isCrash) {

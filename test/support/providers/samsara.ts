@@ -6,9 +6,8 @@ import {
   samsaraTrip,
   samsaraVehicle,
 } from '../../../src/dev/fakes/samsara.ts';
-import { dayMs } from '../../../src/platform/durations.ts';
 import type { receiver } from '../receiver.ts';
-import { type Fleet, idsOf, soon } from './fleet.ts';
+import { add, type Fleet, type Item, idsOf, iso, soon } from './fleet.ts';
 
 /** What goes wrong with a call of this path: a reply instead of the data. */
 type Fault = (path: string) => Response | undefined;
@@ -42,25 +41,24 @@ export function samsara(hooks: ReturnType<typeof receiver>, { perPage = 100 }: {
 
 let made = 0;
 
-export function samsaraFleet(): Fleet {
-  const now = Date.now();
-  const data = samsaraData(`samsara_api_${made++}`);
+export function samsaraFleet(perPage?: number): Fleet {
+  const data = { ...samsaraData(`samsara_api_${made++}`), vehicles: [] as Item[] };
   const { vehicles } = data;
-  vehicles.push(samsaraVehicle(3));
   const vehicle = (n: number) => vehicles[n % vehicles.length] ?? {};
-  data.drivers.push(...[1, 2, 3].map((n) => samsaraDriver(n)));
-  data.trips.push(...[1, 2, 3, 4].map((n) => samsaraTrip(vehicle(n), now - n * dayMs)));
-  for (const n of [1, 2, 3, 4, 5])
-    data.events.push(samsaraEvent(vehicle(n), n === 2 ? 'Crash' : 'Braking', now - n * dayMs));
-  let clock = now;
-  const change = () => ({ updatedAtTime: new Date(clock++).toISOString() }); // each comes after those before
+  let clock = Date.now();
+  const change = () => ({ updatedAtTime: iso(clock++) }); // each comes after those before
   return {
     provider: 'samsara',
-    origin: 'https://api.samsara.com',
+    origin: samsaraOrigin,
     credential: data.token,
     wrongCredential: 'samsara_api_wrong',
-    serve: fakeSamsara(data, { perPage: 2 }),
+    serve: fakeSamsara(data, perPage ? { perPage } : {}),
     asked: ['/safety-events/stream'],
+    vehicle: (n) => add(vehicles, samsaraVehicle(n)),
+    driver: (n) => add(data.drivers, samsaraDriver(n)),
+    trip: (vehicle, _, at) => add(data.trips, samsaraTrip(vehicle, at)),
+    event: (vehicle, _, at, isCrash, more) =>
+      add(data.events, samsaraEvent(vehicle, isCrash ? 'Crash' : 'Braking', at, more)),
     addVehicle: (n) => void vehicles.push(samsaraVehicle(n, change())),
     addEvent(n, isCrash) {
       const event = samsaraEvent(vehicle(n), isCrash ? 'Crash' : 'Speeding', soon(n), change());

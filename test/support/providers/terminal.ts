@@ -1,5 +1,4 @@
-import { dayMs } from '../../../src/platform/durations.ts';
-import { type Fleet, type Item, idsOf, iso, soon } from './fleet.ts';
+import { add, type Fleet, type Item, idsOf, iso, soon } from './fleet.ts';
 
 /**
  * A fake of Terminal: it pages by cursor, wants both parts of the credential, and lists by when it
@@ -198,19 +197,13 @@ const review = (eventState: string) => [
   terminalRaw('samsara', { eventState, behaviorLabels: [{ label: 'Crash', source: 'automated' }] }),
 ];
 
-export function terminalFleet(): Fleet {
-  const now = Date.now();
-  const data = terminalData();
+export function terminalFleet(perPage?: number): Fleet {
+  const data = { ...terminalData(), vehicles: [] as Item[], drivers: [] as Item[] };
   const { vehicles } = data;
   const vehicle = (n: number) => vehicles[n % vehicles.length] ?? {};
-  data.trips.push(...[1, 2, 3, 4].map((n) => terminalTrip(vehicle(n), n, now - n * dayMs)));
-  for (const n of [1, 2, 3, 4, 5]) {
-    const [type, at] = [n === 2 ? 'crash' : 'harsh_brake', now - n * dayMs];
-    data.events.push(terminalEvent(vehicle(n), type, n, at, { raw: review('reviewed') }));
-  }
-  let clock = now;
+  let clock = Date.now();
   const taken = () => {
-    const at = new Date(clock++).toISOString(); // each change comes after those before
+    const at = iso(clock++); // each change comes after those before
     return { metadata: { addedAt: at, modifiedAt: at } };
   };
   return {
@@ -218,8 +211,15 @@ export function terminalFleet(): Fleet {
     origin: 'https://api.withterminal.com',
     credential: terminalCredential(data),
     wrongCredential: terminalCredential({ ...data, secretKey: 'sk_prod_wrong_1' }),
-    serve: fakeTerminal(data, { perPage: 2 }),
+    serve: fakeTerminal(data, perPage ? { perPage } : {}),
     asked: ['/tsp/v1/safety/events'],
+    vehicle: (n) => add(vehicles, terminalVehicle(n, { groups: data.groups.map(({ id }) => id) })),
+    driver: (n) => add(data.drivers, terminalDriver(n)),
+    trip: (vehicle, n, at) => add(data.trips, terminalTrip(vehicle, n, at)),
+    event(vehicle, n, at, isCrash, more) {
+      const type = isCrash ? 'crash' : 'harsh_brake';
+      return add(data.events, terminalEvent(vehicle, type, n, at, { raw: review('reviewed'), ...more }));
+    },
     addVehicle: (n) => void vehicles.push(terminalVehicle(n, taken())),
     addEvent(n, isCrash) {
       const more = { ...taken(), raw: review('needsReview') };

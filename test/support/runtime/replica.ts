@@ -41,20 +41,16 @@ export async function replicated() {
     await env.REPLICA.batch(statements);
   }
   const onPrimary = { prepare: (text: string) => env.DB.prepare(text), batch: batchOn(env.DB, 'primary') };
-  const onReplica = {
-    prepare: (text: string) => env.REPLICA.prepare(text),
-    batch: async (statements: D1PreparedStatement[], atLeast: number) => {
-      if (atLeast > copies) await catchUp();
-      return batchOn(env.REPLICA, 'replica')(statements);
-    },
-  };
   const withSession = (constraint: string) => {
     begun.push(constraint);
     if (constraint === 'first-primary') return { ...onPrimary, getBookmark: () => `seen-${copies + 1}` };
     const atLeast = Number(/^seen-(\d+)$/.exec(constraint)?.[1] ?? 0);
     return {
-      ...onReplica,
-      batch: (statements: D1PreparedStatement[]) => onReplica.batch(statements, atLeast),
+      prepare: (text: string) => env.REPLICA.prepare(text),
+      batch: async (statements: D1PreparedStatement[]) => {
+        if (atLeast > copies) await catchUp();
+        return batchOn(env.REPLICA, 'replica')(statements);
+      },
       getBookmark: () => `seen-${copies}`,
     };
   };

@@ -4,25 +4,15 @@ import { type AlertMessage, channelBody } from '../../../src/webhooks/alerts/cal
 import { maxChannels } from '../../../src/webhooks/alerts/channel-input.ts';
 import { sendRecordAlerts } from '../../../src/webhooks/alerts/records.ts';
 import { alertStory, fail } from '../../support/alerts.ts';
-import { type Person, signIn } from '../../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, operator } from '../../support/world.ts';
+import { operator } from '../../support/world.ts';
 
-const story = alertStory();
-const { tale, run, pass } = story;
+const { us, heard, send, register, ann, time, run, pass, mails } = alertStory();
+beforeEach(() => rows('delete from mail_rules')); // the first person has one
 const notifications = '/portal/settings/notifications';
 const path = `${notifications}/channels`;
 const url = 'https://hooks.example.com/services/T0/B0/SECRETabcd';
-
-let ann: Person;
-beforeEach(async () => {
-  await rows('delete from alert_channels');
-  await rows('delete from mail_rules');
-  ann = await signIn(tale.us);
-  tale.heard.got.length = 0;
-  tale.heard.responds(() => new Response('ok'));
-});
 
 const fields = (more: Record<string, string> = {}): Record<string, string> => ({
   ...{ kind: 'https', name: 'Ops', url, alerts: 'yes', ...more },
@@ -38,7 +28,7 @@ const allSent = () =>
     .poll(() => rows('select 1 from alert_messages union select 1 from jobs'), { timeout: 10_000 })
     .toEqual([]);
 /** What channels got, but for deliveries of webhooks. */
-const got = () => tale.heard.got.filter((call) => call.url === url).map(({ body }) => body as object);
+const got = () => heard.got.filter((call) => call.url === url).map(({ body }) => body as object);
 
 describe('a message', () => {
   const message: AlertMessage = {
@@ -112,12 +102,12 @@ describe('a channel', () => {
   it('gets a test message at once, and the page says whether it arrived', async () => {
     const channel = await add();
     expect(await ann.outcome(`${channel}/test`)).toContain('Ops accepted the test message.');
-    expect(got()).toMatchObject([{ kind: 'test', accountId: tale.us.accountId }]);
-    tale.heard.responds(() => new Response('channel_is_archived', { status: 410 }));
+    expect(got()).toMatchObject([{ kind: 'test', accountId: us.accountId }]);
+    heard.responds(() => new Response('channel_is_archived', { status: 410 }));
     const failed = 'the channel returned 410 Gone: channel_is_archived';
     expect(await ann.outcome(`${channel}/test`)).toContain(`The test message failed: ${failed}`);
     expect(await ann.textAt(notifications)).toContain('Returned 410 Gone: channel_is_archived');
-    tale.heard.responds(() => new Response(`no ${url}`, { status: 500 }));
+    heard.responds(() => new Response(`no ${url}`, { status: 500 }));
     expect(await ann.outcome(`${channel}/test`)).not.toContain('SECRET');
   });
 
@@ -134,7 +124,7 @@ describe('a channel', () => {
     expect(list).toContain('hooks.example.com …abcd');
   });
 
-  it('keeps its URL unless another is entered, and is notified of nothing once it is removed', async () => {
+  it('keeps its URL unless another is entered, and is gone once it is removed', async () => {
     const channel = await add();
     await ann.post(channel, fields({ url: '', name: 'Night shift', levels: '1' }));
     await ann.post(`${channel}/test`);
@@ -142,7 +132,7 @@ describe('a channel', () => {
     const changed = 'https://other.example.com/x';
     await ann.post(channel, fields({ url: changed }));
     await ann.post(`${channel}/test`);
-    expect(tale.heard.got.at(-1)?.url).toBe(changed);
+    expect(heard.got.at(-1)?.url).toBe(changed);
     expect(await ann.textAt(`${channel}/remove`)).toContain('Remove “Ops”?');
     expect((await ann.post(`${channel}/remove`)).status).toBe(303);
     for (const table of ['alert_channels', 'mail_rules'])
@@ -169,7 +159,7 @@ describe('a channel', () => {
   });
 
   it('is added, listed, tested and removed by operators, who do not see its URL either', async () => {
-    const channels = `/operator/accounts/${tale.us.accountId}/channels`;
+    const channels = `/operator/accounts/${us.accountId}/channels`;
     type Shown = { id: string; problem: string | null };
     const body = { kind: 'https', name: 'Ops', url, accidentLevels: [1], minEventRisk: 4 };
     const { data: channel } = await operator.post<Shown>(channels, body);
@@ -187,15 +177,15 @@ describe('a channel', () => {
       data: channel,
     });
     expect(got()).toMatchObject([{ kind: 'test', account: 'Acme Insurance' }]);
-    tale.heard.responds(({ url }) => Response.redirect(`${url}/`, 301)); // to what is a secret
+    heard.responds(({ url }) => Response.redirect(`${url}/`, 301)); // to what is a secret
     const moved = await operator.post<Shown>(`/operator/channels/${channel.id}/test`, {});
     expect(moved.data.problem).toBe('returned a redirect (301)');
-    tale.heard.responds(() => new Response('no_service', { status: 404 }));
+    heard.responds(() => new Response('no_service', { status: 404 }));
     const failed = await operator.post<Shown>(`/operator/channels/${channel.id}/test`, {});
     expect(failed.data.problem).toBe('returned 404 Not Found: no_service');
     expect((await operator.delete(`/operator/channels/${channel.id}`)).data).toEqual(failed.data);
     expect((await operator.get(channels)).data).toEqual([]);
-    const audit = await operator.get<object[]>(`/operator/accounts/${tale.us.accountId}/audit`);
+    const audit = await operator.get<object[]>(`/operator/accounts/${us.accountId}/audit`);
     const noted = { actor: 'operator', subject: 'team channel', subjectName: 'Ops' };
     expect(audit.data.slice(0, 2)).toMatchObject([
       { action: 'deleted', ...noted },
@@ -209,7 +199,7 @@ describe('a channel is notified', () => {
   it('of webhooks that are paused, as people are, unless it is not to be', async () => {
     await add();
     await add({ url: 'https://quiet.example.com', alerts: '' });
-    await fail([(await tale.register()).id], story.now);
+    await fail([(await register()).id], time.now);
     await run();
     await pass(15);
     await expect.poll(got, { timeout: 10_000 }).toMatchObject([
@@ -222,13 +212,13 @@ describe('a channel is notified', () => {
     await pass(60);
     await allSent();
     expect(got()).toHaveLength(1);
-    expect(tale.heard.got.filter((call) => call.url.includes('quiet'))).toEqual([]);
+    expect(heard.got.filter((call) => call.url.includes('quiet'))).toEqual([]);
   });
 
   it('of accidents and safety events by its rule', async () => {
     await add({ alerts: '', levels: '1', risk: '4' });
     const eventTime = new Date().toISOString();
-    await as(tale.us.connection.ingestKey).send(
+    await send(
       vehicle(),
       accident({ sourceId: 'crash', eventTime }),
       safetyEvent({ sourceId: 'brake', startedAt: eventTime, eventRisk: 4 }),
@@ -245,11 +235,11 @@ describe('a channel is notified', () => {
   it('where the deployment sends no email as well', async () => {
     await add();
     const bindings = { ...env, EMAIL_FROM: undefined } as unknown as Env; // as deployed without
-    await fail([(await tale.register()).id], story.now);
+    await fail([(await register()).id], time.now);
     await run(bindings);
     await pass(15, bindings);
     await allSent();
     expect(got()).toHaveLength(1);
-    expect(story.mails()).toEqual([]);
+    expect(mails()).toEqual([]);
   });
 });

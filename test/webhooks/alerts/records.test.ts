@@ -5,25 +5,19 @@ import { newBudget, within } from '../../../src/platform/jobs/budget.ts';
 import { sendRecordAlerts } from '../../../src/webhooks/alerts/records.ts';
 import { sendMessages } from '../../../src/webhooks/alerts/sending.ts';
 import { newsMs } from '../../../src/webhooks/notifications/types.ts';
-import { keepEmails } from '../../support/emails.ts';
+import { alertStory } from '../../support/alerts.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
 import { addRows, rows } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';
 import { minute } from '../../support/service.ts';
-import { as, call, worldBefore } from '../../support/world.ts';
 
-const us = worldBefore(beforeEach);
-let ann: Awaited<ReturnType<typeof signIn>>;
-let emails: ReturnType<typeof keepEmails>;
+const { us, send, ann, emails, subjects } = alertStory();
 beforeEach(async () => {
-  ann = await signIn(us);
-  emails = keepEmails();
   await send(vehicle(), vehicle({ sourceId: 'south', vin: 'SOUTH', name: 'Van 2', groups: ['South'] }));
 });
 
 const eventTime = new Date().toISOString();
-const send = (...records: object[]) => as(us.connection.ingestKey).send(...records);
 const crash = (level = 1, more = {}) => accident({ eventTime, notificationLevel: level, ...more });
 const event = (more = {}) => safetyEvent({ startedAt: eventTime, eventRisk: 5, driver: 'driver-1', ...more });
 const choose = (fields: [string, string][], who = ann) =>
@@ -32,11 +26,10 @@ async function run() {
   await sendRecordAlerts(env);
   await sendMessages(env);
 }
-const subjects = () => emails.sent().map(({ subject }) => subject);
 const all: [string, string][] = ['1', '2', '3'].map((level) => ['levels', level]);
 
 describe('an email is sent', () => {
-  it('of accidents to the first person of an account, until they choose otherwise, and to nobody else', async () => {
+  it('of accidents to the first person of an account, until they choose otherwise', async () => {
     await signIn(us);
     await send(crash(), event());
     await run();
@@ -47,7 +40,7 @@ describe('an email is sent', () => {
     expect(emails.sent()).toHaveLength(1);
   });
 
-  it('once of each level, within the minute’s cron, with the vehicle, the time and a link, and no driver', async () => {
+  it('once of each level, by the cron, with vehicle, time and link, and no driver', async () => {
     await rows(`update portal_users set time_zone = 'America/Chicago' where email = ?`, ann.email);
     await choose([...all, ['risk', '4']]);
     await send(driver({ name: 'Joss Arden' }), crash(), event());
@@ -82,11 +75,7 @@ describe('an email is sent', () => {
     [
       'history',
       [...all, ['risk', '3']],
-      () =>
-        call('POST', '/ingest', {
-          headers: { 'x-api-key': us.connection.ingestKey },
-          body: { notify: false, records: [crash(), event()] },
-        }),
+      () => us.connector.post('/ingest', { notify: false, records: [crash(), event()] }),
     ],
   ] as [string, [string, string][], () => Promise<unknown>][])('not of %s', async (_, fields, happen) => {
     await choose(fields);
@@ -129,7 +118,7 @@ it('what happens until a message is sent is in one message', async () => {
   expect(subjects()).toEqual(['Truck 1: Accident, level 1, first detection and 1 more']);
 });
 
-it('what was deleted before its message could be sent is not named, and by itself not sent', async () => {
+it('what was deleted before its message could be sent is not named', async () => {
   await choose(all);
   const { env: quiet } = metered(); // whose queue brings no job
   await send(crash(), crash(1, { sourceId: 'second', vin: 'SOUTH' }));
@@ -155,7 +144,7 @@ it('an account without rules costs ingest and the job nothing', async () => {
   expect(await rows('select 1 from alert_messages')).toEqual([]);
 });
 
-it('thirty rules and thousands of events are few rows, of which each recipient gets one message', async () => {
+it('thirty rules and thousands of events are few rows, and one message each', async () => {
   const recipients = Array.from({ length: 30 }, () => newId());
   const of = { account_id: us.accountId };
   await addRows('portal_users', 20, (i) => ({ ...of, id: recipients[i], email: `${i}`, confirmed_at: 1 }));

@@ -14,29 +14,22 @@ import {
   retryMs,
   sendMessages,
 } from '../../../src/webhooks/alerts/sending.ts';
-import { keepEmails } from '../../support/emails.ts';
+import { alertStory } from '../../support/alerts.ts';
 import { listenToLog } from '../../support/log.ts';
-import { ask, signIn } from '../../support/portal.ts';
+import { signIn } from '../../support/portal.ts';
 import { addRows, rows } from '../../support/rows.ts';
-import { story } from '../../support/story.ts';
 import { world } from '../../support/world.ts';
 
-const tale = story();
+const { us, heard, ann, emails } = alertStory();
 const url = 'https://hooks.example.com/services/T0/B0/SECRETabcd';
 const other = 'https://other.example.com/x';
 const now = Date.now();
 const today = Math.floor(now / dayMs);
 
-let ann: Awaited<ReturnType<typeof signIn>>;
 let annId: string;
-let emails: ReturnType<typeof keepEmails>;
 beforeEach(async () => {
-  for (const table of ['alert_messages', 'alert_channels', 'alerts_sent']) await rows(`delete from ${table}`);
-  ann = await signIn(tale.us);
   annId = await idOf(ann.email);
-  emails = keepEmails();
-  tale.heard.got.length = 0;
-  tale.heard.responds((call) => new Response('', { status: call.url === url ? 500 : 200 }));
+  heard.responds((call) => new Response('', { status: call.url === url ? 500 : 200 }));
 });
 
 async function idOf(email: string): Promise<string> {
@@ -46,18 +39,14 @@ async function idOf(email: string): Promise<string> {
 
 async function channel(to = url): Promise<string> {
   const fields = { kind: 'https', name: 'Ops', url: to, alerts: 'yes' };
-  const { cookie } = ann;
-  const reply = await ask('POST', '/portal/settings/notifications/channels/new', { cookie, fields });
+  const reply = await ann.post('/portal/settings/notifications/channels/new', fields);
   return reply.headers.get('location')?.split('/').at(-1) ?? '';
 }
 
 type News = { to: string[]; kind?: NewsKind; accountId?: string; at?: number };
 
 /** Adds news of a connection with each name, whose job does not come by itself. */
-async function add(
-  names: string[],
-  { to, kind = 'connection', accountId = tale.us.accountId, at = now }: News,
-) {
+async function add(names: string[], { to, kind = 'connection', accountId = us.accountId, at = now }: News) {
   const db = openDatabase(env);
   const items = names.map((name) => ({ id: name, name, subject: 'is late', text: 'Text.' }));
   const news = sql`
@@ -70,9 +59,7 @@ const quiet: Env = { ...env, DELIVERIES: { send: async () => {}, sendBatch: asyn
 const later = (ms = 0) => sendMessages(quiet, now + ms);
 
 const subjects = (to = url) =>
-  tale.heard.got
-    .filter((call) => call.url === to)
-    .map(({ body }) => (body as object as AlertMessage).subject);
+  heard.got.filter((call) => call.url === to).map(({ body }) => (body as object as AlertMessage).subject);
 const waiting = () => rows('select total, attempts from alert_messages');
 
 describe('a message that does not arrive', () => {
@@ -89,7 +76,7 @@ describe('a message that does not arrive', () => {
     await rows('update alert_messages set due_at = ?1', now + dayMs);
     const [dead] = await rows('select id from alert_channels where problem is not null');
     await add(['B'], { to: [String(dead?.id)], at: now + 31 * retryMs });
-    tale.heard.responds(() => new Response('ok'));
+    heard.responds(() => new Response('ok'));
     await later(31 * retryMs);
     expect(subjects().at(-1)).toBe('A is late and 1 more');
     expect(await waiting()).toEqual([]);
@@ -106,17 +93,17 @@ describe('a message that does not arrive', () => {
 
   it('because the run is killed is sent again', async () => {
     await add(['A'], { to: [await channel()] });
-    tale.heard.responds(() => new Promise(() => {})); // the invocation ends here
+    heard.responds(() => new Promise(() => {})); // the invocation ends here
     void later();
     await expect.poll(() => subjects(), { timeout: 10_000 }).toEqual(['A is late']);
-    tale.heard.responds(() => new Response('ok'));
+    heard.responds(() => new Response('ok'));
     await later(retryMs);
     expect(subjects()).toEqual(['A is late', 'A is late']);
     expect(await waiting()).toEqual([]);
   });
 
   it('by email is an error line without an address, stops no other, and is retried', async () => {
-    const bob = await signIn(tale.us);
+    const bob = await signIn(us);
     await add(['A'], { to: [annId, await idOf(bob.email)] });
     const { raw, lines } = listenToLog();
     emails.send.mockImplementation(async (mail) => {
@@ -140,24 +127,24 @@ it('what happens while a message is being sent is in the next one', async () => 
   const to = [await channel(other)];
   await add(['A', 'B'], { to });
   let respond = (_: Response) => {};
-  tale.heard.responds(() => new Promise((resolve) => (respond = resolve)));
+  heard.responds(() => new Promise((resolve) => (respond = resolve)));
   const sending = later();
   await expect.poll(() => subjects(other)).toEqual(['A is late and 1 more']);
   await add(['C'], { to });
-  tale.heard.responds(() => new Response('ok'));
+  heard.responds(() => new Response('ok'));
   respond(new Response('ok'));
   await sending;
   expect(subjects(other)).toEqual(['A is late and 1 more', 'C is late']);
 });
 
-it('a message names twenty things and counts the others, whatever happens until it is sent', async () => {
+it('a message names twenty things and counts the others', async () => {
   const to = [await channel(other)];
   const names = Array.from({ length: 2_116 }, (_, i) => `N${i}`);
   for (let time = 0; time < 2; time++) await add(names, { to });
   expect(await waiting()).toEqual([{ total: 4_232, attempts: 0 }]);
   await later();
   expect(subjects(other)).toEqual(['N0 is late and 4,231 more']);
-  const [message] = tale.heard.got.map(({ body }) => body as object as AlertMessage);
+  const [message] = heard.got.map(({ body }) => body as object as AlertMessage);
   expect(message?.parts).toHaveLength(maxNamed + 1);
   expect(message?.parts.at(-1)?.text).toBe('And 4,212 more:');
 });
@@ -166,15 +153,11 @@ it('says in an email why somebody gets it, and how to turn it off', async () => 
   await add(['A'], { to: [annId] });
   await later();
   await addRows('accidents', 1, () => ({
-    ...{ id: 'a', connection_id: tale.us.connection.id, notification_level: 1 },
+    ...{ id: 'a', connection_id: us.connection.id, notification_level: 1 },
   }));
   const items = JSON.stringify([{ level: 1, id: 'a', at: 0, vehicle: 'Van' }]);
-  await rows(
-    `insert into alert_messages values (?1, ?2, 'record', ?3, 1, 0, 0, 0)`,
-    tale.us.accountId,
-    annId,
-    items,
-  );
+  const message = { account_id: us.accountId, recipient_id: annId, kind: 'record', items };
+  await addRows('alert_messages', 1, () => ({ ...message, total: 1 }));
   await later();
   const footer = (why: string) => expect.stringContaining(`You get this email because ${why}`);
   expect(emails.sent()).toMatchObject([
@@ -186,11 +169,10 @@ it('says in an email why somebody gets it, and how to turn it off', async () => 
 it('drops what is for nobody any more', async () => {
   const id = await channel();
   await add(['A'], { to: [id, annId] });
-  const { cookie } = ann;
-  await ask('POST', `/portal/settings/notifications/channels/${id}/remove`, { cookie, fields: {} });
+  await ann.post(`/portal/settings/notifications/channels/${id}/remove`);
   await rows('delete from portal_users where id = ?1', annId);
   await later();
-  expect([tale.heard.got, emails.sent(), await waiting()]).toEqual([[], [], []]);
+  expect([heard.got, emails.sent(), await waiting()]).toEqual([[], [], []]);
 });
 
 describe('the limit of a day', () => {
@@ -198,7 +180,7 @@ describe('the limit of a day', () => {
     rows('insert into alerts_sent values (?1, ?2, ?3, ?4)', accountId, today, messages, mails);
 
   it('of an account has the next message wait, which is an error line and loses nothing', async () => {
-    await spent(tale.us.accountId, maxPerAccountAndDay - 1, 0);
+    await spent(us.accountId, maxPerAccountAndDay - 1, 0);
     const to = [annId, await channel(other)];
     await add(['A'], { to });
     const { lines } = listenToLog();
@@ -213,7 +195,7 @@ describe('the limit of a day', () => {
 
   it('of all emails leaves each account a few, and concerns no channel', async () => {
     await spent(newId(), 0, maxEmailsPerDay);
-    await spent(tale.us.accountId, 0, leastEmailsPerAccount);
+    await spent(us.accountId, 0, leastEmailsPerAccount);
     const them = await world();
     const bob = await signIn(them);
     await add(['A'], { to: [annId, await channel(other)] });
@@ -226,12 +208,8 @@ describe('the limit of a day', () => {
 it('accounts take turns', async () => {
   const them = await world();
   const many = Array.from({ length: 40 }, () => newId());
-  await rows(
-    `insert into portal_users (id, account_id, email, created_at, confirmed_at)
-     select value, ?2, value, 0, 0 from json_each(?1)`,
-    JSON.stringify(many),
-    tale.us.accountId,
-  );
+  const people = { account_id: us.accountId, confirmed_at: 0 };
+  await addRows('portal_users', 40, (i) => ({ ...people, id: many[i], email: many[i] }));
   await add(['A'], { to: many });
   const bob = await signIn(them);
   await add(['B'], { to: [await idOf(bob.email)], accountId: them.accountId, at: now + 1 });

@@ -2,11 +2,8 @@ import { expect, it } from 'vitest';
 import { outcomeOf } from '../../../src/webhooks/alerts/words.ts';
 import type { Outcome } from '../../../src/webhooks/deliveries/policy.ts';
 
-const reason = 'token endpoint responded 400: invalid_scope';
-
 it.each<[Outcome, string]>([
   [{ result: 'success', status: 204, answer: '' }, 'returned 204 in 41 ms.'],
-  [{ result: 'status', status: 401, answer: '' }, 'returned 401 Unauthorized in 41 ms.'],
   [
     { result: 'status', status: 403, answer: '', reason: 'its firewall blocks programs' },
     'returned 403 Forbidden in 41 ms: its firewall blocks programs.',
@@ -20,7 +17,6 @@ it.each<[Outcome, string]>([
     { result: 'connection', status: 530, reason: 'its tunnel is not running' },
     'cannot be reached: its tunnel is not running.',
   ],
-  [{ result: 'token', reason }, `was not called, because it needs an access token: ${reason}.`],
   [{ result: 'timeout' }, 'does not respond within 15 s.'],
 ])('%o is told in a sentence', (outcome, says) => {
   expect(outcomeOf({ ...outcome, durationMs: 41 })).toBe(`Your receiver ${says}`);

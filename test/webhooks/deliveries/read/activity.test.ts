@@ -19,8 +19,8 @@ import { metered } from '../../../support/runtime/meter.ts';
 import { story } from '../../../support/story.ts';
 import { as } from '../../../support/world.ts';
 
-const tale = story();
-const caller = () => ({ accountId: tale.us.accountId, operator: true }) as const;
+const { us, heard, register, happen } = story();
+const caller = () => ({ accountId: us.accountId, operator: true }) as const;
 
 /** What the page of a webhook shows. */
 const shown = (webhookId: string, query: Partial<BrowseQuery> = {}, bindings: Env = env) =>
@@ -29,15 +29,15 @@ const shown = (webhookId: string, query: Partial<BrowseQuery> = {}, bindings: En
 describe("the counters of a webhook's hours", () => {
   const now = async (webhookId: string) => (await shown(webhookId)).hours.at(-1);
 
-  it('tell in the hour what was delivered and what failed, and how long receivers took that responded', async () => {
-    tale.heard.responds(async ({ url }) => {
+  it('tell what was delivered, what failed, and how long receivers took', async () => {
+    heard.responds(async ({ url }) => {
       if (url.endsWith('lost')) throw new Error('Network connection lost');
       await scheduler.wait(60);
       return new Response('', { status: url.endsWith('gone') ? 410 : 200 });
     });
-    const register = (path: string) => tale.register({ url: `https://receiver.example.com/${path}` });
-    const [fine, gone, lost] = [await register('fine'), await register('gone'), await register('lost')];
-    await tale.happen(3);
+    const registerAt = (path: string) => register({ url: `https://receiver.example.com/${path}` });
+    const [fine, gone, lost] = [await registerAt('fine'), await registerAt('gone'), await registerAt('lost')];
+    await happen(3);
     await settled(fine.id, 3);
     await settled(gone.id, 3);
     const { hours } = await shown(fine.id);
@@ -52,12 +52,12 @@ describe("the counters of a webhook's hours", () => {
   });
 
   it('forget an hour when it comes again 30 days later', async () => {
-    const hook = await tale.register();
-    await tale.happen(1);
+    const hook = await register();
+    await happen(1);
     await settled(hook.id);
     await rows('update webhook_hours set hour = hour - 720 where webhook_id = ?1', hook.id);
     expect(await now(hook.id)).toMatchObject({ delivered: 0, responseTimes: {} });
-    await tale.happen(2, 'later');
+    await happen(2, 'later');
     await settled(hook.id, 3);
     const { responseTimes = {} } = (await now(hook.id)) ?? {};
     expect(await now(hook.id)).toMatchObject({ delivered: 2, failed: 0 });
@@ -65,8 +65,8 @@ describe("the counters of a webhook's hours", () => {
   });
 
   it('count a batch that is recorded twice once, however much it varies', async () => {
-    const hook = await tale.register();
-    await unattempted(hook.id, tale.happen);
+    const hook = await register();
+    await unattempted(hook.id, happen);
     const [delivery] = (await claim(hook.id)).claimed;
     const responseTimes = Object.fromEntries(Array.from({ length: 80 }, (_, bucket) => [bucket, 1]));
     const tally = { delivered: 4, failed: 1, retried: 2, responseTimes, waits: {} };
@@ -80,8 +80,8 @@ describe("the counters of a webhook's hours", () => {
 
 describe("a webhook's deliveries", () => {
   it('are found by Delivery-Id, by the id of their event, and by VIN', async () => {
-    const hook = await tale.register();
-    const { ingestKey } = tale.us.connection;
+    const hook = await register();
+    const { ingestKey } = us.connection;
     await as(ingestKey).send(vehicle({ vin: 'VIN1' }), vehicle({ sourceId: 'other', vin: 'VIN2' }));
     await as(ingestKey).send(safetyEvent(), safetyEvent({ sourceId: 'b', vehicle: 'other' }));
     await as(ingestKey).send(accident({ vin: 'VIN2' }), accident({ sourceId: 'c', vin: 'VIN3' }));
@@ -97,19 +97,19 @@ describe("a webhook's deliveries", () => {
     expect(await vinsOf('VIN2')).toEqual(['VIN2', 'VIN2']);
     expect(await vinsOf('VIN3')).toEqual(['VIN3']);
     for (const nothing of ['VIN4', newId(), '%', "'"]) expect(await found(nothing)).toEqual([]);
-    const other = await tale.register({ url: 'https://receiver.example.com/other' });
+    const other = await register({ url: 'https://receiver.example.com/other' });
     expect((await shown(other.id, { search: 'VIN1' })).part.deliveries).toEqual([]);
   });
 
   it('of many are not all read, whatever is looked for', async () => {
-    const hook = await tale.register();
+    const hook = await register();
     await rows(
       `insert into deliveries (webhook_id, id, account_id, event_id, level, status, attempts, next_attempt_at)
        with recursive n (i) as (select 0 union all select i + 1 from n where i < 49999)
        select ?1, format('%08x-%04x-7000-8000-%012x', i >> 16, i & 65535, i), ?2, 'e', 0,
          iif(i < 44000, 'delivered', iif(i % 2, 'pending', 'failed')), i % 3 = 0, i from n`,
       hook.id,
-      tale.us.accountId,
+      us.accountId,
     );
     await rows(
       `with recursive n (i) as (select 0 union all select i + 1 from n where i < 719)
@@ -148,10 +148,10 @@ describe("a webhook's deliveries", () => {
 });
 
 it('the list of webhooks tells of each how its last 24 hours were', async () => {
-  tale.heard.responds(({ url }) => new Response('', { status: url.endsWith('bad') ? 500 : 200 }));
-  const fine = await tale.register();
-  const bad = await tale.register({ url: 'https://receiver.example.com/bad' });
-  await tale.happen(2);
+  heard.responds(({ url }) => new Response('', { status: url.endsWith('bad') ? 500 : 200 }));
+  const fine = await register();
+  const bad = await register({ url: 'https://receiver.example.com/bad' });
+  await happen(2);
   await settled(fine.id, 2);
   await vi.waitFor(async () => {
     const { items, next } = await listActivity(env, caller(), { limit: 2 });

@@ -1,7 +1,12 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { newId } from '../../../../src/platform/db/ids.ts';
-import { accidentRetryMs, circuitAccidentOpenings } from '../../../../src/webhooks/deliveries/policy.ts';
+import {
+  accidentRetryMs,
+  circuitAccidentOpenings,
+  circuitFirstMs,
+  circuitLongestMs,
+} from '../../../../src/webhooks/deliveries/policy.ts';
 import { sweep } from '../../../../src/webhooks/deliveries/sweep.ts';
 import { attempted, deliveriesOf, makeDue, pauseFor, settled } from '../../../support/deliveries.ts';
 import { listenToLog } from '../../../support/log.ts';
@@ -9,11 +14,12 @@ import { accident } from '../../../support/records.ts';
 import { rows } from '../../../support/rows.ts';
 import { minute } from '../../../support/service.ts';
 import { story } from '../../../support/story.ts';
+import { operator } from '../../../support/world.ts';
 
-const tale = story();
+const { us, heard, send, register, happen } = story();
 const fail = () => new Response('no', { status: 500 });
 const ok = () => new Response('ok');
-const crash = (sourceId: string) => tale.send(accident({ sourceId }));
+const crash = (sourceId: string) => send(accident({ sourceId }));
 const pending = async (id: string) => (await deliveriesOf(id)).filter(({ status }) => status === 'pending');
 /** The latest attempts were made some time ago. */
 const timePasses = (id: string, seconds = 60) =>
@@ -22,34 +28,91 @@ const timePasses = (id: string, seconds = 60) =>
     id,
     seconds * 1000,
   );
-const fails = async (happen: () => Promise<unknown>) => {
-  tale.heard.responds(fail);
-  const hook = await tale.register();
-  await happen();
+const fails = async (begin: () => Promise<unknown>) => {
+  heard.responds(fail);
+  const hook = await register();
+  await begin();
   await attempted(hook.id);
   await timePasses(hook.id);
   return hook;
 };
 const opens = async (id: string) => {
-  const [row] = await rows('select open_until as at, openings from webhook_health where webhook_id = ?1', id);
-  return { ms: Number(row?.at) - Date.now(), openings: row?.openings };
+  const [row] = await rows<{ failures: number; openings: number; openUntil: number }>(
+    'select failures, openings, open_until as openUntil from webhook_health where webhook_id = ?1',
+    id,
+  );
+  return { ...row, ms: Number(row?.openUntil) - Date.now() };
 };
+const count = (url: string) => heard.got.filter((got) => got.url === url).length;
+
+/** A webhook whose receiver has failed five times in a row. */
+const withOpenCircuit = async () => {
+  heard.responds(fail);
+  const hook = await register();
+  await happen(5);
+  await vi.waitFor(async () => expect(await opens(hook.id)).toMatchObject({ failures: 5, openings: 1 }));
+  return hook;
+};
+
+describe('the circuit of a receiver', () => {
+  it('opens after five failures in a row, and then nothing is sent nor spent', async () => {
+    const hook = await withOpenCircuit();
+    const { ms, openUntil } = await opens(hook.id);
+    expect(ms).toBeGreaterThan(circuitFirstMs - 5000);
+    expect(ms).toBeLessThanOrEqual(circuitFirstMs);
+    await happen(3, 'later');
+    await minute();
+    await scheduler.wait(200);
+    expect((await deliveriesOf(hook.id)).filter(({ attempts }) => attempts === 0)).toHaveLength(3);
+    expect(count(hook.url)).toBe(5);
+    const [shown] = (await operator.get<object[]>(`/operator/accounts/${us.accountId}/webhooks`)).data;
+    expect(shown).toMatchObject({
+      id: hook.id,
+      failures: 5,
+      openUntil: new Date(Number(openUntil)).toISOString(),
+    });
+    expect(JSON.stringify((await us.api.get('/webhooks')).data)).not.toContain('failures');
+  });
+
+  it('lets one probe through, which closes it or doubles its time, up to 15 minutes', async () => {
+    const hook = await withOpenCircuit();
+    let waited = circuitFirstMs;
+    for (let openings = 2; openings <= 8; openings++) {
+      await makeDue(hook.id);
+      await minute();
+      await vi.waitFor(async () => expect(await opens(hook.id)).toMatchObject({ openings }));
+      waited = Math.min(2 * waited, circuitLongestMs);
+      const { ms } = await opens(hook.id);
+      expect(ms).toBeGreaterThan(waited - 5000);
+      expect(ms).toBeLessThanOrEqual(waited);
+      expect(count(hook.url)).toBe(4 + openings);
+    }
+    heard.returns(200);
+    await makeDue(hook.id);
+    await minute();
+    await vi.waitFor(async () =>
+      expect(await opens(hook.id)).toMatchObject({ failures: 0, openings: 0, openUntil: 0 }),
+    );
+    // The others follow at once.
+    await settled(hook.id, 5, ['delivered']);
+  });
+});
 
 describe('when a receiver succeeds again', () => {
   it('what waits for a retry is sent at once', async () => {
     const hook = await fails(() => crash('waits'));
-    tale.heard.responds(ok);
+    heard.responds(ok);
     await rows(
       `update deliveries set next_attempt_at = ?2 where webhook_id = ?1`,
       hook.id,
       Date.now() + 300_000,
     );
-    await tale.happen(1, 'after');
+    await happen(1, 'after');
     await settled(hook.id, 2, ['delivered']);
   });
 
   it('what is due much later waits for its time, unless the circuit was open', async () => {
-    const hook = await fails(() => tale.happen(1, 'poison'));
+    const hook = await fails(() => happen(1, 'poison'));
     const later = () =>
       rows(
         `update deliveries set next_attempt_at = ?2 where attempts > 0 and webhook_id = ?1`,
@@ -57,12 +120,12 @@ describe('when a receiver succeeds again', () => {
         Date.now() + 7e6,
       );
     await later();
-    tale.heard.responds(ok);
-    await tale.happen(1, 'after');
+    heard.responds(ok);
+    await happen(1, 'after');
     await settled(hook.id, 1, ['delivered']);
     expect(await pending(hook.id)).toHaveLength(1);
-    tale.heard.responds(fail);
-    await tale.happen(5, 'outage');
+    heard.responds(fail);
+    await happen(5, 'outage');
     await vi.waitFor(async () => expect(await opens(hook.id)).toMatchObject({ openings: 1 }));
     await makeDue(hook.id);
     await later();
@@ -70,23 +133,23 @@ describe('when a receiver succeeds again', () => {
       `update deliveries set next_attempt_at = 0 where (webhook_id, id) = (select webhook_id, max(id) from deliveries where webhook_id = ?1)`,
       hook.id,
     );
-    tale.heard.responds(ok);
+    heard.responds(ok);
     await minute();
     await settled(hook.id, 7, ['delivered']);
   });
 
   it('an accident that has just failed is not, nor what the receiver asked to have later', async () => {
-    tale.heard.responds(() => new Response('busy', { status: 503, headers: { 'Retry-After': '9' } }));
-    const hook = await tale.register();
-    await tale.happen(1, 'busy');
+    heard.responds(() => new Response('busy', { status: 503, headers: { 'Retry-After': '9' } }));
+    const hook = await register();
+    await happen(1, 'busy');
     await attempted(hook.id);
-    tale.heard.responds(fail);
+    heard.responds(fail);
     await crash('just now');
     await vi.waitFor(async () =>
       expect((await pending(hook.id)).filter((one) => one.attempts > 0)).toHaveLength(2),
     );
-    tale.heard.responds(ok);
-    await tale.happen(1, 'after');
+    heard.responds(ok);
+    await happen(1, 'after');
     await settled(hook.id, 1, ['delivered']);
     expect((await pending(hook.id)).every((one) => one.nextAttemptAt > Date.now())).toBe(true);
   });
@@ -109,10 +172,10 @@ describe('while an accident waits', () => {
   });
 
   it('a circuit that is open for longer is probed sooner, once an accident comes in', async () => {
-    tale.heard.responds(fail);
-    const hook = await tale.register();
+    heard.responds(fail);
+    const hook = await register();
     await pauseFor(hook.id, 900_000, 60);
-    await tale.happen(1, 'event');
+    await happen(1, 'event');
     expect((await opens(hook.id)).ms).toBeGreaterThan(800_000);
     await crash('new');
     await vi.waitFor(async () => expect((await opens(hook.id)).ms).toBeLessThanOrEqual(accidentRetryMs));
@@ -128,7 +191,7 @@ describe('while an accident waits', () => {
   });
 });
 
-it('an accident that has not been delivered for five minutes is logged for each receiver, even while its circuit is open', async () => {
+it('an accident that is late by five minutes is logged, even while the circuit is open', async () => {
   const hooks = [await fails(() => crash('late')), await fails(() => crash('late too'))];
   const late = async () => {
     const listening = listenToLog();

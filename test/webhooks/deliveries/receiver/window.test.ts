@@ -17,7 +17,7 @@ import { rows } from '../../../support/rows.ts';
 import { minute } from '../../../support/service.ts';
 import { story } from '../../../support/story.ts';
 
-const tale = story();
+const { us, heard, register, happen } = story();
 const set = (webhookId: string, column: 'max_in_flight' | 'max_per_second', value: number) =>
   rows(`update webhooks set ${column} = ?2 where id = ?1`, webhookId, value);
 const windowOf = async (webhookId: string) =>
@@ -31,7 +31,7 @@ function heldUntil(together: number, first = 0): number[] {
   const underWay: number[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   let now = 0;
-  tale.heard.responds(async () => {
+  heard.responds(async () => {
     const place = underWay.push(++now);
     if (now >= together) resolve();
     await (place <= first ? scheduler.wait(200) : promise);
@@ -44,29 +44,29 @@ const most = (counts: number[]) => Math.max(...counts);
 
 describe('the calls that a webhook may have in flight', () => {
   it('start low, double while more is due and answers come in time, and end at fifty', async () => {
-    const hook = await tale.register();
+    const hook = await register();
     const atFirst = heldUntil(firstWindow);
-    await tale.happen(20);
+    await happen(20);
     await settled(hook.id, 20);
     expect(most(atFirst)).toBeLessThanOrEqual(2 * firstWindow);
     heldUntil(1);
-    await tale.happen(400, 'later');
+    await happen(400, 'later');
     await settled(hook.id, 420);
     expect(await windowOf(hook.id)).toBe(widestWindow);
     const atLast = heldUntil(4 * firstWindow + 1, firstWindow);
-    await tale.happen(100, 'last');
+    await happen(100, 'last');
     await settled(hook.id, 520);
     expect(most(atLast)).toBeLessThanOrEqual(widestWindow);
   });
 
-  it('are in flight at once for each of an account’s webhooks, though none of their receivers has responded', async () => {
-    const one = await tale.register();
-    await unattempted(one.id, () => tale.happen(widestWindow));
-    const other = await tale.register();
-    await unattempted(other.id, () => tale.happen(widestWindow, 'later'));
+  it('are in flight at once for each of an account’s webhooks', async () => {
+    const one = await register();
+    await unattempted(one.id, () => happen(widestWindow));
+    const other = await register();
+    await unattempted(other.id, () => happen(widestWindow, 'later'));
     const underWay = heldUntil(2 * widestWindow);
     for (const { id } of [one, other]) await setWindow(id, widestWindow);
-    const body = ({ id }: { id: string }) => ({ accountId: tale.us.accountId, webhookId: id, worker: 1 });
+    const body = ({ id }: { id: string }) => ({ accountId: us.accountId, webhookId: id, worker: 1 });
     await env.DELIVERIES.sendBatch([one, other].map((hook) => ({ body: body(hook) })));
     for (const { id } of [one, other]) await settled(id, widestWindow, ['delivered']);
     expect(most(underWay)).toBe(2 * widestWindow);
@@ -85,19 +85,19 @@ describe('the calls that a webhook may have in flight', () => {
   });
 
   it('never exceed what the operator allows', async () => {
-    const hook = await tale.register();
+    const hook = await register();
     await set(hook.id, 'max_in_flight', 3);
     const underWay = heldUntil(3);
-    await tale.happen(60);
+    await happen(60);
     await settled(hook.id, 60);
     expect(most(underWay)).toBe(3);
   });
 
   it('halve when the receiver is overloaded, once for all workers that saw it so', async () => {
-    const hook = await tale.register();
+    const hook = await register();
     await setWindow(hook.id, 40);
-    tale.heard.returns(503);
-    await tale.happen(1);
+    heard.returns(503);
+    await happen(1);
     await attempted(hook.id);
     expect(await windowOf(hook.id)).toBe(20);
     const db = openDatabase(env);
@@ -112,11 +112,11 @@ describe('the calls that a webhook may have in flight', () => {
   });
 
   it('are one after an outage, and grow again as the backlog drains', async () => {
-    const hook = await tale.register();
-    tale.heard.responds(() => Promise.reject(new Error('connection refused')));
-    await tale.happen(5);
+    const hook = await register();
+    heard.responds(() => Promise.reject(new Error('connection refused')));
+    await happen(5);
     await vi.waitFor(async () => expect(await windowOf(hook.id)).toBe(1));
-    await tale.happen(300, 'later');
+    await happen(300, 'later');
     const underWay = heldUntil(1);
     await makeDue(hook.id);
     await minute();
@@ -128,22 +128,22 @@ describe('the calls that a webhook may have in flight', () => {
 
 describe('the calls that a webhook may have in a second', () => {
   it('are as many as the operator allows, a quarter of them at once', async () => {
-    const hook = await tale.register();
+    const hook = await register();
     await set(hook.id, 'max_per_second', 20);
     const at: number[] = [];
-    tale.heard.responds(() => {
+    heard.responds(() => {
       at.push(Date.now());
       return new Response('ok');
     });
-    await tale.happen(50);
+    await happen(50);
     await settled(hook.id, 50);
     expect(Math.max(...at) - Math.min(...at)).toBeGreaterThan(((50 - 20 / 4) / 20) * 1000 - 50);
   });
 
   it('count for all its workers together', async () => {
-    const hook = await tale.register();
+    const hook = await register();
     await set(hook.id, 'max_per_second', 8);
-    await unattempted(hook.id, () => tale.happen(10));
+    await unattempted(hook.id, () => happen(10));
     const now = Date.now();
     const claimed = async (ms: number) => (await claim(hook.id, 10, now + ms)).claimed.length;
     expect([await claimed(0), await claimed(0), await claimed(100), await claimed(125)]).toEqual([
@@ -154,8 +154,8 @@ describe('the calls that a webhook may have in a second', () => {
 });
 
 it('a claim holds no more of a webhook than may be in flight', async () => {
-  const hook = await tale.register();
-  await unattempted(hook.id, () => tale.happen(12));
+  const hook = await register();
+  await unattempted(hook.id, () => happen(12));
   const now = Date.now();
   expect((await claim(hook.id, 60, now)).claimed).toHaveLength(firstWindow);
   expect((await claim(hook.id, 60, now)).claimed).toHaveLength(0);

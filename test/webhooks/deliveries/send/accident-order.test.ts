@@ -7,41 +7,27 @@ import { rows } from '../../../support/rows.ts';
 import { minute } from '../../../support/service.ts';
 import { story } from '../../../support/story.ts';
 
-const tale = story();
+const { heard, send, register } = story();
 const happen = (...levels: number[]) =>
-  tale.send(...levels.map((notificationLevel) => accident({ notificationLevel })));
+  send(...levels.map((notificationLevel) => accident({ notificationLevel })));
 /** The levels that a webhook was called with, in order. */
-const levels = () => tale.heard.got.map(({ body }) => body.data.notificationLevel);
+const levels = () => heard.got.map(({ body }) => body.data.notificationLevel);
 const due = async () =>
   (
     await rows(`select level, next_attempt_at as at from deliveries where status = 'pending' order by level`)
   ).map(({ level, at }) => [level, Number(at) - Date.now()]);
 
 describe('the levels of an accident', () => {
-  it('wait for the one before, as long as its call takes', async () => {
-    const hook = await tale.register();
-    const release = tale.heard.holds();
-    await happen(1);
-    await vi.waitFor(() => expect(levels()).toEqual([1]));
-    tale.heard.returns(200);
-    await happen(2);
-    await scheduler.wait(300);
-    expect(levels()).toEqual([1]);
-    release();
-    await settled(hook.id, 2);
-    expect(levels()).toEqual([1, 2]);
-  });
-
   it('wait a minute at most', async () => {
-    const hook = await tale.register();
-    tale.heard.returns(400);
+    const hook = await register();
+    heard.returns(400);
     await happen(1);
     await attempted(hook.id);
     await happen(2);
     const [, [, wait] = []] = await due();
     expect(wait).toBeGreaterThan(levelWaitMs - 5000);
     expect(wait).toBeLessThanOrEqual(levelWaitMs);
-    tale.heard.responds(
+    heard.responds(
       ({ body }) => new Response(null, { status: body.data.notificationLevel === 1 ? 400 : 204 }),
     );
     await makeDue(hook.id);
@@ -49,29 +35,29 @@ describe('the levels of an accident', () => {
     await settled(hook.id, 1, ['delivered']);
   });
 
-  it('do not wait for one that has been waiting for a minute, nor for one that has ended', async () => {
-    const hook = await tale.register();
-    tale.heard.returns(400);
+  it('do not wait for one that waits for a minute, nor for one that has ended', async () => {
+    const hook = await register();
+    heard.returns(400);
     await happen(1);
     await attempted(hook.id);
     await rows('update notifications set created_at = created_at - ?1', levelWaitMs + 1000);
     await happen(2);
     await vi.waitFor(() => expect(levels()).toEqual([1, 2]));
-    tale.heard.returns(410);
+    heard.returns(410);
     await makeDue(hook.id);
     await minute();
     await settled(hook.id, 2, ['failed']);
-    tale.heard.returns(200);
+    heard.returns(200);
     await happen(3);
     await settled(hook.id, 1, ['delivered']);
   });
 
   it('are not held up by other webhooks or accidents, nor again when they are repeated', async () => {
-    const [slow, quick] = [await tale.register(), await tale.register()];
-    const release = tale.heard.holds(slow.url);
+    const [slow, quick] = [await register(), await register()];
+    const release = heard.holds(slow.url);
     await happen(1);
     await happen(2);
-    await tale.send(accident({ sourceId: 'another', notificationLevel: 2 }));
+    await send(accident({ sourceId: 'another', notificationLevel: 2 }));
     await settled(quick.id, 3);
     const before = await due();
     await happen(1, 2);
@@ -81,10 +67,10 @@ describe('the levels of an accident', () => {
   });
 });
 
-it('events that come with an accident are sent as well, for the accident has workers of its own', async () => {
-  const hook = await tale.register();
-  await tale.send(vehicle());
-  await tale.send(accident(), safetyEvent(), safetyEvent({ sourceId: 'more' }));
+it('events that come with an accident are sent as well, by other workers', async () => {
+  const hook = await register();
+  await send(vehicle());
+  await send(accident(), safetyEvent(), safetyEvent({ sourceId: 'more' }));
   await settled(hook.id, 3);
-  expect(tale.heard.got.filter(({ body }) => body.type === ACCIDENT)).toHaveLength(1);
+  expect(heard.got.filter(({ body }) => body.type === ACCIDENT)).toHaveLength(1);
 });

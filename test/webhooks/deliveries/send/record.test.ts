@@ -9,11 +9,11 @@ import { claim, deliveriesOf, unattempted } from '../../../support/deliveries.ts
 import { accident } from '../../../support/records.ts';
 import { story } from '../../../support/story.ts';
 
-const tale = story();
+const { send, register, happen } = story();
 
 it('a worker whose claim is by now another’s records nothing', async () => {
-  const hook = await tale.register();
-  await unattempted(hook.id, tale.happen);
+  const hook = await register();
+  await unattempted(hook.id, happen);
   const [late, next] = [await claim(hook.id), await claim(hook.id, 50, Date.now() + leaseMs + 1)];
   const record = async (claimed: typeof late.claimed, status: Recorded['status']) => {
     const outcomes = claimed.map((delivery) => ({ delivery, status }));
@@ -27,10 +27,10 @@ it('a worker whose claim is by now another’s records nothing', async () => {
 });
 
 it('a worker for accidents claims no events', async () => {
-  const hook = await tale.register();
+  const hook = await register();
   await unattempted(hook.id, async () => {
-    await tale.happen(2);
-    await tale.send(accident());
+    await happen(2);
+    await send(accident());
   });
   const db = openDatabase(env);
   const request = { webhookId: hook.id, count: 50, now: Date.now(), accidentsOnly: true };

@@ -23,6 +23,9 @@ beforeEach(() => {
 });
 const granted = (access_token: string, more: object = {}) =>
   Response.json({ access_token, token_type: 'Bearer', expires_in: 3600, ...more });
+const replying = (status: number, body: string | object) => () =>
+  typeof body === 'string' ? new Response(body, { status }) : Response.json(body, { status });
+const refused = (status: number, error: string) => replying(status, { error })();
 const request = (more: object = {}) => requestToken(env, { ...client, ...more }, Date.now() + 5_000, false);
 const problem = async (more: object = {}) =>
   (await request(more)).problem?.reason?.replace('token endpoint ', '') ?? '';
@@ -60,93 +63,44 @@ describe('a token', () => {
 
 describe('an endpoint that fails', () => {
   it('for another reason than the way that the client is sent is asked once', async () => {
-    grant = () => new Response('', { status: 500 });
+    grant = replying(500, '');
     expect(await request()).toHaveProperty('problem');
     expect(asked).toBe(1);
   });
 
-  it.each([
+  const twice = 'responded 401: invalid_client; with the client in the body it responded 400: invalid_scope';
+  const described = { error: 'invalid_request', error_description: 'AADSTS900144:\r\nThe body.' };
+  const target = { error: 'invalid_target', error_description: `unknown ${audience}` };
+  const page = '<html><head><title>404 Not Found</title>';
+  const words = { fault: { faultstring: 'Invalid client', refreshToken: 'mine' } };
+  it.each<[says: string | RegExp, fails: typeof grant]>([
+    ['responded 400: invalid_scope', replying(400, { error: 'invalid_scope' })],
+    ['responded 400: invalid_request: AADSTS900144: The body', replying(400, described)],
+    [twice, (byBasic) => refused(byBasic ? 401 : 400, byBasic ? 'invalid_client' : 'invalid_scope')],
+    ['responded 500: {"fault":{"faultstring":"Invalid client"}}', replying(500, words)],
+    ['responded 404: 404 Not Found', replying(404, page)],
+    [/^responded 500: (no ){99}no$/, replying(500, 'no '.repeat(999))],
+    [`responded 400: invalid_target: unknown ${audience}`, replying(400, target)],
     [
-      'with an error code',
-      () => Response.json({ error: 'invalid_scope' }, { status: 400 }),
-      'responded 400: invalid_scope',
-    ],
-    [
-      'with a description',
-      () =>
-        Response.json(
-          { error: 'invalid_request', error_description: 'AADSTS900144:\r\nThe body.' },
-          { status: 400 },
-        ),
-      'responded 400: invalid_request: AADSTS900144: The body',
-    ],
-    [
-      'in two ways',
-      (byBasic) =>
-        byBasic
-          ? Response.json({ error: 'invalid_client' }, { status: 401 })
-          : Response.json({ error: 'invalid_scope' }, { status: 400 }),
-      'responded 401: invalid_client; with the client in the body it responded 400: invalid_scope',
-    ],
-    [
-      'in its own words',
-      () =>
-        Response.json({ fault: { faultstring: 'Invalid client', refreshToken: 'mine' } }, { status: 500 }),
-      'responded 500: {"fault":{"faultstring":"Invalid client"}}',
-    ],
-    [
-      'with a page',
-      () => new Response('<html><head><title>404 Not Found</title>', { status: 404 }),
-      'responded 404: 404 Not Found',
-    ],
-    [
-      'with too many words',
-      () => new Response('no '.repeat(999), { status: 500 }),
-      /^responded 500: (no ){99}no$/,
-    ],
-    [
-      'about the audience',
-      () =>
-        Response.json({ error: 'invalid_target', error_description: `unknown ${audience}` }, { status: 400 }),
-      `responded 400: invalid_target: unknown ${audience}`,
-    ],
-    [
-      'with a redirect',
-      () => Response.redirect('https://other.example.com/?x=1'),
       'responded 302: to https://other.example.com/',
+      () => Response.redirect('https://other.example.com/?x=1'),
     ],
-    ['with something else than JSON', () => new Response('<html>'), 'responded 200: no access_token'],
+    ['responded 200: no access_token', replying(200, '<html>')],
+    ['responded 200: no access_token', () => granted('x'.repeat(maxTokenBytes))],
+    ['responded 200: no access_token, but accessToken', replying(200, { accessToken: 'mine' })],
     [
-      'with other names',
-      () => Response.json({ accessToken: 'mine' }),
-      'responded 200: no access_token, but accessToken',
-    ],
-    [
-      'with another type',
-      () => granted('x', { token_type: 'DPoP' }),
       'responded 200: a token of type DPoP, which is no bearer token',
+      () => granted('x', { token_type: 'DPoP' }),
     ],
-    [
-      'with a token that no header can hold',
-      () => granted('a\r\nb'),
-      'responded 200: an access_token that no header can hold',
-    ],
-    ['with too much', () => granted('x'.repeat(maxTokenBytes)), 'responded 200: no access_token'],
-    ['by not being there', () => Promise.reject(new Error('connect refused')), 'cannot be reached'],
-    [
-      'by being slow',
-      () => Promise.reject(new DOMException('late', 'TimeoutError')),
-      'did not respond in time',
-    ],
-  ] as [string, (byBasic: boolean) => Response | Promise<Response>, string | RegExp][])(
-    '%s, is quoted: “%s”',
-    async (_, fails, says) => {
-      grant = fails;
-      const reason = await problem();
-      expect(reason).toEqual(typeof says === 'string' ? says : expect.stringMatching(says));
-      expect(reason).not.toContain('mine');
-    },
-  );
+    ['responded 200: an access_token that no header can hold', () => granted('a\r\nb')],
+    ['cannot be reached', () => Promise.reject(new Error('connect refused'))],
+    ['did not respond in time', () => Promise.reject(new DOMException('late', 'TimeoutError'))],
+  ])('is quoted: “%s”', async (says, fails) => {
+    grant = fails;
+    const reason = await problem();
+    expect(reason).toEqual(typeof says === 'string' ? says : expect.stringMatching(says));
+    expect(reason).not.toContain('mine');
+  });
 
   it.each([
     ['itself', (secret: string) => secret],
@@ -165,8 +119,7 @@ describe('an endpoint that fails', () => {
     ['that is a token', () => `eyJhbGciOiJIUzI1NiJ9.${'Zm9v'.repeat(20)}.${'YmFy'.repeat(20)}`],
   ])('does not repeat a secret %s', async (_, repeated) => {
     const text = repeated(client.clientSecret);
-    grant = () =>
-      Response.json({ error: 'invalid_client', error_description: `We got ${text}.` }, { status: 401 });
+    grant = replying(401, { error: 'invalid_client', error_description: `We got ${text}.` });
     const reason = await problem({ params: { audience, pin: secretParam } });
     expect(reason).toMatch(/^responded 401: invalid_client: /);
     for (const part of [text.slice(0, 12), text.slice(-12)]) expect(reason).not.toContain(part);

@@ -1,26 +1,16 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { transaction } from '../../../../src/platform/db/database.ts';
-import { openDatabase } from '../../../../src/platform/db/system.ts';
 import { reEncrypt } from '../../../../src/platform/jobs/re-encrypt.ts';
 import { handle } from '../../../../src/webhooks/deliveries/consumer.ts';
-import { leaseMs, startWindowMs } from '../../../../src/webhooks/deliveries/policy.ts';
-import { recordStatements } from '../../../../src/webhooks/deliveries/send/record.ts';
+import { startWindowMs } from '../../../../src/webhooks/deliveries/policy.ts';
 import { runWorker } from '../../../../src/webhooks/deliveries/send/worker.ts';
 import { prune } from '../../../../src/webhooks/deliveries/sweep.ts';
-import {
-  attempted,
-  claim,
-  deliveriesOf,
-  settled,
-  setWindow,
-  unattempted,
-} from '../../../support/deliveries.ts';
+import { attempted, deliveriesOf, settled, setWindow, unattempted } from '../../../support/deliveries.ts';
 import { accident, safetyEvent } from '../../../support/records.ts';
 import { addRows, rows } from '../../../support/rows.ts';
 import { story } from '../../../support/story.ts';
 
-const tale = story();
+const { us, heard, send, register, happen } = story();
 const fail = () => new Response('no', { status: 500 });
 
 describe('custom headers', () => {
@@ -28,9 +18,9 @@ describe('custom headers', () => {
 
   it('sealed with an older key are read, and sealed anew with the newest', async () => {
     const oauth = { tokenUrl: 'https://login.example.com/', clientId: 'c', clientSecret: 's' };
-    const hook = await tale.register({ headers: { 'X-Secret': secret }, signing: true, oauth });
-    tale.heard.serves('https://login.example.com', () => Response.json({ access_token: 'token' }));
-    await tale.happen(1, 'before');
+    const hook = await register({ headers: { 'X-Secret': secret }, signing: true, oauth });
+    heard.serves('https://login.example.com', () => Response.json({ access_token: 'token' }));
+    await happen(1, 'before');
     await settled(hook.id);
     const rotated = { ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` };
     const keys = async () => {
@@ -41,40 +31,40 @@ describe('custom headers', () => {
       return Object.values(row);
     };
     expect(await keys()).toEqual(Array(4).fill('test'));
-    await addRows('moves', 1, () => ({ account_id: tale.us.accountId, state: 'copying', move: '{}' }));
+    await addRows('moves', 1, () => ({ account_id: us.accountId, state: 'copying', move: '{}' }));
     expect(await reEncrypt(rotated)).toBe(0);
     await rows('delete from moves');
     expect(await reEncrypt(rotated)).toBeGreaterThan(0);
     expect(await keys()).toEqual(Array(4).fill('new'));
     expect(await reEncrypt(rotated)).toBe(0);
-    await unattempted(hook.id, tale.happen);
-    await handle(rotated, { accountId: tale.us.accountId, webhookId: hook.id, worker: 1 });
-    expect(tale.heard.got.at(-1)?.headers['x-secret']).toBe(secret);
+    await unattempted(hook.id, happen);
+    await handle(rotated, { accountId: us.accountId, webhookId: hook.id, worker: 1 });
+    expect(heard.got.at(-1)?.headers['x-secret']).toBe(secret);
   });
 
   it('that cannot be read cost no attempt', async () => {
-    const hook = await tale.register();
+    const hook = await register();
     await rows(`update webhooks set headers = json_set(headers, '$.key', 'lost') where id = ?1`, hook.id);
     vi.spyOn(console, 'error').mockImplementation(() => {});
-    await tale.happen(1);
+    await happen(1);
     await vi.waitFor(async () => {
       const [row] = await deliveriesOf(hook.id);
       expect(row).toMatchObject({ status: 'pending', attempts: 0, claimedUntil: 0 });
       expect(row?.nextAttemptAt).toBeGreaterThan(Date.now() + 60_000);
     });
-    expect(tale.heard.got).toEqual([]);
+    expect(heard.got).toEqual([]);
   });
 });
 
-it('pruning deletes what ended before retention, also of deleted webhooks, and never what is pending', async () => {
-  const [kept, deleted, waiting] = [await tale.register(), await tale.register(), await tale.register()];
-  tale.heard.responds(({ url }) => (url === waiting.url ? fail() : new Response('ok')));
-  await tale.happen(3);
-  await tale.send(accident());
+it('pruning deletes what ended before retention, and never what is pending', async () => {
+  const [kept, deleted, waiting] = [await register(), await register(), await register()];
+  heard.responds(({ url }) => (url === waiting.url ? fail() : new Response('ok')));
+  await happen(3);
+  await send(accident());
   await settled(kept.id, 4);
   await settled(deleted.id, 4);
   await attempted(waiting.id);
-  await tale.api().delete(`/webhook/${deleted.id}`);
+  await us.api.delete(`/webhook/${deleted.id}`);
   const later = Date.now() + 30 * 86_400_000;
   expect(await prune(env, later - 3_600_000)).toBe(0);
   expect(await prune(env, later + 60_000)).toBeGreaterThanOrEqual(8);
@@ -82,40 +72,28 @@ it('pruning deletes what ended before retention, also of deleted webhooks, and n
   expect(await deliveriesOf(deleted.id)).toEqual([]);
   expect((await deliveriesOf(waiting.id)).length).toBeGreaterThan(0);
   // The accident is still known: its level is not notified again.
-  const again = tale.send(accident(), safetyEvent({ sourceId: 'e0' }));
+  const again = send(accident(), safetyEvent({ sourceId: 'e0' }));
   expect((await again).data).toMatchObject({ accepted: 0, unchanged: 2 });
 });
 
 describe('a claim', () => {
   /** A webhook with new deliveries that no message has been sent for. */
   const unwoken = async (count: number) => {
-    const { id } = await tale.register();
-    await unattempted(id, () => tale.happen(count));
+    const { id } = await register();
+    await unattempted(id, () => happen(count));
     return id;
   };
   const consume = async (webhookId: string) => {
-    await handle(env, { accountId: tale.us.accountId, webhookId, worker: 1 });
+    await handle(env, { accountId: us.accountId, webhookId, worker: 1 });
     return deliveriesOf(webhookId);
   };
-
-  it('that has lapsed, and is another’s by now, records nothing', async () => {
-    const webhookId = await unwoken(1);
-    const lapsed = await claim(webhookId);
-    const [held] = (await claim(webhookId, 1, Date.now() + leaseMs + 1)).claimed;
-    const outcomes = lapsed.claimed.map((delivery) => ({ delivery, status: 'failed' as const }));
-    const db = openDatabase(env);
-    await transaction(db, recordStatements(db, webhookId, outcomes, { now: Date.now() }));
-    expect(await deliveriesOf(webhookId)).toMatchObject([
-      { status: 'pending', claimedUntil: held?.claimedUntil },
-    ]);
-  });
 
   it('is released for calls that could not start within its first five seconds', async () => {
     const webhookId = await unwoken(40);
     await setWindow(webhookId, 50);
     const now = Date.now.bind(Date);
     let calls = 0;
-    tale.heard.responds(async () => {
+    heard.responds(async () => {
       if (++calls === 20) vi.spyOn(Date, 'now').mockImplementation(() => now() + startWindowMs + 1);
       return new Response('ok');
     });
@@ -129,9 +107,9 @@ describe('a claim', () => {
     const webhookId = await unwoken(3);
     const now = Date.now();
     const budget = { until: now + 5_000, callsUntil: now - 1, queries: 2, log: () => {} };
-    const end = await runWorker(env, { accountId: tale.us.accountId, webhookId, worker: 1 }, budget);
+    const end = await runWorker(env, { accountId: us.accountId, webhookId, worker: 1 }, budget);
     expect(end.reason).toBe('out of time');
-    expect(tale.heard.got).toEqual([]);
+    expect(heard.got).toEqual([]);
     const putBack = { status: 'pending', attempts: 0, claimedUntil: 0 };
     expect(await deliveriesOf(webhookId)).toMatchObject([putBack, putBack, putBack]);
   });
@@ -144,6 +122,6 @@ describe('a claim', () => {
       ++trips === 2 ? Promise.reject(new Error('D1_ERROR: Network connection lost.')) : batch(statements),
     );
     expect(await consume(webhookId)).toMatchObject([{ status: 'delivered', attempts: 1, claimedUntil: 0 }]);
-    expect(tale.heard.got).toHaveLength(1);
+    expect(heard.got).toHaveLength(1);
   });
 });

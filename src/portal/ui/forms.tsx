@@ -1,5 +1,6 @@
-import { type Child, useContext } from 'hono/jsx';
+import type { Child } from 'hono/jsx';
 import { Allowed, LinkButton, PostForm, Submit, type Weight } from './buttons.tsx';
+import { useContext } from './context.ts';
 import { Icon } from './icons.tsx';
 import { Note, Panel } from './parts.tsx';
 import { reader } from './reader.ts';

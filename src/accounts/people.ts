@@ -138,15 +138,16 @@ function known([user]: PortalUser[]): PortalUser {
 
 const own = ({ accountId }: Caller, userId: string) => sql`id = ${userId} and account_id = ${accountId}`;
 
-/** Refuses unless another admin has signed in; in the change's own transaction, because two may coincide. */
+/** Refuses unless another admin has signed in, and has the links of single sign-on; in the change's own transaction, because two may coincide. */
 const unlessLastAdmin = (db: Database, { accountId }: Caller, userId: string) =>
   refuseUnless(
     db,
-    sql`exists (select 1 from portal_users
+    sql`(exists (select 1 from portal_users
       where account_id = ${accountId} and id <> ${userId} and role = 'admin' and confirmed_at is not null)
     or not exists (select 1 from portal_users
-      where id = ${userId} and account_id = ${accountId} and role = 'admin' and confirmed_at is not null)`,
-    'An account needs at least one admin. Make somebody else an admin first.',
+      where id = ${userId} and account_id = ${accountId} and role = 'admin' and confirmed_at is not null))
+    and not exists (select 1 from single_sign_on where account_id = ${accountId} and link_user_id = ${userId})`,
+    'An account needs at least one admin. Choose another first, also for links under Settings → Sign-in.',
   );
 
 /** How many people an account can invite in 24 hours. */

@@ -16,6 +16,7 @@ import { invalid, refusalIn } from '../platform/errors.ts';
 import { refuseIfMoved } from './accounts.ts';
 import type { PortalUser } from './people.ts';
 import { isSecret, newSecret, withCell } from './secrets.ts';
+import { mustUseProvider } from './single-sign-on.ts';
 import { hashToken } from './tokens/format.ts';
 
 export const linkMs = 15 * 60_000;
@@ -33,7 +34,8 @@ const tooOften = { kind: 'rate limited', retryAfter: linkMs / 1000 } as const;
 
 /**
  * Creates single-use links, valid for 15 minutes: one for each account of the person, or for `accountId`
- * alone. The form with this `key` makes them once, and none if the address has asked too often.
+ * alone. The form with this `key` makes them once, and none if the address has asked too often, nor for accounts
+ * whose provider signs the person in.
  * @throws Refusal: unavailable, while one of the accounts is being moved
  */
 export async function createSignInLinks(
@@ -47,6 +49,7 @@ export async function createSignInLinks(
     select u.id, a.name as account, u.confirmed_at is null as pending
     from portal_users u join accounts a on a.id = u.account_id and a.status <> 'moved'
     where u.email = ${email} ${accountId === undefined ? sql.empty() : sql`and u.account_id = ${accountId}`}
+      and (${key === undefined} or not ${mustUseProvider(sql`u`)})
     order by u.last_sign_in_at desc, u.created_at desc, u.id desc limit ${maxLinks}`;
   if (people.length === 0) return [];
   const links = await Promise.all(
@@ -104,8 +107,8 @@ const unlessMoving = (db: Database, people: SQL) =>
   );
 
 /**
- * Uses a link and starts a session. Returns its secret, or undefined if the link is invalid; junk is refused
- * without I/O. The same form, by its `key`, starts the same session again within a minute.
+ * Uses a link and starts a session. Returns its secret, or undefined if the link is invalid, or the person must use a
+ * provider; junk is refused without I/O. The same form, by its `key`, starts the same session again within a minute.
  * @throws Refusal: unavailable or moved, while the account is being moved, or after it may have been
  */
 export async function signIn(env: Env, link: string, key = ''): Promise<string | undefined> {
@@ -117,15 +120,15 @@ export async function signIn(env: Env, link: string, key = ''): Promise<string |
   const now = Date.now();
   const db = openDatabase(env);
   const ofLink = sql`id in (select user_id from sign_in_links where hash = ${hash} and expires_at > ${now})`;
+  const mayUse = sql`${ofLink} and not ${mustUseProvider(sql`portal_users`)}`;
   const { started } = await transaction(db, {
     allowed: unlessMoving(db, ofLink),
     confirmed: write(db)`
       update portal_users set last_sign_in_at = ${now}, confirmed_at = coalesce(confirmed_at, ${now})
-      where ${ofLink}`,
+      where ${mayUse}`,
     added: write(db)`
       insert into sessions (hash, user_id, expires_at)
-      select ${session}, user_id, ${now + sessionMs}
-      from sign_in_links where hash = ${hash} and expires_at > ${now}`,
+      select ${session}, id, ${now + sessionMs} from portal_users where ${mayUse}`,
     started: read(db)`
       select 1 from sessions where hash = ${session} and expires_at > ${now + sessionMs - minuteMs}`,
     used: write(db)`delete from sign_in_links where hash = ${hash}`,

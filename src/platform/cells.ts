@@ -20,6 +20,9 @@ export const cellHeader = 'Fleet-Cell';
 /** The response header with the id of the version of the Worker that responds. */
 export const versionHeader = 'Worker-Version';
 
+/** The response header of a cell whose account signs in by a provider of its own. */
+export const providerHeader = 'Fleet-Provider';
+
 /** The cells that a response names in that header. */
 export const cellsNamed = ({ headers }: { headers: Headers }): string[] =>
   (headers.get(cellHeader) ?? '').split(',').flatMap((name) => name.trim() || []);

@@ -18,6 +18,7 @@ const Config = v.pipe(
     readReplicas: vars.READ_REPLICAS === 'true',
     awaitDeliveries: vars.AWAIT_DELIVERIES === 'true',
     mapStyleUrl: vars.MAP_STYLE_URL,
+    dnsUrl: vars.DNS_URL,
     allowLoopbackReceivers: vars.ALLOW_LOOPBACK_RECEIVERS === 'true',
   })),
 );

@@ -19,7 +19,7 @@ export type Failure =
   | { kind: 'not gzip' } // compressed in another way
   | { kind: 'rate limited'; retryAfter: number }
   | { kind: 'over quota'; quota: string; retryAfter: number } // of an account and day; or the database is nearly full
-  | { kind: 'unavailable'; retryAfter: number }
+  | { kind: 'unavailable'; retryAfter: number; message?: string } // a message for people
   | { kind: 'moved'; cells: string[] } // the account may be in one of these cells, to which a router passes the request on
   | { kind: 'unhealthy'; message: string; retryAfter: number; data: object };
 

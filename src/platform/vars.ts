@@ -63,6 +63,8 @@ export const Vars = v.object({
       v.check((text) => URL.parse(text)?.protocol === 'https:', 'must be an https URL'),
     ),
   ),
+  /** Set only by tests: what is asked for TXT records. */
+  DNS_URL: v.optional(v.string(), 'https://cloudflare-dns.com/dns-query'),
   /** Set only by local runs and tests: allows webhooks that point to this machine. */
   ALLOW_LOOPBACK_RECEIVERS: v.optional(Choice, 'false'),
 });

@@ -27,8 +27,10 @@ import * as audit from './settings/audit.tsx';
 import * as exports from './settings/exports.tsx';
 import * as notifications from './settings/notifications.tsx';
 import * as people from './settings/people.tsx';
+import * as signInSettings from './settings/sign-in.tsx';
 import * as tokens from './settings/tokens.tsx';
 import * as signIn from './sign-in/sign-in.tsx';
+import { comeBack } from './sign-in/single-sign-on.tsx';
 import { renderFailurePage } from './ui/failures.tsx';
 import { formsOnce } from './ui/once.ts';
 import * as webhookActions from './webhooks/actions.tsx';
@@ -79,6 +81,7 @@ const table: Route[] = [
   ['POST', '/sign-in', 'anyone', signIn.requestLink],
   ['GET', '/sign-in/:link', 'anyone', signIn.confirm],
   ['POST', '/sign-in/:link', 'anyone', signIn.signInByLink],
+  ['GET', '/sso', 'anyone', comeBack],
   ['GET', '/tick', 'anyone', tick],
   ['FORM', '/connect/:link', 'anyone', links.outside],
   ['FORM', '/connect/:link/withdraw', 'anyone', links.endOutside],
@@ -148,6 +151,9 @@ const table: Route[] = [
   ['POST', '/settings/people', 'admin', people.sendInvitation, 'limited'],
   ['FORM', '/settings/people/:id/remove', 'admin', people.remove],
   ['FORM', '/settings/people/:id/role', 'admin', people.changeRole],
+  ['GET', '/settings/sign-in', 'admin', signInSettings.show],
+  ['POST', '/settings/sign-in', 'admin', signInSettings.save, 'limited'],
+  ['GET', '/settings/sign-in/test', 'admin', signInSettings.test, 'limited'],
   ['GET', '/settings/exports', 'viewer', exports.list],
   ['POST', '/settings/exports', 'admin', exports.request, 'limited'],
   ['GET', '/settings/exports/:id/:file', 'admin', exports.sendFile, 'limited'],

@@ -1,9 +1,9 @@
 import { cellInToken, isWellFormed } from '../accounts/tokens/format.ts';
 import { cellIn } from '../platform/cells.ts';
 import { Refusal } from '../platform/errors.ts';
-import { sessionCookieOf } from '../platform/http/session-cookie.ts';
+import { attemptCookieOf, sessionCookieOf } from '../platform/http/session-cookie.ts';
 
-/** `token`, `session` or the path; its value, and the cell that issued it. */
+/** `token`, `session`, `sso` or the path; its value, and the cell that issued it. */
 export type Named = { by: string; key: string; cell: string };
 
 /** Sign-in links, connect links, and the addresses for providers' webhooks. */
@@ -14,6 +14,8 @@ export function cellOf(request: Request): Named | undefined {
   const { pathname } = new URL(request.url);
   const [, by, id] = inPath.exec(pathname) ?? [];
   if (by && id) return { by, key: id, cell: cellIn(id) };
+  const attempt = pathname === '/portal/sso' ? attemptCookieOf(request) : undefined;
+  if (attempt) return { by: 'sso', key: attempt, cell: cellIn(attempt) };
   if (/^\/portal(?:\/|$)/.test(pathname)) {
     const cookie = sessionCookieOf(request);
     return cookie ? { by: 'session', key: cookie, cell: cellIn(cookie) } : undefined;

@@ -1,5 +1,5 @@
 import { hashToken } from '../accounts/tokens/format.ts';
-import { boundCells, cellHeader, cellsNamed, mainCell } from '../platform/cells.ts';
+import { boundCells, cellHeader, cellsNamed, mainCell, providerHeader } from '../platform/cells.ts';
 import { minuteMs } from '../platform/durations.ts';
 import { Refusal } from '../platform/errors.ts';
 import { type Context, identify, ok } from '../platform/http/context.ts';
@@ -68,10 +68,18 @@ function refusal(c: Context, { by, key }: Named): Promise<Response> {
   return ask(c, mainCell, request);
 }
 
-/** Passes a request on to every cell. Returns the first success, or another response if there is none. */
+/** How long the other cells are waited for, of which one may lead to a provider. */
+const providerMs = 6_000;
+
+/** Passes a sign-in on to every cell. Returns where a provider is used, otherwise the first success, or another. */
 export async function askAll(c: Context): Promise<Response> {
   const asked = [...boundCells(c.env).keys()].map((cell) => ask(c, cell, c.req.raw.clone()));
   c.executionCtx.waitUntil(Promise.allSettled(asked));
+  const byProvider = asked.map(async (one) =>
+    (await one).headers.has(providerHeader) ? one : Promise.reject(new Error('by link')),
+  );
+  const reply = await inTime(Promise.any(byProvider), providerMs).catch(() => undefined);
+  if (reply) return reply;
   const successes = asked.map(async (one) => ((await one).ok ? one : Promise.reject(await one)));
   return Promise.any(successes).catch(
     ({ errors }) => errors.find((one: unknown) => one instanceof Response) ?? Promise.reject(errors[0]),

@@ -4,6 +4,7 @@ import { auditDays, maxAuditEntries } from '../../src/accounts/audit/prune.ts';
 import { maxInvitationsPerDay } from '../../src/accounts/people.ts';
 import { deadTokenDays } from '../../src/accounts/prune.ts';
 import { linkMs, sessionMs } from '../../src/accounts/sessions.ts';
+import { maxDomains, maxNewcomers, providerSessionMs } from '../../src/accounts/single-sign-on.ts';
 import { maxConnectionsOfToken } from '../../src/accounts/tokens/connections.ts';
 import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
 import guide from '../../src/docs/guides/limits.md?raw';
@@ -23,7 +24,7 @@ import { graceDays } from '../../src/operator/deletion/accept.ts';
 import { config } from '../../src/platform/config.ts';
 import { maxPageBytes, maxScanned } from '../../src/platform/db/pages.ts';
 import { allExpiredMs } from '../../src/platform/db/token-cache.ts';
-import { dayMs, minuteMs } from '../../src/platform/durations.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/platform/durations.ts';
 import { maxLargeWaiting } from '../../src/platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../src/platform/fields.ts';
 import { maxSlice } from '../../src/platform/http/requested-slice.ts';
@@ -123,7 +124,8 @@ it('the guide has the limits that the service keeps to', () => {
     'channels of an account': [maxChannels],
     '[exports](/docs/portal#exports) of an account': [maxExportsPerDay, maxExportRecords],
     'a sign-in link works for': [linkMs / minuteMs],
-    'a session lasts': [sessionMs / dayMs],
+    'a session lasts': [sessionMs / dayMs, providerSessionMs / hourMs],
+    '[single sign-on](/docs/portal#single-sign-on) of an account': [maxDomains, maxNewcomers],
     'connect links that are not used yet': [maxOpenLinks, connectLinkMs / dayMs],
     'tests, replays, invitations, new tokens, exports and their downloads': [calls],
   });

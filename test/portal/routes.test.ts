@@ -19,9 +19,15 @@ const withoutNames = [
   ...['/connections/new', '/connections/new?provider=samsara', '/connections/own'],
   '/webhooks/:id?state=retrying&by=day',
   ...['/events.csv', '/accidents.csv', '/accidents/:eventId/report', '/search', '/settings'],
-  ...['people', 'people/:id/role', 'people/:id/remove', 'notifications', 'exports', 'exports/:id/:file'].map(
-    (tab) => `/settings/${tab}`,
-  ),
+  ...[
+    'people',
+    'people/:id/role',
+    'people/:id/remove',
+    'notifications',
+    'exports',
+    'exports/:id/:file',
+    'sign-in/test',
+  ].map((tab) => `/settings/${tab}`),
   '/settings/account',
 ].map((path) => `/portal${path}`);
 const query = encodeURIComponent(markup);

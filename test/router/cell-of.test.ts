@@ -43,6 +43,8 @@ it.each<[string, string | undefined, string?]>([
 ])('cookies %s name the cell %s', (cookie, cell, base) => {
   const found = cellOf(request('/portal/events?a=b', { cookie, 'x-api-key': 'junk' }, base));
   expect(found?.cell).toBe(cell);
+  const attempt = cookie.replaceAll('session=', 'sso=');
+  expect(cellOf(request('/portal/sso?code=a', { cookie: attempt }, base))?.cell).toBe(cell);
   // Outside the portal nobody reads them.
   expect(cellOf(request('/portals', { cookie }, base))).toBeUndefined();
 });

@@ -216,6 +216,13 @@ it('pages that name no cell come from the first that responds', async () => {
   expect((await down.ask('/portal')).status).toBe(503);
 });
 
+it.each([200, 503])('somebody whose cell has their provider sees its page, also with %d', async (status) => {
+  const byProvider = () => says(status, { 'fleet-provider': 'yes' });
+  const { ask } = inFront({ main: ok, eu: byProvider, us: () => undefined });
+  const response = await ask('/portal/sign-in', { method: 'POST', body: 'email=a@b.example' });
+  expect([response.status, response.headers.has('fleet-provider')]).toEqual([status, true]);
+});
+
 it('asking for a sign-in link reaches every cell, also past one that is down', async () => {
   const form = { method: 'POST', body: 'email=ann%40example.com' };
   const cells = { main: () => undefined, eu: () => says(429), us: ok };

@@ -45,6 +45,15 @@ export async function portalAccount(mark = 'Marked') {
   await addRows('pull_refusals', 2, (accepted) => ({ ...refused, kind: `${mark}${accepted}`, accepted }));
   await pullRun(pulled);
 
+  const [{ id: linkUserId = '' } = {}] = await rows<{ id: string }>(
+    'select id from portal_users where email = ?1',
+    admin.email,
+  );
+  await admin.post('/portal/settings/sign-in', {
+    ...{ issuer: 'https://login.example.com', clientId: mark, secret: mark, role: '', linkUserId },
+    domains: `d-${us.accountId}.example.com`,
+  });
+
   const channel = `h-${us.accountId}`;
   await addRows('alert_channels', 1, () => ({
     ...{ id: channel, account_id: us.accountId, kind: 'https', name: mark, address: '{}', host: mark },
@@ -90,7 +99,7 @@ export async function portalAccount(mark = 'Marked') {
 
 /** What people who are signed in can reach. `/tick` checks for itself. */
 export const personalRoutes = portalRoutes.filter(
-  (route) => !/ \/portal\/(sign-in|tick|connect\/)/.test(route),
+  (route) => !/ \/portal\/(sign-in|sso|tick|connect\/)/.test(route),
 );
 /** The paths of the pages among these. */
 export const personalPages = personalRoutes

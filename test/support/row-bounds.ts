@@ -26,6 +26,9 @@ export const longTexts: { [column: string]: number | { [table: string]: number }
   headers: 11_500,
   oauth: 20_000,
   oauth_token: 23_000,
+  issuer: 1_600,
+  client_id: 1_600,
+  secret: 17_000,
   filters: 17_000,
   data: 16_000,
   log: 60_000,
@@ -57,7 +60,9 @@ export const shortTexts = new Set(
   model fuel_type license_plate phone license_state license_number vehicle_id driver_id translated_incident_types
   vehicle_name vehicle_vin vehicle_groups trip_id named_vehicle_id levels driver_name assigned_to severity kind http_verb signing
   description webhook_id request_id expanded_to last_failure host problem webhook_secret credential_hash base_url
-  organisation organisation_id claim holder step state requested_by run links_at`.split(/\s+/),
+  organisation organisation_id domain link_user_id claim holder step state requested_by run links_at`.split(
+    /\s+/,
+  ),
 );
 
 /** How many bytes a text of a table can have; undefined if that is not known. */

@@ -19,6 +19,7 @@ export const subjects = [
   'webhook',
   'team channel',
   'connect link',
+  'single sign-on',
   'person',
   'driver',
 ] as const;

@@ -10,6 +10,7 @@ import { inSteps, newBudget } from './budget.ts';
 const tables = [
   { table: 'webhooks', id: 'id', columns: ['headers', 'signing', 'oauth', 'oauth_token'] },
   { table: 'alert_channels', id: 'id', columns: ['address'] },
+  { table: 'single_sign_on', id: 'account_id', columns: ['secret'] },
   { table: 'pulls', id: 'connection_id', columns: ['secrets', 'webhook_secret', 'session'] },
 ];
 

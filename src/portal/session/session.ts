@@ -62,12 +62,12 @@ async function hashWithinLimit(c: Context, secret: string): Promise<string | und
   return hash;
 }
 
-export const startSession = (c: Context, secret: string): void =>
+export const startSession = (c: Context, secret: string, ms = sessionMs): void =>
   setCookie(c, sessionCookie, withCell(c.env, secret), {
     ...cookieOptions(c.req.raw),
     httpOnly: true,
     sameSite: 'Lax',
-    maxAge: sessionMs / 1000,
+    maxAge: ms / 1000,
   });
 
 export const forgetSession = (c: Context): void => {

@@ -1,7 +1,8 @@
 import { setUnits, type Units } from '../../accounts/accounts.ts';
 import { setPreferences } from '../../accounts/people.ts';
 import { sessionMs } from '../../accounts/sessions.ts';
-import { dayMs } from '../../platform/durations.ts';
+import { providerSessionMs } from '../../accounts/single-sign-on.ts';
+import { dayMs, hourMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { aRole, PostButton } from '../ui/buttons.tsx';
 import { choice, drawn, handles } from '../ui/fields.tsx';
@@ -45,8 +46,9 @@ export function show(c: Context) {
       </FormPanel>
       <Panel id="sessions" title="Your sessions" body="grid gap-3 justify-items-start">
         <p>
-          You stay signed in for {sessionMs / dayMs} days. If you have lost a device, or used one that is not
-          yours, end all of your sessions. This one ends too.
+          You stay signed in for {sessionMs / dayMs} days, with single sign-on for{' '}
+          {providerSessionMs / hourMs} hours. If you have lost a device, or used one that is not yours, end
+          all of your sessions. This one ends too.
         </p>
         <PostButton to="/portal/sign-out-everywhere" name="Sign out everywhere" icon="log-out" />
       </Panel>

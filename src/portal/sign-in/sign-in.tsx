@@ -7,7 +7,9 @@ import {
   signInUrl,
   signOut,
 } from '../../accounts/sessions.ts';
+import { findProvider } from '../../accounts/single-sign-on.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
+import { providerHeader } from '../../platform/cells.ts';
 import { config } from '../../platform/config.ts';
 import { Email } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
@@ -21,6 +23,7 @@ import { drawn, handles, line } from '../ui/fields.tsx';
 import { Form, Problem } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { done, readForm } from '../ui/submit.ts';
+import { goToProvider } from './single-sign-on.tsx';
 
 export const linkMinutes = linkMs / 60_000;
 
@@ -32,32 +35,40 @@ const fields = {
 export function requestPage(c: Context, problem?: string) {
   return page(
     c,
-    { title: 'Sign in to Fleet Data Service', lead: 'We email you a link. There is no password.' },
+    { title: 'Sign in to Fleet Data Service', lead: 'There is no password.' },
     <>
       <Problem message={problem} />
       <Form to="/portal/sign-in" look="grid gap-4">
         {drawn(fields)}
         <button class="btn btn-primary w-full" type="submit">
+          Continue
+        </button>
+        <button class="btn btn-ghost w-full" type="submit" name="do" value="link">
           Email me a link
         </button>
       </Form>
       <p class="sub">
-        The link works once, for {linkMinutes} minutes. No account yet? Ask an admin of your company to invite
-        you.
+        A link works once, for {linkMinutes} minutes. If your company signs you in, only one admin can use
+        one. No account yet? Ask an admin of your company to invite you.
       </p>
     </>,
     problem ? 'invalid' : undefined,
   );
 }
 
-/** The response and its timing are the same whether or not the address is known. */
+/** The response and its timing depend on the domain alone, not on whether the address is known. */
 export async function requestLink(c: Context) {
   await limitByAddress(c, 'LINK_REQUEST_LIMIT');
   return mail(c);
 }
 
 const mail = handles(fields, requestPage, async (c, { email }, form) => {
+  const byLink = form.value('do') === 'link';
+  const provider = byLink ? undefined : await findProvider(c.env, { email });
+  // Also if a provider signs them in: they may be people of other accounts.
   c.executionCtx.waitUntil(emailWithinLimit(c.env, email, form.value('key')));
+  if (provider) c.header(providerHeader, 'yes');
+  if (provider) return goToProvider(c, provider, email);
   return page(
     c,
     { title: 'Check your email' },
@@ -125,12 +136,15 @@ export const confirm = (c: Context) =>
     </PostForm>,
   );
 
+const expired =
+  'This link has expired or was already used, or your company signs you in. Enter your address to continue.';
+
 /** Only valid secrets are looked up, and each link has its own rate limit. */
 export async function signInByLink(c: Context) {
   const link = secretIn(c.req.param('link') ?? '');
   if (await isSecret(c.env, 'sign-in link', link)) await limit(c.env, 'LINK_LIMIT', await hashToken(link));
   const secret = await signIn(c.env, link, (await readForm(c)).value('key'));
-  if (!secret) return requestPage(c, 'This link has expired or was already used. Request a new one.');
+  if (!secret) return requestPage(c, expired);
   startSession(c, secret);
   return seeOther(c, '/portal');
 }

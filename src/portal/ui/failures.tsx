@@ -30,10 +30,11 @@ export const asksForPage = (c: Context): boolean =>
   c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
 
 /** What has happened, and where to go from there, by default to the overview. */
-type Explanation = [title: string, text: string, way?: [href: string, name: string]];
+type Explanation = [title: string, text: string, way?: [href: string, name: string] | undefined];
 
 function explain(failure: ReportedFailure, c: Context): Explanation {
-  if (failure.kind === 'invalid') return ['That did not work', failure.message];
+  if ('message' in failure && failure.message)
+    return ['That did not work', failure.message, c.get('session') ? undefined : signInAgain];
   if (failure.kind === 'not allowed')
     return [
       askWho(neededBy(c) ?? 'admin'),
@@ -47,6 +48,8 @@ function explain(failure: ReportedFailure, c: Context): Explanation {
     ]
   );
 }
+
+const signInAgain: [href: string, name: string] = ['/portal/sign-in', 'Go to the sign-in page'];
 
 const explanations: { [kind in ReportedFailure['kind']]?: Explanation } = {
   forbidden: [

@@ -13,7 +13,7 @@ import { PostForm, roleNames } from './buttons.tsx';
 import { Icon } from './icons.tsx';
 import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
 import { Note } from './parts.tsx';
-import { PageReader, type Reader } from './reader.ts';
+import { PageReader, type Reader, reader } from './reader.ts';
 import { takeFlash } from './submit.ts';
 import { isTimeZone, ZoneName } from './time.tsx';
 
@@ -137,12 +137,13 @@ const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head
 /** The tabs of the settings, under a title of their own, or above that of a page within one. */
 const SettingsHead = ({ path, head }: { path: string; head: Head }) => {
   const isTab = settings.tabs.some(({ href, name }) => href === path && name === head.title);
+  const tabs = settings.tabs.filter(({ href }) => reader().mayGo('GET', href));
   return (
     <>
       <header>
         {isTab && <h1>Settings</h1>}
         <nav class="tabs-line" aria-label="Settings">
-          {settings.tabs.map(({ href, name }) => (
+          {tabs.map(({ href, name }) => (
             <a href={href} aria-current={currentOf(path, href)}>
               {name}
             </a>

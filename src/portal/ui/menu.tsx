@@ -15,6 +15,7 @@ export const settings = {
   tabs: [
     { href: '/portal/settings/tokens', name: 'API Tokens' },
     { href: '/portal/settings/people', name: 'People' },
+    { href: '/portal/settings/sign-in', name: 'Sign-in' },
     { href: '/portal/settings/notifications', name: 'Notifications' },
     { href: '/portal/settings/exports', name: 'Exports' },
     { href: '/portal/settings/audit', name: 'Audit log' },

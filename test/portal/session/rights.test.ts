@@ -69,8 +69,9 @@ describe('each route of the portal', () => {
     expect(routes.filter((route) => roleFor(route) === 'admin')).toEqual(
       routes.filter(
         (route) =>
-          /\/settings\/(tokens|people|exports)|\/connections\/(links|own)|\/(keys|labels)$/.test(route) &&
-          !lists.includes(route),
+          /\/settings\/(tokens|people|exports|sign-in)|\/connections\/(links|own)|\/(keys|labels)$/.test(
+            route,
+          ) && !lists.includes(route),
       ),
     );
   });

@@ -68,6 +68,13 @@ const recipes: Record<string, Recipe> = {
   '/settings/people': { fields: (of) => ({ email: `new-${of.us.accountId}@example.com`, role: 'viewer' }) },
   '/settings/people/:id/role': { fields: { role: 'member' } },
   '/settings/people/:id/remove': {},
+  '/settings/sign-in': {
+    fields: async ({ us, email }) => ({
+      ...{ issuer: 'https://sso.example.com', clientId: 'us', secret: 'word', role: 'viewer' },
+      domains: `a-${us.accountId}.example.com, b-${us.accountId}.example.com`,
+      linkUserId: String((await rows('select id from portal_users where email = ?1', email))[0]?.id),
+    }),
+  },
   '/settings/exports': { fields: { lists: 'trips', formats: 'csv' } },
   '/settings/account': { fields: { timeZone: 'UTC' } },
   '/settings/account/units': { fields: { units: 'imperial' } },

@@ -1,0 +1,167 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Sealed, seal, unseal } from '../platform/crypto.ts';
+import { jsonList, read, refuseUnless, transaction, write } from '../platform/db/database.ts';
+import { asCaller, beingMoved, type Caller, notMoving } from '../platform/db/guard.ts';
+import { newId } from '../platform/db/ids.ts';
+import { openDatabase } from '../platform/db/system.ts';
+import { hourMs } from '../platform/durations.ts';
+import { invalid } from '../platform/errors.ts';
+import type { Role } from '../platform/roles.ts';
+import { audit } from './audit/write.ts';
+import { newSecret } from './secrets.ts';
+import { hashToken } from './tokens/format.ts';
+
+export const maxDomains = 10;
+
+/** How long a session lasts until the provider must confirm the person again. */
+export const providerSessionMs = 12 * hourMs;
+
+/** How many people an account can have before its provider adds no more. */
+export const maxNewcomers = 1000;
+
+/** How an account's people sign in by its provider. */
+export type SingleSignOn = {
+  issuer: string;
+  clientId: string;
+  /** The role of people whom nobody has invited; null: they are refused. */
+  role: Role | null;
+  /** The admin who can always sign in by an emailed link. */
+  linkUserId: string;
+};
+
+/** What the account has set, its domains, and the admins who can be chosen for links. */
+export async function findSingleSignOn(env: Env, caller: Caller) {
+  const ours = sql`account_id = ${caller.accountId}`;
+  return asCaller(env, caller, (db) => ({
+    found: read<SingleSignOn>(db)`
+      select issuer, client_id as clientId, role, link_user_id as linkUserId from single_sign_on where ${ours}`,
+    domains: read<{ domain: string; provenAt: number | null }>(db)`
+      select domain, proven_at as provenAt from sign_in_domains where ${ours} order by domain`,
+    admins: read<{ id: string; email: string }>(db)`
+      select id, email from portal_users where ${ours} and ${isAdmin} order by created_at, id limit 100`,
+  }));
+}
+
+const isAdmin = sql`role = 'admin' and confirmed_at is not null`;
+
+/** An empty secret is the one of before. DNS has `proven` domains name the account; without domains all is removed. */
+export type SingleSignOnInput = SingleSignOn & { secret: string; domains: string[]; proven: string[] };
+
+/** Sets how people sign in. @throws Refusal: invalid */
+export async function saveSingleSignOn(env: Env, caller: Caller, input: SingleSignOnInput): Promise<void> {
+  const { accountId } = caller;
+  const { issuer, clientId, secret, role, linkUserId, domains, proven } = input;
+  const sealed = secret && JSON.stringify(await seal(env, accountId, { secret }));
+  const ours = sql`account_id = ${accountId}`;
+  const before = sql`(select secret from single_sign_on
+    where ${ours} and issuer = ${issuer} and client_id = ${clientId})`;
+  const latest = Date.now() + providerSessionMs;
+  await asCaller(env, caller, (db) => [
+    // Otherwise whoever changes the issuer would be sent the secret of the former one.
+    refuseUnless(db, sql`${sealed} <> '' or ${before} is not null`, refused('secret', 'is required')),
+    refuseUnless(
+      db,
+      sql`exists (select 1 from portal_users where id = ${linkUserId} and ${ours} and ${isAdmin})`,
+      refused('linkUserId', 'must be an admin who has signed in'),
+    ),
+    write(db)`
+      insert into single_sign_on (account_id, issuer, client_id, secret, role, link_user_id)
+      values (${accountId}, ${issuer}, ${clientId}, iif(${sealed} = '', ${before}, ${sealed}), ${role}, ${linkUserId})
+      on conflict (account_id) do update set issuer = excluded.issuer, client_id = excluded.client_id,
+        secret = excluded.secret, role = excluded.role, link_user_id = excluded.link_user_id`,
+    write(db)`delete from sign_in_domains where ${ours} and domain not in ${jsonList(domains)}`,
+    write(db)`
+      insert into sign_in_domains (account_id, domain, proven_at)
+      select ${accountId}, value, iif(value in ${jsonList(proven)} and value not in (
+        select domain from sign_in_domains where proven_at is not null and not ${ours}), ${Date.now()}, null)
+      from json_each(${JSON.stringify(domains)}) where true
+      on conflict do update set proven_at = coalesce(proven_at, excluded.proven_at)`,
+    audit(db, caller, {
+      action: domains.length > 0 ? 'changed' : 'deleted',
+      subject: 'single sign-on',
+      of: sql`select account_id as id, issuer as name from single_sign_on where ${ours}`,
+      fields: domains,
+    }),
+    domains.length > 0 ? undefined : write(db)`delete from single_sign_on where ${ours}`,
+    write(db)`
+      update sessions set expires_at = ${latest} where expires_at > ${latest} and user_id in (
+        select u.id from portal_users u where ${ours} and ${mustUseProvider(sql`u`)})`,
+  ]);
+}
+
+const refused = (field: string, message: string) =>
+  invalid(`${field} ${message}`, [{ field, message }]).failure;
+
+/** SQL for whether a person must sign in by the provider of their account. */
+export const mustUseProvider = (user: SQL) => sql`exists (
+  select 1 from sign_in_domains d join single_sign_on s on s.account_id = d.account_id
+  where d.account_id = ${user}.account_id and d.domain = substr(${user}.email, instr(${user}.email, '@') + 1)
+    and d.proven_at is not null and s.link_user_id <> ${user}.id)`;
+
+/** The provider of an account, with its secret. */
+export type Provider = { accountId: string; issuer: string; clientId: string; secret: string };
+
+/** The provider of an account, or the one by which an address signs in, if its domain is proven. */
+export async function findProvider(
+  env: Env,
+  { accountId = '', email = '' }: { accountId?: string; email?: string },
+): Promise<Provider | undefined> {
+  const [found] = await read<Provider>(openDatabase(env))`
+    select s.account_id as accountId, issuer, client_id as clientId, secret
+    from single_sign_on s join accounts a on a.id = s.account_id and a.status <> 'moved'
+    where s.account_id in (select ${accountId} union all
+      select account_id from sign_in_domains where domain = ${domainOf(email)} and proven_at is not null)`;
+  if (!found) return undefined;
+  const sealed: Sealed = JSON.parse(found.secret);
+  const { secret = '' } = await unseal(env, found.accountId, sealed);
+  return { ...found, secret };
+}
+
+export const domainOf = (email: string): string => email.slice(email.indexOf('@') + 1);
+
+/**
+ * Starts a session of the person whom the account's provider has confirmed. Returns its secret.
+ * @throws Refusal: invalid, if the domain is not proven, or nobody has invited them; unavailable
+ */
+export async function signInByProvider(env: Env, accountId: string, email: string): Promise<string> {
+  const secret = await newSecret(env, 'session');
+  const now = Date.now();
+  const db = openDatabase(env);
+  const person = sql`email = ${email} and account_id = ${accountId}`;
+  const domain = sql`account_id = ${accountId} and domain = ${domainOf(email)} and proven_at is not null`;
+  await transaction(db, [
+    refuseUnless(db, notMoving(sql`${accountId}`), beingMoved),
+    refuseUnless(
+      db,
+      sql`exists (select 1 from sign_in_domains where ${domain})`,
+      `The provider confirmed ${email}, but ${domainOf(email)} is not a proven domain of this account.`,
+    ),
+    write(db)`
+      insert into portal_users (id, account_id, email, created_at, role)
+      select ${newId()}, account_id, ${email}, ${now}, role from single_sign_on
+      where account_id = ${accountId} and role is not null
+        and not exists (select 1 from portal_users where ${person})
+        and (select count(*) from portal_users where account_id = ${accountId}) < ${maxNewcomers}`,
+    audit(
+      db,
+      { service: true, accountId },
+      {
+        action: 'created',
+        subject: 'person',
+        of: sql`select id, email as name from portal_users where ${person} and changes() > 0`,
+      },
+    ),
+    refuseUnless(
+      db,
+      sql`exists (select 1 from portal_users where ${person})`,
+      `Nobody has invited ${email} to this account. Ask one of its admins.`,
+    ),
+    write(db)`
+      update portal_users set last_sign_in_at = ${now}, confirmed_at = coalesce(confirmed_at, ${now})
+      where ${person}`,
+    write(db)`
+      insert into sessions (hash, user_id, expires_at)
+      select ${await hashToken(secret)}, id, ${now + providerSessionMs} from portal_users where ${person}`,
+  ]);
+  return secret;
+}

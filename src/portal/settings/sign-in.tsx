@@ -1,0 +1,124 @@
+import * as v from 'valibot';
+import {
+  findProvider,
+  findSingleSignOn,
+  maxDomains,
+  saveSingleSignOn,
+} from '../../accounts/single-sign-on.ts';
+import { invalid } from '../../platform/errors.ts';
+import { emailForm, Line } from '../../platform/fields.ts';
+import { type Context, seeOther } from '../../platform/http/context.ts';
+import { type Role, roles } from '../../platform/roles.ts';
+import { hasRecord, recordFor, recordName } from '../sign-in/dns.ts';
+import { begin, redirectUri, settingsPath, tested } from '../sign-in/single-sign-on.tsx';
+import { LinkButton, roleNames } from '../ui/buttons.tsx';
+import { choice, drawn, handles, line } from '../ui/fields.tsx';
+import { FormPanel, type Offered } from '../ui/forms.tsx';
+import { page } from '../ui/layout.tsx';
+import { Copyable, Facts, Panel } from '../ui/parts.tsx';
+import { State } from '../ui/states.tsx';
+import { done } from '../ui/submit.ts';
+
+/** Settings, Sign-in: how the account's people sign in by its own provider. */
+export async function show(c: Context) {
+  const { found, domains, admins } = await findSingleSignOn(c.env, c.get('caller'));
+  const { user } = c.get('session');
+  const stored = {
+    linkUserId: user.id,
+    ...found[0],
+    domains: domains.map(({ domain }) => domain).join(', '),
+  };
+  const offered = admins.map(({ id, email }): Offered => [id, email]);
+  return page(
+    c,
+    { title: 'Sign-in' },
+    <>
+      <FormPanel
+        id="provider"
+        title="Single sign-on"
+        lead="Your people sign in with their accounts of your company, by OpenID Connect."
+        to={settingsPath}
+        send="Save"
+        hint={<a href="/docs/portal#single-sign-on">How to set it up</a>}
+      >
+        {drawn(fieldsFor(offered, found.length > 0), stored)}
+      </FormPanel>
+      <Panel
+        id="proofs"
+        title="Provider and DNS"
+        side={found[0] && <LinkButton href={`${settingsPath}/test`} name="Test sign-in" small />}
+        body="grid gap-4"
+      >
+        <div>
+          <p>Your provider needs this redirect URI:</p>
+          <Copyable id="redirect-uri" text={redirectUri(c)} />
+        </div>
+        <div>
+          <p>
+            Each domain needs a TXT record in its DNS, such as{' '}
+            <code class="break-all">{recordName('example.com')}</code>, with this value. Save again once it is
+            there: these people must then use your provider.
+          </p>
+          <Copyable id="record" text={recordFor(user.accountId)} />
+        </div>
+        <Facts facts={domains.map(({ domain, provenAt }) => [domain, stateOf(provenAt)])} />
+      </Panel>
+    </>,
+  );
+}
+
+const stateOf = (provenAt: number | null) =>
+  provenAt === null ? <State mood="warn">No record found</State> : <State mood="ok">Proven</State>;
+
+const Text = v.pipe(Line(500), v.minLength(1, 'must not be empty'));
+const Issuer = v.pipe(
+  Text,
+  v.check((text) => URL.parse(text)?.protocol === 'https:', 'must be an absolute https URL'),
+);
+const Domains = v.pipe(
+  v.string(),
+  v.toLowerCase(),
+  v.transform((text) => text.split(/[\s,]+/).filter(Boolean)),
+  v.check((list) => list.length <= maxDomains, `can be at most ${maxDomains}`),
+  v.check((list) => list.every((one) => emailForm.test(`a@${one}`)), 'must be domains, such as example.com'),
+);
+
+const newcomers: Offered<Role | ''>[] = [
+  ['', 'Cannot sign in'],
+  ...roles.toReversed().map((role): Offered<Role> => [role, `Are added as ${role}s: ${roleNames[role]}`]),
+];
+
+const fieldsFor = (admins: Offered[] = [], isSet = false) => ({
+  issuer: line('Issuer', Issuer, { type: 'url', required: true, placeholder: 'https://login.example.com' }),
+  clientId: line('Client ID', Text, { required: true, autocomplete: 'off' }),
+  secret: line('Client secret', Line(2000), {
+    ...{ type: 'password', required: !isSet, autocomplete: 'off' },
+    hint: isSet ? 'Leave empty to keep the current one.' : 'It is encrypted, and never shown.',
+  }),
+  domains: line('Email domains that must use it', Domains, {
+    ...{ placeholder: 'example.com, example.org' },
+    hint: 'Each once it is proven to be yours, see below. Leave empty to remove single sign-on.',
+  }),
+  role: choice('People whom nobody has invited', newcomers),
+  linkUserId: {
+    ...choice('Admin who can always use an emailed link, if the provider fails', admins),
+    schema: v.string(),
+  },
+});
+
+export const save = handles(fieldsFor(), show, async (c, { role, ...given }) => {
+  const caller = c.get('caller');
+  const proven: string[] = [];
+  for (const domain of given.domains)
+    if (await hasRecord(c.env, domain, caller.accountId)) proven.push(domain);
+  await saveSingleSignOn(c.env, caller, { ...given, role: role || null, proven });
+  return done(c, settingsPath, given.domains.length > 0 ? 'Saved.' : 'Single sign-on is removed.');
+});
+
+/** Signs in without changing anything, to show what the provider returns. */
+export const test = (c: Context) =>
+  tested(c, async () => {
+    const provider = await findProvider(c.env, c.get('caller'));
+    if (!provider) throw invalid('Enter your provider before you test it.');
+    return seeOther(c, await begin(c, provider, 'test'));
+  });

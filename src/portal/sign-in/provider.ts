@@ -1,0 +1,151 @@
+import * as oauth from 'oauth4webapi';
+import * as v from 'valibot';
+import type { Provider } from '../../accounts/single-sign-on.ts';
+import { hashToken } from '../../accounts/tokens/format.ts';
+import { config } from '../../platform/config.ts';
+import { invalid, Refusal } from '../../platform/errors.ts';
+import { Email } from '../../platform/fields.ts';
+import { receiverProblem } from '../../webhooks/address.ts';
+import { beginningOf } from '../../webhooks/deliveries/send/call-once.ts';
+
+/** How long each call of a provider may take, and how much it may return. */
+const timeoutMs = 5_000;
+const maxBytes = 256 * 1024;
+
+/** How far a provider's clock may be off. */
+const toleranceSeconds = 60;
+
+/** A sign-in at a provider: what its response comes back to, and the secret that only this browser has. */
+type Attempt = { provider: Provider; redirectUri: string; secret: string };
+
+/** Where the browser continues. `email` is the address that was typed. @throws Refusal: invalid; unavailable */
+export const addressOf = (env: Env, attempt: Attempt, email = ''): Promise<string> =>
+  inWords(async () => {
+    const { authorization_endpoint = '' } = await discover(env, attempt);
+    refuseAddress(env, authorization_endpoint);
+    const url = new URL(authorization_endpoint);
+    const [state, nonce, verifier] = await partsOf(attempt);
+    const query = {
+      ...{ client_id: attempt.provider.clientId, redirect_uri: attempt.redirectUri, response_type: 'code' },
+      ...{ scope: 'openid email', state, nonce, login_hint: email, code_challenge_method: 'S256' },
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    };
+    for (const [name, value] of Object.entries(query)) if (value) url.searchParams.set(name, value);
+    return url.href;
+  });
+
+/** What a provider says of whoever came back to `url`. @throws Refusal: invalid; unavailable */
+export const claimsAt = (env: Env, url: string, attempt: Attempt): Promise<Claims> =>
+  inWords(async () => {
+    const { clientId, secret } = attempt.provider;
+    const client = { client_id: clientId, [oauth.clockTolerance]: toleranceSeconds };
+    // Read again each time, as its keys are: they may have changed.
+    const server = await discover(env, attempt);
+    const calls = calling(env);
+    const [state, nonce, verifier] = await partsOf(attempt);
+    const sent = oauth.validateAuthResponse(server, client, new URL(url), state);
+    const inBody = server.token_endpoint_auth_methods_supported?.includes('client_secret_post');
+    const auth = inBody ? oauth.ClientSecretPost(secret) : oauth.ClientSecretBasic(secret);
+    const { redirectUri } = attempt;
+    const response = await oauth.authorizationCodeGrantRequest(
+      ...([server, client, auth, sent, redirectUri, verifier, calls] as const),
+    );
+    const expected = { expectedNonce: nonce, requireIdToken: true };
+    const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, expected);
+    await oauth.validateApplicationLevelSignature(server, response, calls);
+    const claims: Claims = oauth.getValidatedIdTokenClaims(tokens) ?? {};
+    if (claims.email_verified !== undefined || !server.userinfo_endpoint) return claims;
+    const more = await oauth.userInfoRequest(server, client, tokens.access_token, calls);
+    return { ...(await oauth.processUserInfoResponse(server, client, String(claims.sub), more)), ...claims };
+  });
+
+/** What is read of what a provider says; `xms_edov` is Entra's way to say that an address is verified. */
+export type Claims = { [claim in 'sub' | 'email' | 'email_verified' | 'xms_edov' | 'hd']?: unknown };
+
+/** The verified address in what a provider says. @throws Refusal: invalid */
+export function verifiedEmail(
+  { issuer }: Pick<Provider, 'issuer'>,
+  { email, email_verified, xms_edov, hd }: Claims,
+): string {
+  if (!email) throw invalid('The provider did not return an email address. Let it send the claim “email”.');
+  const address = v.safeParse(Email, email);
+  if (!address.success) throw invalid('The provider returned something other than an email address.');
+  if (!/\b(?:true|1)\b/.test(`${email_verified} ${xms_edov}`))
+    throw invalid(`The provider has not verified ${address.output}: its claim “email_verified” is not true.`);
+  // A private Google account can have any address.
+  if (URL.parse(issuer)?.host === 'accounts.google.com' && !hd)
+    throw invalid(`${address.output} is a private Google account, and not your company’s.`);
+  return address.output;
+}
+
+/** State, nonce and PKCE's verifier, derived from what only the browser has. */
+const partsOf = ({ secret }: Attempt) =>
+  Promise.all([hashToken(`state ${secret}`), hashToken(`nonce ${secret}`), hashToken(`PKCE ${secret}`)]);
+
+async function discover(env: Env, { provider: { issuer } }: Attempt): Promise<oauth.AuthorizationServer> {
+  const response = await oauth.discoveryRequest(new URL(issuer), calling(env));
+  if (!response.ok) throw invalid(`No OpenID provider is at ${issuer}: it returns ${response.status}.`);
+  return oauth.processDiscoveryResponse(new URL(issuer), response);
+}
+
+/** As for receivers: nothing private is called. */
+function refuseAddress(env: Env, url: string): void {
+  const { origin = '', allowLoopbackReceivers: allowLoopback } = config(env);
+  if (receiverProblem(url, { allowLoopback, ownHost: URL.parse(origin)?.hostname }))
+    throw invalid('The provider has an address that is not a public https address.');
+}
+
+type Options = oauth.CustomFetchOptions<string, URLSearchParams | undefined>;
+
+const calling = (env: Env) => ({
+  [oauth.customFetch]: async (url: string, { method, headers, body: sent }: Options) => {
+    refuseAddress(env, url);
+    const [body, signal] = [sent ?? null, AbortSignal.timeout(timeoutMs)];
+    const init = { method, headers, body, signal, redirect: 'manual' as const };
+    const response = await fetch(url, init).catch(() => undefined);
+    const text = response && (await beginningOf(response, maxBytes, timeoutMs));
+    if (!response || response.status >= 500) throw new Refusal(down);
+    const { status } = response;
+    const type = response.headers.get('content-type') ?? '';
+    return new Response(text || null, { status, headers: { 'content-type': type } });
+  },
+});
+
+const message =
+  'Your company’s sign-in does not respond. Try again, or ask the admin who can use an emailed link.';
+const down = { kind: 'unavailable', retryAfter: 30, message } as const;
+
+/** What is wrong by the claim, field or code that oauth4webapi names. */
+const causes: { [cause: string]: string } = {
+  nonce: 'The response belongs to another sign-in. Start again.',
+  state: 'The response belongs to another sign-in. Start again.',
+  iss: 'The response names another issuer than the settings do.',
+  issuer: 'The provider calls itself by another issuer than the settings do.',
+  aud: 'The response is for another client ID.',
+  [oauth.JWT_TIMESTAMP_CHECK]: 'The provider’s clock is off by more than a minute.',
+  [oauth.KEY_SELECTION]: 'The response is signed by a key that the provider does not publish.',
+  invalid_client:
+    'The provider refuses the client ID or its secret. Enter them again under Settings → Sign-in.',
+  invalid_grant: 'The provider no longer accepts this sign-in, which was used or has expired. Start again.',
+  access_denied: 'The provider did not let you in.',
+};
+
+/** Does something, and says in words for people what a provider does wrong. @throws Refusal: invalid */
+async function inWords<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw problemOf(error);
+  }
+}
+
+/** What oauth4webapi throws, in words for people; other errors stay as they are. */
+export function problemOf(error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error && /^OAUTH_/.test(String(error.code)))) return error;
+  const { claim, attribute }: { claim?: string; attribute?: string } = Object(error.cause);
+  const said = 'error' in error ? String(error.error) : /"(state|iss)"/.exec(error.message)?.[1];
+  const names = [said, claim, attribute, String(error.code)];
+  const known = names.flatMap((name) => causes[name ?? ''] ?? [])[0];
+  const word = /^[\w.-]{1,60}$/.test(said ?? '') ? said : error.message;
+  return invalid(known ?? `The provider does something unexpected: ${word}.`);
+}

@@ -1,0 +1,124 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { Provider } from 'oidc-provider';
+import type { Certificates } from '../../../src/cli/local/certificates.ts';
+import { type Listening, listen } from '../../../src/cli/local/receiver.ts';
+
+/** What a provider says of somebody who is signed in to it; null if it lets them in no more. */
+type Person = { email?: string; email_verified?: boolean } | null;
+
+export const client = { client_id: 'fleet-data', client_secret: 'a-secret-of-the-provider' };
+
+/** An OpenID provider over HTTPS, whose browsers are always signed in, and the DNS of its company. */
+export async function startOpenId(certificates: Certificates, port: number, redirectUri: string) {
+  setDefaultCACertificates([...getCACertificates(), readFileSync(certificates.caFile, 'utf8')]);
+  const issuer = `https://localhost:${port}`;
+  const own = {
+    issuer,
+    /** Whoever sits at the browser, and what is known of them. */
+    subject: 'ann',
+    people: {} as Record<string, Person>,
+    /** TXT records by name. */
+    records: {} as Record<string, string>,
+    /** What the next responses have instead, by the path. */
+    instead: {} as Record<string, object>,
+    /** Signs with other keys from now on. */
+    rotate() {
+      handle = started().callback();
+    },
+    async start() {
+      server = await listen(certificates, port, (request, response) => {
+        const { pathname, searchParams } = new URL(request.url ?? '', issuer);
+        const data = own.records[searchParams.get('name') ?? ''];
+        const dns = { Status: data ? 0 : 3, ...(data && { Answer: [{ type: 16, data: `"${data}"` }] }) };
+        const body = pathname === '/dns-query' ? dns : own.instead[pathname];
+        if (!body) return handle(request, response);
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      });
+    },
+    stop: () => server.stop(),
+  };
+  function started() {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const key = {
+      ...privateKey.export({ format: 'jwk' }),
+      kid: crypto.randomUUID(),
+      alg: 'ES256',
+      use: 'sig',
+    };
+    const provider = new Provider(issuer, {
+      clients: [{ ...client, redirect_uris: [redirectUri], id_token_signed_response_alg: 'ES256' }],
+      jwks: { keys: [key] },
+      claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+      findAccount: (_, accountId) => {
+        const claims = own.people[accountId];
+        return claims ? { accountId, claims: () => ({ sub: accountId, ...claims }) } : undefined;
+      },
+      features: { devInteractions: { enabled: false } },
+      interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+      cookies: { keys: ['a key of the provider'] },
+      ttl: { AccessToken: 60, AuthorizationCode: 60, Grant: 60, IdToken: 60, Interaction: 60, Session: 60 },
+      renderError(context, out) {
+        context.body = JSON.stringify(out);
+      },
+      async loadExistingGrant({ oidc }) {
+        const grant = new provider.Grant({ clientId: client.client_id, accountId: own.subject });
+        grant.addOIDCScope('openid email');
+        await grant.save();
+        oidc.entity('Grant', grant);
+        return grant;
+      },
+    });
+    provider.use(async (context, next) => {
+      if (!context.path.startsWith('/interaction/')) return next();
+      const isKnown = own.people[own.subject];
+      const login = { accountId: own.subject, remember: false };
+      context.respond = false;
+      await provider.interactionFinished(
+        context.req,
+        context.res,
+        isKnown ? { login } : { error: 'access_denied' },
+      );
+    });
+    return provider;
+  }
+  let handle = started().callback();
+  let server: Listening;
+  await own.start();
+  return own;
+}
+
+/** A browser without scripts, which keeps cookies, and does what `Refresh` says. */
+export function openIdBrowser(baseUrl: string) {
+  const jar = new Map<string, string>();
+  async function ask(method: string, to: string, fields?: Record<string, string>) {
+    const response = await fetch(new URL(to, baseUrl), {
+      ...{ method, redirect: 'manual' as const, body: fields ? new URLSearchParams(fields) : null },
+      headers: { origin: baseUrl, cookie: [...jar].map((pair) => pair.join('=')).join('; ') },
+    });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      if (value === '' || /max-age=0/i.test(cookie)) jar.delete(name);
+      else jar.set(name, value);
+    }
+    const refresh = /url=(.*)/.exec(response.headers.get('refresh') ?? '')?.[1];
+    const next = response.headers.get('location') ?? refresh ?? null;
+    const text = (await response.text()).replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+    return { status: response.status, to: next && new URL(next, response.url).href, text, response };
+  }
+  return {
+    jar,
+    get: (to: string) => ask('GET', to),
+    post: (to: string, fields: Record<string, string> = {}) => ask('POST', to, fields),
+    /** Follows redirects from an address of the provider. Returns where it sends the browser back to. */
+    async through(address: string): Promise<string> {
+      for (let at = address; ; ) {
+        const { to, status, text } = await ask('GET', at);
+        if (!to) throw new Error(`the provider returned ${status}: ${text}`);
+        if (to.startsWith(baseUrl)) return to;
+        at = to;
+      }
+    },
+  };
+}

@@ -109,7 +109,7 @@ export const mutants: Mutant[] = [
     'if (!url)',
   ]),
   ...breaking('webhooks/deliveries/receiver/circuit.ts', 'webhooks/deliveries/receiver/recovery', [
-    "failures >= circuitAfter ? 'open' : 'failing'",
+    "failures >= policy.circuitAfter ? 'open' : 'failing'",
     "'failing'",
   ]),
   ...breaking('webhooks/deliveries/sweep.ts', 'operator/health/health', [

@@ -160,7 +160,7 @@ it('the history of a connection is shown as it comes', async () => {
   pulled = `/portal/connections/${id}`;
   await open(pulled);
   expect(await heading()).toBe('Harbor');
-  await page.locator('#feeds-now').getByText('All 30 days, 1 record').waitFor();
+  await page.locator('#data-pulled-now').getByText('All 30 days, 1 record').waitFor();
   await page.locator('#state-now').getByText('Healthy').waitFor();
   provider.stop();
 });
@@ -191,9 +191,9 @@ it('a slash goes to the search, which finds a vehicle; a trip is on a map', asyn
   await page.keyboard.type('hauler');
   await Promise.all([page.waitForURL(/\/portal\/vehicles\//), page.keyboard.press('Enter')]);
   expect(await heading()).toBe('Hauler 9');
-  await follow(page.locator('section[aria-labelledby=trips] tbody a').first());
+  await follow(page.locator('section[aria-labelledby=latest-trips] tbody a').first());
   expect(await heading()).toBe('Trip of Hauler 9');
-  expect(await page.locator('section[aria-labelledby=events] tbody tr').count()).toBe(2);
+  expect(await page.locator('section[aria-labelledby=latest-safety-events] tbody tr').count()).toBe(2);
   const map = page.locator('.map');
   await map.getByLabel('2 places').click();
   expect(await map.locator('.map-list a').count()).toBe(2);

@@ -11,18 +11,7 @@ import { Icon } from '../ui/icons.tsx';
 import { page } from '../ui/layout.tsx';
 import { FullPlace } from '../ui/map.tsx';
 import { Live, Panel } from '../ui/parts.tsx';
-import {
-  DriverLink,
-  factsOf,
-  found,
-  idIn,
-  MapAndFacts,
-  pointsOf,
-  reportPath,
-  SourceLink,
-  TripLink,
-  VehicleLink,
-} from '../ui/records.tsx';
+import { fact, factsOf, found, idIn, MapAndFacts, pointsOf, reportPath } from '../ui/records.tsx';
 import { AccidentState } from '../ui/states.tsx';
 import { FullTime, Time } from '../ui/time.tsx';
 import { Around, courseOf } from './course.tsx';
@@ -42,7 +31,6 @@ export async function detail(c: Context) {
     listAddresses(c.env, caller),
   ]);
   const accident = found(stored);
-  const { connectionId } = accident;
   const { vehicleId, vehicle, connection, events, trip, way } = await courseOf(c, accident);
   const name = vehicle?.name ?? (accident.vin || 'Unknown vehicle');
   return page(
@@ -63,7 +51,7 @@ export async function detail(c: Context) {
       <Live id="covered-now">
         {!isCovered && !accident.dismissed && !accident.closed && <NobodyNotified />}
       </Live>
-      <Panel id="levels" title="Levels" hidden body="pt-4" live>
+      <Panel title="Levels" hidden body="pt-4" live>
         <Levels accident={accident} />
       </Panel>
       <div class="cols cols-3-2">
@@ -83,17 +71,15 @@ export async function detail(c: Context) {
             line={way}
             facts={[
               ['Place', <FullPlace place={accident.location} />],
-              ['Vehicle', vehicle && <VehicleLink {...vehicle} />],
+              ...factsOf({ vehicle }, fact.vehicle),
               ['Plate', accident.licensePlate ?? vehicle?.licensePlate],
               ...factsOf(accident, column.vin),
-              ['Driver', <DriverLink {...(accident.driverId || !trip ? accident : trip)} />],
+              ...factsOf(accident.driverId || !trip ? accident : trip, fact.driver),
               ...factsOf(accident, column.speed),
               ['Severity', accident.severity && capital(accident.severity)],
               ['Acceleration', accident.accelerationG && `${accident.accelerationG} g`],
               ['Detected', accident.detectedAt && <Time at={accident.detectedAt} seconds />],
-              ['Received', <Time at={accident.createdAt} seconds />],
-              ['Trip', trip && <TripLink trip={trip} />],
-              ['Source', <SourceLink id={connectionId} connection={connection} tSP={accident.tSP} />],
+              ...factsOf({ ...accident, trip, connection }, fact.received, fact.trip, fact.source),
               ['Event ID', <code class="text-xs">{id}</code>],
             ]}
           />

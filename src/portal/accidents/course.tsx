@@ -80,11 +80,7 @@ export const Around = (props: {
   const { eventTime } = props.accident;
   const isBefore = ({ startedAt }: NamedEvent) => startedAt <= eventTime;
   return (
-    <Panel
-      id="around"
-      title={title}
-      side={vehicleId && <a href={`/portal/events?vehicle=${vehicleId}`}>All events</a>}
-    >
+    <Panel title={title} side={vehicleId && <a href={`/portal/events?vehicle=${vehicleId}`}>All events</a>}>
       <ol class="timeline panel-body">
         {events.filter(isBefore).map((event) => (
           <EventEntry event={event} />

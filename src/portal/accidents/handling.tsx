@@ -6,7 +6,7 @@ import { Line } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { Submit } from '../ui/buttons.tsx';
 import { choice, drawn, handles, line } from '../ui/fields.tsx';
-import { Form, type Offered } from '../ui/forms.tsx';
+import { Form, offered } from '../ui/forms.tsx';
 import { Facts, Panel } from '../ui/parts.tsx';
 import { accidentPath } from '../ui/records.tsx';
 import { done } from '../ui/submit.ts';
@@ -15,7 +15,7 @@ import { requireAccident } from './course.tsx';
 
 const fields = (people: string[] = []) => ({
   assignedTo: {
-    ...choice('Assigned to', [['', 'Nobody'], ...people.map((email): Offered => [email, email])]),
+    ...choice('Assigned to', [['', 'Nobody'], ...offered(people)]),
     schema: v.string(), // the service knows whether they are of the account
   },
   note: line('Note (optional)', Line(maxNote)),
@@ -39,7 +39,7 @@ export const HandlingPanel = ({ accident, people }: { accident: Accident; people
   const { assignedTo, acknowledged, closed } = accident;
   const known = new Set([...people, ...(assignedTo ? [assignedTo] : [])]);
   return (
-    <Panel id="handled" title="Handling" body="grid gap-3">
+    <Panel title="Handling" body="grid gap-3">
       {!acknowledged && !closed && <p class="sub">Nobody has acknowledged it yet.</p>}
       <Facts
         facts={[

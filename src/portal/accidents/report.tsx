@@ -24,7 +24,6 @@ export const Report = ({ accident }: { accident: Accident }) => {
     : `${tSP} has not sent a report yet. It arrives with level 3.`;
   return (
     <Panel
-      id="report"
       title="Report"
       body
       live

@@ -10,11 +10,11 @@ import type { Context } from '../../platform/http/context.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/connect.ts';
 import { pullSummary } from '../../providers/status.ts';
 import { expiryIn } from '../settings/tokens.tsx';
-import { saveExternalId } from '../ui/external-id.tsx';
+import { savesExternalId } from '../ui/external-id.tsx';
 import { confirmed, handles } from '../ui/fields.tsx';
 import { inPath } from '../ui/records.tsx';
 import { done, readForm, submit } from '../ui/submit.ts';
-import { showConnection } from './connection.tsx';
+import { showConnection, webhookSecret } from './connection.tsx';
 import { aboveOf, connectionsPath, pathOf, requirePulled } from './connections.tsx';
 import { labelFields } from './labels.tsx';
 import { newKey } from './own.tsx';
@@ -33,19 +33,12 @@ export const pause = acts(pausePull, 'is paused. Nothing more is pulled until it
 export const resume = acts(resumePull, 'is pulled again, from where it stopped.');
 
 /** Saves the secret of the provider's webhook. */
-export async function saveSecret(c: Context) {
+export const saveSecret = handles(webhookSecret(''), showConnection, async (c, { secret }) => {
   const { connection, connector } = await requirePulled(c);
-  return submit(
-    c,
-    async (form) => {
-      await setWebhookSecret(c.env, c.get('caller'), connection.id, form.value('secret'));
-      const outcome = `From now on, calls from ${connector.name} make this connection pull immediately.`;
-      return done(c, pathOf(connection), `The secret was saved. ${outcome}`);
-    },
-    () => showConnection(c),
-    'secret',
-  );
-}
+  await setWebhookSecret(c.env, c.get('caller'), connection.id, secret);
+  const outcome = `From now on, calls from ${connector.name} make this connection pull immediately.`;
+  return done(c, pathOf(connection), `The secret was saved. ${outcome}`);
+});
 
 /** Generates another ingest key of a connection. */
 export const generateKey = handles(newKey, showConnection, async (c, { name, expires }) => {
@@ -64,14 +57,11 @@ export const mapLabel = handles(labelFields(), showConnection, async (c, { label
 });
 
 /** Sets or removes the account's own identifier, also of connections that do not pull. */
-export async function setExternalId(c: Context) {
+export const setExternalId = savesExternalId(showConnection, async (c, externalId) => {
   const { id } = await inPath(c, findConnection);
-  const save = async (externalId: string | null) => {
-    const connection = await updateConnection(c.env, c.get('caller'), id, { externalId });
-    return { path: pathOf(connection), name: connectionName(connection) };
-  };
-  return saveExternalId(c, save, showConnection);
-}
+  const connection = await updateConnection(c.env, c.get('caller'), id, { externalId });
+  return { path: pathOf(connection), name: connectionName(connection) };
+});
 
 /** Ends the warning that nobody is notified of its accidents, or brings it back. */
 export async function setWarning(c: Context) {

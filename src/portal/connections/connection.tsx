@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { withCell } from '../../accounts/secrets.ts';
 import { listTokens } from '../../accounts/tokens/service.ts';
 import { connectionName } from '../../fleet/connections.ts';
@@ -13,7 +14,8 @@ import { type CoveredConnection, findCovered } from '../../webhooks/coverage.ts'
 import { newsMs } from '../../webhooks/notifications/types.ts';
 import { LinkButton, MoreActions, PostButton, Submit } from '../ui/buttons.tsx';
 import { ExternalIdPanel } from '../ui/external-id.tsx';
-import { Field, Form } from '../ui/forms.tsx';
+import { drawn, line } from '../ui/fields.tsx';
+import { Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { shownOnce } from '../ui/once.ts';
 import { Copyable, Facts, Live, Note, Panel } from '../ui/parts.tsx';
@@ -77,9 +79,7 @@ export async function showConnection(c: Context) {
             mood={health.mood}
             side={pull?.state === 'refused' && <LinkButton {...replace} weight="primary" />}
           >
-            <p class="wrap-anywhere">
-              {health.note} {!pull && 'A connector sends its data: ask whoever runs that.'}
-            </p>
+            {health.note} {!pull && 'A connector sends its data: ask whoever runs that.'}
           </Note>
         )}
         {!connection.isCovered && pull?.state !== 'paused' && pull?.state !== 'withdrawn' && (
@@ -89,7 +89,6 @@ export async function showConnection(c: Context) {
       {pull && <Feeds pull={pull} />}
       <div class="cols cols-3-2">
         <TablePanel
-          id="records"
           title="Records"
           side={<a href={`/portal/events?connection=${id}`}>Safety events</a>}
           foot={`Counts stop at ${maxRecordsCounted.toLocaleString('en')}, and leave out archived records.`}
@@ -115,13 +114,11 @@ export async function showConnection(c: Context) {
       )}
       <Labels path={path} unmapped={unmapped} connection={connection} />
       <Problems
-        id="refused"
         title="Refused records"
         foot="A corrected record is accepted when it is resent."
         items={pull?.refusals}
       />
       <Problems
-        id="warnings"
         title="Accepted with warnings"
         foot="These records lack what could not be used."
         items={pull?.warnings}
@@ -133,7 +130,7 @@ export async function showConnection(c: Context) {
 const Details = (props: { connection: CoveredConnection; pull: PullStatus | undefined }) => {
   const { connection, pull } = props;
   return (
-    <Panel id="facts" title="Details" body live>
+    <Panel title="Details" body live>
       <Facts
         facts={[
           ['Provider', <code>{connection.provider}</code>],
@@ -195,7 +192,7 @@ const recordColumns: Column<RecordCount>[] = [
 
 type Problem = PullStatus['refusals'][number];
 
-const Problems = (props: { id: string; title: string; foot: string; items: Problem[] | undefined }) => {
+const Problems = (props: { title: string; foot: string; items: Problem[] | undefined }) => {
   const { foot, items = [], ...head } = props;
   const kept = `The last ${refusalsKept} are kept. ${foot}`;
   return <TablePanel {...head} foot={kept} live labels columns={problemColumns} items={items} />;
@@ -217,13 +214,21 @@ const problemColumns: Column<Problem>[] = [
   { head: 'When', look: 'nowrap', cell: ({ at }) => <Ago at={at} /> },
 ];
 
+/** The form for the secret of a provider's webhook. */
+export const webhookSecret = (provider: string, isSet = false) => ({
+  secret: line(isSet ? 'New secret' : 'Secret', v.string(), {
+    type: 'password',
+    autocomplete: 'off',
+    hint: `As ${provider} shows it. Stored encrypted, and never shown again.`,
+  }),
+});
+
 const ProviderWebhook = ({ path, url, pull }: { path: string; url: string; pull: PullStatus }) => {
   const connector = connectorOf(pull.provider);
   if (!connector?.webhook) return null;
   const set = pull.hasWebhookSecret;
   return (
     <Panel
-      id="provider-webhook"
       title={`${connector.name} webhook`}
       side={set ? <State mood="ok">Secret set</State> : <State mood="quiet">Not set up</State>}
       body="stack"
@@ -242,13 +247,7 @@ const ProviderWebhook = ({ path, url, pull }: { path: string; url: string; pull:
         ))}
       </ol>
       <Form to={`${path}/webhook-secret`} look="grid gap-4 items-start sm:grid-cols-[minmax(0,24rem)_auto]">
-        <Field
-          name="secret"
-          label={set ? 'New secret' : 'Secret'}
-          type="password"
-          autocomplete="off"
-          hint={`As ${connector.name} shows it. Stored encrypted, and never shown again.`}
-        />
+        {drawn(webhookSecret(connector.name, set))}
         <div class="sm:pt-6.5">
           <Submit name="Save secret" weight="plain" />
         </div>

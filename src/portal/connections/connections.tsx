@@ -68,7 +68,6 @@ export async function list(c: Context) {
       ),
     },
     <TablePanel
-      id="connections"
       title="Connections"
       hidden
       live

@@ -8,7 +8,6 @@ import { feedWords } from './health.tsx';
 /** What a connection pulls, whether that works, and how far its history has come. */
 export const Feeds = ({ pull }: { pull: PullStatus }) => (
   <TablePanel
-    id="feeds"
     title="Data pulled"
     live
     foot="History loads newest first. Only events since the connection was added notify your webhooks."

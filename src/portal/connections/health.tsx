@@ -21,10 +21,8 @@ export const Health = ({ health: { mood, word, icon } }: { health: ConnectionHea
 /** The warning that nobody is notified of its accidents, and a button against it. */
 export const NobodyNotified = ({ ends }: { ends?: string }) => (
   <Note mood="warn" side={ends && <PostButton to={ends} name="Do not warn again" small />}>
-    <p>
-      {uncovered} Add it to a <a href="/portal/webhooks">webhook</a>, or choose{' '}
-      <a href="/portal/settings/notifications">notifications</a>.
-    </p>
+    {uncovered} Add it to a <a href="/portal/webhooks">webhook</a>, or choose{' '}
+    <a href="/portal/settings/notifications">notifications</a>.
   </Note>
 );
 

@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import type { Connection } from '../../fleet/connections.ts';
 import { eventsLookedAt, type WordCount } from '../../fleet/counts.ts';
 import { incidentTypes } from '../../fleet/incidents/types.ts';
-import { choice, drawn } from '../ui/fields.tsx';
-import { FormPanel, type Offered } from '../ui/forms.tsx';
+import { choice, FormPanel } from '../ui/fields.tsx';
+import { offered } from '../ui/forms.tsx';
 import { type Column, TablePanel } from '../ui/table.tsx';
 
 const maxWords = 50;
@@ -11,13 +11,10 @@ const maxWords = 50;
 /** The form that maps one of these labels; any that is sent is taken. */
 export const labelFields = (labels: string[] = []) => ({
   label: {
-    ...choice(
-      'Label',
-      labels.map((label) => [label, label]),
-    ),
+    ...choice('Label', offered(labels)),
     schema: v.pipe(v.string(), v.minLength(1, 'is required')),
   },
-  type: choice('Incident type', [['', 'Not mapped'], ...incidentTypes.map((type): Offered => [type, type])]),
+  type: choice('Incident type', [['', 'Not mapped'], ...offered(incidentTypes)]),
 });
 
 /** The labels of a connection that have no incident type, those that were given one, and the form for both. */
@@ -28,7 +25,6 @@ export const Labels = (props: { path: string; unmapped: WordCount[]; connection:
   return (
     <>
       <TablePanel
-        id="unmapped"
         title="Unmapped incident labels"
         live
         foot={`The ${maxWords} most frequent of the last ${eventsLookedAt.toLocaleString('en')} events. Events with only such labels have the type Other. Admins can map them.`}
@@ -38,18 +34,16 @@ export const Labels = (props: { path: string; unmapped: WordCount[]; connection:
       />
       {labels.length > 0 && (
         <FormPanel
-          id="map"
           title="Map a label"
           to={`${props.path}/labels`}
           send="Save mapping"
           weight="plain"
           line="sm:grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto]"
           hint="It applies to events of this connection that we receive from then on, within two minutes. Earlier ones keep their type."
-        >
-          {drawn(labelFields(labels))}
-        </FormPanel>
+          fields={labelFields(labels)}
+        />
       )}
-      <TablePanel id="mapped" title="Mapped incident labels" labels columns={mappedColumns} items={mapped} />
+      <TablePanel title="Mapped incident labels" labels columns={mappedColumns} items={mapped} />
     </>
   );
 };

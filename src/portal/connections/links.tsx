@@ -15,8 +15,7 @@ import {
   withdraw,
 } from '../../providers/links.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { confirmed, drawn, handles, line } from '../ui/fields.tsx';
-import { FormPanel } from '../ui/forms.tsx';
+import { confirmed, FormPanel, handles, line } from '../ui/fields.tsx';
 import { page } from '../ui/layout.tsx';
 import { once, shownOnce } from '../ui/once.ts';
 import { ShownOnce } from '../ui/parts.tsx';
@@ -48,17 +47,14 @@ export async function list(c: Context) {
         </ShownOnce>
       )}
       <FormPanel
-        id="new-link"
         title="Create a link"
         to={linksPath}
         send="Create link"
         line="sm:grid-cols-[minmax(0,1fr)_auto]"
         hint={`A link works once and expires after ${connectLinkMs / dayMs} days. Up to ${maxOpenLinks} can be open. The fleet can use the same link to withdraw its consent, which stops pulling.`}
-      >
-        {drawn(newLink)}
-      </FormPanel>
+        fields={newLink}
+      />
       <TablePanel
-        id="links"
         title="Links"
         stacked
         columns={columns}

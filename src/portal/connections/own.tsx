@@ -5,8 +5,7 @@ import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { addWithWebhooks } from '../../webhooks/coverage.ts';
 import { NewToken, newToken, tokenColumns } from '../settings/tokens.tsx';
-import { drawn, formPage, line } from '../ui/fields.tsx';
-import { FormPanel } from '../ui/forms.tsx';
+import { FormPanel, formPage, line } from '../ui/fields.tsx';
 import { done } from '../ui/submit.ts';
 import { TablePanel } from '../ui/table.tsx';
 import { above, addPath, pathOf } from './connections.tsx';
@@ -71,18 +70,16 @@ export const IngestKeys = (props: { path: string; keys: CreatedToken[]; isSent: 
   <>
     {props.isSent && (
       <FormPanel
-        id="new-key"
         title="Generate an ingest key"
         to={`${props.path}/keys`}
         send="Generate key"
         weight="plain"
         line="sm:grid-cols-[minmax(0,1fr)_9rem_auto]"
         hint={`Your connector sends records of this connection with it, and can do nothing else. Up to ${maxIngestKeys} can be active.`}
-      >
-        {drawn(newKey)}
-      </FormPanel>
+        fields={newKey}
+      />
     )}
-    <TablePanel id="keys" title="Ingest keys" stacked columns={tokenColumns} items={props.keys} />
+    <TablePanel title="Ingest keys" stacked columns={tokenColumns} items={props.keys} />
   </>
 );
 

@@ -7,24 +7,13 @@ import { may } from '../../platform/roles.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/read/find.ts';
 import { column } from '../ui/columns.tsx';
 import { nameOf } from '../ui/filters.tsx';
-import type { Offered } from '../ui/forms.tsx';
+import { type Offered, offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { type RecordList, recordFile, recordPage } from '../ui/list.tsx';
 import { FullPlace } from '../ui/map.tsx';
-import {
-  DriverLink,
-  factsOf,
-  found,
-  idIn,
-  MapAndFacts,
-  pointsOf,
-  SourceLink,
-  TripLink,
-  timeIn,
-  VehicleLink,
-} from '../ui/records.tsx';
+import { fact, factsOf, found, idIn, MapAndFacts, pointsOf, timeIn } from '../ui/records.tsx';
 import { EventState } from '../ui/states.tsx';
-import { Clock, FullTime, spanInWords, Time } from '../ui/time.tsx';
+import { Clock, FullTime, spanInWords } from '../ui/time.tsx';
 import { WhoWasNotified } from './notified.tsx';
 
 const risks: Offered[] = [
@@ -34,7 +23,7 @@ const risks: Offered[] = [
   ['4', 'Risk 4 and 5'],
   ['5', 'Risk 5 only'],
 ];
-const types = [['', 'All types'], ...incidentTypes.map((type) => [type, type])] as Offered[];
+const types: Offered[] = [['', 'All types'], ...offered(incidentTypes)];
 
 const events = {
   path: '/portal/events',
@@ -76,14 +65,15 @@ export const list = recordPage(events);
 export const file = recordFile(events);
 
 export async function detail(c: Context) {
-  const id = idIn(c);
   const caller = c.get('caller');
   const [stored, { recipients, ...notified }] = await Promise.all([
-    findItem(c.env, caller, safetyEvents.list, id, timeIn(c)),
-    deliveriesOf(c.env, caller, id),
+    findItem(c.env, caller, safetyEvents.list, idIn(c), timeIn(c)),
+    deliveriesOf(c.env, caller, idIn(c)),
   ]);
   const event = found(stored);
   const { connection, driver, trip } = await findReferences(c.env, caller, event);
+  const { vehicleId: id, vehicleName: name, vehicleGroups: groups } = event;
+  const about = { ...event, vehicle: { id, name, groups }, driverName: driver?.name, connection, trip };
   const types = event.translatedIncidentTypes.join(', ');
   const maySeeAll = may(c.get('session').user.role, 'member');
   return page(
@@ -107,22 +97,15 @@ export async function detail(c: Context) {
           ...factsOf(event, column.speed),
           ['Lasted', event.endedAt && spanInWords(Date.parse(event.endedAt) - Date.parse(event.startedAt))],
           ['Type', <Types event={event} />],
-          [
-            'Vehicle',
-            <VehicleLink id={event.vehicleId} name={event.vehicleName} groups={event.vehicleGroups} />,
-          ],
-          ...factsOf(event, column.vehicleVin),
-          ['Driver', <DriverLink driverId={event.driverId} driverName={driver?.name} />],
-          [
-            'Trip',
-            trip ? (
-              <TripLink trip={trip} />
-            ) : (
-              event.tripId && <a href={`/portal/trips/${event.tripId}`}>Its trip</a>
-            ),
-          ],
-          ['Source', <SourceLink id={event.connectionId} connection={connection} tSP={event.tSP} />],
-          ['Received', <Time at={event.createdAt} seconds />],
+          ...factsOf(
+            about,
+            fact.vehicle,
+            column.vehicleVin,
+            fact.driver,
+            fact.trip,
+            fact.source,
+            fact.received,
+          ),
           ['Event ID', <code class="text-xs">{event.id}</code>],
           // Only people who may see webhooks' URLs in full see email addresses.
           ['Recipients', maySeeAll && recipients.join(', ')],

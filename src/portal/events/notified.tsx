@@ -17,7 +17,6 @@ export const WhoWasNotified = (props: Notified & { isAccident?: boolean }) => {
   const levels = Map.groupBy(deliveries, ({ level }) => level);
   return (
     <TablePanel
-      id="notified"
       title="Who was notified"
       side={<a href="/portal/webhooks">All webhooks</a>}
       live

@@ -43,7 +43,6 @@ async function pageByName<K extends Kind>(c: Context, kind: K) {
     c,
     { title, lead: q ? `${title} that match “${q}”.` : `${title} of all connections, by name.` },
     <TablePanel
-      id={many}
       title={title}
       hidden
       above={<Find path={path} q={q} hint={hint} button="Find" look="panel-head find" />}
@@ -120,7 +119,6 @@ function Results<K extends Kind>(props: { kind: K; items: NamedItem<K>[]; q: str
   const many = `${kind}s`;
   return (
     <TablePanel
-      id={many}
       title={capital(many)}
       side={items.length > maxFound && <a href={addressOf(`/portal/${many}`, { q })}>Show more</a>}
       stacked

@@ -18,11 +18,11 @@ import { capital } from '../../platform/text.ts';
 import { RiskChart } from '../ui/chart.tsx';
 import { column, eventColumns, modelOf, narrowAccidentColumns, tripColumns } from '../ui/columns.tsx';
 import { addDays, startOfDay } from '../ui/days.ts';
-import { ExternalIdPanel, saveExternalId } from '../ui/external-id.tsx';
+import { ExternalIdPanel, savesExternalId } from '../ui/external-id.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { FullPlace, type MapPoint } from '../ui/map.tsx';
 import { type FactList, Panel } from '../ui/parts.tsx';
-import { factsOf, found, idIn, MapAndFacts, pointsOf, SourceLink, vehiclePath } from '../ui/records.tsx';
+import { fact, factsOf, found, idIn, MapAndFacts, pointsOf, vehiclePath } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { TablePanel } from '../ui/table.tsx';
 import { dayIn, shortDate } from '../ui/time.tsx';
@@ -35,15 +35,10 @@ export const ofVehicle = (c: Context) => profile(c, 'vehicle', vehicles.list, ab
 export const ofDriver = (c: Context) => profile(c, 'driver', drivers.list, aboutDriver);
 
 /** Gives a vehicle the account's own identifier, or takes that away. */
-export const setExternalId = (c: Context) =>
-  saveExternalId(
-    c,
-    async (externalId) => {
-      const vehicle = found(await setVehicleExternalId(c.env, c.get('caller'), idIn(c), externalId));
-      return { path: vehiclePath(vehicle), name: vehicle.name };
-    },
-    ofVehicle,
-  );
+export const setExternalId = savesExternalId(ofVehicle, async (c, externalId) => {
+  const vehicle = found(await setVehicleExternalId(c.env, c.get('caller'), idIn(c), externalId));
+  return { path: vehiclePath(vehicle), name: vehicle.name };
+});
 
 /** What the page says of a vehicle or driver besides what it says of both. */
 type About = {
@@ -81,7 +76,6 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
     <div class="cols cols-3-2">
       <div class="stack">
         <TablePanel
-          id="accidents"
           title="Latest accidents"
           side={<a href={`/portal/accidents?${of}=${id}`}>All accidents</a>}
           columns={narrowAccidentColumns}
@@ -89,7 +83,6 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
         />
         <PerDay history={history} />
         <TablePanel
-          id="events"
           title="Latest safety events"
           side={<a href={`/portal/events?${of}=${id}`}>All events</a>}
           columns={eventColumns(of)}
@@ -97,7 +90,6 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
           empty={{ icon: 'shield-check', title: `No safety events in the last ${days} days` }}
         />
         <TablePanel
-          id="trips"
           title="Latest trips"
           side={<a href={`/portal/trips?${of}=${id}`}>All trips</a>}
           columns={tripColumns.filter(({ head }) => head.toLowerCase() !== of)}
@@ -111,7 +103,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
         points={[...pointsOf(events), ...points]}
         facts={[
           ...facts,
-          ['Source', <SourceLink id={item.connectionId} connection={connection} />],
+          ...factsOf({ ...item, connection }, fact.source),
           ['Source ID', <code>{item.sourceId}</code>],
           [`${capital(of)} ID`, <code class="text-xs">{id}</code>],
         ]}
@@ -203,14 +195,8 @@ const PerDay = ({ history: { zone, today, counts } }: { history: History }) => {
       ? `The newest ${maxRisksCounted.toLocaleString('en')}`
       : total.toLocaleString('en');
   return (
-    <Panel
-      id="per-day"
-      title="Safety events per day"
-      side={<p>{`${shown} in the last ${days} days`}</p>}
-      body
-    >
+    <Panel title="Safety events per day" side={<p>{`${shown} in the last ${days} days`}</p>} body>
       <RiskChart
-        id="per-day-chart"
         summary={`Safety events per day of the last ${days} days, stacked by risk.`}
         columns={columns}
       />

@@ -7,17 +7,7 @@ import { column, eventColumns, tripColumns } from '../ui/columns.tsx';
 import { page } from '../ui/layout.tsx';
 import { recordPage } from '../ui/list.tsx';
 import { type MapPlace, placeName } from '../ui/map.tsx';
-import {
-  DriverLink,
-  factsOf,
-  found,
-  idIn,
-  MapAndFacts,
-  pointsOf,
-  SourceLink,
-  timeIn,
-  VehicleLink,
-} from '../ui/records.tsx';
+import { fact, factsOf, found, idIn, MapAndFacts, pointsOf, timeIn } from '../ui/records.tsx';
 import { TablePanel } from '../ui/table.tsx';
 import { FullTime, Time } from '../ui/time.tsx';
 
@@ -61,7 +51,6 @@ export async function detail(c: Context) {
     },
     <div class="cols cols-3-2">
       <TablePanel
-        id="events"
         title="Safety events on this trip"
         side={events.length === maxTripEvents && <p>The first {maxTripEvents}</p>}
         columns={eventColumns('vehicle')}
@@ -77,12 +66,10 @@ export async function detail(c: Context) {
         ]}
         line={[start, ...events.map(({ location }) => location), end]}
         facts={[
-          ['Vehicle', vehicle && <VehicleLink {...vehicle} />],
-          ['Driver', <DriverLink driverId={trip.driverId} driverName={driver?.name} />],
+          ...factsOf({ ...trip, vehicle, driverName: driver?.name }, fact.vehicle, fact.driver),
           ['Started', <Moment at={trip.startedAt} place={start} />],
           ['Ended', trip.endedAt && <Moment at={trip.endedAt} place={end} />],
-          ...factsOf(trip, column.duration, column.distance),
-          ['Source', <SourceLink id={trip.connectionId} connection={connection} />],
+          ...factsOf({ ...trip, connection }, column.duration, column.distance, fact.source),
           ['Trip ID', <code class="text-xs">{trip.id}</code>],
         ]}
       />

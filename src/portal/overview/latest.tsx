@@ -51,7 +51,6 @@ export const RiskToday = ({ today, zone }: { today: Today; zone: string }) => {
   const weekday = new Intl.DateTimeFormat('en-US', { timeZone: zone, weekday: 'long' }).format(Date.now());
   return (
     <Panel
-      id="today"
       live
       title="Risk 4 and 5 today"
       side={
@@ -71,7 +70,7 @@ export const RiskToday = ({ today, zone }: { today: Today; zone: string }) => {
 };
 
 export const LatestArrivals = ({ events }: { events: LatestEvent[] }) => (
-  <Panel id="latest" live title="Latest arrivals" side={<a href="/portal/events">All safety events</a>}>
+  <Panel live title="Latest arrivals" side={<a href="/portal/events">All safety events</a>}>
     {events.length === 0 ? (
       <Empty icon="shield-check" title="No safety events yet" text="They appear here as they arrive." />
     ) : (

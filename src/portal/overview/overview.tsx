@@ -105,7 +105,6 @@ const DeliveryTimes = ({ levels: { day, month } }: { levels: ReturnType<typeof l
   if (shown.every(({ count }) => count === 0)) return null;
   return (
     <TablePanel
-      id="delivery-times"
       title="Delivery times"
       side={<p>50% · 95% · 99% of deliveries within</p>}
       caption="Time from receipt to the first attempt and to success"

@@ -19,7 +19,7 @@ export const Problems = (props: {
   uncovered: Uncovered[];
 }) =>
   props.connections.length + props.webhooks.length + props.uncovered.length === 0 ? null : (
-    <Panel id="problems" title="Connections and webhooks with problems" hidden>
+    <Panel title="Connections and webhooks with problems" hidden>
       <ul class="rows problems">
         {props.connections.map((connection) => (
           <OfConnection connection={connection} />

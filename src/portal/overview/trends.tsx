@@ -17,7 +17,6 @@ export const Trend = (props: { span: Span; spans: number[]; days: DayCount[] }) 
   const first = days[0]?.date ?? span.today;
   return (
     <Panel
-      id="trend"
       live
       title="Safety events per day"
       lead={
@@ -39,7 +38,6 @@ export const Trend = (props: { span: Span; spans: number[]; days: DayCount[] }) 
       body
     >
       <RiskChart
-        id="trend-chart"
         summary={`Safety events per day from ${dateOf(first)} to ${dateOf(span.today)}, stacked by risk, with the total of the ${span.days} days before as pale columns.`}
         columns={days.map(({ date, risks, before }) => ({
           name: date === span.today ? 'Today' : dateOf(date),
@@ -81,7 +79,6 @@ export const IncidentTypes = ({ span, types }: { span: Span; types: TypeCount[] 
   const most = Math.max(1, ...types.map(({ events }) => events));
   return (
     <TablePanel
-      id="types"
       title="Incident types"
       side={<p>{`${span.days} days, against the ${span.days} before`}</p>}
       live
@@ -113,7 +110,6 @@ export const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affec
   const { which, span, affected } = props;
   return (
     <TablePanel
-      id={`${which}s`}
       title={`Most affected ${which}s`}
       side={<p>{span.days} days, events of risk 4 and 5</p>}
       live

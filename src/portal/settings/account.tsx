@@ -5,8 +5,8 @@ import { providerSessionMs } from '../../accounts/single-sign-on.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { aRole, PostButton } from '../ui/buttons.tsx';
-import { choice, drawn, handles } from '../ui/fields.tsx';
-import { FormPanel, type Offered } from '../ui/forms.tsx';
+import { choice, FormPanel, handles } from '../ui/fields.tsx';
+import { offered } from '../ui/forms.tsx';
 import { browserZoneOf, page } from '../ui/layout.tsx';
 import { Facts, Panel } from '../ui/parts.tsx';
 import { done } from '../ui/submit.ts';
@@ -22,7 +22,7 @@ export function show(c: Context) {
     c,
     { title: 'Account' },
     <>
-      <Panel id="account" title="Account" body>
+      <Panel title="Account" body>
         <Facts
           facts={[
             ['Name', account],
@@ -32,19 +32,24 @@ export function show(c: Context) {
         />
       </Panel>
       <FormPanel
-        id="time-zone"
         title="Time zone"
         to={path}
         send="Save"
         line={inOneLine}
         hint="This applies only to you, and to your CSV files. The API uses UTC."
-      >
-        {drawn(zoneFields(browserZoneOf(c)), user)}
-      </FormPanel>
-      <FormPanel id="units" title="Units" to={unitsPath} send="Save units" line={inOneLine}>
-        {drawn(unitFields, { units })}
-      </FormPanel>
-      <Panel id="sessions" title="Your sessions" body="grid gap-3 justify-items-start">
+        fields={zoneFields(browserZoneOf(c))}
+        stored={user}
+      />
+      <FormPanel
+        title="Units"
+        id="units-of-account"
+        to={unitsPath}
+        send="Save units"
+        line={inOneLine}
+        fields={unitFields}
+        stored={{ units }}
+      />
+      <Panel title="Your sessions" body="grid gap-3 justify-items-start">
         <p>
           You stay signed in for {sessionMs / dayMs} days, with single sign-on for{' '}
           {providerSessionMs / hourMs} hours. If you have lost a device, or used one that is not yours, end
@@ -58,7 +63,7 @@ export function show(c: Context) {
 
 const inOneLine = 'sm:grid-cols-[minmax(0,24rem)_auto] sm:justify-start';
 
-const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone): Offered => [zone, zone]);
+const zones = offered(['UTC', ...Intl.supportedValuesOf('timeZone')]);
 
 const zoneFields = (browserZone = '') => ({
   timeZone: choice('Show times in', [['', `Your browser’s (${browserZone})`], ...zones]),

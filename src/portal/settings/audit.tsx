@@ -12,7 +12,6 @@ export const list = async (c: Context) =>
     c,
     { title: 'Audit log' },
     <TablePanel
-      id="entries"
       title="Who changed what"
       side={<p>Newest first, kept for {auditDays} days</p>}
       foot="The operator is the team that runs this service."

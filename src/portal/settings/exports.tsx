@@ -19,8 +19,8 @@ import { type Context, file } from '../../platform/http/context.ts';
 import { capital, counted, listed, sizeInWords } from '../../platform/text.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { rangeOfDays } from '../ui/days.ts';
-import { boxes, drawn, handles, line } from '../ui/fields.tsx';
-import { FormPanel, type Offered } from '../ui/forms.tsx';
+import { boxes, drawn, FormPanel, handles, line } from '../ui/fields.tsx';
+import type { Offered } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { State } from '../ui/states.tsx';
 import { done } from '../ui/submit.ts';
@@ -39,7 +39,6 @@ export async function list(c: Context) {
     <>
       {isAvailable && (
         <FormPanel
-          id="new-export"
           title="Export data"
           lead={`Up to ${maxExportsPerDay} a day, one at a time. We email you when the files are ready.`}
           to={path}
@@ -51,7 +50,6 @@ export async function list(c: Context) {
         </FormPanel>
       )}
       <TablePanel
-        id="exports"
         title="Exports"
         foot={`Files are deleted after ${exportKeptMs / dayMs} days, when a driver is erased, and when a connection is deleted.`}
         look="data-cards"

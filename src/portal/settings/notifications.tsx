@@ -16,8 +16,8 @@ import {
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
 import { Group } from '../../webhooks/filters.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
-import { box, boxes, choice, confirmed, drawn, handles, line } from '../ui/fields.tsx';
-import { Buttons, Form, FormPanel, type Offered } from '../ui/forms.tsx';
+import { box, boxes, choice, confirmed, drawn, FormPanel, handles, line } from '../ui/fields.tsx';
+import { Buttons, Form, type Offered, offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';
 import { inPath } from '../ui/records.tsx';
@@ -40,22 +40,16 @@ export async function showNotifications(c: Context) {
     c,
     { title: 'Notifications' },
     <>
-      {!config(c.env).emailFrom && (
-        <Note mood="warn">
-          <p>This deployment sends no email.</p>
-        </Note>
-      )}
+      {!config(c.env).emailFrom && <Note mood="warn">This deployment sends no email.</Note>}
       <FormPanel
-        id="emails"
         title="Your emails"
         lead={`Sent to ${email}. Those about accidents and safety events within about a minute; on busy days, several are combined in one email.`}
         to={notificationsPath}
         send="Save"
-      >
-        {drawn(ruleFields(groups), { ...rule, alerts: getsAlerts })}
-      </FormPanel>
+        fields={ruleFields(groups)}
+        stored={{ ...rule, alerts: getsAlerts }}
+      />
       <TablePanel
-        id="channels"
         title="Team channels"
         side={<LinkButton href={`${channelsPath}/new`} name="Add a channel" small />}
         stacked
@@ -117,7 +111,7 @@ const ruleFields = (groups: string[] = []) => ({
   ]),
   groups: boxes(
     'Only vehicles in these groups',
-    groups.map((group) => [group, group]),
+    offered(groups),
     'Choose none for all vehicles. Accidents of unknown vehicles are always included.',
   ),
 });
@@ -170,7 +164,7 @@ export async function showChannel(c: Context) {
           <LinkButton href={`${pathOf(channel)}/remove`} name="Remove" weight="danger" />
         </div>
       )}
-      <Panel id="channel" title="Where and what" hidden>
+      <Panel title="Where and what" hidden>
         <Form look="panel-body grid gap-4">
           {drawn(channelFields(channel), channel && { kind: channel.kind, name: channel.name })}
           <p class="hint">

@@ -11,8 +11,8 @@ import type { Context } from '../../platform/http/context.ts';
 import { type Role, roles } from '../../platform/roles.ts';
 import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
 import { aRole, LinkButton, roleNames } from '../ui/buttons.tsx';
-import { choice, confirmed, drawn, formPage, handles, line, radios } from '../ui/fields.tsx';
-import { FormPanel, type Offered } from '../ui/forms.tsx';
+import { choice, confirmed, FormPanel, formPage, handles, line, radios } from '../ui/fields.tsx';
+import type { Offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { inPath } from '../ui/records.tsx';
 import { done } from '../ui/submit.ts';
@@ -29,22 +29,15 @@ export async function list(c: Context) {
     { title: 'People' },
     <>
       <FormPanel
-        id="invite"
         title="Invite a person"
         to={peoplePath}
         send="Invite"
         line="sm:grid-cols-[minmax(0,1fr)_11rem_auto]"
         hint={<a href="/docs/portal#roles">What each role may do</a>}
-      >
-        {drawn(invited, { role: 'member' })}
-      </FormPanel>
-      <TablePanel
-        id="people"
-        title="People"
-        stacked
-        columns={columnsFor(c.get('session').user.id)}
-        {...people}
+        fields={invited}
+        stored={{ role: 'member' }}
       />
+      <TablePanel title="People" stacked columns={columnsFor(c.get('session').user.id)} {...people} />
     </>,
   );
 }

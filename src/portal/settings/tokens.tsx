@@ -13,8 +13,8 @@ import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { listed } from '../../platform/text.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { boxes, choice, confirmed, drawn, formPage, handles, line, type Values } from '../ui/fields.tsx';
-import { FormPanel, type Offered } from '../ui/forms.tsx';
+import { boxes, choice, confirmed, FormPanel, formPage, handles, line, type Values } from '../ui/fields.tsx';
+import type { Offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { shownOnce } from '../ui/once.ts';
 import { Copyable, ShownOnce } from '../ui/parts.tsx';
@@ -61,7 +61,6 @@ export async function list(c: Context) {
         />
       )}
       <FormPanel
-        id="generate"
         title="Generate a token"
         to={path}
         send="Generate Token"
@@ -71,11 +70,9 @@ export async function list(c: Context) {
           <a href={`${path}/limited`}>Limit one to some connections</a>,
           ', such as those of one fleet. Give each system its own token, so that you can revoke one without stopping the others.',
         ]}
-      >
-        {drawn(newToken)}
-      </FormPanel>
+        fields={newToken}
+      />
       <TablePanel
-        id="in-use"
         title="Tokens in use"
         side={tokens.items.length > 0 && !tokens.pages && <p>{inUse(tokens.items)}</p>}
         stacked

@@ -27,14 +27,6 @@ export const askWho = (needed: Role): string =>
 /** How much a button stands out: at most one of a page is `primary`; `danger` destroys something. */
 export type Weight = 'primary' | 'plain' | 'danger' | 'ghost' | 'ghost danger';
 
-const weights: { [weight in Weight]: string } = {
-  primary: 'btn btn-primary',
-  plain: 'btn',
-  danger: 'btn btn-danger',
-  ghost: 'btn btn-ghost',
-  'ghost danger': 'btn btn-ghost btn-danger',
-};
-
 type ButtonProps = {
   name: string;
   icon?: IconName;
@@ -45,7 +37,7 @@ type ButtonProps = {
 };
 
 const classOf = ({ weight = 'plain', small }: ButtonProps): string =>
-  weights[weight] + (small ? ' btn-sm' : '');
+  ['btn', ...weight.split(' ').map((one) => `btn-${one}`), small && 'btn-sm'].filter(Boolean).join(' ');
 
 const Words = ({ name, icon, about }: ButtonProps) => (
   <>

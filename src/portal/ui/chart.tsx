@@ -16,16 +16,16 @@ const top = 8;
 const plot = 168;
 
 /** Stacked columns before pale ones of an earlier time, or lines; also as titles and a table. */
-export const Chart = (props: { id: string; summary: string; series: Series[]; columns: Column[] }) => {
-  const { id, summary, series, columns } = props;
+export const Chart = (props: { summary: string; series: Series[]; columns: Column[] }) => {
+  const { summary, series, columns } = props;
   const isLine = series.some(({ look }) => isTrace(look));
   const heightOf = ({ values, before = 0 }: Column) =>
     Math.max(before, isLine ? Math.max(...values.map(Number)) : sum(values));
   const { y, rules } = axisOf(Math.max(1, ...columns.map(heightOf)));
   return (
     <>
-      <svg class="chart" width="100%" height={height} role="img" aria-labelledby={`${id}-title`}>
-        <title id={`${id}-title`}>{summary}</title>
+      <svg class="chart" width="100%" height={height} role="img" aria-label={summary}>
+        <title>{summary}</title>
         {rules.map((value) => (
           <>
             <line class={value === 0 ? 'axis' : 'rule'} x2="100%" y1={y(value)} y2={y(value)} />
@@ -144,7 +144,6 @@ const Names = ({ columns }: { columns: Column[] }) => {
 
 /** Safety events per day, stacked by risk, with the total of each risk and `notes`. */
 export const RiskChart = (props: {
-  id: string;
   summary: string;
   columns: Column[];
   notes?: string[];

@@ -2,9 +2,10 @@ import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { parse } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
-import type { Weight } from './buttons.tsx';
-import { Buttons, Choice, Choices, Field, Form, type Offered, Select } from './forms.tsx';
+import { Allowed, Submit, type Weight } from './buttons.tsx';
+import { Buttons, Choice, Choices, Field, Form, type Offered } from './forms.tsx';
 import { type Head, page } from './layout.tsx';
+import { Panel } from './parts.tsx';
 import type { SentForm } from './reader.ts';
 import { done, submit } from './submit.ts';
 
@@ -33,7 +34,7 @@ export const line = <S extends v.GenericSchema<string, unknown>>(
 
 /** One of several values, in a menu, by default the first. */
 export const choice = <T extends string>(label: string, options: Offered<T>[]): FormField<T> => ({
-  draw: (name, stored) => <Select {...{ name, label, options }} value={String(stored ?? '')} />,
+  draw: (name, stored) => <Field {...{ name, label, options }} value={String(stored ?? '')} />,
   read: ({ value }, name) => value(name),
   schema: v.picklist(
     options.map(([value]) => value),
@@ -87,6 +88,39 @@ export const drawn = (fields: Fields, stored: object | null = {}): Child[] =>
   Object.entries(fields).map(([name, { draw }]) =>
     draw(name, new Map(Object.entries(stored ?? {})).get(name.split('.').at(-1) ?? name)),
   );
+
+/** A panel with one form, for people who may send it; `line` has the columns of a single line of fields. */
+export const FormPanel = (props: {
+  title: string;
+  id?: string;
+  lead?: string;
+  to: string;
+  send: string;
+  weight?: Weight;
+  line?: string;
+  hint?: Child;
+  fields?: Fields;
+  stored?: object;
+  children?: Child;
+}) => {
+  const { to, send, weight = 'primary', line, hint, fields = {}, stored, children, ...head } = props;
+  return (
+    <Allowed to={to}>
+      <Panel {...head}>
+        <Form to={to} look="panel-body grid gap-4">
+          <div class={line ? `grid gap-4 items-end ${line}` : 'contents'}>
+            {drawn(fields, stored)}
+            {children}
+            <div>
+              <Submit name={send} weight={weight} />
+            </div>
+          </div>
+          {hint && <p class="hint">{hint}</p>}
+        </Form>
+      </Panel>
+    </Allowed>
+  );
+};
 
 /** What a form has in its fields. @throws Refusal: invalid, by field */
 export const valuesIn = <F extends Fields>(fields: F, form: SentForm): Values<F> => {

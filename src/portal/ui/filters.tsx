@@ -5,7 +5,7 @@ import type { FieldError } from '../../platform/errors.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { Submit } from './buttons.tsx';
 import { addDays, daysInWords, isDay, rangeOfDays } from './days.ts';
-import { Field, type Offered, Select } from './forms.tsx';
+import { Field, type Offered, offered } from './forms.tsx';
 import { Icon } from './icons.tsx';
 import { timeZoneOf } from './layout.tsx';
 import { Segment } from './parts.tsx';
@@ -91,9 +91,12 @@ export async function searchIn(c: Context, declared: Filters, usualDays?: number
 
 const withOptions = (declared: Filters, connections: Connection[], people: string[]): Filters => {
   const known = connections.map((one): Offered => [one.id, connectionName(one)]);
-  const addresses = people.map((email): Offered => [email, email]);
   const optionsOf = (name: string, { people: before, options }: Filter) =>
-    name === 'connection' ? [['', 'All'] as Offered, ...known] : before ? [...before, ...addresses] : options;
+    name === 'connection'
+      ? [['', 'All'] as Offered, ...known]
+      : before
+        ? [...before, ...offered(people)]
+        : options;
   return Object.fromEntries(
     Object.entries(declared).map(([name, filter]) => {
       const options = optionsOf(name, filter);
@@ -197,8 +200,9 @@ export const FilterForm = ({ path, search }: { path: string; search: Search }) =
             <Field name="to" label="To" type="date" />
             {Object.entries(filters).map(([name, { views, options, label, placeholder }]) => {
               if (views) return asked[name] && <input type="hidden" name={name} value={asked[name]} />;
-              if (options) return <Select {...{ name, label, options }} />;
-              return <Field {...{ name, label, ...(placeholder && { placeholder }) }} maxlength={200} />;
+              return (
+                <Field {...{ name, label, options, placeholder }} {...(!options && { maxlength: 200 })} />
+              );
             })}
             <div class="actions" data-apply>
               <Submit name="Apply" />

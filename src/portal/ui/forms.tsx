@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import { Allowed, LinkButton, PostForm, Submit, type Weight } from './buttons.tsx';
 import { useContext } from './context.ts';
 import { Icon } from './icons.tsx';
-import { Note, Panel } from './parts.tsx';
+import { Note } from './parts.tsx';
 import { reader } from './reader.ts';
 import { FilledForm } from './submit.ts';
 
@@ -21,36 +21,6 @@ export const Form = (props: { to?: string; look?: string; children: Child }) => 
   return to === undefined ? form : <Allowed to={to}>{form}</Allowed>;
 };
 
-/** A panel with one form, for people who may send it; `line` has the columns of a single line. */
-export const FormPanel = (props: {
-  id: string;
-  title: string;
-  lead?: string;
-  to: string;
-  send: string;
-  weight?: Weight;
-  line?: string;
-  hint?: Child;
-  children: Child;
-}) => {
-  const { to, send, weight = 'primary', line, hint, children, ...head } = props;
-  return (
-    <Allowed to={to}>
-      <Panel {...head}>
-        <Form to={to} look="panel-body grid gap-4">
-          <div class={line ? `grid gap-4 items-end ${line}` : 'contents'}>
-            {children}
-            <div>
-              <Submit name={send} weight={weight} />
-            </div>
-          </div>
-          {hint && <p class="hint">{hint}</p>}
-        </Form>
-      </Panel>
-    </Allowed>
-  );
-};
-
 /** The buttons at the end of a form: the one that sends it, and the way back. */
 export const Buttons = (props: { send: string; weight?: Weight; back?: string; does?: string }) => {
   const { send, weight = 'primary', back, does } = props;
@@ -64,8 +34,6 @@ export const Buttons = (props: { send: string; weight?: Weight; back?: string; d
 
 const errorOf = (name: string): string | undefined =>
   useContext(FilledForm)?.errors.find(({ field }) => field === name || field.startsWith(`${name}.`))?.message;
-
-type Labelled = { name: string; label: string; hint?: string | undefined };
 
 /** The hint and the error of a control. */
 export const BelowControl = ({ name, hint }: { name: string; hint?: Child }) => {
@@ -90,59 +58,51 @@ export const BelowControl = ({ name, hint }: { name: string; hint?: Child }) => 
 const describedBy = (name: string, hint: Child): string | undefined =>
   [hint && `${name}-hint`, errorOf(name) && `${name}-error`].filter(Boolean).join(' ') || undefined;
 
-const Control = ({ name, label, hint, children }: Labelled & { children: Child }) => (
-  <div class="field">
-    <label for={name}>{label}</label>
-    {children}
-    <BelowControl name={name} hint={hint} />
-  </div>
-);
-
-const attributesOf = ({ name, hint }: Labelled) => ({
-  'aria-invalid': errorOf(name) ? ('true' as const) : undefined,
-  'aria-describedby': describedBy(name, hint),
-  autofocus: errorOf(name) !== undefined,
-});
-
-/** A labelled input. Passwords are not shown again, unless they have to be. */
-export const Field = (
-  props: Labelled & {
-    type?: string;
-    value?: string | undefined;
-    required?: boolean;
-    autocomplete?: string;
-    placeholder?: string;
-    maxlength?: number;
-    comesBack?: boolean;
-  },
-) => {
-  const { name, label, hint, type = 'text', value = '', comesBack = type !== 'password', ...rest } = props;
-  const filled = useContext(FilledForm);
-  const shown = !comesBack ? value : (filled?.value(name) ?? value);
-  return (
-    <Control {...{ name, label, hint }}>
-      <input class="input" id={name} {...{ name, type, value: shown, ...rest }} {...attributesOf(props)} />
-    </Control>
-  );
-};
-
 /** A value to choose, and its name. */
 export type Offered<T extends string = string> = [value: T, name: string, note?: Child];
 
-/** A labelled choice of one of several values. */
-export const Select = (props: Labelled & { value?: string | undefined; options: Offered[] }) => {
-  const { value, options, ...labelled } = props;
-  const chosen = useContext(FilledForm)?.value(props.name) ?? value ?? '';
+/** Values that are their own names. */
+export const offered = (values: readonly string[]) => values.map((value): Offered => [value, value]);
+
+/** A labelled input, or a menu of `options`. Passwords are not shown again, unless they have to be. */
+export const Field = (props: {
+  name: string;
+  label: string;
+  hint?: string | undefined;
+  options?: Offered[] | undefined;
+  type?: string;
+  value?: string | undefined;
+  required?: boolean;
+  autocomplete?: string;
+  placeholder?: string | undefined;
+  maxlength?: number;
+  comesBack?: boolean;
+}) => {
+  const { name, label, hint, options, type, value = '', comesBack = type !== 'password', ...rest } = props;
+  const filled = useContext(FilledForm);
+  const shown = comesBack ? (filled?.value(name) ?? value) : value;
+  const control = {
+    ...{ id: name, name },
+    'aria-invalid': errorOf(name) ? ('true' as const) : undefined,
+    'aria-describedby': describedBy(name, hint),
+    autofocus: errorOf(name) !== undefined,
+  };
   return (
-    <Control {...labelled}>
-      <select class="select" id={props.name} name={props.name} {...attributesOf(props)}>
-        {options.map(([option, text]) => (
-          <option value={option} selected={option === chosen}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </Control>
+    <div class="field">
+      <label for={name}>{label}</label>
+      {options ? (
+        <select class="select" {...control}>
+          {options.map(([option, text]) => (
+            <option value={option} selected={option === shown}>
+              {text}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input class="input" type={type ?? 'text'} value={shown} {...rest} {...control} />
+      )}
+      <BelowControl name={name} hint={hint} />
+    </div>
   );
 };
 
@@ -236,9 +196,6 @@ export const Choice = (props: {
 };
 
 /** The error of a whole form. */
-export const Problem = ({ message }: { message: string | undefined }) =>
-  message ? (
-    <Note mood="bad" role="alert">
-      <p>{message}</p>
-    </Note>
-  ) : null;
+export const Problem = ({ message }: { message: string | undefined }) => (
+  <>{message && <Note mood="bad" role="alert" children={message} />}</>
+);

@@ -64,7 +64,7 @@ export async function page(
     <>
       {flash && (
         <Note mood={flash.mood} role="status">
-          <p>{flash.text}</p>
+          {flash.text}
         </Note>
       )}
       {c.req.path.startsWith(`${settings.href}/`) ? (

@@ -4,10 +4,13 @@ import type { IconName } from './icon-names.ts';
 import { Icon } from './icons.tsx';
 import type { Mood } from './states.tsx';
 
-/** A panel: a heading, a note or one link beside it, and a `body`. `live.js` replaces `live` ones. */
+/**
+ * A panel: a heading, a note or one link beside it, and a `body`. `live.js` replaces `live` ones, which
+ * have an `id` if their title changes.
+ */
 export const Panel = (props: {
-  id: string;
   title: string;
+  id?: string;
   lead?: Child;
   side?: Child;
   hidden?: boolean;
@@ -15,34 +18,28 @@ export const Panel = (props: {
   foot?: Child;
   live?: boolean;
   children?: Child;
-}) => (
-  <section
-    class="panel"
-    aria-labelledby={props.id}
-    id={props.live ? `${props.id}-now` : undefined}
-    data-live={props.live}
-  >
-    {props.hidden ? (
-      <h2 class="sr-only" id={props.id}>
-        {props.title}
-      </h2>
-    ) : (
-      <header class="panel-head">
-        <div>
-          <h2 id={props.id}>{props.title}</h2>
-          {props.lead && <p>{props.lead}</p>}
-        </div>
-        {props.side}
-      </header>
-    )}
-    {props.body ? (
-      <div class={`panel-body ${props.body === true ? '' : props.body}`}>{props.children}</div>
-    ) : (
-      props.children
-    )}
-    {props.foot && <p class="panel-foot">{props.foot}</p>}
-  </section>
-);
+}) => {
+  const { title, id = title.toLowerCase().replace(/[^a-z0-9]+/g, '-'), live, body, children } = props;
+  return (
+    <section class="panel" aria-labelledby={id} id={live ? `${id}-now` : undefined} data-live={live}>
+      {props.hidden ? (
+        <h2 class="sr-only" id={id}>
+          {title}
+        </h2>
+      ) : (
+        <header class="panel-head">
+          <div>
+            <h2 id={id}>{title}</h2>
+            {props.lead && <p>{props.lead}</p>}
+          </div>
+          {props.side}
+        </header>
+      )}
+      {body ? <div class={`panel-body ${body === true ? '' : body}`}>{children}</div> : children}
+      {props.foot && <p class="panel-foot">{props.foot}</p>}
+    </section>
+  );
+};
 
 const noteIcons: { [mood in Mood]: IconName } = {
   ok: 'circle-check',
@@ -52,10 +49,19 @@ const noteIcons: { [mood in Mood]: IconName } = {
 };
 
 /** A message about the whole page, which screen readers announce. */
-export const Note = (props: { mood: Mood; role?: 'status' | 'alert'; side?: Child; children: Child }) => (
+export const Note = (props: {
+  mood: Mood;
+  role?: 'status' | 'alert';
+  side?: Child;
+  more?: Child;
+  children: Child;
+}) => (
   <div class={`note note-${props.mood}`} role={props.role}>
     <Icon name={noteIcons[props.mood]} />
-    <div>{props.children}</div>
+    <div>
+      <p class="wrap-anywhere">{props.children}</p>
+      {props.more}
+    </div>
     {props.side && <div class="note-side">{props.side}</div>}
   </div>
 );

@@ -58,7 +58,7 @@ type Driven = { driverId: string | null; driverName?: string | null | undefined 
 export const DriverName = ({ driverId, driverName }: Driven) =>
   driverName ? driverName : <span class="sub">{driverId ? 'Unknown' : 'Not assigned'}</span>;
 
-export const DriverLink = ({ driverId, driverName }: Driven) =>
+const DriverLink = ({ driverId, driverName }: Driven) =>
   driverId ? (
     <a href={driverPath({ id: driverId })}>{driverName ?? 'Unknown'}</a>
   ) : (
@@ -66,14 +66,14 @@ export const DriverLink = ({ driverId, driverName }: Driven) =>
   );
 
 /** A vehicle with its groups. */
-export const VehicleLink = (props: { id: string; name: string; groups: string[] }) => (
+const VehicleLink = (props: { id: string; name: string; groups: string[] }) => (
   <>
     <a href={vehiclePath(props)}>{props.name}</a> <span class="sub">{props.groups.join(', ')}</span>
   </>
 );
 
 /** A link to a trip's page: its route, or when it began; with its length. */
-export const TripLink = ({ trip }: { trip: NamedTrip }) => {
+const TripLink = ({ trip }: { trip: NamedTrip }) => {
   const isNamed = trip.startLocation?.address || trip.endLocation?.address;
   const { distanceKm: km } = trip;
   return (
@@ -97,21 +97,40 @@ export function durationOf({ startedAt, endedAt, durationSeconds }: NamedTrip): 
   return endedAt === null ? 'In progress' : spanInWords(Date.parse(endedAt) - Date.parse(startedAt));
 }
 
-/** The connection that a record came from. */
-export const SourceLink = (props: {
-  id: string;
+type Sourced = {
+  connectionId: string;
   connection: { name: string | null; tSP: string } | undefined;
   tSP?: string;
-}) => {
-  const { id, connection, tSP } = props;
-  return (
-    <>
-      <a href={`/portal/connections/${id}`}>
-        {connection?.name ?? tSP ?? connection?.tSP ?? 'Its connection'}
-      </a>
-      {tSP && <span class="sub"> {tSP}</span>}
-    </>
-  );
+};
+
+/** The connection that a record came from. */
+const SourceLink = ({ connectionId, connection, tSP }: Sourced) => (
+  <>
+    <a href={`/portal/connections/${connectionId}`}>
+      {connection?.name ?? tSP ?? connection?.tSP ?? 'Its connection'}
+    </a>
+    {tSP && <span class="sub"> {tSP}</span>}
+  </>
+);
+
+/** What a record refers to, and when it was received, as facts with links. */
+export const fact = {
+  driver: { head: 'Driver', cell: DriverLink },
+  vehicle: {
+    head: 'Vehicle',
+    cell: ({ vehicle }: { vehicle: Parameters<typeof VehicleLink>[0] | undefined }) =>
+      vehicle && <VehicleLink {...vehicle} />,
+  },
+  trip: {
+    head: 'Trip',
+    cell: ({ trip, tripId }: { trip: NamedTrip | undefined; tripId?: string | null }) =>
+      trip ? <TripLink trip={trip} /> : tripId && <a href={`/portal/trips/${tripId}`}>Its trip</a>,
+  },
+  source: { head: 'Source', cell: SourceLink },
+  received: {
+    head: 'Received',
+    cell: ({ createdAt }: { createdAt: string }) => <Time at={createdAt} seconds />,
+  },
 };
 
 /** The same as facts as in the columns of a table. */
@@ -125,7 +144,7 @@ export const MapAndFacts = (props: {
   line?: (MapPlace | null)[] | undefined;
   facts: FactList;
 }) => (
-  <Panel id="facts" title="Place and facts" hidden>
+  <Panel title="Place and facts" hidden>
     <PlaceMap label={props.label} points={props.points} line={props.line} />
     <div class="panel-body pt-4">
       <Facts facts={props.facts} />

@@ -11,7 +11,7 @@ import { Empty, Panel } from './parts.tsx';
  * A page with a list declares its table and reads a part of it:
  *
  *     const people = await sliceOn(c, 100, ['person', 'people'], listPortalUsers);
- *     page(c, { title: 'People' }, <TablePanel id="people" title="People" stacked columns={columns} {...people} empty={…} />);
+ *     page(c, { title: 'People' }, <TablePanel title="People" stacked columns={columns} {...people} empty={…} />);
  *
  * A list of records with filters and a CSV file is declared as a `RecordList` of `list.tsx`.
  */

@@ -103,7 +103,7 @@ async function showSigning(c: Context, webhook: StoredWebhook) {
           This is the only time it is shown. Lost it? Rotate it.
         </ShownOnce>
       )}
-      <Panel id="signing" title={webhook.signing ? 'Deliveries are signed' : 'Deliveries are not signed'}>
+      <Panel title={webhook.signing ? 'Deliveries are signed' : 'Deliveries are not signed'}>
         <Form look="panel-body grid gap-3">
           <p>
             A signature lets your receiver verify that a call comes from this service and was not changed on

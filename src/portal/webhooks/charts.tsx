@@ -35,9 +35,8 @@ export const Charts = (props: { path: string; hours: HourTally[]; byDay: boolean
         to={(days) => (days ? `${path}?by=day` : path)}
       />
       <div class="cols cols-2">
-        <Panel id="rate" title={`Deliveries per ${per}`} side={<Legend entries={rates.toReversed()} />} body>
+        <Panel title={`Deliveries per ${per}`} side={<Legend entries={rates.toReversed()} />} body>
           <Chart
-            id="rate-chart"
             summary={`Deliveries per ${per} over ${time}: ${delivered.toLocaleString('en')} delivered, ${counted(failed + retried, 'failed attempt', 'failed attempts')}`}
             series={rates}
             columns={columns.map(({ name, tally }) => ({
@@ -46,9 +45,8 @@ export const Charts = (props: { path: string; hours: HourTally[]; byDay: boolean
             }))}
           />
         </Panel>
-        <Panel id="speed" title="Response time, ms" side={<Legend entries={times} />} body>
+        <Panel title="Response time, ms" side={<Legend entries={times} />} body>
           <Chart
-            id="speed-chart"
             summary={`Response time per ${per} over ${time}, in ms`}
             series={times}
             columns={columns.map(({ name, tally: { responseTimes } }) => ({

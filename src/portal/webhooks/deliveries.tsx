@@ -31,7 +31,6 @@ export const Browser = (props: { path: string; selection: ShownDeliveries; activ
   const replay = `Replay ${cappedCount(counts.failed, maxCounted)} failed`;
   return (
     <TablePanel
-      id="deliveries"
       title="Deliveries"
       side={counts.failed > 0 && <LinkButton href={`${path}/replay`} name={replay} icon="rotate-ccw" small />}
       above={

@@ -55,7 +55,6 @@ export async function detail(c: Context) {
           <Request {...{ delivery, receiver }} />
         </div>
         <Panel
-          id="about"
           title="Delivery"
           side={about && !isMadeUp && <a href={`/portal/${list}/${eventId}`}>See the {name}</a>}
           body
@@ -92,7 +91,6 @@ const Attempts = ({ delivery }: { delivery: Delivery }) => {
   const omitted = `The first and the latest 20. ${attemptsOmitted} between them are not kept.`;
   return (
     <Panel
-      id="attempts"
       title="Attempts"
       side={attemptsOmitted > 0 && <p>{omitted}</p>}
       foot={
@@ -132,7 +130,7 @@ const Request = ({ delivery, receiver }: { delivery: Found; receiver: StoredWebh
   const { payload } = delivery;
   if (payload === null || !receiver)
     return (
-      <Panel id="request" title="Request" lead={payload && 'Its data. The webhook was deleted.'}>
+      <Panel title="Request" lead={payload && 'Its data. The webhook was deleted.'}>
         {payload ? (
           <Code>{JSON.stringify(payload, null, 2)}</Code>
         ) : (
@@ -146,7 +144,6 @@ const Request = ({ delivery, receiver }: { delivery: Found; receiver: StoredWebh
   const body = JSON.stringify(request.body, null, 2);
   return (
     <Panel
-      id="request"
       title="Request"
       lead={`As the webhook is now. ${hidden} stands for values that may be secret.`}
       side={<CopyButton of="curl" name="Copy as curl" small />}

@@ -6,13 +6,12 @@ import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { WebhookLabels } from '../../webhooks/schema.ts';
 import { useContext } from '../ui/context.ts';
 import { box, boxes, choice, type FormField, line, mapped } from '../ui/fields.tsx';
-import { BelowControl, Choices, type Offered } from '../ui/forms.tsx';
+import { BelowControl, Choices, type Offered, offered } from '../ui/forms.tsx';
 import type { SentForm } from '../ui/reader.ts';
 import { levelOptions } from '../ui/states.tsx';
 import { FilledForm } from '../ui/submit.ts';
 
 const Trimmed = v.pipe(v.string(), v.trim());
-const named = (values: readonly string[]) => values.map((value): Offered => [value, value]);
 const numbers = (field: FormField<string[]>) => mapped(field, (chosen) => chosen.map(Number));
 
 /** For the account's own people. */
@@ -26,14 +25,15 @@ export const labels = {
 };
 
 export const address = {
-  httpVerb: choice('Method', named(['POST', 'PUT'])),
+  httpVerb: choice('Method', offered(['POST', 'PUT'])),
   url: line('URL', Trimmed, { type: 'url', required: true }),
 };
 
 const accidents = 'One delivery for each level: first detection, verified, report ready. Needed for claims.';
 const events = 'Harsh braking, speeding, phone usage and more, with a risk from 1 to 5.';
 
-export const types = {
+/** Sent as they are, like the address, but each as wide as the form. */
+export const wide = {
   notificationTypes: numbers(
     boxes(
       'What to send',
@@ -75,11 +75,11 @@ const risks: Offered[] = [
 
 export const filters = (groups: string[] = []) => ({
   'filters.minEventRisk': mapped(choice('Safety events', risks), (risk) => risk && Number(risk)),
-  'filters.incidentTypes': boxes('Only these incident types', named(incidentTypes)),
+  'filters.incidentTypes': boxes('Only these incident types', offered(incidentTypes)),
   'filters.accidentLevels': numbers(boxes('Only these accident levels', levelOptions)),
   'filters.vehicleGroups': boxes(
     'Only vehicles in these groups',
-    named(groups),
+    offered(groups),
     'Accidents of unknown vehicles are always sent.',
   ),
 });

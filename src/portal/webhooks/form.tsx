@@ -74,7 +74,7 @@ async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, 
           <div class="grid gap-4 sm:grid-cols-[7rem_minmax(0,1fr)]">{drawn(fields.address, webhook)}</div>
         </section>
         <section class="form-section">
-          {drawn(fields.types, webhook ?? { notificationTypes })}
+          {drawn(fields.wide, webhook ?? { notificationTypes })}
           <Sample of="an accident" type={ACCIDENT} />
           <Sample of="a safety event" type={EVENT} />
         </section>
@@ -192,9 +192,7 @@ function bodyOf(form: SentForm, webhook?: StoredWebhook) {
   const { 'oauth.params': params, ...client } = valuesIn(fields.oauth(), form);
   const oauth = filled(client);
   return {
-    ...valuesIn(fields.address, form),
-    ...valuesIn(fields.types, form),
-    ...(!webhook && valuesIn(fields.signing, form)),
+    ...valuesIn({ ...fields.address, ...fields.wide, ...(!webhook && fields.signing) }, form),
     ...(allConnections.length > 0 ? { allConnections: true } : { connectionIds }),
     headers: Object.fromEntries(
       valuesIn(fields.headers(), form).headers.map(([name, typed]) => {
@@ -249,12 +247,13 @@ const Test = ({ tried }: { tried: Attempt | undefined }) => (
       </p>
     </div>
     {tried && (
-      <Note mood={tried.result === 'success' ? 'ok' : 'bad'} role="status">
-        <p>
-          <strong>{outcomeOf(tried)}</strong>
-          {tried.result !== 'success' && tried.status && ' Only a 2xx status counts as delivered.'}
-        </p>
-        {'answer' in tried && tried.answer && <pre class="answer">{tried.answer}</pre>}
+      <Note
+        mood={tried.result === 'success' ? 'ok' : 'bad'}
+        role="status"
+        more={'answer' in tried && tried.answer && <pre class="answer">{tried.answer}</pre>}
+      >
+        <strong>{outcomeOf(tried)}</strong>
+        {tried.result !== 'success' && tried.status && ' Only a 2xx status counts as delivered.'}
       </Note>
     )}
     <div class="actions">
@@ -264,11 +263,7 @@ const Test = ({ tried }: { tried: Attempt | undefined }) => (
 );
 
 const Duties = () => (
-  <Panel
-    id="duties"
-    title="What your receiver should do"
-    foot={<a href="/docs/quick-start">Receiver examples</a>}
-  >
+  <Panel title="What your receiver should do" foot={<a href="/docs/quick-start">Receiver examples</a>}>
     <ol class="checks panel-body pt-1">
       {duties.map(([icon, duty]) => (
         <li>

@@ -63,16 +63,9 @@ export async function askReplay(c: Context) {
       narrow: true,
     },
     <>
-      {!problem && !count && !more && (
-        <Note mood="quiet">
-          <p>There is nothing to replay.</p>
-        </Note>
-      )}
+      {!problem && !count && !more && <Note mood="quiet">There is nothing to replay.</Note>}
       {(count > 0 || more) && (
-        <Panel
-          id="question"
-          title={`${deliveries(count)} can be replayed${more ? ', and perhaps more after them' : ''}.`}
-        >
+        <Panel title={`${deliveries(count)} can be replayed${more ? ', and perhaps more after them' : ''}.`}>
           <PostForm look="panel-body stack">
             <p>
               Each keeps its Delivery-Id.{' '}
@@ -87,7 +80,7 @@ export async function askReplay(c: Context) {
           </PostForm>
         </Panel>
       )}
-      <Panel id="choice" title="Choose other deliveries">
+      <Panel title="Choose other deliveries">
         <form class="panel-body stack" method="get">
           <FilledForm.Provider value={filledIn(c.req.query(), problem?.errors ?? [])}>
             {drawn(which)}

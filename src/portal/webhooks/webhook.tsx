@@ -133,9 +133,7 @@ const Trouble = (props: { receiver: Receiver; waiting: number; tries: string }) 
       mood={pausedAt !== null ? 'warn' : 'bad'}
       side={pausedAt === null && waiting > 0 && <PostButton to={tries} name="Try now" icon="send" />}
     >
-      <p>
-        <strong>{what}</strong> {then}
-      </p>
+      <strong>{what}</strong> {then}
     </Note>
   );
 };
@@ -180,7 +178,6 @@ const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivit
   ));
   return (
     <Panel
-      id="configuration"
       title="Configuration"
       body
       side={
@@ -221,7 +218,7 @@ const tokensFrom = ({ tokenUrl, params = {} }: NonNullable<StoredWebhook['oauth'
 ];
 
 const Retries = () => (
-  <Panel id="retries" title="Retries" body="grid gap-2">
+  <Panel title="Retries" body="grid gap-2">
     <p>
       A delivery is attempted up to {retries.maxAttempts} times over {retries.hours} hours: at once, and after{' '}
       {retries.waitsAsText}. Accidents are retried sooner at first: after {retries.accidentWaits}.

@@ -30,7 +30,6 @@ export async function list(c: Context) {
       actions: items.length > 0 && <Add />,
     },
     <TablePanel
-      id="webhooks"
       title="Webhooks"
       hidden
       live

@@ -230,7 +230,7 @@ it('says of each webhook why it was not notified, and which people were emailed 
   const shown = async () => {
     const list = await open('/portal/accidents');
     const crash = await open(list.all('tbody a.cover')[0]?.getAttribute('href') ?? '');
-    return crash.textAt('#notified-now')[0];
+    return crash.textAt('#who-was-notified-now')[0];
   };
   const reasons = [
     'elsewhere.example.com Not notified: it does not cover this connection.',

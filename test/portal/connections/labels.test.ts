@@ -32,11 +32,13 @@ const mapOf = async () =>
 it('an admin maps a label of a connection, changes and removes it', async () => {
   await send();
   const label = 'swerve.d "x"';
-  expect((await ann.page(path)).textAt('#unmapped-now')[0]).toMatch(/Label Events swerve\.d "x" 2 Odd 1/);
+  expect((await ann.page(path)).textAt('#unmapped-incident-labels-now')[0]).toMatch(
+    /Label Events swerve\.d "x" 2 Odd 1/,
+  );
   const mapped = await save(label, 'Unsafe Lane Change');
   expect(mapped.text).toContain(`“${label}” is now mapped to Unsafe Lane Change.`);
   expect(mapped.text).toContain(`Mapped incident labels Label Incident type ${label} Unsafe Lane Change`);
-  expect(mapped.textAt('#unmapped-now')[0]).not.toContain(label);
+  expect(mapped.textAt('#unmapped-incident-labels-now')[0]).not.toContain(label);
   expect(await mapOf()).toEqual({ [label]: ['Unsafe Lane Change'] });
   expect(await typeOf('a')).toBe('["Other"]');
   await save('Odd', 'Speeding');

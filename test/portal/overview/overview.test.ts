@@ -33,7 +33,7 @@ it('a new account sees what to do next, and each step ticks itself off', async (
   expect(await textOf('setup-now')).toContain('3 of 4 done');
   await as(us.connection.ingestKey).send(vehicle());
   expect(await textOf('setup-now')).toBeUndefined();
-  expect(await textOf('trend-now')).toContain('Safety events per day');
+  expect(await textOf('safety-events-per-day-now')).toContain('Safety events per day');
 });
 
 it('a fleet without programs skips steps, and hides the list once data has come', async () => {
@@ -69,13 +69,15 @@ it('events are counted when they come, late ones by a job, and lead to lists', a
     safetyEvent({ ...event, sourceId: 'now', startedAt: ago(0), eventRisk: 5 }),
     safetyEvent({ ...event, sourceId: 'late', startedAt: ago(26 * hourMs), eventRisk: 4 }),
   );
-  expect(await textOf('trend-now')).toContain('1 in the last 30 days');
+  expect(await textOf('safety-events-per-day-now')).toContain('1 in the last 30 days');
   await countEvents(env);
-  expect(await textOf('trend-now')).toMatch(/2 in the last 30 days.*Risk 5 1 \+1 Risk 4 1 \+1 Risk 3 0 0/);
-  expect(await textOf('types-now')).toMatch(/Speeding 2 \+2/);
-  expect(await textOf('vehicles-now')).toMatch(/Truck 1 1 1 2/);
-  expect(await textOf('drivers-now')).toMatch(/Ann 1 1 2/);
-  expect(await textOf('latest-now')).toMatch(/5 Speeding Truck 1 · Motive/);
+  expect(await textOf('safety-events-per-day-now')).toMatch(
+    /2 in the last 30 days.*Risk 5 1 \+1 Risk 4 1 \+1 Risk 3 0 0/,
+  );
+  expect(await textOf('incident-types-now')).toMatch(/Speeding 2 \+2/);
+  expect(await textOf('most-affected-vehicles-now')).toMatch(/Truck 1 1 1 2/);
+  expect(await textOf('most-affected-drivers-now')).toMatch(/Ann 1 1 2/);
+  expect(await textOf('latest-arrivals-now')).toMatch(/5 Speeding Truck 1 · Motive/);
   const leads = (await page('/portal')).links();
   const day = (before: number) => ago(before * 24 * hourMs).slice(0, 10);
   expect(leads).toContain(`/portal/events?from=${day(29)}&to=${day(0)}&type=Speeding`);
@@ -97,7 +99,7 @@ it('a period is compared with as much time before', async () => {
     ['/portal', '3 in the last 30 days , 200% more than in the 30 days before'],
     ['/portal?days=90', '4 in the last 90 days'],
   ])
-    expect(await textOf('trend-now', path)).toContain(words);
+    expect(await textOf('safety-events-per-day-now', path)).toContain(words);
 });
 
 it('what has a problem comes first, with why, and is counted in the menu', async () => {

@@ -10,7 +10,7 @@ it('each column has its numbers as a title and in the table, and fits the axis',
     { name: 'Nov 1', values: [30, 2], before: 41 },
     { name: 'Nov 2', values: [0, 0] },
   ];
-  const html = String(Chart({ id: 'c', summary: 'Deliveries', series: [...series], columns }));
+  const html = String(Chart({ summary: 'Deliveries', series: [...series], columns }));
   expect(html).toContain('<title>Nov 1: 30 delivered, 2 failed; 41 before</title>');
   const cells = html.replaceAll(/<\/?span[^>]*>/g, '');
   expect(cells).toContain('<td>Nov 1</td><td class="num">30</td><td class="num">2</td>');
